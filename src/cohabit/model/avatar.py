@@ -1,0 +1,205 @@
+"""Bodies. A mind outlives its avatars; an avatar outlives a visit."""
+
+from __future__ import annotations
+
+import math
+from enum import Enum
+from typing import Any
+
+import msgspec
+
+from cohabit.model.action import ActionDef, ActionSpace, ParamDef
+from cohabit.model.observation import Observation, one_line
+
+
+class AvatarState(Enum):
+    UNBOUND = "unbound"  # nobody has it
+    BOUND = "bound"  # an agent is in it
+    DORMANT = "dormant"  # the agent is away, the body sleeps in the world and can be hurt
+    SUSPENDED = "suspended"  # frozen in time, out of everybody's sight
+    DESTROYED = "destroyed"  # dead or despawned
+
+
+class Avatar(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A body in one game. `bound_agent` is who is in it now: it is set exactly while the state is bound."""
+
+    avatar_id: str
+    game_id: str
+    bound_agent: str | None = None
+    state: AvatarState = AvatarState.UNBOUND
+    name: str = ""
+    position: tuple[float, ...] = ()
+    appearance: dict[str, Any] = {}
+    health: float = 100.0
+    max_health: float = 100.0
+    inventory: dict[str, int] = {}
+    equipment: dict[str, str] = {}  # slot to item id
+    created_at: str = ""
+    last_active: str = ""
+    total_playtime: int = 0  # seconds
+    death_count: int = 0
+    respawn_point: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if not self.avatar_id or not self.game_id:
+            raise ValueError("an avatar needs an avatar_id and a game_id")
+        if (self.state is AvatarState.BOUND) != (self.bound_agent is not None):
+            raise ValueError(f"an avatar has an agent exactly while it is bound; {self.avatar_id!r} is "
+                             f"{self.state.value} with agent {self.bound_agent!r}")  # fmt: skip
+        if not (0 <= self.health < math.inf and 0 < self.max_health < math.inf):
+            raise ValueError(f"health is a finite number from 0, not {self.health!r}/{self.max_health!r}")
+        if self.total_playtime < 0 or self.death_count < 0:
+            raise ValueError("playtime and deaths are counted from 0")
+
+
+class AvatarSpec(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Wishes for a new avatar. `skill_bonuses` come from what the agent has learned elsewhere."""
+
+    name: str | None = None
+    appearance: dict[str, Any] = {}
+    spawn_location: str = "safe"  # safe, random, challenging
+    starting_loadout: str = "default"
+    skill_bonuses: dict[str, float] = {}
+
+
+class JackInResult(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What came of entering a body."""
+
+    success: bool
+    avatar: Avatar | None = None
+    message: str = ""
+    bonuses_applied: dict[str, Any] = {}
+    initial_observation: Observation | None = None
+
+    def __post_init__(self) -> None:
+        if self.success and self.avatar is None:
+            raise ValueError("a successful jack-in names the avatar")
+
+
+class JackOutResult(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What came of leaving a body; `avatar_state` is the state it is left in."""
+
+    success: bool
+    avatar_state: AvatarState
+    message: str = ""
+    session_stats: dict[str, Any] = {}
+
+
+class RespawnOption(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One way back to life, with its price."""
+
+    id: str
+    type: str = "spawn_point"  # checkpoint, bed, spawn_point, random, or the game's own
+    location: tuple[float, ...] | str = ""
+    cost: dict[str, int] | None = None
+    penalties: list[str] = []  # lose_inventory, lose_xp, debuff, …
+    description: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.id:
+            raise ValueError("a respawn option's id must not be empty")
+
+
+class DeathEvent(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An avatar died: how, what was lost, and the ways back."""
+
+    avatar_id: str
+    cause: str  # combat, fall, drowning, starvation, or the game's own
+    killer: str | None = None
+    location: tuple[float, ...] = ()
+    timestamp: str = ""
+    items_dropped: dict[str, int] = {}
+    xp_lost: float = 0.0
+    respawn_options: list[RespawnOption] = []
+
+
+class AvatarRoster(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One agent's avatars in one game."""
+
+    agent_id: str
+    game_id: str
+    avatars: list[Avatar] = []
+    active_avatar_id: str | None = None
+    max_avatars: int = 3
+
+    def __post_init__(self) -> None:
+        if self.active_avatar_id is not None and self.get_active() is None:
+            raise ValueError(f"the active avatar {self.active_avatar_id!r} is not in the roster")
+        if self.max_avatars < 0:
+            raise ValueError(f"max_avatars is at least 0, not {self.max_avatars}")
+
+    def get_active(self) -> Avatar | None:
+        """The avatar the agent is in, if any."""
+        return next((avatar for avatar in self.avatars if avatar.avatar_id == self.active_avatar_id), None)
+
+    def get_dormant(self) -> list[Avatar]:
+        """The avatars asleep in the world."""
+        return [avatar for avatar in self.avatars if avatar.state is AvatarState.DORMANT]
+
+    def can_create_new(self) -> bool:
+        """Whether there is room for another one. The dead do not count."""
+        alive = [avatar for avatar in self.avatars if avatar.state is not AvatarState.DESTROYED]
+        return len(alive) < self.max_avatars
+
+
+class EmbodiedObservation(Observation, frozen=True, omit_defaults=True, kw_only=True):
+    """An observation made from inside a body, within the limits of its senses."""
+
+    avatar: Avatar
+    facing: str = ""
+    stance: str = "standing"
+    velocity: tuple[float, ...] = ()
+    vision_range: float | None = None  # None: no limit
+    vision_cone: float = 360.0  # degrees
+    hearing_range: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 <= self.vision_cone <= 360:
+            raise ValueError(f"a vision cone has 0 to 360 degrees, not {self.vision_cone!r}")
+
+    def to_text(self) -> str:
+        body = self.avatar
+        lines = [
+            f"=== AVATAR: {one_line(body.name or body.avatar_id)} ===",
+            f"Health: {body.health:g}/{body.max_health:g}",
+            f"Position: ({', '.join(f'{number:g}' for number in body.position)})" if body.position else "",
+            f"Facing: {self.facing} | Stance: {self.stance}" if self.facing else f"Stance: {self.stance}",
+        ]
+        return "\n".join(line for line in lines if line) + "\n\n" + super().to_text()
+
+
+AVATAR_ACTIONS = ActionSpace(
+    [
+        ActionDef(
+            "jack_out",
+            "Leave this avatar and return to menu/nexus",
+            [
+                ParamDef(
+                    "mode",
+                    "What becomes of the body",
+                    options=["dormant", "suspend", "despawn"],
+                    optional=True,
+                )
+            ],
+            ["Not in combat", "Not falling", "Safe location"],
+            "meta",
+        ),
+        ActionDef(
+            "look",
+            "Turn avatar to face direction or entity",
+            [ParamDef("target", "direction or entity_id")],
+            [],
+            "avatar",
+        ),
+        ActionDef(
+            "emote",
+            "Express emotion through avatar body",
+            [ParamDef("emote", "What to show", options=["wave", "sit", "dance", "sleep", "point"])],
+            [],
+            "avatar",
+        ),
+        ActionDef("inspect_self", "Check avatar's body, equipment, status", [], [], "avatar"),
+    ]
+)
+"""What everybody in a body can do besides the game's own actions."""

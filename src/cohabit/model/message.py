@@ -1,0 +1,21 @@
+"""A message on a room's bus, as its reader gets it."""
+
+from msgspec import Struct, field
+
+EVERYBODY = "*"
+TEAM = "team:"
+
+
+class Message(Struct, frozen=True):
+    """One delivered copy. ``seq`` counts deliveries over the whole bus; ``to`` is as the sender wrote it."""
+
+    seq: int
+    sender: str = field(name="from")
+    to: str
+    kind: str
+    content: str
+    sent_at: int
+
+    @property
+    def directed(self) -> bool:
+        return self.to != EVERYBODY and not self.to.startswith(TEAM)

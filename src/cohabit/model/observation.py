@@ -1,0 +1,240 @@
+"""What a participant perceives: one frozen value per step, readable as text and as data.
+
+Everything has a default, so a card game need not invent a place and a chat room need not invent health.
+The lists and dicts inside belong to the observation: hand in a copy of what the world keeps changing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from enum import Enum
+from typing import Any, Literal, get_args
+
+import msgspec
+
+EventType = Literal["info", "success", "danger", "reward"]
+
+_EVENT_MARKS = {"info": "-", "success": "+", "danger": "!", "reward": "*"}
+
+
+class Location(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Where the participant is: coordinates, a named region, and a sentence about it."""
+
+    coordinates: tuple[float, ...] = ()
+    region: str | None = None
+    description: str = ""
+
+    def to_text(self) -> str:
+        if self.description:
+            return one_line(self.description)
+        place = one_line(self.region or "")
+        point = f"({', '.join(_value(number) for number in self.coordinates)})" if self.coordinates else ""
+        return f"{place} {point}".strip()
+
+
+class Entity(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Something in the world. `distance` is None where the world has no distances."""
+
+    type: str
+    name: str | None = None
+    distance: float | None = None
+    direction: str = ""
+    state: str | None = None
+    interactable: bool = False
+    description: str = ""
+
+    def __post_init__(self) -> None:
+        _need(self.type, "an entity's type")
+        if self.distance is not None and not 0 <= self.distance < math.inf:
+            raise ValueError(f"an entity's distance is a finite number from 0, not {self.distance!r}")
+
+    def to_text(self) -> str:
+        label = self.description or self.name or self.type
+        details = [detail for detail in (self.name, self.type) if detail and detail != label]
+        if self.distance is not None:
+            details.append(f"{_value(self.distance)} away" if self.distance else "here")
+        details += [detail for detail in (self.direction, self.state) if detail]
+        if self.interactable:
+            details.append("can interact")
+        return one_line(_with_details(label, details))
+
+
+class Terrain(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A kind of ground, and where it lies from here."""
+
+    type: str
+    direction: str = ""
+    passable: bool = True
+
+    def __post_init__(self) -> None:
+        _need(self.type, "a terrain's type")
+
+    def to_text(self) -> str:
+        details = [self.direction] if self.direction else []
+        return one_line(_with_details(self.type, details if self.passable else [*details, "cannot pass"]))
+
+
+class Effect(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A buff, a debuff, a condition. `duration` counts the steps left; None lasts until something ends it."""
+
+    name: str
+    description: str = ""
+    duration: int | None = None
+
+    def __post_init__(self) -> None:
+        _need(self.name, "an effect's name")
+        if self.duration is not None and self.duration < 0:
+            raise ValueError(f"an effect's duration is at least 0, not {self.duration}")
+
+    def to_text(self) -> str:
+        label = f"{self.name}: {self.description}" if self.description else self.name
+        details = [] if self.duration is None else [f"{self.duration} steps left"]
+        return one_line(_with_details(label, details))
+
+
+class Event(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Something that just happened."""
+
+    description: str
+    type: EventType = "info"
+
+    def __post_init__(self) -> None:
+        if self.type not in _EVENT_MARKS:
+            raise ValueError(f"an event's type is one of {', '.join(get_args(EventType))}, not {self.type!r}")
+
+
+class Goal(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An objective. `type` is main, side, achievement, or a word of the world's own."""
+
+    id: str
+    description: str
+    type: str = "main"
+    progress: str | None = None
+    hints: list[str] = []
+
+    def __post_init__(self) -> None:
+        _need(self.id, "a goal's id")
+
+    def to_text(self) -> str:
+        kind = "" if self.type == "main" else f"[{self.type}] "
+        first = one_line(_with_details(kind + self.description, [self.progress] if self.progress else []))
+        return "\n".join([first, *(f"  hint: {one_line(hint)}" for hint in self.hints)])
+
+
+class Achievement(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Something that was accomplished."""
+
+    name: str
+    description: str = ""
+    rarity: str | None = None
+
+    def __post_init__(self) -> None:
+        _need(self.name, "an achievement's name")
+
+
+class Observation(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Everything a participant needs for its next decision.
+
+    `text` is what the world says in its own words: a board, a hand of cards. It comes first in `to_text`,
+    and keeps its line breaks.
+    """
+
+    status: dict[str, Any] = {}
+    inventory: dict[str, int] = {}
+    location: Location | None = None
+    nearby_entities: list[Entity] = []
+    nearby_terrain: list[Terrain] = []
+    active_effects: list[Effect] = []
+    current_goals: list[Goal] = []
+    recent_events: list[Event] = []
+    step: int = 0
+    time_of_day: str | None = None
+    text: str = ""
+
+    def __post_init__(self) -> None:
+        if self.step < 0:
+            raise ValueError(f"a step is counted from 0, not {self.step}")
+
+    def to_text(self) -> str:
+        """The observation as a model reads it. Sections with nothing in them are left out."""
+        heading = f"Step {self.step}"
+        nearby = [entity.to_text() for entity in self.nearby_entities]
+        nearby += [terrain.to_text() for terrain in self.nearby_terrain]
+        sections = [
+            f"{heading} ({one_line(self.time_of_day)})" if self.time_of_day else heading,
+            self.text.strip("\n"),
+            _section("STATUS", _pairs(self.status)),
+            _section("INVENTORY", _pairs(self.inventory)),
+            _section("LOCATION", [self.location.to_text()] if self.location else []),
+            _section("NEARBY", _bullets(nearby)),
+            _section("ACTIVE EFFECTS", _bullets(effect.to_text() for effect in self.active_effects)),
+            _section("RECENT EVENTS", [_event_line(event) for event in self.recent_events]),
+            _section("CURRENT GOALS", _bullets(goal.to_text() for goal in self.current_goals)),
+        ]
+        return "\n\n".join(section for section in sections if section)
+
+    def to_structured(self) -> dict[str, Any]:
+        """The observation as plain dicts and lists. Every field is there, the empty ones too."""
+        structured: dict[str, Any] = _builtins(self)
+        return structured
+
+
+def one_line(text: str) -> str:
+    """Text on one line: a name with a line break in it must not look like a section of its own."""
+    return " ".join(text.split())
+
+
+def _need(text: str, what: str) -> None:
+    if not text:
+        raise ValueError(f"{what} must not be empty")
+
+
+def _with_details(label: str, details: list[str]) -> str:
+    return f"{label} ({', '.join(details)})" if details else label
+
+
+def _section(title: str, lines: list[str]) -> str:
+    return "\n".join([f"{title}:", *lines]) if any(lines) else ""
+
+
+def _bullets(items: Iterable[str]) -> list[str]:
+    return [f"- {item}" for item in items]
+
+
+def _event_line(event: Event) -> str:
+    return f"{_EVENT_MARKS[event.type]} {one_line(event.description)}"
+
+
+def _pairs(values: Mapping[str, Any]) -> list[str]:
+    return [one_line(f"{key}: {_value(value)}") for key, value in values.items()]
+
+
+def _value(value: object) -> str:
+    """A value in words. Floats are for reading here, so two digits are enough."""
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case None:
+            return "none"
+        case float() if math.isfinite(value):
+            return str(int(value)) if value.is_integer() else str(round(value, 2))
+        case Enum():
+            return str(value.value)
+        case list() | tuple():
+            return ", ".join(_value(item) for item in value) or "none"
+        case dict():
+            return ", ".join(f"{key} {_value(item)}" for key, item in value.items()) or "none"
+    return str(value)
+
+
+def _builtins(value: Any) -> Any:
+    """Like `msgspec.to_builtins`, which would leave out defaults and so change the shape with the content."""
+    match value:
+        case msgspec.Struct():
+            return {name: _builtins(getattr(value, name)) for name in value.__struct_fields__}
+        case dict():
+            return {key: _builtins(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_builtins(item) for item in value]
+    return msgspec.to_builtins(value)

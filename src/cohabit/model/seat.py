@@ -1,0 +1,32 @@
+"""Where somebody sits, and how somebody looks into a world."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+SeatId = str
+Sees = Literal["own", "public", "all"]
+
+
+class Seat(Struct, frozen=True, omit_defaults=True):
+    """A position in a world: a kingdom, a hand of cards, a nation, a body."""
+
+    id: SeatId
+    name: str = ""
+
+
+class Eye(Struct, frozen=True, omit_defaults=True):
+    """How a member looks into a world.
+
+    ``own``: what the seat sees, and what is public. ``public``: what everybody may see.
+    ``all``: everything, from ``seat``'s side where there is one.
+    """
+
+    seat: SeatId | None = None
+    sees: Sees = "public"
+
+
+PUBLIC = Eye()
+"""The eye of somebody who holds no seat."""
+ALL = Eye(sees="all")
+"""The eye of a god."""

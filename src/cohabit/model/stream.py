@@ -1,0 +1,108 @@
+"""Randomness that is the same on every machine.
+
+A stream is a seed, a purpose and a counter; its words are hashes of the three. So two purposes never disturb
+each other, a snapshot is three small values, and no library's idea of a distribution can reach an outcome.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import MutableSequence, Sequence
+from hashlib import blake2b
+from typing import TypeVar
+
+T = TypeVar("T")
+
+_WORDS_PER_BLOCK = 8  # one 64-byte digest
+_BLOCK = struct.Struct("<8Q")
+_COUNTER = struct.Struct("<Q")
+_SPAN = 1 << 64
+
+
+class Stream:
+    """A named stream of random integers. `counter` is the number of 64-bit words drawn so far."""
+
+    __slots__ = ("_block", "_words", "counter", "purpose", "seed")
+
+    def __init__(self, seed: int, purpose: str, counter: int = 0) -> None:
+        if type(seed) is not int or type(counter) is not int:
+            raise TypeError("a stream's seed and counter are whole numbers")
+        if type(purpose) is not str:
+            raise TypeError("a stream's purpose is a word or two that say what it is for")
+        if not 0 <= counter < _SPAN:
+            raise ValueError(f"a stream's counter is at least 0 and below 2**64, not {counter}")
+        self.seed = seed
+        self.purpose = purpose
+        self.counter = counter
+        self._block = -1  # the block that _words holds
+        self._words: tuple[int, ...] = ()
+
+    def bits64(self) -> int:
+        """64 random bits, as a number from 0 to 2**64 - 1."""
+        block, position = divmod(self.counter, _WORDS_PER_BLOCK)
+        if block != self._block:
+            self._words = self._hash(block)
+            self._block = block
+        self.counter += 1
+        return self._words[position]
+
+    def below(self, n: int) -> int:
+        """A number from 0 to n - 1, each equally likely."""
+        if n < 1:
+            raise ValueError(f"there is no number from 0 that is below {n}")
+        words = max(1, ((n - 1).bit_length() + 63) // 64)
+        span = 1 << (64 * words)
+        # The last, incomplete run of n values would favour small results: draw again.
+        limit = span - span % n
+        while True:
+            value = self.bits64()
+            for _ in range(words - 1):
+                value = value << 64 | self.bits64()
+            if value < limit:
+                return value % n
+
+    def between(self, lo: int, hi: int) -> int:
+        """A number from lo to hi, both included."""
+        if lo > hi:
+            raise ValueError(f"there is no number from {lo} to {hi}")
+        return lo + self.below(hi - lo + 1)
+
+    def chance(self, numerator: int, denominator: int) -> bool:
+        """True in `numerator` of `denominator` cases."""
+        if not 0 <= numerator <= denominator or denominator < 1:
+            raise ValueError(f"{numerator} of {denominator} is not a chance")
+        return self.below(denominator) < numerator
+
+    def choice(self, items: Sequence[T]) -> T:
+        """One of the items, each equally likely."""
+        if not items:
+            raise ValueError("there is nothing to choose from")
+        return items[self.below(len(items))]
+
+    def shuffle(self, items: MutableSequence[T]) -> None:
+        """Put the items into a random order, in place (Fisher-Yates, from the end)."""
+        for last in range(len(items) - 1, 0, -1):
+            other = self.below(last + 1)
+            items[last], items[other] = items[other], items[last]
+
+    def fork(self, purpose: str) -> Stream:
+        """A stream of its own under this one's purpose.
+
+        It does not depend on how much was drawn here: the same fork taken twice is the same stream twice.
+        """
+        return Stream(self.seed, f"{self.purpose}/{purpose}")
+
+    def _hash(self, block: int) -> tuple[int, ...]:
+        # Unambiguous: hexadecimal digits hold no zero byte, and the counter always has the last eight bytes.
+        name = f"{self.seed:x}\0{self.purpose}".encode()
+        return _BLOCK.unpack(blake2b(name + _COUNTER.pack(block), person=b"cohabit-stream").digest())
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Stream):
+            return NotImplemented
+        return (self.seed, self.purpose, self.counter) == (other.seed, other.purpose, other.counter)
+
+    __hash__ = None  # type: ignore[assignment]  # it changes with every draw
+
+    def __repr__(self) -> str:
+        return f"Stream({self.seed!r}, {self.purpose!r}, {self.counter!r})"

@@ -1,0 +1,52 @@
+"""The audit: what was refused, to whom and why. Repeats are summed, so nobody can flood it."""
+
+from msgspec import Struct
+
+WINDOW_MS = 60_000
+KEPT = 500
+
+
+class Refusal(Struct, omit_defaults=True):
+    """One line of the audit. ``count`` refusals alike within a minute of ``at``."""
+
+    at: int
+    member: str
+    command: str
+    code: str
+    reason: str
+    count: int = 1
+    id: int = 0
+
+
+class Audit:
+    """The newest refusals of one room, and those the store has yet to be told of."""
+
+    def __init__(self) -> None:
+        self.kept: list[Refusal] = []
+        self._open: dict[tuple[str, str, str], Refusal] = {}
+        self._changed: dict[int, Refusal] = {}
+        self._next = 1
+
+    def refused(self, at: int, member: str, command: str, code: str, reason: str) -> None:
+        key = (member, command, code)
+        line = self._open.get(key)
+        if line is None or at - line.at >= WINDOW_MS:
+            line = Refusal(at, member, command, code, reason, 0, self._next)
+            self._next += 1
+            self._open[key] = line
+            self.kept.append(line)
+            if len(self.kept) > KEPT:
+                gone = self.kept.pop(0)
+                self._open = {k: v for k, v in self._open.items() if v is not gone}
+        line.count += 1
+        self._changed[line.id] = line
+
+    def drain(self) -> list[Refusal]:
+        """What changed since the last time."""
+        changed, self._changed = list(self._changed.values()), {}
+        return changed
+
+    def load(self, kept: list[Refusal]) -> None:
+        """Go on after those of an earlier run."""
+        self.kept = kept[-KEPT:]
+        self._next = max((line.id for line in kept), default=0) + 1

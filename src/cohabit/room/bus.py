@@ -1,0 +1,65 @@
+"""The bus: messages between members, numbered over the whole room, in bounded inboxes."""
+
+from bisect import bisect_right
+
+from cohabit.errors import BadArgs, PermissionDenied
+from cohabit.model.grant import Capability
+from cohabit.model.message import EVERYBODY, TEAM, Message
+from cohabit.model.suggest import nearest
+from cohabit.room.state import Inbox, Member, RoomState
+
+INBOX_LIMIT = 200
+REMEMBERED_DROPS = 4096
+
+
+def recipients(state: RoomState, sender: Member, to: str) -> list[str]:
+    """Who gets a message addressed like this, or why nobody may."""
+    if to == EVERYBODY:
+        if Capability.SEND_BROADCAST not in sender.held:
+            raise PermissionDenied(
+                f"{sender.id} ({sender.role_name}) lacks send_broadcast; write to one member instead",
+                needs=["send_broadcast"],
+            )
+        return [m for m in state.members if m != sender.id]
+    if Capability.SEND_MESSAGE not in sender.held:
+        raise PermissionDenied(f"{sender.id} ({sender.role_name}) lacks send_message", needs=["send_message"])
+    if to.startswith(TEAM):
+        team = to.removeprefix(TEAM) or (sender.team or "")
+        if team not in state.teams:
+            raise BadArgs(f"there is no team {team!r}", did_you_mean=[TEAM + t for t in state.teams])
+        if sender.id not in state.teams[team]:
+            raise PermissionDenied(f"{sender.id} is not in team {team!r}")
+        return [m for m in state.teams[team] if m != sender.id]
+    if to not in state.members:
+        known = list(state.members)
+        raise BadArgs(f"nobody here is called {to[:80]!r}; members: {', '.join(known[:50])}",
+                      did_you_mean=nearest(to[:80], known, 3))  # fmt: skip
+    return [to]
+
+
+def deliver(state: RoomState, sender: str, to: str, kind: str, content: str, receivers: list[str], at: int) -> int:
+    """Put a copy into each inbox; the number of the last copy."""
+    for member in receivers:
+        state.bus_seq += 1
+        box = state.inboxes.setdefault(member, Inbox())
+        box.items.append(Message(state.bus_seq, sender, to, kind, content, at))
+        if len(box.items) > INBOX_LIMIT:
+            box.dropped.append(box.items.pop(0).seq)
+            del box.dropped[:-REMEMBERED_DROPS]
+    return state.bus_seq
+
+
+def inbox(state: RoomState, reader: Member, since_seq: int, most: int) -> tuple[list[Message], int]:
+    """The messages after ``since_seq`` that the reader's grant lets it perceive, and how many were lost."""
+    box = state.inboxes.get(reader.id)
+    if box is None:
+        return [], 0
+    held = reader.held
+    fresh = [
+        m
+        for m in box.items
+        if m.seq > since_seq
+        and (Capability.RECEIVE_DIRECTED if m.directed else Capability.READ_CHAT) in held
+    ]
+    lost = len(box.dropped) - bisect_right(box.dropped, since_seq)
+    return fresh[:most], lost

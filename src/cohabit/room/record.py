@@ -1,0 +1,94 @@
+"""The record: entries in order, each with the digest of the one before; and snapshots, to start from."""
+
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+
+import msgspec
+from msgspec import Struct
+
+from cohabit.errors import RecordCorrupt
+from cohabit.model.record import Entry, decode_entry, encode_entry
+from cohabit.room.state import RoomState
+
+GENESIS = bytes(32)
+"""What the first entry is chained to."""
+
+
+class Line(Struct, frozen=True):
+    """An entry as it is stored: its exact bytes, and the digest of everything up to and with it."""
+
+    seq: int
+    body: bytes
+    digest: bytes
+    entry: Entry
+
+
+class Snapshot(Struct, frozen=True):
+    """A room as it stood after entry ``seq``, with the head of the chain there."""
+
+    seq: int
+    digest: bytes
+    at: int
+    state: RoomState
+    world: bytes
+    format: int = 1
+
+    def encode(self) -> bytes:
+        return _encode(self)
+
+    @classmethod
+    def decode(cls, data: bytes) -> "Snapshot":
+        try:
+            return _decode(data)
+        except msgspec.MsgspecError as wrong:
+            raise RecordCorrupt(f"a snapshot cannot be read: {wrong}") from None
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(Snapshot).decode
+
+
+def chained(previous: bytes, body: bytes) -> bytes:
+    """The digest of an entry that follows ``previous``."""
+    return sha256(previous + body).digest()
+
+
+class Record:
+    """The chain of one room: where it stands, the lines since the last snapshot, those not yet stored."""
+
+    def __init__(self, seq: int = -1, digest: bytes = GENESIS, at: int = 0) -> None:
+        self.seq = seq
+        self.digest = digest
+        self.at = at
+        self.tail: list[Line] = []
+        self.pending: list[Line] = []
+
+    def append(self, entry: Entry) -> Line:
+        body = encode_entry(entry)
+        self.digest = chained(self.digest, body)
+        self.seq = entry.seq
+        self.at = entry.at
+        line = Line(entry.seq, body, self.digest, entry)
+        self.tail.append(line)
+        self.pending.append(line)
+        return line
+
+    def take_pending(self) -> list[Line]:
+        """The lines that the store does not have yet; they count as handed over from here on."""
+        lines, self.pending = self.pending, []
+        return lines
+
+
+def read_lines(rows: Iterable[tuple[int, bytes, bytes]], seq: int, digest: bytes) -> Iterator[Line]:
+    """Stored rows as lines, checked against the chain that ends in ``digest`` at ``seq``."""
+    for number, body, stored in rows:
+        seq += 1
+        digest = chained(digest, body)
+        if number != seq or digest != stored:
+            what = "is missing" if number != seq else "was changed"
+            raise RecordCorrupt(f"the record is damaged: entry {seq} {what}", seq=seq)
+        try:
+            entry = decode_entry(body)
+        except msgspec.MsgspecError as wrong:
+            raise RecordCorrupt(f"entry {seq} cannot be read: {wrong}", seq=seq) from None
+        yield Line(number, body, digest, entry)

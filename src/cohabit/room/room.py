@@ -1,0 +1,409 @@
+"""A room: one world, the members in it, and the one path that every call takes.
+
+Synchronous and deterministic: no I/O, no clock (``at`` comes in with each call), no randomness of its
+own. The room is the fold of its record: ``call`` decides, checks and runs, and leaves an entry;
+``replay`` runs the same entries again and arrives at the same room.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from cohabit.errors import (
+    BadArgs, CohabitError, Conflict, GameCrash, PermissionDenied, RecordCorrupt, ScopeViolation, Unauthorized,
+    by_code,
+)  # fmt: skip
+from cohabit.model.action import ActionResult
+from cohabit.model.grant import Capability
+from cohabit.model.observation import Observation
+from cohabit.model.record import Entry, Told
+from cohabit.model.seat import Eye, Seat
+from cohabit.room import common, control, hosting, system, turns, views
+from cohabit.room.audit import Audit
+from cohabit.room.commands import Command, CommandTable, commands_of, declared_in
+from cohabit.room.context import Context
+from cohabit.room.decide import YES, Decision, by_grant, by_seat, by_turn, names
+from cohabit.room.record import Line, Record, Snapshot
+from cohabit.room.state import KeptReply, Member, RoomState
+from cohabit.world import Outcome, World
+
+DIGEST_EVERY = 256
+"""After so many entries the room writes down a digest of itself, so that a replay proves itself."""
+CHOICES_SHOWN = 40
+"""How many legal actions the text of a view lists."""
+KEYS_KEPT = 32
+"""Idempotency keys remembered per member."""
+CALLS_PER_SECOND = 1_000
+"""What one member may ask of one room; more is BUSY."""
+
+MakeWorld = Callable[[str, Mapping[str, Any]], World]
+_SYSTEM = {c.name: c for c in declared_in(system)}
+_sorted_json = msgspec.json.Encoder(order="sorted").encode
+
+
+class View(Struct, frozen=True, omit_defaults=True):
+    """What an eye sees of the world now, as values and as the text a model reads."""
+
+    text: str
+    observation: Observation
+    to_move: list[str]
+    over: bool = False
+    paused: bool = False
+    tick: int = 0
+
+
+class Room:
+    """See the module. Make one with ``create``, ``restore`` or ``replay``."""
+
+    def __init__(self, state: RoomState, world: World) -> None:
+        self.state = state
+        self.world = world
+        self.record = Record()
+        self.audit = Audit()
+        self.calls_per_second = CALLS_PER_SECOND
+        self.digest_every = DIGEST_EVERY
+        modules = (common, control, hosting)
+        self.commands = CommandTable(
+            c for part in (*(declared_in(m, world) for m in modules), commands_of(world)) for c in part
+        )
+        self._checkpoint: Snapshot | None = None
+        self._budget: dict[str, tuple[int, int]] = {}
+
+    @property
+    def id(self) -> str:
+        return self.state.id
+
+    # -- making one -------------------------------------------------------------------------------
+    @classmethod
+    def create(cls, state: RoomState, world: World, at: int) -> "Room":
+        """A new room; its first entry says all that is needed to make it again."""
+        room = cls(state, world)
+        opening = msgspec.to_builtins(state)
+        room._write(at, "open", None, {"state": opening}, _SYSTEM["open"], {"state": opening})
+        room._checkpoint = room.snapshot()
+        return room
+
+    @classmethod
+    def restore(cls, snapshot: Snapshot, lines: Iterable[Line], make_world: MakeWorld) -> "Room":
+        """The room that was at ``snapshot``, brought forward by the lines that follow it."""
+        state = snapshot.state
+        world = make_world(state.source, state.config)
+        if world.spec.version != state.version:
+            raise RecordCorrupt(
+                f"room {state.id} was recorded with version {state.version} of {state.world!r}, and version "
+                f"{world.spec.version} is installed; install the old one, or reset the room"
+            )
+        world.restore(snapshot.world)
+        room = cls(state, world)
+        room.record = Record(snapshot.seq, snapshot.digest, snapshot.at)
+        room._checkpoint = snapshot
+        room._run_again(lines)
+        return room
+
+    @classmethod
+    def replay(cls, lines: Iterable[Line], make_world: MakeWorld) -> "Room":
+        """The room that a whole record tells of, from its first entry."""
+        rest = iter(lines)
+        first = next(rest, None)
+        if first is None or first.entry.do != "open":
+            raise RecordCorrupt("a record begins with the entry that opened the room; this one does not")
+        state = msgspec.convert(first.entry.args["state"], RoomState)
+        room = cls(state, make_world(state.source, state.config))
+        room._run_again([first])
+        room._run_again(rest)
+        return room
+
+    def _run_again(self, lines: Iterable[Line]) -> None:
+        for line in lines:
+            entry = line.entry
+            command = _SYSTEM.get(entry.do) or self.commands.named(entry.do)
+            try:
+                result, told = self._perform(entry.by, entry.at, command, command.check(entry.args))
+            except CohabitError as refused:
+                raise RecordCorrupt(f"entry {entry.seq} does not replay: {refused.as_text()}", seq=entry.seq) from None
+            if tuple(told) != entry.told:
+                raise RecordCorrupt(f"entry {entry.seq} replays to another outcome", seq=entry.seq)
+            self._keep_reply(entry, result)
+            self.record.tail.append(line)
+            self.record.seq, self.record.digest, self.record.at = line.seq, line.digest, entry.at
+
+    # -- the one path -----------------------------------------------------------------------------
+    def call(
+        self, who: str, name: str, args: Any = None, *, at: int, key: str | None = None, via: str | None = None
+    ) -> Any:
+        """Do what ``who`` asks, or raise the error that says why not. Identification has happened."""
+        at = self.settle(at)
+        member = self.state.members.get(who)
+        if member is None:
+            raise Unauthorized(f"{who} is not a member of this room")
+        try:
+            why = None
+            if name == "act":
+                name, args, why = common.unwrap(args)
+            command = self.commands.named(name)
+            self._refuse_unless(self.decide(member, command, at, via))
+            checked = command.check(args)
+            self._scope(member, command, checked)
+            if not command.records:
+                return self._ask(member, command, checked, at)
+            if key is not None:
+                kept = self._kept_reply(member, command, checked, key)
+                if kept is not None:
+                    return self._reply(member, command, kept.result)
+            result = self._write(at, name, member, checked, command, checked, why=why, key=key, via=via)
+        except CohabitError as refusal:
+            self.audit.refused(at, who, str(name)[:80], refusal.code, refusal.message)
+            raise
+        return self._reply(member, command, result)
+
+    def decide(self, member: Member, command: Command, at: int, via: str | None = None) -> Decision:
+        """May this member do that now? Grant, then seat and turn, then budget."""
+        decision = by_grant(member, command)
+        if not decision:
+            return decision
+        if command.records and self.state.archived:
+            return Decision("DISABLED", "this room is archived; it can be read, not changed")
+        if command.category in ("action", "control"):
+            if via is not None and not member.played_by_bot:
+                return Decision("PERMISSION_DENIED", f"{member.id} plays its own seat again")
+            decision = by_seat(member, command)
+            if decision:
+                ordered = self.world.spec.pace == "turns"
+                to_move = self.guarded(self.world.to_move) if command.where == "world" else None
+                decision = by_turn(self.state, member, command, to_move, ordered)
+            if not decision:
+                return decision
+        return self._by_budget(member, at)
+
+    def _by_budget(self, member: Member, at: int) -> Decision:
+        second, used = self._budget.get(member.id, (0, 0))
+        now = at // 1000
+        used = used + 1 if now == second else 1
+        self._budget[member.id] = (now, used)
+        if used > self.calls_per_second:
+            return Decision("BUSY", f"more than {self.calls_per_second} calls in one second; wait a second")
+        return YES
+
+    @staticmethod
+    def _refuse_unless(decision: Decision) -> None:
+        if not decision:
+            details = {"needs": list(decision.needs)} if decision.needs else {}
+            raise by_code({"code": decision.code, "message": decision.reason, **details})
+
+    def _scope(self, member: Member, command: Command, args: Mapping[str, Any]) -> None:
+        if command.where != "world" or not command.records or Capability.ACTION_GLOBAL in member.held:
+            return
+        seat = self.seat_of(member)
+        if seat is not None:
+            reason = self.guarded(self.world.scope, seat, command.name, args)
+            if reason:
+                raise ScopeViolation(reason)
+
+    def _ask(self, member: Member, command: Command, args: Mapping[str, Any], at: int) -> Any:
+        if command.where == "room":
+            return command.run(Context(self, member, at), **args)
+        looks = self.eye(member)
+        if looks is None:
+            raise PermissionDenied(f"the grant of {member.id} shows it nothing of this world", needs=["watch"])
+        return self.guarded(command.run, looks, **args)
+
+    def _write(
+        self, at: int, do: str, member: Member | None, args: Any, command: Command, checked: Mapping[str, Any],
+        *, why: str | None = None, key: str | None = None, via: str | None = None,
+    ) -> Any:  # fmt: skip
+        """Run something and put it on record."""
+        who = member.id if member else None
+        result, told = self._perform(who, at, command, checked)
+        entry = Entry(self.record.seq + 1, at, do, who, args or None, tuple(told), why, key, via)
+        self._keep_reply(entry, result)
+        self.record.append(entry)
+        if entry.seq % self.digest_every == self.digest_every - 1 and do != "digest":
+            self.record.append(Entry(entry.seq + 1, at, "digest", args={"sha256": self.digest()}))
+        return result
+
+    def _perform(
+        self, by: str | None, at: int, command: Command, args: Mapping[str, Any]
+    ) -> tuple[Any, Sequence[Told]]:
+        """Let an entry take effect: the same code for a call and for a replay."""
+        context = Context(self, self.state.members[by] if by is not None else None, at)
+        if command.where == "room":
+            try:
+                result = command.run(context, **args)
+            except CohabitError:
+                raise
+            except Exception as bug:
+                raise self._crashed(bug) from bug
+        else:
+            assert context.me is not None
+            result = self._act(context, command, args)
+        turns.after(self, context)
+        return result, context.told
+
+    def _act(self, context: Context, command: Command, args: Mapping[str, Any]) -> Outcome:
+        member = context.me
+        assert member is not None
+        outcome = self.guarded(command.run, self.seat_of(member), **args)
+        if not isinstance(outcome, Outcome):
+            outcome = Outcome("" if outcome is None else str(outcome))
+        context.told.extend(outcome.told)
+        if outcome.public:
+            context.tell(outcome.public)
+        if not context.told:
+            context.tell(outcome.message or f"{command.name} done", members=(member.id,))
+        return outcome
+
+    def _reply(self, member: Member, command: Command, result: Any) -> Any:
+        """An action's result carries what happened; the observation is added here, through the member's eye."""
+        if command.where != "world":
+            return result
+        outcome = result if isinstance(result, Outcome) else msgspec.convert(result, Outcome)
+        looks = self.eye(member)
+        seen = self.observe(looks) if looks is not None else Observation()
+        over = not self.guarded(self.world.to_move)
+        return ActionResult(True, outcome.message, outcome.reward, list(outcome.achievements), over, seen)
+
+    # -- what the room itself does ----------------------------------------------------------------
+    def settle(self, at: int) -> int:
+        """Let everything happen that was due by ``at``; the time it really is for this room."""
+        at = max(at, self.record.at)
+        for _ in range(1000):
+            due = turns.due(self, at)
+            if due is None:
+                return at
+            do, args = due
+            self.system(do, args, at)
+        return at
+
+    def system(self, do: str, args: Mapping[str, Any], at: int) -> Any:
+        """An entry by the house: ticks, presence, a time-out."""
+        command = _SYSTEM[do]
+        return self._write(max(at, self.record.at), do, None, args, command, command.check(args))
+
+    def next_deadline(self) -> int | None:
+        """When ``settle`` next has something to do."""
+        return turns.next_deadline(self)
+
+    # -- seeing -----------------------------------------------------------------------------------
+    def eye(self, member: Member) -> Eye | None:
+        return views.eye(self.state, member, self.world.spec.fog)
+
+    def view(self, member: Member) -> View:
+        """What this member sees. The only source of it."""
+        looks = self.eye(member)
+        if looks is None:
+            raise PermissionDenied(f"the grant of {member.id} shows it nothing of this world", needs=["watch"])
+        return self.view_through(looks)
+
+    def view_through(self, looks: Eye) -> View:
+        seen = self.observe(looks)
+        to_move = self.guarded(self.world.to_move)
+        if self.state.turn_based and self.state.turn_order:
+            movers = [self.state.turn_order[self.state.turn_index]]
+        else:
+            movers = names(self.state, to_move)
+        over = not to_move
+        text = seen.to_text()
+        text += "\n\nIt is over." if over else f"\n\nTo move: {', '.join(movers)}"
+        seat = next((s for s in self.state.seats if s.id == looks.seat), None)
+        if seat is not None and seat.id in to_move:
+            text += self._choices(seat)
+        return View(text, seen, [] if over else movers, over, self.state.paused, self.state.tick)
+
+    def observe(self, looks: Eye) -> Observation:
+        seen: Observation = self.guarded(self.world.observe, looks)
+        seat = next((s for s in self.state.seats if s.id == looks.seat), None)
+        if seat is not None and not seen.current_goals:
+            goals = self.guarded(self.world.goals, seat)
+            if goals:
+                seen = msgspec.structs.replace(seen, current_goals=list(goals))
+        return seen
+
+    def _choices(self, seat: Seat) -> str:
+        """What this seat can do now, in words, where the world can list it."""
+        legal = self.guarded(self.world.legal, seat)
+        if not legal:
+            return ""
+        shown = [f"{a.name} {_sorted_json(a.parameters).decode()}" for a in legal[:CHOICES_SHOWN]]
+        more = f" … and {len(legal) - len(shown)} more" if len(legal) > len(shown) else ""
+        return "\nYou can: " + " | ".join(shown) + more
+
+    def seat_of(self, member: Member) -> Seat | None:
+        if member.seat is None:
+            return None
+        return next((s for s in self.state.seats if s.id == member.seat), None)
+
+    def may(self, member: Member) -> list[Command]:
+        """The commands this member's grant gives it: never a matter of whose turn it is."""
+        return [c for c in self.commands if by_grant(member, c)]
+
+    # -- idempotency ------------------------------------------------------------------------------
+    def _kept_reply(self, member: Member, command: Command, args: Any, key: str) -> KeptReply | None:
+        if not 0 < len(key) <= 200:
+            raise BadArgs("an idempotency key has 1 to 200 characters")
+        kept = self.state.replies.get(member.id, {}).get(key)
+        if kept is not None and (kept.do != command.name or kept.args != _args_digest(args)):
+            raise Conflict(f"the idempotency key {key!r} was used for another call; take a new one")
+        return kept
+
+    def _keep_reply(self, entry: Entry, result: Any) -> None:
+        if entry.key is None or entry.by is None:
+            return
+        kept = self.state.replies.setdefault(entry.by, {})
+        kept[entry.key] = KeptReply(entry.do, _args_digest(entry.args), msgspec.to_builtins(result))
+        while len(kept) > KEYS_KEPT:
+            del kept[next(iter(kept))]
+
+    # -- going back -------------------------------------------------------------------------------
+    def snapshot(self) -> Snapshot:
+        state = msgspec.convert(msgspec.to_builtins(self.state), RoomState)
+        return Snapshot(self.record.seq, self.record.digest, self.record.at, state, self.world.snapshot())
+
+    def checkpoint(self) -> Snapshot:
+        """A snapshot to go back to; call it only when everything so far is stored."""
+        self._checkpoint = self.snapshot()
+        self.record.tail.clear()
+        return self._checkpoint
+
+    def digest(self) -> str:
+        """One hash over the whole state: two rooms are alike exactly if their digests are."""
+        whole = sha256(msgspec.json.encode(self.state))
+        whole.update(self.guarded(self.world.snapshot))
+        return whole.hexdigest()
+
+    def go_back(self, lines: int = 0) -> None:
+        """Undo whatever is not on record, and the last ``lines`` entries of it, by running the rest again."""
+        assert self._checkpoint is not None
+        tail = self.record.tail[: len(self.record.tail) - lines]
+        pending = self.record.pending[: max(0, len(self.record.pending) - lines)]
+        back = Snapshot.decode(self._checkpoint.encode())
+        self.state = back.state
+        self.world.restore(back.world)
+        self.record = Record(back.seq, back.digest, back.at)
+        self._run_again(tail)
+        self.record.pending = pending
+
+    def guarded(self, run: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Call world code; whatever it raises that is not one of our errors is a crash."""
+        try:
+            return run(*args, **kwargs)
+        except CohabitError:
+            raise
+        except Exception as bug:
+            raise self._crashed(bug) from bug
+
+    def _crashed(self, bug: Exception) -> GameCrash:
+        if self._checkpoint is not None:
+            self.go_back()
+        # Only the type is told: the text of a world's exception may hold what the caller must not see.
+        what = type(bug).__name__
+        return GameCrash(
+            f"the world {self.state.world!r} failed ({what}); the room is as it was before", exception={"type": what}
+        )
+
+
+def _args_digest(args: Any) -> str:
+    return sha256(_sorted_json(args or {})).hexdigest()[:16]
+

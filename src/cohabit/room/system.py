@@ -1,0 +1,127 @@
+"""What the house itself puts on record: nobody can ask for these."""
+
+from typing import Any
+
+from cohabit.errors import RecordCorrupt
+from cohabit.room import turns
+from cohabit.room.commands import command
+from cohabit.room.context import Context
+from cohabit.world import Outcome, Seat
+
+
+@command(category="meta", records=True)
+def open_(ctx: Context, state: dict[str, Any]) -> None:
+    """The room opens: the world is set up for its seats, and claims are bound."""
+    ctx.state.turn_started = ctx.at
+    begin(ctx, ctx.state.seed)
+
+
+@command(category="meta", records=True)
+def opened(ctx: Context, gap: int) -> None:
+    """The house is back after ``gap`` ms: clocks that were running did not run meanwhile."""
+    state = ctx.state
+    state.turn_started += gap
+    if state.pause_until is not None:
+        state.pause_until += gap
+    for member in state.members.values():
+        if member.away_since is not None:
+            member.away_since += gap
+
+
+@command(category="meta", records=True)
+def ticks(ctx: Context, n: int) -> None:
+    """Time passed."""
+    turns.advance(ctx, n)
+
+
+@command(category="meta", records=True)
+def turn_timeout(ctx: Context) -> None:
+    """Somebody let the time of a turn run out: the turn goes on without it."""
+    state, world = ctx.state, ctx.room.world
+    if state.turn_based:
+        late = state.turn_order[state.turn_index]
+        ctx.tell(f"{late}'s time is up; it is {turns.next_turn(ctx)}'s turn", "turn")
+        return
+    state.turn_started = ctx.at
+    if world.spec.pace == "rounds":
+        ctx.tell("time is up for this round", "turn")
+        turns.resolve(ctx)
+        return
+    for seat_id in list(state.waiting_for):
+        seat = next((s for s in state.seats if s.id == seat_id), Seat(seat_id))
+        outcome: Outcome = ctx.room.guarded(world.skip, seat)
+        ctx.tell(outcome.public or f"{seat.name or seat.id} let its time run out", "turn")
+        ctx.told.extend(outcome.told)
+
+
+@command(category="meta", records=True)
+def grant_expired(ctx: Context, member: str) -> None:
+    """A grant ran out: what is left is nothing."""
+    who = ctx.state.members[member]
+    assert who.override is not None
+    who.override = type(who.override)(expires_at=who.override.expires_at)
+    ctx.tell(f"the grant of {member} has run out", "roster")
+
+
+@command(category="meta", records=True)
+def pause_expired(ctx: Context) -> None:
+    """Whoever paused went away: time goes on."""
+    state = ctx.state
+    ctx.tell(f"{state.paused_by} paused and went away; time goes on", "turn")
+    state.paused, state.paused_by, state.pause_until = False, None, None
+
+
+@command(category="meta", records=True)
+def presence(ctx: Context, member: str, here: bool) -> None:
+    """Somebody came or went. A player who comes back takes its seat back from the stand-in at once."""
+    state = ctx.state
+    who = state.members[member]
+    who.here = here
+    who.away_since = None if here else ctx.at
+    if here and who.played_by_bot:
+        who.played_by_bot = False
+        ctx.tell(f"{member} plays its own seat again", "roster")
+    if state.paused and state.paused_by == member:
+        state.pause_until = None if here else ctx.at + state.pause_grace_ms
+    ctx.tell(f"{member} {'is here' if here else 'went away'}", "roster")
+
+
+@command(category="meta", records=True)
+def stand_in(ctx: Context, member: str) -> None:
+    """A player has been away long enough: its stand-in plays the seat until it is back."""
+    who = ctx.state.members[member]
+    who.played_by_bot = True
+    ctx.tell(f"{who.stand_in} stands in for {member}", "roster")
+
+
+@command(category="meta", records=True)
+def digest(ctx: Context, sha256: str) -> None:
+    """What the room's state hashes to here: a replay that differs stops."""
+    if ctx.room.digest() != sha256:
+        raise RecordCorrupt("the replayed room differs from the one that was recorded")
+
+
+def begin(ctx: Context, seed: int) -> None:
+    """Set the world up from a seed and bind claims."""
+    state, room = ctx.state, ctx.room
+    state.seed = seed
+    state.tick = 0
+    state.waiting_for = []
+    state.seats_ever = []
+    for member in state.members.values():
+        if member.claim is not None:
+            member.seat = None
+    starting = starting_seats(ctx)
+    room.guarded(room.world.reset, seed, starting)
+    turns.bind(room, room.guarded(room.world.seats_now) or starting)
+    state.turn_index = 0
+
+
+def starting_seats(ctx: Context) -> list[Seat]:
+    """As many seats as the world has at most, or as the room's players need."""
+    spec = ctx.room.world.spec
+    fewest, most = spec.seat_range
+    wanted = sum(1 for m in ctx.state.members.values() if m.claim is not None or m.seat is not None)
+    count = most if fewest == most else max(fewest, min(most, wanted))
+    named = [*spec.seat_names, *(str(i + 1) for i in range(len(spec.seat_names), count))]
+    return [Seat(name, name) for name in named[:count]]

@@ -1,0 +1,119 @@
+"""Order and time in a room: whose turn it is, what is due when, and what follows an entry.
+
+The room has no clock. ``due`` says what should have happened by a given moment; the room then lets it
+happen, as an entry of the record.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from cohabit.model.seat import Seat, SeatId
+from cohabit.room.context import Context
+from cohabit.world import World
+
+if TYPE_CHECKING:
+    from cohabit.room.room import Room
+
+Due = tuple[int, str, dict[str, Any]]
+
+
+def can_skip(world: World) -> bool:
+    """Does the world say what happens to a seat that lets its time run out?"""
+    return type(world).skip is not World.skip
+
+
+def deadlines(room: "Room") -> Iterator[Due]:
+    """Everything that will happen by itself: when, what, with which arguments."""
+    state = room.state
+    for member in state.members.values():
+        grant = member.override
+        if grant is not None and grant.expires_at is not None and grant.may:
+            yield grant.expires_at, "grant_expired", {"member": member.id}
+        if member.away_since is not None and member.stand_in and not member.played_by_bot and member.seat:
+            yield member.away_since + state.stand_in_ms, "stand_in", {"member": member.id}
+    if state.pause_until is not None:
+        yield state.pause_until, "pause_expired", {}
+    if state.turn_ms is not None and not state.archived and not state.paused:
+        running = bool(state.turn_order) if state.turn_based else bool(state.waiting_for)
+        if running:
+            yield state.turn_started + state.turn_ms, "turn_timeout", {}
+
+
+def due(room: "Room", at: int) -> tuple[str, Mapping[str, Any]] | None:
+    """The first thing that should have happened by ``at``."""
+    first = min(deadlines(room), key=lambda d: d[0], default=None)
+    return (first[1], first[2]) if first is not None and first[0] <= at else None
+
+
+def next_deadline(room: "Room") -> int | None:
+    return min((d[0] for d in deadlines(room)), default=None)
+
+
+def next_turn(context: Context) -> str:
+    """Hand the turn to the next in the order; who that is."""
+    state = context.state
+    state.turn_index = (state.turn_index + 1) % len(state.turn_order)
+    state.turn_started = context.at
+    if state.ticks_per_turn and context.room.world.spec.pace == "clock":
+        advance(context, state.ticks_per_turn)
+    return state.turn_order[state.turn_index]
+
+
+def advance(context: Context, ticks: int) -> None:
+    """Let a clock world move."""
+    context.state.tick += ticks
+    context.told.extend(context.room.guarded(context.room.world.advance, ticks))
+
+
+def resolve(context: Context) -> None:
+    """Let a world of rounds work out the round."""
+    context.told.extend(context.room.guarded(context.room.world.resolve))
+
+
+def after(room: "Room", context: Context) -> None:
+    """What follows any entry: a round that is complete resolves, claims bind, the turn clock restarts."""
+    world, state = room.world, room.state
+    pace = world.spec.pace
+    if pace == "rounds" and state.waiting_for and not room.guarded(world.to_move):
+        resolve(context)
+    seats = room.guarded(world.seats_now)
+    if seats is not None and list(seats) != state.seats:
+        bind(room, seats)
+    if pace in ("turns", "rounds"):
+        waiting = list(room.guarded(world.to_move))
+        if pace == "turns":
+            fresh = waiting != state.waiting_for
+        else:  # a new round has begun when more seats are awaited than before
+            fresh = len(waiting) > len(state.waiting_for)
+        if fresh:
+            state.turn_started = context.at
+        if waiting != state.waiting_for:
+            state.waiting_for = waiting
+
+
+def bind(room: "Room", seats: Sequence[Seat]) -> None:
+    """Take over the seats there are, and give each claim the seat it was waiting for.
+
+    A claim binds once: ``auto:N`` is the N-th seat this world ever opened, so the death of one kingdom
+    moves nobody into another.
+    """
+    state = room.state
+    state.seats = list(seats)
+    ids = [s.id for s in seats]
+    state.seats_ever.extend(i for i in ids if i not in state.seats_ever)
+    taken = {m.seat for m in state.members.values() if m.seat is not None}
+    for member in state.members.values():
+        if member.claim is not None and member.seat is None:
+            seat = claimed(state.seats_ever, member.claim)
+            if seat is not None and seat in ids and seat not in taken:
+                member.seat = seat
+                taken.add(seat)
+
+
+def claimed(seats_ever: Sequence[SeatId], claim: str) -> SeatId | None:
+    """The seat that a claim (``auto:N`` or ``id:X``) means, where it has been opened."""
+    how, _, what = claim.partition(":")
+    if how == "id":
+        return what if what in seats_ever else None
+    number = int(what)
+    return seats_ever[number] if number < len(seats_ever) else None

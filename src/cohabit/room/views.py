@@ -1,0 +1,135 @@
+"""What a member sees. The only place where anything is withheld.
+
+``eye`` turns a member's grant into how it looks into the world; ``feed`` turns an entry of the record
+into what that member is told of it. Faces never filter.
+"""
+
+from collections.abc import Sequence
+from hashlib import blake2b
+from typing import Any
+
+from msgspec import Struct
+
+from cohabit.errors import BadArgs
+from cohabit.model.grant import Capability
+from cohabit.model.record import Entry, Told
+from cohabit.model.seat import ALL, PUBLIC, Eye
+from cohabit.room.state import Member, RoomState
+
+
+def eye(state: RoomState, member: Member, fog: bool) -> Eye | None:
+    """How this member looks into the world; None where its grant shows it nothing.
+
+    ``fog``: does hiding depend on the scenario (``partial_intel``), rather than on the rules?
+    """
+    held = member.held
+    seat = member.seat if any(s.id == member.seat for s in state.seats) else None
+    if Capability.READ_ALL in held:
+        return Eye(seat, "all") if seat else ALL
+    if Capability.READ_OWN_FACTION in held:
+        through = member.override.through if member.override else None
+        if through is not None and any(s.id == through for s in state.seats):
+            return Eye(through, "own")
+        if seat is not None:
+            return Eye(seat, "all" if fog and not state.partial_intel else "own")
+    return PUBLIC if Capability.WATCH in held else None
+
+
+class FeedItem(Struct, frozen=True, omit_defaults=True):
+    """One thing that happened, as one member is told of it."""
+
+    at: int
+    do: str
+    text: str
+    by: str | None = None
+    kind: str = "info"
+    args: Any = None
+    why: str | None = None
+    via: str | None = None
+
+
+_NEEDS = {"roster": Capability.READ_ROSTER, "chat": Capability.READ_CHAT, "direct": Capability.RECEIVE_DIRECTED}
+
+
+def perceives(told: Told, member: Member, held: frozenset[Capability], looks: Eye | None) -> bool:
+    """May this member hear this?"""
+    if _NEEDS.get(told.kind, Capability.WATCH) not in held:
+        return False
+    if told.members is not None:
+        return member.id in told.members
+    if told.seats is not None:
+        return looks is not None and (looks.sees == "all" or looks.seat in told.seats)
+    return True
+
+
+def feed(entry: Entry, member: Member, looks: Eye | None) -> list[FeedItem]:
+    """What this member is told of this entry; nothing where nothing of it is for this member."""
+    held = member.held
+    heard = [t for t in entry.told if perceives(t, member, held, looks)]
+    if not heard:
+        return []
+    mine = entry.by == member.id
+    message = entry.do == "send_message"
+    inside = not message and (mine or (looks is not None and looks.sees == "all"))
+    return [
+        FeedItem(
+            entry.at,
+            entry.do,
+            told.text,
+            by=entry.by,
+            kind=told.kind,
+            args=entry.args if inside and i == 0 else None,
+            why=entry.why if inside and i == 0 else None,
+            via=entry.via,
+        )
+        for i, told in enumerate(heard)
+    ]
+
+
+def audience_key(entries: Sequence[Entry], member: Member, looks: Eye | None) -> Any:
+    """Members with equal keys are told the same of these entries, so one encoded frame serves them all."""
+    for entry in entries:
+        if entry.by == member.id or any(t.members and member.id in t.members for t in entry.told):
+            return member.id
+    if any(t.seats is not None for entry in entries for t in entry.told):
+        return member.held, looks
+    return member.held, looks is not None and looks.sees == "all"
+
+
+# -- cursors ------------------------------------------------------------------------------------
+# A bare record number would tell a member how much happened that it was not told of, so what leaves
+# the room is the number behind a small keyed permutation (four Feistel rounds on 64 bits).
+
+
+def _round(secret: bytes, i: int, half: int) -> int:
+    digest = blake2b(half.to_bytes(4, "big"), key=secret, digest_size=4, salt=bytes([i])).digest()
+    return int.from_bytes(digest, "big")
+
+
+def seal(secret: str, seq: int) -> str:
+    """The cursor that stands for record number ``seq``."""
+    key = bytes.fromhex(secret)
+    left, right = seq >> 32, seq & 0xFFFFFFFF
+    for i in range(4):
+        left, right = right, left ^ _round(key, i, right)
+    return f"{left:08x}{right:08x}"
+
+
+def unseal(secret: str, cursor: str, head: int) -> int:
+    """The record number behind a cursor; an empty cursor is the beginning."""
+    if not cursor:
+        return -1
+    key = bytes.fromhex(secret)
+    try:
+        number = int(cursor, 16)
+        if len(cursor) != 16:
+            raise ValueError
+    except ValueError:
+        raise BadArgs("that is no cursor of this room; leave it out to start from the beginning") from None
+    left, right = number >> 32, number & 0xFFFFFFFF
+    for i in reversed(range(4)):
+        left, right = right ^ _round(key, i, left), left
+    seq = (left << 32) | right
+    if seq > head:
+        raise BadArgs("that is no cursor of this room; leave it out to start from the beginning")
+    return seq

@@ -1,0 +1,208 @@
+"""The contract of a world. Everything a game author needs to know is in this file.
+
+A world is a class with a ``spec``, three methods it must have, and actions. It knows nothing of
+members, tokens, networks, clocks or files; the room calls it, one call at a time:
+
+* ``reset`` comes first, and again for a rematch. The same seed and the same calls give the same world,
+  on any machine: draw from ``Stream(seed, "purpose")``, keep lists and dicts (never sets), read no clock.
+* An action either returns an ``Outcome``, or raises ``GameRejected`` (or ``UnknownAsset``,
+  ``OutOfBounds``, ``ScopeViolation``) *before it has changed anything*. Any other exception is a crash:
+  the room goes back to where it was.
+* ``observe``, queries and ``picture`` change nothing, however often they are called, and show only
+  what the ``Eye`` may see: ``eye.seat`` or none, and ``eye.sees`` one of own, public, all.
+"""
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Literal, TypeVar
+
+from msgspec import Meta, Struct
+
+from cohabit.errors import GameRejected, OutOfBounds, ScopeViolation, UnknownAsset
+from cohabit.model import plain
+from cohabit.model.action import Action
+from cohabit.model.observation import Goal, Observation
+from cohabit.model.record import Told
+from cohabit.model.seat import Eye, Seat, SeatId
+from cohabit.model.stream import Stream
+
+__all__ = [
+    "Eye", "GameRejected", "Observation", "OutOfBounds", "Outcome", "Range", "ScopeViolation", "Seat", "SeatId",
+    "Standing", "Stream", "Told", "UnknownAsset", "World", "WorldSpec", "action", "query",
+]  # fmt: skip
+
+Pace = Literal["step", "turns", "rounds", "clock"]
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+class WorldSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a room must know of a world before it opens one."""
+
+    name: str
+    version: int = 1  # raise it when old records no longer replay to the same world
+    title: str = ""
+    seats: int | tuple[int, int] = 1  # how many, or the fewest and the most
+    seat_names: tuple[str, ...] = ()
+    pace: Pace = "step"
+    """step: each action is a step · turns: ``to_move`` says who may act · rounds: all hand in, then
+    ``resolve`` · clock: it runs by itself through ``advance``."""
+    fog: bool = False  # True where hiding is the scenario's choice (partial_intel), not the rules'
+    quick: bool = False  # True promises that every call takes well under a millisecond
+    tick_ms: int = 100  # pace clock: how long a tick takes at speed x1
+    tool_prefix: str = ""  # put before the names of actions and queries on MCP
+
+    def __post_init__(self) -> None:
+        fewest, most = self.seat_range
+        if not self.name.replace("-", "_").isidentifier() or self.name != self.name.lower():
+            raise ValueError(f"a world's name is lower-case letters, digits and underscores, not {self.name!r}")
+        if not 0 <= fewest <= most:
+            raise ValueError(f"seats must be a number, or (fewest, most), not {self.seats!r}")
+
+    @property
+    def seat_range(self) -> tuple[int, int]:
+        return self.seats if isinstance(self.seats, tuple) else (self.seats, self.seats)
+
+
+class Outcome(Struct, frozen=True, omit_defaults=True):
+    """What an action did. ``message`` is for the actor, ``public`` for everybody, ``told`` for whom it names."""
+
+    message: str = ""
+    public: str = ""
+    told: tuple[Told, ...] = ()
+    reward: float = 0.0
+    achievements: tuple[str, ...] = ()
+
+
+class Standing(Struct, frozen=True, omit_defaults=True):
+    """One line of the live score board. Public."""
+
+    seat: SeatId
+    name: str
+    score: int
+    alive: bool = True
+    data: dict[str, Any] = {}
+
+
+class World:
+    """A world. Derive from it, set ``spec``, write ``reset``, ``to_move``, ``observe`` and actions."""
+
+    spec: ClassVar[WorldSpec]
+    view_schema: ClassVar[dict[str, Any] | None] = None  # JSON Schema of what ``observe`` puts into ``status``
+
+    # -- every world has these ------------------------------------------------------------------
+    def reset(self, seed: int, seats: Sequence[Seat]) -> None:
+        """Set the world up anew for these seats."""
+        raise NotImplementedError
+
+    def to_move(self) -> Sequence[SeatId]:
+        """Who may act now: all seats where everyone may, nobody when it is over."""
+        raise NotImplementedError
+
+    def observe(self, eye: Eye) -> Observation:
+        """What this eye sees."""
+        raise NotImplementedError
+
+    # -- and may have these ---------------------------------------------------------------------
+    def seats_now(self) -> Sequence[Seat] | None:
+        """The seats there are, where they come and go; None: those of ``reset``, for good."""
+        return None
+
+    def scope(self, by: Seat, action: str, args: Mapping[str, Any]) -> str | None:
+        """Why ``by`` may not aim this action there, or None where it may. Gods are not asked about."""
+        return None
+
+    def advance(self, ticks: int) -> Sequence[Told]:
+        """Pace clock: let time pass."""
+        return ()
+
+    def resolve(self) -> Sequence[Told]:
+        """Pace rounds: everybody has handed in, or time is up."""
+        return ()
+
+    def skip(self, seat: Seat) -> Outcome:
+        """Pace turns: this seat let its time run out; do for it what the rules say."""
+        raise NotImplementedError
+
+    def goals(self, seat: Seat) -> Sequence[Goal]:
+        """What this seat is after."""
+        return ()
+
+    def legal(self, seat: Seat) -> Sequence[Action] | None:
+        """The actions open to this seat now; None where they cannot be listed."""
+        return None
+
+    def standings(self) -> Sequence[Standing]:
+        """How everybody stands, best first."""
+        return ()
+
+    def picture(self, eye: Eye) -> bytes | None:
+        """A PNG of what this eye sees."""
+        return None
+
+    def snapshot(self) -> bytes:
+        """The whole state. Worlds whose attributes are plain values need not write this."""
+        return plain.dump(vars(self))
+
+    def restore(self, data: bytes) -> None:
+        """Become the world that ``snapshot`` described."""
+        state = plain.load(data, vars(sys.modules[type(self).__module__]))
+        self.__dict__.clear()
+        self.__dict__.update(state)
+
+
+def action(
+    *,
+    preconditions: Sequence[str] = (),
+    group: str = "action",
+    category: Literal["action", "control"] = "action",
+    needs: str | Sequence[str] = ("action_faction", "action_global"),
+    raw: bool = False,
+) -> Callable[[Method], Method]:
+    """Make a method an action: ``def take(self, by: Seat, n: Annotated[int, Range(1, 3)]) -> Outcome``.
+
+    ``by`` is the acting seat, or None for a god (say ``Seat | None`` to allow that). ``needs`` names the
+    capabilities of which one is enough. A ``raw`` action takes whatever it is handed: its schema is
+    advice, and it answers for itself. ``group`` is the heading it stands under in the action space.
+    """
+    return _mark("action", preconditions, group, category, needs, raw)
+
+
+def query(
+    *, needs: str | Sequence[str] = "watch", category: Literal["read", "discovery"] = "read"
+) -> Callable[[Method], Method]:
+    """Make a method a question: ``def heaps(self, eye: Eye) -> list[int]``. It changes nothing."""
+    return _mark("query", (), "query", category, needs, False)
+
+
+def Range(lo: int | None = None, hi: int | None = None, doc: str | None = None) -> Meta:  # noqa: N802 - reads as a type
+    """Bounds of a number, both included: ``Annotated[int, Range(1, 3, "stones to take")]``."""
+    return Meta(ge=lo, le=hi, description=doc)
+
+
+class Mark(Struct, frozen=True):
+    """What ``@action`` and ``@query`` leave on a method; the room's command table reads it."""
+
+    what: Literal["action", "query"]
+    preconditions: tuple[str, ...]
+    group: str
+    category: str
+    needs: tuple[str, ...]
+    raw: bool
+
+
+def _mark(
+    what: Literal["action", "query"],
+    preconditions: Sequence[str],
+    group: str,
+    category: str,
+    needs: str | Sequence[str],
+    raw: bool,
+) -> Callable[[Method], Method]:
+    held = (needs,) if isinstance(needs, str) else tuple(needs)
+    mark = Mark(what, tuple(preconditions), group, category, held, raw)
+
+    def put(method: Method) -> Method:
+        method.__cohabit__ = mark  # type: ignore[attr-defined]  # functions take attributes
+        return method
+
+    return put

@@ -1,0 +1,67 @@
+"""Nim: the example world. Everything a world needs, in one file."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from cohabit.model.action import Action
+from cohabit.world import (
+    Eye, GameRejected, Observation, Outcome, Range, Seat, SeatId, Standing, Stream, World, WorldSpec, action, query,
+)  # fmt: skip
+
+
+class Nim(World):
+    """Nim. In turn take 1 to 3 stones from the heap; whoever takes the last one wins."""
+
+    spec = WorldSpec(
+        name="nim", version=1, title="Nim", seats=2, seat_names=("first", "second"), pace="turns", quick=True
+    )
+
+    def __init__(self, stones: Annotated[int, Range(1, 10_000)] | None = None) -> None:
+        self.wanted = stones
+
+    def reset(self, seed: int, seats: Sequence[Seat]) -> None:
+        self.order = [seat.id for seat in seats]
+        self.stones = self.wanted or Stream(seed, "heap").between(12, 21)
+        self.moves = 0
+        self.last = ""
+        self.winner: SeatId | None = None
+
+    def to_move(self) -> Sequence[SeatId]:
+        return [] if self.winner else [self.order[self.moves % 2]]
+
+    def observe(self, eye: Eye) -> Observation:
+        heap = "o" * min(self.stones, 60) or "(empty)"
+        text = f"{self.last}\nThe heap: {heap}  ({self.stones} stones)".strip()
+        status: dict[str, object] = {"stones": self.stones}
+        if eye.seat:
+            status["you"] = eye.seat
+        if self.winner:
+            status["winner"] = self.winner
+        return Observation(text=text, status=status, step=self.moves)
+
+    @action(preconditions=["It is your turn"])
+    def take(self, by: Seat, n: Annotated[int, Range(1, 3, "how many stones")]) -> Outcome:
+        """Take 1 to 3 stones from the heap."""
+        if n > self.stones:
+            raise GameRejected(f"only {self.stones} stones are left")
+        self.stones -= n
+        self.moves += 1
+        self.last = f"{by.name} took {n}."
+        if self.stones == 0:
+            self.winner = by.id
+            return Outcome("You took the last stone and win.", public=f"{by.name} takes {n} and wins", reward=1.0)
+        return Outcome(f"You took {n}; {self.stones} are left.", public=f"{by.name} takes {n}")
+
+    def legal(self, seat: Seat) -> Sequence[Action]:
+        return [Action("take", {"n": n}) for n in range(1, min(3, self.stones) + 1)]
+
+    def skip(self, seat: Seat) -> Outcome:
+        return self.take(seat, 1)
+
+    @query()
+    def heap(self, eye: Eye) -> int:
+        """How many stones are left."""
+        return self.stones
+
+    def standings(self) -> Sequence[Standing]:
+        return [Standing(s, s, int(s == self.winner)) for s in sorted(self.order, key=lambda s: s != self.winner)]

@@ -1,0 +1,158 @@
+"""The list a model chooses from, and how its answer is read."""
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cohabit.model.action import Action, ActionDef, ActionResult, ActionSpace, ParamDef, parse_action
+
+SPACE = ActionSpace(
+    [
+        ActionDef("noop", "Do nothing", [], [], "wait"),
+        ActionDef("move", "Move in direction", [ParamDef("direction", "left|right")], [], "movement"),
+        ActionDef(
+            "take",
+            "Take stones",
+            [
+                ParamDef("n", "How many", "integer", minimum=1, maximum=3),
+                ParamDef("hand", options=["left", "right"], optional=True),
+            ],
+            ["It is your turn"],
+        ),
+    ]
+)
+
+
+def test_the_action_list_reads_as_written_here() -> None:
+    assert SPACE.to_text() == (
+        "- noop [wait]: Do nothing\n"
+        "- move [movement]: Move in direction\n"
+        "    params:\n"
+        "      direction (string, required): left|right\n"
+        "- take [general]: Take stones\n"
+        "    params:\n"
+        "      n (integer, 1 to 3, required): How many\n"
+        "      hand (string, one of left | right, optional)\n"
+        "    only if: It is your turn"
+    )
+
+
+def test_optional_and_not_required_are_the_same_parameter() -> None:
+    assert ParamDef("mode", optional=True) == ParamDef("mode", required=False)
+    assert ParamDef("mode", optional=True).required is False
+    assert ParamDef("mode").required is True
+
+
+def test_an_action_space_survives_the_wire() -> None:
+    assert msgspec.json.decode(msgspec.json.encode(SPACE), type=ActionSpace) == SPACE
+
+
+def test_an_action_is_found_by_its_name() -> None:
+    found = SPACE.get("move")
+    assert found is not None
+    assert found.category == "movement"
+    assert SPACE.get("fly") is None
+
+
+def test_two_actions_or_parameters_with_one_name_are_refused() -> None:
+    with pytest.raises(ValueError, match="two actions named 'noop'"):
+        ActionSpace([ActionDef("noop"), ActionDef("noop")])
+    with pytest.raises(ValueError, match="two parameters named 'n'"):
+        ActionDef("take", parameters=[ParamDef("n"), ParamDef("n")])
+
+
+def test_a_reward_that_is_no_number_is_refused() -> None:
+    with pytest.raises(ValueError, match="finite"):
+        ActionResult(True, reward=float("inf"))
+
+
+MOVE = Action("move", {"direction": "left", "deep": {"a": {}}}, "because")
+MOVE_JSON = '{"action": "move", "params": {"direction": "left", "deep": {"a": {}}}, "reasoning": "because"}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        MOVE_JSON,
+        MOVE_JSON.replace("action", "name").replace("params", "parameters"),
+        MOVE_JSON.replace("action", "name").replace("params", "arguments"),
+        f'<think>{{"action": "noop"}}</think>\n{MOVE_JSON}',
+        f"I go {{left}}.\n```json\n{MOVE_JSON}\n```\nThat is all.",
+        f'I see {{"name": "zombie"}}. {MOVE_JSON}',
+        f"{{So: {MOVE_JSON}}}",
+    ],
+)
+def test_the_action_is_read_from_every_way_models_write_it(text: str) -> None:
+    assert parse_action(text) == MOVE
+
+
+@pytest.mark.parametrize(
+    "text", ["noop", " noop\n", "`noop`", '"noop"', "```\nnoop\n```", "<think>hm</think>noop"]
+)
+def test_a_bare_name_is_an_answer(text: str) -> None:
+    assert parse_action(text) == Action("noop")
+
+
+def test_a_line_break_inside_the_reasoning_is_forgiven() -> None:
+    assert parse_action('{"action": "noop", "params": null, "reasoning": "one\ntwo"}').reasoning == "one\ntwo"
+
+
+def test_the_same_action_said_twice_is_one_answer() -> None:
+    assert parse_action('{"action": "noop"} I repeat: {"action": "noop"}') == Action("noop")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "empty"),
+        ("<think>I could noop", "empty"),
+        ("I think I will noop now.", "no JSON"),
+        ('{"direction": "left"}', 'no "action"'),
+        ('{"action": "attack", "params": {"name": "zombie"}, "reasoning": "It is', "cut off"),
+        ('{"action": "a"} or {"action": "b"}', "only one"),
+        ('{"action": 3}', "name in quotes"),
+        ('{"action": "move", "params": ["left"]}', "by name"),
+        ('{"action": "move", "params": {"n": NaN}}', "broken"),
+        ('{"action": "move", "params": {"n": 1e999}}', "broken"),
+        ('{"action": "say", "params": {"words": "\\ud800"}}', "escape"),
+        ('{"a":' * 5000, "broken"),
+        ('{"a" x}' * 10_000, "broken"),
+        ("{" * 100_000, "broken"),
+        ("{" * 100_001, "too long"),
+    ],
+)
+def test_a_bad_answer_is_refused_with_words_that_say_what_to_send(text: str, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason) as refusal:
+        parse_action(text)
+    assert '{"action": "name", "params": {}, "reasoning": "why"}' in str(refusal.value)
+
+
+prose = st.text().filter(lambda text: not {"{", "}"} & set(text) and "think>" not in text)
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda children: st.lists(children) | st.dictionaries(st.text(), children),
+    max_leaves=8,
+)
+names = st.from_regex(r"[a-z_]+", fullmatch=True)
+
+
+@given(prose, prose, names, st.dictionaries(st.text(), json_values), st.none() | prose, st.booleans())
+def test_an_action_inside_any_prose_without_braces_is_found(
+    before: str, after: str, name: str, params: dict[str, Any], reasoning: str | None, escaped: bool
+) -> None:
+    answer = json.dumps({"action": name, "params": params, "reasoning": reasoning}, ensure_ascii=escaped)
+    if "think>" not in answer:
+        assert parse_action(before + answer + after) == Action(name, params, reasoning)
+
+
+@given(st.text())
+def test_any_text_gives_an_action_or_a_value_error(text: str) -> None:
+    try:
+        outcome = parse_action(text).name
+    except ValueError as refusal:
+        outcome = str(refusal)
+    assert outcome in text or "Send one JSON object" in outcome
