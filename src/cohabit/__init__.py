@@ -1,1 +1,43 @@
-"""Cohabit."""
+"""Cohabit puts several AI agents, and people, in the same world, and makes the house rules hold.
+
+What a user types is here. Everything that needs an event loop is loaded when it is first used, so that
+importing this package stays quick.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from cohabit.errors import CohabitError, GameRejected, OutOfBounds, ScopeViolation, UnknownAsset
+from cohabit.model.action import Action, ActionDef, ActionResult, ActionSpace, ParamDef
+from cohabit.model.observation import Achievement, Effect, Entity, Event, Goal, Location, Observation, Terrain
+from cohabit.model.record import Told
+from cohabit.model.seat import Eye, Seat, SeatId
+from cohabit.model.stream import Stream
+from cohabit.world import Outcome, Range, Standing, World, WorldSpec, action, query
+
+if TYPE_CHECKING:
+    from cohabit.faces.python import Client, connect
+    from cohabit.house.house import House
+    from cohabit.house.settings import Settings
+
+__version__ = "0.1.0"
+__all__ = [
+    "Achievement", "Action", "ActionDef", "ActionResult", "ActionSpace", "Client", "CohabitError", "Effect", "Entity",
+    "Event", "Eye", "GameRejected", "Goal", "House", "Location", "Observation", "OutOfBounds", "Outcome", "ParamDef",
+    "Range", "ScopeViolation", "Seat", "SeatId", "Settings", "Standing", "Stream", "Terrain", "Told", "UnknownAsset",
+    "World", "WorldSpec", "action", "connect", "query",
+]  # fmt: skip
+
+_LATE = {
+    "Client": "cohabit.faces.python",
+    "connect": "cohabit.faces.python",
+    "House": "cohabit.house.house",
+    "Settings": "cohabit.house.settings",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATE:
+        raise AttributeError(f"module 'cohabit' has no attribute {name!r}")
+    import importlib
+
+    return getattr(importlib.import_module(_LATE[name]), name)

@@ -137,7 +137,8 @@ class Observation(msgspec.Struct, frozen=True, omit_defaults=True):
     """Everything a participant needs for its next decision.
 
     `text` is what the world says in its own words: a board, a hand of cards. It comes first in `to_text`,
-    and keeps its line breaks.
+    and keeps its line breaks. `choices` are the actions open now, each as it would be sent, where they can
+    be listed.
     """
 
     status: dict[str, Any] = {}
@@ -151,6 +152,7 @@ class Observation(msgspec.Struct, frozen=True, omit_defaults=True):
     step: int = 0
     time_of_day: str | None = None
     text: str = ""
+    choices: list[dict[str, Any]] = []
 
     def __post_init__(self) -> None:
         if self.step < 0:

@@ -20,7 +20,7 @@ from cohabit.model.action import ActionResult
 from cohabit.model.grant import Capability
 from cohabit.model.observation import Observation
 from cohabit.model.record import Entry, Told
-from cohabit.model.seat import Eye, Seat
+from cohabit.model.seat import Eye, Seat, SeatId
 from cohabit.room import common, control, hosting, system, turns, views
 from cohabit.room.audit import Audit
 from cohabit.room.commands import Command, CommandTable, commands_of, declared_in
@@ -69,6 +69,8 @@ class Room:
         self.commands = CommandTable(
             c for part in (*(declared_in(m, world) for m in modules), commands_of(world)) for c in part
         )
+        self.seats: dict[SeatId, Seat] = {s.id: s for s in state.seats}
+        self.clocks = turns.Clocks()
         self._checkpoint: Snapshot | None = None
         self._budget: dict[str, tuple[int, int]] = {}
 
@@ -237,8 +239,9 @@ class Room:
             except Exception as bug:
                 raise self._crashed(bug) from bug
         else:
-            assert context.me is not None
             result = self._act(context, command, args)
+        if command.where == "room" and command.category != "bus":
+            self.clocks.changed()
         turns.after(self, context)
         return result, context.told
 
@@ -269,12 +272,8 @@ class Room:
     def settle(self, at: int) -> int:
         """Let everything happen that was due by ``at``; the time it really is for this room."""
         at = max(at, self.record.at)
-        for _ in range(1000):
-            due = turns.due(self, at)
-            if due is None:
-                return at
-            do, args = due
-            self.system(do, args, at)
+        while (due := self.clocks.due(self.state, at)) is not None:
+            self.system(due[0], due[1], at)
         return at
 
     def system(self, do: str, args: Mapping[str, Any], at: int) -> Any:
@@ -284,11 +283,11 @@ class Room:
 
     def next_deadline(self) -> int | None:
         """When ``settle`` next has something to do."""
-        return turns.next_deadline(self)
+        return self.clocks.next_deadline(self.state)
 
     # -- seeing -----------------------------------------------------------------------------------
     def eye(self, member: Member) -> Eye | None:
-        return views.eye(self.state, member, self.world.spec.fog)
+        return views.eye(self.state, member, self.seats, self.world.spec.fog)
 
     def view(self, member: Member) -> View:
         """What this member sees. The only source of it."""
@@ -307,33 +306,29 @@ class Room:
         over = not to_move
         text = seen.to_text()
         text += "\n\nIt is over." if over else f"\n\nTo move: {', '.join(movers)}"
-        seat = next((s for s in self.state.seats if s.id == looks.seat), None)
-        if seat is not None and seat.id in to_move:
-            text += self._choices(seat)
+        if looks.seat is not None and looks.seat in to_move:
+            choices = self._choices(self.seats[looks.seat])
+            if choices:
+                seen = msgspec.structs.replace(seen, choices=choices)
+                text += "\nYou can: " + _choices_text(choices)
         return View(text, seen, [] if over else movers, over, self.state.paused, self.state.tick)
 
     def observe(self, looks: Eye) -> Observation:
         seen: Observation = self.guarded(self.world.observe, looks)
-        seat = next((s for s in self.state.seats if s.id == looks.seat), None)
+        seat = self.seats.get(looks.seat) if looks.seat is not None else None
         if seat is not None and not seen.current_goals:
             goals = self.guarded(self.world.goals, seat)
             if goals:
                 seen = msgspec.structs.replace(seen, current_goals=list(goals))
         return seen
 
-    def _choices(self, seat: Seat) -> str:
-        """What this seat can do now, in words, where the world can list it."""
+    def _choices(self, seat: Seat) -> list[dict[str, Any]]:
+        """What this seat can do now, each as it would be sent, where the world can list it."""
         legal = self.guarded(self.world.legal, seat)
-        if not legal:
-            return ""
-        shown = [f"{a.name} {_sorted_json(a.parameters).decode()}" for a in legal[:CHOICES_SHOWN]]
-        more = f" … and {len(legal) - len(shown)} more" if len(legal) > len(shown) else ""
-        return "\nYou can: " + " | ".join(shown) + more
+        return [{"action": a.name, "params": a.parameters} for a in legal or ()]
 
     def seat_of(self, member: Member) -> Seat | None:
-        if member.seat is None:
-            return None
-        return next((s for s in self.state.seats if s.id == member.seat), None)
+        return self.seats.get(member.seat) if member.seat is not None else None
 
     def may(self, member: Member) -> list[Command]:
         """The commands this member's grant gives it: never a matter of whose turn it is."""
@@ -361,11 +356,10 @@ class Room:
         state = msgspec.convert(msgspec.to_builtins(self.state), RoomState)
         return Snapshot(self.record.seq, self.record.digest, self.record.at, state, self.world.snapshot())
 
-    def checkpoint(self) -> Snapshot:
-        """A snapshot to go back to; call it only when everything so far is stored."""
-        self._checkpoint = self.snapshot()
-        self.record.tail.clear()
-        return self._checkpoint
+    def stored(self, snapshot: Snapshot) -> None:
+        """Everything up to this snapshot is on disk: from now on going back goes back to it."""
+        self._checkpoint = snapshot
+        self.record.tail = [line for line in self.record.tail if line.seq > snapshot.seq]
 
     def digest(self) -> str:
         """One hash over the whole state: two rooms are alike exactly if their digests are."""
@@ -380,6 +374,8 @@ class Room:
         pending = self.record.pending[: max(0, len(self.record.pending) - lines)]
         back = Snapshot.decode(self._checkpoint.encode())
         self.state = back.state
+        self.seats = {s.id: s for s in back.state.seats}
+        self.clocks.changed()
         self.world.restore(back.world)
         self.record = Record(back.seq, back.digest, back.at)
         self._run_again(tail)
@@ -402,6 +398,12 @@ class Room:
         return GameCrash(
             f"the world {self.state.world!r} failed ({what}); the room is as it was before", exception={"type": what}
         )
+
+
+def _choices_text(choices: Sequence[Mapping[str, Any]]) -> str:
+    shown = [f"{c['action']} {_sorted_json(c['params']).decode()}" for c in choices[:CHOICES_SHOWN]]
+    more = f" … and {len(choices) - len(shown)} more" if len(choices) > len(shown) else ""
+    return " | ".join(shown) + more
 
 
 def _args_digest(args: Any) -> str:

@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from cohabit.errors import RecordCorrupt
+from cohabit.errors import Conflict, RecordCorrupt
 from cohabit.room import turns
 from cohabit.room.commands import command
 from cohabit.room.context import Context
+from cohabit.room.state import Kind, Member
 from cohabit.world import Outcome, Seat
 
 
@@ -72,18 +73,29 @@ def pause_expired(ctx: Context) -> None:
 
 
 @command(category="meta", records=True)
-def presence(ctx: Context, member: str, here: bool) -> None:
-    """Somebody came or went. A player who comes back takes its seat back from the stand-in at once."""
+def presence(ctx: Context, members: list[str], here: bool) -> None:
+    """Some came, or went. A player who comes back takes its seat back from the stand-in at once."""
     state = ctx.state
-    who = state.members[member]
-    who.here = here
-    who.away_since = None if here else ctx.at
-    if here and who.played_by_bot:
-        who.played_by_bot = False
-        ctx.tell(f"{member} plays its own seat again", "roster")
-    if state.paused and state.paused_by == member:
-        state.pause_until = None if here else ctx.at + state.pause_grace_ms
-    ctx.tell(f"{member} {'is here' if here else 'went away'}", "roster")
+    for name in members:
+        who = state.members[name]
+        who.here = here
+        who.away_since = None if here else ctx.at
+        if here and who.played_by_bot:
+            who.played_by_bot = False
+            ctx.tell(f"{name} plays its own seat again", "roster")
+        if state.paused and state.paused_by == name:
+            state.pause_until = None if here else ctx.at + state.pause_grace_ms
+    shown = ", ".join(members[:10]) + (f" and {len(members) - 10} more" if len(members) > 10 else "")
+    ctx.tell(f"{shown}: {'here' if here else 'away'}", "roster")
+
+
+@command(category="meta", records=True)
+def admitted(ctx: Context, id: str, kind: Kind, role: str | None = None) -> None:  # noqa: A002 - the wire's name
+    """A guest came in: what it may do is what its kind may, or a host of the house."""
+    if id in ctx.state.members:
+        raise Conflict(f"there is a member called {id!r} already")
+    ctx.state.members[id] = Member(id, kind, role)
+    ctx.tell(f"{id} came in as {ctx.state.members[id].role_name}", "roster")
 
 
 @command(category="meta", records=True)

@@ -1,14 +1,15 @@
 """Order and time in a room: whose turn it is, what is due when, and what follows an entry.
 
-The room has no clock. ``due`` says what should have happened by a given moment; the room then lets it
-happen, as an entry of the record.
+The room has no clock of its own. ``Clocks.due`` says what should have happened by a given moment; the room
+then lets it happen, as an entry of the record.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cohabit.model.seat import Seat, SeatId
 from cohabit.room.context import Context
+from cohabit.room.state import RoomState
 from cohabit.world import World
 
 if TYPE_CHECKING:
@@ -22,31 +23,54 @@ def can_skip(world: World) -> bool:
     return type(world).skip is not World.skip
 
 
-def deadlines(room: "Room") -> Iterator[Due]:
-    """Everything that will happen by itself: when, what, with which arguments."""
-    state = room.state
+class Clocks:
+    """What will happen in a room by itself, and when.
+
+    Who has a clock running (a grant that ends, a stand-in that waits) changes seldom, so those members are
+    looked up anew only after ``changed``; most calls compare two numbers.
+    """
+
+    def __init__(self) -> None:
+        self._timed: list[Due] | None = None
+
+    def changed(self) -> None:
+        """Something other than the world and the bus changed."""
+        self._timed = None
+
+    def _first(self, state: RoomState) -> Due | None:
+        if self._timed is None:
+            self._timed = list(_of_members(state))
+        first = min(self._timed, key=_when, default=None)
+        if state.turn_ms is not None and not state.archived and not state.paused:
+            running = bool(state.turn_order) if state.turn_based else bool(state.waiting_for)
+            ends = state.turn_started + state.turn_ms
+            if running and (first is None or ends < first[0]):
+                return ends, "turn_timeout", {}
+        return first
+
+    def due(self, state: RoomState, at: int) -> tuple[str, dict[str, Any]] | None:
+        """The first thing that should have happened by ``at``."""
+        first = self._first(state)
+        return first[1:] if first is not None and first[0] <= at else None
+
+    def next_deadline(self, state: RoomState) -> int | None:
+        first = self._first(state)
+        return first[0] if first is not None else None
+
+
+def _when(due: Due) -> int:
+    return due[0]
+
+
+def _of_members(state: RoomState) -> Iterator[Due]:
+    if state.pause_until is not None:
+        yield state.pause_until, "pause_expired", {}
     for member in state.members.values():
         grant = member.override
         if grant is not None and grant.expires_at is not None and grant.may:
             yield grant.expires_at, "grant_expired", {"member": member.id}
         if member.away_since is not None and member.stand_in and not member.played_by_bot and member.seat:
             yield member.away_since + state.stand_in_ms, "stand_in", {"member": member.id}
-    if state.pause_until is not None:
-        yield state.pause_until, "pause_expired", {}
-    if state.turn_ms is not None and not state.archived and not state.paused:
-        running = bool(state.turn_order) if state.turn_based else bool(state.waiting_for)
-        if running:
-            yield state.turn_started + state.turn_ms, "turn_timeout", {}
-
-
-def due(room: "Room", at: int) -> tuple[str, Mapping[str, Any]] | None:
-    """The first thing that should have happened by ``at``."""
-    first = min(deadlines(room), key=lambda d: d[0], default=None)
-    return (first[1], first[2]) if first is not None and first[0] <= at else None
-
-
-def next_deadline(room: "Room") -> int | None:
-    return min((d[0] for d in deadlines(room)), default=None)
 
 
 def next_turn(context: Context) -> str:
@@ -99,6 +123,7 @@ def bind(room: "Room", seats: Sequence[Seat]) -> None:
     """
     state = room.state
     state.seats = list(seats)
+    room.seats = {s.id: s for s in seats}
     ids = [s.id for s in seats]
     state.seats_ever.extend(i for i in ids if i not in state.seats_ever)
     taken = {m.seat for m in state.members.values() if m.seat is not None}

@@ -4,7 +4,7 @@
 into what that member is told of it. Faces never filter.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
 
@@ -13,22 +13,22 @@ from msgspec import Struct
 from cohabit.errors import BadArgs
 from cohabit.model.grant import Capability
 from cohabit.model.record import Entry, Told
-from cohabit.model.seat import ALL, PUBLIC, Eye
+from cohabit.model.seat import ALL, PUBLIC, Eye, Seat, SeatId
 from cohabit.room.state import Member, RoomState
 
 
-def eye(state: RoomState, member: Member, fog: bool) -> Eye | None:
+def eye(state: RoomState, member: Member, seats: Mapping[SeatId, Seat], fog: bool) -> Eye | None:
     """How this member looks into the world; None where its grant shows it nothing.
 
     ``fog``: does hiding depend on the scenario (``partial_intel``), rather than on the rules?
     """
     held = member.held
-    seat = member.seat if any(s.id == member.seat for s in state.seats) else None
+    seat = member.seat if member.seat in seats else None
     if Capability.READ_ALL in held:
         return Eye(seat, "all") if seat else ALL
     if Capability.READ_OWN_FACTION in held:
         through = member.override.through if member.override else None
-        if through is not None and any(s.id == through for s in state.seats):
+        if through is not None and through in seats:
             return Eye(through, "own")
         if seat is not None:
             return Eye(seat, "all" if fog and not state.partial_intel else "own")

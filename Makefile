@@ -1,0 +1,90 @@
+# Everything a contributor types. Needs Python 3.11 or newer, make and git; the rest is fetched into .venv and .tools.
+#
+#   make PYTHON=python3.12 install     choose the Python
+#   make test ARGS="-k grants -x"      hand options on (run, test, soak, bench, conformance)
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+.PHONY: help install run test soak check format bench docs conformance needs constraints clean
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
+ARGS ?=
+export PYTHON
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+install: $(VENV)/.dev ## everything for development, into .venv
+	@echo "ready: . $(BIN)/activate"
+
+run: $(VENV)/.base ## a house with a demo room, in the browser
+	@$(BIN)/cohabit up --demo $(ARGS)
+
+test: $(VENV)/.test needs ## the tests
+	@$(BIN)/python -m pytest $(ARGS)
+
+soak: $(VENV)/.test needs ## the tests that take minutes
+	@$(BIN)/python -m pytest -m soak --timeout=3600 $(ARGS)
+
+check: $(VENV)/.check ## lint, format and types
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+format: $(VENV)/.check ## put the code in shape
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+bench: $(VENV)/.bench ## measure, side by side with peers
+	@$(BIN)/python -m bench $(ARGS)
+
+docs: $(VENV)/.docs ## the documentation, into site/
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo "site/index.html"
+
+conformance: $(VENV)/.base ## the MCP conformance suite against our server; writes docs/conformance.md
+	@$(BIN)/python tools/test_needs.py node22 conformance
+	@$(BIN)/python tools/conformance/run.py $(ARGS)
+
+needs:
+	@$(BIN)/python tools/test_needs.py
+
+# On the oldest Python we support, because what resolves there resolves on the newer ones. Looser than a lock file on
+# purpose: names and versions only, so that it says nothing about where a package was downloaded from.
+constraints: ## renew constraints.txt with the newest versions (needs python3.11)
+	@rm -rf build/constraints && mkdir -p build
+	@PYTHON=python3.11 sh tools/venv.sh build/constraints
+	@echo "installing the newest of everything"
+	@build/constraints/bin/python -m pip --disable-pip-version-check -qq install -e '.[dev,bench]'
+	@{ echo "# Made by \`make constraints\`: the versions that every extra is tested with."; \
+	   build/constraints/bin/python -m pip --disable-pip-version-check list --format=freeze --exclude-editable \
+	     --exclude pip --exclude setuptools; } > constraints.txt
+	@rm -rf build/constraints
+	@echo "constraints.txt: $$(grep -c == constraints.txt) packages"
+
+clean: ## remove what was made; keeps .venv and .tools
+	@rm -rf build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	@find src tests tools bench examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+# One stamp per extra: installed again only when pyproject.toml or constraints.txt has changed.
+
+$(BIN)/python:
+	@sh tools/venv.sh $(VENV)
+
+$(VENV)/.base: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "installing cohabit"
+	@$(PIP) install -c constraints.txt -e .
+	@touch $@
+
+$(VENV)/.test $(VENV)/.check $(VENV)/.docs $(VENV)/.bench: $(VENV)/.%: $(VENV)/.base
+	@echo "installing cohabit[$*]"
+	@$(PIP) install -c constraints.txt -e '.[$*]'
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "installing cohabit[dev]"
+	@$(PIP) install -c constraints.txt -e '.[dev]'
+	@touch $(VENV)/.base $(VENV)/.test $(VENV)/.check $(VENV)/.docs $@

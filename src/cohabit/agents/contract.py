@@ -1,0 +1,23 @@
+"""What a mind is: the agent interface of WSAP."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from cohabit.model.action import Action, ActionResult, ActionSpace
+from cohabit.model.observation import Goal, Observation
+
+
+class Agent(Protocol):
+    """A mind that plays through observations and actions. What it thinks with is its own affair."""
+
+    def initialize(self, game_desc: str, action_space: ActionSpace) -> None:
+        """Called once, with what the world is and what can be done in it."""
+
+    def decide(self, observation: Observation) -> Action:
+        """Choose an action. Runs off the event loop, so it may take its time."""
+
+    def reflect(self, result: ActionResult) -> None:
+        """Learn what came of it."""
+
+    def plan(self, goals: Sequence[Goal]) -> list[str]:
+        """Say how it means to reach its goals."""

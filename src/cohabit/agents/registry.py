@@ -1,0 +1,21 @@
+"""Brains by name, loaded when somebody asks for one."""
+
+import importlib
+
+from cohabit.agents.contract import Agent
+from cohabit.errors import UnknownAsset
+from cohabit.model.suggest import nearest
+
+BRAINS = {
+    "random": "cohabit.agents.brains.scripted:Random",
+    "nim-master": "cohabit.agents.brains.scripted:NimMaster",
+}
+
+
+def make_agent(name: str, world: str, purpose: str) -> Agent:
+    """The brain of that name; ``purpose`` seeds whatever it draws, so that it plays the same way again."""
+    if name not in BRAINS:
+        raise UnknownAsset(f"there is no brain {name!r}", did_you_mean=nearest(name, list(BRAINS), 2))
+    module, _, attribute = BRAINS[name].partition(":")
+    agent: Agent = getattr(importlib.import_module(module), attribute)(purpose)
+    return agent

@@ -1,0 +1,92 @@
+"""The built-in players of a house: brains that play seats whose player is away, or that never had one."""
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING
+
+from cohabit.agents.contract import Agent
+from cohabit.agents.registry import make_agent
+from cohabit.errors import CohabitError
+from cohabit.room.common import ViewReply
+
+if TYPE_CHECKING:
+    from cohabit.house.house import House
+    from cohabit.house.rooms import RoomHost
+
+log = logging.getLogger("cohabit")
+STEP_MS = 600
+"""How long a bot thinks at least, so that people can follow."""
+PATIENCE_MS = 20_000
+MOST_REFUSALS = 20
+
+
+class Bots:
+    """One task per seat that is played by a bot; it acts through the same calls as everybody."""
+
+    def __init__(self, house: "House") -> None:
+        self._house = house
+        self._tasks: dict[tuple[str, str], asyncio.Task[None]] = {}
+        self.step_ms = STEP_MS
+
+    def look_after(self, host: "RoomHost") -> None:
+        """Start a bot for every seat that waits for one. Called after each change of a room."""
+        if self._house.closing or host.room.state.archived:
+            return
+        for member in host.room.state.members.values():
+            key = (host.room.id, member.id)
+            if member.played_by_bot and member.stand_in and key not in self._tasks:
+                task = asyncio.get_running_loop().create_task(self._play(host, member.id, member.stand_in))
+                self._tasks[key] = task
+                task.add_done_callback(lambda _, key=key: self._tasks.pop(key, None))  # type: ignore[misc]
+
+    async def close(self) -> None:
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _play(self, host: "RoomHost", who: str, brain: str) -> None:
+        try:
+            agent = make_agent(brain, host.room.state.world, f"{host.room.id}/{who}")
+            world = host.room.world
+            agent.initialize(type(world).__doc__ or "", host.room.commands.action_space())
+            refused = 0
+            while host.failure is None and refused < MOST_REFUSALS:
+                member = host.room.state.members.get(who)
+                if member is None or not member.played_by_bot or host.room.state.archived:
+                    return
+                if await self._step(host, who, brain, agent):
+                    refused = 0
+                else:
+                    refused += 1
+        except asyncio.CancelledError:
+            raise
+        except Exception:
+            log.exception("the bot %s for %s in %s gave up", brain, who, host.room.id)
+
+    async def _step(self, host: "RoomHost", who: str, brain: str, agent: Agent) -> bool:
+        """Wait for the turn, think, act. False: it was refused."""
+        version = host.version
+        clock = self._house.clock
+        try:
+            seen: ViewReply = await host.call(who, "view", via=brain)
+            if not seen.your_turn or seen.over:
+                await host.changed_since(version, clock.now() + PATIENCE_MS)
+                return True
+            await self._pause(self.step_ms)
+            looked = await host.peek(lambda room: room.view(room.state.members[who]))
+            action = await asyncio.to_thread(agent.decide, looked.observation)
+            args = {"action": action.name, "params": action.parameters, "reasoning": action.reasoning}
+            result = await host.call(who, "act", args, via=brain)
+            agent.reflect(result)
+        except CohabitError as refusal:
+            log.debug("bot %s for %s: %s", brain, who, refusal.as_text())
+            await host.changed_since(version, clock.now() + 1000)
+            return refusal.code in ("TURN_NOT_YOURS", "PERMISSION_DENIED")
+        return True
+
+    async def _pause(self, ms: int) -> None:
+        if ms:
+            done = asyncio.Event()
+            self._house.clock.call_at(self._house.clock.now() + ms, done.set)
+            await done.wait()

@@ -1,0 +1,238 @@
+"""A house: many rooms, the people and agents it knows, and the store. ``call`` is the way in for all faces."""
+
+import asyncio
+import logging
+import re
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from cohabit.errors import BadArgs, Busy, CohabitError, Conflict, Quarantined, RecordCorrupt, UnknownRoom
+from cohabit.house import commands as house_commands
+from cohabit.house.bots import Bots
+from cohabit.house.clock import Clock, SystemClock
+from cohabit.house.context import HouseContext
+from cohabit.house.identities import Identities
+from cohabit.house.memory import MemoryStore
+from cohabit.house.rooms import RoomHost
+from cohabit.house.settings import Settings
+from cohabit.house.sqlite import SQLiteStore
+from cohabit.house.store import Credential, Store, Write
+from cohabit.house.worldthread import Watchdog
+from cohabit.house.writer import Writer
+from cohabit.registry import lasting_source, make_world
+from cohabit.room.commands import Command, CommandTable, declared_in
+from cohabit.room.decide import by_grant
+from cohabit.room.record import Snapshot, read_lines
+from cohabit.room.room import Room
+from cohabit.room.scenario import Scenario, opening_state
+
+log = logging.getLogger("cohabit")
+HOUSE_COMMANDS = CommandTable(declared_in(house_commands))
+ROOM_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
+
+
+class House:
+    """Open one with ``async with House.open(settings) as house``."""
+
+    def __init__(self, store: Store, settings: Settings, clock: Clock) -> None:
+        self.store = store
+        self.settings = settings
+        self.clock = clock
+        self.identities = Identities(store)
+        self.rooms: dict[str, RoomHost] = {}
+        self.broken: dict[str, CohabitError] = {}
+        self.calls = 0
+        self.refusals: dict[str, int] = {}
+        self.started_at = clock.now()
+        self._loop = asyncio.get_running_loop()
+        self.writer = Writer(store, self._loop)
+        self._watchdog = Watchdog(settings.world_deadline_s)
+        self.bots = Bots(self)
+        self.closing = False
+
+    # -- opening and closing ----------------------------------------------------------------------
+    @classmethod
+    @asynccontextmanager
+    async def open(
+        cls, settings: Settings | None = None, *, store: Store | None = None, clock: Clock | None = None
+    ) -> "AsyncIterator[House]":
+        """A running house, with every room of its store in it. Without a data folder nothing is kept."""
+        settings = settings or Settings()
+        if store is None:
+            store = SQLiteStore(settings.folder) if settings.data else MemoryStore()
+        house = cls(store, settings, clock or SystemClock())
+        try:
+            house._open_rooms()
+            yield house
+        finally:
+            await house._close()
+
+    def _open_rooms(self) -> None:
+        for room_id in self.store.rooms():
+            try:
+                self._adopt(self.load_room(room_id))
+            except CohabitError as wrong:
+                log.error("room %s stays closed: %s", room_id, wrong.as_text())
+                self.broken[room_id] = wrong
+
+    def load_room(self, room_id: str) -> Room:
+        """A room from the store: its newest snapshot, and the tail of the record after it."""
+        stored = self.store.snapshot(room_id)
+        if stored is None:
+            raise RecordCorrupt(f"room {room_id} has no snapshot to start from")
+        snapshot = Snapshot.decode(stored)
+        rows = self.store.lines(room_id, snapshot.seq)
+        try:
+            room = Room.restore(snapshot, read_lines(rows, snapshot.seq, snapshot.digest), make_world)
+        except CohabitError:
+            raise
+        except Exception as bug:
+            raise RecordCorrupt(f"room {room_id} does not open: {type(bug).__name__}: {bug}") from bug
+        room.audit.load(self.store.refusals(room_id))
+        return room
+
+    def _adopt(self, room: Room) -> RoomHost:
+        """Take a loaded room into the house; time went on while it was closed."""
+        now = self.clock.now()
+        room.system("opened", {"gap": max(0, now - room.record.at)}, now)
+        here = [m.id for m in room.state.members.values() if m.here]
+        if here:
+            room.system("presence", {"members": here, "here": False}, now)
+        self.store.commit([Write(room.id, room.record.take_pending())])
+        return self._run(room)
+
+    def _run(self, room: Room) -> RoomHost:
+        room.calls_per_second = self.settings.calls_per_second
+        host = RoomHost(room, self.writer, self.clock, self._watchdog, self.settings)
+        host.on_change = self.bots.look_after
+        self.rooms[room.id] = host
+        host.reschedule()
+        self.bots.look_after(host)
+        return host
+
+    async def _close(self) -> None:
+        self.closing = True
+        await self.bots.close()
+        for host in self.rooms.values():
+            host.close()
+        await asyncio.to_thread(self.writer.close)
+        self._watchdog.close()
+        self.store.close()
+
+    # -- the way in -------------------------------------------------------------------------------
+    def identify(self, token: str | None) -> Credential:
+        """Whose credential is this?"""
+        return self.identities.identify(token, self.clock.now())
+
+    async def call(
+        self, credential: Credential, room: str | None, command: str, args: Any = None, *, key: str | None = None
+    ) -> Any:
+        """One command by one credential, in a room or of the house: the path that every face walks."""
+        self.calls += 1
+        try:
+            self.identities.still_good(credential, self.clock.now())
+            wanted = HOUSE_COMMANDS.get(command)
+            if wanted is not None:
+                return await self._house_call(credential, room, wanted, args)
+            host = self.room_for(credential, room)
+            listed = host.room.commands.get(command)
+            if listed is not None and listed.waits is not None:
+                wait_ms = listed.check(args).get("wait_ms", 0)
+                if wait_ms:
+                    return await host.call_waiting(credential.who, command, args, key, wait_ms)
+            return await host.call(credential.who, command, args, key)
+        except CohabitError as refusal:
+            self.refusals[refusal.code] = self.refusals.get(refusal.code, 0) + 1
+            raise
+
+    async def _house_call(self, credential: Credential, room: str | None, command: Command, args: Any) -> Any:
+        context = HouseContext(self, credential)
+        if room is not None or credential.room is not None:
+            context.host = self.room_for(credential, room, outside=command.name in ("join", "reopen_room"))
+        if command.needs:
+            if context.host is None:
+                raise BadArgs(f"{command.name} is about a room; say which")
+            context.require(command)
+        return await command.run(context, **command.check(args))
+
+    def room_for(self, credential: Credential, room: str | None, outside: bool = False) -> RoomHost:
+        """The room that a credential means and may know of."""
+        wanted = room or credential.room
+        if wanted is None:
+            raise BadArgs("say which room: this credential is not bound to one")
+        unknown = UnknownRoom(f"there is no room {wanted[:64]!r} for you here")
+        if credential.room is not None and credential.room != wanted:
+            raise unknown
+        host = self.rooms.get(wanted)
+        if host is None:
+            if wanted in self.broken and (credential.room == wanted or credential.host):
+                raise Quarantined(f"room {wanted} stays closed: {self.broken[wanted].message}")
+            raise unknown
+        if credential.who not in host.room.state.members and not outside:
+            if credential.host or host.room.state.guests:
+                raise UnknownRoom(f"you are not in room {wanted!r} yet; call join first")
+            raise unknown
+        return host
+
+    def commands_for(self, credential: Credential, room: str | None) -> list[Command]:
+        """What this credential's grant lets it call: never a matter of whose turn it is."""
+        if room is None and credential.room is None:
+            return [c for c in HOUSE_COMMANDS if not c.needs or credential.host]
+        host = self.room_for(credential, room)
+        member = host.room.state.members[credential.who]
+        ours = (c for c in HOUSE_COMMANDS if by_grant(member, c) and (c.name != "create_room" or credential.host))
+        return [*host.room.may(member), *ours]
+
+    # -- rooms ------------------------------------------------------------------------------------
+    async def create_room(
+        self, scenario: Scenario, room_id: str | None = None, seed: int | None = None
+    ) -> tuple[str, dict[str, str]]:
+        """Open a room; its id and a token for each member. The tokens are shown here and never again."""
+        name = room_id or self._free_id(scenario.scenario)
+        if not ROOM_ID.fullmatch(name):
+            raise BadArgs("a room's id is lower-case letters, digits and hyphens, 63 at most")
+        if name in self.rooms or name in self.broken:
+            raise Conflict(f"there is a room {name!r} already")
+        if len(self.rooms) >= self.settings.rooms_limit:
+            raise Busy(f"this house holds {self.settings.rooms_limit} rooms and has no place for more")
+        source = lasting_source(scenario.world)
+        world = make_world(source, scenario.config)
+        chosen = next(s for s in (scenario.seed, seed, secrets.randbits(31)) if s is not None)
+        state = opening_state(scenario, world, source, name, chosen, secrets.token_hex(16))
+        now = self.clock.now()
+        room = Room.create(state, world, now)
+        snapshot = room.snapshot()
+        await self.writer.submit(Write(name, room.record.take_pending(), (snapshot.seq, snapshot.encode())))
+        room.stored(snapshot)
+        self._run(room)
+        tokens = {
+            agent.id: self.identities.add(agent.id, at=now, token=agent.token, kind=agent.kind, room=name)
+            for agent in scenario.agents
+        }
+        return name, tokens
+
+    def _free_id(self, base: str) -> str:
+        stem = re.sub(r"[^a-z0-9]+", "-", base.lower()).strip("-")[:40] or "room"
+        number = 1
+        while (name := f"{stem}-{number}") in self.rooms or name in self.broken:
+            number += 1
+        return name
+
+    async def delete_room(self, room_id: str) -> None:
+        """Forget a room, with its record and its credentials."""
+        host = self.rooms.pop(room_id)
+        host.close()
+        for who in list(host.room.state.members):
+            self.identities.revoke(who, room_id)
+        await asyncio.to_thread(self.store.delete_room, room_id)
+
+    def reopen_room(self, room_id: str) -> RoomHost:
+        """Take a quarantined room up again, from what is stored."""
+        fresh = self.load_room(room_id)
+        old = self.rooms.pop(room_id, None)
+        self.broken.pop(room_id, None)
+        if old is not None:
+            old.close()
+        return self._adopt(fresh)

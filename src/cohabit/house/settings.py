@@ -1,0 +1,89 @@
+"""Every setting of a house, in one table: name, default and what it is for.
+
+A setting comes from the command line (``--port``), else from the environment (``COHABIT_PORT``), else
+from here.
+"""
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+
+from cohabit.errors import BadArgs
+
+
+def _doc(text: str, ge: float | None = None, le: float | None = None) -> Meta:
+    return Meta(description=text, ge=ge, le=le)
+
+
+class Settings(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    """See the descriptions; `docs/operations.md` lists them."""
+
+    host: Annotated[str, _doc("address to listen on; anything but loopback needs TLS or a proxy in front")] = "127.0.0.1"
+    port: Annotated[int, _doc("port of the house", ge=0, le=65535)] = 8724
+    data: Annotated[str, _doc("folder of the store; empty: a per-user folder")] = ""
+    public_url: Annotated[str, _doc("address that clients see, behind a reverse proxy")] = ""
+    tls_cert: Annotated[str, _doc("PEM file with the certificate chain")] = ""
+    tls_key: Annotated[str, _doc("PEM file with its private key")] = ""
+    allowed_hosts: Annotated[str, _doc("further Host names to accept, separated by commas")] = ""
+    allowed_origins: Annotated[str, _doc("further browser Origins to accept, separated by commas")] = ""
+    log_level: Annotated[str, _doc("debug, info, warning or error")] = "info"
+    body_limit: Annotated[int, _doc("largest request body, in bytes", ge=1024)] = 4 * 1024 * 1024
+    frame_limit: Annotated[int, _doc("largest WebSocket frame from a client, in bytes", ge=1024)] = 1024 * 1024
+    queue_limit: Annotated[int, _doc("calls that may wait for one room; more are BUSY", ge=1)] = 10_000
+    calls_per_second: Annotated[int, _doc("calls one member may make of one room in a second", ge=1)] = 1_000
+    outbox_limit: Annotated[int, _doc("event frames a slow reader may be behind before it is cut off", ge=1)] = 1_000
+    connections_per_member: Annotated[int, _doc("WebSockets one member may hold at once", ge=1)] = 20
+    rooms_limit: Annotated[int, _doc("rooms a house holds", ge=1)] = 1_000
+    members_limit: Annotated[int, _doc("members a room holds", ge=1)] = 5_000
+    snapshot_every: Annotated[int, _doc("entries between two snapshots of a room", ge=1)] = 1_000
+    recent_entries: Annotated[int, _doc("entries of a room kept in memory for readers", ge=1)] = 1_000
+    keep_entries: Annotated[int, _doc("entries of a room kept on disk; 0 keeps all", ge=0)] = 0
+    world_deadline_s: Annotated[float, _doc("how long a world may take for a call before it is quarantined", ge=0.05)] = 5.0
+    away_ms: Annotated[int, _doc("a member not heard of for so long counts as away", ge=1)] = 60_000
+    beat_ms: Annotated[int, _doc("how often a world that runs by itself moves", ge=10)] = 200
+
+    @property
+    def folder(self) -> Path:
+        return Path(self.data).expanduser() if self.data else default_folder()
+
+    @property
+    def url(self) -> str:
+        """The address to show to people."""
+        if self.public_url:
+            return self.public_url.rstrip("/")
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{'https' if self.tls_cert else 'http'}://{host}:{self.port}"
+
+
+def default_folder() -> Path:
+    """Where a user's house keeps its data if nothing else is said."""
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support" / "cohabit"
+    base = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
+    return Path(base) / "cohabit"
+
+
+def load_settings(given: Mapping[str, Any], environ: Mapping[str, str] | None = None) -> Settings:
+    """What was given, over the environment, over the defaults."""
+    environ = os.environ if environ is None else environ
+    found: dict[str, Any] = {}
+    for name in Settings.__struct_fields__:
+        variable = f"COHABIT_{name.upper()}"
+        if environ.get(variable):
+            found[name] = environ[variable]
+    found.update({k: v for k, v in given.items() if v is not None})
+    try:
+        return msgspec.convert(found, Settings, strict=False)
+    except msgspec.ValidationError as wrong:
+        raise BadArgs(f"settings: {wrong}") from None
+
+
+def settings_table() -> list[tuple[str, Any, str]]:
+    """Name, default and description of each setting, for the documentation and the command line."""
+    described = msgspec.json.schema(Settings)["$defs"]["Settings"]["properties"]
+    return [(n, described[n].get("default"), described[n].get("description", "")) for n in Settings.__struct_fields__]

@@ -1,0 +1,190 @@
+"""The store on SQLite: one database per data folder, WAL, and a full sync for every commit."""
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from cohabit.errors import Conflict, RecordCorrupt, StorageFailed
+from cohabit.house.store import Credential, Row, Write
+from cohabit.room.audit import Refusal
+
+SCHEMA = 1
+_TABLES = """
+create table if not exists meta (key text primary key, value integer not null) without rowid;
+create table if not exists entries (
+    room text not null, seq integer not null, body blob not null, digest blob not null,
+    primary key (room, seq)) without rowid;
+create table if not exists snapshots (
+    room text not null, seq integer not null, body blob not null, primary key (room, seq));
+create table if not exists refusals (
+    room text not null, id integer not null, body blob not null, primary key (room, id)) without rowid;
+create table if not exists credentials (hash blob primary key, body blob not null) without rowid;
+insert or ignore into meta values ('schema', 1), ('credentials', 0);
+"""
+SNAPSHOTS_KEPT = 2
+PAGE = 1000
+
+
+class SQLiteStore:
+    """See ``Store``. ``lock`` keeps a second house out of the folder; tools that only add a token go without."""
+
+    def __init__(self, folder: Path, lock: bool = True) -> None:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.folder = folder
+        self.path = folder / "cohabit.db"
+        self._lock_file = _take_lock(folder / "lock") if lock else None
+        self._guard = threading.Lock()
+        try:
+            self._db = _connect(self.path)
+            self._db.executescript(_TABLES)
+            self._db.execute("begin immediate").connection.commit()
+            found = self._db.execute("select value from meta where key = 'schema'").fetchone()[0]
+        except sqlite3.DatabaseError as wrong:
+            self.close()
+            raise RecordCorrupt(f"{self.path} cannot be opened: {wrong}") from None
+        if found != SCHEMA:
+            self.close()
+            raise RecordCorrupt(f"{self.path} has schema {found}; this Cohabit reads {SCHEMA}")
+        self._reader = _connect(self.path)
+
+    # -- writing ----------------------------------------------------------------------------------
+    def commit(self, writes: Sequence[Write]) -> None:
+        try:
+            with self._guard, self._db:
+                self._db.execute("begin immediate")
+                for write in writes:
+                    self._write(write)
+        except sqlite3.Error as wrong:
+            raise StorageFailed(f"the record could not be written ({wrong}); nothing of this call happened") from wrong
+
+    def _write(self, write: Write) -> None:
+        room = write.room
+        if write.lines:
+            self._db.executemany(
+                "insert into entries values (?, ?, ?, ?)", [(room, x.seq, x.body, x.digest) for x in write.lines]
+            )
+        if write.snapshot is not None:
+            self._db.execute("insert or replace into snapshots values (?, ?, ?)", (room, *write.snapshot))
+            self._db.execute(
+                "delete from snapshots where room = ? and seq not in "
+                "(select seq from snapshots where room = ? order by seq desc limit ?)",
+                (room, room, SNAPSHOTS_KEPT),
+            )
+        if write.refusals:
+            self._db.executemany(
+                "insert or replace into refusals values (?, ?, ?)",
+                [(room, r.id, msgspec.json.encode(r)) for r in write.refusals],
+            )
+
+    def delete_room(self, room: str) -> None:
+        with self._guard, self._db:
+            for table in ("entries", "snapshots", "refusals"):
+                self._db.execute(f"delete from {table} where room = ?", (room,))
+
+    def prune(self, room: str, before: int) -> int:
+        with self._guard, self._db:
+            kept = self._db.execute("select max(seq) from snapshots where room = ?", (room,)).fetchone()[0]
+            edge = min(before, (kept if kept is not None else -1) + 1)
+            return self._db.execute("delete from entries where room = ? and seq < ?", (room, edge)).rowcount
+
+    # -- reading ----------------------------------------------------------------------------------
+    def rooms(self) -> list[str]:
+        return [row[0] for row in self._read("select distinct room from snapshots order by room")]
+
+    def snapshot(self, room: str) -> bytes | None:
+        found = self._read("select body from snapshots where room = ? order by seq desc limit 1", (room,))
+        return found[0][0] if found else None
+
+    def lines(self, room: str, after: int, most: int | None = None) -> Iterator[Row]:
+        left = most
+        while left is None or left > 0:
+            rows: list[Row] = self._read(
+                "select seq, body, digest from entries where room = ? and seq > ? order by seq limit ?",
+                (room, after, PAGE if left is None else min(PAGE, left)),
+            )
+            yield from rows
+            if len(rows) < PAGE:
+                return
+            after = rows[-1][0]
+            left = None if left is None else left - len(rows)
+
+    def head(self, room: str) -> int:
+        found = self._read("select max(seq) from entries where room = ?", (room,))[0][0]
+        return -1 if found is None else int(found)
+
+    def refusals(self, room: str) -> list[Refusal]:
+        rows = self._read("select body from refusals where room = ? order by id desc limit 500", (room,))
+        return [msgspec.json.decode(row[0], type=Refusal) for row in reversed(rows)]
+
+    def _read(self, sql: str, args: tuple[Any, ...] = ()) -> list[Any]:
+        try:
+            with self._guard:
+                return self._reader.execute(sql, args).fetchall()
+        except sqlite3.DatabaseError as wrong:
+            raise RecordCorrupt(f"{self.path} cannot be read: {wrong}") from None
+
+    # -- credentials ------------------------------------------------------------------------------
+    def credentials(self) -> list[Credential]:
+        return [msgspec.msgpack.decode(row[0], type=Credential) for row in self._read("select body from credentials")]
+
+    def put_credential(self, credential: Credential) -> None:
+        with self._guard, self._db:
+            self._db.execute(
+                "insert or replace into credentials values (?, ?)",
+                (credential.hash, msgspec.msgpack.encode(credential)),
+            )
+            self._db.execute("update meta set value = value + 1 where key = 'credentials'")
+
+    def credentials_version(self) -> int:
+        return int(self._read("select value from meta where key = 'credentials'")[0][0])
+
+    # -- the rest ---------------------------------------------------------------------------------
+    def backup(self, path: str) -> None:
+        """A consistent copy, while the house goes on."""
+        source = _connect(self.path)
+        target = sqlite3.connect(path)
+        try:
+            source.backup(target, pages=256)
+        finally:
+            target.close()
+            source.close()
+
+    def close(self) -> None:
+        for name in ("_reader", "_db"):
+            db = getattr(self, name, None)
+            if db is not None:
+                db.close()
+        if self._lock_file is not None:
+            os.close(self._lock_file)
+            self._lock_file = None
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    db = sqlite3.connect(path, timeout=10, isolation_level=None, check_same_thread=False)
+    db.execute("pragma journal_mode = wal")
+    # FULL syncs the log at every commit: what was answered ok survives a power cut. NORMAL would not.
+    db.execute("pragma synchronous = full")
+    return db
+
+
+def _take_lock(path: Path) -> int:
+    """Hold the folder for this process; the lock goes with the process, however it ends."""
+    import fcntl
+
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        owner = os.read(handle, 32).decode(errors="replace").strip()
+        os.close(handle)
+        raise Conflict(
+            f"another house (process {owner or 'unknown'}) uses {path.parent}; stop it, or give --data another folder"
+        ) from None
+    os.truncate(handle, 0)
+    os.write(handle, f"{os.getpid()}\n".encode())
+    return handle

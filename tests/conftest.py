@@ -1,0 +1,52 @@
+"""Nothing is skipped quietly: what a test lacks is said at the end of the run, and fails it under CI.
+
+A test that needs a program asks for it, and gets its path:
+
+    def test_the_page_shows_the_board(need):
+        chromium = need("chromium")
+
+The names are in `tools/test_needs.py`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import test_needs
+
+MISSING = pytest.StashKey[dict[str, None]]()
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    """Async tests run on asyncio, like the house."""
+    return "asyncio"
+
+
+@pytest.fixture(scope="session")
+def need(request: pytest.FixtureRequest) -> Callable[[str], Path]:
+    """Where a program is that the test cannot do without; skips the test loudly if it is nowhere."""
+
+    def find(name: str) -> Path:
+        path = test_needs.locate(name)
+        if path is not None:
+            return path
+        reason = test_needs.reason(name)
+        if os.environ.get("CI", "").lower() == "true":
+            pytest.fail(reason, pytrace=False)
+        request.config.stash.setdefault(MISSING, {})[reason] = None
+        pytest.skip(reason)
+
+    return find
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Say once more what could not be tested, where it is seen."""
+    missing = config.stash.get(MISSING, {})
+    if missing:
+        terminalreporter.section("NOT TESTED", sep="!", red=True)
+        for reason in missing:
+            terminalreporter.write_line(f"!!! {reason}", red=True)

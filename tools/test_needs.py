@@ -1,0 +1,267 @@
+"""What the tests need beyond Python: found, installed where that is possible, and named loudly where not.
+
+    python tools/test_needs.py            install what is missing (`make test` does this first)
+    python tools/test_needs.py --check    only say what is missing
+    python tools/test_needs.py node22     just these
+
+Tests ask for a need by name through the fixture `need`, and get the path of the program. A new need is
+one entry in `NEEDS`.
+
+Anything can be overruled: COHABIT_TEST_CHROMIUM=/path/to/it uses that one, COHABIT_TEST_CHROMIUM=no does
+without. COHABIT_TEST_INSTALL=no installs nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TOOLS = ROOT / ".tools"
+NODE = 22
+CONFORMANCE = "@modelcontextprotocol/conformance"
+NO = ("0", "no", "off", "false")
+
+
+class InstallFailed(Exception):
+    """An installation did not work out; the text says why in a few words."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Need:
+    """Something a test cannot do without: how to find it, how to get it, what is lost without it."""
+
+    what: str
+    for_what: str
+    find: Callable[[], Path | None]
+    install: Callable[[], None]
+    hint: str
+
+
+# Finding
+
+
+def on_path(*names: str) -> Callable[[], Path | None]:
+    """A finder: the first of these programs that is on the path."""
+
+    def find() -> Path | None:
+        return next((Path(found) for name in names if (found := shutil.which(name))), None)
+
+    return find
+
+
+def find_chromium() -> Path | None:
+    """The system's Chromium or Chrome, else one that Playwright downloaded."""
+    system = on_path("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")()
+    if system:
+        return system
+    caches = (Path.home() / ".cache/ms-playwright", Path.home() / "Library/Caches/ms-playwright")
+    shapes = ("chromium-*/chrome-linux*/chrome", "chromium-*/chrome-mac*/*.app/Contents/MacOS/*")
+    downloaded = [path for cache in caches for shape in shapes for path in cache.glob(shape)]
+    return max(downloaded, default=None)
+
+
+def find_node() -> Path | None:
+    """Our own copy of Node, else the system's if it is new enough."""
+    ours = TOOLS / "node/node_modules" / node_package() / "bin/node"
+    if ours.exists():
+        return ours
+    system = on_path("node", "nodejs")()
+    return system if system and node_major(system) >= NODE else None
+
+
+def node_major(node: Path) -> int:
+    """The major version this Node says it is, 0 if it says nothing."""
+    said = subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout
+    major = said.strip().removeprefix("v").split(".")[0]
+    return int(major) if major.isdigit() else 0
+
+
+def find_conformance() -> Path | None:
+    """The entry file of the MCP conformance suite, in the version `tools/conformance/package.json` pins."""
+    installed = TOOLS / "conformance/node_modules" / CONFORMANCE
+    try:
+        version = json.loads((installed / "package.json").read_text())["version"]
+    except FileNotFoundError:
+        return None
+    return installed / "dist/index.js" if version == conformance_version() else None
+
+
+def conformance_version() -> str:
+    """The pinned version of the suite."""
+    package = json.loads((ROOT / "tools/conformance/package.json").read_text())
+    return str(package["dependencies"][CONFORMANCE])
+
+
+# Installing
+
+
+def apt(*packages: str) -> Callable[[], None]:
+    """An installer: these packages of Debian or Ubuntu, if we are root there."""
+
+    def install() -> None:
+        if not (shutil.which("apt-get") and os.geteuid() == 0):
+            raise InstallFailed("not root on Debian or Ubuntu")
+        apt_update()
+        call(
+            ["apt-get", "install", "-y", "-q", "--no-install-recommends", *packages],
+            environment={"DEBIAN_FRONTEND": "noninteractive"},
+        )
+
+    return install
+
+
+@functools.cache
+def apt_update() -> None:
+    """Fetch the package lists, once."""
+    call(["apt-get", "update", "-q"])
+
+
+def install_node() -> None:
+    """Node as an npm package under `.tools/`: no root needed, and the system's own stays as it is."""
+    # Not the package `node`: it fetches this one from an install script, and those may be switched off.
+    npm_install(TOOLS / "node", f"{node_package()}@{NODE}")
+
+
+def node_package() -> str:
+    """The name of the npm package that holds Node for this machine."""
+    cpu = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
+    prefix = "node-bin" if (sys.platform, cpu) == ("darwin", "arm64") else "node"
+    return f"{prefix}-{sys.platform}-{cpu}"
+
+
+def install_conformance() -> None:
+    """The MCP conformance suite under `.tools/`."""
+    folder = TOOLS / "conformance"
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copy(ROOT / "tools/conformance/package.json", folder)
+    npm_install(folder)
+
+
+def npm_install(folder: Path, *packages: str) -> None:
+    """`npm install` in a folder, without scripts of strangers and without a lock file."""
+    npm = shutil.which("npm")
+    if npm is None:
+        apt("nodejs", "npm")()
+        npm = shutil.which("npm")
+    if npm is None:
+        raise InstallFailed("there is no npm")
+    folder.mkdir(parents=True, exist_ok=True)
+    quiet = ["--ignore-scripts", "--no-package-lock", "--no-audit", "--no-fund", "--loglevel=error"]
+    node = find_node()
+    path = f"{node.parent}{os.pathsep}{os.environ['PATH']}" if node else os.environ["PATH"]
+    call(
+        [npm, "install", "--prefix", str(folder), *quiet, *packages],
+        environment={"PATH": path},
+        within=folder,
+    )
+
+
+def call(command: Sequence[str], environment: Mapping[str, str] | None = None, within: Path = ROOT) -> None:
+    """Run a command silently; its last line is the reason if it fails."""
+    done = subprocess.run(
+        command,
+        cwd=within,
+        env={**os.environ, **(environment or {})},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        lines = [line for line in done.stdout.splitlines() if line.strip()]
+        raise InstallFailed(f"{Path(command[0]).name}: {lines[-1] if lines else f'exit {done.returncode}'}")
+
+
+# The list
+
+
+NEEDS: Mapping[str, Need] = {
+    "chromium": Need(
+        what="Chromium",
+        for_what="the tests of the web page",
+        find=find_chromium,
+        install=apt("chromium"),
+        hint="install chromium, or run: .venv/bin/playwright install chromium",
+    ),
+    "node22": Need(
+        what="Node 22",
+        for_what="the MCP conformance tests",
+        find=find_node,
+        install=install_node,
+        hint="install Node 22 or newer, or npm",
+    ),
+    "conformance": Need(
+        what="the MCP conformance suite",
+        for_what="the MCP conformance tests",
+        find=find_conformance,
+        install=install_conformance,
+        hint="needs npm and the network once",
+    ),
+    "cc": Need(
+        what="a C compiler",
+        for_what="the tests that preload a C shim",
+        find=on_path("gcc", "cc", "clang"),
+        install=apt("gcc", "libc6-dev"),
+        hint="install gcc and the C library's headers",
+    ),
+}
+
+
+def locate(name: str) -> Path | None:
+    """Where a need is, or None; what the environment says goes first."""
+    said = os.environ.get(f"COHABIT_TEST_{name.upper()}", "")
+    if said.lower() in NO:
+        return None
+    return Path(said) if said else NEEDS[name].find()
+
+
+def reason(name: str) -> str:
+    """The loud line: what is missing, what is skipped for it, what to do."""
+    need = NEEDS[name]
+    return f"{need.what} is missing: {need.for_what} cannot run ({need.hint})"
+
+
+def provide(name: str, *, install: bool) -> bool:
+    """Make sure a need is met, or say loudly that it is not."""
+    if locate(name):
+        return True
+    said_no = f"COHABIT_TEST_{name.upper()}" in os.environ
+    why = ""
+    if install and not said_no:
+        print(f"installing {NEEDS[name].what} ...", flush=True)
+        try:
+            NEEDS[name].install()
+        except InstallFailed as failure:
+            why = f" [{failure}]"
+        if locate(name):
+            return True
+    print(f"!!! {reason(name)}{why}", flush=True)
+    return False
+
+
+def main() -> None:
+    """Provide every need, or those named; missing ones are the tests' business to fail on, not ours."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("names", nargs="*", choices=[*NEEDS, []], metavar="NAME", help=", ".join(NEEDS))
+    parser.add_argument("--check", action="store_true", help="install nothing")
+    options = parser.parse_args()
+    install = not options.check and os.environ.get("COHABIT_TEST_INSTALL", "").lower() not in NO
+    for name in options.names or NEEDS:
+        provide(name, install=install)
+
+
+if __name__ == "__main__":
+    main()
