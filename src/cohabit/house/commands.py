@@ -19,6 +19,7 @@ from cohabit.room.state import Kind
 from cohabit.room.views import FeedItem, feed, seal, unseal
 
 C = Capability
+BACKLOG_PAGE = 200
 
 
 # -- rooms --------------------------------------------------------------------------------------
@@ -284,6 +285,26 @@ async def _newest(ctx: HouseContext, most: int) -> Events:
     told = [(line.seq, item) for line in lines for item in feed(line.entry, ctx.member, looks)]
     items = [item for _, item in told[-most:]]
     return Events(items, seal(state.secret, told[-1][0]) if told else "", False)
+
+
+async def backlog(ctx: HouseContext, after: int, head: int) -> AsyncIterator[tuple[str, list[FeedItem]]]:
+    """What this member is told of the entries after ``after`` up to ``head``: pages, each with its cursor."""
+    state = ctx.room.room.state
+    looks = ctx.room.room.eye(ctx.member)
+    items: list[FeedItem] = []
+    last = after
+    async for line in history(ctx, after):
+        if line.seq > head:
+            break
+        told = feed(line.entry, ctx.member, looks)
+        if told:
+            items.extend(told)
+            last = line.seq
+        if len(items) >= BACKLOG_PAGE:
+            yield seal(state.secret, last), items
+            items = []
+    if items:
+        yield seal(state.secret, last), items
 
 
 async def history(ctx: HouseContext, after: int) -> AsyncIterator[Line]:

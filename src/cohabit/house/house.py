@@ -4,16 +4,17 @@ import asyncio
 import logging
 import re
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from cohabit.errors import BadArgs, Busy, CohabitError, Conflict, Quarantined, RecordCorrupt, UnknownRoom
+from cohabit.errors import BadArgs, Busy, CohabitError, Conflict, Quarantined, UnknownRoom
 from cohabit.house import commands as house_commands
 from cohabit.house.bots import Bots
 from cohabit.house.clock import Clock, SystemClock
 from cohabit.house.context import HouseContext
 from cohabit.house.identities import Identities
+from cohabit.house.loading import load_room
 from cohabit.house.memory import MemoryStore
 from cohabit.house.rooms import RoomHost
 from cohabit.house.settings import Settings
@@ -24,7 +25,7 @@ from cohabit.house.writer import Writer
 from cohabit.registry import lasting_source, make_world
 from cohabit.room.commands import Command, CommandTable, declared_in
 from cohabit.room.decide import by_grant
-from cohabit.room.record import Snapshot, read_lines
+from cohabit.room.record import Line
 from cohabit.room.room import Room
 from cohabit.room.scenario import Scenario, opening_state
 
@@ -51,6 +52,7 @@ class House:
         self._watchdog = Watchdog(settings.world_deadline_s)
         self.bots = Bots(self)
         self.closing = False
+        self.on_lines: Callable[[RoomHost, Sequence[Line]], None] = lambda host, lines: None
 
     # -- opening and closing ----------------------------------------------------------------------
     @classmethod
@@ -78,20 +80,8 @@ class House:
                 self.broken[room_id] = wrong
 
     def load_room(self, room_id: str) -> Room:
-        """A room from the store: its newest snapshot, and the tail of the record after it."""
-        stored = self.store.snapshot(room_id)
-        if stored is None:
-            raise RecordCorrupt(f"room {room_id} has no snapshot to start from")
-        snapshot = Snapshot.decode(stored)
-        rows = self.store.lines(room_id, snapshot.seq)
-        try:
-            room = Room.restore(snapshot, read_lines(rows, snapshot.seq, snapshot.digest), make_world)
-        except CohabitError:
-            raise
-        except Exception as bug:
-            raise RecordCorrupt(f"room {room_id} does not open: {type(bug).__name__}: {bug}") from bug
-        room.audit.load(self.store.refusals(room_id))
-        return room
+        """A room as it is on disk."""
+        return load_room(self.store, room_id)
 
     def _adopt(self, room: Room) -> RoomHost:
         """Take a loaded room into the house; time went on while it was closed."""
@@ -107,6 +97,7 @@ class House:
         room.calls_per_second = self.settings.calls_per_second
         host = RoomHost(room, self.writer, self.clock, self._watchdog, self.settings)
         host.on_change = self.bots.look_after
+        host.on_lines = lambda host, lines: self.on_lines(host, lines)
         self.rooms[room.id] = host
         host.reschedule()
         self.bots.look_after(host)

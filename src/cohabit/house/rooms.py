@@ -28,7 +28,13 @@ from cohabit.room.state import Member
 from cohabit.room.views import FeedItem, audience_key, feed, seal
 
 log = logging.getLogger("cohabit")
-encode = msgspec.json.encode
+
+
+def encode(frame: dict[str, Any]) -> str:
+    """A push frame as text: encoded once, sent to everybody whose eye sees the same."""
+    return msgspec.json.encode(frame).decode()
+
+
 SLOW_S = 0.05
 """A quick world whose call takes longer than this is moved to a thread."""
 ARRIVALS_MS = 250
@@ -38,9 +44,9 @@ ARRIVALS_MS = 250
 class Sink(Protocol):
     """Where pushes go: one connection."""
 
-    def events(self, frame: bytes) -> None: ...
+    def events(self, frame: str) -> None: ...
 
-    def view(self, frame: bytes) -> None: ...
+    def view(self, frame: str) -> None: ...
 
     def end(self, reason: CohabitError) -> None: ...
 
@@ -52,7 +58,7 @@ class Subscription:
         self.member = member
         self.sink = sink
         self.views = views
-        self.held: list[bytes] | None = []  # event frames that wait until the backlog is out
+        self.held: list[str] | None = []  # event frames that wait until the backlog is out
 
 
 class Call:
@@ -99,8 +105,8 @@ class Frames:
 
     def __init__(self) -> None:
         self.lines: list[Line] = []
-        self.events: list[tuple[Subscription, bytes]] = []
-        self.views: list[tuple[Subscription, bytes]] = []
+        self.events: list[tuple[Subscription, str]] = []
+        self.views: list[tuple[Subscription, str]] = []
 
 
 class RoomHost:
@@ -123,7 +129,7 @@ class RoomHost:
         self._flushing = False
         self._since_snapshot = len(room.record.tail)
         self._subscriptions: dict[Sink, Subscription] = {}
-        self._last_views: dict[Eye, bytes] = {}
+        self._last_views: dict[Eye, str] = {}
         self.version = 0
         self._waiters: list[asyncio.Future[bool]] = []
         self._seen: dict[str, int] = {}
@@ -134,6 +140,7 @@ class RoomHost:
         self._tick_rest = 0
         self._closed = False
         self.on_change: Callable[[RoomHost], None] = lambda host: None
+        self.on_lines: Callable[[RoomHost, Sequence[Line]], None] = lambda host, lines: None
 
     # -- calls ------------------------------------------------------------------------------------
     async def call(self, who: str, name: str, args: Any = None, key: str | None = None, via: str | None = None) -> Any:
@@ -276,7 +283,7 @@ class RoomHost:
         entries = [line.entry for line in frames.lines]
         if not any(entry.told for entry in entries):
             return
-        shared: dict[Any, bytes] = {}
+        shared: dict[Any, str] = {}
         for sub in list(self._subscriptions.values()):
             member = self.room.state.members.get(sub.member)
             if member is None:
@@ -289,7 +296,7 @@ class RoomHost:
             if frame:
                 frames.events.append((sub, frame))
 
-    def _event_frame(self, lines: Sequence[Line], member: Member, looks: Eye | None) -> bytes:
+    def _event_frame(self, lines: Sequence[Line], member: Member, looks: Eye | None) -> str:
         items: list[FeedItem] = []
         last = -1
         for line in lines:
@@ -298,12 +305,12 @@ class RoomHost:
                 items.extend(told)
                 last = line.seq
         if not items:
-            return b""
+            return ""
         state = self.room.state
         return encode({"push": "events", "room": state.id, "cursor": seal(state.secret, last), "items": items})
 
     def _frame_views(self, frames: Frames) -> None:
-        made: dict[Eye, bytes] = {}
+        made: dict[Eye, str] = {}
         for sub in list(self._subscriptions.values()):
             member = self.room.state.members.get(sub.member)
             looks = self.room.eye(member) if member is not None and sub.views else None
@@ -311,13 +318,13 @@ class RoomHost:
                 continue
             if looks not in made:
                 frame = self._view_frame(looks)
-                made[looks] = b"" if frame == self._last_views.get(looks) else frame
+                made[looks] = "" if frame == self._last_views.get(looks) else frame
                 if made[looks]:
                     self._last_views[looks] = frame
             if made[looks]:
                 frames.views.append((sub, made[looks]))
 
-    def _view_frame(self, looks: Eye) -> bytes:
+    def _view_frame(self, looks: Eye) -> str:
         return encode({"push": "view", "room": self.room.id, "view": self.room.view_through(looks)})
 
     def _commit(self, frames: Frames) -> None:
@@ -356,6 +363,7 @@ class RoomHost:
                     self.room.stored(snapshot)
                 self.recent.extend(frames.lines)
                 self._push(frames)
+                self.on_lines(self, frames.lines)
                 for call in batch:
                     call.settle()
             self._next()
@@ -530,10 +538,13 @@ class RoomHost:
         if frame:
             sub.sink.view(frame)
 
-    def _first_frame(self, room: Room, who: str) -> bytes:
+    def _first_frame(self, room: Room, who: str) -> str:
         member = room.state.members.get(who)
         looks = room.eye(member) if member is not None else None
-        return self._view_frame(looks) if looks is not None else b""
+        if looks is None:
+            return ""
+        frame = self._last_views[looks] = self._view_frame(looks)
+        return frame
 
     def release(self, sub: Subscription) -> None:
         """The backlog is out: let live frames through."""

@@ -39,6 +39,7 @@ class SQLiteStore:
         self.path = folder / "cohabit.db"
         self._lock_file = _take_lock(folder / "lock") if lock else None
         self._guard = threading.Lock()
+        self._reading = threading.Lock()  # of its own: a read never waits for a sync
         try:
             self._db = _connect(self.path)
             self._db.executescript(_TABLES)
@@ -123,7 +124,7 @@ class SQLiteStore:
 
     def _read(self, sql: str, args: tuple[Any, ...] = ()) -> list[Any]:
         try:
-            with self._guard:
+            with self._reading:
                 return self._reader.execute(sql, args).fetchall()
         except sqlite3.DatabaseError as wrong:
             raise RecordCorrupt(f"{self.path} cannot be read: {wrong}") from None

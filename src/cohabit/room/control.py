@@ -9,8 +9,8 @@ from cohabit.model.grant import Capability
 from cohabit.model.suggest import nearest
 from cohabit.room.commands import command
 from cohabit.room.context import Context
-from cohabit.room.system import begin
-from cohabit.world import Stream, World
+from cohabit.room.system import begin_again, next_seed
+from cohabit.world import World
 
 C = Capability
 SPEEDS = {
@@ -135,13 +135,11 @@ def reset(
 @command(category="control", needs=C.CONTROL_WORLD, records=True, ungated=True)
 def rematch(ctx: Context) -> Begun:
     """Play again with a new seed, drawn from the last one."""
-    return _begin_again(ctx, Stream(ctx.state.seed, "rematch").bits64() >> 1, "called a rematch")
+    return _begin_again(ctx, next_seed(ctx), "called a rematch")
 
 
 def _begin_again(ctx: Context, seed: int, words: str) -> Begun:
-    ctx.state.games += 1
-    begin(ctx, seed)
-    ctx.state.turn_started = ctx.at
+    begin_again(ctx, seed)
     ctx.tell(f"{ctx.member.id} {words}: game {ctx.state.games}", "turn")
     return Begun(ctx.state.games, seed)
 

@@ -5,7 +5,7 @@ own. The room is the fold of its record: ``call`` decides, checks and runs, and 
 ``replay`` runs the same entries again and arrives at the same room.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -109,13 +109,33 @@ class Room:
     def replay(cls, lines: Iterable[Line], make_world: MakeWorld) -> "Room":
         """The room that a whole record tells of, from its first entry."""
         rest = iter(lines)
+        room = cls._opened_by(next(rest, None), make_world)
+        room._run_again(rest)
+        return room
+
+    @classmethod
+    def replaying(cls, lines: Iterable[Line], make_world: MakeWorld) -> "Iterator[tuple[Room, Line]]":
+        """The same, entry by entry: the room as it stood after each line. It is one room that moves on."""
+        rest = iter(lines)
         first = next(rest, None)
+        room = cls._opened_by(first, make_world)
+        assert first is not None
+        yield room, first
+        yield from room.following(rest)
+
+    def following(self, lines: Iterable[Line]) -> "Iterator[tuple[Room, Line]]":
+        """Bring this room forward by the lines that follow, one by one."""
+        for line in lines:
+            self._run_again([line])
+            yield self, line
+
+    @classmethod
+    def _opened_by(cls, first: Line | None, make_world: MakeWorld) -> "Room":
         if first is None or first.entry.do != "open":
             raise RecordCorrupt("a record begins with the entry that opened the room; this one does not")
         state = msgspec.convert(first.entry.args["state"], RoomState)
         room = cls(state, make_world(state.source, state.config))
         room._run_again([first])
-        room._run_again(rest)
         return room
 
     def _run_again(self, lines: Iterable[Line]) -> None:

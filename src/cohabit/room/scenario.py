@@ -56,6 +56,7 @@ class Scenario(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=T
     guests: bool = False
     stand_in_seconds: int = 30
     pause_seconds: int = 30
+    rematch_seconds: int | None = None  # a game that is over is followed by the next one after so long
 
 
 def presets() -> dict[str, Path]:
@@ -134,9 +135,9 @@ def _checked(found: Scenario) -> Scenario:
         _known(name, ids, f"turn_order[{i}]")
     if found.turn_order is not None and not found.turn_order:
         raise BadArgs("turn_order: leave it out, or name at least one agent")
-    for key in ("turn_seconds", "ticks_per_turn", "stand_in_seconds", "pause_seconds"):
+    for key in ("turn_seconds", "rematch_seconds", "ticks_per_turn", "stand_in_seconds", "pause_seconds"):
         number = getattr(found, key)
-        if number is not None and (number < 0 or (key == "turn_seconds" and number == 0)):
+        if number is not None and (number < 0 or (key in ("turn_seconds", "rematch_seconds") and number == 0)):
             raise BadArgs(f"{key}: must be positive")
     return found
 
@@ -214,6 +215,7 @@ def opening_state(found: Scenario, world: World, source: str, room: str, seed: i
         ticks_per_turn=found.ticks_per_turn,
         stand_in_ms=found.stand_in_seconds * 1000,
         pause_grace_ms=found.pause_seconds * 1000,
+        rematch_ms=found.rematch_seconds * 1000 if found.rematch_seconds is not None else None,
     )
 
 

@@ -91,6 +91,8 @@ class RoomState(Struct):
     pause_until: int | None = None
     pause_grace_ms: int = 30_000
     stand_in_ms: int = 30_000
+    rematch_ms: int | None = None
+    over_since: int | None = None  # kept where a rematch follows by itself
     speed: str = "x1"
     tick: int = 0
     # the bus

@@ -7,7 +7,7 @@ from cohabit.room import turns
 from cohabit.room.commands import command
 from cohabit.room.context import Context
 from cohabit.room.state import Kind, Member
-from cohabit.world import Outcome, Seat
+from cohabit.world import Outcome, Seat, Stream
 
 
 @command(category="meta", records=True)
@@ -24,6 +24,8 @@ def opened(ctx: Context, gap: int) -> None:
     state.turn_started += gap
     if state.pause_until is not None:
         state.pause_until += gap
+    if state.over_since is not None:
+        state.over_since += gap
     for member in state.members.values():
         if member.away_since is not None:
             member.away_since += gap
@@ -113,12 +115,32 @@ def digest(ctx: Context, sha256: str) -> None:
         raise RecordCorrupt("the replayed room differs from the one that was recorded")
 
 
+@command(category="meta", records=True)
+def rematch_due(ctx: Context) -> None:
+    """The game has been over for a while: the next one begins."""
+    begin_again(ctx, next_seed(ctx))
+    ctx.tell(f"the next game begins: game {ctx.state.games}", "turn")
+
+
+def next_seed(ctx: Context) -> int:
+    """The seed of a rematch, drawn from the last one."""
+    return Stream(ctx.state.seed, "rematch").bits64() >> 1
+
+
+def begin_again(ctx: Context, seed: int) -> None:
+    """Play another game in the same room."""
+    ctx.state.games += 1
+    begin(ctx, seed)
+    ctx.state.turn_started = ctx.at
+
+
 def begin(ctx: Context, seed: int) -> None:
     """Set the world up from a seed and bind claims."""
     state, room = ctx.state, ctx.room
     state.seed = seed
     state.tick = 0
     state.waiting_for = []
+    state.over_since = None
     state.seats_ever = []
     for member in state.members.values():
         if member.claim is not None:

@@ -45,7 +45,11 @@ class Clocks:
             running = bool(state.turn_order) if state.turn_based else bool(state.waiting_for)
             ends = state.turn_started + state.turn_ms
             if running and (first is None or ends < first[0]):
-                return ends, "turn_timeout", {}
+                first = ends, "turn_timeout", {}
+        if state.rematch_ms is not None and state.over_since is not None and not state.archived:
+            again = state.over_since + state.rematch_ms
+            if first is None or again < first[0]:
+                first = again, "rematch_due", {}
         return first
 
     def due(self, state: RoomState, at: int) -> tuple[str, dict[str, Any]] | None:
@@ -100,6 +104,8 @@ def after(room: "Room", context: Context) -> None:
     pace = world.spec.pace
     if pace == "rounds" and state.waiting_for and not room.guarded(world.to_move):
         resolve(context)
+    if state.rematch_ms is not None:
+        _notice_the_end(room, context.at)
     seats = room.guarded(world.seats_now)
     if seats is not None and list(seats) != state.seats:
         bind(room, seats)
@@ -113,6 +119,14 @@ def after(room: "Room", context: Context) -> None:
             state.turn_started = context.at
         if waiting != state.waiting_for:
             state.waiting_for = waiting
+
+
+def _notice_the_end(room: "Room", at: int) -> None:
+    """Keep since when the game is over, for the rematch that follows."""
+    if room.guarded(room.world.to_move):
+        room.state.over_since = None
+    elif room.state.over_since is None:
+        room.state.over_since = at
 
 
 def bind(room: "Room", seats: Sequence[Seat]) -> None:

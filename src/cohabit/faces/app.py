@@ -1,0 +1,77 @@
+"""The whole house behind one address: HTTP, WebSocket, MCP and the page, as one ASGI app."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from cohabit.errors import CohabitError
+from cohabit.faces.guard import Guard, error_body, send_error
+from cohabit.faces.http import http_routes
+from cohabit.faces.ws import WsFace
+from cohabit.house.house import House
+
+PAGE = Path(__file__).parent / "web"
+
+
+def make_app(house: House, *, mcp: bool = True, conformance: bool = False) -> ASGIApp:
+    """The ASGI app of a house. ``mcp=False`` leaves out the face that takes a second to import."""
+    routes: list[BaseRoute] = [*http_routes(house)]
+    stack = AsyncExitStack()
+    face = None
+    if mcp:
+        from cohabit.faces.mcp.server import McpFace
+
+        face = McpFace(house, conformance=conformance)
+        routes += face.routes()
+    routes.append(Route("/", _page))
+    routes.append(Mount("/web", StaticFiles(directory=PAGE)))
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        async with stack:
+            if face is not None:
+                await stack.enter_async_context(face.lifespan())
+            yield
+
+    inner = Starlette(routes=routes, lifespan=lifespan, exception_handlers={CohabitError: _refused})
+    return Guard(Switch(inner, WsFace(house)), house.settings)
+
+
+class Switch:
+    """WebSockets to their face, everything else to the routes."""
+
+    def __init__(self, http: ASGIApp, ws: ASGIApp) -> None:
+        self._http = http
+        self._ws = ws
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            await self._ws(scope, receive, send)
+            return
+        try:
+            await self._http(scope, receive, send)
+        except CohabitError as refusal:  # raised while the body was read
+            await send_error(send, refusal)
+
+
+async def _page(request: Request) -> Response:
+    headers = {
+        "content-security-policy": "default-src 'self'; connect-src 'self' ws: wss:; img-src 'self' data: blob:; "
+        "frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+        "referrer-policy": "no-referrer",
+        "x-content-type-options": "nosniff",
+        "cache-control": "no-cache",
+    }
+    return FileResponse(PAGE / "index.html", headers=headers)
+
+
+def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, CohabitError)
+    return Response(error_body(error), error.status, media_type="application/json")

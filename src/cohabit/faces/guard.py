@@ -1,0 +1,97 @@
+"""What stands before every route: is this request meant for us, and is it of a sane size?
+
+A page in somebody's browser can be made to talk to a server on the same machine (DNS rebinding), so the
+Host must be one of ours and a browser's Origin, where there is one, must be too.
+"""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from cohabit.errors import CohabitError, PermissionDenied, TooLarge
+from cohabit.house.settings import Settings
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+class Guard:
+    """ASGI middleware: Host, Origin and size of the body."""
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self.app = app
+        self._hosts = {*LOOPBACK, settings.host, *_split(settings.allowed_hosts)}
+        if settings.public_url:
+            self._hosts.add(urlsplit(settings.public_url).hostname or "")
+        self._origins = set(_split(settings.allowed_origins))
+        self._body_limit = settings.body_limit
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+            return
+        headers: dict[bytes, bytes] = dict(scope["headers"])
+        refusal = self._refusal(headers)
+        if refusal is None:
+            limited = receive if scope["type"] == "websocket" else self._limited(receive)
+            await self.app(scope, limited, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 4403, "reason": refusal.message[:120]})
+        else:
+            await send_error(send, refusal)
+
+    def _refusal(self, headers: dict[bytes, bytes]) -> CohabitError | None:
+        host = _hostname(headers.get(b"host", b"").decode("latin-1"))
+        if host not in self._hosts:
+            return PermissionDenied("this Host name is not served here; the setting allowed_hosts can add it")
+        origin = headers.get(b"origin", b"").decode("latin-1")
+        if origin and origin not in self._origins and _hostname(urlsplit(origin).netloc) not in self._hosts:
+            return PermissionDenied("this Origin is not allowed; the setting allowed_origins can add it")
+        length = headers.get(b"content-length", b"0")
+        if not length.isdigit() or int(length) > self._body_limit:
+            return TooLarge(f"a request body may have {self._body_limit} bytes")
+        return None
+
+    def _limited(self, receive: Receive) -> Receive:
+        seen = 0
+
+        async def limited() -> Any:
+            nonlocal seen
+            message = await receive()
+            seen += len(message.get("body", b""))
+            if seen > self._body_limit:
+                raise TooLarge(f"a request body may have {self._body_limit} bytes")
+            return message
+
+        return limited
+
+
+def _split(names: str) -> list[str]:
+    return [name.strip() for name in names.split(",") if name.strip()]
+
+
+def _hostname(netloc: str) -> str:
+    return urlsplit(f"//{netloc}").hostname or "" if netloc else ""
+
+
+def error_body(error: CohabitError) -> bytes:
+    return msgspec.json.encode({"ok": False, "error": error.as_wire()})
+
+
+async def send_error(send: Send, error: CohabitError) -> None:
+    """An error as a whole HTTP answer."""
+    body = error_body(error)
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    if error.status == 401:
+        headers.append((b"www-authenticate", b'Bearer realm="cohabit"'))
+    await send({"type": "http.response.start", "status": error.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def bearer(headers: Any) -> str | None:
+    """The token of a request: ``Authorization: Bearer``, else ``X-WB-Token``. A wrong bearer is not rescued."""
+    kind, _, token = (headers.get("authorization") or "").partition(" ")
+    if kind.lower() == "bearer":
+        return token.strip() or None
+    return headers.get("x-wb-token")

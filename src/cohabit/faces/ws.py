@@ -1,0 +1,283 @@
+"""The WebSocket face: calls, and pushes of what happens.
+
+A client sends ``{"id", "command", "args", "room"?, "key"?}`` and gets ``{"id", "ok", "result" | "error"}``.
+After ``subscribe`` it is also sent ``{"push": "events", …}``, lossless and in order from its cursor, and
+``{"push": "view", …}``, always the latest. Who reads too slowly skips old views; who falls too far behind
+with events is cut off and resumes from its cursor.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from starlette.types import Receive, Scope, Send
+
+from cohabit.errors import BadArgs, Busy, CohabitError, Internal, TooLarge, Unauthorized
+from cohabit.faces.guard import bearer
+from cohabit.house.commands import backlog
+from cohabit.house.context import HouseContext
+from cohabit.house.house import HOUSE_COMMANDS, House
+from cohabit.house.store import Credential
+from cohabit.room.views import unseal
+
+log = logging.getLogger("cohabit")
+TASKS_AT_ONCE = 32
+AUTH_MS = 10_000
+CLOSE = {"UNAUTHORIZED": 4401, "BUSY": 4408, "DISABLED": 1012, "QUARANTINED": 1011, "TOO_LARGE": 1009}
+
+
+class Asked(Struct):
+    """One frame from a client."""
+
+    command: str = ""
+    id: int | str | None = None
+    args: dict[str, Any] | None = None
+    room: str | None = None
+    key: str | None = None
+    auth: str | None = None
+
+
+_decode = msgspec.json.Decoder(Asked).decode
+_encoder = msgspec.json.Encoder()
+
+
+class WsFace:
+    """An ASGI app for WebSockets at ``/ws``."""
+
+    def __init__(self, house: House) -> None:
+        self.house = house
+        self._held: dict[tuple[str, str | None], int] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["path"] != "/ws":
+            await send({"type": "websocket.close", "code": 4404, "reason": "connect to /ws"})
+            return
+        await receive()
+        connection = Connection(self.house, receive, send)
+        offered = scope.get("subprotocols", [])
+        await send({"type": "websocket.accept", "subprotocol": "cohabit" if "cohabit" in offered else None})
+        try:
+            credential = await connection.identify(scope, offered)
+            key = (credential.who, credential.room)
+            if self._held.get(key, 0) >= self.house.settings.connections_per_member:
+                raise Busy(f"{credential.who} holds {self._held[key]} connections already; close one first")
+            self._held[key] = self._held.get(key, 0) + 1
+            try:
+                await connection.run(credential)
+            finally:
+                self._held[key] -= 1
+                if not self._held[key]:
+                    del self._held[key]
+        except CohabitError as refusal:
+            await connection.close(refusal)
+        except Gone:
+            pass
+        except Exception:
+            log.exception("a WebSocket broke")
+            await connection.close(Internal("a bug of ours; it was logged"))
+
+
+class Gone(Exception):
+    """The client went away."""
+
+
+class Connection:
+    """One WebSocket: reads calls, answers them, and writes out what is pushed."""
+
+    def __init__(self, house: House, receive: Receive, send: Send) -> None:
+        self.house = house
+        self._receive = receive
+        self._send = send
+        self._sinks: dict[str, RoomSink] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.events: deque[str] = deque()
+        self.views: dict[str, str] = {}
+        self.wake = asyncio.Event()
+        self.ending: CohabitError | None = None
+
+    # -- who is it --------------------------------------------------------------------------------
+    async def identify(self, scope: Scope, offered: list[str]) -> Credential:
+        """By header, by the subprotocol ``bearer.TOKEN`` (browsers), or by a first frame ``{"auth": token}``."""
+        headers = {k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]}
+        token = bearer(headers) or next((p.removeprefix("bearer.") for p in offered if p.startswith("bearer.")), None)
+        if token is not None:
+            return self.house.identify(token)
+        waiting = asyncio.ensure_future(self._read())
+        clock = self.house.clock
+        late = clock.call_at(clock.now() + AUTH_MS, waiting.cancel)
+        try:
+            asked = await waiting
+        except asyncio.CancelledError:
+            raise Unauthorized('no credential came; the first frame must be {"auth": TOKEN}') from None
+        finally:
+            late.cancel()
+        credential = self.house.identify(asked.auth)
+        await self._text(_encoder.encode({"id": asked.id, "ok": True, "result": {"who": credential.who}}))
+        return credential
+
+    # -- the loop ---------------------------------------------------------------------------------
+    async def run(self, credential: Credential) -> None:
+        self.credential = credential
+        writer = asyncio.get_running_loop().create_task(self._write_pushes())
+        try:
+            while True:
+                try:
+                    asked = await self._read()
+                except BadArgs as wrong:
+                    await self._answer(None, wrong)
+                    continue
+                if self._waits(asked):
+                    self._later(self._serve(asked), asked)
+                else:
+                    await self._serve(asked)
+                if self.ending is not None:
+                    raise self.ending
+        except Gone:
+            pass
+        finally:
+            for room, sink in self._sinks.items():
+                host = self.house.rooms.get(room)
+                if host is not None:
+                    host.unsubscribe(sink)
+            for task in (writer, *self._tasks):
+                task.cancel()
+
+    async def _read(self) -> Asked:
+        message = await self._receive()
+        if message["type"] == "websocket.disconnect":
+            raise Gone
+        raw = message.get("text") or message.get("bytes") or ""
+        if len(raw) > self.house.settings.frame_limit:
+            raise TooLarge(f"a frame may have {self.house.settings.frame_limit} bytes")
+        try:
+            return _decode(raw)
+        except msgspec.MsgspecError as wrong:
+            raise BadArgs(f'{wrong}; send {{"id": 1, "command": name, "args": {{…}}}}') from None
+
+    def _waits(self, asked: Asked) -> bool:
+        return bool(asked.args and asked.args.get("wait_ms"))
+
+    def _later(self, work: Any, asked: Asked) -> None:
+        if len(self._tasks) >= TASKS_AT_ONCE:
+            work.close()
+            work = self._answer(asked, Busy(f"{TASKS_AT_ONCE} calls of this connection are waiting already"))
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _serve(self, asked: Asked) -> None:
+        try:
+            if asked.command == "subscribe":
+                await self._subscribe(asked)
+                return
+            if asked.command == "unsubscribe":
+                result: Any = self._unsubscribe(asked)
+            else:
+                result = await self.house.call(
+                    self.credential, asked.room, asked.command, asked.args, key=asked.key
+                )
+        except CohabitError as refusal:
+            await self._answer(asked, refusal)
+            return
+        await self._text(_encoder.encode({"id": asked.id, "ok": True, "result": result}))
+
+    async def _answer(self, asked: Asked | None, refusal: CohabitError) -> None:
+        frame = {"id": asked.id if asked else None, "ok": False, "error": refusal.as_wire()}
+        await self._text(_encoder.encode(frame))
+
+    async def _text(self, frame: bytes) -> None:
+        await self._send({"type": "websocket.send", "text": frame.decode()})
+
+    # -- pushes -----------------------------------------------------------------------------------
+    async def _subscribe(self, asked: Asked) -> None:
+        args = msgspec.convert(asked.args or {}, SubscribeArgs) if asked.args is not None else SubscribeArgs()
+        host = self.house.room_for(self.credential, asked.room)
+        context = HouseContext(self.house, self.credential, host)
+        context.require(HOUSE_COMMANDS.named("events"))
+        room = host.room.id
+        old = self._sinks.pop(room, None)
+        if old is not None:
+            host.unsubscribe(old)
+        secret = host.room.state.secret
+        after = unseal(secret, args.cursor, host.room.record.seq) if args.cursor is not None else None
+        sink = self._sinks[room] = RoomSink(self, room)
+        sub, head = host.subscribe(self.credential.who, sink, args.views)
+        await self._text(_encoder.encode({"id": asked.id, "ok": True, "result": {"room": room}}))
+        if after is not None:
+            async for cursor, items in backlog(context, after, head):
+                await self._text(_encoder.encode({"push": "events", "room": room, "cursor": cursor, "items": items}))
+        if args.views:
+            await host.first_view(sub)
+        host.release(sub)
+
+    def _unsubscribe(self, asked: Asked) -> dict[str, Any]:
+        host = self.house.room_for(self.credential, asked.room)
+        sink = self._sinks.pop(host.room.id, None)
+        if sink is not None:
+            host.unsubscribe(sink)
+        return {"room": host.room.id}
+
+    async def _write_pushes(self) -> None:
+        send, events = self._send, self.events
+        while True:
+            await self.wake.wait()
+            self.wake.clear()
+            while events or self.views:
+                while events:
+                    await send({"type": "websocket.send", "text": events.popleft()})
+                if self.views:
+                    views, self.views = self.views, {}
+                    for frame in views.values():
+                        await send({"type": "websocket.send", "text": frame})
+            if self.ending is not None:
+                await self.close(self.ending)
+                return
+
+    def end(self, reason: CohabitError) -> None:
+        self.ending = reason
+        self.events.clear()
+        self.wake.set()
+
+    async def close(self, reason: CohabitError) -> None:
+        """Say why, and hang up."""
+        try:
+            await self._answer(None, reason)
+            code = CLOSE.get(reason.code, 4400)
+            await self._send({"type": "websocket.close", "code": code, "reason": reason.message[:100]})
+        except Exception as gone:  # the client may have gone first
+            log.debug("closing a WebSocket: %s", gone)
+
+
+class SubscribeArgs(Struct, forbid_unknown_fields=True):
+    cursor: str | None = None
+    views: bool = True
+
+
+class RoomSink:
+    """Where one room's pushes for one connection go."""
+
+    def __init__(self, connection: Connection, room: str) -> None:
+        self._connection = connection
+        self._room = room
+        self._limit = connection.house.settings.outbox_limit
+
+    def events(self, frame: str) -> None:
+        connection = self._connection
+        if len(connection.events) >= self._limit:
+            connection.end(Busy("you read too slowly; connect again and subscribe from your last cursor"))
+            return
+        if connection.credential.revoked:
+            connection.end(Unauthorized("this token was revoked"))
+            return
+        connection.events.append(frame)
+        connection.wake.set()
+
+    def view(self, frame: str) -> None:
+        self._connection.views[self._room] = frame
+        self._connection.wake.set()
+
+    def end(self, reason: CohabitError) -> None:
+        self._connection.end(reason)
