@@ -63,7 +63,7 @@ class WorldSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.seats if isinstance(self.seats, tuple) else (self.seats, self.seats)
 
 
-class Outcome(Struct, frozen=True, omit_defaults=True):
+class Outcome(Struct, frozen=True, omit_defaults=True, gc=False):
     """What an action did. ``message`` is for the actor, ``public`` for everybody, ``told`` for whom it names."""
 
     message: str = ""
@@ -148,6 +148,11 @@ class World:
         state = plain.load(data, vars(sys.modules[type(self).__module__]))
         self.__dict__.clear()
         self.__dict__.update(state)
+
+
+def overrides(world: World, method: str) -> bool:
+    """Does this world say something of its own here?"""
+    return getattr(type(world), method) is not getattr(World, method)
 
 
 def action(

@@ -9,6 +9,7 @@ from cohabit.model.suggest import nearest
 BRAINS = {
     "random": "cohabit.agents.brains.scripted:Random",
     "nim-master": "cohabit.agents.brains.scripted:NimMaster",
+    "lamplighter": "cohabit.agents.brains.lanterns:Lamplighter",
 }
 
 

@@ -154,7 +154,8 @@ class WsClient:
             await self._socket.send(msgspec.json.encode(asked), text=True)
         except Exception as wrong:
             self._waiting.pop(number, None)
-            raise Unreachable(f"the connection broke: {wrong}") from None
+            if not answer.done():
+                raise Unreachable(f"the connection broke: {wrong}") from None
         return await answer
 
     async def subscribe(
@@ -173,7 +174,8 @@ class WsClient:
                 await self.call("unsubscribe", room=subscribed["room"])
 
     async def _read(self) -> None:
-        reason: CohabitError = Unreachable("the house hung up")
+        reason: CohabitError | None = None
+        broke = "the house hung up"
         try:
             async for text in self._socket:
                 frame = msgspec.json.decode(text)
@@ -186,9 +188,9 @@ class WsClient:
                 else:
                     self._settle(frame)
         except Exception as wrong:
-            reason = Unreachable(f"the connection broke: {wrong}")
+            broke = f"the connection broke: {wrong}"
         finally:
-            self._end(reason)
+            self._end(reason or Unreachable(broke))
 
     def _settle(self, frame: dict[str, Any]) -> None:
         answer = self._waiting.pop(frame["id"], None)

@@ -8,6 +8,7 @@ from msgspec import Meta, Struct
 
 from cohabit.errors import BadArgs, PermissionDenied, RecordCorrupt
 from cohabit.house.context import HouseContext
+from cohabit.house.offers import Offer, offers_for
 from cohabit.model.grant import Capability
 from cohabit.model.record import decode_entry
 from cohabit.registry import find_world, known_worlds
@@ -89,7 +90,7 @@ class RoomMade(Struct):
     tokens: dict[str, str]
 
 
-@command(category="host", where="house")
+@command(category="host", where="house", records=True)
 async def create_room(
     ctx: HouseContext,
     scenario: Annotated[str | None, Meta(description="the name of a ready-made scenario")] = None,
@@ -132,7 +133,7 @@ class RoomGone(Struct):
     deleted: str
 
 
-@command(category="control", where="house", needs=C.CONTROL_WORLD)
+@command(category="control", where="house", needs=C.CONTROL_WORLD, records=True)
 async def delete_room(
     ctx: HouseContext, confirm: Annotated[str, Meta(description="the room's id once more, to be sure")]
 ) -> RoomGone:
@@ -147,11 +148,22 @@ class Reopened(Struct):
     room: str
 
 
-@command(category="control", where="house", needs=C.CONTROL_WORLD)
+@command(category="control", where="house", needs=C.CONTROL_WORLD, records=True)
 async def reopen_room(ctx: HouseContext) -> Reopened:
     """Take a quarantined room up again from what is on disk."""
     ctx.house.reopen_room(ctx.room.room.id)
     return Reopened(ctx.room.room.id)
+
+
+class Capabilities(Struct):
+    commands: list[Offer]
+
+
+@command(category="meta", where="house")
+async def capabilities(ctx: HouseContext) -> Capabilities:
+    """Every command that you may use here, with the schemas of its arguments and of its answer."""
+    room = ctx.host.room.id if ctx.host is not None else None
+    return Capabilities(offers_for(ctx.house, ctx.credential, room))
 
 
 # -- joining ------------------------------------------------------------------------------------
@@ -161,7 +173,7 @@ class JoinedRoom(Struct):
     role: str
 
 
-@command(category="meta", where="house")
+@command(category="meta", where="house", records=True)
 async def join(ctx: HouseContext) -> JoinedRoom:
     """Enter a room that is open to guests: people full in a seat they take, agents watch-only."""
     me, host = ctx.credential, ctx.room
@@ -185,7 +197,7 @@ class Invitation(Struct, omit_defaults=True):
     seat: str | None = None
 
 
-@command(category="host", where="house", needs=C.MANAGE_MEMBERS)
+@command(category="host", where="house", needs=C.MANAGE_MEMBERS, records=True)
 async def invite(
     ctx: HouseContext,
     id: Annotated[str, Meta(description="a name nobody in the room has")],  # noqa: A002 - the wire's name
@@ -213,7 +225,7 @@ class TokenMade(Struct):
     token: str
 
 
-@command(category="meta", where="house")
+@command(category="meta", where="house", records=True)
 async def rotate_token(
     ctx: HouseContext, member: Annotated[str | None, Meta(description="somebody else's; hosts only")] = None
 ) -> TokenMade:
@@ -230,7 +242,7 @@ class TokensRevoked(Struct):
     revoked: int
 
 
-@command(category="host", where="house", needs=C.MANAGE_MEMBERS)
+@command(category="host", where="house", needs=C.MANAGE_MEMBERS, records=True)
 async def revoke_token(ctx: HouseContext, member: str) -> TokensRevoked:
     """Make every token of a member of this room worthless; its open connections end with the next call."""
     return TokensRevoked(member, ctx.house.identities.revoke(member, ctx.room.room.id))

@@ -103,7 +103,7 @@ class ActionSpace(msgspec.Struct, frozen=True, omit_defaults=True):
         return "\n".join(action.to_text() for action in self.actions)
 
 
-class Action(msgspec.Struct, frozen=True, omit_defaults=True):
+class Action(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """What a participant sends. `reasoning` is for the log; the world never reads it."""
 
     name: str
@@ -115,7 +115,7 @@ class Action(msgspec.Struct, frozen=True, omit_defaults=True):
             raise ValueError("an action's name must not be empty")
 
 
-class ActionResult(msgspec.Struct, frozen=True, omit_defaults=True):
+class ActionResult(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """What came of an action. The observation is added by whoever may look; a world can leave it out."""
 
     success: bool

@@ -6,7 +6,7 @@ EVERYBODY = "*"
 TEAM = "team:"
 
 
-class Message(Struct, frozen=True):
+class Message(Struct, frozen=True, gc=False):
     """One delivered copy. ``seq`` counts deliveries over the whole bus; ``to`` is as the sender wrote it."""
 
     seq: int

@@ -133,7 +133,7 @@ class Achievement(msgspec.Struct, frozen=True, omit_defaults=True):
         _need(self.name, "an achievement's name")
 
 
-class Observation(msgspec.Struct, frozen=True, omit_defaults=True):
+class Observation(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """Everything a participant needs for its next decision.
 
     `text` is what the world says in its own words: a board, a hand of cards. It comes first in `to_text`,
@@ -161,20 +161,25 @@ class Observation(msgspec.Struct, frozen=True, omit_defaults=True):
     def to_text(self) -> str:
         """The observation as a model reads it. Sections with nothing in them are left out."""
         heading = f"Step {self.step}"
-        nearby = [entity.to_text() for entity in self.nearby_entities]
-        nearby += [terrain.to_text() for terrain in self.nearby_terrain]
-        sections = [
-            f"{heading} ({one_line(self.time_of_day)})" if self.time_of_day else heading,
-            self.text.strip("\n"),
-            _section("STATUS", _pairs(self.status)),
-            _section("INVENTORY", _pairs(self.inventory)),
-            _section("LOCATION", [self.location.to_text()] if self.location else []),
-            _section("NEARBY", _bullets(nearby)),
-            _section("ACTIVE EFFECTS", _bullets(effect.to_text() for effect in self.active_effects)),
-            _section("RECENT EVENTS", [_event_line(event) for event in self.recent_events]),
-            _section("CURRENT GOALS", _bullets(goal.to_text() for goal in self.current_goals)),
-        ]
-        return "\n\n".join(section for section in sections if section)
+        sections = [f"{heading} ({one_line(self.time_of_day)})" if self.time_of_day else heading]
+        if self.text:
+            sections.append(self.text.strip("\n"))
+        if self.status:
+            sections.append(_section("STATUS", _pairs(self.status)))
+        if self.inventory:
+            sections.append(_section("INVENTORY", _pairs(self.inventory)))
+        if self.location:
+            sections.append(_section("LOCATION", [self.location.to_text()]))
+        if self.nearby_entities or self.nearby_terrain:
+            nearby = (*self.nearby_entities, *self.nearby_terrain)
+            sections.append(_section("NEARBY", _bullets(thing.to_text() for thing in nearby)))
+        if self.active_effects:
+            sections.append(_section("ACTIVE EFFECTS", _bullets(e.to_text() for e in self.active_effects)))
+        if self.recent_events:
+            sections.append(_section("RECENT EVENTS", [_event_line(event) for event in self.recent_events]))
+        if self.current_goals:
+            sections.append(_section("CURRENT GOALS", _bullets(goal.to_text() for goal in self.current_goals)))
+        return "\n\n".join(filter(None, sections))
 
     def to_structured(self) -> dict[str, Any]:
         """The observation as plain dicts and lists. Every field is there, the empty ones too."""
@@ -184,6 +189,8 @@ class Observation(msgspec.Struct, frozen=True, omit_defaults=True):
 
 def one_line(text: str) -> str:
     """Text on one line: a name with a line break in it must not look like a section of its own."""
+    if text.isprintable() and "  " not in text:  # as nearly always
+        return text.strip()
     return " ".join(text.split())
 
 
@@ -197,7 +204,7 @@ def _with_details(label: str, details: list[str]) -> str:
 
 
 def _section(title: str, lines: list[str]) -> str:
-    return "\n".join([f"{title}:", *lines]) if any(lines) else ""
+    return f"{title}:\n" + "\n".join(lines) if any(lines) else ""
 
 
 def _bullets(items: Iterable[str]) -> list[str]:
@@ -214,6 +221,8 @@ def _pairs(values: Mapping[str, Any]) -> list[str]:
 
 def _value(value: object) -> str:
     """A value in words. Floats are for reading here, so two digits are enough."""
+    if type(value) is str or type(value) is int:  # as nearly always
+        return str(value)
     match value:
         case bool():
             return "yes" if value else "no"

@@ -8,7 +8,7 @@ from msgspec import Struct
 from cohabit.model.seat import SeatId
 
 
-class Told(Struct, frozen=True, omit_defaults=True):
+class Told(Struct, frozen=True, omit_defaults=True, gc=False):
     """Something that happened, in words. Told to everybody unless seats or members are named."""
 
     text: str
@@ -17,7 +17,7 @@ class Told(Struct, frozen=True, omit_defaults=True):
     members: tuple[str, ...] | None = None
 
 
-class Entry(Struct, frozen=True, omit_defaults=True):
+class Entry(Struct, frozen=True, omit_defaults=True, gc=False):
     """One line of the record: who did what, and when. Re-running the entries in order gives the room.
 
     ``by`` is None for what the house did itself (ticks, time-outs). ``via`` marks who held the hand

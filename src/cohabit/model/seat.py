@@ -8,14 +8,14 @@ SeatId = str
 Sees = Literal["own", "public", "all"]
 
 
-class Seat(Struct, frozen=True, omit_defaults=True):
+class Seat(Struct, frozen=True, omit_defaults=True, gc=False):
     """A position in a world: a kingdom, a hand of cards, a nation, a body."""
 
     id: SeatId
     name: str = ""
 
 
-class Eye(Struct, frozen=True, omit_defaults=True):
+class Eye(Struct, frozen=True, omit_defaults=True, gc=False):
     """How a member looks into a world.
 
     ``own``: what the seat sees, and what is public. ``public``: what everybody may see.

@@ -98,7 +98,7 @@ class Command:
             raise BadArgs(
                 f"{self.name}: {_in_words(str(wrong), known)}", command=self.name, did_you_mean=_closer(args, known)
             ) from None
-        return {name: getattr(typed, name) for name in typed.__struct_fields__}
+        return msgspec.structs.asdict(typed)
 
     @cached_property
     def schema(self) -> dict[str, Any]:

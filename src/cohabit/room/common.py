@@ -126,7 +126,7 @@ def is_turn_of(ctx: Context, member: Member) -> bool:
     state = ctx.state
     if state.turn_based and state.turn_order:
         return state.turn_order[state.turn_index] == member.id
-    return member.seat is not None and member.seat in ctx.room.guarded(ctx.room.world.to_move)
+    return member.seat is not None and member.seat in ctx.room.to_move()
 
 
 class RosterLine(Struct, omit_defaults=True):
@@ -166,7 +166,7 @@ class SessionInfo(Struct, omit_defaults=True):
 def session_info(ctx: Context) -> SessionInfo:
     """This room: its world, its members and seats, and whose turn it is."""
     state, world = ctx.state, ctx.room.world
-    to_move = ctx.room.guarded(world.to_move)
+    to_move = ctx.room.to_move()
     gate = state.turn_based and state.turn_order
     ends = state.turn_started + state.turn_ms if state.turn_ms is not None and to_move else None
     return SessionInfo(

@@ -14,7 +14,7 @@ from cohabit.room.commands import Command
 from cohabit.room.state import Member, RoomState
 
 
-class Decision(Struct, frozen=True):
+class Decision(Struct, frozen=True, gc=False):
     """``code`` is the wire code of the refusal; empty means yes."""
 
     code: str = ""

@@ -14,7 +14,7 @@ GENESIS = bytes(32)
 """What the first entry is chained to."""
 
 
-class Line(Struct, frozen=True):
+class Line(Struct, frozen=True, gc=False):
     """An entry as it is stored: its exact bytes, and the digest of everything up to and with it."""
 
     seq: int

@@ -28,7 +28,7 @@ from cohabit.room.context import Context
 from cohabit.room.decide import YES, Decision, by_grant, by_seat, by_turn, names
 from cohabit.room.record import Line, Record, Snapshot
 from cohabit.room.state import KeptReply, Member, RoomState
-from cohabit.world import Outcome, World
+from cohabit.world import Outcome, World, overrides
 
 DIGEST_EVERY = 256
 """After so many entries the room writes down a digest of itself, so that a replay proves itself."""
@@ -70,6 +70,13 @@ class Room:
             c for part in (*(declared_in(m, world) for m in modules), commands_of(world)) for c in part
         )
         self.seats: dict[SeatId, Seat] = {s.id: s for s in state.seats}
+        self._to_move: Sequence[SeatId] | None = None
+        self._ordered = world.spec.pace == "turns"
+        self._fog = world.spec.fog
+        # What a world leaves to its base class need not be asked for at every step.
+        self._has_scope = overrides(world, "scope")
+        self._has_goals = overrides(world, "goals")
+        self.has_moving_seats = overrides(world, "seats_now")
         self.clocks = turns.Clocks()
         self._checkpoint: Snapshot | None = None
         self._budget: dict[str, tuple[int, int]] = {}
@@ -154,9 +161,13 @@ class Room:
 
     # -- the one path -----------------------------------------------------------------------------
     def call(
-        self, who: str, name: str, args: Any = None, *, at: int, key: str | None = None, via: str | None = None
-    ) -> Any:
-        """Do what ``who`` asks, or raise the error that says why not. Identification has happened."""
+        self, who: str, name: str, args: Any = None, *, at: int, key: str | None = None, via: str | None = None,
+        look: bool = True,
+    ) -> Any:  # fmt: skip
+        """Do what ``who`` asks, or raise the error that says why not. Identification has happened.
+
+        ``look=False`` leaves the observation out of an action's reply, for callers who look anyway.
+        """
         at = self.settle(at)
         member = self.state.members.get(who)
         if member is None:
@@ -166,25 +177,28 @@ class Room:
             if name == "act":
                 name, args, why = common.unwrap(args)
             command = self.commands.named(name)
-            self._refuse_unless(self.decide(member, command, at, via))
+            decision = self.decide(member, command, at, via)
+            if decision.code:
+                raise _refusal(decision)
             checked = command.check(args)
-            self._scope(member, command, checked)
+            if self._has_scope:
+                self._scope(member, command, checked)
             if not command.records:
                 return self._ask(member, command, checked, at)
             if key is not None:
                 kept = self._kept_reply(member, command, checked, key)
                 if kept is not None:
-                    return self._reply(member, command, kept.result)
+                    return self._reply(member, command, kept.result, look)
             result = self._write(at, name, member, checked, command, checked, why=why, key=key, via=via)
         except CohabitError as refusal:
             self.audit.refused(at, who, str(name)[:80], refusal.code, refusal.message)
             raise
-        return self._reply(member, command, result)
+        return self._reply(member, command, result, look) if command.where == "world" else result
 
     def decide(self, member: Member, command: Command, at: int, via: str | None = None) -> Decision:
         """May this member do that now? Grant, then seat and turn, then budget."""
         decision = by_grant(member, command)
-        if not decision:
+        if decision.code:
             return decision
         if command.records and self.state.archived:
             return Decision("DISABLED", "this room is archived; it can be read, not changed")
@@ -192,11 +206,10 @@ class Room:
             if via is not None and not member.played_by_bot:
                 return Decision("PERMISSION_DENIED", f"{member.id} plays its own seat again")
             decision = by_seat(member, command)
-            if decision:
-                ordered = self.world.spec.pace == "turns"
-                to_move = self.guarded(self.world.to_move) if command.where == "world" else None
-                decision = by_turn(self.state, member, command, to_move, ordered)
-            if not decision:
+            if not decision.code:
+                to_move = self.to_move() if command.where == "world" else None
+                decision = by_turn(self.state, member, command, to_move, self._ordered)
+            if decision.code:
                 return decision
         return self._by_budget(member, at)
 
@@ -208,12 +221,6 @@ class Room:
         if used > self.calls_per_second:
             return Decision("BUSY", f"more than {self.calls_per_second} calls in one second; wait a second")
         return YES
-
-    @staticmethod
-    def _refuse_unless(decision: Decision) -> None:
-        if not decision:
-            details = {"needs": list(decision.needs)} if decision.needs else {}
-            raise by_code({"code": decision.code, "message": decision.reason, **details})
 
     def _scope(self, member: Member, command: Command, args: Mapping[str, Any]) -> None:
         if command.where != "world" or not command.records or Capability.ACTION_GLOBAL in member.held:
@@ -251,24 +258,26 @@ class Room:
     ) -> tuple[Any, Sequence[Told]]:
         """Let an entry take effect: the same code for a call and for a replay."""
         context = Context(self, self.state.members[by] if by is not None else None, at)
-        if command.where == "room":
-            try:
-                result = command.run(context, **args)
-            except CohabitError:
-                raise
-            except Exception as bug:
-                raise self._crashed(bug) from bug
+        if command.where == "world":
+            result: Any = self._act(context, command, args)
         else:
-            result = self._act(context, command, args)
-        if command.where == "room" and command.category != "bus":
-            self.clocks.changed()
-        turns.after(self, context)
+            result = self.guarded(command.run, context, **args)
+            if command.category != "bus":
+                self.clocks.changed()
+        if command.category != "bus":
+            self._to_move = None
+            turns.after(self, context)
         return result, context.told
 
     def _act(self, context: Context, command: Command, args: Mapping[str, Any]) -> Outcome:
         member = context.me
         assert member is not None
-        outcome = self.guarded(command.run, self.seat_of(member), **args)
+        try:
+            outcome = command.run(self.seat_of(member), **args)
+        except CohabitError:
+            raise
+        except Exception as bug:
+            raise self._crashed(bug) from bug
         if not isinstance(outcome, Outcome):
             outcome = Outcome("" if outcome is None else str(outcome))
         context.told.extend(outcome.told)
@@ -278,20 +287,21 @@ class Room:
             context.tell(outcome.message or f"{command.name} done", members=(member.id,))
         return outcome
 
-    def _reply(self, member: Member, command: Command, result: Any) -> Any:
+    def _reply(self, member: Member, command: Command, result: Any, look: bool) -> Any:
         """An action's result carries what happened; the observation is added here, through the member's eye."""
         if command.where != "world":
             return result
         outcome = result if isinstance(result, Outcome) else msgspec.convert(result, Outcome)
-        looks = self.eye(member)
-        seen = self.observe(looks) if looks is not None else Observation()
-        over = not self.guarded(self.world.to_move)
+        looks = self.eye(member) if look else None
+        seen = self.observe(looks) if looks is not None else None
+        over = not self.to_move()
         return ActionResult(True, outcome.message, outcome.reward, list(outcome.achievements), over, seen)
 
     # -- what the room itself does ----------------------------------------------------------------
     def settle(self, at: int) -> int:
         """Let everything happen that was due by ``at``; the time it really is for this room."""
-        at = max(at, self.record.at)
+        if at < self.record.at:
+            at = self.record.at
         while (due := self.clocks.due(self.state, at)) is not None:
             self.system(due[0], due[1], at)
         return at
@@ -305,9 +315,19 @@ class Room:
         """When ``settle`` next has something to do."""
         return self.clocks.next_deadline(self.state)
 
+    def to_move(self) -> Sequence[SeatId]:
+        """Whom the world waits for. Only an entry can change that, so it is asked once per entry."""
+        if self._to_move is None:
+            self._to_move = self.guarded(self.world.to_move)
+        return self._to_move
+
+    def moved(self) -> None:
+        """The world went on within an entry: ask it anew whom it waits for."""
+        self._to_move = None
+
     # -- seeing -----------------------------------------------------------------------------------
     def eye(self, member: Member) -> Eye | None:
-        return views.eye(self.state, member, self.seats, self.world.spec.fog)
+        return views.eye(self.state, member, self.seats, self._fog)
 
     def view(self, member: Member) -> View:
         """What this member sees. The only source of it."""
@@ -318,7 +338,7 @@ class Room:
 
     def view_through(self, looks: Eye) -> View:
         seen = self.observe(looks)
-        to_move = self.guarded(self.world.to_move)
+        to_move = self.to_move()
         if self.state.turn_based and self.state.turn_order:
             movers = [self.state.turn_order[self.state.turn_index]]
         else:
@@ -335,6 +355,8 @@ class Room:
 
     def observe(self, looks: Eye) -> Observation:
         seen: Observation = self.guarded(self.world.observe, looks)
+        if not self._has_goals:
+            return seen
         seat = self.seats.get(looks.seat) if looks.seat is not None else None
         if seat is not None and not seen.current_goals:
             goals = self.guarded(self.world.goals, seat)
@@ -396,6 +418,7 @@ class Room:
         self.state = back.state
         self.seats = {s.id: s for s in back.state.seats}
         self.clocks.changed()
+        self._to_move = None
         self.world.restore(back.world)
         self.record = Record(back.seq, back.digest, back.at)
         self._run_again(tail)
@@ -410,6 +433,13 @@ class Room:
         except Exception as bug:
             raise self._crashed(bug) from bug
 
+    def obliged(self, run: Callable[..., Any], *args: Any) -> Any:
+        """Call world code that may not refuse, because something has changed already: a refusal is a crash."""
+        try:
+            return run(*args)
+        except Exception as bug:
+            raise self._crashed(bug) from bug
+
     def _crashed(self, bug: Exception) -> GameCrash:
         if self._checkpoint is not None:
             self.go_back()
@@ -418,6 +448,11 @@ class Room:
         return GameCrash(
             f"the world {self.state.world!r} failed ({what}); the room is as it was before", exception={"type": what}
         )
+
+
+def _refusal(decision: Decision) -> CohabitError:
+    details = {"needs": list(decision.needs)} if decision.needs else {}
+    return by_code({"code": decision.code, "message": decision.reason, **details})
 
 
 def _choices_text(choices: Sequence[Mapping[str, Any]]) -> str:

@@ -52,7 +52,7 @@ def turn_timeout(ctx: Context) -> None:
         return
     for seat_id in list(state.waiting_for):
         seat = next((s for s in state.seats if s.id == seat_id), Seat(seat_id))
-        outcome: Outcome = ctx.room.guarded(world.skip, seat)
+        outcome: Outcome = ctx.room.obliged(world.skip, seat)
         ctx.tell(outcome.public or f"{seat.name or seat.id} let its time run out", "turn")
         ctx.told.extend(outcome.told)
 
@@ -146,8 +146,8 @@ def begin(ctx: Context, seed: int) -> None:
         if member.claim is not None:
             member.seat = None
     starting = starting_seats(ctx)
-    room.guarded(room.world.reset, seed, starting)
-    turns.bind(room, room.guarded(room.world.seats_now) or starting)
+    room.obliged(room.world.reset, seed, starting)
+    turns.bind(room, room.obliged(room.world.seats_now) or starting)
     state.turn_index = 0
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cohabit.model.seat import Seat, SeatId
 from cohabit.room.context import Context
 from cohabit.room.state import RoomState
-from cohabit.world import World
+from cohabit.world import World, overrides
 
 if TYPE_CHECKING:
     from cohabit.room.room import Room
@@ -20,7 +20,7 @@ Due = tuple[int, str, dict[str, Any]]
 
 def can_skip(world: World) -> bool:
     """Does the world say what happens to a seat that lets its time run out?"""
-    return type(world).skip is not World.skip
+    return overrides(world, "skip")
 
 
 class Clocks:
@@ -31,16 +31,18 @@ class Clocks:
     """
 
     def __init__(self) -> None:
-        self._timed: list[Due] | None = None
+        self._stale = True
+        self._of_members: Due | None = None
 
     def changed(self) -> None:
         """Something other than the world and the bus changed."""
-        self._timed = None
+        self._stale = True
 
     def _first(self, state: RoomState) -> Due | None:
-        if self._timed is None:
-            self._timed = list(_of_members(state))
-        first = min(self._timed, key=_when, default=None)
+        if self._stale:
+            self._of_members = min(_of_members(state), key=_when, default=None)
+            self._stale = False
+        first = self._of_members
         if state.turn_ms is not None and not state.archived and not state.paused:
             running = bool(state.turn_order) if state.turn_based else bool(state.waiting_for)
             ends = state.turn_started + state.turn_ms
@@ -90,19 +92,20 @@ def next_turn(context: Context) -> str:
 def advance(context: Context, ticks: int) -> None:
     """Let a clock world move."""
     context.state.tick += ticks
-    context.told.extend(context.room.guarded(context.room.world.advance, ticks))
+    context.told.extend(context.room.obliged(context.room.world.advance, ticks))
 
 
 def resolve(context: Context) -> None:
     """Let a world of rounds work out the round."""
-    context.told.extend(context.room.guarded(context.room.world.resolve))
+    context.told.extend(context.room.obliged(context.room.world.resolve))
+    context.room.moved()
 
 
 def after(room: "Room", context: Context) -> None:
     """What follows any entry: a round that is complete resolves, claims bind, the turn clock restarts."""
     world, state = room.world, room.state
     pace = world.spec.pace
-    if pace == "rounds" and state.waiting_for and not room.guarded(world.to_move):
+    if pace == "rounds" and state.waiting_for and not room.to_move():
         resolve(context)
     if state.rematch_ms is not None:
         _notice_the_end(room, context.at)
@@ -110,23 +113,12 @@ def after(room: "Room", context: Context) -> None:
     if seats is not None and list(seats) != state.seats:
         bind(room, seats)
     if pace in ("turns", "rounds"):
-        waiting = list(room.guarded(world.to_move))
-        if pace == "turns":
-            fresh = waiting != state.waiting_for
-        else:  # a new round has begun when more seats are awaited than before
-            fresh = len(waiting) > len(state.waiting_for)
-        if fresh:
-            state.turn_started = context.at
+        waiting = list(room.to_move())
         if waiting != state.waiting_for:
+            # Rounds: others handing in is no reason to begin anew; more seats than before are a new round.
+            if pace == "turns" or len(waiting) > len(state.waiting_for):
+                state.turn_started = context.at
             state.waiting_for = waiting
-
-
-def _notice_the_end(room: "Room", at: int) -> None:
-    """Keep since when the game is over, for the rematch that follows."""
-    if room.guarded(room.world.to_move):
-        room.state.over_since = None
-    elif room.state.over_since is None:
-        room.state.over_since = at
 
 
 def bind(room: "Room", seats: Sequence[Seat]) -> None:

@@ -35,7 +35,7 @@ def eye(state: RoomState, member: Member, seats: Mapping[SeatId, Seat], fog: boo
     return PUBLIC if Capability.WATCH in held else None
 
 
-class FeedItem(Struct, frozen=True, omit_defaults=True):
+class FeedItem(Struct, frozen=True, omit_defaults=True, gc=False):
     """One thing that happened, as one member is told of it."""
 
     at: int

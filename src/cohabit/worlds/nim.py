@@ -5,7 +5,19 @@ from typing import Annotated
 
 from cohabit.model.action import Action
 from cohabit.world import (
-    Eye, GameRejected, Observation, Outcome, Range, Seat, SeatId, Standing, Stream, World, WorldSpec, action, query,
+    Eye,
+    GameRejected,
+    Observation,
+    Outcome,
+    Range,
+    Seat,
+    SeatId,
+    Standing,
+    Stream,
+    World,
+    WorldSpec,
+    action,
+    query,
 )  # fmt: skip
 
 
@@ -49,7 +61,8 @@ class Nim(World):
         self.last = f"{by.name} took {n}."
         if self.stones == 0:
             self.winner = by.id
-            return Outcome("You took the last stone and win.", public=f"{by.name} takes {n} and wins", reward=1.0)
+            public = f"{by.name} takes {n} and wins"
+            return Outcome("You took the last stone and win.", public=public, reward=1.0)
         return Outcome(f"You took {n}; {self.stones} are left.", public=f"{by.name} takes {n}")
 
     def legal(self, seat: Seat) -> Sequence[Action]:
@@ -64,4 +77,5 @@ class Nim(World):
         return self.stones
 
     def standings(self) -> Sequence[Standing]:
-        return [Standing(s, s, int(s == self.winner)) for s in sorted(self.order, key=lambda s: s != self.winner)]
+        best_first = sorted(self.order, key=lambda s: s != self.winner)
+        return [Standing(s, s, int(s == self.winner)) for s in best_first]

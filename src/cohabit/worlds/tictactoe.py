@@ -5,10 +5,26 @@ from typing import Annotated
 
 from cohabit.model.action import Action
 from cohabit.world import (
-    Eye, GameRejected, Observation, Outcome, Range, Seat, SeatId, Standing, World, WorldSpec, action,
+    Eye,
+    GameRejected,
+    Observation,
+    Outcome,
+    Range,
+    Seat,
+    SeatId,
+    Standing,
+    World,
+    WorldSpec,
+    action,
 )  # fmt: skip
 
 LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
+THROUGH = [[line for line in LINES if cell in line] for cell in range(9)]
+BOARD = """ %s | %s | %s
+---+---+---
+ %s | %s | %s
+---+---+---
+ %s | %s | %s"""
 
 
 class TicTacToe(World):
@@ -23,7 +39,7 @@ class TicTacToe(World):
 
     def reset(self, seed: int, seats: Sequence[Seat]) -> None:
         self.order = [seat.id for seat in seats]
-        self.board: list[SeatId] = [""] * 9
+        self.board = list("012345678")  # a free cell shows its own number
         self.moves = 0
         self.winner = ""
 
@@ -31,28 +47,28 @@ class TicTacToe(World):
         return [] if self.winner or self.moves == 9 else [self.order[self.moves % 2]]
 
     def observe(self, eye: Eye) -> Observation:
-        c = [mark or str(i) for i, mark in enumerate(self.board)]
-        text = f" {c[0]} | {c[1]} | {c[2]}\n---+---+---\n {c[3]} | {c[4]} | {c[5]}\n---+---+---\n {c[6]} | {c[7]} | {c[8]}"
         status: dict[str, object] = {"you": eye.seat} if eye.seat else {}
         if self.winner:
             status["winner"] = self.winner
-        return Observation(text=text, status=status, step=self.moves)
+        return Observation(text=BOARD % tuple(self.board), status=status, step=self.moves)
 
     @action(preconditions=["It is your turn", "The cell is free"])
     def mark(self, by: Seat, cell: Annotated[int, Range(0, 8, "which cell, 0 to 8")]) -> Outcome:
         """Put your mark into a free cell."""
-        if self.board[cell]:
-            raise GameRejected(f"cell {cell} is taken by {self.board[cell]}; choose a free one")
-        self.board[cell] = by.id
+        board = self.board
+        if not board[cell].isdigit():
+            raise GameRejected(f"cell {cell} is taken by {board[cell]}; choose a free one")
+        board[cell] = by.id
         self.moves += 1
         public = f"{by.name} marks cell {cell}"
-        if any(all(self.board[i] == by.id for i in line) for line in LINES if cell in line):
-            self.winner = by.id
-            return Outcome("Three in a row: you win.", public=public + " and wins", reward=1.0)
+        for a, b, c in THROUGH[cell]:
+            if board[a] == board[b] == board[c]:
+                self.winner = by.id
+                return Outcome("Three in a row: you win.", public=public + " and wins", reward=1.0)
         return Outcome("Marked.", public=public)
 
     def legal(self, seat: Seat) -> Sequence[Action]:
-        return [Action("mark", {"cell": i}) for i, mark in enumerate(self.board) if not mark]
+        return [Action("mark", {"cell": i}) for i, mark in enumerate(self.board) if mark.isdigit()]
 
     def skip(self, seat: Seat) -> Outcome:
         """Whoever lets the time run out loses."""
@@ -60,4 +76,5 @@ class TicTacToe(World):
         return Outcome(public=f"{seat.name} let the time run out; {self.winner} wins")
 
     def standings(self) -> Sequence[Standing]:
-        return [Standing(s, s, int(s == self.winner)) for s in sorted(self.order, key=lambda s: s != self.winner)]
+        best_first = sorted(self.order, key=lambda s: s != self.winner)
+        return [Standing(s, s, int(s == self.winner)) for s in best_first]

@@ -10,7 +10,10 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from mcp.server.streamable_http import EventCallback, EventMessage, EventStore
+from mcp.server.auth.middleware.bearer_auth import AuthorizationContext
+from mcp.server.streamable_http import (
+    EventCallback, EventMessage, EventStore, StreamableHTTPServerTransport,
+)  # fmt: skip
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp_types import JSONRPCMessage
 
@@ -40,11 +43,15 @@ class Replay(EventStore):
 class ReplayingSessions(StreamableHTTPSessionManager):
     """The SDK's session manager, with a new store of events for each session it opens.
 
-    It reads `event_store` once per session; here every reading makes one.
+    It reads `event_store` once per session; here every reading makes one. And no caller can use up the
+    sessions of all: whoever opens one more than `most_each` loses its own oldest.
     """
 
-    def __init__(self, app: Any, *, retry_ms: int = 1000, events: int = 256, **settings: Any) -> None:
+    def __init__(
+        self, app: Any, *, retry_ms: int = 1000, events: int = 256, most_each: int = 32, **settings: Any
+    ) -> None:
         self._events_kept = events
+        self._most_each = most_each
         super().__init__(app, retry_interval=retry_ms, **settings)
 
     @property
@@ -54,3 +61,17 @@ class ReplayingSessions(StreamableHTTPSessionManager):
     @event_store.setter
     def event_store(self, store: EventStore | None) -> None:
         """Whatever the base class brings is not used."""
+
+    def _admit_session(self, requestor: AuthorizationContext | None) -> StreamableHTTPServerTransport | None:
+        admitted = super()._admit_session(requestor)
+        theirs = [session for session, owner in self._session_owners.items() if owner == requestor]
+        if len(theirs) > self._most_each and self._task_group is not None:
+            oldest = self._server_instances[theirs[0]]
+            self._task_group.start_soon(self._discard_session, theirs[0], oldest)
+        return admitted
+
+    def end_all(self) -> None:
+        """End every session and the streams it holds; their clients may open new ones elsewhere."""
+        if self._task_group is not None:
+            for session, transport in list(self._server_instances.items()):
+                self._task_group.start_soon(self._discard_session, session, transport)

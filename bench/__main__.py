@@ -1,0 +1,36 @@
+"""``python -m bench [NAME …] [--quick]``: run benches, print their tables, keep the numbers."""
+
+import argparse
+import importlib
+import sys
+
+from rich.console import Console
+
+BENCHES = ["step", "ws-read", "mcp-call", "durable", "fanout", "reopen", "start"]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"any of: {', '.join(BENCHES)}; none: all")
+    parser.add_argument("--quick", action="store_true", help="a smoke run of seconds; its numbers are not kept")
+    given = parser.parse_args()
+    unknown = [name for name in given.names if name not in BENCHES]
+    if unknown:
+        parser.error(f"there is no bench {unknown[0]!r}; there are {', '.join(BENCHES)}")
+    from bench.report import keep, show, write_page
+
+    console = Console(width=None if sys.stdout.isatty() else 120)
+    for name in given.names or BENCHES:
+        bench = importlib.import_module(f"bench.{name.replace('-', '_')}")
+        with console.status(f"{name} …"):
+            report = bench.run(given.quick)
+        report.quick = given.quick
+        show(report, console)
+        if not given.quick:
+            keep(report)
+            write_page(BENCHES)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

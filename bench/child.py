@@ -1,0 +1,43 @@
+"""The other end of ``common.Child``: makes one object and does with it what is asked, line by line."""
+
+import asyncio
+import importlib
+import inspect
+import json
+import os
+import sys
+from typing import Any
+
+from bench.common import allow_many_files, pin
+
+_out = os.fdopen(os.dup(1), "w")
+os.dup2(2, 1)  # whatever a library prints must not be taken for an answer
+
+
+def say(answer: Any) -> None:
+    _out.write(json.dumps(answer) + "\n")
+    _out.flush()
+
+
+def main() -> None:
+    target, args, on = sys.argv[1], json.loads(sys.argv[2]), json.loads(sys.argv[3])
+    allow_many_files()
+    pin(on)
+    module, _, name = target.partition(":")
+    made = getattr(importlib.import_module(module), name)(**args)
+    if inspect.iscoroutine(made):  # a server: it says itself where it listens
+        import uvloop
+
+        asyncio.set_event_loop_policy(None)
+        uvloop.run(made)
+        return
+    say(None)
+    for line in sys.stdin:
+        what, given = json.loads(line)
+        say(getattr(made, what)(**given))
+
+
+if __name__ == "__main__":
+    import bench.child  # the servers import `say` from there: one output, not two
+
+    bench.child.main()

@@ -1,0 +1,124 @@
+"""Processes of their own on cores of their own, and rounds that take turns, so that noise hits everybody alike."""
+
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+ROOT = Path(__file__).resolve().parent.parent
+WORLDS = Path(__file__).parent / "worlds"
+
+
+def core(number: int) -> int | None:
+    """The ``number``-th core we may use; None where there is only one, or where cores cannot be chosen."""
+    if not hasattr(os, "sched_getaffinity"):
+        return None
+    cores = sorted(os.sched_getaffinity(0))
+    return cores[number % len(cores)] if len(cores) > 1 else None
+
+
+def pin(chosen: int | None) -> None:
+    if chosen is not None:
+        os.sched_setaffinity(0, {chosen})
+
+
+def allow_many_files() -> None:
+    """As many open files as we may have: a thousand connections need two thousand."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+class Child:
+    """Another process, made from ``module:name`` with arguments, that answers when asked."""
+
+    def __init__(self, target: str, on: int, /, **args: Any) -> None:
+        command = [sys.executable, "-m", "bench.child", target, json.dumps(args), json.dumps(core(on))]
+        self.process = subprocess.Popen(
+            command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ}
+        )
+        self._ps = psutil.Process(self.process.pid)
+        self.hello = self._answer()
+
+    def _answer(self) -> Any:
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"{self.process.args} ended early ({self.process.wait()}); see its words above")
+        return json.loads(line)
+
+    def ask(self, what: str, **args: Any) -> Any:
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps([what, args]) + "\n")
+        self.process.stdin.flush()
+        return self._answer()
+
+    @property
+    def cpu(self) -> float:
+        """Seconds of processor time, of all its threads."""
+        times = self._ps.cpu_times()
+        return float(times.user + times.system)
+
+    @property
+    def memory(self) -> int:
+        """Bytes that are this process's alone."""
+        return int(self._ps.memory_full_info().uss)
+
+    def end(self) -> None:
+        self.process.terminate()
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe is not None:
+                pipe.close()
+
+
+@contextmanager
+def child(target: str, on: int, /, **args: Any) -> Iterator[Child]:
+    made = Child(target, on, **args)
+    try:
+        yield made
+    finally:
+        made.end()
+
+
+@contextmanager
+def folder() -> Iterator[str]:
+    with tempfile.TemporaryDirectory(prefix="cohabit-bench-") as path:
+        yield path
+
+
+def take_turns(contestants: Mapping[str, Callable[[], float]], times: int) -> dict[str, list[float]]:
+    """One warm-up each, then A B C, C B A, A B C …: what disturbs one disturbs the others as much."""
+    found: dict[str, list[float]] = {name: [] for name in contestants}
+    for run in contestants.values():
+        run()
+    order = list(contestants)
+    for i in range(times):
+        for name in order if i % 2 == 0 else reversed(order):
+            found[name].append(contestants[name]())
+    return found
+
+
+def quotients(mine: Sequence[float], theirs: Sequence[float]) -> list[float]:
+    """Round by round, so that a slow minute of the machine cancels out."""
+    return [a / b for a, b in zip(mine, theirs, strict=True)]
+
+
+def percentile(values: Sequence[float], p: float) -> float:
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(p * len(ordered)))]
+
+
+median = statistics.median

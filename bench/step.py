@@ -1,0 +1,160 @@
+"""A game of tic-tac-toe, step by step: through a whole room of ours, and in the bare loops of two peers."""
+
+import random
+import time
+from functools import partial
+
+from bench.common import child, quotients, take_turns
+from bench.report import Report
+
+HOW = """
+Random tic-tac-toe in process, steps per second of processor time. A step of ours: the token is identified, the call
+decided, checked, run, recorded (hash chain included), and the next mover's observation read as text. Every game ends
+with a rematch through the same path; every 1,000 entries a snapshot is taken, as a house does. The peers' loops read
+the mover's observation, choose among the legal moves and step; their resets are inside as well.
+""".strip()
+
+
+class Cohabit:
+    """Everything a room does for a step, short of the disk. ``whole``: read the whole view, choices and all."""
+
+    def __init__(self, whole: bool = False) -> None:
+        from cohabit.house.identities import Identities
+        from cohabit.house.memory import MemoryStore
+        from cohabit.registry import make_world
+        from cohabit.room.room import Room
+        from cohabit.room.scenario import AgentSpec, Scenario, opening_state
+
+        plan = Scenario(
+            world="tictactoe",
+            agents=[
+                AgentSpec(id="ada", role="faction_player", claim="auto:0"),
+                AgentSpec(id="bob", role="faction_player", claim="auto:1"),
+                AgentSpec(id="host", role="host"),
+            ],
+        )
+        self.at = 1_000_000
+        world = make_world("tictactoe", {})
+        self.room = Room.create(opening_state(plan, world, "tictactoe", "bench", 1, "00" * 16), world, self.at)
+        self.identities = Identities(MemoryStore())
+        self.tokens = [self.identities.add(a.id, at=self.at, room="bench") for a in plan.agents]
+        self.whole = whole
+        self.choose = random.Random(1).choice
+
+    def round(self, seconds: float) -> float:
+        steps, ends = 0, time.process_time() + seconds
+        began = time.process_time()
+        while time.process_time() < ends:
+            steps += self.game()
+        return steps / (time.process_time() - began)
+
+    def game(self) -> int:
+        room, identify, choose = self.room, self.identities.identify, self.choose
+        world, members = room.world, room.state.members
+        steps, over = 0, False
+        while not over:
+            self.at += 1
+            token = self.tokens[steps % 2]
+            who = identify(token, self.at).who
+            if self.whole:
+                text = room.view(members[who]).text
+            else:
+                looks = room.eye(members[who])
+                assert looks is not None
+                text = room.observe(looks).to_text()
+            assert text
+            cell = choose([i for i, mark in enumerate(world.board) if not mark])  # type: ignore[attr-defined]
+            over = room.call(who, "mark", {"cell": cell}, at=self.at).done
+            steps += 1
+        room.call(identify(self.tokens[2], self.at).who, "rematch", at=self.at)
+        room.record.take_pending()
+        if len(room.record.tail) >= 1000:
+            room.stored(room.snapshot())
+        return steps
+
+    def profile(self, seconds: float) -> str:
+        import cProfile
+        import io
+        import pstats
+
+        with cProfile.Profile() as profile:
+            self.round(seconds)
+        text = io.StringIO()
+        pstats.Stats(profile, stream=text).sort_stats("tottime").print_stats(25)
+        return text.getvalue()
+
+
+class TextArena:
+    def __init__(self, name: str) -> None:
+        import textarena
+
+        self.env = textarena.make(name)
+        self.choose = random.Random(1).choice
+
+    def round(self, seconds: float) -> float:
+        env, choose = self.env, self.choose
+        steps, began = 0, time.process_time()
+        ends = began + seconds
+        while time.process_time() < ends:
+            env.reset(num_players=2, seed=steps)
+            done = False
+            while not done:
+                _, seen = env.get_observation()
+                assert seen
+                board = env.state.game_state["board"]
+                free = [r * 3 + c for r, row in enumerate(board) for c, mark in enumerate(row) if not mark]
+                done, _ = env.step(f"[{choose(free)}]")
+                steps += 1
+            env.close()
+        return steps / (time.process_time() - began)
+
+
+class PettingZoo:
+    def __init__(self) -> None:
+        from pettingzoo.classic import tictactoe_v3
+
+        self.env = tictactoe_v3.env()
+        self.choose = random.Random(1).choice
+
+    def round(self, seconds: float) -> float:
+        env, choose = self.env, self.choose
+        steps, began = 0, time.process_time()
+        ends = began + seconds
+        while time.process_time() < ends:
+            env.reset(seed=steps)
+            for _ in env.agent_iter():
+                seen, _, ended, cut, _ = env.last()
+                if ended or cut:
+                    env.step(None)
+                    continue
+                env.step(choose([i for i, free in enumerate(seen["action_mask"]) if free]))
+                steps += 1
+        return steps / (time.process_time() - began)
+
+
+def run(quick: bool) -> Report:
+    seconds, times = (0.2, 2) if quick else (1.0, 9)
+    with (
+        child("bench.step:Cohabit", 0) as ours,
+        child("bench.step:Cohabit", 0, whole=True) as whole,
+        child("bench.step:TextArena", 0, name="TicTacToe-v0") as arena,
+        child("bench.step:TextArena", 0, name="TicTacToe-v0-raw") as raw,
+        child("bench.step:PettingZoo", 0) as zoo,
+    ):
+        named = {
+            "a room of ours": ours,
+            "a room of ours, whole view with choices": whole,
+            "TextArena TicTacToe-v0": arena,
+            "TextArena TicTacToe-v0-raw": raw,
+            "PettingZoo tictactoe_v3": zoo,
+        }
+        found = take_turns({n: partial(c.ask, "round", seconds=seconds) for n, c in named.items()}, times)
+    report = Report("step", "A step of tic-tac-toe", HOW)
+    for name, values in found.items():
+        report.measure(name, values, "steps / CPU-s")
+    mine, whole_view, theirs, theirs_raw, zoos = found.values()
+    report.ratio("step: a room over TextArena's loop", quotients(mine, theirs), 1.0)
+    report.ratio("step: a room over PettingZoo's loop", quotients(mine, zoos), 2.0)
+    report.ratio("step: a room over TextArena's loop without wrapper", quotients(mine, theirs_raw))
+    report.ratio("step: a room with the whole view over TextArena's loop", quotients(whole_view, theirs))
+    return report

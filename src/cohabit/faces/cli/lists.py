@@ -1,0 +1,113 @@
+"""``cohabit rooms`` and ``cohabit worlds``: what is there."""
+
+import argparse
+import asyncio
+import os
+
+from cohabit.faces.cli.options import open_store, place_of, place_options, token_of_environment
+from cohabit.faces.cli.say import table, tell
+
+
+def rooms_options(parser: argparse.ArgumentParser) -> None:
+    place_options(parser, room=False)
+    parser.add_argument("--data", help="list what is in this folder, without asking a house")
+
+
+def rooms(args: argparse.Namespace) -> int:
+    """List the rooms of a running house that your credential may know of; without a credential, or with
+    --data, those in a data folder.
+
+    Examples:
+      cohabit rooms
+      cohabit rooms --url http://127.0.0.1:8724 --token TOKEN
+      cohabit rooms --data ./house
+    """
+    asks = args.url or args.token or token_of_environment() or os.environ.get("COHABIT_URL")
+    tell(_rooms_of_a_house(args) if asks and not args.data else _rooms_of_a_folder(args))
+    return 0
+
+
+def _rooms_of_a_house(args: argparse.Namespace) -> str:
+    from cohabit.faces.cli.call import ask
+
+    found = asyncio.run(ask(place_of(args)._replace(room=None), "rooms", {}))["rooms"]
+    rows = [
+        (r["id"], r["world"], r["scenario"], f"{r['here']} of {r['members']}", r["game"], r.get("you", "-"),
+         r.get("problem") or ("archived" if r.get("archived") else "open"))
+        for r in found
+    ]  # fmt: skip
+    return table(("room", "world", "scenario", "here", "game", "you are", "state"), rows)
+
+
+def _rooms_of_a_folder(args: argparse.Namespace) -> str:
+    from cohabit.errors import CohabitError
+    from cohabit.room.record import Snapshot
+
+    rows: list[tuple[object, ...]] = []
+    with open_store(args) as store:
+        for room in store.rooms():
+            entries = f"{store.head(room) + 1:,}"
+            try:
+                state = Snapshot.decode(store.snapshot(room) or b"").state
+            except CohabitError as wrong:
+                rows.append((room, "?", "?", "?", entries, wrong.message))
+                continue
+            kept = "archived" if state.archived else "open"
+            rows.append((room, state.world, state.scenario, len(state.members), entries, kept))
+    return table(("room", "world", "scenario", "members", "entries", "state"), rows)
+
+
+def worlds_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--scenarios", action="store_true", help="only the scenarios")
+
+
+def worlds(args: argparse.Namespace) -> int:
+    """List the worlds that can be opened here by name, and the scenarios that come with Cohabit.
+    Worlds of installed packages are among them; one of your own is given by its file.
+
+    Examples:
+      cohabit worlds
+      cohabit up nim
+      cohabit up pvp --world nim
+      cohabit up ./mygame.py
+    """
+    if not args.scenarios:
+        tell(_world_table())
+        tell()
+    tell(_scenario_table())
+    return 0
+
+
+def _world_table() -> str:
+    from cohabit.registry import find_world, known_worlds
+
+    rows: list[tuple[str, str, str, str]] = []
+    for name in sorted(known_worlds()):
+        try:
+            cls = find_world(name)
+        except Exception as wrong:  # a world of somebody else's must not hide the others
+            rows.append((name, "?", "?", f"cannot be loaded: {type(wrong).__name__}: {wrong}"))
+            continue
+        fewest, most = cls.spec.seat_range
+        seats = str(most) if fewest == most else f"{fewest} to {most}"
+        rows.append((name, seats, cls.spec.pace, (cls.__doc__ or "").strip().split("\n")[0]))
+    return table(("world", "seats", "pace", "what it is"), rows)
+
+
+def _scenario_table() -> str:
+    import json
+
+    from cohabit.room.scenario import presets
+
+    rows = []
+    for name, path in presets().items():
+        raw = json.loads(path.read_text(encoding="utf-8"))
+        rows.append(
+            (
+                name,
+                raw.get("world", "nim"),
+                ", ".join(a["id"] for a in raw["agents"]),
+                raw.get("_comment", ""),
+            )
+        )
+    return table(("scenario", "world", "members", "what it is"), rows)

@@ -1,0 +1,164 @@
+"""``cohabit play``: a person plays in the terminal, with the same calls as everybody."""
+
+import argparse
+import asyncio
+import contextlib
+import sys
+import threading
+from collections.abc import AsyncIterator
+from typing import Any
+
+import msgspec
+
+from cohabit.errors import CohabitError
+from cohabit.faces.cli.options import Place, arguments, place_of, place_options
+from cohabit.faces.cli.say import UsageError, clean, complain, feed_event, in_one_line, paint, tell, view_text
+from cohabit.faces.cli.watch import come_in
+from cohabit.faces.python import Client, connect
+
+HELP = """\
+  3                      do what stands under that number
+  take n=2               an action with its parameters (or as JSON: take {"n": 2})
+  /say TEXT              to everybody        /tell NAME TEXT    to one member, or team:NAME
+  /call COMMAND n=2      any other command   /view  /rules  /help  /quit"""
+
+
+def play_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("room", nargs="?", metavar="ROOM", help="the room, or a link from `cohabit up`")
+    place_options(parser, room=False)
+
+
+def play(args: argparse.Namespace) -> int:
+    """Play in a room, here in the terminal: see the world, choose by number or type an action, talk.
+
+    Examples:
+      cohabit play 'http://127.0.0.1:8724/?room=demo#TOKEN'
+      COHABIT_TOKEN=… cohabit play demo
+
+    Once inside:
+    """
+    try:
+        asyncio.run(_play(place_of(args)))
+    except KeyboardInterrupt:
+        tell()
+    return 0
+
+
+play.__doc__ = f"{(play.__doc__ or '').rstrip()}\n" + "\n".join("    " + line for line in HELP.split("\n"))
+
+
+async def _play(place: Place) -> None:
+    async with connect(place.url, place.token, place.room) as me:
+        who = await come_in(me)
+        seat = f"seat {who['seat']}" if who.get("seat") else "without a seat"
+        tell(f"You are {clean(who['agent_id'])} ({who['role']}), {seat}, in {who['room']}: {who['world']}.")
+        rules = await me.call("rules")
+        tell(clean(rules["description"], lines=True))
+        tell(clean(rules["actions"], lines=True))
+        tell("/help says what you can type.")
+        table = Table(me)
+        table.see(await me.call("view"))
+        ends = [asyncio.ensure_future(table.follow()), asyncio.ensure_future(table.obey())]
+        done, rest = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        for task in rest:
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+        for task in done:
+            task.result()
+
+
+class Table:
+    """What the player sees, and what the numbers mean."""
+
+    def __init__(self, me: Client) -> None:
+        self._me = me
+        self._choices: list[dict[str, Any]] = []
+        self._shown = ""
+
+    def see(self, view: dict[str, Any]) -> None:
+        self._choices = view["observation"].get("choices", [])
+        if view["text"] == self._shown:
+            return
+        self._shown = view["text"]
+        tell(view_text(view["text"]))
+        for number, choice in enumerate(self._choices, 1):
+            params = msgspec.json.encode(choice["params"]).decode()
+            tell(f"  {paint('green', str(number))}  {clean(choice['action'])} {clean(params)}")
+
+    async def follow(self) -> None:
+        """Show what happens until the house hangs up."""
+        async for push in self._me.subscribe():
+            if push["push"] == "view":
+                self.see(push["view"])
+            for item in push.get("items", ()):
+                tell(feed_event(item))
+
+    async def obey(self) -> None:
+        """Do what is typed until there is no more."""
+        async for line in typed_lines():
+            try:
+                if not await self._do(line.strip()):
+                    return
+            except CohabitError as refusal:
+                complain(in_one_line(refusal))
+            except UsageError as wrong:
+                complain(str(wrong))
+
+    async def _do(self, line: str) -> bool:
+        word, _, rest = line.partition(" ")
+        match word:
+            case "/quit" | "/q":
+                return False
+            case "" | "/view":
+                self._shown = ""
+                self.see(await self._me.call("view"))
+            case "/help":
+                tell(HELP)
+            case "/rules":
+                tell(clean((await self._me.call("rules"))["actions"], lines=True))
+            case "/say":
+                await self._me.call("send_message", {"to": "*", "content": rest})
+            case "/tell":
+                to, _, text = rest.partition(" ")
+                await self._me.call("send_message", {"to": to, "content": text})
+            case "/call":
+                name, *words = rest.split()
+                answer = await self._me.call(name, arguments(words))
+                tell(msgspec.json.format(msgspec.json.encode(answer), indent=2).decode())
+            case _ if word.startswith("/"):
+                raise UsageError(f"there is no {word}; /help says what there is")
+            case _:
+                await self._act(word, rest)
+        return True
+
+    async def _act(self, word: str, rest: str) -> None:
+        if word.isdecimal():
+            number = int(word)
+            if not 1 <= number <= len(self._choices):
+                raise UsageError(
+                    f"choose 1 to {len(self._choices)}"
+                    if self._choices
+                    else "there is nothing to choose just now"
+                )
+            chosen = self._choices[number - 1]
+        else:
+            chosen = {"action": word, "params": arguments([rest] if rest.startswith("{") else rest.split())}
+        self._choices = []
+        result = await self._me.call("act", chosen)
+        tell(paint("green", clean(result["message"])))
+
+
+async def typed_lines() -> AsyncIterator[str]:
+    """Lines from the terminal. Read in a thread of their own, which nobody has to wait for at the end."""
+    loop = asyncio.get_running_loop()
+    lines: asyncio.Queue[str] = asyncio.Queue()
+
+    def read() -> None:
+        for line in iter(sys.stdin.readline, ""):
+            loop.call_soon_threadsafe(lines.put_nowait, line)
+        loop.call_soon_threadsafe(lines.put_nowait, "")
+
+    threading.Thread(target=read, name="cohabit-typed", daemon=True).start()
+    while line := await lines.get():
+        yield line

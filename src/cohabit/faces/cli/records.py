@@ -1,0 +1,324 @@
+"""``cohabit replay``, ``verify``, ``export`` and ``backup``: records, read where they are stored."""
+
+import argparse
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+import msgspec
+from msgspec import Struct
+
+from cohabit.errors import BadArgs, CohabitError, Conflict, RecordCorrupt, UnknownAsset
+from cohabit.faces.cli.options import data_option, need_room, open_store
+from cohabit.faces.cli.running import told_lines
+from cohabit.faces.cli.say import UsageError, clean, complain, in_one_line, tell, view_text
+from cohabit.house.sqlite import SQLiteStore
+from cohabit.house.store import Row
+from cohabit.model.seat import ALL
+from cohabit.model.suggest import nearest
+from cohabit.registry import make_world
+from cohabit.room.record import GENESIS, Line, Snapshot, read_lines
+from cohabit.room.room import Room
+from cohabit.room.views import feed
+
+
+# -- where a record comes from ------------------------------------------------------------------
+class Source(NamedTuple):
+    """A record: its rows in order, how many, and the snapshot to start from where the beginning was pruned."""
+
+    name: str
+    rows: Iterable[Row]
+    total: int
+    snapshot: Snapshot | None = None
+
+
+class Exported(Struct):
+    """One line of an export. ``entry`` keeps its exact bytes: the digest is over them."""
+
+    seq: int
+    digest: str
+    entry: msgspec.Raw
+
+
+def from_store(store: SQLiteStore, room: str) -> Source:
+    stored = store.snapshot(need_room(store, room))
+    snapshot = Snapshot.decode(stored) if stored is not None else None
+    return Source(room, store.lines(room, -1), store.head(room) + 1, snapshot)
+
+
+def from_file(path: Path) -> Source:
+    with path.open("rb") as file:
+        total = sum(1 for _ in file)
+    return Source(path.name, _rows(path), total)
+
+
+def _rows(path: Path) -> Iterator[Row]:
+    decode = msgspec.json.Decoder(Exported).decode
+    with path.open("rb") as file:
+        for number, text in enumerate(file, 1):
+            try:
+                line = decode(text)
+                yield line.seq, bytes(line.entry), bytes.fromhex(line.digest)
+            except (msgspec.MsgspecError, ValueError) as wrong:
+                raise RecordCorrupt(f"{path}, line {number}, is no line of an export: {wrong}") from None
+
+
+def _is_file(name: str) -> bool:
+    return name.endswith((".jsonl", ".json")) or "/" in name or Path(name).is_file()
+
+
+@contextmanager
+def _source(args: argparse.Namespace, name: str) -> Iterator[Source]:
+    if _is_file(name):
+        if not Path(name).is_file():
+            raise UnknownAsset(f"there is no file {name}")
+        yield from_file(Path(name))
+        return
+    with open_store(args) as store:
+        yield from_store(store, name)
+
+
+def run_again(source: Source) -> Iterator[tuple[Room, Line]]:
+    """The room after each line of its record, the chain checked on the way."""
+    rows = iter(source.rows)
+    first = next(rows, None)
+    if first is None or first[0] == 0:
+        lines = read_lines(chain([first], rows) if first else (), -1, GENESIS)
+        yield from Room.replaying(lines, make_world)
+        return
+    snapshot = source.snapshot
+    if snapshot is None or first[0] > snapshot.seq + 1:
+        raise RecordCorrupt(
+            f"this record begins with entry {first[0]}, and no snapshot leads up to it", seq=0
+        )
+    if first[0] == snapshot.seq + 1:
+        lines = read_lines(chain([first], rows), snapshot.seq, snapshot.digest)
+    else:  # what comes before the snapshot has nothing to run on, but it must lead to it
+        lines = read_lines(rows, first[0], first[2])
+        for line in lines:
+            if line.seq == snapshot.seq:
+                _same(line.digest, snapshot)
+                break
+    yield from Room.restore(snapshot, (), make_world).following(lines)
+
+
+def _same(digest: bytes, snapshot: Snapshot) -> None:
+    if digest != snapshot.digest:
+        raise RecordCorrupt(
+            f"the snapshot at entry {snapshot.seq} does not belong to this record", seq=snapshot.seq
+        )
+
+
+def with_progress(steps: Iterable[tuple[Room, Line]], total: int, what: str) -> Iterator[tuple[Room, Line]]:
+    """A bar on stderr, for whoever waits."""
+    if not sys.stderr.isatty():
+        yield from steps
+        return
+    from rich.console import Console
+    from rich.progress import track
+
+    yield from track(steps, what, total=total, console=Console(stderr=True), transient=True)
+
+
+# -- replay -------------------------------------------------------------------------------------
+def replay_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "record", metavar="ROOM|FILE", help="a room of the data folder, or an export (.jsonl)"
+    )
+    parser.add_argument("--at", type=int, metavar="N", help="stop after entry N")
+    parser.add_argument(
+        "--every", action="store_true", help="show the world after every entry that told something"
+    )
+    data_option(parser)
+
+
+def replay(args: argparse.Namespace) -> int:
+    """Run a record again, from its first entry, and read what happened; at the end, the world as it was.
+    Nothing is asked of any model or player again, and nothing is changed.
+
+    Examples:
+      cohabit replay demo
+      cohabit replay demo --at 120
+      cohabit replay demo.jsonl --every
+    """
+    if args.at is not None and args.at < 0:
+        raise UsageError("--at: entries are counted from 0")
+    with _source(args, args.record) as source:
+        room, seq = None, -1
+        steps = with_progress(run_again(source), source.total, source.name)
+        for room, line in steps:
+            seq = line.seq
+            told = list(told_lines(line.entry))
+            for text in told:
+                tell(text)
+            if args.every and told:
+                tell(_world(room))
+            if seq == args.at:
+                break
+        if args.at is not None and seq < args.at:
+            raise BadArgs(f"this record ends with entry {seq}")
+        if room is not None:
+            tell(_world(room))
+            tell(f"{source.name}: entry {seq} of {source.total - 1}, game {room.state.games}")
+    return 0
+
+
+def _world(room: Room) -> str:
+    return view_text(room.view_through(ALL).text)
+
+
+# -- verify -------------------------------------------------------------------------------------
+def verify_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "records", nargs="*", metavar="ROOM|FILE", help="which; left out: every room of the folder"
+    )
+    data_option(parser)
+
+
+def verify(args: argparse.Namespace) -> int:
+    """Prove that records are whole: the chain of digests is unbroken, every entry replays to the outcome
+    that was recorded, and the world to the digests in the record. Exit code 1 where it does not.
+
+    Examples:
+      cohabit verify
+      cohabit verify demo
+      cohabit verify demo.jsonl
+    """
+    names = args.records
+    if not names:
+        with open_store(args) as store:
+            names = store.rooms()
+        if not names:
+            tell("there are no rooms here, so nothing is broken")
+    whole = [_verify(args, name) for name in names]
+    return 0 if all(whole) else 1
+
+
+def _verify(args: argparse.Namespace, name: str) -> bool:
+    entries = digests = 0
+    try:
+        with _source(args, name) as source:
+            for room, line in with_progress(run_again(source), source.total, name):
+                entries += 1
+                digests += line.entry.do == "digest"
+                if source.snapshot is not None and line.seq == source.snapshot.seq:
+                    _agrees(room, line, source.snapshot)
+    except RecordCorrupt as broken:
+        complain(f"{name}: BROKEN after {entries} good entries: {broken.message}")
+        return False
+    except CohabitError as wrong:
+        complain(f"{name}: {in_one_line(wrong)}")
+        return False
+    tell(f"{clean(name)}: ok, {entries:,} entries, {digests} digests of the world")
+    return True
+
+
+def _agrees(room: Room, line: Line, snapshot: Snapshot) -> None:
+    """The snapshot a house would start from is the room that the record gives."""
+    _same(line.digest, snapshot)
+    if Room.restore(snapshot, (), make_world).digest() != room.digest():
+        raise RecordCorrupt(
+            f"the snapshot at entry {snapshot.seq} differs from the replayed room", seq=snapshot.seq
+        )
+
+
+# -- export and backup --------------------------------------------------------------------------
+def export_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("room", metavar="ROOM", help="a room of the data folder")
+    parser.add_argument("-o", "--output", metavar="FILE", help="where to (otherwise stdout)")
+    parser.add_argument("--as", dest="member", metavar="MEMBER", help="only what this member could see")
+    data_option(parser)
+
+
+def export(args: argparse.Namespace) -> int:
+    """Write a record as JSON lines: {"seq", "digest", "entry"}, one line per entry. It holds everything,
+    also what was hidden and whispered, so it is for the owner of the house; `cohabit replay FILE` and
+    `cohabit verify FILE` read it. With --as it holds what that member was told, and no more.
+
+    Examples:
+      cohabit export demo -o demo.jsonl
+      cohabit export pvp --as athena -o athena.jsonl
+      cohabit export demo | head -1
+    """
+    with open_store(args) as store:
+        source = from_store(store, args.room)
+        lines = _seen_by(source, args.member) if args.member else _everything(source)
+        if args.output is None:
+            _write(sys.stdout.buffer, lines)
+            sys.stdout.flush()
+            return 0
+        path = Path(args.output)
+        part = path.with_name(path.name + ".part")
+        try:
+            with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+                count = _write(file, lines)
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+    tell(f"{path}: {count:,} lines")
+    return 0
+
+
+def _write(file: BinaryIO, lines: Iterable[bytes]) -> int:
+    count = 0
+    for line in lines:
+        file.write(line + b"\n")
+        count += 1
+    file.flush()
+    return count
+
+
+def _everything(source: Source) -> Iterator[bytes]:
+    for seq, body, digest in source.rows:
+        yield b'{"seq":%d,"digest":"%s","entry":%s}' % (seq, digest.hex().encode(), body)
+
+
+def _seen_by(source: Source, who: str) -> Iterator[bytes]:
+    """What the one place that withholds lets this member know of each entry, with the grant of that moment."""
+    room: Room | None = None
+    ever = False
+    for room, line in with_progress(run_again(source), source.total, source.name):
+        member = room.state.members.get(who)
+        if member is not None:
+            ever = True
+            for item in feed(line.entry, member, room.eye(member)):
+                yield msgspec.json.encode(item)
+    if not ever:
+        members = list(room.state.members) if room is not None else []
+        raise UnknownAsset(
+            f"nobody in this room was ever called {who!r}", did_you_mean=nearest(who, members, 2)
+        )
+
+
+def backup_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="where to; it must not exist yet")
+    data_option(parser)
+
+
+def backup(args: argparse.Namespace) -> int:
+    """Copy the whole store into one file, consistently, also while a house runs on it.
+    To go back to it, stop the house and put the file in the place of cohabit.db in an empty data folder.
+
+    Examples:
+      cohabit backup house-monday.db
+      mkdir other && cp house-monday.db other/cohabit.db && cohabit serve --data other
+    """
+    path = Path(args.file)
+    if path.exists():
+        raise Conflict(f"{path} is there already; a backup overwrites nothing")
+    if not path.absolute().parent.is_dir():
+        raise BadArgs(f"there is no folder {path.absolute().parent}")
+    part = path.with_name(path.name + ".part")
+    with open_store(args) as store:
+        try:
+            os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
+            store.backup(str(part))
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+    tell(f"{path}: {path.stat().st_size:,} bytes")
+    return 0

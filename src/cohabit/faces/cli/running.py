@@ -1,0 +1,147 @@
+"""``cohabit serve``, and how a house runs in a terminal: it says where it is, then what happens in it."""
+
+import argparse
+import logging
+import sys
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from cohabit.errors import BadArgs
+from cohabit.faces.cli.options import data_hint, settings_of, settings_options
+from cohabit.faces.cli.say import event, paint, tell
+from cohabit.house.settings import Settings
+
+if TYPE_CHECKING:
+    from cohabit.house.house import House
+    from cohabit.house.rooms import RoomHost
+    from cohabit.model.record import Entry
+    from cohabit.room.record import Line
+
+HOST_NAME = "host"
+"""The name of the credential that a house is given on its first start."""
+Greeting = Callable[[str], Iterable[str]]
+"""Given the address, the lines to greet with."""
+
+
+def serve_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--quiet", action="store_true", help="do not show what happens in the rooms")
+    parser.add_argument(
+        "--conformance", action="store_true", help="add the MCP test fixtures; for tests only"
+    )
+    settings_options(parser)
+
+
+def serve(args: argparse.Namespace) -> int:
+    """Serve the rooms that are in a data folder, until Ctrl-C.
+
+    On its first start the house makes a credential for its host and shows it once: with it you open
+    rooms and enter every one of them.
+
+    Examples:
+      cohabit serve
+      cohabit serve --data ./house --port 9000
+      cohabit serve --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem
+      COHABIT_PUBLIC_URL=https://play.example.org cohabit serve
+    """
+
+    async def prepare(house: "House") -> Greeting:
+        return lambda url: [*host_lines(house, url, args), *room_lines(house)]
+
+    return run_house(settings_of(args), prepare, args.quiet, args.conformance)
+
+
+def run_house(
+    settings: Settings,
+    prepare: "Callable[[House], Awaitable[Greeting]]",
+    quiet: bool,
+    conformance: bool = False,
+) -> int:
+    """Open the house, prepare it, serve it, and say what happens, until somebody stops it."""
+    from cohabit.faces.serve import run
+    from cohabit.faces.serve import serve as listen
+    from cohabit.house.house import House
+
+    _log_to_stderr(settings.log_level)
+
+    async def main() -> None:
+        async with House.open(settings) as house:
+            greeting = await prepare(house)
+
+            def ready(url: str) -> None:
+                for line in greeting(url):
+                    tell(line)
+                tell(f"The house is open: {url}   (Ctrl-C stops it)")
+                if not quiet:
+                    house.on_lines = show
+
+            await listen(house, ready=ready, conformance=conformance)
+
+    try:
+        run(main())
+    except KeyboardInterrupt:
+        pass
+    tell("Stopped. Start again to go on.")
+    return 0
+
+
+def show(host: "RoomHost", lines: "Sequence[Line]") -> None:
+    """What just became durable, as whoever runs the house sees it: all of it."""
+    try:
+        for line in lines:
+            for text in told_lines(line.entry, host.room.id):
+                tell(text)
+    except OSError:  # nobody reads our output any more; the house goes on
+        pass
+
+
+def told_lines(entry: "Entry", room: str = "") -> Iterator[str]:
+    """An entry of the record as lines for its owner; what only some were told says whom."""
+    who = f"{entry.by} ({entry.via})" if entry.via else entry.by or "-"
+    for told in entry.told:
+        listeners = told.members if told.members is not None else told.seats
+        private = listeners is not None and told.kind not in ("chat", "direct")
+        only = paint("dim", f" [only {', '.join(listeners or ())}]") if private else ""
+        yield event(entry.at, room, who, told.text) + only
+
+
+def host_lines(house: "House", url: str, args: argparse.Namespace) -> list[str]:
+    """The credential of the house's host, made and shown on the first start, and never again."""
+    now = house.clock.now()
+    if any(c.host and not c.revoked for c in house.store.credentials()):
+        again = f"cohabit token new NAME --host{data_hint(args)}"
+        return [f"The host's token was shown on the first start. Lost it? `{again}` makes another.", ""]
+    token = house.identities.add(HOST_NAME, at=now, kind="human", host=True, label="first start")
+    return [
+        paint("bold", "Your host credential (shown once; keep it):"),
+        f"  {token}",
+        f"  page  {url}/#{token}",
+        f"  COHABIT_TOKEN={token} cohabit call create_room scenario=pvp --url {url}",
+        "",
+    ]
+
+
+def room_lines(house: "House") -> list[str]:
+    if not house.rooms and not house.broken:
+        return [
+            "There are no rooms yet: `create_room` opens one, or `cohabit up SCENARIO` instead of serve.",
+            "",
+        ]
+    lines = [f"  {room}: {host.room.state.world}, {len(host.room.state.members)} members, game "
+             f"{host.room.state.games}" for room, host in house.rooms.items()]  # fmt: skip
+    lines += [f"  {room}: stays closed: {problem.message}" for room, problem in house.broken.items()]
+    return ["Rooms:", *lines, ""]
+
+
+def _log_to_stderr(level: str) -> None:
+    levels = {
+        "debug": logging.DEBUG,
+        "info": logging.INFO,
+        "warning": logging.WARNING,
+        "error": logging.ERROR,
+    }
+    if level.lower() not in levels:
+        raise BadArgs(f"log_level: {level!r} is none of {', '.join(levels)}", did_you_mean=["info"])
+    logging.basicConfig(
+        level=logging.WARNING, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s"
+    )
+    logging.getLogger("cohabit").setLevel(levels[level.lower()])

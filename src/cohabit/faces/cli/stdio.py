@@ -1,0 +1,68 @@
+"""``cohabit mcp``: MCP on stdin and stdout, against a house or with one inside."""
+
+import argparse
+import asyncio
+import os
+from typing import TYPE_CHECKING
+
+from cohabit.errors import UnknownAsset
+from cohabit.faces.cli.options import place_of, place_options, token_of_environment
+from cohabit.house.settings import load_settings
+
+if TYPE_CHECKING:
+    from cohabit.house.house import House
+
+HOUR_MS = 3_600_000
+
+
+def mcp_options(parser: argparse.ArgumentParser) -> None:
+    place_options(parser)
+    parser.add_argument("--scenario", help="no house needed: open one inside, with this scenario or world")
+    parser.add_argument("--as", dest="member", metavar="MEMBER", help="with --scenario: who you are there")
+    parser.add_argument("--data", help="with --scenario: keep it in this folder (otherwise nothing is kept)")
+
+
+def mcp(args: argparse.Namespace) -> int:
+    """Speak MCP on stdin and stdout. MCP clients that start a program start this one.
+
+    The credential comes from COHABIT_TOKEN (or WORLDBOX_MCP_TOKEN) or --token. With --scenario, or where
+    there is neither a token nor an address, it opens a house of its own and plays in it.
+
+    Examples:
+      COHABIT_TOKEN=… cohabit mcp --url http://127.0.0.1:8724 --room pvp
+      cohabit mcp --scenario nim --as player-1
+      claude mcp add nim -- cohabit mcp --scenario nim
+    """
+    from cohabit.faces.mcp.stdio import run_stdio
+
+    addressed = args.url or args.token or token_of_environment() or os.environ.get("COHABIT_URL")
+    if args.scenario is None and addressed:
+        place = place_of(args)
+        asyncio.run(run_stdio(place.url, place.token, place.room, None))
+    else:
+        asyncio.run(_with_a_house_inside(args))
+    return 0
+
+
+async def _with_a_house_inside(args: argparse.Namespace) -> None:
+    from cohabit.faces.cli.up import plan_for
+    from cohabit.faces.mcp.stdio import run_stdio
+    from cohabit.house.house import House
+
+    plan = plan_for(args.scenario or "demo", args.room)
+    async with House.open(load_settings({"data": args.data})) as house:
+        if plan.room not in house.rooms:
+            await house.create_room(plan.scenario, plan.room)
+        await run_stdio(None, _credential(house, plan.room, args.member), plan.room, house)
+
+
+def _credential(house: "House", room: str, wanted: str | None) -> str:
+    """A token for this run, for whom was asked or for the first who has a seat."""
+    members = house.rooms[room].room.state.members
+    if wanted is not None and wanted not in members:
+        raise UnknownAsset(f"nobody in room {room} is called {wanted!r}; there are {', '.join(members)}")
+    who = members[wanted or next((m.id for m in members.values() if m.seat), next(iter(members)))]
+    now = house.clock.now()
+    return house.identities.add(
+        who.id, at=now, kind=who.kind, room=room, label="stdio", expires_at=now + 24 * HOUR_MS
+    )

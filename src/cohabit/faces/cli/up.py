@@ -1,0 +1,260 @@
+"""``cohabit up``: a room from a scenario, served at once, with everything to paste into a client."""
+
+import argparse
+import json
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from cohabit.agents.registry import BRAINS
+from cohabit.errors import BadArgs, CohabitError, Quarantined
+from cohabit.faces.cli.options import data_hint, settings_of, settings_options
+from cohabit.faces.cli.running import Greeting, host_lines, run_house
+from cohabit.faces.cli.say import UsageError, clean, paint, table
+from cohabit.house.settings import Settings
+from cohabit.model.grant import ROLES, Capability
+from cohabit.model.suggest import nearest
+from cohabit.registry import find_world, known_worlds
+from cohabit.room.scenario import AgentSpec, Scenario, check_id, presets, read_scenario
+from cohabit.world import World
+
+if TYPE_CHECKING:
+    from cohabit.house.house import House
+
+AGENTS_FILE = "agents.json"
+
+
+def up_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "scenario",
+        nargs="?",
+        metavar="SCENARIO",
+        help="a scenario by name or file, or a world by name or .py file",
+    )
+    parser.add_argument("--demo", action="store_true", help="a room where built-in players are already at it")
+    parser.add_argument("--world", help="another world than the scenario's, by name or .py file")
+    parser.add_argument("--players", metavar="A,B", help="names of the players, where only a world is given")
+    parser.add_argument(
+        "--bots", action="store_true", help="built-in players hold every seat until somebody comes"
+    )
+    parser.add_argument("--room", help="id of the room (otherwise named after the scenario)")
+    parser.add_argument("--seed", type=int, help="the seed of the world (otherwise drawn)")
+    parser.add_argument("--quiet", action="store_true", help="do not show what happens in the rooms")
+    settings_options(parser)
+
+
+def up(args: argparse.Namespace) -> int:
+    """Open a room from a scenario and serve it, until Ctrl-C.
+
+    Prints the page's address, a token for each member and lines ready to paste into MCP clients, then
+    what happens. If the data folder has the room already, it goes on where it was; tokens are shown
+    when a room is made, and never again.
+
+    Without a SCENARIO it takes agents.json from this folder or the data folder; where there is none,
+    a sandbox with one all-powerful agent called legacy.
+
+    Examples:
+      cohabit up --demo
+      cohabit up pvp
+      cohabit up nim --players athena,ares
+      cohabit up ./mygame.py --bots
+      cohabit up agents.json --data ./house --port 9000
+    """
+    settings = settings_of(args)
+    plan = _plan(args, settings)
+
+    async def prepare(house: "House") -> Greeting:
+        if plan.room in house.broken:
+            raise Quarantined(f"room {plan.room} stays closed: {house.broken[plan.room].message}")
+        if plan.room in house.rooms:
+            tokens, new = _known_tokens(house, plan), False
+        else:
+            (_, tokens), new = await house.create_room(plan.scenario, plan.room), True
+        return lambda url: _greeting(house, plan, tokens, new, url, args)
+
+    return run_house(settings, prepare, args.quiet)
+
+
+# -- which room ---------------------------------------------------------------------------------
+class Plan(NamedTuple):
+    room: str
+    scenario: Scenario
+    source: str
+
+
+def _plan(args: argparse.Namespace, settings: Settings) -> Plan:
+    if args.demo and args.scenario:
+        raise UsageError("give either --demo or a SCENARIO")
+    wanted: str | None = "demo" if args.demo else args.scenario
+    players = args.players.split(",") if args.players else []
+    if wanted is not None:
+        plan = plan_for(wanted, args.room, players)
+        if args.world:
+            plan.scenario.world, plan.scenario.config = args.world, {}
+    elif args.world is not None:
+        plan = plan_for(args.world, args.room, players)
+    else:
+        plan = _of_this_folder(settings, args.room)
+    if args.seed is not None:
+        plan.scenario.seed = args.seed
+    if args.bots:
+        for agent in plan.scenario.agents:
+            if agent.claim is not None:
+                agent.brain = agent.brain or "random"
+    _check(plan)
+    return plan
+
+
+def plan_for(wanted: str, room: str | None = None, players: Sequence[str] = ()) -> Plan:
+    """A scenario by name or file, or a room for a world alone."""
+    if wanted not in presets() and _is_world(wanted):
+        scenario = world_scenario(wanted, players)
+        return Plan(room or _slug(scenario.scenario), scenario, wanted)
+    if players:
+        raise UsageError("--players is for a world without a scenario; a scenario names its own")
+    return Plan(room or _slug(Path(wanted).stem), read_scenario(wanted), wanted)
+
+
+def _check(plan: Plan) -> None:
+    """What a scenario names must be there, before anything is made."""
+    find_world(plan.scenario.world)
+    for agent in plan.scenario.agents:
+        for brain in (agent.brain, agent.stand_in):
+            if brain is not None and brain not in BRAINS:
+                near = nearest(brain, list(BRAINS), 2)
+                raise BadArgs(f"{plan.source}: {agent.id}: there is no brain {brain!r}", did_you_mean=near)
+
+
+def _is_world(source: str) -> bool:
+    return (
+        source.endswith(".py") or ".py:" in source or (not Path(source).exists() and source in known_worlds())
+    )
+
+
+def _of_this_folder(settings: Settings, room: str | None) -> Plan:
+    """``agents.json`` if there is one, read strictly; only where there is none, the single-token mode."""
+    for path in (Path(AGENTS_FILE), settings.folder / AGENTS_FILE):
+        if path.exists():
+            return Plan(room or _slug(path.stem), read_scenario(str(path)), str(path))
+    legacy = Scenario(agents=[AgentSpec(id="legacy", role="god")], scenario="sandbox", world="lanterns")
+    return Plan(room or "legacy", legacy, "no agents.json")
+
+
+def world_scenario(source: str, players: Sequence[str]) -> Scenario:
+    """A room for a world alone: a player for each seat it needs, and you as its host."""
+    cls = find_world(source)
+    fewest, most = cls.spec.seat_range
+    names = [name.strip() for name in players] or [f"player-{i + 1}" for i in range(fewest or min(most, 1))]
+    if len(names) > most:
+        raise BadArgs(f"{cls.spec.name} has {most} seats, and {len(names)} players were named")
+    if len(set(names)) < len(names) or "you" in names:
+        raise BadArgs("--players: each name once, and none of them `you`: that is the host")
+    for name in names:
+        check_id(name)
+    stand_in = "random" if cls.legal is not World.legal else None
+    seated = [
+        AgentSpec(id=name, role="faction_player", claim=f"auto:{i}", stand_in=stand_in)
+        for i, name in enumerate(names)
+    ]
+    you = AgentSpec(id="you", kind="human", role="host")
+    return Scenario(agents=[you, *seated], scenario=cls.spec.name, world=source)
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40] or "room"
+
+
+# -- what is shown ------------------------------------------------------------------------------
+def _known_tokens(house: "House", plan: Plan) -> dict[str, str]:
+    """Those tokens that stand in the scenario's file and still open the door."""
+    found: dict[str, str] = {}
+    for agent in plan.scenario.agents:
+        if agent.token is None:
+            continue
+        try:
+            who = house.identify(agent.token)
+        except CohabitError:
+            continue
+        if (who.who, who.room) == (agent.id, plan.room):
+            found[agent.id] = agent.token
+    return found
+
+
+def _greeting(
+    house: "House", plan: Plan, tokens: dict[str, str], new: bool, url: str, args: argparse.Namespace
+) -> Iterator[str]:
+    state = house.rooms[plan.room].room.state
+    members = list(state.members.values())
+    begun = "new" if new else f"goes on where it was, game {state.games}"
+    yield paint("bold", f"Room {plan.room}: {state.world}, scenario {state.scenario} ({begun})")
+    yield ""
+    rows = [
+        (
+            m.id,
+            m.role_name,
+            m.seat or "-",
+            (m.stand_in if m.played_by_bot else None) or "-",
+            tokens.get(m.id, "-"),
+        )
+        for m in members
+    ]
+    yield table(("member", "role", "seat", "played by", "token"), rows)
+    yield ""
+    if tokens:
+        yield from _ways_in(url, plan.room, tokens, [m.id for m in members if m.seat is not None])
+    missing = [m.id for m in members if m.id not in tokens]
+    if missing:
+        yield "Tokens are shown when a room is made, and never again. A new one in place of a lost one:"
+        yield f"  cohabit token rotate {_shell(missing[0])} --room {plan.room}{data_hint(args)}"
+        yield ""
+    elif new:
+        yield "These tokens are shown once; keep them."
+        yield ""
+    if not any(Capability.MANAGE_MEMBERS in ROLES[m.role_name] for m in members):
+        yield from host_lines(house, url, args)
+
+
+def _ways_in(url: str, room: str, tokens: dict[str, str], seated: list[str]) -> Iterator[str]:
+    """The page for everybody, MCP for whoever plays."""
+    yield paint("bold", "The page, as")
+    for who, token in tokens.items():
+        yield f"  {clean(who):<12} {page_link(url, room, token)}"
+    yield ""
+    players = [who for who in seated if who in tokens] or list(tokens)
+    yield paint("bold", "MCP clients, as")
+    for who in players:
+        yield f"  {clean(who):<12} {claude_line(url, room, who, tokens[who])}"
+    first = players[0]
+    yield f"Cursor and others (mcp.json), as {clean(first)}:"
+    yield f"  {json_snippet(url, room, first, tokens[first])}"
+    yield f"Clients that start a program, as {clean(first)}:"
+    yield f"  COHABIT_TOKEN={tokens[first]} cohabit mcp --url {url} --room {room}"
+    yield "In this terminal:"
+    yield f"  cohabit play '{page_link(url, room, tokens[first])}'"
+    yield ""
+
+
+def page_link(url: str, room: str, token: str) -> str:
+    """The page, for one member: the token stands after the #, which browsers send to nobody."""
+    return f"{url}/?room={room}#{token}"
+
+
+def claude_line(url: str, room: str, who: str, token: str) -> str:
+    """A line to paste into a shell."""
+    return (
+        f"claude mcp add cohabit-{_slug(who)} --transport http {url}/mcp/{room} "
+        f'--header "Authorization: Bearer {token}"'
+    )
+
+
+def json_snippet(url: str, room: str, who: str, token: str) -> str:
+    """The same, for clients with a file of servers."""
+    server = {"url": f"{url}/mcp/{room}", "headers": {"Authorization": f"Bearer {token}"}}
+    return json.dumps({"mcpServers": {f"cohabit-{_slug(who)}": server}})
+
+
+def _shell(word: str) -> str:
+    import shlex
+
+    return shlex.quote(clean(word))

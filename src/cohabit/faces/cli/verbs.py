@@ -1,0 +1,64 @@
+"""The verbs of the command line, and the page that lists them. Kept apart, so that help costs no imports."""
+
+from typing import NamedTuple
+
+
+class Verb(NamedTuple):
+    """One verb: ``module`` has a function of its name, and ``NAME_options`` that declares what it takes."""
+
+    name: str
+    summary: str
+    module: str
+
+
+GROUPS: dict[str, tuple[Verb, ...]] = {
+    "Run a house": (
+        Verb("up", "open a room from a scenario and serve it", "up"),
+        Verb("serve", "serve the rooms of a data folder", "running"),
+        Verb("mcp", "speak MCP on stdin and stdout, for clients that start a program", "stdio"),
+        Verb("token", "make, list, renew and revoke credentials", "token"),
+    ),
+    "Take part": (
+        Verb("play", "play in a room, here in the terminal", "play"),
+        Verb("watch", "see what happens in a room", "watch"),
+        Verb("call", "send one command and print the answer as JSON", "call"),
+        Verb("invite", "add somebody to a room and get a token for them", "call"),
+    ),
+    "Look around": (
+        Verb("rooms", "list the rooms of a house", "lists"),
+        Verb("worlds", "list the worlds and scenarios there are", "lists"),
+        Verb("check", "try a world of your own: does it keep the contract?", "check"),
+    ),
+    "Records": (
+        Verb("replay", "run a record again and read what happened", "records"),
+        Verb("verify", "prove that records are whole and replay to the same worlds", "records"),
+        Verb("export", "write a record as JSON lines", "records"),
+        Verb("backup", "copy the store of a running house", "records"),
+    ),
+}
+VERBS: dict[str, Verb] = {verb.name: verb for verbs in GROUPS.values() for verb in verbs}
+
+_OVERVIEW = """\
+usage: cohabit VERB [...]
+
+Several AI agents, and people, in the same world, and the house rules hold.
+
+Start here:
+  cohabit up --demo            a house where built-in players are already at it
+  cohabit up pvp               a room for two agents; prints their tokens and how to connect
+  cohabit up ./mygame.py       a world of your own
+  cohabit VERB --help          what a verb takes, with examples
+
+{verbs}
+
+Where a verb needs a house, it takes --url and --token, or COHABIT_URL and COHABIT_TOKEN.
+Where it needs a data folder, it takes --data or COHABIT_DATA; otherwise your own is used."""
+
+
+def overview() -> str:
+    """What ``cohabit --help`` prints."""
+    parts = [
+        f"{title}:\n" + "\n".join(f"  {verb.name:<8} {verb.summary}" for verb in verbs)
+        for title, verbs in GROUPS.items()
+    ]
+    return _OVERVIEW.format(verbs="\n\n".join(parts))

@@ -1,0 +1,55 @@
+"""``cohabit watch``: what happens in a room, live."""
+
+import argparse
+import asyncio
+
+from cohabit.errors import UnknownRoom
+from cohabit.faces.cli.options import Place, place_of, place_options
+from cohabit.faces.cli.say import feed_event, tell, view_text
+from cohabit.faces.python import Client, connect
+
+
+def watch_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("room", nargs="?", metavar="ROOM", help="the room, or a link from `cohabit up`")
+    parser.add_argument(
+        "--events", action="store_true", help="only what happens, without the view of the world"
+    )
+    parser.add_argument("--all", action="store_true", help="from the beginning, not only from now on")
+    place_options(parser, room=False)
+
+
+def watch(args: argparse.Namespace) -> int:
+    """See what happens in a room, as far as your credential may know of it, until Ctrl-C.
+
+    Examples:
+      cohabit watch demo
+      cohabit watch 'http://127.0.0.1:8724/?room=demo#TOKEN'
+      cohabit watch demo --events --all
+    """
+    try:
+        asyncio.run(_watch(place_of(args), "" if args.all else None, not args.events))
+    except KeyboardInterrupt:
+        pass
+    return 0
+
+
+async def _watch(place: Place, cursor: str | None, views: bool) -> None:
+    async with connect(place.url, place.token, place.room) as me:
+        await come_in(me)
+        async for push in me.subscribe(cursor, views):
+            if push["push"] == "view":
+                tell(view_text(push["view"]["text"]))
+            for item in push.get("items", ()):
+                tell(feed_event(item))
+
+
+async def come_in(me: Client) -> dict[str, object]:
+    """Who I am in the room; a guest or a host of the house enters it first."""
+    try:
+        found: dict[str, object] = await me.call("whoami")
+    except UnknownRoom as outside:
+        if "join" not in outside.message:
+            raise
+        await me.call("join")
+        found = await me.call("whoami")
+    return found

@@ -1,0 +1,261 @@
+"""Telling clients that something changed, in both eras of the protocol.
+
+    2026-07-28   subscriptions/listen: the answer is a stream; acknowledged first, ended with a result
+    2025-11-25   resources/subscribe: notifications come on the session's own stream
+
+A notification says only *that* something changed, so many changes make one: what is due is a set. It is set
+by the same pushes that feed WebSockets, so it holds only what this caller may perceive, and the right is
+looked at again when a notification leaves.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, Final
+
+import mcp_types as types
+from mcp.server.connection import Connection
+from mcp.server.context import ServerRequestContext
+from mcp.server.session import ServerSession
+from mcp.server.subscriptions import SUBSCRIPTION_ID_META_KEY, ResourceUpdated, ServerEvent, ToolsListChanged
+from mcp.shared.exceptions import MCPError
+from mcp.shared.subscriptions import event_matches, event_to_notification
+
+from cohabit.errors import Busy, CohabitError
+from cohabit.faces.mcp.backend import Backend, Stop, Topics
+from cohabit.faces.mcp.refusals import failed
+from cohabit.faces.mcp.resources import Address, may_watch
+
+log = logging.getLogger("cohabit")
+Context = ServerRequestContext[Any, Any]
+MOST_URIS: Final = 64
+"""What one stream may ask about."""
+
+
+class Interest:
+    """What one stream was promised, and what of it is due."""
+
+    def __init__(self, backend: Backend, honoured: types.SubscriptionFilter) -> None:
+        self.backend = backend
+        self._honoured = honoured
+        self.uris: dict[str, Address | None] = {}  # None: an address that is not the house's
+        self._rooms: dict[str, Stop] = {}
+        self._due: dict[ServerEvent, None] = {}
+        self._wake = asyncio.Event()
+        self._over = False
+        self._tools: list[str] | None = None
+
+    async def add(self, uri: str, at: Address | None) -> None:
+        """Promise to tell of an address."""
+        self.uris[uri] = at
+        if at is not None:
+            await self._watch(at.room)
+
+    async def add_tools(self) -> None:
+        """Promise to tell when the caller's tools are others."""
+        self._tools = await self._tool_names()
+        if self.backend.room is not None:
+            await self._watch(self.backend.room)
+
+    async def _watch(self, room: str) -> None:
+        if room not in self._rooms:
+            self._rooms[room] = await self.backend.watch(room, partial(self._changed, room))
+
+    def remove(self, uri: str) -> None:
+        self.uris.pop(uri, None)
+        self._due.pop(ResourceUpdated(uri), None)
+        wanted = {at.room for at in self.uris.values() if at is not None}
+        for room in [room for room in self._rooms if room not in wanted]:
+            self._rooms.pop(room)()
+
+    def _changed(self, room: str, topics: Topics) -> None:
+        if not topics:
+            self.close()
+            return
+        for uri, at in self.uris.items():
+            if at is not None and at.room == room and at.source.topics & topics:
+                self.put(ResourceUpdated(uri))
+        if self._tools is not None and "rights" in topics:
+            self.put(ToolsListChanged())
+
+    def publish(self, event: ServerEvent) -> None:
+        """An event that is not about a room."""
+        if event_matches(self._honoured, frozenset(self.uris), event):
+            self.put(event)
+
+    def put(self, event: ServerEvent) -> None:
+        self._due[event] = None
+        self._wake.set()
+
+    async def due(self) -> list[ServerEvent]:
+        """Wait for what is due; nothing at all when it is over."""
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            found, self._due = list(self._due), {}
+            if self._over:
+                return []
+            if allowed := [event for event in found if await self._still(event)]:
+                return allowed
+
+    async def _still(self, event: ServerEvent) -> bool:
+        """Whether the caller may be told, now."""
+        try:
+            if isinstance(event, ToolsListChanged) and self._rooms:
+                before, self._tools = self._tools, await self._tool_names()
+                return before != self._tools
+            at = self.uris.get(event.uri) if isinstance(event, ResourceUpdated) else None
+            return at is None or await self.backend.may(at.source.command, at.room)
+        except CohabitError as lost:  # the token was revoked, the room is gone, the member was removed
+            log.debug("a subscription ends: %s", lost.code)
+            self.close()
+            return False
+
+    async def _tool_names(self) -> list[str]:
+        return [offer.tool_name for offer in await self.backend.offers()]
+
+    def close(self) -> None:
+        """End it; whoever waits for what is due gets nothing."""
+        self._over = True
+        self._wake.set()
+        for stop in self._rooms.values():
+            stop()
+        self._rooms.clear()
+
+
+class Listening:
+    """Every stream of a server. ``most``: how many one caller may hold."""
+
+    def __init__(
+        self,
+        backend_of: Callable[[Context], Backend],
+        most: int,
+        foreign: Callable[[str], bool] | None = None,
+    ) -> None:
+        self._backend_of = backend_of
+        self._most = most
+        self._foreign = foreign or (lambda uri: False)
+        self._held: Counter[str] = Counter()
+        self._interests: dict[Interest, None] = {}
+        self._sessions: dict[Connection, Interest] = {}
+        self._senders: set[asyncio.Task[None]] = set()
+
+    async def publish(self, event: ServerEvent) -> None:
+        """Tell every stream that asked for such events."""
+        for interest in list(self._interests):
+            interest.publish(event)
+
+    def close(self) -> None:
+        """End every stream, in order."""
+        for interest in list(self._interests):
+            interest.close()
+
+    @contextmanager
+    def _opened(self, backend: Backend, honoured: types.SubscriptionFilter) -> Iterator[Interest]:
+        if self._held[backend.who] >= self._most:
+            raise failed(Busy(f"you hold {self._most} subscriptions already; end one first"))
+        interest = Interest(backend, honoured)
+        self._held[backend.who] += 1
+        self._interests[interest] = None
+        try:
+            yield interest
+        finally:
+            interest.close()
+            del self._interests[interest]
+            self._held[backend.who] -= 1
+            if not self._held[backend.who]:
+                del self._held[backend.who]
+
+    async def _allowed(self, backend: Backend, uri: str) -> tuple[bool, Address | None]:
+        at = await may_watch(backend, uri)
+        return at is not None or self._foreign(uri), at
+
+    # -- 2026-07-28 -------------------------------------------------------------------------------
+    async def on_listen(
+        self, ctx: Context, params: types.SubscriptionsListenRequestParams
+    ) -> types.SubscriptionsListenResult:
+        """One stream. What is not acknowledged is not served: an address the caller may not read, for one."""
+        backend, asked = self._backend_of(ctx), params.notifications
+        uris = list(dict.fromkeys(asked.resource_subscriptions or ()))[:MOST_URIS]
+        answers = [(uri, *await self._allowed(backend, uri)) for uri in uris]
+        honoured = types.SubscriptionFilter(
+            tools_list_changed=asked.tools_list_changed or None,
+            prompts_list_changed=asked.prompts_list_changed or None,
+            resources_list_changed=asked.resources_list_changed or None,
+            resource_subscriptions=[uri for uri, allowed, _ in answers if allowed] or None,
+        )
+        meta: dict[str, Any] = {SUBSCRIPTION_ID_META_KEY: ctx.request_id}
+        with self._opened(backend, honoured) as interest:
+            for uri, allowed, at in answers:
+                if allowed:
+                    await interest.add(uri, at)
+            if honoured.tools_list_changed:
+                await interest.add_tools()
+            acknowledged = types.SubscriptionsAcknowledgedNotificationParams(
+                notifications=honoured, _meta=meta
+            )
+            await ctx.session.send_notification(
+                types.SubscriptionsAcknowledgedNotification(params=acknowledged),
+                related_request_id=ctx.request_id,
+            )
+            while events := await interest.due():
+                for event in events:
+                    await ctx.session.send_notification(
+                        event_to_notification(event, meta), related_request_id=ctx.request_id
+                    )
+        return types.SubscriptionsListenResult(_meta=meta)
+
+    # -- 2025-11-25 -------------------------------------------------------------------------------
+    async def on_subscribe(self, ctx: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
+        backend = self._backend_of(ctx)
+        allowed, at = await self._allowed(backend, params.uri)
+        if not allowed:
+            raise MCPError(types.INVALID_PARAMS, "Resource not found", {"uri": params.uri})
+        interest = self._sessions.get(_connection(ctx.session)) or await self._session(ctx, backend)
+        if len(interest.uris) >= MOST_URIS and params.uri not in interest.uris:
+            raise failed(Busy(f"a session may subscribe to {MOST_URIS} resources"))
+        await interest.add(params.uri, at)
+        return types.EmptyResult()
+
+    async def on_unsubscribe(self, ctx: Context, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
+        interest = self._sessions.get(_connection(ctx.session))
+        if interest is not None:
+            interest.remove(params.uri)
+        return types.EmptyResult()
+
+    async def _session(self, ctx: Context, backend: Backend) -> Interest:
+        """Begin to tell a session; it ends with the session."""
+        connection = _connection(ctx.session)
+        opened = self._opened(backend, types.SubscriptionFilter())
+        interest = opened.__enter__()
+        self._sessions[connection] = interest
+        sender = asyncio.create_task(self._send(ctx.session, interest), name="mcp session updates")
+        self._senders.add(sender)
+
+        def over(done: asyncio.Task[None]) -> None:
+            self._senders.discard(done)
+            if not done.cancelled() and (broken := done.exception()) is not None:
+                log.debug("a session was lost while it was told: %r", broken)
+            self._sessions.pop(connection, None)
+            opened.__exit__(None, None, None)
+
+        sender.add_done_callback(over)
+        connection.exit_stack.callback(sender.cancel)
+        return interest
+
+    async def _send(self, session: ServerSession, interest: Interest) -> None:
+        """A task of its own: a client that does not read blocks it, and nobody else."""
+        while events := await interest.due():
+            for event in events:
+                if isinstance(event, ResourceUpdated):
+                    await session.send_resource_updated(event.uri)
+
+
+def _connection(session: ServerSession) -> Connection:
+    """The connection behind a session: the SDK has no other way to learn that a session has ended."""
+    return session._connection

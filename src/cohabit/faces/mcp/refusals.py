@@ -1,0 +1,55 @@
+"""How the errors of the house are said on MCP.
+
+A tool that is refused answers with a result that is marked as an error, because that is what the model gets
+to read. Everything else (resources, prompts, lists) has no such result and fails as JSON-RPC fails, with the
+same words and the same object.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import mcp_types as types
+import msgspec
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.shared.exceptions import MCPError
+from pydantic import ValidationError
+
+from cohabit.errors import AskerError, Busy, CohabitError, Internal
+
+log = logging.getLogger("cohabit")
+
+
+def refused(error: CohabitError) -> types.CallToolResult:
+    """The result of a tool that was refused, or failed."""
+    return types.CallToolResult(
+        content=[types.TextContent(text=error.as_text())],
+        structured_content={"error": msgspec.to_builtins(error.as_wire())},
+        is_error=True,
+    )
+
+
+def failed(error: CohabitError) -> MCPError:
+    """The same for what is no tool."""
+    asker = isinstance(error, AskerError) and not isinstance(error, Busy)
+    code = types.INVALID_PARAMS if asker else types.INTERNAL_ERROR
+    return MCPError(code, error.as_text(), msgspec.to_builtins(error.as_wire()))
+
+
+def bug(error: Exception) -> Internal:
+    """Whatever was not foreseen. Only the type is told: the text may hold what the caller must not see."""
+    log.error("a bug of ours in the MCP face", exc_info=error)
+    return Internal(f"a bug of ours ({type(error).__name__}); it was logged")
+
+
+async def mask(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    """Middleware: nothing but errors of the protocol leaves. (The SDK puts the text of others on the wire.)"""
+    try:
+        return await call_next(ctx)
+    except (MCPError, ValidationError):
+        raise
+    except CohabitError as error:
+        raise failed(error) from None
+    except Exception as unforeseen:
+        raise failed(bug(unforeseen)) from None

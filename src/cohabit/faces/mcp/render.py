@@ -1,0 +1,59 @@
+"""Results of commands as MCP carries them: the values, and beside them the text that a model reads best."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import mcp_types as types
+import msgspec
+
+from cohabit.model.action import ActionResult
+
+PICTURE = {"format", "base64"}
+
+
+def rendered(result: Any) -> types.CallToolResult:
+    """The result of a tool."""
+    plain = msgspec.to_builtins(result)
+    if isinstance(plain, dict) and plain.keys() == PICTURE:
+        picture = types.ImageContent(data=plain["base64"], mime_type=f"image/{plain['format']}")
+        return types.CallToolResult(content=[picture])
+    structured = plain if isinstance(plain, dict) else {"result": plain}
+    return types.CallToolResult(
+        content=[types.TextContent(text=text_of(result, plain))], structured_content=structured
+    )
+
+
+def output_schema(schema: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """The schema of the values above; None where a tool answers with a picture, or with no object."""
+    if schema is None or schema.get("properties", {}).keys() == PICTURE:
+        return None
+    return dict(schema)
+
+
+def text_of(result: Any, plain: Any = None) -> str:
+    """A view's own text; what came of an action, and what is seen then; else the values as JSON."""
+    plain = msgspec.to_builtins(result) if plain is None else plain
+    if isinstance(plain, dict):
+        if isinstance(result, ActionResult) or (plain.keys() >= {"success", "observation"}):
+            return _action(
+                result if isinstance(result, ActionResult) else msgspec.convert(plain, ActionResult)
+            )
+        if isinstance(plain.get("text"), str):
+            return str(plain["text"])
+    return msgspec.json.encode(plain).decode()
+
+
+def _action(result: ActionResult) -> str:
+    parts = [result.message or "Done."]
+    if result.reward:
+        parts.append(f"Reward: {result.reward:g}")
+    if result.achievements:
+        parts.append(f"Achieved: {', '.join(result.achievements)}")
+    seen = result.observation.to_text() if result.observation is not None else ""
+    if seen:
+        parts += ["", seen]
+    if result.done:
+        parts.append("It is over.")
+    return "\n".join(parts)

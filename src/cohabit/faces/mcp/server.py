@@ -1,0 +1,119 @@
+"""The MCP face of a house: `/mcp` is the house, `/mcp/{room}` one room, for all agents and both eras.
+
+Whose request it is comes from the bearer token of each request. Requests that answer at once take the lane
+without a stream, which costs half; whatever may stream or wait takes the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, Final
+
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
+from mcp.server.context import ServerRequestContext
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from cohabit.errors import Unauthorized
+from cohabit.faces.guard import bearer, send_error
+from cohabit.faces.mcp.backend import Backend, InHouse
+from cohabit.faces.mcp.headers import TrimmedHeaders
+from cohabit.faces.mcp.protocol import LISTS, Protocol
+from cohabit.faces.mcp.replay import ReplayingSessions
+from cohabit.house.house import HOUSE_COMMANDS, House
+from cohabit.house.offers import offer_of
+from cohabit.house.store import Credential
+from cohabit.room import common
+from cohabit.room.commands import declared_in
+
+CALLER: Final = "cohabit.caller"
+AT_ONCE: Final = frozenset(
+    {*LISTS, "resources/read", "prompts/get", "completion/complete", "tasks/get", "tasks/cancel"}
+)
+"""Methods that answer at once. `tools/call` does, but for the tools that wait."""
+SUITE: Final = Credential(hash=b"", who="conformance")
+"""Who a request without a token is, where the conformance suite is let in."""
+
+
+class McpFace:
+    """Mount `routes`, run `lifespan` in the app's, and `close` before the server stops listening."""
+
+    def __init__(self, house: House, *, conformance: bool = False) -> None:
+        self._house = house
+        self._conformance = conformance
+        settings = house.settings
+        self.protocol = Protocol(
+            _backend_of, streams_each=settings.connections_per_member, fixtures=conformance
+        )
+        limit = settings.body_limit
+        self._sessions = ReplayingSessions(
+            self.protocol.server, most_each=settings.connections_per_member, max_request_body_size=limit
+        )
+        self._at_once = StreamableHTTPSessionManager(
+            self.protocol.server, json_response=True, max_request_body_size=limit
+        )
+        waiting = [c.name for c in (*declared_in(common), *HOUSE_COMMANDS) if offer_of(c).waits]
+        pack = [tool.name for tool in self.protocol.fixtures.tools] if self.protocol.fixtures else []
+        self._slow = frozenset((*waiting, *pack))
+
+    def routes(self) -> list[Route]:
+        door = TrimmedHeaders(self)
+        return [Route("/mcp", door), Route("/mcp/{room}", door)]
+
+    @asynccontextmanager
+    async def lifespan(self) -> AsyncIterator[None]:
+        """For as long as the app runs."""
+        async with self._sessions.run(), self._at_once.run():
+            try:
+                yield
+            finally:
+                self.close()
+
+    def close(self) -> None:
+        """End every stream, so that the server can stop."""
+        self.protocol.close()
+        self._sessions.end_all()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        try:
+            credential = self._identify(headers)
+        except Unauthorized as refusal:
+            await send_error(send, refusal)
+            return
+        room = scope["path_params"].get("room")
+        scope[CALLER] = InHouse(self._house, credential, room)
+        if self._answers_at_once(headers):
+            await self._at_once.handle_request(scope, receive, send)
+        else:
+            scope["user"] = _session_owner(credential, room)
+            await self._sessions.handle_request(scope, receive, send)
+
+    def _identify(self, headers: dict[str, str]) -> Credential:
+        if self._conformance and "authorization" not in headers:
+            return SUITE
+        return self._house.identify(bearer(headers))
+
+    def _answers_at_once(self, headers: dict[str, str]) -> bool:
+        """By the headers alone: that they are true is looked at later, and a lie is refused."""
+        if headers.get("mcp-protocol-version") not in MODERN_PROTOCOL_VERSIONS:
+            return False
+        method = headers.get("mcp-method")
+        return method in AT_ONCE or (method == "tools/call" and headers.get("mcp-name") not in self._slow)
+
+
+def _backend_of(ctx: ServerRequestContext[Any, Any]) -> Backend:
+    backend: Backend = ctx.request.scope[CALLER]  # type: ignore[union-attr]  # HTTP always has its request
+    return backend
+
+
+def _session_owner(credential: Credential, room: str | None) -> AuthenticatedUser:
+    """Whom the SDK binds a session to: this token, at this endpoint."""
+    token = AccessToken(
+        token="", client_id=credential.hash.hex() or credential.who, scopes=[], subject=room or ""
+    )
+    return AuthenticatedUser(token)

@@ -1,0 +1,119 @@
+"""An island: a square of sea, rock and land, and how things lie on it. Cells are numbered row by row."""
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from cohabit.world import Stream
+
+SEA, ROCK, LAND = "~", "^", "."
+
+
+class Island(Struct, frozen=True):
+    """All land hangs together, and the rim is sea. Whole numbers only."""
+
+    size: int
+    ground: str
+
+    def xy(self, cell: int) -> tuple[int, int]:
+        return cell % self.size, cell // self.size
+
+    def cell(self, x: int, y: int) -> int:
+        return y * self.size + x
+
+    def far(self, one: int, other: int) -> int:
+        """How many steps apart, if nothing were in the way."""
+        (ax, ay), (bx, by) = self.xy(one), self.xy(other)
+        return abs(ax - bx) + abs(ay - by)
+
+    def beside(self, one: int, other: int) -> bool:
+        """The same cell, or one of the eight around it."""
+        (ax, ay), (bx, by) = self.xy(one), self.xy(other)
+        return abs(ax - bx) <= 1 and abs(ay - by) <= 1
+
+    def compass(self, start: int, goal: int) -> str:
+        (ax, ay), (bx, by) = self.xy(start), self.xy(goal)
+        vertical = "north" if by < ay else "south" if by > ay else ""
+        across = "east" if bx > ax else "west" if bx < ax else ""
+        return "-".join(part for part in (vertical, across) if part)
+
+    def disc(self, centre: int, reach: int) -> Iterator[tuple[int, int]]:
+        """The cells within reach, and how far they are (squared)."""
+        x, y = self.xy(centre)
+        for ny in range(max(0, y - reach), min(self.size, y + reach + 1)):
+            for nx in range(max(0, x - reach), min(self.size, x + reach + 1)):
+                far = (nx - x) ** 2 + (ny - y) ** 2
+                if far <= reach * reach + 1:
+                    yield self.cell(nx, ny), far
+
+    def land(self, taken: Sequence[int] = ()) -> list[int]:
+        return [i for i, g in enumerate(self.ground) if g == LAND and i not in taken]
+
+    def shores(self, taken: Sequence[int] = ()) -> list[int]:
+        return [c for c in self.land(taken) if any(self.ground[n] == SEA for n in self._next_to(c))]
+
+    def corners(self) -> list[int]:
+        """The land nearest to each corner: opposite ones first."""
+        end = self.size - 1
+        corners = [self.cell(x, y) for x, y in ((0, 0), (end, end), (end, 0), (0, end))]
+        return [min(self.land(), key=lambda c: self.far(c, corner)) for corner in corners]
+
+    def apart(self, stream: Stream, taken: Sequence[int], count: int) -> list[int]:
+        """So many more cells of land, as far from each other and from those taken as there is room."""
+        free = self.land(taken)
+        stream.shuffle(free)
+        found: list[int] = []
+        for gap in (4, 3, 2, 1):
+            for cell in free:
+                if len(found) < count and all(self.far(cell, other) >= gap for other in [*taken, *found]):
+                    found.append(cell)
+        return found
+
+    def around(self, cell: int) -> list[int]:
+        """The land one step away."""
+        return [n for n in self._next_to(cell) if self.ground[n] == LAND]
+
+    def _next_to(self, cell: int) -> list[int]:
+        return [cell - self.size, cell + 1, cell + self.size, cell - 1]  # on the square: the rim is sea
+
+    def ways(self, start: int) -> dict[int, int]:
+        """Every cell that can be walked to from here, with the cell before it on a shortest way."""
+        found = {start: start}
+        todo = [start]
+        for cell in todo:
+            for near in self.around(cell):
+                if near not in found:
+                    found[near] = cell
+                    todo.append(near)
+        return found
+
+    def way(self, start: int, goal: int) -> list[int]:
+        """The cells of a shortest way from one piece of land to another, without the start."""
+        before = self.ways(goal)  # from the goal, so that following it leads there
+        found: list[int] = []
+        while start != goal:
+            start = before[start]
+            found.append(start)
+        return found
+
+    def drawn(self, cells: Sequence[str]) -> str:
+        """One character a cell, as a map with numbered columns and rows."""
+        side = range(self.size)
+        tens = "    " + "".join(str(x // 10) if x >= 10 else " " for x in side)
+        ones = "    " + "".join(str(x % 10) for x in side)
+        rows = [f"{y:>3} " + "".join(cells[y * self.size : (y + 1) * self.size]) for y in side]
+        return "\n".join([*([tens] if self.size > 10 else []), ones, *rows])
+
+
+def make_island(stream: Stream, size: int) -> Island:
+    """A ragged coast and rocks within; what cannot be walked to from the middle becomes rock."""
+    cells: list[str] = []
+    for y in range(size):
+        for x in range(size):
+            rim = min(x, y, size - 1 - x, size - 1 - y)
+            draw = stream.below(8)
+            cells.append(SEA if rim == 0 or (rim == 1 and draw < 3) else ROCK if draw == 7 else LAND)
+    middle = size * size // 2
+    cells[middle] = LAND
+    reached = Island(size, "".join(cells)).ways(middle)
+    return Island(size, "".join(ROCK if g == LAND and i not in reached else g for i, g in enumerate(cells)))

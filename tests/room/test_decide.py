@@ -1,0 +1,160 @@
+"""Yes or no with a reason, and nothing else."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cohabit.errors import BadArgs, Busy, CohabitError, PermissionDenied, ScopeViolation, Unauthorized, UnknownCommand
+
+from .making import EVERYBODY, GOD, RED, make_room
+
+MEMBERS = [str(agent["id"]) for agent in EVERYBODY]
+
+
+@given(st.lists(st.tuples(st.sampled_from(MEMBERS), st.integers(0, 60)), max_size=30))
+def test_deciding_changes_nothing_and_gives_the_same_answer_however_often_it_is_asked(
+    asked: list[tuple[str, int]],
+) -> None:
+    room = make_room(*EVERYBODY, turn_based=True, turn_order=["ann", "bob"])
+    commands = list(room.commands)
+    before, inside = room.digest(), dict(vars(room)["_budget"])
+    answers = {}
+    for who, i in asked * 2:
+        decision = room.decide(room.state.members[who], commands[i % len(commands)], 5)
+        assert answers.setdefault((who, i), decision) == decision
+    assert room.digest() == before
+    assert vars(room)["_budget"] == inside
+    assert not room.audit.kept
+    assert room.record.seq == 0
+
+
+def test_the_answer_to_a_call_is_the_decision() -> None:
+    room = make_room(*EVERYBODY, turn_based=True, turn_order=["ann", "bob"])
+    for who in MEMBERS:
+        for command in list(room.commands):
+            decision = room.decide(room.state.members[who], command, 1)
+            if not decision and command.name != "act":
+                with pytest.raises(CohabitError) as refused:
+                    room.call(who, command.name, {}, at=1)
+                assert (refused.value.code, refused.value.message) == (decision.code, decision.reason)
+
+
+def test_what_a_member_may_call_is_listed_by_its_grant_and_not_by_whose_turn_it_is() -> None:
+    room = make_room(*EVERYBODY, turn_based=True, turn_order=["ann", "bob"])
+    before = [c.name for c in room.may(room.state.members["bob"])]
+    room.call("ann", "turn_advance", at=1)
+    assert [c.name for c in room.may(room.state.members["bob"])] == before
+    assert "hide" in before
+    assert "reset" not in before
+    assert "hide" not in [c.name for c in room.may(room.state.members["owl"])]
+
+
+def test_the_grant_is_looked_at_before_the_turn_and_both_before_the_arguments() -> None:
+    room = make_room(*EVERYBODY, turn_based=True, turn_order=["ann", "bob"])
+    for who, code in (("owl", "PERMISSION_DENIED"), ("bob", "TURN_NOT_YOURS"), ("ann", "BAD_ARGS")):
+        with pytest.raises(CohabitError) as refused:
+            room.call(who, "hide", {"n": "many"}, at=1)
+        assert refused.value.code == code
+
+
+def test_a_stranger_is_nobody() -> None:
+    room = make_room()
+    with pytest.raises(Unauthorized):
+        room.call("eve", "whoami", at=1)
+
+
+def test_an_unknown_command_is_answered_with_near_names() -> None:
+    room = make_room()
+    with pytest.raises(UnknownCommand) as refused:
+        room.call("ann", "hyde", at=1)
+    assert refused.value.did_you_mean[0] == "hide"
+
+
+@pytest.mark.parametrize("args", [{"n": "3"}, {"n": 3.5}, {"m": 3}, {}, {"n": 3, "by": "blue"}, [3], "n=3", 3, {"n": None}])
+def test_arguments_that_do_not_fit_are_refused_and_the_world_does_not_change(args: object) -> None:
+    room = make_room()
+    before = room.digest()
+    with pytest.raises(BadArgs) as refused:
+        room.call("ann", "hide", args, at=1)
+    assert "hide" in refused.value.message
+    assert room.digest() == before
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(codec=None), max_size=10),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(name=st.sampled_from([c.name for c in make_room().commands]), args=JSON | st.dictionaries(
+    st.sampled_from(["n", "text", "target", "given", "grams", "to", "content", "action", "params", "member", "may", "seat"]), JSON
+))  # fmt: skip
+def test_whatever_a_caller_sends_it_gets_an_answer_or_one_of_our_errors_and_the_record_replays(
+    name: str, args: object
+) -> None:
+    from .making import replayed
+
+    room = make_room(*EVERYBODY)
+    for who in ("ann", "zeus", "hostess"):
+        before = room.digest()
+        try:
+            room.call(who, name, args, at=1)
+        except CohabitError as refused:
+            assert refused.code != "INTERNAL"
+            assert room.digest() == before
+    assert replayed(room).digest() == room.digest()
+
+
+# -- scope ------------------------------------------------------------------------------------------
+def test_a_player_acts_on_its_own_and_not_on_another_seat() -> None:
+    room = make_room(*EVERYBODY)
+    room.call("bob", "hide", {"n": 1}, at=1)
+    before = room.digest()
+    with pytest.raises(ScopeViolation):
+        room.call("ann", "strike", {"target": "blue"}, at=2)
+    assert room.digest() == before
+    assert room.call("ann", "strike", {"target": "red"}, at=3).success
+
+
+def test_a_god_acts_on_every_seat() -> None:
+    room = make_room(*EVERYBODY)
+    assert room.call("zeus", "strike", {"target": "blue"}, at=1).success
+
+
+def test_scope_is_looked_at_through_act_as_well() -> None:
+    room = make_room(*EVERYBODY)
+    with pytest.raises(ScopeViolation):
+        room.call("ann", "act", {"action": "strike", "params": {"target": "blue"}}, at=1)
+
+
+def test_an_action_done_from_a_seat_is_refused_to_a_god_without_one() -> None:
+    room = make_room(*EVERYBODY)
+    with pytest.raises(PermissionDenied) as refused:
+        room.call("zeus", "hide", {"n": 1}, at=1)
+    assert "seat" in refused.value.message
+
+
+def test_a_player_without_a_seat_is_not_taken_for_a_god() -> None:
+    late = {"id": "late", "role": "faction_player", "claim": "auto:3"}
+    free = {"id": "free", "role": "faction_player"}
+    room = make_room(RED, late, free, GOD)
+    before = room.digest()
+    for who in ("late", "free"):
+        for name, args in (("strike", {"target": "red"}), ("shout", {"text": "I am heaven"})):
+            with pytest.raises(PermissionDenied) as refused:
+                room.call(who, name, args, at=1)
+            assert "seat" in refused.value.message
+    assert room.digest() == before
+
+
+# -- budget -----------------------------------------------------------------------------------------
+def test_more_calls_in_a_second_than_the_budget_are_busy_and_the_next_second_is_a_new_one() -> None:
+    room = make_room()
+    room.calls_per_second = 3
+    for _ in range(3):
+        room.call("ann", "whoami", at=10)
+    with pytest.raises(Busy):
+        room.call("ann", "whoami", at=999)
+    room.call("bob", "whoami", at=999)
+    room.call("ann", "whoami", at=1000)

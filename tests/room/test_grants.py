@@ -1,0 +1,315 @@
+"""What a role gives, and how a host changes it while the room runs."""
+
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cohabit.errors import BadArgs, CohabitError, Conflict, PermissionDenied, UnknownAsset
+from cohabit.model.grant import (
+    BRIDGE_NAMES, KIBITZ_ACT, KIBITZ_PERCEIVE, ROLES, Capability, capabilities, names_held, role_named,
+)  # fmt: skip
+from cohabit.room.state import Member
+
+from .making import AGENT, BLUE, EVERYBODY, GOD, HOST, PERSON, RED, entries, make_room, player, replayed, restored
+
+WIRE_ORDER = [
+    "read_all", "read_own_faction", "action_global", "action_faction", "control_world", "send_message",
+    "recv_message", "send_broadcast", "advance_time",
+]  # fmt: skip
+ROLE_TABLE = {
+    "god": WIRE_ORDER,
+    "faction_player": ["read_own_faction", "action_faction", "send_message", "recv_message", "advance_time"],
+    "observer": ["read_all", "read_own_faction", "send_message", "recv_message"],
+    "narrator": ["read_all", "read_own_faction", "send_message", "recv_message", "send_broadcast"],
+}
+
+
+def wire(value: Any) -> Any:
+    return msgspec.to_builtins(value)
+
+
+@pytest.mark.parametrize("role", ROLE_TABLE)
+def test_whoami_lists_exactly_the_bridges_permissions_of_a_role_in_the_bridges_order(role: str) -> None:
+    room = make_room({"id": "me", "role": role}, HOST)
+    me = wire(room.call("me", "whoami", at=1))
+    assert me["permissions"] == ROLE_TABLE[role]
+    assert me["role"] == role
+
+
+def test_the_nine_permissions_of_the_bridge_come_in_its_order() -> None:
+    assert list(BRIDGE_NAMES) == WIRE_ORDER
+
+
+@pytest.mark.parametrize("alias", ["player", "faction", "faction_player"])
+def test_the_aliases_of_the_player_are_the_player(alias: str) -> None:
+    room = make_room({"id": "me", "role": alias})
+    assert wire(room.call("me", "whoami", at=1))["role"] == "faction_player"
+
+
+@pytest.mark.parametrize("name", ["God", "admin", "", "narator"])
+def test_a_role_that_does_not_exist_is_refused_with_the_nearest_that_do(name: str) -> None:
+    with pytest.raises(BadArgs) as refused:
+        role_named(name)
+    assert refused.value.did_you_mean
+
+
+def test_an_agent_without_a_role_may_watch_and_nothing_else() -> None:
+    room = make_room(RED, AGENT)
+    assert room.call("bot", "view", at=1).text == "silence\n\nTo move: ann, blue"
+    assert room.call("bot", "recv_messages", at=1).count == 0
+    for name, args in (("shout", {"text": "x"}), ("send_message", {"to": "ann", "content": "x"}), ("sit", {"seat": "blue"})):
+        with pytest.raises(PermissionDenied):
+            room.call("bot", name, args, at=1)
+    assert wire(room.call("bot", "whoami", at=1))["permissions"] == ["recv_message"]
+
+
+def test_a_person_without_a_role_is_full_in_a_seat_it_takes() -> None:
+    room = make_room(RED, PERSON)
+    with pytest.raises(PermissionDenied):
+        room.call("pat", "hide", {"n": 1}, at=1)
+    room.call("pat", "sit", {"seat": "blue"}, at=2)
+    assert room.call("pat", "hide", {"n": 1}, at=3).success
+    assert room.call("pat", "send_message", {"to": "*", "content": "hello"}, at=4).recipients == ["ann"]
+
+
+def test_a_host_manages_the_room_and_does_not_act_in_the_world_or_see_what_is_hidden() -> None:
+    room = make_room(RED, BLUE, HOST, partial_intel=True)
+    room.call("ann", "hide", {"n": 42}, at=1)
+    assert "42" not in room.call("hostess", "view", at=2).text
+    with pytest.raises(PermissionDenied):
+        room.call("hostess", "shout", {"text": "x"}, at=2)
+    assert room.call("hostess", "reset", at=2).game == 2
+
+
+# -- names of both families -------------------------------------------------------------------------
+@pytest.mark.parametrize("name", [*KIBITZ_PERCEIVE, *KIBITZ_ACT])
+def test_every_kibitz_name_is_accepted_and_shown_again(name: str) -> None:
+    room = make_room(RED, HOST)
+    granted = wire(room.call("hostess", "grant", {"member": "ann", "may": [name]}, at=1))["grant"]
+    assert name in granted["kibitz"]["perceive"] + granted["kibitz"]["act"]
+
+
+@pytest.mark.parametrize("name", [*BRIDGE_NAMES, *Capability])
+def test_every_name_of_ours_and_of_the_bridge_is_accepted(name: str) -> None:
+    room = make_room(RED, HOST)
+    room.call("hostess", "grant", {"member": "ann", "may": [name]}, at=1)
+    assert room.state.members["ann"].held == capabilities([name])
+
+
+def test_the_default_of_an_agent_is_the_one_of_kibitz() -> None:
+    held = ROLES["agent"]
+    assert names_held(held, KIBITZ_PERCEIVE) == ["read-chat", "read-roster", "receive-directed"]
+    assert names_held(held, KIBITZ_ACT) == []
+
+
+def test_a_name_of_neither_family_is_refused_and_nothing_changes() -> None:
+    room = make_room(RED, HOST)
+    before = room.digest()
+    with pytest.raises(BadArgs) as refused:
+        room.call("hostess", "grant", {"member": "ann", "may": ["watch", "read-chats"]}, at=1)
+    assert "read-chat" in refused.value.did_you_mean
+    assert room.digest() == before
+
+
+@given(st.sets(st.sampled_from(list(Capability))))
+def test_a_grant_gives_exactly_what_it_names(may: set[Capability]) -> None:
+    room = make_room(RED, HOST)
+    room.call("hostess", "grant", {"member": "ann", "may": sorted(may)}, at=1)
+    assert room.state.members["ann"].held == may
+    for command in room.commands:
+        assert bool(room.decide(room.state.members["ann"], command, 1)) <= (
+            not command.needs or bool(may & set(command.needs))
+        )
+
+
+# -- changing grants --------------------------------------------------------------------------------
+def test_widening_adds_to_the_role_and_narrowing_takes_away_from_it() -> None:
+    room = make_room(RED, BLUE, HOST)
+    room.call("hostess", "widen", {"member": "ann", "may": ["send_broadcast"]}, at=1)
+    assert room.state.members["ann"].held == ROLES["faction_player"] | {Capability.SEND_BROADCAST}
+    assert room.call("ann", "send_message", {"to": "*", "content": "x"}, at=2).broadcast
+    room.call("hostess", "narrow", {"member": "ann", "may": ["send_broadcast", "act"]}, at=3)
+    with pytest.raises(PermissionDenied) as refused:
+        room.call("ann", "hide", {"n": 1}, at=4)
+    assert "action_faction" in refused.value.message
+    assert "ann" in refused.value.message
+    assert "faction_player" in refused.value.message
+
+
+def test_a_revoked_member_may_ask_who_it_is_and_nothing_else() -> None:
+    room = make_room(RED, BLUE, HOST)
+    room.call("hostess", "revoke", {"member": "ann"}, at=1)
+    assert wire(room.call("ann", "whoami", at=2))["permissions"] == []
+    for name in ("view", "recv_messages", "roster", "numbers", "objective_status"):
+        with pytest.raises(PermissionDenied):
+            room.call("ann", name, at=2)
+    room.call("hostess", "clear_grant", {"member": "ann"}, at=3)
+    assert room.state.members["ann"].held == ROLES["faction_player"]
+
+
+def test_the_override_goes_before_the_role_and_the_role_before_the_kind() -> None:
+    person = Member("p", "human")
+    assert person.held == ROLES["human"]
+    person.role = "observer"
+    assert person.held == ROLES["observer"]
+    room = make_room({"id": "p", "kind": "human", "role": "observer"}, HOST)
+    room.call("hostess", "grant", {"member": "p", "may": ["watch"]}, at=1)
+    assert room.state.members["p"].held == {Capability.WATCH}
+    room.call("hostess", "clear_grant", {"member": "p"}, at=2)
+    assert room.state.members["p"].held == ROLES["observer"]
+
+
+def test_an_expiry_is_an_event_and_what_is_left_then_is_nothing_not_the_role() -> None:
+    room = make_room(RED, BLUE, HOST)
+    room.call("hostess", "widen", {"member": "ann", "may": ["send_broadcast"], "expires_in_s": 10}, at=1000)
+    assert room.next_deadline() == 11_000
+    assert room.call("ann", "hide", {"n": 1}, at=10_999).success
+    with pytest.raises(PermissionDenied):
+        room.call("ann", "view", at=11_000)
+    expired = entries(room, "grant_expired")
+    assert [(e.at, e.by, e.args) for e in expired] == [(11_000, None, {"member": "ann"})]
+    assert room.state.members["ann"].held == frozenset()
+    assert replayed(room).digest() == room.digest()
+
+
+def test_an_expiry_that_was_due_while_nobody_called_comes_before_the_call() -> None:
+    room = make_room(RED, BLUE, HOST)
+    room.call("hostess", "grant", {"member": "ann", "may": ["read_all"], "expires_in_s": 1}, at=0)
+    with pytest.raises(PermissionDenied):
+        room.call("ann", "view", at=3_600_000)
+
+
+def test_a_member_whose_grant_ran_out_can_be_given_a_new_one_without_an_end() -> None:
+    room = make_room(RED, BLUE, HOST)
+    room.call("hostess", "grant", {"member": "ann", "may": ["watch"], "expires_in_s": 1}, at=0)
+    room.settle(5000)
+    room.call("hostess", "widen", {"member": "ann", "may": ["watch"]}, at=6000)
+    assert room.call("ann", "view", at=7000).text
+    assert len(entries(room, "grant_expired")) == 1
+
+
+def test_narrowing_keeps_the_end_that_a_grant_has() -> None:
+    room = make_room(RED, BLUE, HOST)
+    room.call("hostess", "grant", {"member": "ann", "may": ["watch", "act"], "expires_in_s": 10}, at=0)
+    room.call("hostess", "narrow", {"member": "ann", "may": ["act"]}, at=1)
+    assert room.next_deadline() == 10_000
+
+
+def test_a_kibitzer_looks_through_the_seat_it_was_given() -> None:
+    room = make_room(RED, BLUE, HOST, AGENT, partial_intel=True)
+    room.call("ann", "hide", {"n": 41}, at=1)
+    room.call("bob", "hide", {"n": 42}, at=1)
+    args = {"member": "bot", "may": ["watch", "read_own_faction"], "through": "red"}
+    room.call("hostess", "grant", args, at=2)
+    assert room.call("bot", "numbers", at=3) == {"red": [41]}
+
+
+def test_a_host_cannot_take_the_management_from_itself() -> None:
+    room = make_room(RED, HOST)
+    for name, args in (
+        ("revoke", {"member": "hostess"}),
+        ("narrow", {"member": "hostess", "may": ["manage_members"]}),
+        ("grant", {"member": "hostess", "may": ["watch"]}),
+        ("remove_member", {"member": "hostess"}),
+    ):
+        with pytest.raises(Conflict):
+            room.call("hostess", name, args, at=1)
+
+
+def test_a_host_cannot_make_a_god_since_it_is_none() -> None:
+    room = make_room(RED, HOST, GOD)
+    with pytest.raises(PermissionDenied) as refused:
+        room.call("hostess", "add_member", {"id": "me_too", "role": "god"}, at=1)
+    assert "action_global" in refused.value.message
+    assert room.call("zeus", "add_member", {"id": "me_too", "role": "god"}, at=1).role == "god"
+
+
+@pytest.mark.parametrize("name", ["grant", "widen"])
+def test_a_host_cannot_grant_what_it_does_not_hold(name: str) -> None:
+    room = make_room(RED, HOST, GOD)
+    with pytest.raises(PermissionDenied):
+        room.call("hostess", name, {"member": "ann", "may": ["action_global"]}, at=1)
+    with pytest.raises(PermissionDenied):
+        room.call("hostess", name, {"member": "hostess", "may": [*ROLES["host"], "read_all"]}, at=1)
+    assert room.call("zeus", name, {"member": "ann", "may": ["action_global"]}, at=1)
+    room.call("hostess", name, {"member": "ann", "may": ["watch", "act"]}, at=2)
+
+
+@pytest.mark.parametrize("who", ["ann", "owl", "nora", "bot", "pat"])
+def test_nobody_but_a_host_or_a_god_manages_members(who: str) -> None:
+    room = make_room(*EVERYBODY)
+    before = room.digest()
+    for name, args in (
+        ("grant", {"member": who, "may": ["read_all"]}),
+        ("widen", {"member": who, "may": ["read_all"]}),
+        ("narrow", {"member": "zeus", "may": ["read_all"]}),
+        ("revoke", {"member": "zeus"}),
+        ("clear_grant", {"member": who}),
+        ("add_member", {"id": "friend"}),
+        ("remove_member", {"member": "zeus"}),
+        ("audit", {}),
+    ):
+        with pytest.raises(PermissionDenied):
+            room.call(who, name, args, at=1)
+    assert room.digest() == before
+
+
+def test_every_change_of_a_grant_is_on_record_with_who_made_it() -> None:
+    room = make_room(RED, BLUE, HOST)
+    for i, (name, args) in enumerate(
+        [
+            ("grant", {"may": ["watch"]}),
+            ("widen", {"may": ["act"]}),
+            ("narrow", {"may": ["act"]}),
+            ("revoke", {}),
+            ("clear_grant", {}),
+        ]
+    ):
+        room.call("hostess", name, {"member": "ann", **args}, at=i)
+    made = [(e.by, e.do) for e in entries(room)[1:]]
+    assert made == [("hostess", n) for n in ("grant", "widen", "narrow", "revoke", "clear_grant")]
+    told = [t.text for e in entries(room)[1:] for t in e.told]
+    assert all("hostess" in text and "ann" in text for text in told)
+    assert len(told) == 5
+
+
+def test_what_was_refused_is_in_the_audit_and_repeats_are_summed() -> None:
+    room = make_room(RED, BLUE, HOST)
+    for at in range(5):
+        with pytest.raises(PermissionDenied):
+            room.call("ann", "reset", at=at)
+    lines = room.call("hostess", "audit", at=9).refusals
+    assert [(r.member, r.command, r.code, r.count) for r in lines] == [("ann", "reset", "PERMISSION_DENIED", 5)]
+
+
+def test_names_that_do_not_exist_cannot_flood_the_audit() -> None:
+    room = make_room(RED, BLUE, HOST)
+    for i in range(2000):
+        with pytest.raises(CohabitError):
+            room.call("ann", f"nonsense_{i}", at=1)
+    assert len(room.audit.drain()) == 1
+
+
+def test_somebody_unknown_is_named_with_near_names() -> None:
+    room = make_room(RED, BLUE, HOST)
+    with pytest.raises(UnknownAsset) as refused:
+        room.call("hostess", "revoke", {"member": "anne"}, at=1)
+    assert refused.value.did_you_mean[0] == "ann"
+
+
+def test_overrides_survive_a_snapshot() -> None:
+    room = make_room(RED, BLUE, HOST)
+    room.call("hostess", "grant", {"member": "ann", "may": ["watch"], "through": "blue", "expires_in_s": 9}, at=0)
+    back = restored(room)
+    assert back.state.members["ann"].override == room.state.members["ann"].override
+    assert back.next_deadline() == 9000
+
+
+def test_kind_and_role_are_not_the_members_own_to_say() -> None:
+    room = make_room(player("me", 0), HOST)
+    for args in ({"role": "god"}, {"kind": "human"}, {"agent_id": "hostess"}):
+        with pytest.raises(BadArgs):
+            room.call("me", "whoami", args, at=1)
