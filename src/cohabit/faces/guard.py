@@ -94,4 +94,5 @@ def bearer(headers: Any) -> str | None:
     kind, _, token = (headers.get("authorization") or "").partition(" ")
     if kind.lower() == "bearer":
         return token.strip() or None
-    return headers.get("x-wb-token")
+    other: str | None = headers.get("x-wb-token")
+    return other

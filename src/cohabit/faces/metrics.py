@@ -15,7 +15,9 @@ def _lines(house: House) -> Iterator[str]:
     yield from _one("cohabit_rooms", "gauge", "Rooms that are open.", len(house.rooms))
     broken = len(house.broken) + sum(1 for h in rooms if h.failure is not None)
     yield from _one("cohabit_rooms_broken", "gauge", "Rooms that are quarantined or stay closed.", broken)
-    yield from _one("cohabit_members", "gauge", "Members over all rooms.", sum(len(h.room.state.members) for h in rooms))
+    yield from _one(
+        "cohabit_members", "gauge", "Members over all rooms.", sum(len(h.room.state.members) for h in rooms)
+    )
     yield from _one("cohabit_watchers", "gauge", "Live subscriptions.", sum(h.watchers for h in rooms))
     yield from _one("cohabit_entries_total", "counter", "Entries on record.", sum(h.room.record.seq + 1 for h in rooms))
     yield from _one("cohabit_calls_total", "counter", "Calls since the start.", house.calls)

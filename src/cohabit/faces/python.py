@@ -1,8 +1,8 @@
 """The Python face: ``connect`` to a house in this process, or to one at an address. The same client either way.
 
-    async with connect("http://127.0.0.1:8724", token) as me:
-        print((await me.call("view"))["text"])
-        await me.call("take", {"n": 2})
+async with connect("http://127.0.0.1:8724", token) as me:
+    print((await me.call("view"))["text"])
+    await me.call("take", {"n": 2})
 """
 
 import asyncio

@@ -107,7 +107,7 @@ class Connection:
             return self.house.identify(token)
         waiting = asyncio.ensure_future(self._read())
         clock = self.house.clock
-        late = clock.call_at(clock.now() + AUTH_MS, waiting.cancel)
+        late = clock.call_at(clock.now() + AUTH_MS, lambda: None if waiting.cancel() else None)
         try:
             asked = await waiting
         except asyncio.CancelledError:
@@ -176,9 +176,7 @@ class Connection:
             if asked.command == "unsubscribe":
                 result: Any = self._unsubscribe(asked)
             else:
-                result = await self.house.call(
-                    self.credential, asked.room, asked.command, asked.args, key=asked.key
-                )
+                result = await self.house.call(self.credential, asked.room, asked.command, asked.args, key=asked.key)
         except CohabitError as refusal:
             await self._answer(asked, refusal)
             return

@@ -348,4 +348,3 @@ def _page(ctx: HouseContext, after: int, most: int) -> list[Line]:
 def _unchecked(rows: list[tuple[int, bytes, bytes]]) -> Iterator[Line]:
     for seq, body, digest in rows:
         yield Line(seq, body, digest, decode_entry(body))
-

@@ -23,7 +23,9 @@ def _doc(text: str, ge: float | None = None, le: float | None = None) -> Meta:
 class Settings(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     """See the descriptions; `docs/operations.md` lists them."""
 
-    host: Annotated[str, _doc("address to listen on; anything but loopback needs TLS or a proxy in front")] = "127.0.0.1"
+    host: Annotated[str, _doc("address to listen on; anything but loopback needs TLS or a proxy in front")] = (
+        "127.0.0.1"
+    )
     port: Annotated[int, _doc("port of the house", ge=0, le=65535)] = 8724
     data: Annotated[str, _doc("folder of the store; empty: a per-user folder")] = ""
     public_url: Annotated[str, _doc("address that clients see, behind a reverse proxy")] = ""
@@ -43,7 +45,9 @@ class Settings(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     snapshot_every: Annotated[int, _doc("entries between two snapshots of a room", ge=1)] = 1_000
     recent_entries: Annotated[int, _doc("entries of a room kept in memory for readers", ge=1)] = 1_000
     keep_entries: Annotated[int, _doc("entries of a room kept on disk; 0 keeps all", ge=0)] = 0
-    world_deadline_s: Annotated[float, _doc("how long a world may take for a call before it is quarantined", ge=0.05)] = 5.0
+    world_deadline_s: Annotated[
+        float, _doc("how long a world may take for a call before it is quarantined", ge=0.05)
+    ] = 5.0
     away_ms: Annotated[int, _doc("a member not heard of for so long counts as away", ge=1)] = 60_000
     beat_ms: Annotated[int, _doc("how often a world that runs by itself moves", ge=10)] = 200
 

@@ -32,9 +32,7 @@ class ParamDef(msgspec.Struct, frozen=True, omit_defaults=True):
         if not self.name:
             raise ValueError("a parameter's name must not be empty")
         if self.options is not None and not self.options:
-            raise ValueError(
-                f"parameter {self.name!r} has no option left; leave options out if anything goes"
-            )
+            raise ValueError(f"parameter {self.name!r} has no option left; leave options out if anything goes")
         if self.minimum is not None and self.maximum is not None and self.minimum > self.maximum:
             raise ValueError(f"parameter {self.name!r} has a minimum above its maximum")
         may_be_left_out = self.optional or not self.required
@@ -69,9 +67,7 @@ class ActionDef(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def __post_init__(self) -> None:
         if not self.name or self.name != one_line(self.name):
-            raise ValueError(
-                f"an action needs a name on one line without blanks around it, not {self.name!r}"
-            )
+            raise ValueError(f"an action needs a name on one line without blanks around it, not {self.name!r}")
         names = [parameter.name for parameter in self.parameters]
         _refuse_twins(names, f"action {self.name!r} has two parameters")
 

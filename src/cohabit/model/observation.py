@@ -171,7 +171,7 @@ class Observation(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
         if self.location:
             sections.append(_section("LOCATION", [self.location.to_text()]))
         if self.nearby_entities or self.nearby_terrain:
-            nearby = (*self.nearby_entities, *self.nearby_terrain)
+            nearby: tuple[Entity | Terrain, ...] = (*self.nearby_entities, *self.nearby_terrain)
             sections.append(_section("NEARBY", _bullets(thing.to_text() for thing in nearby)))
         if self.active_effects:
             sections.append(_section("ACTIVE EFFECTS", _bullets(e.to_text() for e in self.active_effects)))

@@ -263,9 +263,7 @@ def _advice(value: Any, classes: Classes | None) -> str:
         return f"the class {name} is not declared for this state; known: {', '.join(classes or ()) or 'none'}"
     match value:
         case set() | frozenset():
-            return (
-                f"a {name} is not in the same order on every machine; use a list, or a dict with None values"
-            )
+            return f"a {name} is not in the same order on every machine; use a list, or a dict with None values"
         case float() if type(value) is float:
             return f"{value!r} is not a finite number; use None for what is not known"
         case Enum():

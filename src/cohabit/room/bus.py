@@ -58,8 +58,7 @@ def inbox(state: RoomState, reader: Member, since_seq: int, most: int) -> tuple[
     fresh = [
         m
         for m in box.items
-        if m.seq > since_seq
-        and (Capability.RECEIVE_DIRECTED if m.directed else Capability.READ_CHAT) in held
+        if m.seq > since_seq and (Capability.RECEIVE_DIRECTED if m.directed else Capability.READ_CHAT) in held
     ]
     lost = len(box.dropped) - bisect_right(box.dropped, since_seq)
     return fresh[:most], lost

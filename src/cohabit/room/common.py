@@ -8,7 +8,13 @@ from msgspec import Meta, Struct
 
 from cohabit.errors import BadArgs, GameRejected, PermissionDenied, TurnNotYours
 from cohabit.model.grant import (
-    ACT, BRIDGE_NAMES, KIBITZ_ACT, KIBITZ_PERCEIVE, PERCEIVE, Capability, names_held,
+    ACT,
+    BRIDGE_NAMES,
+    KIBITZ_ACT,
+    KIBITZ_PERCEIVE,
+    PERCEIVE,
+    Capability,
+    names_held,
 )  # fmt: skip
 from cohabit.model.message import TEAM
 from cohabit.room import bus, turns
@@ -312,10 +318,7 @@ def objective_status(ctx: Context) -> ObjectiveStatus:
     state = ctx.state
     return ObjectiveStatus(
         state.scenario,
-        [
-            AgentObjectives(m.id, m.role_name, m.objectives, m.seat, kingdom_id(m))
-            for m in state.members.values()
-        ],
+        [AgentObjectives(m.id, m.role_name, m.objectives, m.seat, kingdom_id(m)) for m in state.members.values()],
         list(ctx.room.guarded(ctx.room.world.standings)),
     )
 

@@ -44,9 +44,7 @@ def _expiry(ctx: Context, expires_in_s: int | None) -> int | None:
     return None if expires_in_s is None else ctx.at + expires_in_s * 1000
 
 
-ExpiresIn = Annotated[
-    Annotated[int, Meta(ge=1, le=10**9)] | None, Meta(description="runs out after so many seconds")
-]
+ExpiresIn = Annotated[Annotated[int, Meta(ge=1, le=10**9)] | None, Meta(description="runs out after so many seconds")]
 
 
 @command(category="host", needs=C.MANAGE_MEMBERS, records=True)

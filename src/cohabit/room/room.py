@@ -13,7 +13,14 @@ import msgspec
 from msgspec import Struct
 
 from cohabit.errors import (
-    BadArgs, CohabitError, Conflict, GameCrash, PermissionDenied, RecordCorrupt, ScopeViolation, Unauthorized,
+    BadArgs,
+    CohabitError,
+    Conflict,
+    GameCrash,
+    PermissionDenied,
+    RecordCorrupt,
+    ScopeViolation,
+    Unauthorized,
     by_code,
 )  # fmt: skip
 from cohabit.model.action import ActionResult
@@ -463,4 +470,3 @@ def _choices_text(choices: Sequence[Mapping[str, Any]]) -> str:
 
 def _args_digest(args: Any) -> str:
     return sha256(_sorted_json(args or {})).hexdigest()[:16]
-

@@ -107,11 +107,15 @@ def after(room: "Room", context: Context) -> None:
     pace = world.spec.pace
     if pace == "rounds" and state.waiting_for and not room.to_move():
         resolve(context)
+    if room.has_moving_seats:
+        seats = room.obliged(world.seats_now)
+        if seats is not None and list(seats) != state.seats:
+            bind(room, seats)
     if state.rematch_ms is not None:
-        _notice_the_end(room, context.at)
-    seats = room.guarded(world.seats_now)
-    if seats is not None and list(seats) != state.seats:
-        bind(room, seats)
+        if room.to_move():
+            state.over_since = None
+        elif state.over_since is None:
+            state.over_since = context.at
     if pace in ("turns", "rounds"):
         waiting = list(room.to_move())
         if waiting != state.waiting_for:
@@ -119,6 +123,14 @@ def after(room: "Room", context: Context) -> None:
             if pace == "turns" or len(waiting) > len(state.waiting_for):
                 state.turn_started = context.at
             state.waiting_for = waiting
+
+
+def _notice_the_end(room: "Room", at: int) -> None:
+    """Keep since when the game is over, for the rematch that follows."""
+    if room.to_move():
+        room.state.over_since = None
+    elif room.state.over_since is None:
+        room.state.over_since = at
 
 
 def bind(room: "Room", seats: Sequence[Seat]) -> None:
@@ -131,7 +143,8 @@ def bind(room: "Room", seats: Sequence[Seat]) -> None:
     state.seats = list(seats)
     room.seats = {s.id: s for s in seats}
     ids = [s.id for s in seats]
-    state.seats_ever.extend(i for i in ids if i not in state.seats_ever)
+    known = set(state.seats_ever)
+    state.seats_ever.extend(i for i in ids if i not in known)
     taken = {m.seat for m in state.members.values() if m.seat is not None}
     for member in state.members.values():
         if member.claim is not None and member.seat is None:

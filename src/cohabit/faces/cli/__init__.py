@@ -44,9 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as bug:
         if os.environ.get("COHABIT_DEBUG"):
             raise
-        complain(
-            f"a bug of ours: {type(bug).__name__}: {bug} (COHABIT_DEBUG=1 shows where; please report it)"
-        )
+        complain(f"a bug of ours: {type(bug).__name__}: {bug} (COHABIT_DEBUG=1 shows where; please report it)")
         return 1
 
 
@@ -65,7 +63,7 @@ def _run(words: list[str]) -> int:
     module = importlib.import_module(f"cohabit.faces.cli.{verb.module}")
     parser = _parser(verb, getattr(module, verb.name))
     getattr(module, f"{verb.name}_options")(parser)
-    # Options may stand between words (`call take --room demo n=2`), save where there are verbs below the verb.
+    # Options may stand between words (`call take --room demo n=2`); not where there are verbs below the verb.
     parse = parser.parse_args if verb.name == "token" else parser.parse_intermixed_args
     code: int = getattr(module, verb.name)(parse(words[1:]))
     return code
@@ -80,6 +78,13 @@ def _unknown(word: str) -> str:
     return f"there is no verb {word!r}; did you mean {near}? `cohabit --help` lists them all"
 
 
+class Help(argparse.RawDescriptionHelpFormatter):
+    """Options in one column, their text in another, also where the terminal is wide."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=28, width=100)
+
+
 class Parser(argparse.ArgumentParser):
     """argparse, with mistakes told in one line."""
 
@@ -92,8 +97,9 @@ def _parser(verb: Verb, run: object) -> Parser:
     text, _, examples = (inspect.getdoc(run) or verb.summary).partition("\nExamples:\n")
     return Parser(
         prog=f"cohabit {verb.name}",
+        usage=" ".join(filter(None, (f"cohabit {verb.name}", verb.takes, "[options]"))),
         description=text.strip(),
         epilog=f"examples:\n{examples}" if examples else None,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=Help,
         allow_abbrev=False,
     )

@@ -6,9 +6,7 @@ from cohabit.faces.cli.say import clean, tell
 
 
 def check_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "world", metavar="WORLD", help="a .py file, FILE.py:ClassName, or the name of a world"
-    )
+    parser.add_argument("world", metavar="WORLD", help="a .py file, FILE.py:ClassName, or the name of a world")
 
 
 def check(args: argparse.Namespace) -> int:

@@ -62,9 +62,7 @@ def need_room(store: SQLiteStore, room: str) -> str:
     rooms = store.rooms()
     if room not in rooms:
         there = f"there are {', '.join(rooms)}" if rooms else "there is none yet"
-        raise UnknownRoom(
-            f"there is no room {room!r} in {store.folder}; {there}", did_you_mean=nearest(room, rooms, 2)
-        )
+        raise UnknownRoom(f"there is no room {room!r} in {store.folder}; {there}", did_you_mean=nearest(room, rooms, 2))
     return room
 
 
@@ -80,11 +78,9 @@ class Place(NamedTuple):
 def place_options(parser: argparse.ArgumentParser, room: bool = True) -> None:
     parser.add_argument(
         "--url",
-        help="address of the house, or a whole link with room and token (COHABIT_URL; otherwise this machine)",
+        help="address of the house, or a link with room and token (COHABIT_URL; otherwise this machine)",
     )
-    parser.add_argument(
-        "--token", help="your credential; in COHABIT_TOKEN nobody else on this machine sees it"
-    )
+    parser.add_argument("--token", help="your credential; in COHABIT_TOKEN nobody else on this machine sees it")
     if room:
         parser.add_argument("--room", help="the room; a credential that is bound to one need not say it")
 

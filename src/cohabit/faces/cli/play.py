@@ -137,9 +137,7 @@ class Table:
             number = int(word)
             if not 1 <= number <= len(self._choices):
                 raise UsageError(
-                    f"choose 1 to {len(self._choices)}"
-                    if self._choices
-                    else "there is nothing to choose just now"
+                    f"choose 1 to {len(self._choices)}" if self._choices else "there is nothing to choose just now"
                 )
             chosen = self._choices[number - 1]
         else:

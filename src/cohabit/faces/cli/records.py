@@ -28,7 +28,7 @@ from cohabit.room.views import feed
 
 # -- where a record comes from ------------------------------------------------------------------
 class Source(NamedTuple):
-    """A record: its rows in order, how many, and the snapshot to start from where the beginning was pruned."""
+    """A record: its rows, how many, and the snapshot to start from where the beginning was pruned."""
 
     name: str
     rows: Iterable[Row]
@@ -92,9 +92,7 @@ def run_again(source: Source) -> Iterator[tuple[Room, Line]]:
         return
     snapshot = source.snapshot
     if snapshot is None or first[0] > snapshot.seq + 1:
-        raise RecordCorrupt(
-            f"this record begins with entry {first[0]}, and no snapshot leads up to it", seq=0
-        )
+        raise RecordCorrupt(f"this record begins with entry {first[0]}, and no snapshot leads up to it", seq=0)
     if first[0] == snapshot.seq + 1:
         lines = read_lines(chain([first], rows), snapshot.seq, snapshot.digest)
     else:  # what comes before the snapshot has nothing to run on, but it must lead to it
@@ -108,9 +106,7 @@ def run_again(source: Source) -> Iterator[tuple[Room, Line]]:
 
 def _same(digest: bytes, snapshot: Snapshot) -> None:
     if digest != snapshot.digest:
-        raise RecordCorrupt(
-            f"the snapshot at entry {snapshot.seq} does not belong to this record", seq=snapshot.seq
-        )
+        raise RecordCorrupt(f"the snapshot at entry {snapshot.seq} does not belong to this record", seq=snapshot.seq)
 
 
 def with_progress(steps: Iterable[tuple[Room, Line]], total: int, what: str) -> Iterator[tuple[Room, Line]]:
@@ -126,13 +122,9 @@ def with_progress(steps: Iterable[tuple[Room, Line]], total: int, what: str) -> 
 
 # -- replay -------------------------------------------------------------------------------------
 def replay_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "record", metavar="ROOM|FILE", help="a room of the data folder, or an export (.jsonl)"
-    )
+    parser.add_argument("record", metavar="ROOM|FILE", help="a room of the data folder, or an export (.jsonl)")
     parser.add_argument("--at", type=int, metavar="N", help="stop after entry N")
-    parser.add_argument(
-        "--every", action="store_true", help="show the world after every entry that told something"
-    )
+    parser.add_argument("--every", action="store_true", help="show the world after every entry that told something")
     data_option(parser)
 
 
@@ -173,9 +165,7 @@ def _world(room: Room) -> str:
 
 # -- verify -------------------------------------------------------------------------------------
 def verify_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "records", nargs="*", metavar="ROOM|FILE", help="which; left out: every room of the folder"
-    )
+    parser.add_argument("records", nargs="*", metavar="ROOM|FILE", help="which; left out: every room of the folder")
     data_option(parser)
 
 
@@ -221,9 +211,7 @@ def _agrees(room: Room, line: Line, snapshot: Snapshot) -> None:
     """The snapshot a house would start from is the room that the record gives."""
     _same(line.digest, snapshot)
     if Room.restore(snapshot, (), make_world).digest() != room.digest():
-        raise RecordCorrupt(
-            f"the snapshot at entry {snapshot.seq} differs from the replayed room", seq=snapshot.seq
-        )
+        raise RecordCorrupt(f"the snapshot at entry {snapshot.seq} differs from the replayed room", seq=snapshot.seq)
 
 
 # -- export and backup --------------------------------------------------------------------------
@@ -278,7 +266,7 @@ def _everything(source: Source) -> Iterator[bytes]:
 
 
 def _seen_by(source: Source, who: str) -> Iterator[bytes]:
-    """What the one place that withholds lets this member know of each entry, with the grant of that moment."""
+    """What the member was told of each entry, by the one place that withholds, with the grant it then had."""
     room: Room | None = None
     ever = False
     for room, line in with_progress(run_again(source), source.total, source.name):
@@ -289,9 +277,7 @@ def _seen_by(source: Source, who: str) -> Iterator[bytes]:
                 yield msgspec.json.encode(item)
     if not ever:
         members = list(room.state.members) if room is not None else []
-        raise UnknownAsset(
-            f"nobody in this room was ever called {who!r}", did_you_mean=nearest(who, members, 2)
-        )
+        raise UnknownAsset(f"nobody in this room was ever called {who!r}", did_you_mean=nearest(who, members, 2))
 
 
 def backup_options(parser: argparse.ArgumentParser) -> None:

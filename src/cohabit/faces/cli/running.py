@@ -4,6 +4,7 @@ import argparse
 import logging
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from cohabit.errors import BadArgs
@@ -25,9 +26,7 @@ Greeting = Callable[[str], Iterable[str]]
 
 def serve_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quiet", action="store_true", help="do not show what happens in the rooms")
-    parser.add_argument(
-        "--conformance", action="store_true", help="add the MCP test fixtures; for tests only"
-    )
+    parser.add_argument("--conformance", action="store_true", help="add the MCP test fixtures; for tests only")
     settings_options(parser)
 
 
@@ -76,10 +75,8 @@ def run_house(
 
             await listen(house, ready=ready, conformance=conformance)
 
-    try:
+    with suppress(KeyboardInterrupt):
         run(main())
-    except KeyboardInterrupt:
-        pass
     tell("Stopped. Start again to go on.")
     return 0
 
@@ -141,7 +138,5 @@ def _log_to_stderr(level: str) -> None:
     }
     if level.lower() not in levels:
         raise BadArgs(f"log_level: {level!r} is none of {', '.join(levels)}", did_you_mean=["info"])
-    logging.basicConfig(
-        level=logging.WARNING, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s"
-    )
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s")
     logging.getLogger("cohabit").setLevel(levels[level.lower()])

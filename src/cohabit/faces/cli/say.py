@@ -26,9 +26,7 @@ class UsageError(Exception):
 
 def clean(text: object, lines: bool = False) -> str:
     """Text that others wrote, without control characters: it cannot move the cursor or forge a line."""
-    return "".join(
-        c if c.isprintable() or (lines and c == "\n") else ("⏎" if c == "\n" else "·") for c in str(text)
-    )
+    return "".join(c if c.isprintable() or (lines and c == "\n") else ("⏎" if c == "\n" else "·") for c in str(text))
 
 
 def in_one_line(refusal: CohabitError) -> str:
@@ -71,11 +69,7 @@ def _columns(row: Sequence[str], widths: Sequence[int]) -> str:
 
 def moment(at: int, day: bool = False) -> str:
     """A time as people here read it."""
-    return (
-        datetime.fromtimestamp(at / 1000, UTC)
-        .astimezone()
-        .strftime("%Y-%m-%d %H:%M:%S" if day else "%H:%M:%S")
-    )
+    return datetime.fromtimestamp(at / 1000, UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S" if day else "%H:%M:%S")
 
 
 def event(at: int, room: str, who: str, text: str) -> str:

@@ -63,6 +63,4 @@ def _credential(house: "House", room: str, wanted: str | None) -> str:
         raise UnknownAsset(f"nobody in room {room} is called {wanted!r}; there are {', '.join(members)}")
     who = members[wanted or next((m.id for m in members.values() if m.seat), next(iter(members)))]
     now = house.clock.now()
-    return house.identities.add(
-        who.id, at=now, kind=who.kind, room=room, label="stdio", expires_at=now + 24 * HOUR_MS
-    )
+    return house.identities.add(who.id, at=now, kind=who.kind, room=room, label="stdio", expires_at=now + 24 * HOUR_MS)

@@ -24,9 +24,7 @@ def token_options(parser: argparse.ArgumentParser) -> None:
     new.add_argument(
         "--kind", choices=("human", "agent"), help="bound to the credential (default agent; a host: human)"
     )
-    new.add_argument(
-        "--host", dest="is_host", action="store_true", help="may open rooms and enter every one of them"
-    )
+    new.add_argument("--host", dest="is_host", action="store_true", help="may open rooms and enter every one of them")
     new.add_argument("--room", help="for a member of this room, and only for it")
     new.add_argument("--expires", metavar="30d", help="runs out after so long: 90s, 45m, 12h, 30d, 4w")
     new.add_argument("--label", default="", help="a note of your own, shown in the list")
@@ -102,8 +100,9 @@ def _list(args: argparse.Namespace, store: SQLiteStore) -> None:
     now = _now()
     found = sorted(store.credentials(), key=lambda c: (c.room or "", c.who, c.created_at))
     rows = [
-        (c.who, c.kind, c.room or ("every room" if c.host else "the house"), "yes" if c.host else "", c.label,
-         moment(c.created_at, day=True), moment(c.expires_at, day=True) if c.expires_at else "", _state(c, now))
+        (c.who, c.kind, c.room or ("every room" if c.host else "the house"), "yes" if c.host else "",
+         c.label, moment(c.created_at, day=True), moment(c.expires_at, day=True) if c.expires_at else "",
+         _state(c, now))
         for c in found
     ]  # fmt: skip
     tell(table(("who", "kind", "for", "host", "label", "made", "until", "state"), rows))

@@ -35,9 +35,7 @@ def up_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--demo", action="store_true", help="a room where built-in players are already at it")
     parser.add_argument("--world", help="another world than the scenario's, by name or .py file")
     parser.add_argument("--players", metavar="A,B", help="names of the players, where only a world is given")
-    parser.add_argument(
-        "--bots", action="store_true", help="built-in players hold every seat until somebody comes"
-    )
+    parser.add_argument("--bots", action="store_true", help="built-in players hold every seat until somebody comes")
     parser.add_argument("--room", help="id of the room (otherwise named after the scenario)")
     parser.add_argument("--seed", type=int, help="the seed of the world (otherwise drawn)")
     parser.add_argument("--quiet", action="store_true", help="do not show what happens in the rooms")
@@ -127,9 +125,7 @@ def _check(plan: Plan) -> None:
 
 
 def _is_world(source: str) -> bool:
-    return (
-        source.endswith(".py") or ".py:" in source or (not Path(source).exists() and source in known_worlds())
-    )
+    return source.endswith(".py") or ".py:" in source or (not Path(source).exists() and source in known_worlds())
 
 
 def _of_this_folder(settings: Settings, room: str | None) -> Plan:
@@ -154,8 +150,7 @@ def world_scenario(source: str, players: Sequence[str]) -> Scenario:
         check_id(name)
     stand_in = "random" if cls.legal is not World.legal else None
     seated = [
-        AgentSpec(id=name, role="faction_player", claim=f"auto:{i}", stand_in=stand_in)
-        for i, name in enumerate(names)
+        AgentSpec(id=name, role="faction_player", claim=f"auto:{i}", stand_in=stand_in) for i, name in enumerate(names)
     ]
     you = AgentSpec(id="you", kind="human", role="host")
     return Scenario(agents=[you, *seated], scenario=cls.spec.name, world=source)

@@ -7,33 +7,34 @@ class Verb(NamedTuple):
     """One verb: ``module`` has a function of its name, and ``NAME_options`` that declares what it takes."""
 
     name: str
+    takes: str
     summary: str
     module: str
 
 
 GROUPS: dict[str, tuple[Verb, ...]] = {
     "Run a house": (
-        Verb("up", "open a room from a scenario and serve it", "up"),
-        Verb("serve", "serve the rooms of a data folder", "running"),
-        Verb("mcp", "speak MCP on stdin and stdout, for clients that start a program", "stdio"),
-        Verb("token", "make, list, renew and revoke credentials", "token"),
+        Verb("up", "[SCENARIO]", "open a room from a scenario and serve it", "up"),
+        Verb("serve", "", "serve the rooms of a data folder", "running"),
+        Verb("mcp", "", "speak MCP on stdin and stdout, for clients that start a program", "stdio"),
+        Verb("token", "new|list|rotate|revoke|make", "make, list, renew and revoke credentials", "token"),
     ),
     "Take part": (
-        Verb("play", "play in a room, here in the terminal", "play"),
-        Verb("watch", "see what happens in a room", "watch"),
-        Verb("call", "send one command and print the answer as JSON", "call"),
-        Verb("invite", "add somebody to a room and get a token for them", "call"),
+        Verb("play", "ROOM", "play in a room, here in the terminal", "play"),
+        Verb("watch", "ROOM", "see what happens in a room", "watch"),
+        Verb("call", "COMMAND [NAME=VALUE …]", "send one command and print the answer as JSON", "call"),
+        Verb("invite", "NAME", "add somebody to a room and get a token for them", "call"),
     ),
     "Look around": (
-        Verb("rooms", "list the rooms of a house", "lists"),
-        Verb("worlds", "list the worlds and scenarios there are", "lists"),
-        Verb("check", "try a world of your own: does it keep the contract?", "check"),
+        Verb("rooms", "", "list the rooms of a house", "lists"),
+        Verb("worlds", "", "list the worlds and scenarios there are", "lists"),
+        Verb("check", "WORLD", "try a world of your own: does it keep the contract?", "check"),
     ),
     "Records": (
-        Verb("replay", "run a record again and read what happened", "records"),
-        Verb("verify", "prove that records are whole and replay to the same worlds", "records"),
-        Verb("export", "write a record as JSON lines", "records"),
-        Verb("backup", "copy the store of a running house", "records"),
+        Verb("replay", "ROOM|FILE", "run a record again and read what happened", "records"),
+        Verb("verify", "[ROOM|FILE …]", "prove that records are whole and replay to the same worlds", "records"),
+        Verb("export", "ROOM", "write a record as JSON lines", "records"),
+        Verb("backup", "FILE", "copy the store of a running house", "records"),
     ),
 }
 VERBS: dict[str, Verb] = {verb.name: verb for verbs in GROUPS.values() for verb in verbs}

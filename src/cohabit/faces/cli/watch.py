@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+from contextlib import suppress
 
 from cohabit.errors import UnknownRoom
 from cohabit.faces.cli.options import Place, place_of, place_options
@@ -11,9 +12,7 @@ from cohabit.faces.python import Client, connect
 
 def watch_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("room", nargs="?", metavar="ROOM", help="the room, or a link from `cohabit up`")
-    parser.add_argument(
-        "--events", action="store_true", help="only what happens, without the view of the world"
-    )
+    parser.add_argument("--events", action="store_true", help="only what happens, without the view of the world")
     parser.add_argument("--all", action="store_true", help="from the beginning, not only from now on")
     place_options(parser, room=False)
 
@@ -26,10 +25,8 @@ def watch(args: argparse.Namespace) -> int:
       cohabit watch 'http://127.0.0.1:8724/?room=demo#TOKEN'
       cohabit watch demo --events --all
     """
-    try:
+    with suppress(KeyboardInterrupt):
         asyncio.run(_watch(place_of(args), "" if args.all else None, not args.events))
-    except KeyboardInterrupt:
-        pass
     return 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -48,7 +49,7 @@ class Protocol:
             title=TITLE,
             description="Several AI agents, and people, in the same world.",
             cache_hints={
-                **{method: CacheHint(FRESH_MS, "private") for method in LISTS},  # type: ignore[dict-item]
+                **{method: CacheHint(FRESH_MS, "private") for method in LISTS},
                 "resources/read": CacheHint(0, "private"),
             },
             get_tool_input_schema=self._header_schema,
@@ -72,7 +73,9 @@ class Protocol:
         ]  # in place of OpenTelemetry, which costs and sends nothing here
         if self.fixtures is not None:
             self.fixtures.install(server)
-            security = RequestStateSecurity.ephemeral(bind_principal=lambda ctx: self._backend_of(ctx).who)
+            security = RequestStateSecurity(
+                keys=[secrets.token_bytes(32)], bind_principal=lambda ctx: self._backend_of(ctx).who
+            )
             server.middleware.append(RequestStateBoundary(security, default_audience="cohabit"))
         return server
 

@@ -44,7 +44,7 @@ def bug(error: Exception) -> Internal:
 
 
 async def mask(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-    """Middleware: nothing but errors of the protocol leaves. (The SDK puts the text of others on the wire.)"""
+    """Middleware: only errors of the protocol leave. (The SDK would put the text of others on the wire.)"""
     try:
         return await call_next(ctx)
     except (MCPError, ValidationError):

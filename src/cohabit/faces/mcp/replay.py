@@ -10,10 +10,14 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
+from anyio.abc import TaskGroup
 from mcp.server.auth.middleware.bearer_auth import AuthorizationContext
 from mcp.server.streamable_http import (
-    EventCallback, EventMessage, EventStore, StreamableHTTPServerTransport,
-)  # fmt: skip
+    EventCallback,
+    EventMessage,
+    EventStore,
+    StreamableHTTPServerTransport,
+)
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp_types import JSONRPCMessage
 
@@ -65,13 +69,16 @@ class ReplayingSessions(StreamableHTTPSessionManager):
     def _admit_session(self, requestor: AuthorizationContext | None) -> StreamableHTTPServerTransport | None:
         admitted = super()._admit_session(requestor)
         theirs = [session for session, owner in self._session_owners.items() if owner == requestor]
-        if len(theirs) > self._most_each and self._task_group is not None:
-            oldest = self._server_instances[theirs[0]]
-            self._task_group.start_soon(self._discard_session, theirs[0], oldest)
+        if len(theirs) > self._most_each:
+            self._end(theirs[0])
         return admitted
 
     def end_all(self) -> None:
         """End every session and the streams it holds; their clients may open new ones elsewhere."""
-        if self._task_group is not None:
-            for session, transport in list(self._server_instances.items()):
-                self._task_group.start_soon(self._discard_session, session, transport)
+        for session in list(self._server_instances):
+            self._end(session)
+
+    def _end(self, session: str) -> None:
+        running: TaskGroup | None = self._task_group
+        if running is not None:
+            running.start_soon(self._discard_session, session, self._server_instances[session])

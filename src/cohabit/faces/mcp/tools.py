@@ -28,7 +28,7 @@ Context = ServerRequestContext[Any, Any]
 
 
 def tool_of(offer: Offer, *, roams: bool, bound: bool) -> types.Tool:
-    """A command as a tool. Where calls may name a room it has a `room` argument, if it has none of its own."""
+    """A command as a tool; with an argument `room`, where calls may name one and it has none of its own."""
     schema = offer.schema
     if roams and offer.about_room and "room" not in schema.get("properties", {}):
         required = [] if bound or offer.name == "rotate_token" else ["room"]
