@@ -351,7 +351,9 @@ class RoomHost:
             except Exception:
                 log.exception("room %s: no snapshot could be made", self.room.id)
         body = (snapshot.seq, snapshot.encode()) if snapshot is not None else None
-        done = self._writer.submit(Write(self.room.id, frames.lines, body, refusals))
+        keep = self.settings.keep_entries
+        forget = frames.lines[-1].seq + 1 - keep if keep and snapshot is not None else None
+        done = self._writer.submit(Write(self.room.id, frames.lines, body, refusals, forget))
 
         def durable(written: "asyncio.Future[None]") -> None:
             self._busy = False

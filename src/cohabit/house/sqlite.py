@@ -4,6 +4,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ create table if not exists credentials (hash blob primary key, body blob not nul
 insert or ignore into meta values ('schema', 1), ('credentials', 0);
 """
 SNAPSHOTS_KEPT = 2
+REFUSALS_KEPT = 5_000
 PAGE = 1000
 
 
@@ -56,12 +58,18 @@ class SQLiteStore:
     # -- writing ----------------------------------------------------------------------------------
     def commit(self, writes: Sequence[Write]) -> None:
         try:
-            with self._guard, self._db:
-                self._db.execute("begin immediate")
+            with self._transaction():
                 for write in writes:
                     self._write(write)
         except sqlite3.Error as wrong:
             raise StorageFailed(f"the record could not be written ({wrong}); nothing of this call happened") from wrong
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """All or nothing, and on disk when it is left."""
+        with self._guard, self._db:
+            self._db.execute("begin immediate")
+            yield
 
     def _write(self, write: Write) -> None:
         room = write.room
@@ -81,17 +89,25 @@ class SQLiteStore:
                 "insert or replace into refusals values (?, ?, ?)",
                 [(room, r.id, msgspec.json.encode(r)) for r in write.refusals],
             )
+            newest = max(r.id for r in write.refusals)
+            self._db.execute("delete from refusals where room = ? and id <= ?", (room, newest - REFUSALS_KEPT))
+        if write.forget_before is not None:
+            self._forget(room, write.forget_before)
+
+    def _forget(self, room: str, before: int) -> int:
+        """Delete old entries, never past the older snapshot: it carries the head of the chain there."""
+        oldest = self._db.execute("select min(seq) from snapshots where room = ?", (room,)).fetchone()[0]
+        edge = min(before, (oldest if oldest is not None else -1) + 1)
+        return self._db.execute("delete from entries where room = ? and seq < ?", (room, edge)).rowcount
 
     def delete_room(self, room: str) -> None:
-        with self._guard, self._db:
+        with self._transaction():
             for table in ("entries", "snapshots", "refusals"):
                 self._db.execute(f"delete from {table} where room = ?", (room,))
 
     def prune(self, room: str, before: int) -> int:
-        with self._guard, self._db:
-            kept = self._db.execute("select max(seq) from snapshots where room = ?", (room,)).fetchone()[0]
-            edge = min(before, (kept if kept is not None else -1) + 1)
-            return self._db.execute("delete from entries where room = ? and seq < ?", (room, edge)).rowcount
+        with self._transaction():
+            return self._forget(room, before)
 
     # -- reading ----------------------------------------------------------------------------------
     def rooms(self) -> list[str]:
@@ -134,7 +150,7 @@ class SQLiteStore:
         return [msgspec.msgpack.decode(row[0], type=Credential) for row in self._read("select body from credentials")]
 
     def put_credential(self, credential: Credential) -> None:
-        with self._guard, self._db:
+        with self._transaction():
             self._db.execute(
                 "insert or replace into credentials values (?, ?)",
                 (credential.hash, msgspec.msgpack.encode(credential)),

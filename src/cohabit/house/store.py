@@ -23,6 +23,7 @@ class Write(Struct):
     lines: Sequence[Line] = ()
     snapshot: tuple[int, bytes] | None = None
     refusals: Sequence[Refusal] = ()
+    forget_before: int | None = None  # entries older than this may go, as far as snapshots allow
 
 
 class Credential(Struct, omit_defaults=True):

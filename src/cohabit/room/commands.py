@@ -21,6 +21,7 @@ from cohabit.world import Mark, Seat, World
 Category = Literal["meta", "discovery", "action", "read", "control", "bus", "host"]
 Where = Literal["world", "room", "house"]
 F = TypeVar("F", bound=Callable[..., Any])
+_encode = msgspec.json.Encoder().encode
 
 
 class Command:
@@ -89,16 +90,26 @@ class Command:
 
     def check(self, args: Any) -> dict[str, Any]:
         """The arguments as the function takes them, or BAD_ARGS with words that say what is wrong."""
-        if self.raw:
-            return {p.name: args.get(p.name) for p in self._params} if isinstance(args, Mapping) else {}
+        # By way of JSON, because that is what the record keeps: a replay gets the very same arguments.
         try:
-            typed = msgspec.convert(args if args is not None else {}, self.args_type)
-        except msgspec.ValidationError as wrong:
+            plain = _encode(args if args is not None else {})
+        except (TypeError, ValueError, OverflowError, RecursionError) as wrong:
+            raise BadArgs(f"{self.name}: the arguments cannot be written as JSON: {wrong}", command=self.name) from None
+        if self.raw:
+            given = msgspec.json.decode(plain)
+            return {p.name: given.get(p.name) for p in self._params} if isinstance(given, dict) else {}
+        try:
+            typed = self._decode(plain)
+        except msgspec.DecodeError as wrong:
             known = [p.name for p in self._params]
             raise BadArgs(
                 f"{self.name}: {_in_words(str(wrong), known)}", command=self.name, did_you_mean=_closer(args, known)
             ) from None
         return msgspec.structs.asdict(typed)
+
+    @cached_property
+    def _decode(self) -> Callable[[bytes], msgspec.Struct]:
+        return msgspec.json.Decoder(self.args_type).decode
 
     @cached_property
     def schema(self) -> dict[str, Any]:

@@ -45,8 +45,8 @@ class Wrapped(Struct, forbid_unknown_fields=True):
 def unwrap(args: Any) -> tuple[str, dict[str, Any], str | None]:
     """``act`` and the command it names are the same thing."""
     try:
-        wrapped = msgspec.convert(args, Wrapped)
-    except msgspec.ValidationError as wrong:
+        wrapped = msgspec.json.decode(msgspec.json.encode(args), type=Wrapped)
+    except (TypeError, ValueError, OverflowError, RecursionError) as wrong:
         raise BadArgs(f'act: {wrong}; send {{"action": name, "params": {{…}}, "reasoning": why}}') from None
     if wrapped.action == "act":
         raise BadArgs("act names another action, not itself")

@@ -7,6 +7,7 @@ from msgspec import Meta, Struct
 from cohabit.errors import Conflict, GameRejected, PermissionDenied, UnknownAsset
 from cohabit.model.grant import Capability
 from cohabit.model.suggest import nearest
+from cohabit.room import turns
 from cohabit.room.commands import command
 from cohabit.room.context import Context
 from cohabit.room.system import begin_again, next_seed
@@ -116,6 +117,7 @@ def stand_up(ctx: Context) -> Seated:
         raise GameRejected("you hold no seat")
     ctx.tell(f"{me.id} leaves seat {me.seat}", "roster")
     me.seat = None
+    turns.bind(ctx.room, ctx.state.seats)
     return Seated(None)
 
 
@@ -126,7 +128,8 @@ class Begun(Struct):
 
 @command(category="control", needs=C.CONTROL_WORLD, records=True, ungated=True)
 def reset(
-    ctx: Context, seed: Annotated[int | None, Meta(description="another seed; left out: the same again")] = None
+    ctx: Context,
+    seed: Annotated[Annotated[int, Meta(ge=0, lt=2**63)] | None, Meta(description="left out: the same again")] = None,
 ) -> Begun:
     """Start the world over, from the same seed unless you give another. The record goes on."""
     return _begin_again(ctx, ctx.state.seed if seed is None else seed, "reset the world")

@@ -4,7 +4,7 @@ The same function serves the call path, the tool lists and anybody who asks "why
 nothing, logs nothing and reads no clock.
 """
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from msgspec import Struct
 
@@ -65,9 +65,11 @@ def by_turn(
     return YES
 
 
-def by_seat(member: Member, command: Command) -> Decision:
-    """An action that is done by a seat needs one."""
-    if command.needs_seat and member.seat is None:
+def by_seat(member: Member, command: Command, seats: Container[SeatId]) -> Decision:
+    """An action that is done by a seat needs one that is there; ``action_faction`` gives nothing without."""
+    if member.seat in seats or command.where != "world" or not command.records:
+        return YES
+    if command.needs_seat or not any(n in member.held for n in command.needs if n != Capability.ACTION_FACTION):
         return Decision("PERMISSION_DENIED", f"{command.name} is done from a seat, and {member.id} holds none")
     return YES
 

@@ -35,6 +35,9 @@ def _other(ctx: Context, name: str) -> Member:
 def _put(ctx: Context, who: Member, grant: Grant | None, words: str) -> Granted:
     if who.id == ctx.member.id and grant is not None and C.MANAGE_MEMBERS not in grant.may:
         raise Conflict("that would take the right to manage members from yourself; let another host do it")
+    beyond = sorted(set(grant.may) - who.held) if grant is not None and who.id == ctx.member.id else []
+    if beyond:
+        raise PermissionDenied(f"you cannot give yourself what you do not hold: {', '.join(beyond)}")
     who.override = grant
     ctx.tell(f"{ctx.member.id} {words} for {who.id}", "roster")
     return Granted(who.id, grant_wire(who))
@@ -92,7 +95,7 @@ def _through(who: Member) -> str | None:
 
 
 def _ends(who: Member) -> int | None:
-    return who.override.expires_at if who.override else None
+    return who.override.expires_at if who.override and who.override.may else None  # one that ran out has no end
 
 
 class Joined(Struct):
@@ -154,6 +157,9 @@ def remove_member(ctx: Context, member: MemberId) -> Removed:
             team.remove(who.id)
     if who.id in state.turn_order:
         _out_of_order(ctx, who.id)
+    if state.paused_by == who.id:
+        state.pause_until = ctx.at + state.pause_grace_ms
+    turns.bind(ctx.room, state.seats)  # its seat is free for whoever else claims it
     ctx.tell(f"{ctx.member.id} removed {who.id}", "roster")
     return Removed(who.id)
 

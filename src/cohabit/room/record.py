@@ -34,12 +34,17 @@ class Snapshot(Struct, frozen=True):
     format: int = 1
 
     def encode(self) -> bytes:
-        return _encode(self)
+        """As bytes that begin with their own digest."""
+        body = _encode(self)
+        return sha256(body).digest() + body
 
     @classmethod
     def decode(cls, data: bytes) -> "Snapshot":
+        body = data[32:]
+        if sha256(body).digest() != data[:32]:
+            raise RecordCorrupt("a snapshot is damaged: it was changed or cut off")
         try:
-            return _decode(data)
+            return _decode(body)
         except msgspec.MsgspecError as wrong:
             raise RecordCorrupt(f"a snapshot cannot be read: {wrong}") from None
 

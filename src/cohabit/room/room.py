@@ -107,11 +107,7 @@ class Room:
         """The room that was at ``snapshot``, brought forward by the lines that follow it."""
         state = snapshot.state
         world = make_world(state.source, state.config)
-        if world.spec.version != state.version:
-            raise RecordCorrupt(
-                f"room {state.id} was recorded with version {state.version} of {state.world!r}, and version "
-                f"{world.spec.version} is installed; install the old one, or reset the room"
-            )
+        _same_version(state, world)
         world.restore(snapshot.world)
         room = cls(state, world)
         room.record = Record(snapshot.seq, snapshot.digest, snapshot.at)
@@ -148,14 +144,16 @@ class Room:
         if first is None or first.entry.do != "open":
             raise RecordCorrupt("a record begins with the entry that opened the room; this one does not")
         state = msgspec.convert(first.entry.args["state"], RoomState)
-        room = cls(state, make_world(state.source, state.config))
+        world = make_world(state.source, state.config)
+        _same_version(state, world)
+        room = cls(state, world)
         room._run_again([first])
         return room
 
     def _run_again(self, lines: Iterable[Line]) -> None:
         for line in lines:
             entry = line.entry
-            command = _SYSTEM.get(entry.do) or self.commands.named(entry.do)
+            command = _SYSTEM[entry.do] if entry.by is None else self.commands.named(entry.do)
             try:
                 result, told = self._perform(entry.by, entry.at, command, command.check(entry.args))
             except CohabitError as refused:
@@ -179,11 +177,16 @@ class Room:
         member = self.state.members.get(who)
         if member is None:
             raise Unauthorized(f"{who} is not a member of this room")
+        self._count(who, at)
         try:
             why = None
             if name == "act":
                 name, args, why = common.unwrap(args)
             command = self.commands.named(name)
+            if key is not None and command.records:
+                kept = self._kept_reply(member, command, args, key)
+                if kept is not None:  # before the decision: having acted, it is somebody else's turn
+                    return self._reply(member, command, kept.result, look)
             decision = self.decide(member, command, at, via)
             if decision.code:
                 raise _refusal(decision)
@@ -192,15 +195,18 @@ class Room:
                 self._scope(member, command, checked)
             if not command.records:
                 return self._ask(member, command, checked, at)
-            if key is not None:
-                kept = self._kept_reply(member, command, checked, key)
-                if kept is not None:
-                    return self._reply(member, command, kept.result, look)
+            before = self.record.seq
             result = self._write(at, name, member, checked, command, checked, why=why, key=key, via=via)
+            if command.where != "world":
+                return result
+            try:
+                return self._reply(member, command, result, look)
+            except GameCrash:  # the world cannot be looked at after this: then it did not happen
+                self.go_back(self.record.seq - before)
+                raise
         except CohabitError as refusal:
-            self.audit.refused(at, who, str(name)[:80], refusal.code, refusal.message)
+            self.audit.refused(at, who, name if name in self.commands else "?", refusal.code, refusal.message)
             raise
-        return self._reply(member, command, result, look) if command.where == "world" else result
 
     def decide(self, member: Member, command: Command, at: int, via: str | None = None) -> Decision:
         """May this member do that now? Grant, then seat and turn, then budget."""
@@ -212,7 +218,7 @@ class Room:
         if command.category in ("action", "control"):
             if via is not None and not member.played_by_bot:
                 return Decision("PERMISSION_DENIED", f"{member.id} plays its own seat again")
-            decision = by_seat(member, command)
+            decision = by_seat(member, command, self.seats)
             if not decision.code:
                 to_move = self.to_move() if command.where == "world" else None
                 decision = by_turn(self.state, member, command, to_move, self._ordered)
@@ -222,12 +228,15 @@ class Room:
 
     def _by_budget(self, member: Member, at: int) -> Decision:
         second, used = self._budget.get(member.id, (0, 0))
-        now = at // 1000
-        used = used + 1 if now == second else 1
-        self._budget[member.id] = (now, used)
-        if used > self.calls_per_second:
+        if used > self.calls_per_second and second == at // 1000:
             return Decision("BUSY", f"more than {self.calls_per_second} calls in one second; wait a second")
         return YES
+
+    def _count(self, who: str, at: int) -> None:
+        """One more call out of this second's budget. Deciding only looks at it."""
+        second, used = self._budget.get(who, (0, 0))
+        now = at // 1000
+        self._budget[who] = (now, used + 1 if now == second else 1)
 
     def _scope(self, member: Member, command: Command, args: Mapping[str, Any]) -> None:
         if command.where != "world" or not command.records or Capability.ACTION_GLOBAL in member.held:
@@ -255,9 +264,11 @@ class Room:
         result, told = self._perform(who, at, command, checked)
         entry = Entry(self.record.seq + 1, at, do, who, args or None, tuple(told), why, key, via)
         self._keep_reply(entry, result)
-        self.record.append(entry)
-        if entry.seq % self.digest_every == self.digest_every - 1 and do != "digest":
-            self.record.append(Entry(entry.seq + 1, at, "digest", args={"sha256": self.digest()}))
+        # Whatever can fail comes before the entry is on record: a world that cannot be written down crashed.
+        proof = self.digest() if entry.seq % self.digest_every == self.digest_every - 1 else None
+        self.guarded(self.record.append, entry)
+        if proof is not None:
+            self.record.append(Entry(entry.seq + 1, at, "digest", args={"sha256": proof}))
         return result
 
     def _perform(
@@ -291,7 +302,8 @@ class Room:
         if outcome.public:
             context.tell(outcome.public)
         if not context.told:
-            context.tell(outcome.message or f"{command.name} done", members=(member.id,))
+            seats = (member.seat,) if member.seat is not None else ()
+            context.tell(outcome.message or f"{command.name} done", seats=seats, members=(member.id,))
         return outcome
 
     def _reply(self, member: Member, command: Command, result: Any, look: bool) -> Any:
@@ -302,7 +314,10 @@ class Room:
         looks = self.eye(member) if look else None
         seen = self.observe(looks) if looks is not None else None
         over = not self.to_move()
-        return ActionResult(True, outcome.message, outcome.reward, list(outcome.achievements), over, seen)
+        made: ActionResult = self.guarded(
+            ActionResult, True, outcome.message, outcome.reward, list(outcome.achievements), over, seen
+        )
+        return made
 
     # -- what the room itself does ----------------------------------------------------------------
     def settle(self, at: int) -> int:
@@ -385,10 +400,10 @@ class Room:
 
     # -- idempotency ------------------------------------------------------------------------------
     def _kept_reply(self, member: Member, command: Command, args: Any, key: str) -> KeptReply | None:
-        if not 0 < len(key) <= 200:
-            raise BadArgs("an idempotency key has 1 to 200 characters")
+        if not 0 < len(key) <= 200 or not key.isprintable():
+            raise BadArgs("an idempotency key has 1 to 200 visible characters")
         kept = self.state.replies.get(member.id, {}).get(key)
-        if kept is not None and (kept.do != command.name or kept.args != _args_digest(args)):
+        if kept is not None and (kept.do != command.name or kept.args != _args_digest(command.check(args))):
             raise Conflict(f"the idempotency key {key!r} was used for another call; take a new one")
         return kept
 
@@ -428,7 +443,11 @@ class Room:
         self._to_move = None
         self.world.restore(back.world)
         self.record = Record(back.seq, back.digest, back.at)
-        self._run_again(tail)
+        checkpoint, self._checkpoint = self._checkpoint, None  # who fails on the way back does not go back again
+        try:
+            self._run_again(tail)
+        finally:
+            self._checkpoint = checkpoint
         self.record.pending = pending
 
     def guarded(self, run: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -454,6 +473,14 @@ class Room:
         what = type(bug).__name__
         return GameCrash(
             f"the world {self.state.world!r} failed ({what}); the room is as it was before", exception={"type": what}
+        )
+
+
+def _same_version(state: RoomState, world: World) -> None:
+    if world.spec.version != state.version:
+        raise RecordCorrupt(
+            f"room {state.id} was recorded with version {state.version} of {state.world!r}, and version "
+            f"{world.spec.version} is installed; install the old one to go on with this room"
         )
 
 

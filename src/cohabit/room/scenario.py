@@ -73,7 +73,10 @@ def read_scenario(name_or_path: str) -> Scenario:
             f"there is no scenario {name_or_path!r}: neither a file nor one of {', '.join(shipped)}",
             did_you_mean=nearest(name_or_path, list(shipped), 2),
         )
-    return parse_scenario(path.read_text(encoding="utf-8"), str(path))
+    found = parse_scenario(path.read_text(encoding="utf-8"), str(path))
+    if ".py" in found.world:  # a world in a file stands beside its scenario
+        found.world = str(path.parent / found.world)
+    return found
 
 
 def parse_scenario(text: str, where: str = "agents.json") -> Scenario:

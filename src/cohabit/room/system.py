@@ -48,6 +48,7 @@ def turn_timeout(ctx: Context) -> None:
     state.turn_started = ctx.at
     if world.spec.pace == "rounds":
         ctx.tell("time is up for this round", "turn")
+        state.waiting_for = []  # this resolves the round; nothing more is due for it
         turns.resolve(ctx)
         return
     for seat_id in list(state.waiting_for):
@@ -78,6 +79,7 @@ def pause_expired(ctx: Context) -> None:
 def presence(ctx: Context, members: list[str], here: bool) -> None:
     """Some came, or went. A player who comes back takes its seat back from the stand-in at once."""
     state = ctx.state
+    members = [name for name in members if name in state.members]
     for name in members:
         who = state.members[name]
         who.here = here

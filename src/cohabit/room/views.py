@@ -55,11 +55,11 @@ def perceives(told: Told, member: Member, held: frozenset[Capability], looks: Ey
     """May this member hear this?"""
     if _NEEDS.get(told.kind, Capability.WATCH) not in held:
         return False
-    if told.members is not None:
-        return member.id in told.members
-    if told.seats is not None:
-        return looks is not None and (looks.sees == "all" or looks.seat in told.seats)
-    return True
+    if told.members is None and told.seats is None:
+        return True
+    if told.members is not None and member.id in told.members:
+        return True
+    return told.seats is not None and looks is not None and (looks.sees == "all" or looks.seat in told.seats)
 
 
 def feed(entry: Entry, member: Member, looks: Eye | None) -> list[FeedItem]:

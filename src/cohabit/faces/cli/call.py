@@ -12,7 +12,9 @@ from cohabit.faces.cli.say import tell
 
 def call_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("command", metavar="COMMAND", help="a command of the room or the house, such as view")
-    parser.add_argument("arguments", nargs="*", metavar="NAME=VALUE", help="its arguments; or one JSON object")
+    parser.add_argument(
+        "arguments", nargs="*", default=[], metavar="NAME=VALUE", help="its arguments; or one JSON object"
+    )
     place_options(parser)
     parser.add_argument("--key", help="an idempotency key: asked again with it, nothing happens twice")
 

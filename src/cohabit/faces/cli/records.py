@@ -165,7 +165,9 @@ def _world(room: Room) -> str:
 
 # -- verify -------------------------------------------------------------------------------------
 def verify_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("records", nargs="*", metavar="ROOM|FILE", help="which; left out: every room of the folder")
+    parser.add_argument(
+        "records", nargs="*", default=[], metavar="ROOM|FILE", help="which; left out: every room of the folder"
+    )
     data_option(parser)
 
 

@@ -75,7 +75,7 @@ def moment(at: int, day: bool = False) -> str:
 def event(at: int, room: str, who: str, text: str) -> str:
     """One thing that happened."""
     place = f"{clean(room):<10} " if room else ""
-    return f"{paint('dim', moment(at))} {place}{paint('cyan', f'{clean(who):<12}')} {clean(text)}"
+    return f"{paint('dim', moment(at))} {place}{paint('cyan', f'{clean(who):<18}')} {clean(text)}"
 
 
 def feed_event(item: dict[str, Any], room: str = "") -> str:

@@ -18,7 +18,9 @@ UNITS_MS = {"s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 7 * 86
 
 
 def token_options(parser: argparse.ArgumentParser) -> None:
-    verbs = parser.add_subparsers(dest="what", metavar="new|list|rotate|revoke|make", required=True)
+    verbs = parser.add_subparsers(
+        prog="cohabit token", dest="what", metavar="new|list|rotate|revoke|make", required=True
+    )
     new = verbs.add_parser("new", help="make a credential; its token is printed, once")
     new.add_argument("name", metavar="NAME", help="whose it is")
     new.add_argument(

@@ -49,9 +49,7 @@ class Backend(Protocol):
     async def find(self, tool: str, room: str | None) -> Offer | None:
         """The command behind the name of a tool, whether or not the caller may use it."""
 
-    async def call(
-        self, command: str, args: Mapping[str, Any], room: str | None = None, key: str | None = None
-    ) -> Any:
+    async def call(self, command: str, args: Mapping[str, Any], room: str | None = None, key: str | None = None) -> Any:
         """One command, on the path that every face walks."""
 
     async def may(self, command: str, room: str) -> bool:
@@ -59,6 +57,11 @@ class Backend(Protocol):
 
     async def watch(self, room: str, tell: Tell) -> Stop:
         """Have the caller told whenever something that it may perceive has changed."""
+
+
+def of_one_room(offers: Sequence[Offer]) -> list[Offer]:
+    """What is about the room that the caller is in."""
+    return [offer for offer in offers if offer.about_room and offer.name != "join"]
 
 
 def topics_of(kinds: Sequence[str]) -> Topics:
@@ -84,7 +87,7 @@ class InHouse:
             found = offers_for(self.house, self.credential, self.room)
         except UnknownRoom:  # not in it, or not yet: all that may help is to join
             return [offer_of(HOUSE_COMMANDS.named("join"))]
-        return found if self.roams else [offer for offer in found if offer.about_room]
+        return found if self.roams else of_one_room(found)
 
     async def find(self, tool: str, room: str | None) -> Offer | None:
         command = HOUSE_COMMANDS.get(tool)
@@ -93,14 +96,10 @@ class InHouse:
             command = inside.commands.get(tool.removeprefix(inside.world.spec.tool_prefix))
         return offer_of(command) if command is not None and command.tool_name == tool else None
 
-    async def call(
-        self, command: str, args: Mapping[str, Any], room: str | None = None, key: str | None = None
-    ) -> Any:
+    async def call(self, command: str, args: Mapping[str, Any], room: str | None = None, key: str | None = None) -> Any:
         asked = self.house.call(self.credential, room or self.room, command, args, key=key)
         listed = HOUSE_COMMANDS.get(command)
-        if (
-            listed is not None and listed.records
-        ):  # has several steps: a caller that hangs up must not stop it half way
+        if listed is not None and listed.records:  # has several steps: a caller that hangs up must not stop it half way
             return await asyncio.shield(asyncio.ensure_future(asked))
         return await asked
 

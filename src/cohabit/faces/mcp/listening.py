@@ -196,9 +196,7 @@ class Listening:
                     await interest.add(uri, at)
             if honoured.tools_list_changed:
                 await interest.add_tools()
-            acknowledged = types.SubscriptionsAcknowledgedNotificationParams(
-                notifications=honoured, _meta=meta
-            )
+            acknowledged = types.SubscriptionsAcknowledgedNotificationParams(notifications=honoured, _meta=meta)
             await ctx.session.send_notification(
                 types.SubscriptionsAcknowledgedNotification(params=acknowledged),
                 related_request_id=ctx.request_id,

@@ -32,9 +32,7 @@ TITLE: Final = "Cohabit"
 class Protocol:
     """Handlers for all methods. ``backend_of`` says whose request it is, and where it goes."""
 
-    def __init__(
-        self, backend_of: Callable[[Context], Backend], *, streams_each: int, fixtures: bool = False
-    ) -> None:
+    def __init__(self, backend_of: Callable[[Context], Backend], *, streams_each: int, fixtures: bool = False) -> None:
         self._backend_of = backend_of
         self.tasks = Tasks(owner=lambda ctx: backend_of(ctx).who)
         self._caller = tools.Caller(self.tasks)
@@ -116,9 +114,7 @@ class Protocol:
     # -- resources --------------------------------------------------------------------------------
     async def _list_resources(self, ctx: Context, params: Any) -> types.ListResourcesResult:
         listed = await resources.list_resources(self._backend_of(ctx))
-        return types.ListResourcesResult(
-            resources=[*listed, *(self.fixtures.resources if self.fixtures else ())]
-        )
+        return types.ListResourcesResult(resources=[*listed, *(self.fixtures.resources if self.fixtures else ())])
 
     async def _list_templates(self, ctx: Context, params: Any) -> types.ListResourceTemplatesResult:
         more = self.fixtures.templates if self.fixtures else ()
@@ -127,10 +123,7 @@ class Protocol:
     async def _read_resource(
         self, ctx: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult | types.InputRequiredResult:
-        if (
-            self.fixtures is not None
-            and (answer := await self.fixtures.read_resource(ctx, params)) is not None
-        ):
+        if self.fixtures is not None and (answer := await self.fixtures.read_resource(ctx, params)) is not None:
             return answer
         return await resources.read(self._backend_of(ctx), params.uri)
 

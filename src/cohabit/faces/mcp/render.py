@@ -20,9 +20,7 @@ def rendered(result: Any) -> types.CallToolResult:
         picture = types.ImageContent(data=plain["base64"], mime_type=f"image/{plain['format']}")
         return types.CallToolResult(content=[picture])
     structured = plain if isinstance(plain, dict) else {"result": plain}
-    return types.CallToolResult(
-        content=[types.TextContent(text=text_of(result, plain))], structured_content=structured
-    )
+    return types.CallToolResult(content=[types.TextContent(text=text_of(result, plain))], structured_content=structured)
 
 
 def output_schema(schema: Mapping[str, Any] | None) -> dict[str, Any] | None:
@@ -37,9 +35,7 @@ def text_of(result: Any, plain: Any = None) -> str:
     plain = msgspec.to_builtins(result) if plain is None else plain
     if isinstance(plain, dict):
         if isinstance(result, ActionResult) or (plain.keys() >= {"success", "observation"}):
-            return _action(
-                result if isinstance(result, ActionResult) else msgspec.convert(plain, ActionResult)
-            )
+            return _action(result if isinstance(result, ActionResult) else msgspec.convert(plain, ActionResult))
         if isinstance(plain.get("text"), str):
             return str(plain["text"])
     return msgspec.json.encode(plain).decode()

@@ -71,11 +71,7 @@ def address(backend: Backend, uri: str) -> Address | None:
         return None
     room, name, member = match.groups()
     source = SOURCES.get(name)
-    if (
-        source is None
-        or (member is not None and name != "roster")
-        or (not backend.roams and room != backend.room)
-    ):
+    if source is None or (member is not None and name != "roster") or (not backend.roams and room != backend.room):
         return None
     return Address(uri, room, source, member)
 
@@ -124,9 +120,7 @@ def list_templates() -> list[types.ResourceTemplate]:
     ]
     about = "One member of the room"
     found.append(
-        types.ResourceTemplate(
-            uri_template=MEMBER, name="member", title="Member", description=about, mime_type=JSON
-        )
+        types.ResourceTemplate(uri_template=MEMBER, name="member", title="Member", description=about, mime_type=JSON)
     )
     return found
 
@@ -187,9 +181,7 @@ async def complete(backend: Backend, params: types.CompleteRequestParams) -> typ
         known = []
     values = [value for value in known if value.startswith(wanted.value)]
     return types.CompleteResult(
-        completion=types.Completion(
-            values=values[:MOST_VALUES], total=len(values), has_more=len(values) > MOST_VALUES
-        )
+        completion=types.Completion(values=values[:MOST_VALUES], total=len(values), has_more=len(values) > MOST_VALUES)
     )
 
 

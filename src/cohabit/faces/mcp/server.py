@@ -46,9 +46,7 @@ class McpFace:
         self._house = house
         self._conformance = conformance
         settings = house.settings
-        self.protocol = Protocol(
-            _backend_of, streams_each=settings.connections_per_member, fixtures=conformance
-        )
+        self.protocol = Protocol(_backend_of, streams_each=settings.connections_per_member, fixtures=conformance)
         limit = settings.body_limit
         self._sessions = ReplayingSessions(
             self.protocol.server, most_each=settings.connections_per_member, max_request_body_size=limit
@@ -113,7 +111,5 @@ def _backend_of(ctx: ServerRequestContext[Any, Any]) -> Backend:
 
 def _session_owner(credential: Credential, room: str | None) -> AuthenticatedUser:
     """Whom the SDK binds a session to: this token, at this endpoint."""
-    token = AccessToken(
-        token="", client_id=credential.hash.hex() or credential.who, scopes=[], subject=room or ""
-    )
+    token = AccessToken(token="", client_id=credential.hash.hex() or credential.who, scopes=[], subject=room or "")
     return AuthenticatedUser(token)

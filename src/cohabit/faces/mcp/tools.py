@@ -65,9 +65,7 @@ class Caller:
     def __init__(self, tasks: Tasks) -> None:
         self._tasks = tasks
 
-    async def call(
-        self, ctx: Context, backend: Backend, params: types.CallToolRequestParams
-    ) -> HandlerResult:
+    async def call(self, ctx: Context, backend: Backend, params: types.CallToolRequestParams) -> HandlerResult:
         try:
             offer, args, room = await self._addressed(backend, params)
             if offer.name == AS_TASK and self._tasks.understood(ctx):
@@ -100,9 +98,7 @@ class Caller:
         names = [offer.tool_name for offer in await backend.offers()]
         if room is None and tool in names:
             return BadArgs(f"{tool} is about a room; say which, with the argument room")
-        return UnknownCommand(
-            f"there is no tool {tool[:80]!r} here", did_you_mean=nearest(tool[:80], names, 3)
-        )
+        return UnknownCommand(f"there is no tool {tool[:80]!r} here", did_you_mean=nearest(tool[:80], names, 3))
 
 
 def _key(params: types.CallToolRequestParams) -> str | None:

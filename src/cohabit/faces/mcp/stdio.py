@@ -1,0 +1,39 @@
+"""MCP on stdin and stdout: one caller, with a house of its own inside or in front of a house at an address."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+from typing import Final
+
+from mcp.server.stdio import stdio_server
+
+from cohabit.errors import BadArgs, Unauthorized
+from cohabit.faces.mcp.backend import Backend, InHouse
+from cohabit.faces.mcp.protocol import Protocol
+from cohabit.faces.mcp.remote import Remote
+from cohabit.faces.python import connect
+from cohabit.house.house import House
+
+STREAMS: Final = 64
+
+
+async def run_stdio(url: str | None, token: str | None, room: str | None = None, house: House | None = None) -> None:
+    """Serve until stdin ends. A wrong token or an unknown address fails before anything is said."""
+    if (url is None) == (house is None):
+        raise BadArgs("give either the address of a house or a house")
+    if not token:
+        raise Unauthorized("no credential: set COHABIT_TOKEN")
+    async with AsyncExitStack() as stack:
+        backend: Backend
+        if house is not None:
+            backend = InHouse(house, house.identify(token), room)
+        else:
+            assert url is not None
+            backend = remote = Remote(lambda: connect(url, token), room)
+            stack.push_async_callback(remote.close)
+            await remote.begin()
+        protocol = Protocol(lambda ctx: backend, streams_each=STREAMS)
+        stack.callback(protocol.close)
+        reading, writing = await stack.enter_async_context(stdio_server())
+        server = protocol.server
+        await server.run(reading, writing, server.create_initialization_options())

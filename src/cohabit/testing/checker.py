@@ -1,0 +1,445 @@
+"""``check_world``: does a world keep the contract? It plays the world in real rooms, and says what to mend.
+
+    report = check_world("mygame.py")
+    assert report.ok, report
+
+Each check is a function with a claim for a docstring; it returns what it found, or raises ``Wrong``.
+"""
+
+import inspect
+import json
+import os
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from msgspec import Struct
+
+from cohabit.errors import AskerError, CohabitError
+from cohabit.house.house import HOUSE_COMMANDS
+from cohabit.registry import find_world, lasting_source, make_world
+from cohabit.room import common, control, hosting, system
+from cohabit.room.commands import Command, commands_of, declared_in
+from cohabit.room.record import GENESIS, Snapshot, read_lines
+from cohabit.room.room import Room
+from cohabit.testing.play import Frozen, Play, Stopped, Watched, difference, fingerprint
+from cohabit.testing.samples import sample_args
+from cohabit.testing.scan import scan
+from cohabit.world import World, WorldSpec
+
+HASH_SEEDS = ("1", "2")
+PEEK_EVERY = 3
+RESTORE_EVERY = 5
+PROCESS_SECONDS = 300
+Check = Callable[["Trial"], str]
+
+
+class Wrong(Exception):
+    """A check found something; the words tell the author what to do."""
+
+
+class NotLookedAt(Exception):
+    """A check had nothing to work with, because an earlier one failed."""
+
+
+class Finding(Struct, frozen=True):
+    """What one check found. ``ok`` is None where it could not look."""
+
+    check: str
+    ok: bool | None
+    message: str
+
+
+class Report(Struct, frozen=True):
+    """What all checks found. Prints as a table."""
+
+    world: str
+    findings: list[Finding]
+    steps: int = 0
+
+    @property
+    def ok(self) -> bool:
+        return all(finding.ok for finding in self.findings)
+
+    def failed(self) -> list[str]:
+        """The names of the checks that failed."""
+        return [finding.check for finding in self.findings if finding.ok is False]
+
+    def __str__(self) -> str:
+        width = max((len(f.check) for f in self.findings), default=0)
+        marks = {True: "ok  ", False: "FAIL", None: "–   "}
+        lines = [f"{self.world}: {self.steps} steps played"]
+        for finding in self.findings:
+            head = f"  {marks[finding.ok]}  {finding.check:<{width}}  "
+            lines += textwrap.wrap(finding.message, 110, initial_indent=head, subsequent_indent=" " * len(head))
+        bad = len(self.failed())
+        lines.append("  all well" if self.ok else f"  {bad} of {len(self.findings)} checks failed")
+        return "\n".join(lines)
+
+
+def check_world(
+    source: str, *, seeds: Sequence[int] = (1, 2, 3), steps: int = 200, config: Mapping[str, Any] | None = None
+) -> Report:
+    """Check the world of that name, or the one in that file (``mygame.py`` or ``mygame.py:ClassName``)."""
+    trial = Trial(source, seeds, steps, dict(config or {}))
+    findings = [_finding(name, check, trial) for name, check in CHECKS.items()]
+    return Report(source, findings, trial.steps_played)
+
+
+def _finding(name: str, check: Check, trial: "Trial") -> Finding:
+    try:
+        return Finding(name, True, check(trial))
+    except (Wrong, Stopped) as wrong:
+        return Finding(name, False, str(wrong))
+    except NotLookedAt as why:
+        return Finding(name, None, f"not looked at: {why}")
+    except CohabitError as wrong:
+        return Finding(name, False, wrong.as_text())
+    except Exception as bug:
+        return Finding(name, False, f"{type(bug).__name__}: {bug}")
+
+
+class Trial:
+    """What the checks share: the world, and the plays everything is compared with."""
+
+    def __init__(self, source: str, seeds: Sequence[int], steps: int, config: dict[str, Any]) -> None:
+        self.source = lasting_source(source)
+        self.seeds = list(seeds)
+        self.steps = steps
+        self.config = config
+        self.steps_played = 0
+        self._unsteady = ""
+
+    @cached_property
+    def world(self) -> World:
+        try:
+            return make_world(self.source, self.config)
+        except Exception:
+            raise NotLookedAt("the world could not be made") from None
+
+    @cached_property
+    def commands(self) -> list[Command]:
+        return list(commands_of(self.world))
+
+    def play(self, seed: int, between: Callable[[Play], None] | None = None) -> Play:
+        return Play(self.source, seed, self.config).run(self.steps, between)
+
+    @cached_property
+    def _first(self) -> list[Play] | str:
+        try:
+            return [self.play(seed) for seed in self.seeds]
+        except (Stopped, CohabitError, ValueError) as stopped:
+            return str(stopped)
+
+    @property
+    def plays(self) -> list[Play]:
+        """The plays, one per seed, if they went through to the end."""
+        if isinstance(self._first, str):
+            raise NotLookedAt("the play stopped early")
+        return self._first
+
+    @property
+    def stopped(self) -> str:
+        return self._first if isinstance(self._first, str) else ""
+
+    @property
+    def steady(self) -> list[Play]:
+        """The plays, if playing them again gave the same."""
+        plays = self.plays
+        if self._unsteady:
+            raise NotLookedAt("the same seed does not give the same world")
+        return plays
+
+    def compare(self, play: Play, other: Sequence[Frozen], what: str) -> None:
+        found = difference(play.frozen, other)
+        if found:
+            raise Wrong(f"{what}; seed {play.seed}, {found}")
+
+    def first_problem(self, check: str) -> None:
+        for play in self.plays:
+            if check in play.problems:
+                raise Wrong(play.problems[check])
+
+
+# -- before playing -----------------------------------------------------------------------------
+def check_spec(trial: Trial) -> str:
+    """The world can be made, says what it is, and has what its pace needs."""
+    cls = find_world(trial.source)
+    spec = cls.spec
+    if not isinstance(spec, WorldSpec):
+        raise Wrong(f"spec is a {type(spec).__name__}; write spec = WorldSpec(name=…)")
+    make_world(trial.source, trial.config)
+    for method in ("reset", "to_move", "observe"):
+        if getattr(cls, method) is getattr(World, method):
+            raise Wrong(f"{cls.__name__} has no {method}(); every world has one")
+    if not (cls.__doc__ or "").strip() or cls.__doc__ == World.__doc__:
+        raise Wrong(f"{cls.__name__} has no docstring; write the rules there, for that is what players are told")
+    needs = {"clock": "advance", "rounds": "resolve"}.get(spec.pace)
+    if needs and getattr(cls, needs) is getattr(World, needs):
+        raise Wrong(f"pace {spec.pace!r} calls {needs}(), and {cls.__name__} has none")
+    if len(dict.fromkeys(spec.seat_names)) != len(spec.seat_names):
+        raise Wrong(f"seat_names has a name twice: {', '.join(spec.seat_names)}")
+    if spec.tick_ms < 1 or spec.version < 1:
+        raise Wrong("tick_ms and version are at least 1")
+    if not any(command.records for command in trial.commands):
+        raise Wrong("there is no @action, so nobody can do anything")
+    fewest, most = spec.seat_range
+    return f"{spec.name} {spec.version}, {fewest if fewest == most else f'{fewest} to {most}'} seats, pace {spec.pace}"
+
+
+def check_names(trial: Trial) -> str:
+    """No action or query takes a name that the room or the house needs itself."""
+    taken: dict[str, str] = {c.name: "the house" for c in HOUSE_COMMANDS}
+    for module in (common, control, hosting):
+        taken |= {c.name: "every room" for c in declared_in(module)}
+    taken |= {c.name: "the record" for c in declared_in(system)}
+    for command in trial.commands:
+        if command.name in taken:
+            raise Wrong(f"{command.name!r} is a name that {taken[command.name]} needs; choose another")
+    return f"{len(trial.commands)} names, none reserved"
+
+
+def check_words(trial: Trial) -> str:
+    """Every action and query says what it does, and what it takes."""
+    for command in trial.commands:
+        if not command.doc:
+            raise Wrong(f"{command.name} has no docstring; that is what players read about it")
+        bare = [p.name for p in list(inspect.signature(command.run).parameters.values())[1:]
+                if p.annotation is p.empty]  # fmt: skip
+        if bare:
+            raise Wrong(f"{command.name}: say what {bare[0]!r} is, for instance {bare[0]}: int")
+        try:
+            json.dumps(command.schema)
+            command.as_action()
+        except Exception as wrong:
+            raise Wrong(f"{command.name}: no JSON Schema can be made of what it takes: {wrong}") from None
+    return f"{len(trial.commands)} actions and queries, all described"
+
+
+def check_source(trial: Trial) -> str:
+    """The source uses no clock, no dice but Stream, no threads, and never walks through a set."""
+    module = sys.modules[type(trial.world).__module__]
+    found = scan(module)
+    if found:
+        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+        raise Wrong(f"{found[0]}{more}")
+    return "no clock, no global dice, no order of sets"
+
+
+# -- playing ------------------------------------------------------------------------------------
+def check_play(trial: Trial) -> str:
+    """Random play goes through without a crash, and something really happens."""
+    if trial.stopped:
+        raise Wrong(f"the world failed: {trial.stopped}")
+    plays = trial.plays
+    trial.steps_played = sum(play.steps for play in plays)
+    accepted, refused = sum(p.accepted for p in plays), sum(p.refused for p in plays)
+    if trial.steps_played == 0:
+        raise Wrong("no step was played; give steps and seeds")
+    if accepted == 0:
+        raise Wrong(
+            f"{trial.steps_played} steps, and not one action was accepted ({refused} refused; the last: "
+            f"{plays[-1].last}); write legal(), so that random play finds a move"
+        )
+    return f"{trial.steps_played} steps: {accepted} actions accepted, {refused} refused"
+
+
+def check_to_move(trial: Trial) -> str:
+    """to_move and standings only name seats there are."""
+    trial.first_problem("to_move")
+    return "only seats there are"
+
+
+def check_legal(trial: Trial) -> str:
+    """What legal() lists is accepted, and whoever's turn it is has something to do."""
+    trial.first_problem("legal")
+    return "whatever was listed was accepted"
+
+
+def check_refusals(trial: Trial) -> str:
+    """A refused action leaves the world as it was."""
+    trial.first_problem("refusals")
+    return f"{sum(p.refused for p in trial.plays)} refusals changed nothing"
+
+
+def check_over(trial: Trial) -> str:
+    """A game that is over stays over."""
+    trial.first_problem("over")
+    endings = sum(p.endings for p in trial.plays)
+    return f"{endings} endings stayed ended" if endings else "no game came to an end in so few steps"
+
+
+def check_same_seed(trial: Trial) -> str:
+    """The same seed and the same calls give the same world, step by step."""
+    for play in trial.plays:
+        try:
+            trial.compare(play, trial.play(play.seed).frozen, "played again, it went another way")
+        except (Wrong, Stopped) as wrong:
+            trial._unsteady = str(wrong)
+            raise Wrong(f"{wrong}. Draw from Stream(seed, purpose) only, keep no state outside self") from None
+    return "played twice, the same twice"
+
+
+def check_peeking(trial: Trial) -> str:
+    """observe, queries, legal, goals, standings and picture change nothing, however often they are called."""
+    looks = 0
+
+    def peek(play: Play) -> None:
+        nonlocal looks
+        if play.steps % PEEK_EVERY:
+            return
+        with Watched():
+            before = play.room.digest()
+            for name, look in [*play.readers(), *_asked(play)]:
+                first = look()
+                again = look()
+                looks += 2
+                where = f"(seed {play.seed}, step {play.steps})"
+                if play.room.digest() != before:
+                    raise Stopped(f"{name}() changed the world; it may only look {where}")
+                if first != again:
+                    raise Stopped(f"{name}() answered differently when asked twice in a row {where}")
+
+    for play in trial.plays:
+        peeked = trial.play(play.seed, peek)
+        if not trial._unsteady:
+            trial.compare(play, peeked.frozen, "with extra looks in between, it went another way")
+    return f"{looks} extra looks changed nothing"
+
+
+def _asked(play: Play) -> list[tuple[str, Callable[[], Any]]]:
+    """Queries that take arguments, with drawn ones; the draws are not those of the play."""
+    draws = play.stream.fork(f"queries {play.steps}")
+    return [
+        (query.name, _asking(query, play, sample_args(query.schema, draws)))
+        for query in play.queries()
+        if query.schema.get("required")
+    ]
+
+
+def _asking(query: Command, play: Play, args: dict[str, Any]) -> Callable[[], Any]:
+    def ask() -> Any:
+        try:
+            return query.run(play.eyes()[-1], **query.check(args))
+        except AskerError as refusal:
+            return refusal.as_text()
+
+    return ask
+
+
+def check_neighbour(trial: Trial) -> str:
+    """Rooms of the same world, played side by side, do not disturb each other."""
+    plays = trial.steady
+    beside = [Play(trial.source, seed, trial.config) for seed in [*trial.seeds, trial.seeds[0]]]
+    for play in beside:
+        play.frozen.append(play.freeze())
+    for _ in range(trial.steps):
+        for play in beside:
+            play.step()
+        for play in beside:
+            play.frozen.append(play.freeze())
+    what = "with a neighbour room, it went another way: keep all state in self, none in the module or the class"
+    for play, other in zip([*plays, plays[0]], beside, strict=True):
+        trial.compare(play, other.frozen, what)
+    return f"{len(beside)} rooms side by side"
+
+
+def check_process(trial: Trial) -> str:
+    """Another process with another hash seed gives the same world."""
+    plays = trial.steady
+    order = json.dumps({"seeds": trial.seeds, "steps": trial.steps, "config": trial.config})
+    command = [sys.executable, "-m", "cohabit.testing.play", trial.source, order]
+    path = os.pathsep.join(p for p in sys.path if p)
+    started = [
+        subprocess.Popen(
+            command, env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path},
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )
+        for seed in HASH_SEEDS
+    ]  # fmt: skip
+    for process in started:
+        try:
+            out, errors = process.communicate(timeout=PROCESS_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            raise Wrong(f"a process of its own was not done after {PROCESS_SECONDS} s") from None
+        if process.returncode:
+            raise Wrong(f"in a process of its own it failed: {errors.strip().splitlines()[-1]}")
+        for play, theirs in zip(plays, json.loads(out), strict=True):
+            found = difference(fingerprint(play.frozen), theirs)
+            if found:
+                raise Wrong(
+                    f"in a process with another PYTHONHASHSEED it went another way: something follows the order "
+                    f"of a set, hash() or id(); seed {play.seed}, {found}"
+                )
+    return f"the same in {len(started)} processes with other hash seeds"
+
+
+def check_snapshot(trial: Trial) -> str:
+    """Put away and taken up again in the middle of a game, it goes on as if nothing had been."""
+    restored = 0
+
+    def restore(play: Play) -> None:
+        nonlocal restored
+        if play.steps % RESTORE_EVERY == 0:
+            with Watched():
+                kept = Snapshot.decode(play.room.snapshot().encode())
+                fresh = Room.restore(kept, [], make_world)
+                if fresh.world.snapshot() != kept.world:
+                    raise Stopped("restore(snapshot()) followed by snapshot() gives something else")
+            play.room = fresh
+            restored += 1
+
+    what = "after restore(snapshot()), it went another way: the snapshot forgets something"
+    for play in trial.steady:
+        trial.compare(play, trial.play(play.seed, restore).frozen, what)
+    return f"restored {restored} times in the middle of a game"
+
+
+def check_reset(trial: Trial) -> str:
+    """reset leaves nothing of the game before."""
+    for play in trial.steady:
+        with Watched():
+            play.room.call("god", "reset", {"seed": play.seed}, at=play.at + 1000)
+            now = play.room.world.snapshot()
+        if now != play.opening:
+            raise Wrong(f"after reset({play.seed}) the world is not as it was at first: set every attribute in reset()")
+    return "a reset world is like a new one"
+
+
+def check_replay(trial: Trial) -> str:
+    """The record, run again, gives the same world."""
+    entries = 0
+    for play in trial.steady:
+        rows = [(line.seq, line.body, line.digest) for line in play.room.record.tail]
+        with Watched():
+            again = Room.replay(read_lines(rows, -1, GENESIS), make_world)
+            if again.digest() != play.room.digest():
+                raise Wrong(f"the record of seed {play.seed} replays to another world")
+        entries += len(rows)
+    return f"{entries} entries replayed"
+
+
+CHECKS: dict[str, Check] = {
+    "spec": check_spec,
+    "names": check_names,
+    "words": check_words,
+    "source": check_source,
+    "play": check_play,
+    "to_move": check_to_move,
+    "legal": check_legal,
+    "refusals": check_refusals,
+    "over": check_over,
+    "same seed": check_same_seed,
+    "peeking": check_peeking,
+    "neighbour": check_neighbour,
+    "process": check_process,
+    "snapshot": check_snapshot,
+    "reset": check_reset,
+    "replay": check_replay,
+}
+"""Every check by its name, in the order they run."""

@@ -1,0 +1,302 @@
+"""Random play in a real room, frozen step by step to text, so that two plays can be compared.
+
+``python -m cohabit.testing.play`` plays in a process of its own; the checker starts it with other hash seeds.
+"""
+
+import json
+import sys
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha256
+from types import TracebackType
+from typing import Any
+
+import msgspec
+
+from cohabit.errors import AskerError, CohabitError
+from cohabit.model.seat import ALL, PUBLIC, Eye, Seat, SeatId
+from cohabit.model.stream import Stream
+from cohabit.registry import make_world
+from cohabit.room.commands import Command
+from cohabit.room.decide import by_grant
+from cohabit.room.room import Room
+from cohabit.room.scenario import AgentSpec, Scenario, opening_state
+from cohabit.room.state import Member
+from cohabit.room.turns import can_skip
+from cohabit.testing.samples import WORDS, sample_args
+
+Frozen = dict[str, str]
+"""Everything that shows of a world at one step: what it is, and the text of it."""
+PLAYERS = 3
+"""How many play where the number of seats is open."""
+PICTURE_EVERY = 10
+GOD = "god"
+
+
+class Stopped(Exception):
+    """The world failed, so the play could not go on; the words say where."""
+
+
+class Play:
+    """One room with a player on every seat and a god, played at random from a seed.
+
+    ``wild`` mixes in what careless players do: arguments that fit the schema and mean nothing, or do not
+    even fit, and seats that let their time run out.
+    """
+
+    def __init__(
+        self, source: str, seed: int, config: Mapping[str, Any] | None = None, *, wild: bool = True
+    ) -> None:
+        self.source = source
+        self.seed = seed
+        self.wild = wild
+        self.stream = Stream(seed, "play")
+        self.at = 0
+        self.steps = 0
+        self.accepted = 0
+        self.refused = 0
+        self.endings = 0
+        self.frozen: list[Frozen] = []
+        self.problems: dict[str, str] = {}
+        with Watched():
+            self.room = _open(source, seed, dict(config or {}))
+            self.opening = self.room.world.snapshot()
+        self.last = "the opening"
+
+    # -- one step ---------------------------------------------------------------------------------
+    def step(self) -> str:
+        """Let something happen; what it was, in words."""
+        self.at += 1000
+        self.steps += 1
+        with Watched():
+            self.last = self._step()
+        return self.last
+
+    def run(self, steps: int, between: Callable[["Play"], None] | None = None) -> "Play":
+        """Play so many steps, freezing each; ``between`` is called after each."""
+        self.frozen.append(self.freeze())
+        for _ in range(steps):
+            self.step()
+            self.frozen.append(self.freeze())
+            if between is not None:
+                between(self)
+        return self
+
+    def _step(self) -> str:
+        world, draw = self.room.world, self.stream
+        movers = list(world.to_move())
+        self._look_at_movers(movers)
+        if not movers:
+            self._look_at_the_end()
+            return self._again()
+        if world.spec.pace == "clock" and draw.chance(1, 2):
+            n = draw.between(1, 3)
+            self.room.system("ticks", {"n": n}, self.at)
+            return f"{n} tick{'s' * (n > 1)}"
+        late = world.spec.pace == "rounds" or (world.spec.pace == "turns" and can_skip(world))
+        if self.wild and late and draw.chance(1, 24):
+            self.room.system("turn_timeout", {}, self.at)
+            return "time is up"
+        seated = [m for m in self.members() if m.seat in movers]
+        if not seated or (self.wild and draw.chance(1, 12)):
+            return self._carelessly(self.room.state.members[GOD])
+        member = draw.choice(seated)
+        return self._carelessly(member) if self.wild and draw.chance(1, 5) else self._sensibly(member)
+
+    def _sensibly(self, member: Member) -> str:
+        seat = self.room.seat_of(member)
+        legal = self.room.world.legal(seat) if seat is not None else None
+        if legal is None:
+            return self._carelessly(member)
+        if not legal:
+            if self.room.world.spec.pace == "turns":
+                self.problem("legal", f"{member.seat} is to move, yet legal() lists nothing it could do")
+            return self._carelessly(member)
+        chosen = self.stream.choice(legal)
+        return self.attempt(member, chosen.name, chosen.parameters, listed=True)
+
+    def _carelessly(self, member: Member) -> str:
+        """Arguments from the schema of any action the member has, or ones that do not fit at all."""
+        actions = [c for c in self.actions() if by_grant(member, c) and (member.seat or not c.needs_seat)]
+        if not actions:
+            return f"{member.id} can do nothing"
+        command = self.stream.choice(actions)
+        if self.stream.chance(1, 6):
+            return self.attempt(member, command.name, {"no such parameter": 1})
+        words = [*WORDS, *(s.id for s in self.room.state.seats)]
+        return self.attempt(member, command.name, sample_args(command.schema, self.stream, words))
+
+    def attempt(self, member: Member, name: str, args: Mapping[str, Any], *, listed: bool = False) -> str:
+        """Call an action as this member; what came of it, in words."""
+        before = self.room.digest()
+        said = f"{member.id} {name} {json.dumps(args, ensure_ascii=False)}"
+        try:
+            result = self.room.call(member.id, name, dict(args), at=self.at)
+        except AskerError as refusal:
+            self.refused += 1
+            if self.room.digest() != before:
+                what = f"{said} was refused ({refusal.as_text()}), yet the world changed"
+                self.problem("refusals", f"{what}: check everything first, then change")
+            if listed:
+                self.problem("legal", f"legal() lists {name} {dict(args)}, yet it is refused: {refusal.as_text()}")
+            return f"{said}: {refusal.as_text()}"
+        self.accepted += 1
+        return f"{said}: {result.message or 'done'}"
+
+    def _again(self) -> str:
+        self.room.call(GOD, "rematch", at=self.at)
+        return "a rematch"
+
+    # -- looking ----------------------------------------------------------------------------------
+    def members(self) -> list[Member]:
+        return [m for m in self.room.state.members.values() if m.id != GOD]
+
+    def actions(self) -> list[Command]:
+        return [c for c in self.room.commands if c.where == "world" and c.records]
+
+    def queries(self) -> list[Command]:
+        return [c for c in self.room.commands if c.where == "world" and not c.records]
+
+    def eyes(self) -> list[Eye]:
+        return [PUBLIC, ALL, *(Eye(s.id, "own") for s in self.room.state.seats)]
+
+    def readers(self) -> list[tuple[str, Callable[[], Any]]]:
+        """Everything that only looks, by name."""
+        world = self.room.world
+        found: list[tuple[str, Callable[[], Any]]] = [
+            ("to_move", world.to_move), ("standings", world.standings), ("seats_now", world.seats_now),
+        ]  # fmt: skip
+        for seat in self.room.state.seats:
+            found += [("legal", _with(world.legal, seat)), ("goals", _with(world.goals, seat))]
+        for eye in self.eyes():
+            found += [("observe", _with(world.observe, eye)), ("picture", _with(world.picture, eye))]
+            found += [(q.name, _with(q.run, eye)) for q in self.queries() if not q.schema.get("required")]
+        return found
+
+    def freeze(self) -> Frozen:
+        """All that shows now, to every eye."""
+        room, world = self.room, self.room.world
+        with Watched():
+            frozen = {"what happened": self.last, "to_move()": _text(world.to_move())}
+            frozen["standings()"] = _text(world.standings())
+            for eye in self.eyes():
+                name = eye.seat or eye.sees
+                frozen[f"the view of {name}"] = _text(room.view_through(eye))
+                if self.steps % PICTURE_EVERY == 0:
+                    frozen[f"the picture of {name}"] = sha256(world.picture(eye) or b"").hexdigest()
+            for query in self.queries():
+                if not query.schema.get("required"):
+                    frozen[f"{query.name}()"] = _text(query.run(PUBLIC))
+            frozen["the digest"] = room.digest()
+        return frozen
+
+    # -- what must hold at every step -------------------------------------------------------------
+    def problem(self, check: str, words: str) -> None:
+        """Keep the first thing that is wrong of each kind."""
+        self.problems.setdefault(check, f"{words} (seed {self.seed}, step {self.steps})")
+
+    def _look_at_movers(self, movers: Sequence[SeatId]) -> None:
+        there = [s.id for s in self.room.state.seats]
+        unknown = [s for s in movers if s not in there]
+        if unknown:
+            self.problem("to_move", f"to_move() names {unknown[0]!r}, and the seats are {', '.join(there) or 'none'}")
+        if len(movers) != len(dict.fromkeys(movers)):
+            self.problem("to_move", f"to_move() names a seat twice: {', '.join(movers)}")
+        scored = [s.seat for s in self.room.world.standings()]
+        strange = [s for s in scored if s not in self.room.state.seats_ever and s not in there]
+        if strange or len(scored) != len(dict.fromkeys(scored)):
+            self.problem("to_move", f"standings() names {', '.join(scored)}; there are {', '.join(there)}")
+
+    def _look_at_the_end(self) -> None:
+        """Time, gods and looks from all sides must not bring a finished game back."""
+        self.endings += 1
+        world = self.room.world
+        trials: list[tuple[str, Callable[[], Any]]] = [("looking at it", lambda: [r() for _, r in self.readers()])]
+        if world.spec.pace == "clock":
+            trials.append(("time passing", lambda: self.room.system("ticks", {"n": 5}, self.at)))
+        trials.append(("an action", lambda: self._try_all_actions()))
+        for what, trial in trials:
+            trial()
+            if world.to_move():
+                self.problem("over", f"to_move() was empty, so it was over, and {what} brought it back; keep it over")
+                return
+
+    def _try_all_actions(self) -> None:
+        for member in self.members():
+            if member.seat is not None:
+                seat = self.room.seats[member.seat]
+                for chosen in (self.room.world.legal(seat) or ())[:3]:
+                    self.attempt(member, chosen.name, chosen.parameters)
+        god = self.room.state.members[GOD]
+        for command in self.actions():
+            if not command.needs_seat:
+                self.attempt(god, command.name, sample_args(command.schema, self.stream))
+
+
+class Watched:
+    """Turns whatever a world raises into ``Stopped``, with the line of the world it came from."""
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: type[BaseException] | None, bug: BaseException | None, _: TracebackType | None) -> None:
+        if bug is None or isinstance(bug, Stopped) or not isinstance(bug, Exception):
+            return
+        cause = bug.__cause__ if isinstance(bug, CohabitError) and bug.__cause__ is not None else bug
+        frames = traceback.extract_tb(cause.__traceback__)
+        own = [f for f in frames if "/cohabit/room/" not in f.filename and "/cohabit/testing/" not in f.filename]
+        frame = own[-1] if own else frames[-1]
+        where = f"{frame.filename.rsplit('/', 1)[-1]}:{frame.lineno} in {frame.name}()"
+        raise Stopped(f"{where}: {type(cause).__name__}: {cause}") from bug
+
+
+def difference(one: Sequence[Mapping[str, str]], other: Sequence[Mapping[str, str]]) -> str | None:
+    """Where two plays part, in words; None where they do not."""
+    for step, (mine, theirs) in enumerate(zip(one, other, strict=False)):
+        for what in [*mine, *(w for w in theirs if w not in mine)]:
+            if mine.get(what) != theirs.get(what):
+                return f"step {step}: {what} differs{_detail(mine.get(what, ''), theirs.get(what, ''))}"
+    return None if len(one) == len(other) else f"one play stopped after {min(len(one), len(other)) - 1} steps"
+
+
+def _detail(mine: str, theirs: str) -> str:
+    if len(mine) == 64 or not mine or not theirs:
+        return ""  # digests: there is nothing to read in them
+    at = next((i for i, (a, b) in enumerate(zip(mine, theirs, strict=False)) if a != b), min(len(mine), len(theirs)))
+    start = max(0, at - 30)
+    return f": …{mine[start : at + 30]!r} and …{theirs[start : at + 30]!r}"
+
+
+def fingerprint(frozen: Sequence[Frozen]) -> list[Frozen]:
+    """The same steps as hashes: small enough to hand from process to process."""
+    return [{what: sha256(text.encode()).hexdigest() for what, text in step.items()} for step in frozen]
+
+
+def _open(source: str, seed: int, config: dict[str, Any]) -> Room:
+    world = make_world(source, config)
+    fewest, most = world.spec.seat_range
+    count = max(fewest, min(most, PLAYERS))
+    players = [AgentSpec(id=f"p{i + 1}", role="faction_player", claim=f"auto:{i}") for i in range(count)]
+    scenario = Scenario(
+        agents=[*players, AgentSpec(id=GOD, role="god")], scenario="check", world=source, config=config,
+        partial_intel=True,
+    )  # fmt: skip
+    return Room.create(opening_state(scenario, world, source, "check", seed, "00" * 16), world, 0)
+
+
+def _with(run: Callable[..., Any], eye_or_seat: Eye | Seat) -> Callable[[], Any]:
+    return lambda: run(eye_or_seat)
+
+
+def _text(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+def _main() -> None:
+    """SOURCE and a JSON object with seeds, steps and config; writes the fingerprints of the plays."""
+    source, order = sys.argv[1], json.loads(sys.argv[2])
+    plays = [Play(source, seed, order["config"]).run(order["steps"]) for seed in order["seeds"]]
+    json.dump([fingerprint(play.frozen) for play in plays], sys.stdout)
+
+
+if __name__ == "__main__":
+    _main()

@@ -1,0 +1,119 @@
+"""What no world may use, found by reading its source: clocks, dice of others, threads, the order of sets.
+
+A line that ends in ``# cohabit: ok`` and a reason is left alone.
+"""
+
+import ast
+import inspect
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+ALLOWED = "# cohabit: ok"
+MODULES = {
+    "time": "reads the wall clock; count your own steps or ticks",
+    "random": "is one generator for the whole process; use Stream(seed, purpose)",
+    "secrets": "cannot be repeated; use Stream(seed, purpose)",
+    "uuid": "cannot be repeated; number things yourself",
+    "asyncio": "is the house's business; a world is called, and returns",
+    "threading": "is the house's business; a world is called, and returns",
+    "socket": "is for faces; a world knows no network",
+    "numpy.random": "differs between versions; use Stream(seed, purpose)",
+}
+CALLS = {
+    "now": "reads the wall clock; count your own steps or ticks",
+    "utcnow": "reads the wall clock; count your own steps or ticks",
+    "today": "reads the wall clock; count your own steps or ticks",
+    "urandom": "cannot be repeated; use Stream(seed, purpose)",
+}
+BUILTINS = {
+    "hash": "differs from process to process; use a key of your own",
+    "id": "is a memory address, another one each time; use a name or a number of your own",
+}
+ORDERLY = ("sorted", "len", "sum", "min", "max", "any", "all", "set", "frozenset")
+
+
+def scan(module: ModuleType) -> list[str]:
+    """Everything forbidden in the module and in those it imports from its own folder."""
+    return [line for file in _sources(module) for line in _scan_file(file)]
+
+
+def _sources(module: ModuleType) -> list[Path]:
+    found: list[Path] = []
+    todo = [module]
+    while todo:
+        file = inspect.getsourcefile(todo.pop())
+        if file is None or Path(file) in found:
+            continue
+        found.append(Path(file))
+        todo += [m for m in _imported(Path(file)) if _file(m).is_relative_to(found[0].parent)]
+    return found
+
+
+def _file(module: ModuleType) -> Path:
+    return Path(getattr(module, "__file__", None) or "/nowhere")
+
+
+def _imported(file: Path) -> Iterator[ModuleType]:
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)]
+        else:
+            continue
+        yield from (sys.modules[name] for name in names if name in sys.modules)
+
+
+def _scan_file(file: Path) -> Iterator[str]:
+    text = file.read_text(encoding="utf-8")
+    lines = text.splitlines()
+    tree = ast.parse(text)
+    orderly = [part for node in ast.walk(tree) for part in _orderly_parts(node)]
+    for node in ast.walk(tree):
+        if node not in orderly:
+            number = getattr(node.iter if isinstance(node, ast.comprehension) else node, "lineno", 1)
+            if ALLOWED not in lines[number - 1]:
+                yield from (f"{file.name}:{number}: {wrong}" for wrong in _wrong_with(node))
+
+
+def _orderly_parts(node: ast.AST) -> list[ast.comprehension]:
+    """Loops over sets whose order reaches nobody: inside sorted(…), len(…), another set."""
+    match node:
+        case ast.SetComp(generators=loops):
+            return loops
+        case ast.Call(func=ast.Name(id=name), args=[ast.GeneratorExp(generators=loops), *_]) if name in ORDERLY:
+            return loops
+    return []
+
+
+def _wrong_with(node: ast.AST) -> Iterator[str]:
+    match node:
+        case ast.Import(names=names):
+            yield from (f"{a.name} {MODULES[a.name]}" for a in names if a.name in MODULES)
+        case ast.ImportFrom(module=str(name), names=names) if name in MODULES:
+            yield f"{name} {MODULES[name]}"
+        case ast.ImportFrom(module=str(name), names=names):
+            whole = [f"{name}.{alias.name}" for alias in names]
+            yield from (f"{w} {MODULES[w]}" for w in whole if w in MODULES)
+        case ast.Call(func=ast.Attribute(attr=attr)) if attr in CALLS:
+            yield f"{ast.unparse(node.func)}() {CALLS[attr]}"
+        case ast.Call(func=ast.Name(id=name)) if name in BUILTINS:
+            yield f"{name}() {BUILTINS[name]}"
+        case ast.Call(func=ast.Name(id=name), args=[first, *_]) if name not in ORDERLY and _is_set(first):
+            if name in ("list", "tuple", "enumerate", "iter", "map", "zip", "dict"):
+                yield f"{ast.unparse(node)} takes a set in no certain order; sort it"
+        case ast.For(iter=it) | ast.comprehension(iter=it) if _is_set(it):
+            yield f"going through {ast.unparse(it)} has no certain order; use a list or a dict, or sort it"
+
+
+def _is_set(node: ast.AST) -> bool:
+    match node:
+        case ast.Set() | ast.SetComp():
+            return True
+        case ast.Call(func=ast.Name(id="set" | "frozenset")):
+            return True
+        case ast.BinOp(op=ast.BitAnd() | ast.BitOr() | ast.Sub(), left=left, right=right):
+            return _is_set(left) or _is_set(right)
+    return False

@@ -1,0 +1,94 @@
+"""A real house with a table of Nim, served over HTTP, and clients of the official SDK."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
+
+import httpx2
+import pytest
+import uvicorn
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from cohabit.faces.app import make_app
+from cohabit.faces.serve import Server
+from cohabit.house.house import House
+from cohabit.house.settings import Settings
+from cohabit.room.scenario import AgentSpec, Scenario
+
+MODES = {"2025-11-25": "legacy", "2026-07-28": "auto"}
+Connect = Callable[..., AbstractAsyncContextManager[Client]]
+
+
+class Table:
+    """Where the house listens, and the tokens of its members."""
+
+    def __init__(self, house: House, url: str, tokens: dict[str, str]) -> None:
+        self.house, self.url, self.tokens = house, url, tokens
+        self.room = "nim"
+
+    def client(self, who: str | None, mode: str = "auto", room: str | None = "nim", **how: Any) -> Any:
+        token = self.tokens[who] if who is not None else None
+        return sdk_client(f"{self.url}/mcp" + (f"/{room}" if room else ""), token, mode, **how)
+
+
+@asynccontextmanager
+async def sdk_client(url: str, token: str | None, mode: str, **how: Any) -> AsyncIterator[Client]:
+    headers = {"authorization": f"Bearer {token}"} if token else {}
+    async with httpx2.AsyncClient(headers=headers, timeout=30) as http:
+        async with Client(streamable_http_client(url, http_client=http), mode=mode, **how) as client:
+            yield client
+
+
+def scenario() -> Scenario:
+    return Scenario(
+        scenario="table",
+        world="nim",
+        seed=1,
+        agents=[
+            AgentSpec(id="ann", role="faction_player", claim="auto:0"),
+            AgentSpec(id="bob", role="faction_player", claim="auto:1"),
+            AgentSpec(id="eve", role="observer"),
+            AgentSpec(id="hal", role="host", kind="human"),
+        ],
+    )
+
+
+@pytest.fixture(params=list(MODES))
+def era(request: pytest.FixtureRequest) -> str:
+    """Both eras of the protocol, as the SDK's client calls them."""
+    return MODES[request.param]
+
+
+@pytest.fixture
+async def house() -> AsyncIterator[House]:
+    async with House.open(Settings()) as house:
+        yield house
+
+
+@asynccontextmanager
+async def listening(house: House, **how: Any) -> AsyncIterator[str]:
+    """The house on a free port; its address."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    config = uvicorn.Config(make_app(house, **how), log_config=None, timeout_graceful_shutdown=3)
+    server = Server(config, lambda: ready.set_result(None))
+    running = asyncio.create_task(server.serve(sockets=[listener]))
+    await asyncio.wait({ready, running}, return_when=asyncio.FIRST_COMPLETED)
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        await running
+        listener.close()
+
+
+@pytest.fixture
+async def table(house: House) -> AsyncIterator[Table]:
+    _, tokens = await house.create_room(scenario(), "nim")
+    async with listening(house) as url:
+        yield Table(house, url, tokens)
