@@ -58,7 +58,7 @@ def test_a_role_that_does_not_exist_is_refused_with_the_nearest_that_do(name: st
 
 def test_an_agent_without_a_role_may_watch_and_nothing_else() -> None:
     room = make_room(RED, AGENT)
-    assert room.call("bot", "view", at=1).text == "silence\n\nTo move: ann, blue"
+    assert "silence" in room.call("bot", "view", at=1).text
     assert room.call("bot", "recv_messages", at=1).count == 0
     for name, args in (("shout", {"text": "x"}), ("send_message", {"to": "ann", "content": "x"}), ("sit", {"seat": "blue"})):
         with pytest.raises(PermissionDenied):

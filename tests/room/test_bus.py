@@ -1,0 +1,200 @@
+"""Messages between members."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cohabit.errors import BadArgs, PermissionDenied
+from cohabit.room.room import Room
+
+from .making import AGENT, BLUE, GOD, HOST, NARRATOR, OBSERVER, RED, make_room, player, replayed, restored
+
+MEMBERS = (RED, BLUE, NARRATOR, GOD)
+
+
+def send(room: Room, who: str, to: str, content: str = "hello", **more: Any) -> Any:
+    return room.call(who, "send_message", {"to": to, "content": content, **more}, at=room.record.at)
+
+
+def mail(room: Room, who: str, since: int = 0, most: int = 500) -> Any:
+    return room.call(who, "recv_messages", {"since_seq": since, "max": most}, at=room.record.at)
+
+
+def test_numbers_count_deliveries_over_the_whole_bus() -> None:
+    room = make_room(*MEMBERS)
+    assert send(room, "ann", "bob").seq == 1
+    everybody = send(room, "nora", "*")
+    assert (everybody.seq, everybody.recipients, everybody.broadcast) == (4, ["ann", "bob", "zeus"], True)
+    assert send(room, "bob", "ann").seq == 5
+    assert [m["seq"] for m in mail(room, "ann").items] == [2, 5]
+    assert [m["seq"] for m in mail(room, "bob").items] == [1, 3]
+
+
+def test_every_copy_of_a_broadcast_is_addressed_to_everybody_and_the_sender_gets_none() -> None:
+    room = make_room(*MEMBERS)
+    send(room, "nora", "*", kind="news")
+    for who in ("ann", "bob", "zeus"):
+        (item,) = mail(room, who).items
+        assert (item["from"], item["to"], item["kind"], item["content"]) == ("nora", "*", "news", "hello")
+    assert mail(room, "nora").items == []
+
+
+def test_a_broadcast_with_nobody_else_uses_no_number() -> None:
+    room = make_room(GOD)
+    assert (send(room, "zeus", "*").seq, send(room, "zeus", "*").recipients) == (0, [])
+
+
+def test_a_kind_left_out_is_empty_and_an_empty_content_is_a_message() -> None:
+    room = make_room(*MEMBERS)
+    send(room, "ann", "bob", "")
+    (item,) = mail(room, "bob").items
+    assert (item["kind"], item["content"]) == ("", "")
+
+
+def test_mail_to_oneself_arrives() -> None:
+    room = make_room(*MEMBERS)
+    assert send(room, "ann", "ann").recipients == ["ann"]
+    assert mail(room, "ann").count == 1
+
+
+def test_only_the_addressee_gets_a_direct_message() -> None:
+    room = make_room(*MEMBERS)
+    send(room, "ann", "bob", "the password is swordfish")
+    for who in ("ann", "nora", "zeus"):
+        assert mail(room, who).items == []
+
+
+def test_an_unknown_recipient_is_refused_with_the_ids_that_are_known() -> None:
+    room = make_room(*MEMBERS)
+    before = room.digest()
+    with pytest.raises(BadArgs) as refused:
+        send(room, "ann", "bop")
+    assert all(name in refused.value.message for name in ("ann", "bob", "nora", "zeus"))
+    assert refused.value.did_you_mean[0] == "bob"
+    assert room.digest() == before
+
+
+@pytest.mark.parametrize("args", [{"to": "", "content": "x"}, {"to": "bob"}, {"content": "x"}, {"to": "bob", "content": "x" * 16_001}])
+def test_a_message_without_a_recipient_or_a_content_or_too_long_is_refused(args: dict[str, str]) -> None:
+    room = make_room(*MEMBERS)
+    with pytest.raises(BadArgs):
+        room.call("ann", "send_message", args, at=0)
+    assert room.state.bus_seq == 0
+
+
+def test_only_who_holds_the_right_broadcasts() -> None:
+    room = make_room(*MEMBERS, OBSERVER, HOST, AGENT)
+    for who in ("ann", "owl"):
+        with pytest.raises(PermissionDenied) as refused:
+            send(room, who, "*")
+        assert "send_broadcast" in refused.value.message
+    for who in ("nora", "zeus", "hostess"):
+        assert send(room, who, "*").broadcast
+    with pytest.raises(PermissionDenied):
+        send(room, "bot", "ann")
+
+
+# -- reading ----------------------------------------------------------------------------------------
+def test_the_cursor_is_the_last_number_read_or_the_one_given_when_nothing_came() -> None:
+    room = make_room(*MEMBERS)
+    for i in range(5):
+        send(room, "ann", "bob", str(i))
+    first = mail(room, "bob", most=2)
+    assert ([m["content"] for m in first.items], first.next_cursor) == (["0", "1"], 2)
+    rest = mail(room, "bob", since=first.next_cursor)
+    assert ([m["content"] for m in rest.items], rest.next_cursor) == (["2", "3", "4"], 5)
+    nothing = mail(room, "bob", since=77)
+    assert (nothing.items, nothing.next_cursor, nothing.dropped) == ([], 77, 0)
+    assert mail(room, "bob").count == 5, "reading does not consume"
+
+
+@pytest.mark.parametrize(("asked", "given"), [(0, 50), (-3, 50), (1, 1), (120, 120), (1000, 200)])
+def test_max_is_50_where_it_makes_no_sense_and_500_at_most(asked: int, given: int) -> None:
+    room = make_room(*MEMBERS)
+    for _ in range(200):
+        send(room, "ann", "bob")
+    assert mail(room, "bob", most=asked).count == given
+
+
+def test_a_full_inbox_drops_the_oldest_and_says_how_many() -> None:
+    room = make_room(*MEMBERS)
+    for i in range(205):
+        send(room, "ann", "bob", str(i))
+    got = mail(room, "bob")
+    assert (got.count, got.items[0]["content"], got.dropped) == (200, "5", 5)
+    assert mail(room, "bob", since=3).dropped == 2
+    assert mail(room, "bob", since=5).dropped == 0
+    assert mail(room, "ann").dropped == 0
+
+
+@given(st.lists(st.tuples(st.sampled_from(["ann", "bob", "nora"]), st.sampled_from(["ann", "bob", "*"])), max_size=40),
+       st.integers(1, 5))  # fmt: skip
+def test_reading_page_by_page_gives_every_message_once_and_in_order(sent: list[tuple[str, str]], page: int) -> None:
+    room = make_room(*MEMBERS)
+    expected: dict[str, list[str]] = {"ann": [], "bob": [], "nora": []}
+    for i, (who, to) in enumerate(sent):
+        if to == "*" and who != "nora":
+            continue
+        for reader in send(room, who, to, str(i)).recipients:
+            expected.setdefault(reader, []).append(str(i))
+    for reader, contents in expected.items():
+        cursor, got = 0, []
+        while (reply := mail(room, reader, cursor, page)).items:
+            got += [m["content"] for m in reply.items]
+            cursor = reply.next_cursor
+        assert got == contents
+        numbers = [m["seq"] for m in mail(room, reader).items]
+        assert numbers == sorted(set(numbers))
+
+
+# -- teams ------------------------------------------------------------------------------------------
+TEAMS = {"red": ["ann", "cy"], "blue": ["bob"]}
+PLAYERS = (RED, BLUE, player("cy", 2), GOD)
+
+
+def test_a_team_hears_what_is_said_to_it_and_nobody_else_does() -> None:
+    room = make_room(*PLAYERS, teams=TEAMS)
+    assert send(room, "ann", "team:red", "attack at dawn").recipients == ["cy"]
+    assert mail(room, "cy").items[0]["to"] == "team:red"
+    assert mail(room, "bob").items == mail(room, "zeus").items == []
+
+
+def test_the_own_team_needs_no_name() -> None:
+    room = make_room(*PLAYERS, teams=TEAMS)
+    assert send(room, "cy", "team:").recipients == ["ann"]
+
+
+def test_writing_to_a_team_takes_being_in_it() -> None:
+    room = make_room(*PLAYERS, teams=TEAMS)
+    with pytest.raises(PermissionDenied):
+        send(room, "bob", "team:red")
+    with pytest.raises(BadArgs) as refused:
+        send(room, "ann", "team:green")
+    assert refused.value.did_you_mean == ["team:red", "team:blue"]
+
+
+# -- what a grant lets through ----------------------------------------------------------------------
+def test_who_may_not_read_the_chat_gets_only_what_is_directed_to_it_and_the_other_way_round() -> None:
+    room = make_room(*MEMBERS, HOST)
+    send(room, "nora", "*", "chat")
+    send(room, "nora", "ann", "direct")
+    room.call("hostess", "grant", {"member": "ann", "may": ["receive_directed"]}, at=1)
+    assert [m["content"] for m in mail(room, "ann").items] == ["direct"]
+    room.call("hostess", "grant", {"member": "ann", "may": ["read_chat"]}, at=1)
+    assert [m["content"] for m in mail(room, "ann").items] == ["chat"]
+    room.call("hostess", "revoke", {"member": "ann"}, at=1)
+    with pytest.raises(PermissionDenied):
+        mail(room, "ann")
+
+
+def test_numbers_and_inboxes_survive_a_snapshot_and_a_replay() -> None:
+    room = make_room(*MEMBERS)
+    for i in range(203):
+        send(room, "ann", "bob", str(i))
+    send(room, "nora", "*")
+    for back in (restored(room), replayed(room)):
+        assert mail(back, "bob") == mail(room, "bob")
+        assert mail(back, "bob").dropped == 4
+        assert send(back, "bob", "ann").seq == 207

@@ -1,0 +1,158 @@
+"""Seats that come and go, and who gets which."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from cohabit.errors import Conflict, PermissionDenied, UnknownAsset
+
+from .making import AGENT, BLUE, GOD, HOST, PERSON, RED, make_room, player, replayed
+
+FREE = {"id": "fay", "role": "faction_player"}
+
+
+def seat(room: Any, who: str) -> str | None:
+    found: str | None = room.call(who, "whoami", at=room.record.at).seat
+    return found
+
+
+def sees(room: Any, who: str) -> Any:
+    status = room.call(who, "view", at=room.record.at).observation["status"]
+    return status.get("seat"), status["sees"]
+
+
+def test_auto_n_binds_when_the_nth_seat_opens_and_not_before() -> None:
+    room = make_room(RED, BLUE, GOD, world="Realms", partial_intel=True)
+    assert (seat(room, "ann"), seat(room, "bob")) == (None, None)
+    room.call("zeus", "rise", {"name": "avalon"}, at=1)
+    assert (seat(room, "ann"), seat(room, "bob")) == ("avalon", None)
+    room.call("zeus", "rise", {"name": "burgundy"}, at=2)
+    assert (seat(room, "ann"), seat(room, "bob")) == ("avalon", "burgundy")
+
+
+def test_id_x_binds_when_the_seat_x_opens() -> None:
+    room = make_room({"id": "cy", "role": "player", "claim": "id:cornwall"}, GOD, world="Realms")
+    room.call("zeus", "rise", {"name": "avalon"}, at=1)
+    assert seat(room, "cy") is None
+    room.call("zeus", "rise", {"name": "cornwall"}, at=2)
+    assert seat(room, "cy") == "cornwall"
+
+
+def test_whoever_waits_for_its_seat_sees_what_is_public_and_no_more() -> None:
+    room = make_room(RED, FREE, GOD, world="Realms", partial_intel=True)
+    assert sees(room, "ann") == sees(room, "fay") == (None, "public")
+    room.call("zeus", "rise", {"name": "avalon"}, at=1)
+    assert sees(room, "ann") == ("avalon", "own")
+    assert sees(room, "fay") == (None, "public")
+
+
+def test_the_death_of_a_realm_moves_nobody_into_another() -> None:
+    room = make_room(RED, BLUE, GOD, world="Realms", partial_intel=True)
+    for name in ("avalon", "burgundy"):
+        room.call("zeus", "rise", {"name": name}, at=1)
+    room.call("zeus", "fall", {"name": "avalon"}, at=2)
+    room.call("zeus", "rise", {"name": "camelot"}, at=3)
+    assert seat(room, "bob") == "burgundy"
+    assert seat(room, "ann") == "avalon"
+    assert sees(room, "ann") == (None, "public")
+    assert replayed(room).digest() == room.digest()
+
+
+@pytest.mark.parametrize(("name", "args"), [("build", {}), ("build", {"where": "burgundy"}), ("pray", {})])
+def test_a_player_whose_realm_is_gone_can_do_nothing_least_of_all_what_a_god_can(
+    name: str, args: dict[str, str]
+) -> None:
+    room = make_room(RED, BLUE, GOD, world="Realms")
+    for realm in ("avalon", "burgundy"):
+        room.call("zeus", "rise", {"name": realm}, at=1)
+    room.call("ann", "build", {"where": "avalon"}, at=1)
+    room.call("zeus", "fall", {"name": "avalon"}, at=2)
+    before = room.digest()
+    with pytest.raises(PermissionDenied):
+        room.call("ann", name, args, at=3)
+    assert room.digest() == before
+
+
+def test_a_god_needs_no_seat_for_what_can_be_done_without_one() -> None:
+    room = make_room(RED, GOD, world="Realms")
+    room.call("zeus", "build", {"where": "anywhere"}, at=1)
+    with pytest.raises(PermissionDenied):
+        room.call("zeus", "pray", at=1)
+
+
+def test_a_reset_binds_claims_anew() -> None:
+    room = make_room(RED, BLUE, GOD, world="Realms")
+    room.call("zeus", "rise", {"name": "avalon"}, at=1)
+    room.call("zeus", "reset", at=2)
+    assert seat(room, "ann") is None
+    room.call("zeus", "rise", {"name": "new"}, at=3)
+    assert seat(room, "ann") == "new"
+
+
+def test_two_claims_on_one_seat_give_it_to_the_first() -> None:
+    room = make_room(RED, {"id": "cy", "role": "player", "claim": "id:red"})
+    assert (seat(room, "ann"), seat(room, "cy")) == ("red", None)
+
+
+# -- taking and leaving -----------------------------------------------------------------------------
+def test_a_free_seat_can_be_taken_and_left() -> None:
+    room = make_room(RED, FREE)
+    room.call("fay", "sit", {"seat": "blue"}, at=1)
+    assert seat(room, "fay") == "blue"
+    room.call("fay", "stand_up", at=2)
+    assert seat(room, "fay") is None
+
+
+def test_a_taken_seat_is_a_conflict_and_an_unknown_one_gets_near_names() -> None:
+    room = make_room(RED, FREE, PERSON)
+    with pytest.raises(Conflict) as taken:
+        room.call("fay", "sit", {"seat": "red"}, at=1)
+    assert "ann" in taken.value.message
+    with pytest.raises(UnknownAsset) as unknown:
+        room.call("fay", "sit", {"seat": "blu"}, at=1)
+    assert unknown.value.did_you_mean[0] == "blue"
+
+
+def test_a_credential_that_claims_a_seat_keeps_it_and_takes_no_other() -> None:
+    room = make_room(RED, FREE)
+    with pytest.raises(PermissionDenied):
+        room.call("ann", "sit", {"seat": "blue"}, at=1)
+    with pytest.raises(PermissionDenied):
+        room.call("ann", "stand_up", at=1)
+
+
+def test_watchers_take_no_seat() -> None:
+    room = make_room(RED, AGENT)
+    with pytest.raises(PermissionDenied):
+        room.call("bot", "sit", {"seat": "blue"}, at=1)
+
+
+@pytest.mark.parametrize("leaving", ["stand_up", "remove_member"])
+def test_a_claim_that_waited_for_a_taken_seat_gets_it_when_it_is_left(leaving: str) -> None:
+    room = make_room(RED, FREE, HOST)
+    room.call("fay", "sit", {"seat": "blue"}, at=1)
+    made = room.call("hostess", "add_member", {"id": "late", "role": "player", "claim": "auto:1"}, at=2)
+    assert made.seat is None
+    if leaving == "stand_up":
+        room.call("fay", "stand_up", at=3)
+    else:
+        room.call("hostess", "remove_member", {"member": "fay"}, at=3)
+    assert seat(room, "late") == "blue"
+
+
+def test_a_removed_member_leaves_its_seat_its_turn_and_its_mail_behind() -> None:
+    room = make_room(RED, BLUE, HOST, turn_based=True, turn_order=["ann", "bob", "hostess"])
+    room.call("bob", "send_message", {"to": "ann", "content": "x"}, at=1)
+    room.call("hostess", "remove_member", {"member": "ann"}, at=2)
+    info = msgspec.to_builtins(room.call("bob", "session_info", at=3))
+    assert [a["id"] for a in info["agents"]] == ["bob", "hostess"]
+    assert (info["turn_order"], info["current_turn"]) == (["bob", "hostess"], "bob")
+    assert "ann" not in room.state.inboxes
+    assert replayed(room).digest() == room.digest()
+
+
+def test_as_many_seats_open_as_there_are_players_within_what_the_world_takes() -> None:
+    assert len(make_room(RED).state.seats) == 2
+    assert len(make_room(*(player(f"p{i}", i) for i in range(3))).state.seats) == 3
+    assert len(make_room(*(player(f"p{i}", i) for i in range(9))).state.seats) == 4

@@ -1,0 +1,349 @@
+"""Order and time: the room's own turn gate, the four paces, and what happens when somebody is silent."""
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cohabit.errors import BadArgs, GameRejected, PermissionDenied, TurnNotYours
+from cohabit.model.seat import Eye
+
+from .making import BLUE, EVERYBODY, GOD, HOST, OBSERVER, RED, entries, make_room, player, replayed
+
+
+def texts(room: object, do: str) -> list[str]:
+    return [t.text for e in entries(room, do) for t in e.told]  # type: ignore[arg-type]
+
+
+# -- the gate ---------------------------------------------------------------------------------------
+def test_the_first_in_the_order_begins_and_the_order_is_a_round_robin() -> None:
+    room = make_room(RED, BLUE, OBSERVER, turn_based=True)
+    seen = []
+    for at, who in enumerate(["ann", "bob", "owl", "ann"]):
+        info = room.call("ann", "session_info", at=at)
+        seen.append(info.current_turn)
+        advanced = room.call(who, "turn_advance", at=at)
+        assert (advanced.previous, advanced.forced_by_god) == (who, False)
+    assert seen == ["ann", "bob", "owl", "ann"]
+
+
+def test_the_order_may_leave_members_out_and_name_others_twice() -> None:
+    room = make_room(RED, BLUE, GOD, turn_based=True, turn_order=["bob", "bob", "ann"])
+    order = []
+    for at in range(4):
+        order.append(room.call("zeus", "turn_advance", at=at).previous)
+    assert order == ["bob", "bob", "ann", "bob"]
+
+
+def test_out_of_turn_acting_and_controlling_is_refused_and_names_whose_turn_it_is() -> None:
+    room = make_room(RED, BLUE, world="Ticker", turn_based=True)
+    before = room.digest()
+    for name, args in (("drop", {}), ("pause", {}), ("set_speed", {"speed_id": "x2"}), ("act", {"action": "drop"})):
+        with pytest.raises(TurnNotYours) as refused:
+            room.call("bob", name, args, at=1)
+        assert "ann" in refused.value.message
+    assert room.digest() == before
+
+
+def test_reading_asking_and_talking_stay_open_out_of_turn() -> None:
+    room = make_room(*EVERYBODY, turn_based=True, turn_order=["ann", "bob"])
+    for name, args in (
+        ("whoami", {}), ("session_info", {}), ("roster", {}), ("view", {}), ("rules", {}), ("objective_status", {}),
+        ("wait_for_turn", {"wait_ms": 0}), ("numbers", {}), ("recv_messages", {}),
+        ("send_message", {"to": "ann", "content": "hurry"}),
+    ):  # fmt: skip
+        room.call("bob", name, args, at=1)
+
+
+def test_a_god_acts_out_of_turn_and_can_end_anybodys() -> None:
+    room = make_room(RED, BLUE, GOD, turn_based=True, turn_order=["ann", "bob"])
+    assert room.call("zeus", "shout", {"text": "x"}, at=1).success
+    advanced = room.call("zeus", "turn_advance", at=2)
+    assert (advanced.previous, advanced.next, advanced.forced_by_god) == ("ann", "bob", True)
+
+
+def test_a_gods_own_turn_is_not_forced() -> None:
+    room = make_room(GOD, RED, turn_based=True)
+    assert room.call("zeus", "turn_advance", at=1).forced_by_god is False
+
+
+def test_nobody_else_can_end_a_turn_not_even_twice_in_a_row() -> None:
+    room = make_room(RED, BLUE, turn_based=True)
+    with pytest.raises(TurnNotYours):
+        room.call("bob", "turn_advance", at=1)
+    room.call("ann", "turn_advance", at=1)
+    with pytest.raises(TurnNotYours):
+        room.call("ann", "turn_advance", at=1)
+    assert room.call("bob", "session_info", at=1).current_turn == "bob"
+
+
+def test_any_role_may_hold_a_slot_and_pass_it() -> None:
+    room = make_room(OBSERVER, RED, turn_based=True)
+    assert room.call("owl", "turn_advance", at=1).next == "ann"
+
+
+def test_where_the_room_keeps_no_order_there_is_nothing_to_advance() -> None:
+    room = make_room(RED, BLUE)
+    with pytest.raises(BadArgs):
+        room.call("ann", "turn_advance", at=1)
+
+
+def test_a_turn_that_nobody_ends_runs_out_and_that_is_an_event() -> None:
+    room = make_room(RED, BLUE, turn_based=True, turn_seconds=30, at=1000)
+    assert room.next_deadline() == 31_000
+    room.settle(30_999)
+    assert not entries(room, "turn_timeout")
+    room.settle(31_000)
+    assert [(e.by, e.at) for e in entries(room, "turn_timeout")] == [(None, 31_000)]
+    assert room.call("bob", "whoami", at=31_001).your_turn
+    assert room.next_deadline() == 61_000
+    assert replayed(room).digest() == room.digest()
+
+
+def test_an_ended_turn_starts_the_clock_of_the_next() -> None:
+    room = make_room(RED, BLUE, turn_based=True, turn_seconds=30)
+    room.call("ann", "turn_advance", at=20_000)
+    assert room.next_deadline() == 50_000
+
+
+def test_with_ticks_per_turn_a_clock_world_moves_exactly_when_a_turn_ends() -> None:
+    room = make_room(RED, BLUE, world="Ticker", turn_based=True, ticks_per_turn=5)
+    room.call("ann", "drop", at=1)
+    assert room.state.tick == 0
+    room.call("ann", "turn_advance", at=2)
+    assert (room.state.tick, room.world.observe(Eye()).status["ticks"]) == (5, 5)
+
+
+@given(st.lists(st.tuples(st.sampled_from(["ann", "bob", "owl", "zeus"]), st.integers(0, 40_000)), max_size=20))
+def test_however_turns_are_ended_exactly_one_member_is_up_and_the_record_tells_the_same(
+    tries: list[tuple[str, int]],
+) -> None:
+    room = make_room(RED, BLUE, OBSERVER, GOD, turn_based=True, turn_order=["ann", "bob", "owl"], turn_seconds=20)
+    at = 0
+    for who, later in tries:
+        at += later
+        room.settle(at)
+        before = room.call("ann", "session_info", at=at).current_turn
+        try:
+            after = room.call(who, "turn_advance", at=at)
+        except TurnNotYours:
+            assert who not in (before, "zeus")
+            continue
+        order = ["ann", "bob", "owl"]
+        assert after.previous == before
+        assert after.next == order[(order.index(before) + 1) % 3]
+    assert replayed(room).digest() == room.digest()
+
+
+# -- pace step --------------------------------------------------------------------------------------
+def test_at_pace_step_everybody_acts_at_any_time_until_it_is_over() -> None:
+    room = make_room(*EVERYBODY)
+    for who in ("ann", "bob", "ann", "ann"):
+        room.call(who, "hide", {"n": 1}, at=1)
+    assert room.call("zeus", "finish", at=2).done
+    with pytest.raises(GameRejected) as refused:
+        room.call("ann", "hide", {"n": 1}, at=3)
+    assert "rematch" in refused.value.message
+
+
+# -- pace turns -------------------------------------------------------------------------------------
+def test_at_pace_turns_the_world_says_who_moves() -> None:
+    room = make_room(RED, BLUE, world="nim")
+    with pytest.raises(TurnNotYours) as refused:
+        room.call("bob", "take", {"n": 1}, at=1)
+    assert "ann" in refused.value.message
+    room.call("ann", "take", {"n": 1}, at=1)
+    room.call("bob", "take", {"n": 1}, at=2)
+
+
+def test_a_silent_seat_is_skipped_as_its_world_says_and_that_is_an_event() -> None:
+    room = make_room(RED, BLUE, world="nim", turn_seconds=10, config={"stones": 20})
+    room.settle(10_000)
+    assert texts(room, "turn_timeout") == ["first takes 1"]
+    assert room.call("bob", "whoami", at=10_001).your_turn
+    assert room.call("bob", "heap", at=10_001) == 19
+    assert replayed(room).digest() == room.digest()
+
+
+def test_two_silent_seats_are_skipped_one_after_the_other() -> None:
+    room = make_room(RED, BLUE, world="nim", turn_seconds=10, config={"stones": 3})
+    room.settle(100_000)
+    assert texts(room, "turn_timeout") == ["first takes 1", "second takes 1", "first takes 1 and wins"]
+    assert room.next_deadline() is None
+
+
+def test_who_moves_in_time_is_not_skipped() -> None:
+    room = make_room(RED, BLUE, world="nim", turn_seconds=10)
+    room.call("ann", "take", {"n": 1}, at=9_999)
+    assert room.next_deadline() == 19_999
+
+
+def test_a_time_limit_is_refused_for_a_world_that_does_not_say_what_a_skip_is() -> None:
+    from cohabit.room.scenario import opening_state, parse_scenario
+    from cohabit.worlds.nim import Nim
+
+    class NoSkip(Nim):
+        skip = Nim.__mro__[1].skip  # type: ignore[misc]
+
+    found = parse_scenario('{"agents": [{"id": "a"}], "turn_seconds": 5}')
+    with pytest.raises(BadArgs) as refused:
+        opening_state(found, NoSkip(), "nim", "room-1", 1, "00")
+    assert "turn_seconds" in refused.value.message
+
+
+@pytest.mark.parametrize("world", ["nim", "Bids"])
+def test_a_turn_gate_is_refused_for_a_world_that_keeps_order_itself(world: str) -> None:
+    with pytest.raises(BadArgs) as refused:
+        make_room(RED, BLUE, world=world, turn_based=True)
+    assert "turn_based" in refused.value.message
+
+
+# -- pace rounds ------------------------------------------------------------------------------------
+def results(room: object) -> list[dict[str, int]]:
+    found: list[dict[str, int]] = room.world.observe(Eye()).status["results"]  # type: ignore[attr-defined]
+    return found
+
+
+def test_a_round_takes_what_is_handed_in_last_and_resolves_when_all_have() -> None:
+    room = make_room(RED, BLUE, world="Bids")
+    room.call("ann", "bid", {"n": 1}, at=1)
+    room.call("ann", "bid", {"n": 7}, at=2)
+    assert results(room) == []
+    room.call("bob", "bid", {"n": 3}, at=3)
+    assert results(room) == [{"a": 7, "b": 3}]
+    assert "round 1: {'a': 7, 'b': 3}" in texts(room, "bid")
+
+
+def test_a_round_resolves_at_its_deadline_without_the_silent_ones() -> None:
+    room = make_room(RED, BLUE, world="Bids", turn_seconds=60)
+    room.call("ann", "bid", {"n": 4}, at=10_000)
+    assert room.next_deadline() == 60_000, "handing in does not move the deadline"
+    room.settle(60_000)
+    assert results(room) == [{"a": 4}]
+    assert room.next_deadline() == 120_000
+
+
+def test_a_complete_round_starts_the_clock_of_the_next() -> None:
+    room = make_room(RED, BLUE, world="Bids", turn_seconds=60)
+    room.call("ann", "bid", {"n": 4}, at=10_000)
+    room.call("bob", "bid", {"n": 4}, at=20_000)
+    assert room.next_deadline() == 80_000
+
+
+def test_the_last_round_is_resolved_once_even_when_its_time_ran_out() -> None:
+    room = make_room(RED, BLUE, world="Bids", turn_seconds=60, config={"rounds": 1})
+    room.call("ann", "bid", {"n": 4}, at=1)
+    room.settle(60_000)
+    assert results(room) == [{"a": 4}]
+    assert room.next_deadline() is None
+    assert room.call("ann", "view", at=60_001).over
+
+
+def test_rounds_in_which_nobody_says_anything_resolve_empty() -> None:
+    room = make_room(RED, BLUE, world="Bids", turn_seconds=60, config={"rounds": 3})
+    room.settle(10**6)
+    assert results(room) == [{}, {}, {}]
+
+
+# -- pace clock -------------------------------------------------------------------------------------
+def test_a_clock_world_moves_by_ticks_and_only_by_them() -> None:
+    room = make_room(RED, BLUE, world="Ticker")
+    room.settle(10**9)
+    assert room.state.tick == 0
+    room.system("ticks", {"n": 7}, 10**9)
+    assert room.call("ann", "view", at=10**9).tick == 7
+
+
+def test_speed_ids_are_those_of_the_bridge_and_a_wrong_one_gets_near_names() -> None:
+    room = make_room(RED, BLUE, world="Ticker")
+    speeds = msgspec.to_builtins(room.call("ann", "list_speeds", at=1))
+    assert [s["id"] for s in speeds["items"]] == [
+        "slow_mo", "x1", "x2", "x3", "x4", "x5", "x10", "x15", "x20", "x40",
+    ]  # fmt: skip
+    assert {s["id"]: s["multiplier"] for s in speeds["items"]}["x40"] == 20
+    assert room.call("ann", "set_speed", {"speed_id": "x5"}, at=2).previous == "x1"
+    with pytest.raises(Exception, match="x50") as refused:
+        room.call("ann", "set_speed", {"speed_id": "x50"}, at=3)
+    assert refused.value.did_you_mean[0] in ("x5", "x20", "x10", "x40", "x15")  # type: ignore[attr-defined]
+
+
+def test_worlds_without_a_clock_have_no_pause() -> None:
+    assert "pause" not in make_room(world="nim").commands
+    assert "pause" in make_room(world="Ticker").commands
+
+
+# -- pauses and stand-ins ---------------------------------------------------------------------------
+def test_the_pause_of_a_player_who_leaves_runs_out_by_itself() -> None:
+    room = make_room(RED, BLUE, world="Ticker", pause_seconds=30)
+    room.system("presence", {"members": ["ann"], "here": True}, 0)
+    room.call("ann", "pause", at=1000)
+    assert room.next_deadline() is None
+    room.system("presence", {"members": ["ann"], "here": False}, 5000)
+    assert room.next_deadline() == 35_000
+    room.settle(35_000)
+    assert not room.state.paused
+    assert [e.by for e in entries(room, "pause_expired")] == [None]
+
+
+def test_a_player_who_comes_back_keeps_its_pause() -> None:
+    room = make_room(RED, BLUE, world="Ticker", pause_seconds=30)
+    room.call("ann", "pause", at=0)
+    room.system("presence", {"members": ["ann"], "here": False}, 5000)
+    room.system("presence", {"members": ["ann"], "here": True}, 6000)
+    room.settle(10**6)
+    assert room.state.paused
+
+
+def test_the_pause_of_a_member_who_is_removed_runs_out_too() -> None:
+    room = make_room(RED, BLUE, HOST, world="Ticker", pause_seconds=30)
+    room.call("ann", "pause", at=0)
+    room.call("hostess", "remove_member", {"member": "ann"}, at=1000)
+    room.settle(31_000)
+    assert not room.state.paused
+
+
+def test_anybody_who_may_advance_time_can_end_a_pause() -> None:
+    room = make_room(RED, BLUE, OBSERVER, world="Ticker")
+    room.call("ann", "pause", at=0)
+    with pytest.raises(PermissionDenied):
+        room.call("owl", "resume", at=1)
+    assert room.call("bob", "resume", at=1).previous_paused
+
+
+def test_a_stand_in_takes_a_seat_whose_player_is_away_and_gives_it_back_at_once() -> None:
+    room = make_room(player("ann", 0, stand_in="random"), BLUE, world="nim", stand_in_seconds=20)
+    room.system("presence", {"members": ["ann"], "here": True}, 0)
+    room.system("presence", {"members": ["ann"], "here": False}, 1000)
+    with pytest.raises(PermissionDenied):
+        room.call("ann", "take", {"n": 1}, at=2000, via="random")
+    assert room.next_deadline() == 21_000
+    room.settle(21_000)
+    assert room.call("bob", "roster", at=21_000).members[0].played_by == "random"
+    assert room.call("ann", "take", {"n": 1}, at=21_001, via="random").success
+    assert entries(room, "take")[0].via == "random"
+    room.system("presence", {"members": ["ann"], "here": True}, 22_000)
+    room.call("bob", "take", {"n": 1}, at=22_001)
+    with pytest.raises(PermissionDenied) as refused:
+        room.call("ann", "take", {"n": 1}, at=22_002, via="random")
+    assert "own seat" in refused.value.message
+    assert room.call("ann", "take", {"n": 1}, at=22_003).success
+    assert replayed(room).digest() == room.digest()
+
+
+def test_nobody_stands_in_for_a_player_without_a_stand_in() -> None:
+    room = make_room(RED, BLUE, world="nim")
+    room.system("presence", {"members": ["ann"], "here": False}, 1000)
+    assert room.next_deadline() is None
+
+
+def test_clocks_stand_still_while_the_house_is_closed() -> None:
+    room = make_room(RED, BLUE, world="nim", turn_seconds=10)
+    room.system("opened", {"gap": 100_000}, 105_000)
+    assert room.next_deadline() == 110_000
+
+
+def test_time_never_runs_backwards_in_a_room() -> None:
+    room = make_room(RED, BLUE)
+    room.call("ann", "hide", {"n": 1}, at=5000)
+    room.call("ann", "hide", {"n": 2}, at=100)
+    assert [e.at for e in entries(room, "hide")] == [5000, 5000]

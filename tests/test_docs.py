@@ -1,0 +1,54 @@
+"""The documentation says what the code does."""
+
+import re
+from pathlib import Path
+
+import pytest
+import reference
+
+from cohabit.errors import every_error
+from cohabit.faces.openapi import every_command
+from cohabit.house.settings import settings_table
+from cohabit.room.scenario import AgentSpec, Scenario, presets
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+
+
+def page(name: str) -> str:
+    return (DOCS / name).read_text()
+
+
+def test_the_reference_pages_are_what_the_code_says() -> None:
+    assert reference.stale() == [], "run python tools/reference.py"
+
+
+@pytest.mark.parametrize("name", sorted({command.name for _, command in every_command()}))
+def test_every_command_is_documented(name: str) -> None:
+    assert f"### `{name}`" in page("commands.md")
+
+
+@pytest.mark.parametrize("code", sorted(cls.code for cls in every_error()))
+def test_every_error_code_is_documented(code: str) -> None:
+    assert f"| `{code}` |" in page("errors.md")
+
+
+@pytest.mark.parametrize("name", [name for name, _, _ in settings_table()])
+def test_every_setting_is_documented(name: str) -> None:
+    assert f"| `{name}` |" in page("settings.md")
+
+
+@pytest.mark.parametrize("key", [*Scenario.__struct_fields__, *AgentSpec.__struct_fields__])
+def test_every_key_of_a_scenario_is_documented(key: str) -> None:
+    assert f"`{key}`" in page("rooms.md")
+
+
+@pytest.mark.parametrize("name", sorted(presets()))
+def test_every_scenario_that_ships_is_documented(name: str) -> None:
+    assert f"`{name}`" in page("rooms.md")
+
+
+def test_every_link_between_pages_leads_somewhere() -> None:
+    for path in [*DOCS.glob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]:
+        for target in re.findall(r"\]\(([^)#:]+?)(?:#[^)]*)?\)", path.read_text()):
+            assert (path.parent / target).exists(), f"{path.name} links to {target}"

@@ -1,0 +1,168 @@
+"""Write the reference pages of the documentation from the code: commands, errors, settings, rights.
+
+    python tools/reference.py           write them
+    python tools/reference.py --check   exit 1 if one is out of date
+"""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from cohabit.errors import AskerError, CohabitError, WorldError, every_error
+from cohabit.faces.openapi import every_command
+from cohabit.house.settings import settings_table
+from cohabit.model.grant import ACT, BRIDGE_NAMES, KIBITZ_ACT, KIBITZ_PERCEIVE, PERCEIVE, ROLES
+from cohabit.room.commands import Command
+
+DOCS = Path(__file__).parent.parent / "docs"
+NOTE = "<!-- Made by `python tools/reference.py`; edit the code instead. -->\n"
+HEADINGS = {"house": "Commands of the house", "room": "Commands of every room"}
+
+
+def commands() -> str:
+    """Every command, under the house, the room, or its world."""
+    lines = [
+        NOTE,
+        "# Commands",
+        "",
+        "A command is declared once, as a typed Python function; every face derives what it shows from that. Over HTTP it "
+        "is `POST /api/rooms/{room}/NAME`, over WebSocket a frame with `\"command\": \"NAME\"`, over MCP a tool, on the "
+        "command line `cohabit call NAME`. A world adds its own; those of the built-in worlds are at the end.",
+        "",
+    ]
+    heading = ""
+    for tag, command in every_command():
+        if tag != heading:
+            heading = tag
+            lines += [f"## {HEADINGS.get(tag, f'World: {tag}')}", ""]
+        lines += _command(command)
+    return "\n".join(lines)
+
+
+def _command(command: Command) -> Iterator[str]:
+    yield f"### `{command.name}`"
+    yield ""
+    yield command.doc
+    yield ""
+    facts = [f"category {command.category}"]
+    if command.needs:
+        facts.append("needs " + " or ".join(f"`{need}`" for need in command.needs))
+    facts.append("is put on record" if command.records else "changes nothing on record")
+    if command.tool_name != command.name:
+        facts.append(f"MCP tool `{command.tool_name}`")
+    yield "*" + " · ".join(facts) + "*"
+    yield ""
+    properties: dict[str, Any] = command.schema.get("properties", {})
+    if properties:
+        yield "| argument | type | default | |"
+        yield "|---|---|---|---|"
+        for name, spec in properties.items():
+            default = "required" if name in command.schema.get("required", []) else f"`{spec.get('default')!r}`"
+            yield f"| `{name}` | {_kind(spec)} | {default} | {spec.get('description', '')} |"
+        yield ""
+
+
+def _kind(spec: dict[str, Any]) -> str:
+    if "enum" in spec:
+        return " or ".join(f"`{value}`" for value in spec["enum"])
+    if "anyOf" in spec:
+        return " or ".join(_kind(one) for one in spec["anyOf"])
+    if "$ref" in spec:
+        return spec["$ref"].rsplit("/", 1)[1]
+    words = str(spec.get("type", "any"))
+    lo, hi = spec.get("minimum"), spec.get("maximum")
+    if lo is not None or hi is not None:
+        words += f" {'' if lo is None else lo} … {'' if hi is None else hi}"
+    return words
+
+
+def errors() -> str:
+    """Every error code."""
+    lines = [
+        NOTE,
+        "# Errors",
+        "",
+        "Every error has one code, the same on every face. HTTP answers with the status below and "
+        '`{"ok": false, "error": {"code", "message", "did_you_mean"?, …}}`; WebSocket puts the same object into its answer '
+        "frame; MCP answers with `isError` and the code in front of the text; Python raises the class. The message "
+        "says what to do next.",
+        "",
+        "| code | HTTP | class | whose | when |",
+        "|---|---|---|---|---|",
+    ]
+    for cls in sorted(every_error(), key=lambda c: (_whose(c), c.status, c.code)):
+        words = (cls.__doc__ or "").strip().replace("\n", " ")
+        lines.append(f"| `{cls.code}` | {cls.status} | `{cls.__name__}` | {_whose(cls)} | {words} |")
+    return "\n".join([*lines, ""])
+
+
+def _whose(cls: type[CohabitError]) -> str:
+    if issubclass(cls, AskerError):
+        return "yours: nothing changed"
+    return "the world's: the room went back" if issubclass(cls, WorldError) else "ours"
+
+
+def settings() -> str:
+    """Every setting."""
+    lines = [
+        NOTE,
+        "# Settings",
+        "",
+        "From the command line (`--port`), else from the environment (`COHABIT_PORT`), else the default.",
+        "",
+        "| setting | environment | default | |",
+        "|---|---|---|---|",
+    ]
+    for name, default, words in settings_table():
+        shown = f"`{default}`" if default != "" else ""
+        lines.append(f"| `{name}` | `COHABIT_{name.upper()}` | {shown} | {words} |")
+    return "\n".join([*lines, ""])
+
+
+def rights() -> str:
+    """Capabilities and roles."""
+    lines = [
+        NOTE,
+        "# Rights",
+        "",
+        "What a member may do is decided by the host's override for it, else by the role of its credential, else by its kind: "
+        "a person has `human`, an agent `agent` (watch-only). Expired means empty.",
+        "",
+        "| capability | " + " | ".join(ROLES) + " |",
+        "|---|" + "---|" * len(ROLES),
+    ]
+    for capability in (*PERCEIVE, *ACT):
+        marks = " | ".join("x" if capability in held else "" for held in ROLES.values())
+        lines.append(f"| `{capability}` | {marks} |")
+    lines += ["", "Grants can be written in the names of two other systems; they stand for the same capabilities:", ""]
+    lines += ["| name | from | stands for |", "|---|---|---|"]
+    families = (("WorldBox bridge", BRIDGE_NAMES), ("Kibitz, perceive", KIBITZ_PERCEIVE), ("Kibitz, act", KIBITZ_ACT))
+    for origin, family in families:
+        for name, atoms in family.items():
+            lines.append(f"| `{name}` | {origin} | {', '.join(f'`{a}`' for a in sorted(atoms))} |")
+    return "\n".join([*lines, ""])
+
+
+PAGES = {"commands.md": commands, "errors.md": errors, "settings.md": settings, "rights.md": rights}
+
+
+def stale() -> list[str]:
+    """The pages that no longer say what the code says."""
+    return [name for name, page in PAGES.items() if not (DOCS / name).is_file() or (DOCS / name).read_text() != page()]
+
+
+def main() -> int:
+    if "--check" in sys.argv:
+        old = stale()
+        if old:
+            print(f"out of date: {', '.join(old)}; run python tools/reference.py")
+        return 1 if old else 0
+    for name, page in PAGES.items():
+        (DOCS / name).write_text(page())
+        print(f"docs/{name}")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
