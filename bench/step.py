@@ -63,7 +63,7 @@ class Cohabit:
                 assert looks is not None
                 text = room.observe(looks).to_text()
             assert text
-            cell = choose([i for i, mark in enumerate(world.board) if not mark])  # type: ignore[attr-defined]
+            cell = choose([i for i, mark in enumerate(world.board) if mark.isdigit()])  # type: ignore[attr-defined]
             over = room.call(who, "mark", {"cell": cell}, at=self.at).done
             steps += 1
         room.call(identify(self.tokens[2], self.at).who, "rematch", at=self.at)

@@ -167,7 +167,8 @@ def test_a_silent_seat_is_skipped_as_its_world_says_and_that_is_an_event() -> No
 
 def test_two_silent_seats_are_skipped_one_after_the_other() -> None:
     room = make_room(RED, BLUE, world="nim", turn_seconds=10, config={"stones": 3})
-    room.settle(100_000)
+    for at in (10_000, 20_000, 30_000, 40_000):
+        room.settle(at)
     assert texts(room, "turn_timeout") == ["first takes 1", "second takes 1", "first takes 1 and wins"]
     assert room.next_deadline() is None
 
@@ -241,8 +242,16 @@ def test_the_last_round_is_resolved_once_even_when_its_time_ran_out() -> None:
 
 def test_rounds_in_which_nobody_says_anything_resolve_empty() -> None:
     room = make_room(RED, BLUE, world="Bids", turn_seconds=60, config={"rounds": 3})
-    room.settle(10**6)
+    for at in (60_000, 120_000, 180_000, 240_000):
+        room.settle(at)
     assert results(room) == [{}, {}, {}]
+
+
+def test_a_room_that_was_not_looked_after_for_long_takes_the_next_turn_from_there() -> None:
+    room = make_room(RED, BLUE, world="nim", turn_seconds=10, config={"stones": 20})
+    room.settle(95_000)
+    assert len(entries(room, "turn_timeout")) == 1
+    assert room.next_deadline() == 105_000
 
 
 # -- pace clock -------------------------------------------------------------------------------------

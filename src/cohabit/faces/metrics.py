@@ -18,7 +18,7 @@ def _lines(house: House) -> Iterator[str]:
     yield from _one(
         "cohabit_members", "gauge", "Members over all rooms.", sum(len(h.room.state.members) for h in rooms)
     )
-    yield from _one("cohabit_watchers", "gauge", "Live subscriptions.", sum(h.watchers for h in rooms))
+    yield from _one("cohabit_watchers", "gauge", "Live subscriptions.", sum(len(h.fanout) for h in rooms))
     yield from _one("cohabit_entries_total", "counter", "Entries on record.", sum(h.room.record.seq + 1 for h in rooms))
     yield from _one("cohabit_calls_total", "counter", "Calls since the start.", house.calls)
     yield from _one("cohabit_commits_total", "counter", "Commits since the start.", house.writer.commits)

@@ -26,12 +26,15 @@ class Bots:
     def __init__(self, house: "House") -> None:
         self._house = house
         self._tasks: dict[tuple[str, str], asyncio.Task[None]] = {}
+        self._looked: dict[str, int] = {}
         self.step_ms = STEP_MS
 
     def look_after(self, host: "RoomHost") -> None:
         """Start a bot for every seat that waits for one. Called after each change of a room."""
-        if self._house.closing or host.room.state.archived:
+        version = host.room.roster_version
+        if self._house.closing or host.room.state.archived or self._looked.get(host.room.id) == version:
             return
+        self._looked[host.room.id] = version
         for member in host.room.state.members.values():
             key = (host.room.id, member.id)
             if member.played_by_bot and member.stand_in and key not in self._tasks:

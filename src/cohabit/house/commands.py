@@ -268,7 +268,7 @@ async def events(
     ends = ctx.house.clock.now() + wait_ms
     while True:
         version = host.version
-        host.touch(ctx.member.id)
+        host.time.heard_of(ctx.member.id)
         found = await _newest(ctx, last) if last is not None else await _events_after(ctx, cursor, max)
         if found.items or not await host.changed_since(version, ends):
             return found
@@ -293,8 +293,7 @@ async def _events_after(ctx: HouseContext, cursor: str, most: int) -> Events:
 async def _newest(ctx: HouseContext, most: int) -> Events:
     host, state = ctx.room, ctx.room.room.state
     looks = host.room.eye(ctx.member)
-    lines = [line for line in host.recent if line.seq <= host.durable_seq]
-    told = [(line.seq, item) for line in lines for item in feed(line.entry, ctx.member, looks)]
+    told = [(line.seq, item) for line in host.recent for item in feed(line.entry, ctx.member, looks)]
     items = [item for _, item in told[-most:]]
     return Events(items, seal(state.secret, told[-1][0]) if told else "", False)
 

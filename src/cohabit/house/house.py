@@ -99,7 +99,7 @@ class House:
         host.on_change = self.bots.look_after
         host.on_lines = lambda host, lines: self.on_lines(host, lines)
         self.rooms[room.id] = host
-        host.reschedule()
+        host.time.reschedule()
         self.bots.look_after(host)
         return host
 
@@ -153,18 +153,17 @@ class House:
         wanted = room or credential.room
         if wanted is None:
             raise BadArgs("say which room: this credential is not bound to one")
-        unknown = UnknownRoom(f"there is no room {wanted[:64]!r} for you here")
-        if credential.room is not None and credential.room != wanted:
-            raise unknown
         host = self.rooms.get(wanted)
+        if credential.room is not None and credential.room != wanted:
+            raise _unknown(wanted)
         if host is None:
             if wanted in self.broken and (credential.room == wanted or credential.host):
                 raise Quarantined(f"room {wanted} stays closed: {self.broken[wanted].message}")
-            raise unknown
+            raise _unknown(wanted)
         if credential.who not in host.room.state.members and not outside:
             if credential.host or host.room.state.guests:
                 raise UnknownRoom(f"you are not in room {wanted!r} yet; call join first")
-            raise unknown
+            raise _unknown(wanted)
         return host
 
     def commands_for(self, credential: Credential, room: str | None) -> list[Command]:
@@ -227,3 +226,7 @@ class House:
         if old is not None:
             old.close()
         return self._adopt(fresh)
+
+
+def _unknown(room: str) -> UnknownRoom:
+    return UnknownRoom(f"there is no room {room[:64]!r} for you here")

@@ -13,6 +13,7 @@ import msgspec
 from cohabit.errors import Conflict, RecordCorrupt, StorageFailed
 from cohabit.house.store import Credential, Row, Write
 from cohabit.room.audit import Refusal
+from cohabit.room.record import Line
 
 SCHEMA = 1
 _TABLES = """
@@ -27,6 +28,7 @@ create table if not exists refusals (
 create table if not exists credentials (hash blob primary key, body blob not null) without rowid;
 insert or ignore into meta values ('schema', 1), ('credentials', 0);
 """
+_INSERTS = {n: f"insert into entries values {', '.join(['(?, ?, ?, ?)'] * n)}" for n in (128, 32, 8, 1)}
 SNAPSHOTS_KEPT = 2
 REFUSALS_KEPT = 5_000
 PAGE = 1000
@@ -57,26 +59,24 @@ class SQLiteStore:
 
     # -- writing ----------------------------------------------------------------------------------
     def commit(self, writes: Sequence[Write]) -> None:
-        try:
-            with self._transaction():
-                for write in writes:
-                    self._write(write)
-        except sqlite3.Error as wrong:
-            raise StorageFailed(f"the record could not be written ({wrong}); nothing of this call happened") from wrong
+        with self._transaction():
+            for write in writes:
+                self._write(write)
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         """All or nothing, and on disk when it is left."""
-        with self._guard, self._db:
-            self._db.execute("begin immediate")
-            yield
+        try:
+            with self._guard, self._db:
+                self._db.execute("begin immediate")
+                yield
+        except sqlite3.Error as wrong:
+            raise StorageFailed(f"the store could not be written ({wrong}); nothing of this call happened") from wrong
 
     def _write(self, write: Write) -> None:
         room = write.room
         if write.lines:
-            self._db.executemany(
-                "insert into entries values (?, ?, ?, ?)", [(room, x.seq, x.body, x.digest) for x in write.lines]
-            )
+            self._insert(room, write.lines)
         if write.snapshot is not None:
             self._db.execute("insert or replace into snapshots values (?, ?, ?)", (room, *write.snapshot))
             self._db.execute(
@@ -93,6 +93,16 @@ class SQLiteStore:
             self._db.execute("delete from refusals where room = ? and id <= ?", (room, newest - REFUSALS_KEPT))
         if write.forget_before is not None:
             self._forget(room, write.forget_before)
+
+    def _insert(self, room: str, lines: Sequence[Line]) -> None:
+        """Many rows by one statement: each statement hands the interpreter lock to and fro, which costs more
+        than the row itself while the event loop is busy."""
+        done = 0
+        for size, sql in _INSERTS.items():
+            while len(lines) - done >= size:
+                part = lines[done : done + size]
+                self._db.execute(sql, [v for line in part for v in (room, line.seq, line.body, line.digest)])
+                done += size
 
     def _forget(self, room: str, before: int) -> int:
         """Delete old entries, never past the older snapshot: it carries the head of the chain there."""
@@ -166,7 +176,7 @@ class SQLiteStore:
         source = _connect(self.path)
         target = sqlite3.connect(path)
         try:
-            source.backup(target, pages=256)
+            source.backup(target)  # in one step: one of several begins anew whenever something was written meanwhile
         finally:
             target.close()
             source.close()

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
+from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -29,28 +30,36 @@ class Snapshot(Struct, frozen=True):
     seq: int
     digest: bytes
     at: int
-    state: RoomState
+    room: bytes  # the encoded RoomState: a copy that nothing can change
     world: bytes
     format: int = 1
 
+    @classmethod
+    def of(cls, record: "Record", state: RoomState, world: bytes) -> "Snapshot":
+        return cls(record.seq, record.digest, record.at, _encode(state), world)
+
+    @property
+    def state(self) -> RoomState:
+        """The state of the room: a fresh copy each time."""
+        return _read(self.room, RoomState)
+
     def encode(self) -> bytes:
-        """As bytes that begin with their own digest."""
-        body = _encode(self)
-        return sha256(body).digest() + body
+        return _encode(self)
 
     @classmethod
     def decode(cls, data: bytes) -> "Snapshot":
-        body = data[32:]
-        if sha256(body).digest() != data[:32]:
-            raise RecordCorrupt("a snapshot is damaged: it was changed or cut off")
-        try:
-            return _decode(body)
-        except msgspec.MsgspecError as wrong:
-            raise RecordCorrupt(f"a snapshot cannot be read: {wrong}") from None
+        return _read(data, cls)
 
 
 _encode = msgspec.msgpack.Encoder().encode
-_decode = msgspec.msgpack.Decoder(Snapshot).decode
+_Kept = TypeVar("_Kept")
+
+
+def _read(data: bytes, kind: type[_Kept]) -> _Kept:
+    try:
+        return msgspec.msgpack.decode(data, type=kind)
+    except msgspec.MsgspecError as wrong:
+        raise RecordCorrupt(f"a snapshot cannot be read: {wrong}") from None
 
 
 def chained(previous: bytes, body: bytes) -> bytes:

@@ -77,6 +77,7 @@ class Room:
             c for part in (*(declared_in(m, world) for m in modules), commands_of(world)) for c in part
         )
         self.seats: dict[SeatId, Seat] = {s.id: s for s in state.seats}
+        self.roster_version = 0  # goes up whenever who sees what may have changed
         self._to_move: Sequence[SeatId] | None = None
         self._ordered = world.spec.pace == "turns"
         self._fog = world.spec.fog
@@ -282,6 +283,7 @@ class Room:
             result = self.guarded(command.run, context, **args)
             if command.category != "bus":
                 self.clocks.changed()
+                self.roster_version += 1
         if command.category != "bus":
             self._to_move = None
             turns.after(self, context)
@@ -417,8 +419,7 @@ class Room:
 
     # -- going back -------------------------------------------------------------------------------
     def snapshot(self) -> Snapshot:
-        state = msgspec.convert(msgspec.to_builtins(self.state), RoomState)
-        return Snapshot(self.record.seq, self.record.digest, self.record.at, state, self.world.snapshot())
+        return Snapshot.of(self.record, self.state, self.guarded(self.world.snapshot))
 
     def stored(self, snapshot: Snapshot) -> None:
         """Everything up to this snapshot is on disk: from now on going back goes back to it."""
@@ -426,8 +427,12 @@ class Room:
         self.record.tail = [line for line in self.record.tail if line.seq > snapshot.seq]
 
     def digest(self) -> str:
-        """One hash over the whole state: two rooms are alike exactly if their digests are."""
-        whole = sha256(msgspec.json.encode(self.state))
+        """One hash over the whole state: two rooms are alike exactly if their digests are.
+
+        Of the mail only the counts go in: its contents are in the record already, under the chain.
+        """
+        mail = {who: (len(box.items), box.items[-1].seq, len(box.dropped)) for who, box in self.state.inboxes.items()}
+        whole = sha256(msgspec.json.encode((msgspec.structs.replace(self.state, inboxes={}), mail)))
         whole.update(self.guarded(self.world.snapshot))
         return whole.hexdigest()
 
@@ -436,10 +441,11 @@ class Room:
         assert self._checkpoint is not None
         tail = self.record.tail[: len(self.record.tail) - lines]
         pending = self.record.pending[: max(0, len(self.record.pending) - lines)]
-        back = Snapshot.decode(self._checkpoint.encode())
+        back = self._checkpoint
         self.state = back.state
-        self.seats = {s.id: s for s in back.state.seats}
+        self.seats = {s.id: s for s in self.state.seats}
         self.clocks.changed()
+        self.roster_version += 1
         self._to_move = None
         self.world.restore(back.world)
         self.record = Record(back.seq, back.digest, back.at)

@@ -6,6 +6,7 @@ that start with ``_`` are comments.
 """
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from cohabit.room.turns import can_skip
 from cohabit.world import World
 
 SHORTEST_TOKEN = 32
+LONGEST = 10**9  # seconds, or ticks
 PRESETS = Path(__file__).parent.parent / "scenarios"
 
 
@@ -73,7 +75,11 @@ def read_scenario(name_or_path: str) -> Scenario:
             f"there is no scenario {name_or_path!r}: neither a file nor one of {', '.join(shipped)}",
             did_you_mean=nearest(name_or_path, list(shipped), 2),
         )
-    found = parse_scenario(path.read_text(encoding="utf-8"), str(path))
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as wrong:
+        raise BadArgs(f"{path} is not UTF-8: {wrong.reason} at byte {wrong.start}") from None
+    found = parse_scenario(text, str(path))
     if ".py" in found.world:  # a world in a file stands beside its scenario
         found.world = str(path.parent / found.world)
     return found
@@ -82,17 +88,36 @@ def read_scenario(name_or_path: str) -> Scenario:
 def parse_scenario(text: str, where: str = "agents.json") -> Scenario:
     """Read and check a scenario; the message of an error names the place."""
     try:
-        raw = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as wrong:
-        raise BadArgs(f"{where} is not JSON: {wrong}") from None
+        raw = json.loads(text, object_pairs_hook=_told_once, parse_float=_finite, parse_constant=_finite)
+        msgspec.msgpack.encode(raw)  # what cannot be kept (half a character, 30 digits) cannot be used
+        plain = _without_comments(raw)
+    except (ValueError, OverflowError, RecursionError) as wrong:
+        raise BadArgs(f"{where} is not JSON that can be used: {wrong}") from None
     try:
-        found = msgspec.convert(_without_comments(raw), Scenario)
+        found = msgspec.convert(plain, Scenario)
     except msgspec.ValidationError as wrong:
         raise BadArgs(f"{where}: {wrong}") from None
     try:
         return _checked(found)
     except BadArgs as wrong:
         raise BadArgs(f"{where}: {wrong.message}", did_you_mean=wrong.did_you_mean) from None
+
+
+def _told_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """JSON would take the last of two equal keys, and hide the first."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise ValueError(f"the key {twice!r} is there twice")
+    return found
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise ValueError(f"{digits} is not a number that can be kept")
+    return number
 
 
 def _without_comments(value: Any) -> Any:
@@ -123,7 +148,7 @@ def _checked(found: Scenario) -> Scenario:
                 agent.role = role_named(agent.role)
             if agent.claim is not None and agent.kingdom_claim is not None:
                 raise BadArgs("claim and kingdom_claim mean the same; give one")
-            agent.claim = agent.claim or agent.kingdom_claim
+            agent.claim = agent.claim if agent.claim is not None else agent.kingdom_claim
             if agent.claim is not None:
                 check_claim(agent.claim)
                 _new(agent.claim, claims, "claim")
@@ -132,8 +157,12 @@ def _checked(found: Scenario) -> Scenario:
         except BadArgs as wrong:
             raise BadArgs(f"agents[{i}]: {wrong.message}", did_you_mean=wrong.did_you_mean) from None
     for team, members in found.teams.items():
+        if not team.strip():
+            raise BadArgs("teams: a team needs a name")
         for name in members:
             _known(name, ids, f"teams.{team}")
+            if members.count(name) > 1:
+                raise BadArgs(f"teams.{team}: {name!r} is there twice")
     for i, name in enumerate(found.turn_order or []):
         _known(name, ids, f"turn_order[{i}]")
     if found.turn_order is not None and not found.turn_order:
@@ -142,6 +171,10 @@ def _checked(found: Scenario) -> Scenario:
         number = getattr(found, key)
         if number is not None and (number < 0 or (key in ("turn_seconds", "rematch_seconds") and number == 0)):
             raise BadArgs(f"{key}: must be positive")
+        if number is not None and number > LONGEST:
+            raise BadArgs(f"{key}: must be at most {LONGEST}")
+    if found.seed is not None and not 0 <= found.seed < 2**63:
+        raise BadArgs("seed: must be a whole number from 0 that fits 63 bits")
     return found
 
 

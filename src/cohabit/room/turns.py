@@ -142,6 +142,7 @@ def bind(room: "Room", seats: Sequence[Seat]) -> None:
     state = room.state
     state.seats = list(seats)
     room.seats = {s.id: s for s in seats}
+    room.roster_version += 1
     ids = [s.id for s in seats]
     known = set(state.seats_ever)
     state.seats_ever.extend(i for i in ids if i not in known)

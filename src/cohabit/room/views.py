@@ -4,7 +4,7 @@
 into what that member is told of it. Faces never filter.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Any
 
@@ -84,16 +84,6 @@ def feed(entry: Entry, member: Member, looks: Eye | None) -> list[FeedItem]:
         )
         for i, told in enumerate(heard)
     ]
-
-
-def audience_key(entries: Sequence[Entry], member: Member, looks: Eye | None) -> Any:
-    """Members with equal keys are told the same of these entries, so one encoded frame serves them all."""
-    for entry in entries:
-        if entry.by == member.id or any(t.members and member.id in t.members for t in entry.told):
-            return member.id
-    if any(t.seats is not None for entry in entries for t in entry.told):
-        return member.held, looks
-    return member.held, looks is not None and looks.sees == "all"
 
 
 # -- cursors ------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import Any
 
@@ -233,7 +234,7 @@ def check_source(trial: Trial) -> str:
 def check_play(trial: Trial) -> str:
     """Random play goes through without a crash, and something really happens."""
     if trial.stopped:
-        raise Wrong(f"the world failed: {trial.stopped}")
+        raise Wrong(f"{trial.world.spec.name} failed: {trial.stopped}")
     plays = trial.plays
     trial.steps_played = sum(play.steps for play in plays)
     accepted, refused = sum(p.accepted for p in plays), sum(p.refused for p in plays)
@@ -350,33 +351,39 @@ def check_neighbour(trial: Trial) -> str:
 def check_process(trial: Trial) -> str:
     """Another process with another hash seed gives the same world."""
     plays = trial.steady
-    order = json.dumps({"seeds": trial.seeds, "steps": trial.steps, "config": trial.config})
-    command = [sys.executable, "-m", "cohabit.testing.play", trial.source, order]
-    path = os.pathsep.join(p for p in sys.path if p)
-    started = [
-        subprocess.Popen(
-            command, env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path},
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        )
-        for seed in HASH_SEEDS
-    ]  # fmt: skip
-    for process in started:
-        try:
-            out, errors = process.communicate(timeout=PROCESS_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.communicate()
-            raise Wrong(f"a process of its own was not done after {PROCESS_SECONDS} s") from None
-        if process.returncode:
-            raise Wrong(f"in a process of its own it failed: {errors.strip().splitlines()[-1]}")
-        for play, theirs in zip(plays, json.loads(out), strict=True):
+    for answer in _in_other_processes(trial):
+        for play, theirs in zip(plays, answer, strict=True):
             found = difference(fingerprint(play.frozen), theirs)
             if found:
                 raise Wrong(
                     f"in a process with another PYTHONHASHSEED it went another way: something follows the order "
                     f"of a set, hash() or id(); seed {play.seed}, {found}"
                 )
-    return f"the same in {len(started)} processes with other hash seeds"
+    return f"the same in {len(HASH_SEEDS)} processes with other hash seeds"
+
+
+def _in_other_processes(trial: Trial) -> list[list[list[Frozen]]]:
+    """The fingerprints of the same plays, from one process per hash seed; they run side by side."""
+    order = json.dumps({"seeds": trial.seeds, "steps": trial.steps, "config": trial.config})
+    command = [sys.executable, "-m", "cohabit.testing.play", trial.source, order]
+    shared = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+
+    def run(hash_seed: str) -> list[list[Frozen]]:
+        try:
+            done = subprocess.run(
+                command, env={**shared, "PYTHONHASHSEED": hash_seed}, capture_output=True, text=True,
+                timeout=PROCESS_SECONDS, check=True,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            raise Wrong(f"a process of its own was not done after {PROCESS_SECONDS} s") from None
+        except subprocess.CalledProcessError as failed:
+            words = (failed.stderr.strip().splitlines() or ["nothing said"])[-1]
+            raise Wrong(f"in a process of its own it failed: {words}") from None
+        fingerprints: list[list[Frozen]] = json.loads(done.stdout)
+        return fingerprints
+
+    with ThreadPoolExecutor(len(HASH_SEEDS)) as pool:
+        return list(pool.map(run, HASH_SEEDS))
 
 
 def check_snapshot(trial: Trial) -> str:
@@ -393,8 +400,11 @@ def check_snapshot(trial: Trial) -> str:
                     raise Stopped("restore(snapshot()) followed by snapshot() gives something else")
             play.room = fresh
             restored += 1
+            lost = difference(play.frozen[-1:], [play.freeze()])
+            if lost:
+                raise Stopped(f"{what}; seed {play.seed}, at step {play.steps}, {lost.partition(': ')[2]}")
 
-    what = "after restore(snapshot()), it went another way: the snapshot forgets something"
+    what = "after restore(snapshot()) it is not the same: the snapshot forgets something"
     for play in trial.steady:
         trial.compare(play, trial.play(play.seed, restore).frozen, what)
     return f"restored {restored} times in the middle of a game"

@@ -1,12 +1,17 @@
 """An island: a square of sea, rock and land, and how things lie on it. Cells are numbered row by row."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 
 from cohabit.world import Stream
 
 SEA, ROCK, LAND = "~", "^", "."
+_NEAR = range(-5, 6)
+DISCS = [
+    [(x, y, x * x + y * y) for y in _NEAR for x in _NEAR if x * x + y * y <= reach * reach + 1] for reach in range(5)
+]
+"""The cells around a cell, for every reach: how far across, how far down, how far at all (squared)."""
 
 
 class Island(Struct, frozen=True):
@@ -37,14 +42,15 @@ class Island(Struct, frozen=True):
         across = "east" if bx > ax else "west" if bx < ax else ""
         return "-".join(part for part in (vertical, across) if part)
 
-    def disc(self, centre: int, reach: int) -> Iterator[tuple[int, int]]:
+    def disc(self, centre: int, reach: int) -> list[tuple[int, int]]:
         """The cells within reach, and how far they are (squared)."""
         x, y = self.xy(centre)
-        for ny in range(max(0, y - reach), min(self.size, y + reach + 1)):
-            for nx in range(max(0, x - reach), min(self.size, x + reach + 1)):
-                far = (nx - x) ** 2 + (ny - y) ** 2
-                if far <= reach * reach + 1:
-                    yield self.cell(nx, ny), far
+        size = self.size
+        return [
+            (centre + dy * size + dx, far)
+            for dx, dy, far in DISCS[reach]
+            if 0 <= x + dx < size and 0 <= y + dy < size
+        ]
 
     def land(self, taken: Sequence[int] = ()) -> list[int]:
         return [i for i, g in enumerate(self.ground) if g == LAND and i not in taken]

@@ -128,6 +128,4 @@ async def test_nobody_can_pile_up_tasks() -> None:
 async def test_a_client_that_knows_no_tasks_is_given_none(how: dict[str, Any]) -> None:
     with pytest.raises(MCPError) as refused:
         tasks().require(ctx(**how))
-    assert refused.value.data == {
-        "requiredCapabilities": {"extensions": {"io.modelcontextprotocol/tasks": {}}}
-    }
+    assert refused.value.data == {"requiredCapabilities": {"extensions": {"io.modelcontextprotocol/tasks": {}}}}

@@ -205,6 +205,9 @@ def _verify(args: argparse.Namespace, name: str) -> bool:
     except CohabitError as wrong:
         complain(f"{name}: {in_one_line(wrong)}")
         return False
+    except Exception as wrong:  # whatever damage does: it is said, and the other rooms are looked at too
+        complain(f"{name}: BROKEN after {entries} good entries: {type(wrong).__name__}: {wrong}")
+        return False
     tell(f"{clean(name)}: ok, {entries:,} entries, {digests} digests of the world")
     return True
 

@@ -77,7 +77,8 @@ def run_house(
 
     with suppress(KeyboardInterrupt):
         run(main())
-    tell("Stopped. Start again to go on.")
+    with suppress(BrokenPipeError):  # a house whose output nobody reads has stopped well all the same
+        tell("Stopped. Start again to go on.")
     return 0
 
 

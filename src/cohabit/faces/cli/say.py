@@ -31,7 +31,8 @@ def clean(text: object, lines: bool = False) -> str:
 
 def in_one_line(refusal: CohabitError) -> str:
     """An error, its hints and what to do next."""
-    parts = [refusal.as_text()]
+    text = refusal.as_text()
+    parts = [text if text.endswith((".", "?", "!")) else text + "."]
     if refusal.code in _NEXT and "`cohabit" not in refusal.message:
         parts.append(_NEXT[refusal.code])
     return " ".join(parts)

@@ -91,6 +91,7 @@ def _plan(args: argparse.Namespace, settings: Settings) -> Plan:
         if args.world:
             plan.scenario.world, plan.scenario.config = args.world, {}
     elif args.world is not None:
+        find_world(args.world)
         plan = plan_for(args.world, args.room, players)
     else:
         plan = _of_this_folder(settings, args.room)
@@ -109,6 +110,12 @@ def plan_for(wanted: str, room: str | None = None, players: Sequence[str] = ()) 
     if wanted not in presets() and _is_world(wanted):
         scenario = world_scenario(wanted, players)
         return Plan(room or _slug(scenario.scenario), scenario, wanted)
+    if wanted not in presets() and not Path(wanted).is_file():
+        known = [*presets(), *known_worlds()]
+        raise BadArgs(
+            f"there is no scenario or world {wanted!r}: give a file, or one of {', '.join(known)}",
+            did_you_mean=nearest(wanted, known, 2),
+        )
     if players:
         raise UsageError("--players is for a world without a scenario; a scenario names its own")
     return Plan(room or _slug(Path(wanted).stem), read_scenario(wanted), wanted)

@@ -1,0 +1,125 @@
+"""Time in a room: deadlines, ticks, and who is here. All of it becomes entries of the record."""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from cohabit.house.clock import Clock, Timer
+from cohabit.house.settings import Settings
+from cohabit.room.control import SPEEDS
+from cohabit.room.room import Room
+
+ARRIVALS_MS = 250
+"""Comings and goings are put on record together, this often at most."""
+
+
+class Put(Protocol):
+    """How the keeper puts something on record: the name of a system entry, and its arguments."""
+
+    def __call__(self, do: str, args: Any) -> object: ...
+
+
+class Timekeeper:
+    """One timer per room, set for whatever comes first."""
+
+    def __init__(
+        self, room: Room, clock: Clock, settings: Settings, connected: Callable[[], set[str]], put: Put
+    ) -> None:
+        self._room = room
+        self._clock = clock
+        self._settings = settings
+        self._connected = connected
+        self._put = put
+        self._seen: dict[str, int] = {}
+        self._coming: dict[str, None] = {}
+        self._timer: Timer | None = None
+        self._timer_at = 0
+        self._ticked_at = clock.now()
+        self._tick_rest = 0
+        self._stopped = False
+
+    def stop(self) -> None:
+        self._stopped = True
+        if self._timer is not None:
+            self._timer.cancel()
+
+    # -- who is here ------------------------------------------------------------------------------
+    def heard_of(self, who: str) -> None:
+        """Somebody was heard of. Who comes back to its seat, or to its pause, counts at once."""
+        self._seen[who] = self._clock.now()
+        member = self._room.state.members.get(who)
+        if member is None or member.here or who in self._coming:
+            return
+        if member.played_by_bot or self._room.state.paused_by == who:
+            self._put("presence", {"members": [who], "here": True})
+        else:
+            self._coming[who] = None
+            self.reschedule()
+
+    def _presence(self, now: int) -> None:
+        """Put comings on record; notice who has not been heard of for a while."""
+        members = self._room.state.members
+        came = [who for who in self._coming if who in members and not members[who].here]
+        self._coming.clear()
+        connected = self._connected()
+        late = now - self._settings.away_ms
+        gone = [
+            m.id
+            for m in members.values()
+            if m.here and m.id not in connected and self._seen.setdefault(m.id, now) <= late
+        ]
+        if came:
+            self._put("presence", {"members": came, "here": True})
+        if gone:
+            self._put("presence", {"members": gone, "here": False})
+
+    # -- the timer --------------------------------------------------------------------------------
+    @property
+    def runs_by_itself(self) -> bool:
+        state = self._room.state
+        if self._room.world.spec.pace != "clock" or state.paused or state.archived:
+            return False
+        return not (state.turn_based and state.ticks_per_turn)
+
+    def reschedule(self) -> None:
+        """Set the timer for whatever comes first: a deadline of the room, a tick, an arrival, a leaving."""
+        if self._stopped:
+            return
+        now = self._clock.now()
+        when = now + self._settings.away_ms
+        deadline = self._room.next_deadline()
+        if deadline is not None:
+            when = min(when, deadline)
+        if self.runs_by_itself:
+            when = min(when, self._ticked_at + self._settings.beat_ms)
+        else:
+            self._ticked_at = now
+        if self._coming:
+            when = min(when, now + ARRIVALS_MS)
+        if self._timer is not None:
+            if self._timer_at <= when:
+                return  # it rings early enough, and looks again then
+            self._timer.cancel()
+        self._timer_at = when
+        self._timer = self._clock.call_at(when, self._rings)
+
+    def _rings(self) -> None:
+        self._timer = None
+        if self._stopped:
+            return
+        now = self._clock.now()
+        self._presence(now)
+        deadline = self._room.next_deadline()
+        if deadline is not None and deadline <= now:
+            self._put("settle", None)
+        if self.runs_by_itself and now - self._ticked_at >= self._settings.beat_ms:
+            self._beat(now)
+        self.reschedule()
+
+    def _beat(self, now: int) -> None:
+        """So many ticks as the time since the last beat is worth at the room's speed."""
+        # Time the house could not give (a long pause of the machine) is not made up for.
+        passed = min(now - self._ticked_at, 10 * self._settings.beat_ms) * SPEEDS[self._room.state.speed]
+        ticks, self._tick_rest = divmod(passed + self._tick_rest, 1000 * self._room.world.spec.tick_ms)
+        self._ticked_at = now
+        if ticks:
+            self._put("ticks", {"n": ticks})

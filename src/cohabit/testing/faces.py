@@ -1,0 +1,364 @@
+"""The reference conversation: what holds over one face of a house must hold over every face.
+
+    async with reference_house() as reference:
+        … serve reference.house over a face, and write connect(token) -> client …
+        await check_face(connect, reference)
+
+A client has ``await client.call(command, args, room=…, key=…)``: it answers with plain dicts, and raises the
+errors of ``cohabit.errors``. Each claim is a small function that stands alone, so that a test suite can run
+all ``CLAIMS`` over all its faces; they may run in any order, and on a house where others ran before.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+from cohabit.errors import (
+    BadArgs,
+    CohabitError,
+    Conflict,
+    PermissionDenied,
+    ScopeViolation,
+    TurnNotYours,
+    Unauthorized,
+    UnknownAsset,
+    UnknownCommand,
+    UnknownRoom,
+)
+from cohabit.house.clock import Clock
+from cohabit.house.house import House
+from cohabit.house.settings import Settings
+from cohabit.room.scenario import AgentSpec, Scenario
+from cohabit.testing.clock import FakeClock
+
+ISLAND = "island"
+TABLE = "table"
+SEED = 7
+
+
+class Client(Protocol):
+    """Somebody's hand in a house, over any face."""
+
+    async def call(
+        self, command: str, args: Mapping[str, Any] | None = None, *, room: str | None = None, key: str | None = None
+    ) -> Any: ...
+
+
+Connect = Callable[[str], Awaitable[Client]]
+
+
+class Reference:
+    """The house of the conversation, and a token for everybody in it by name.
+
+    On the island (Lanterns, with fog): the players ann (amber) and ben (blue), the god zeus, the observer olga,
+    the host hera, and wim, an agent without a role, who may only watch. At the table (Nim): fay and sol.
+    """
+
+    def __init__(self, house: House, clock: Clock, tokens: dict[str, str]) -> None:
+        self.house = house
+        self.clock = clock
+        self.tokens = tokens
+
+
+@asynccontextmanager
+async def reference_house(*, data: Path | None = None, clock: Clock | None = None) -> AsyncIterator[Reference]:
+    """A house with the rooms of the conversation; without a clock of yours, its time stands still."""
+    settings = Settings(data=str(data) if data is not None else "")
+    clock = clock or FakeClock()
+    async with House.open(settings, clock=clock) as house:
+        house.bots.step_ms = 0
+        if isinstance(clock, FakeClock) and clock.between is None:
+            clock.between = lambda: _at_rest(house)
+        tokens: dict[str, str] = {}
+        for room, scenario in ((ISLAND, island()), (TABLE, table())):
+            tokens |= (await house.create_room(scenario, room, SEED))[1]
+        yield Reference(house, clock, tokens)
+
+
+async def _at_rest(house: House) -> None:
+    """Nothing is under way any more: a look at each room, through its queue, has come back."""
+    for host in list(house.rooms.values()):
+        if host.failure is None:
+            await host.peek(lambda room: None)
+
+
+def island() -> Scenario:
+    """Lanterns with fog, and somebody of every kind."""
+    return Scenario(
+        scenario="pvp",
+        world="lanterns",
+        config={"ticks": 10_000},
+        partial_intel=True,
+        agents=[
+            AgentSpec(id="ann", role="faction_player", claim="auto:0"),
+            AgentSpec(id="ben", role="faction_player", claim="auto:1"),
+            AgentSpec(id="zeus", role="god"),
+            AgentSpec(id="olga", role="observer"),
+            AgentSpec(id="hera", role="host", kind="human"),
+            AgentSpec(id="wim"),
+        ],
+    )
+
+
+def table() -> Scenario:
+    """Nim with more stones than the conversation takes."""
+    return Scenario(
+        scenario="nim",
+        world="nim",
+        config={"stones": 5_000},
+        agents=[
+            AgentSpec(id="fay", role="faction_player", claim="auto:0"),
+            AgentSpec(id="sol", role="faction_player", claim="auto:1"),
+        ],
+    )
+
+
+class Scene:
+    """One claim's stage: clients by name."""
+
+    def __init__(self, connect: Connect, reference: Reference) -> None:
+        self.connect = connect
+        self.reference = reference
+        self._clients: dict[str, Client] = {}
+
+    async def client(self, name: str) -> Client:
+        if name not in self._clients:
+            self._clients[name] = await self.connect(self.reference.tokens[name])
+        return self._clients[name]
+
+    async def call(self, who: str, command: str, args: Mapping[str, Any] | None = None, key: str | None = None) -> Any:
+        return await (await self.client(who)).call(command, args, key=key)
+
+    async def refused(
+        self,
+        error: type[CohabitError],
+        who: str,
+        command: str,
+        args: Mapping[str, Any] | None = None,
+        key: str | None = None,
+    ) -> CohabitError:
+        """Call something that must be refused, with exactly this error."""
+        try:
+            answer = await self.call(who, command, args, key)
+        except CohabitError as refusal:
+            expect(type(refusal) is error, f"{command} by {who}: {refusal.as_text()}, not {error.code}")
+            expect(bool(refusal.message), f"{command} by {who}: {error.code} says no words")
+            return refusal
+        raise AssertionError(f"{command} by {who} answered {answer!r}, not {error.code}")
+
+
+def expect(holds: bool, words: str) -> None:
+    """An assertion that says the same under every test runner."""
+    if not holds:
+        raise AssertionError(words)
+
+
+# -- identity -----------------------------------------------------------------------------------
+async def claim_each_token_is_its_own_member(scene: Scene) -> None:
+    """whoami answers with the member, role, room and seat that are bound to the token."""
+    expected = {
+        "ann": ("faction_player", ISLAND, "amber"),
+        "ben": ("faction_player", ISLAND, "blue"),
+        "zeus": ("god", ISLAND, None),
+        "olga": ("observer", ISLAND, None),
+        "wim": ("agent", ISLAND, None),
+        "fay": ("faction_player", TABLE, "first"),
+    }
+    for name, (role, room, seat) in expected.items():
+        me = await scene.call(name, "whoami")
+        found = (me["agent_id"], me["role"], me["room"], me.get("seat"))
+        expect(found == (name, role, room, seat), f"whoami of {name}: {found}")
+
+
+async def claim_a_wrong_token_is_refused(scene: Scene) -> None:
+    """A token nobody was given is UNAUTHORIZED, and the refusal does not repeat it."""
+    wrong = "wrong0TOKEN1wrong2TOKEN3wrong4TOKEN5wrong6TOKEN7"
+    try:
+        client = await scene.connect(wrong)
+        answer = await client.call("whoami")
+    except Unauthorized as refusal:
+        expect(wrong not in refusal.message, "the refusal repeats the token")
+        return
+    raise AssertionError(f"a wrong token was answered: {answer!r}")
+
+
+async def claim_a_token_opens_no_other_room(scene: Scene) -> None:
+    """A token is good for its own room; of another one it learns nothing."""
+    client = await scene.client("fay")
+    try:
+        answer = await client.call("view", room=ISLAND)
+    except (UnknownRoom, Unauthorized):
+        return
+    raise AssertionError(f"fay saw the island: {answer!r}")
+
+
+# -- permission, scope, turns -------------------------------------------------------------------
+async def claim_who_only_watches_cannot_act(scene: Scene) -> None:
+    """An observer, a watcher and a host without a seat are refused with PERMISSION_DENIED, whatever they try."""
+    for name in ("olga", "wim", "hera"):
+        await scene.refused(PermissionDenied, name, "halt")
+        await scene.refused(PermissionDenied, name, "act", {"action": "halt"})
+    await scene.refused(PermissionDenied, "ann", "storm", {"tower": "T2"})
+    await scene.refused(PermissionDenied, "ann", "reset")
+
+
+async def claim_a_rivals_tower_is_out_of_scope(scene: Scene) -> None:
+    """Acting on what is another's is FACTION_SCOPE_VIOLATION, and changes nothing."""
+    towers = await scene.call("ann", "list_towers")
+    rivals = [t["tower"] for t in towers if t["burns_for"] == "blue"]
+    expect(rivals == ["T2"], f"blue should hold T2: {towers}")
+    await scene.refused(ScopeViolation, "ann", "light", {"tower": "T2"})
+    await scene.refused(ScopeViolation, "ann", "douse", {"tower": "T2"})
+    expect(await scene.call("ann", "list_towers") == towers, "a refused action changed a tower")
+
+
+async def claim_only_whose_turn_it_is_can_move(scene: Scene) -> None:
+    """Out of turn is TURN_NOT_YOURS; in turn it goes through, and then it is the other's."""
+    mover = (await scene.call("fay", "session_info"))["to_move"][0]
+    other = "sol" if mover == "fay" else "fay"
+    before = await scene.call("fay", "heap")
+    await scene.refused(TurnNotYours, other, "take", {"n": 1})
+    expect(await scene.call("fay", "heap") == before, "a move out of turn took stones")
+    result = await scene.call(mover, "take", {"n": 1})
+    expect(result["success"] is True, f"the move of {mover}: {result}")
+    expect(await scene.call("fay", "heap") == before - 1, "the move was not made")
+    await scene.refused(TurnNotYours, mover, "take", {"n": 1})
+    expect((await scene.call(other, "whoami"))["your_turn"] is True, f"it should be the turn of {other}")
+
+
+# -- fog ----------------------------------------------------------------------------------------
+def _keepers(view: Mapping[str, Any]) -> list[str]:
+    found = view["observation"].get("nearby_entities", ())
+    return sorted(e["name"] for e in found if e["type"] == "keeper")
+
+
+async def claim_fog_hides_a_rival(scene: Scene) -> None:
+    """A player sees its own keeper and not the rival's; the public sees neither; god and observer see both."""
+    own = await scene.call("ann", "view")
+    expect(own["observation"]["status"]["you"] == "amber", f"ann sees through amber: {own['text']}")
+    expect("@" in own["text"].split("~ sea")[0], "ann does not see her own keeper")
+    expect(_keepers(own) == [], f"ann sees {_keepers(own)}")
+    public = await scene.call("wim", "view")
+    expect(_keepers(public) == [], f"the public sees {_keepers(public)}")
+    expect("oil" not in public["observation"].get("inventory", {}), "the public sees somebody's oil")
+    for name in ("zeus", "olga"):
+        seen = _keepers(await scene.call(name, "view"))
+        expect(seen == ["amber", "blue"], f"{name} sees {seen}")
+
+
+async def claim_fog_hides_a_rivals_doings(scene: Scene) -> None:
+    """What a rival does in the dark is in nobody's events but its own and those of who sees all."""
+    await scene.call("ben", "halt")
+    for name, hears in (("ben", True), ("zeus", True), ("ann", False), ("wim", False)):
+        items = (await scene.call(name, "events", {"last": 500}))["items"]
+        heard = any("blue: You stand still." in item["text"] for item in items)
+        expect(heard == hears, f"{name} {'heard' if heard else 'did not hear'} of it")
+
+
+async def claim_fog_hides_a_rivals_names(scene: Scene) -> None:
+    """An error about something unseen is the same as about something that is not there."""
+    unseen = await scene.refused(UnknownAsset, "ann", "go", {"to": "blue"})
+    nowhere = await scene.refused(UnknownAsset, "ann", "go", {"to": "nobody"})
+    expect(unseen.message == nowhere.message.replace("nobody", "blue"), f"{unseen.message} / {nowhere.message}")
+    expect("blue" not in unseen.did_you_mean, "the refusal gives the rival away")
+
+
+async def claim_a_picture_is_seen_through_ones_own_eye(scene: Scene) -> None:
+    """A player's picture and a god's are not the same; who has no right to pictures gets none."""
+    own, whole = await scene.call("ann", "picture"), await scene.call("zeus", "picture")
+    expect(own["format"] == whole["format"] == "png", "pictures are PNG")
+    expect(own["base64"] != whole["base64"], "a player sees what a god sees")
+    await scene.refused(PermissionDenied, "wim", "picture")
+
+
+# -- the bus ------------------------------------------------------------------------------------
+async def claim_a_message_reaches_whom_it_is_for(scene: Scene) -> None:
+    """A message to one member arrives once, from its sender, and only there; the cursor goes past it."""
+    start = (await _inbox(scene, "ben", 0))["next_cursor"]
+    sent = await scene.call("ann", "send_message", {"to": "ben", "content": "truce?", "kind": "diplomacy"})
+    expect(sent["recipients"] == ["ben"], f"it went to {sent['recipients']}")
+    got = await _inbox(scene, "ben", start)
+    letters = [(m["from"], m["to"], m["kind"], m["content"]) for m in got["items"]]
+    expect(letters == [("ann", "ben", "diplomacy", "truce?")], f"ben got {letters}")
+    expect((await _inbox(scene, "ben", got["next_cursor"]))["items"] == [], "the cursor does not go past it")
+    for name in ("wim", "olga", "zeus"):
+        items = (await _inbox(scene, name, 0))["items"]
+        expect(all(m["content"] != "truce?" for m in items), f"{name} read what was for ben")
+
+
+async def _inbox(scene: Scene, who: str, since: int) -> Any:
+    return await scene.call(who, "recv_messages", {"since_seq": since, "max": 500})
+
+
+async def claim_players_cannot_broadcast(scene: Scene) -> None:
+    """A message to everybody needs the right to broadcast; a host has it."""
+    await scene.refused(PermissionDenied, "ann", "send_message", {"to": "*", "content": "to all"})
+    sent = await scene.call("hera", "send_message", {"to": "*", "content": "welcome"})
+    expect(sent["broadcast"] is True, f"hera's broadcast: {sent}")
+
+
+# -- arguments, keys, cursors -------------------------------------------------------------------
+async def claim_bad_arguments_say_what_is_wrong(scene: Scene) -> None:
+    """Missing, unknown and ill-typed arguments are BAD_ARGS, in words that name them."""
+    cases: list[tuple[dict[str, Any], str]] = [
+        ({}, "to"), ({"to": "T1", "speed": 3}, "speed"), ({"to": 3}, "to"),
+    ]  # fmt: skip
+    for args, named in cases:
+        refusal = await scene.refused(BadArgs, "ann", "go", args)
+        expect(named in refusal.message, f"{args}: {refusal.message!r} does not say {named!r}")
+
+
+async def claim_a_misspelt_name_is_answered_with_the_near_ones(scene: Scene) -> None:
+    """An unknown command is UNKNOWN_COMMAND and an unknown thing UNKNOWN_ASSET, both with did_you_mean."""
+    refusal = await scene.refused(UnknownCommand, "ann", "gathr")
+    expect("gather" in refusal.did_you_mean, f"did_you_mean: {refusal.did_you_mean}")
+    refusal = await scene.refused(UnknownAsset, "zeus", "storm", {"tower": "T33"})
+    expect("T3" in refusal.did_you_mean, f"did_you_mean: {refusal.did_you_mean}")
+
+
+async def claim_a_key_makes_asking_twice_safe(scene: Scene) -> None:
+    """The same call with the same key is done once and answered alike; for another call the key is a CONFLICT."""
+    count = len((await scene.call("ben", "recv_messages", {"max": 500}))["items"])
+    key = f"key-{count}"
+    letter = {"to": "ben", "content": f"letter {count}"}
+    first = await scene.call("ann", "send_message", letter, key=key)
+    again = await scene.call("ann", "send_message", letter, key=key)
+    expect(first == again, f"answered {first}, then {again}")
+    items = (await scene.call("ben", "recv_messages", {"max": 500}))["items"]
+    expect([m["content"] for m in items].count(letter["content"]) == 1, "the letter came twice")
+    await scene.refused(Conflict, "ann", "send_message", {"to": "ben", "content": "another"}, key=key)
+
+
+async def claim_a_cursor_resumes_the_events(scene: Scene) -> None:
+    """Events come in order, once each, from where the cursor stands; a made-up cursor is BAD_ARGS."""
+    cursor = ""
+    more = True
+    while more:
+        page = await scene.call("hera", "events", {"cursor": cursor, "max": 3})
+        cursor, more = page["cursor"], page["more"]
+    await scene.call("hera", "send_message", {"to": "*", "content": "news"})
+    page = await scene.call("hera", "events", {"cursor": cursor})
+    news = [item["text"] for item in page["items"] if item["kind"] == "chat"]
+    expect(len(news) == 1 and news[0].endswith("news"), f"after the cursor: {page['items']}")
+    rest = await scene.call("hera", "events", {"cursor": page["cursor"]})
+    expect(rest["items"] == [], f"told twice: {rest['items']}")
+    await scene.refused(BadArgs, "hera", "events", {"cursor": "not a cursor"})
+
+
+Claim = Callable[[Scene], Awaitable[None]]
+CLAIMS: dict[str, Claim] = {
+    name.removeprefix("claim_"): claim for name, claim in list(globals().items()) if name.startswith("claim_")
+}
+"""Every claim by its name."""
+
+
+async def check_face(connect: Connect, reference: Reference) -> None:
+    """Hold the whole conversation over one face; AssertionError says which claim does not hold there."""
+    for name, claim in CLAIMS.items():
+        try:
+            await claim(Scene(connect, reference))
+        except AssertionError as broken:
+            raise AssertionError(f"{name.replace('_', ' ')}: {broken}") from None
+        except CohabitError as refusal:
+            raise AssertionError(f"{name.replace('_', ' ')}: {refusal.as_text()}") from refusal

@@ -1,0 +1,222 @@
+"""The command line as a reader meets it: help, mistakes, what a verb costs."""
+
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cohabit.errors import BadArgs, Unreachable
+from cohabit.faces.cli import main
+from cohabit.faces.cli.options import arguments, place_of
+from cohabit.faces.cli.say import UsageError, clean, complain, in_one_line
+from cohabit.faces.cli.token import parse_time
+from cohabit.faces.cli.verbs import VERBS
+from cohabit.house.identities import make_token
+from cohabit.house.settings import settings_table
+
+ROOT = Path(__file__).parents[2]
+ESC = "\x1b"
+
+
+@pytest.fixture(autouse=True)
+def _nothing_from_outside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in list(os.environ):
+        if name.startswith(("COHABIT_", "WORLDBOX_", "XDG_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+
+def test_help_names_every_verb_in_one_line_each(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    for verb in VERBS.values():
+        assert any(line.split()[:1] == [verb.name] and line.endswith(verb.summary) for line in lines), verb.name
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_each_verb_teaches_itself_with_examples(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as done:
+        main([verb, "--help"])
+    text = capsys.readouterr().out
+    assert done.value.code == 0
+    assert f"usage: cohabit {verb}" in text
+    assert f"cohabit {verb}" in text.split("examples:")[1]
+
+
+@pytest.mark.parametrize("verb", ["up", "serve"])
+def test_every_setting_of_the_table_is_an_option(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([verb, "--help"])
+    text = capsys.readouterr().out
+    for name, _, _ in settings_table():
+        assert f"--{name.replace('_', '-')} " in text
+
+
+def test_help_costs_at_most_300_ms_of_cpu() -> None:
+    spent = []
+    for _ in range(3):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([Path(sys.executable).with_name("cohabit"), "--help"], check=True, capture_output=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    assert min(spent) <= 0.3, spent
+
+
+@pytest.mark.parametrize(
+    ("words", "heavy"),
+    [
+        ("[]", ["mcp", "uvicorn", "starlette", "rich", "cohabit.house.house", "asyncio"]),
+        ("['worlds']", ["mcp", "uvicorn", "starlette", "cohabit.house.house"]),
+        ("['token', 'make']", ["mcp", "uvicorn", "starlette", "cohabit.house.house"]),
+        ("['rooms', '--data', '.']", ["mcp", "uvicorn", "starlette", "cohabit.house.house"]),
+    ],
+)
+def test_a_verb_imports_only_what_it_needs(words: str, heavy: list[str], tmp_path: Path) -> None:
+    program = f"import sys; from cohabit.faces.cli import main; main({words}); print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=tmp_path)
+    loaded = done.stderr.split()
+    assert "cohabit.faces.cli" in loaded
+    assert not [name for name in heavy if name in loaded]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["wach"], "did you mean watch"),
+        (["--loud"], "there is no option --loud"),
+        (["call"], "COMMAND"),
+        (["call", "view", "--rom", "x"], "--rom"),
+        (["up", "--seed", "many"], "--seed"),
+        (["up", "pvp", "--demo"], "either --demo or a SCENARIO"),
+        (["up", "pvp", "--players", "a,b"], "--players"),
+        (["token"], "new|list|rotate|revoke|make"),
+        (["token", "new", "me", "--host", "--room", "r"], "leave out --room"),
+        (["token", "new", "me", "--expires", "soon"], "30d"),
+        (["call", "view", "nonsense", "--token", "t"], "name=value"),
+        (["call", "view", "--url", "house", "--token", "t"], "http://"),
+    ],
+)
+def test_what_is_not_understood_is_told_in_one_line_and_exit_code_2(
+    words: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("cohabit: ")
+    assert err.count("\n") == 1
+    assert says in err
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["call", "view", "--url", "http://127.0.0.1:1", "--token", "t"], "`cohabit serve` starts a house"),
+        (["watch", "demo", "--url", "http://127.0.0.1:1", "--token", "t"], "`cohabit serve` starts a house"),
+        (["call", "view"], "COHABIT_TOKEN"),
+        (["up", "pvpp"], "Did you mean: pvp"),
+        (["up", "--world", "nimm"], "Did you mean: nim"),
+        (["up", "nim", "--players", "a,b,c"], "2 seats"),
+        (["up", "nim", "--players", "a,a"], "each name once"),
+        (["rooms"], "there is no house in"),
+        (["replay", "demo"], "there is no house in"),
+        (["replay", "./gone.jsonl"], "there is no file"),
+        (["verify"], "there is no house in"),
+        (["serve", "--port", "many"], "port"),
+        (["serve", "--log-level", "loud"], "log_level"),
+    ],
+)
+def test_what_is_refused_is_told_in_one_line_and_exit_code_1(
+    words: list[str], says: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(words) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("cohabit: ")
+    assert err.count("\n") == 1
+    assert says in err
+
+
+def test_a_bug_of_ours_is_one_line_and_no_traceback(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cohabit.registry.known_worlds", lambda: 1 / 0)
+    assert main(["worlds"]) == 1
+    err = capsys.readouterr().err
+    assert "a bug of ours: ZeroDivisionError" in err
+    assert "Traceback" not in err
+
+
+def test_a_token_never_stands_in_a_message(capsys: pytest.CaptureFixture[str]) -> None:
+    secret = make_token()
+    assert main(["call", "view", f"--tokn={secret}"]) == 2
+    complain(f"no {secret} here")
+    assert secret not in capsys.readouterr().err
+
+
+def test_an_error_says_what_to_do_next_once() -> None:
+    assert in_one_line(Unreachable("no house answers")).endswith("--url says where it is.")
+    assert in_one_line(BadArgs("n: too many", did_you_mean=["m"])) == "[BAD_ARGS] n: too many Did you mean: m?"
+
+
+def test_what_others_write_cannot_play_tricks_on_the_terminal() -> None:
+    assert clean(f"hi{ESC}[2J\rforged\nline\x07") == "hi·[2J·forged⏎line·"
+    assert clean("one\ntwo\x1b", lines=True) == "one\ntwo·"
+    assert clean("Grüße, 世界 …") == "Grüße, 世界 …"
+
+
+def test_arguments_are_json_where_they_are_json() -> None:
+    assert arguments(["n=2", "to=ares", 'may=["watch"]', 'text="42"', "empty=", "a=b=c"]) == {
+        "n": 2, "to": "ares", "may": ["watch"], "text": "42", "empty": "", "a": "b=c",
+    }  # fmt: skip
+    assert arguments(['{"action": "take", "params": {"n": 1}}']) == {"action": "take", "params": {"n": 1}}
+
+
+def test_a_time_is_a_number_and_a_unit() -> None:
+    assert [parse_time(t) for t in ("90s", "45m", "12h", "30d", "4w")] == [
+        90_000, 2_700_000, 43_200_000, 2_592_000_000, 2_419_200_000,
+    ]  # fmt: skip
+    for wrong in ("0d", "-1d", "30", "d", "1y", "9999999d"):
+        with pytest.raises(UsageError):
+            parse_time(wrong)
+
+
+def test_a_link_says_where_who_and_which_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    from argparse import Namespace
+
+    link = "http://127.0.0.1:9/?room=demo#TOKEN"
+    assert place_of(Namespace(url=None, token=None, room=link)) == ("http://127.0.0.1:9", "TOKEN", "demo")
+    assert place_of(Namespace(url=link, token=None, room=None)) == ("http://127.0.0.1:9", "TOKEN", "demo")
+    assert place_of(Namespace(url="https://x.org/house", token="T", room="r")) == ("https://x.org/house", "T", "r")
+    monkeypatch.setenv("COHABIT_URL", "http://there:1")
+    monkeypatch.setenv("WORLDBOX_MCP_TOKEN", "older")
+    assert place_of(Namespace(url=None, token=None, room="r")) == ("http://there:1", "older", "r")
+    monkeypatch.setenv("COHABIT_TOKEN", "newer")
+    assert place_of(Namespace(url=None, token=None)).token == "newer"
+
+
+def test_the_documentation_has_every_verb_and_option(capsys: pytest.CaptureFixture[str]) -> None:
+    page = (ROOT / "docs/cli.md").read_text(encoding="utf-8")
+    settings = {f"--{name.replace('_', '-')}" for name, _, _ in settings_table()}
+    for verb in VERBS:
+        section = page.split(f"\n## {verb}\n")
+        assert len(section) == 2, f"docs/cli.md has no section {verb}"
+        text = section[1].split("\n## ")[0]
+        shown = _options_of([verb], capsys)
+        if verb == "token":
+            for below in ("new", "list", "rotate", "revoke", "make"):
+                assert f"token {below}" in text
+                shown |= _options_of([verb, below], capsys)
+        for option in shown - settings - {"--help"} - {"--url", "--token", "--data"}:
+            assert f"`{option}" in text, f"docs/cli.md, {verb}: {option} is missing"
+
+
+def _options_of(words: list[str], capsys: pytest.CaptureFixture[str]) -> set[str]:
+    with pytest.raises(SystemExit):
+        main([*words, "--help"])
+    lines = capsys.readouterr().out.split("examples:")[0].splitlines()
+    return {word.rstrip(",:") for line in lines if line.startswith("  -") for word in line.split()
+            if word.startswith("--")}  # fmt: skip

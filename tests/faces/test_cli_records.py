@@ -1,0 +1,170 @@
+"""`cohabit replay`, `verify`, `export`, `backup` and `rooms`, on a data folder."""
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from cohabit.faces.cli import main
+from cohabit.house.house import House
+from cohabit.house.settings import Settings
+from cohabit.room.scenario import parse_scenario
+
+SCENARIO = json.dumps({
+    "world": "nim", "config": {"stones": 7}, "seed": 3,
+    "agents": [
+        {"id": "ann", "role": "player", "claim": "auto:0"}, {"id": "bob", "role": "player", "claim": "auto:1"},
+        {"id": "zeus", "role": "god"},
+    ],
+})  # fmt: skip
+
+
+async def play(folder: Path, snapshot_every: int = 1000) -> None:
+    """A game, a whisper in the middle of it, and a rematch."""
+    async with House.open(Settings(data=str(folder), snapshot_every=snapshot_every)) as house:
+        await house.create_room(parse_scenario(SCENARIO), "table")
+        host = house.rooms["table"]
+        await host.call("ann", "take", {"n": 3})
+        await host.call("ann", "send_message", {"to": "zeus", "content": "psst: I win"})
+        await host.call("bob", "act", {"action": "take", "params": {"n": 1}, "reasoning": "my secret plan"})
+        await host.call("ann", "take", {"n": 3})
+        await host.call("zeus", "rematch")
+
+
+def change(folder: Path, statement: str) -> None:
+    with sqlite3.connect(folder / "cohabit.db") as db:
+        db.execute(statement)
+    db.close()
+
+
+async def test_a_record_replays_to_text_and_stops_where_it_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    await play(tmp_path)
+    assert main(["replay", "table", "--data", str(tmp_path)]) == 0
+    whole = capsys.readouterr().out
+    for words in ("first takes 3\n", "first takes 3 and wins", "zeus called a rematch: game 2", "ann to zeus: psst"):
+        assert words in whole
+    assert "game 2\n" in whole.splitlines(keepends=True)[-1]
+    assert main(["replay", "table", "--at", "1", "--data", str(tmp_path)]) == 0
+    part = capsys.readouterr().out
+    assert "(4 stones)" in part
+    assert "wins" not in part
+    assert main(["replay", "table", "--every", "--data", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.count("The heap:") > 4
+    assert main(["replay", "table", "--at", "99", "--data", str(tmp_path)]) == 1
+    assert "ends with entry" in capsys.readouterr().err
+
+
+async def test_an_export_verifies_and_replays_like_the_record_it_is_of(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    await play(tmp_path)
+    out = tmp_path / "table.jsonl"
+    assert main(["export", "table", "-o", str(out), "--data", str(tmp_path)]) == 0
+    lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    assert [line["seq"] for line in lines] == list(range(len(lines)))
+    assert all(len(line["digest"]) == 64 and line["entry"]["seq"] == line["seq"] for line in lines)
+    assert out.stat().st_mode & 0o077 == 0
+    capsys.readouterr()
+    assert main(["verify", str(out), "table", "--data", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.count(f"ok, {len(lines)} entries") == 2
+    assert main(["replay", str(out)]) == 0
+    from_file = capsys.readouterr().out.splitlines()[:-1]
+    main(["replay", "table", "--data", str(tmp_path)])
+    assert capsys.readouterr().out.splitlines()[:-1] == from_file
+
+
+async def test_an_export_as_a_member_holds_what_that_member_could_see(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    await play(tmp_path)
+    seen = {}
+    for who in ("ann", "bob"):
+        assert main(["export", "table", "--as", who, "--data", str(tmp_path)]) == 0
+        seen[who] = capsys.readouterr().out
+    assert "psst" in seen["ann"]
+    assert "psst" not in seen["bob"]
+    assert "my secret plan" in seen["bob"]
+    assert "my secret plan" not in seen["ann"]
+    assert all("digest" not in json.loads(line) for line in seen["bob"].splitlines())
+    assert main(["export", "table", "--as", "carl", "--data", str(tmp_path)]) == 1
+
+
+@pytest.mark.parametrize(
+    ("damage", "says"),
+    [
+        ("update entries set body = cast(replace(body, 'plan', 'hope') as blob) where seq = 3", "entry 3 was changed"),
+        ("update entries set body = 'nonsense' where seq = 3", "after 3 good entries"),
+        ("delete from entries where seq = 2", "entry 2 is missing"),
+        ("update entries set digest = zeroblob(32) where seq = 4", "entry 4 was changed"),
+    ],
+)
+async def test_verify_says_where_a_record_breaks(
+    damage: str, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    await play(tmp_path)
+    assert main(["verify", "--data", str(tmp_path)]) == 0
+    change(tmp_path, damage)
+    capsys.readouterr()
+    assert main(["verify", "--data", str(tmp_path)]) == 1
+    err = capsys.readouterr().err
+    assert "table: BROKEN" in err
+    assert says in err
+
+
+async def test_verify_reads_a_record_whose_beginning_was_pruned(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    await play(tmp_path, snapshot_every=2)
+    change(tmp_path, "delete from entries where seq < 2")
+    assert main(["verify", "table", "--data", str(tmp_path)]) == 0
+    assert "table: ok" in capsys.readouterr().out
+    change(tmp_path, "delete from entries where seq < (select max(seq) + 1 from snapshots)")
+    assert main(["verify", "table", "--data", str(tmp_path)]) == 0
+
+
+async def test_a_truncated_export_and_a_line_that_is_none_are_told_apart_from_good_ones(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    await play(tmp_path)
+    out = tmp_path / "t.jsonl"
+    main(["export", "table", "-o", str(out), "--data", str(tmp_path)])
+    whole = out.read_bytes()
+    out.write_bytes(whole[:-20])
+    assert main(["verify", str(out)]) == 1
+    assert "is no line of an export" in capsys.readouterr().err
+    out.write_bytes(b"".join(whole.splitlines(keepends=True)[1:]))
+    assert main(["verify", str(out)]) == 1
+    assert "begins with" in capsys.readouterr().err
+
+
+async def test_a_backup_is_made_while_the_house_runs_and_holds_all_that_was_answered(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, copy = tmp_path / "house", tmp_path / "copy"
+    copy.mkdir()
+    async with House.open(Settings(data=str(data))) as house:
+        await house.create_room(parse_scenario(SCENARIO), "table")
+        await house.rooms["table"].call("ann", "take", {"n": 2})
+        assert main(["backup", str(copy / "cohabit.db"), "--data", str(data)]) == 0
+        assert main(["backup", str(copy / "cohabit.db"), "--data", str(data)]) == 1
+        assert "overwrites nothing" in capsys.readouterr().err
+    assert main(["verify", "--data", str(copy)]) == 0
+    async with House.open(Settings(data=str(copy))) as house:
+        assert await house.rooms["table"].call("ann", "heap") == 5
+
+
+def test_check_fails_a_world_that_is_not_there_and_passes_the_example(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "./gone.py"]) == 1
+    assert "there is no file" in capsys.readouterr().out
+    assert main(["check", "nim"]) == 0
+
+
+async def test_rooms_of_a_folder_are_listed_without_a_house(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    await play(tmp_path)
+    assert main(["rooms", "--data", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.splitlines()[1].split()[:4] == ["table", "nim", "sandbox", "3"]
+    assert main(["replay", "tabel", "--data", str(tmp_path)]) == 1
+    assert "Did you mean: table" in capsys.readouterr().err

@@ -1,0 +1,83 @@
+"""The scenarios that ship: who is in them, and that each can be opened and watched."""
+
+import json
+
+import pytest
+
+from cohabit.agents.registry import BRAINS
+from cohabit.faces.cli.up import plan_for, world_scenario
+from cohabit.house.house import House
+from cohabit.house.settings import Settings
+from cohabit.room.scenario import presets, read_scenario
+
+PLAYER, GOD = "faction_player", "god"
+SEED_PRESETS = {
+    "pvp": (True, {
+        "athena": (PLAYER, "auto:0", [("survive", "survive", None), ("dominate", "wipe_kingdom", "auto:1")]),
+        "ares": (PLAYER, "auto:1", [("survive", "survive", None), ("dominate", "wipe_kingdom", "auto:0")]),
+    }),
+    "coop": (False, {
+        "ecology": (GOD, None, [("biodiversity", "freeform", None)]),
+        "civilization": (GOD, None, [("growth", "reach_pop", "1500")]),
+        "disasters": (GOD, None, [("drama", "freeform", None)]),
+    }),
+    "hierarchical": (True, {
+        "the_dm": (GOD, None, [("drive_narrative", "freeform", None)]),
+        "queen_aedra": (PLAYER, "auto:0", [("claim_throne", "freeform", None)]),
+        "king_corvax": (PLAYER, "auto:1", [("trade_empire", "freeform", None)]),
+        "the_chronicler": ("narrator", None, [("tell_the_tale", "freeform", None)]),
+    }),
+    "sandbox": (False, {"alpha": (GOD, None, []), "beta": (GOD, None, [])}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SEED_PRESETS)
+def test_a_preset_has_the_members_roles_claims_and_objectives_of_the_bridge(name: str) -> None:
+    fog, members = SEED_PRESETS[name]
+    found = read_scenario(name)
+    assert (found.scenario, found.partial_intel, found.turn_based) == (name, fog, False)
+    assert {
+        a.id: (a.role, a.claim, [(o["id"], o["kind"], o.get("target")) for o in a.objectives]) for a in found.agents
+    } == members
+
+
+@pytest.mark.parametrize("name", presets())
+def test_a_shipped_scenario_says_what_it_is_and_holds_no_token(name: str) -> None:
+    raw = json.loads(presets()[name].read_text(encoding="utf-8"))
+    assert raw["_comment"]
+    assert all("token" not in agent for agent in raw["agents"])
+    assert all(agent.get(key) in (None, *BRAINS) for agent in raw["agents"] for key in ("brain", "stand_in"))
+
+
+@pytest.mark.parametrize("name", presets())
+async def test_a_shipped_scenario_opens_and_seats_whoever_claims(name: str) -> None:
+    async with House.open(Settings()) as house:
+        room, tokens = await house.create_room(read_scenario(name))
+        members = house.rooms[room].room.state.members
+        assert set(tokens) == set(members)
+        assert all((m.seat is not None) == (m.claim is not None) for m in members.values())
+        assert house.rooms[room].room.state.partial_intel == (read_scenario(name).partial_intel or False)
+
+
+@pytest.mark.parametrize("name", ["pvp", "hierarchical", "demo"])
+async def test_a_scenario_with_built_in_players_can_be_watched_at_once(name: str) -> None:
+    async with House.open(Settings()) as house:
+        house.bots.step_ms = 0
+        room, _ = await house.create_room(read_scenario(name))
+        host = house.rooms[room]
+        while not any(line.entry.via for line in host.recent):
+            await host.changed_since(host.version, house.clock.now() + 10_000)
+
+
+def test_a_world_alone_gets_a_player_for_each_seat_and_you_as_host() -> None:
+    found = world_scenario("nim", [])
+    assert [(a.id, a.role, a.claim) for a in found.agents] == [
+        ("you", "host", None), ("player-1", PLAYER, "auto:0"), ("player-2", PLAYER, "auto:1"),
+    ]  # fmt: skip
+    assert [a.id for a in world_scenario("nim", ["ann", " bob"]).agents] == ["you", "ann", "bob"]
+
+
+def test_a_room_is_named_after_its_scenario_so_that_a_second_start_finds_it() -> None:
+    assert plan_for("pvp").room == "pvp"
+    assert plan_for("nim").room == "nim"
+    assert plan_for("pvp", "my-room").room == "my-room"

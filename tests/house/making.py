@@ -1,0 +1,123 @@
+"""Houses for the tests: real ones, on a clock that stands still, with stores that can be held up or broken."""
+
+import json
+import threading
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from cohabit.errors import StorageFailed
+from cohabit.house.house import House
+from cohabit.house.memory import MemoryStore
+from cohabit.house.settings import Settings
+from cohabit.house.sqlite import SQLiteStore
+from cohabit.house.store import Store, Write
+from cohabit.registry import make_world
+from cohabit.room.record import GENESIS, read_lines
+from cohabit.room.room import Room
+from cohabit.room.scenario import parse_scenario
+from cohabit.testing.clock import FakeClock
+
+WORLDS = str(Path(__file__).parent.parent / "room" / "worlds.py")
+TOKENS_MADE: list[str] = []
+
+
+def source(name: str) -> str:
+    return f"{WORLDS}:{name}" if name[0].isupper() else name
+
+
+def player(name: str, seat: int, **more: Any) -> dict[str, Any]:
+    return {"id": name, "role": "faction_player", "claim": f"auto:{seat}", **more}
+
+
+ANN, BOB = player("ann", 0), player("bob", 1)
+HOST = {"id": "hostess", "role": "host", "kind": "human"}
+OWL = {"id": "owl", "role": "observer"}
+
+
+@asynccontextmanager
+async def open_house(
+    folder: Path | None = None, *, store: Store | None = None, clock: FakeClock | None = None, **settings: Any
+) -> AsyncIterator[House]:
+    """A house on a clock of its own; ``clock.advance`` waits until the house is at rest."""
+    clock = clock or FakeClock()
+    chosen = Settings(data=str(folder) if folder is not None else "", **settings)
+    async with House.open(chosen, store=store, clock=clock) as house:
+        clock.between = lambda: at_rest(house)
+        house.bots.step_ms = 0
+        yield house
+
+
+async def at_rest(house: House) -> None:
+    for host in list(house.rooms.values()):
+        if host.failure is None:
+            await host.drained()
+
+
+class Client:
+    """A member with its token."""
+
+    def __init__(self, house: House, room: str, who: str, token: str) -> None:
+        self.house = house
+        self.room = room
+        self.who = who
+        self.token = token
+
+    async def __call__(self, name: str, args: Any = None, key: str | None = None) -> Any:
+        return await self.house.call(self.house.identify(self.token), self.room, name, args, key=key)
+
+
+async def make_room(house: House, *agents: Any, world: str = "Secrets", room: str = "den", **keys: Any) -> dict[str, Client]:
+    """A room with ann, bob and a host, or with these; its members by name."""
+    text = json.dumps({"world": source(world), "agents": list(agents) or [ANN, BOB, HOST], **keys})
+    name, tokens = await house.create_room(parse_scenario(text), room, seed=7)
+    TOKENS_MADE.extend(tokens.values())
+    return {who: Client(house, name, who, token) for who, token in tokens.items()}
+
+
+def back_again(house: House, clients: dict[str, Client]) -> dict[str, Client]:
+    """The same members, in a house that was opened again."""
+    return {who: Client(house, c.room, who, c.token) for who, c in clients.items()}
+
+
+class HeldStore(MemoryStore):
+    """A store whose commits wait until they are let go, and fail while it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.go = threading.Event()
+        self.go.set()
+        self.failing = False
+        self.commits: list[int] = []
+
+    def commit(self, writes: Sequence[Write]) -> None:
+        self.go.wait()
+        if self.failing:
+            raise StorageFailed("the disk says no")
+        self.commits.append(sum(len(write.lines) for write in writes))
+        super().commit(writes)
+
+
+class FailingStore(SQLiteStore):
+    """A real store whose commits fail, after doing their work, while it is told to."""
+
+    failing = False
+
+    def _write(self, write: Write) -> None:
+        super()._write(write)
+        if self.failing and write.lines:
+            raise StorageFailed("the disk says no")
+
+
+def stored_room(folder: Path, room: str = "den") -> Room:
+    """A room made from its whole record alone, with the chain checked: what ``verify`` does."""
+    store = SQLiteStore(folder, lock=False)
+    try:
+        return Room.replay(list(read_lines(store.lines(room, -1), -1, GENESIS)), make_world)
+    finally:
+        store.close()
+
+
+def deeds(room: Room, do: str) -> list[Any]:
+    return [line.entry for line in room.record.tail if line.entry.do == do]

@@ -1,0 +1,328 @@
+"""``ok`` means on disk: nothing leaves before, and what could not be written did not happen."""
+
+import asyncio
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cohabit.errors import Busy, CohabitError, StorageFailed
+from cohabit.house.sqlite import SQLiteStore
+from cohabit.testing.clock import FakeClock
+
+from .making import FailingStore, HeldStore, back_again, deeds, make_room, open_house, stored_room
+
+
+async def a_moment() -> None:
+    """Let everything run that can run without the disk."""
+    for _ in range(50):
+        await asyncio.sleep(0)
+
+
+class Ear:
+    """A connection that keeps what it is sent."""
+
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+        self.seen: list[str] = []
+        self.ended: CohabitError | None = None
+
+    def events(self, frame: str) -> None:
+        self.heard.append(frame)
+
+    def view(self, frame: str) -> None:
+        self.seen.append(frame)
+
+    def end(self, reason: CohabitError) -> None:
+        self.ended = reason
+
+
+@pytest.mark.parametrize("world", ["Secrets", "Stuck"])
+async def test_no_answer_leaves_before_it_is_on_disk(world: str) -> None:
+    store = HeldStore()
+    async with open_house(store=store) as house:
+        who = await make_room(house, world=world)
+        call = ("hide", {"n": 1}) if world == "Secrets" else ("move", {})
+        await who["ann"]("view")
+        await house.rooms["den"].drained()
+        store.go.clear()
+        acting = asyncio.create_task(who["ann"](*call))
+        while house.rooms["den"].room.record.seq == house.rooms["den"].durable_seq:
+            await a_moment()
+        await a_moment()
+        assert not acting.done()
+        looking = asyncio.create_task(who["bob"]("view"))
+        await a_moment()
+        assert not looking.done(), "a look could have seen what is not on disk"
+        store.go.set()
+        assert (await acting).success
+        assert (await looking).text
+
+
+async def test_no_push_leaves_before_it_is_on_disk() -> None:
+    store = HeldStore()
+    async with open_house(store=store) as house:
+        who = await make_room(house)
+        host, ear = house.rooms["den"], Ear()
+        host.release(host.subscribe("bob", ear, True)[0])
+        await host.drained()
+        store.go.clear()
+        acting = asyncio.create_task(who["ann"]("shout", {"text": "now"}))
+        await a_moment()
+        assert not any("now" in frame for frame in ear.heard + ear.seen)
+        store.go.set()
+        await acting
+        assert any("now" in frame for frame in ear.heard)
+        assert any("now" in frame for frame in ear.seen)
+
+
+async def test_who_subscribes_while_something_is_being_written_is_told_of_it() -> None:
+    store = HeldStore()
+    async with open_house(store=store) as house:
+        who = await make_room(house)
+        host, early, late = house.rooms["den"], Ear(), Ear()
+        host.release(host.subscribe("bob", early, False)[0])
+        store.go.clear()
+        acting = asyncio.create_task(who["ann"]("shout", {"text": "now"}))
+        await a_moment()
+        sub, head = host.subscribe("hostess", late, False)
+        assert head < host.room.record.seq
+        host.release(sub)
+        store.go.set()
+        await acting
+        assert sum("now" in frame for frame in early.heard) == 1
+        assert sum("now" in frame for frame in late.heard) == 1
+
+
+async def test_calls_that_come_together_go_to_disk_together() -> None:
+    store = HeldStore()
+    async with open_house(store=store) as house:
+        who = await make_room(house)
+        before = len(store.commits)
+        await asyncio.gather(*(who["ann"]("hide", {"n": i}) for i in range(300)))
+        assert len(store.commits) - before <= 3
+        assert len(deeds(house.rooms["den"].room, "hide")) == 300
+
+
+async def test_calls_that_come_while_the_disk_is_busy_gather_for_the_next_commit() -> None:
+    store = HeldStore()
+    async with open_house(store=store) as house:
+        who = await make_room(house)
+        store.go.clear()
+        first = asyncio.create_task(who["ann"]("hide", {"n": 0}))
+        await a_moment()
+        before = len(store.commits)
+        rest = [asyncio.create_task(who["bob"]("hide", {"n": i})) for i in range(100)]
+        await a_moment()
+        store.go.set()
+        await asyncio.gather(first, *rest)
+        assert len(store.commits) - before <= 3
+
+
+async def test_many_rooms_share_a_commit() -> None:
+    store = HeldStore()
+    async with open_house(store=store) as house:
+        rooms = [await make_room(house, room=f"r{i}") for i in range(20)]
+        store.go.clear()
+        first = asyncio.create_task(rooms[0]["ann"]("hide", {"n": 0}))
+        await a_moment()
+        before = len(store.commits)
+        rest = [asyncio.create_task(who["bob"]("hide", {"n": 1})) for who in rooms[1:]]
+        await a_moment()
+        store.go.set()
+        await asyncio.gather(first, *rest)
+        assert len(store.commits) - before <= 3
+
+
+async def test_a_room_whose_queue_is_full_is_busy_and_says_so() -> None:
+    store = HeldStore()
+    async with open_house(store=store, queue_limit=5) as house:
+        who = await make_room(house)
+        await house.rooms["den"].drained()
+        store.go.clear()
+        waiting = [asyncio.create_task(who["ann"]("hide", {"n": i})) for i in range(6)]
+        await a_moment()
+        with pytest.raises(Busy):
+            for _ in range(5):
+                await asyncio.wait_for(who["bob"]("hide", {"n": 9}), 0.05)
+        store.go.set()
+        done = await asyncio.gather(*waiting, return_exceptions=True)
+        assert sum(not isinstance(d, Exception) for d in done) >= 5
+
+
+# -- the disk says no -------------------------------------------------------------------------------
+@pytest.mark.parametrize("world", ["Secrets", "Stuck"])
+async def test_a_failed_commit_is_an_error_for_everybody_in_it_and_the_room_is_as_before(world: str) -> None:
+    store = HeldStore()
+    async with open_house(store=store) as house:
+        who = await make_room(house, world=world)
+        do: tuple[str, Any] = ("hide", {"n": 1}) if world == "Secrets" else ("move", {})
+        await who["ann"](*do)
+        host = house.rooms["den"]
+        await host.drained()
+        before = host.room.digest()
+        store.failing = True
+        failed = await asyncio.gather(*(who[w](*do) for w in ("ann", "bob", "ann")), return_exceptions=True)
+        assert [type(f) for f in failed] == [StorageFailed] * 3
+        assert host.room.digest() == before
+        store.failing = False
+        assert (await who["ann"](*do)).success
+        assert len(deeds(host.room, do[0])) == 2
+
+
+async def test_what_ran_while_a_commit_failed_is_refused_with_it() -> None:
+    store = HeldStore()
+    async with open_house(store=store) as house:
+        who = await make_room(house)
+        host = house.rooms["den"]
+        await host.drained()
+        before = host.room.digest()
+        store.go.clear()
+        store.failing = True
+        first = asyncio.create_task(who["ann"]("hide", {"n": 1}))
+        await a_moment()
+        second = [asyncio.create_task(who["bob"](*c)) for c in (("hide", {"n": 2}), ("view",))]
+        await a_moment()
+        store.go.set()
+        results = await asyncio.gather(first, *second, return_exceptions=True)
+        assert isinstance(results[0], StorageFailed)
+        assert isinstance(results[1], StorageFailed)
+        store.failing = False
+        await host.drained()
+        assert host.room.digest() == before
+        assert (await who["bob"]("numbers")) == {"red": [], "blue": []}
+
+
+async def test_nobody_is_pushed_what_could_not_be_written() -> None:
+    store = HeldStore()
+    async with open_house(store=store) as house:
+        who = await make_room(house)
+        host, ear = house.rooms["den"], Ear()
+        host.release(host.subscribe("bob", ear, True)[0])
+        await host.drained()
+        store.failing = True
+        with pytest.raises(StorageFailed):
+            await who["ann"]("shout", {"text": "never"})
+        store.failing = False
+        await who["ann"]("shout", {"text": "ever"})
+        assert not any("never" in frame for frame in ear.heard + ear.seen)
+        assert any("ever" in frame for frame in ear.seen)
+
+
+async def test_a_key_whose_call_could_not_be_written_can_be_used_again() -> None:
+    store = HeldStore()
+    async with open_house(store=store) as house:
+        who = await make_room(house)
+        store.failing = True
+        with pytest.raises(StorageFailed):
+            await who["ann"]("hide", {"n": 1}, key="k")
+        store.failing = False
+        assert (await who["ann"]("hide", {"n": 1}, key="k")).success
+        assert await who["ann"]("numbers") == {"red": [1], "blue": []}
+
+
+async def test_a_commit_that_fails_in_the_middle_leaves_nothing_on_disk(tmp_path: Path) -> None:
+    store = FailingStore(tmp_path)
+    async with open_house(store=store) as house:
+        who = await make_room(house)
+        await who["ann"]("hide", {"n": 1})
+        store.failing = True
+        with pytest.raises(StorageFailed):
+            await who["ann"]("hide", {"n": 2})
+        store.failing = False
+        await who["ann"]("hide", {"n": 3})
+        await house.rooms["den"].drained()
+        digest = house.rooms["den"].room.digest()
+    room = stored_room(tmp_path)
+    assert [e.args["n"] for e in deeds(room, "hide")] == [1, 3]
+    assert room.digest() == digest
+
+
+async def test_a_full_disk_refuses_every_action_and_goes_on_when_there_is_room_again(tmp_path: Path) -> None:
+    store = SQLiteStore(tmp_path)
+    db: sqlite3.Connection = vars(store)["_db"]
+    async with open_house(store=store) as house:
+        who = await make_room(house)
+        await who["ann"]("shout", {"text": "first"})
+        pages = db.execute("pragma page_count").fetchone()[0]
+        db.execute(f"pragma max_page_count = {pages}")
+        text = "x" * 10_000
+        refused = 0
+        for _ in range(20):
+            host = house.rooms["den"]
+            await host.drained()
+            before = host.room.digest()
+            try:
+                await who["ann"]("shout", {"text": text})
+            except StorageFailed as failed:
+                refused += 1
+                assert "full" in failed.message
+                assert host.room.digest() == before
+        assert refused
+        assert "first" in (await who["bob"]("view")).text, "reading goes on"
+        db.execute("pragma max_page_count = 100000")
+        assert (await who["ann"]("shout", {"text": "last"})).success
+        await house.rooms["den"].drained()
+        digest = house.rooms["den"].room.digest()
+    assert stored_room(tmp_path).digest() == digest
+
+
+async def test_a_time_out_that_cannot_be_written_is_tried_again_and_not_without_pause() -> None:
+    store, clock = HeldStore(), FakeClock()
+    async with open_house(store=store, clock=clock) as house:
+        await make_room(house, world="nim", turn_seconds=10, config={"stones": 20})
+        store.failing = True
+        tries = 0
+        commit = store.commit
+
+        def counted(writes: Any) -> None:
+            nonlocal tries
+            tries += 1
+            commit(writes)
+
+        store.commit = counted  # type: ignore[method-assign]
+        await asyncio.wait_for(clock.advance(15_000), 20)
+        assert 1 <= tries <= 20
+        store.failing = False
+        await clock.advance(2_000)
+        assert len(deeds(house.rooms["den"].room, "turn_timeout")) == 1
+
+
+# -- closing ----------------------------------------------------------------------------------------
+@pytest.mark.parametrize("world", ["Secrets", "Stuck"])
+async def test_closing_answers_everybody_who_waits_and_keeps_what_was_answered_ok(tmp_path: Path, world: str) -> None:
+    do: tuple[str, Any] = ("hide", {"n": 1}) if world == "Secrets" else ("move", {})
+    async with open_house(tmp_path) as house:
+        who = await make_room(house, world=world)
+        calls = [asyncio.create_task(who["ann"](*do)) for _ in range(20)]
+        await asyncio.sleep(0)
+    results = await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), 10)
+    fine = sum(not isinstance(r, BaseException) for r in results)
+    assert all(isinstance(r, CohabitError) for r in results if isinstance(r, BaseException))
+    kept = len(deeds(stored_room(tmp_path), do[0]))
+    assert fine <= kept <= 20
+
+
+async def test_a_wait_ends_when_the_house_closes() -> None:
+    async with open_house() as house:
+        who = await make_room(house)
+        waiting = asyncio.create_task(who["ann"]("recv_messages", {"wait_ms": 30_000}))
+        await a_moment()
+    result = await asyncio.wait_for(asyncio.gather(waiting, return_exceptions=True), 10)
+    assert getattr(result[0], "count", 0) == 0
+
+
+async def test_refusals_reach_the_audit_on_disk(tmp_path: Path) -> None:
+    clock = FakeClock()
+    async with open_house(tmp_path, clock=clock) as house:
+        who = await make_room(house)
+        for name in ("reset", "archive"):
+            with pytest.raises(CohabitError):
+                await who["ann"](name)
+            if name == "reset":
+                await clock.advance(2000)
+    async with open_house(tmp_path) as house:
+        who = back_again(house, who)
+        lines = (await who["hostess"]("audit")).refusals
+        assert {(r.member, r.command) for r in lines} == {("ann", "reset"), ("ann", "archive")}

@@ -1,0 +1,130 @@
+"""A client that lost the answer asks again with the same key, and acts once."""
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cohabit.errors import BadArgs, CohabitError, Conflict, GameRejected
+from cohabit.room.room import KEYS_KEPT
+
+from .making import BLUE, HOST, RED, entries, make_room, replayed, restored
+
+
+def test_the_same_key_gives_the_same_answer_and_acts_once() -> None:
+    room = make_room()
+    first = room.call("ann", "hide", {"n": 1}, at=1, key="k")
+    again = room.call("ann", "hide", {"n": 1}, at=2, key="k")
+    assert again == first
+    assert len(entries(room, "hide")) == 1
+
+
+def test_asking_again_works_when_it_is_no_longer_ones_turn() -> None:
+    room = make_room(RED, BLUE, world="nim")
+    first = room.call("ann", "take", {"n": 1}, at=1, key="k")
+    again = room.call("ann", "take", {"n": 1}, at=2, key="k")
+    assert (again.success, again.message) == (first.success, first.message)
+    room.call("bob", "take", {"n": 1}, at=3)
+    assert room.call("ann", "take", {"n": 1}, at=4, key="k").message == first.message
+    assert len(entries(room, "take")) == 2
+
+
+def test_a_message_sent_twice_with_one_key_arrives_once() -> None:
+    room = make_room()
+    replies = [
+        msgspec.to_builtins(room.call("ann", "send_message", {"to": "bob", "content": "x"}, at=1, key="k"))
+        for _ in range(3)
+    ]
+    assert replies[0] == replies[1] == replies[2]
+    assert room.call("bob", "recv_messages", at=2).count == 1
+
+
+@pytest.mark.parametrize(("name", "args"), [("hide", {"n": 2}), ("mumble", {"n": 1}), ("turn_advance", {})])
+def test_the_same_key_for_something_else_is_a_conflict_and_does_nothing(name: str, args: dict[str, int]) -> None:
+    room = make_room()
+    room.call("ann", "hide", {"n": 1}, at=1, key="k")
+    before = room.digest()
+    with pytest.raises(Conflict) as refused:
+        room.call("ann", name, args, at=2, key="k")
+    assert "k" in refused.value.message
+    assert room.digest() == before
+
+
+def test_act_and_the_action_it_names_are_the_same_call() -> None:
+    room = make_room()
+    room.call("ann", "hide", {"n": 1}, at=1, key="k")
+    room.call("ann", "act", {"action": "hide", "params": {"n": 1}}, at=2, key="k")
+    assert len(entries(room, "hide")) == 1
+
+
+def test_keys_are_each_members_own() -> None:
+    room = make_room()
+    room.call("ann", "hide", {"n": 1}, at=1, key="k")
+    room.call("bob", "hide", {"n": 2}, at=1, key="k")
+    assert len(entries(room, "hide")) == 2
+
+
+def test_a_refused_call_does_not_use_up_its_key() -> None:
+    room = make_room(RED, BLUE, world="nim", config={"stones": 1})
+    with pytest.raises(GameRejected):
+        room.call("ann", "take", {"n": 3}, at=1, key="k")
+    assert room.call("ann", "take", {"n": 1}, at=2, key="k").success
+
+
+def test_keys_survive_a_snapshot_and_a_replay() -> None:
+    room = make_room()
+    first = room.call("ann", "hide", {"n": 1}, at=1, key="k")
+    for back in (restored(room), replayed(room)):
+        assert back.call("ann", "hide", {"n": 1}, at=2, key="k") == first
+        assert back.record.seq == room.record.seq
+        with pytest.raises(Conflict):
+            back.call("ann", "hide", {"n": 2}, at=2, key="k")
+
+
+def test_only_the_newest_keys_are_kept() -> None:
+    room = make_room()
+    for i in range(KEYS_KEPT + 10):
+        room.call("ann", "hide", {"n": i}, at=1, key=f"k{i}")
+    assert len(room.state.replies["ann"]) == KEYS_KEPT
+    room.call("ann", "hide", {"n": KEYS_KEPT + 9}, at=1, key=f"k{KEYS_KEPT + 9}")
+    assert len(entries(room, "hide")) == KEYS_KEPT + 10
+
+
+@pytest.mark.parametrize("key", ["", "x" * 201, "a\nb", "\ud800"])
+def test_a_key_that_cannot_be_written_down_is_refused(key: str) -> None:
+    room = make_room()
+    with pytest.raises(BadArgs):
+        room.call("ann", "hide", {"n": 1}, at=1, key=key)
+    assert not entries(room, "hide")
+
+
+def test_a_key_on_a_question_changes_nothing() -> None:
+    room = make_room()
+    room.call("ann", "whoami", at=1, key="k")
+    room.call("ann", "hide", {"n": 1}, at=1, key="k")
+    assert len(entries(room, "hide")) == 1
+
+
+def test_a_member_who_was_removed_leaves_no_keys_to_a_namesake() -> None:
+    room = make_room(RED, BLUE, HOST)
+    room.call("ann", "hide", {"n": 1}, at=1, key="k")
+    room.call("hostess", "remove_member", {"member": "ann"}, at=2)
+    room.call("hostess", "add_member", {"id": "ann", "role": "player", "claim": "auto:0"}, at=3)
+    room.call("ann", "hide", {"n": 1}, at=4, key="k")
+    assert len(entries(room, "hide")) == 2
+
+
+@given(st.lists(st.tuples(st.sampled_from(["ann", "bob"]), st.integers(0, 2), st.sampled_from(["a", "b", "c"])), max_size=20))
+def test_whatever_is_asked_again_each_key_acts_at_most_once(calls: list[tuple[str, int, str]]) -> None:
+    room = make_room()
+    acted: dict[tuple[str, str], int] = {}
+    for who, n, key in calls:
+        expected = acted.setdefault((who, key), n)
+        try:
+            room.call(who, "hide", {"n": n}, at=1, key=key)
+            assert n == expected
+        except CohabitError as refused:
+            assert refused.code == "CONFLICT"
+            assert n != expected
+    assert len(entries(room, "hide")) == len(acted)
+    assert replayed(room).digest() == room.digest()

@@ -1,0 +1,62 @@
+"""A game that is over is followed by the next one, where the scenario says so."""
+
+import json
+
+import pytest
+
+from cohabit.errors import BadArgs
+from cohabit.registry import make_world
+from cohabit.room.room import Room
+from cohabit.room.scenario import opening_state, parse_scenario
+
+
+def room_with(**keys: object) -> Room:
+    agents = [{"id": "ann", "role": "player", "claim": "auto:0"}, {"id": "bob", "role": "player", "claim": "auto:1"},
+              {"id": "zeus", "role": "god"}]  # fmt: skip
+    found = parse_scenario(json.dumps({"world": "nim", "config": {"stones": 3}, "agents": agents, **keys}))
+    world = make_world("nim", found.config)
+    return Room.create(opening_state(found, world, "nim", "r", 7, "00" * 16), world, 0)
+
+
+def test_the_next_game_begins_by_itself_after_the_time_the_scenario_gives() -> None:
+    room = room_with(rematch_seconds=5)
+    assert room.next_deadline() is None
+    room.call("ann", "take", {"n": 3}, at=1000)
+    assert room.next_deadline() == 6000
+    room.settle(5999)
+    assert room.state.games == 1
+    room.settle(6000)
+    assert (room.state.games, room.world.to_move()) == (2, ["first"])
+    assert room.next_deadline() is None
+    assert Room.replay(list(room.record.tail), make_world).digest() == room.digest()
+
+
+def test_a_rematch_that_somebody_calls_takes_the_place_of_the_one_that_was_due() -> None:
+    room = room_with(rematch_seconds=5)
+    room.call("ann", "take", {"n": 3}, at=1000)
+    room.call("zeus", "rematch", at=2000)
+    assert room.next_deadline() is None
+    room.settle(60_000)
+    assert room.state.games == 2
+
+
+def test_time_while_the_house_was_closed_does_not_count_towards_a_rematch() -> None:
+    room = room_with(rematch_seconds=5)
+    room.call("ann", "take", {"n": 3}, at=1000)
+    room.system("opened", {"gap": 100_000}, 103_000)
+    assert room.next_deadline() == 106_000
+
+
+def test_an_archived_room_and_one_without_the_setting_have_no_rematch() -> None:
+    room = room_with(rematch_seconds=5)
+    room.call("ann", "take", {"n": 3}, at=1000)
+    room.call("zeus", "archive", at=2000)
+    assert room.next_deadline() is None
+    quiet = room_with()
+    quiet.call("ann", "take", {"n": 3}, at=1000)
+    assert quiet.next_deadline() is None
+
+
+def test_a_rematch_after_no_time_at_all_is_refused() -> None:
+    with pytest.raises(BadArgs, match="rematch_seconds"):
+        room_with(rematch_seconds=0)
