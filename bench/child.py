@@ -1,11 +1,15 @@
 """The other end of ``common.Child``: makes one object and does with it what is asked, line by line."""
 
-import asyncio
+import cProfile
 import importlib
 import inspect
 import json
 import os
+import pstats
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from bench.common import allow_many_files, pin
@@ -15,6 +19,23 @@ _answers = 1
 
 def say(answer: Any) -> None:
     os.write(_answers, json.dumps(answer).encode() + b"\n")
+
+
+@contextmanager
+def profiled(name: str) -> Iterator[None]:
+    """With ``BENCH_PROFILE=FOLDER`` a server leaves there, as text, where its processor time went."""
+    into = os.environ.get("BENCH_PROFILE")
+    if not into:
+        yield
+        return
+    profile = cProfile.Profile(time.thread_time)
+    profile.enable()
+    try:
+        yield
+    finally:
+        profile.disable()
+        with open(os.path.join(into, f"{name}-{os.getpid()}.txt"), "w", encoding="utf-8") as out:
+            pstats.Stats(profile, stream=out).sort_stats("tottime").print_stats(45)
 
 
 def main() -> None:
@@ -29,8 +50,8 @@ def main() -> None:
     if inspect.iscoroutine(made):  # a server: it says itself where it listens
         import uvloop
 
-        asyncio.set_event_loop_policy(None)
-        uvloop.run(made)
+        with profiled(name):
+            uvloop.run(made)
         return
     say(None)
     for line in sys.stdin:

@@ -3,6 +3,7 @@
 import random
 import time
 from functools import partial
+from typing import Any
 
 from bench.common import child, quotients, take_turns
 from bench.report import Report
@@ -11,7 +12,8 @@ HOW = """
 Random tic-tac-toe in process, steps per second of processor time. A step of ours: the token is identified, the call
 decided, checked, run, recorded (hash chain included), and the next mover's observation read as text. Every game ends
 with a rematch through the same path; every 1,000 entries a snapshot is taken, as a house does. The peers' loops read
-the mover's observation, choose among the legal moves and step; their resets are inside as well.
+the mover's observation, choose among the legal moves and step; their resets are inside as well. (TextArena's default
+wrapper keeps what was said over all games; it is cleared between games, in its favour.)
 """.strip()
 
 
@@ -90,6 +92,13 @@ class TextArena:
 
         self.env = textarena.make(name)
         self.choose = random.Random(1).choice
+        # The default wrapper gathers what was said over all games and is not cleared by reset: without help each
+        # game would be slower than the last. We clear it, in favour of the peer.
+        self.histories: list[dict[int, Any]] = []
+        layer = self.env
+        while isinstance(layer, textarena.core.Wrapper):
+            self.histories += [v for k, v in vars(layer).items() if k == "full_observations"]
+            layer = layer.env
 
     def round(self, seconds: float) -> float:
         env, choose = self.env, self.choose
@@ -97,6 +106,8 @@ class TextArena:
         ends = began + seconds
         while time.process_time() < ends:
             env.reset(num_players=2, seed=steps)
+            for history in self.histories:
+                history.clear()
             done = False
             while not done:
                 _, seen = env.get_observation()

@@ -16,6 +16,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from cohabit import House, connect
 from cohabit.faces.app import make_app
+from cohabit.faces.serve import Server
 from cohabit.room.scenario import AgentSpec, Scenario
 
 PIG = str(Path(__file__).with_name("pig.py"))
@@ -26,10 +27,10 @@ Call = Callable[[str, Mapping[str, Any]], Any]
 @asynccontextmanager
 async def listening(house: House) -> AsyncIterator[str]:
     """The address of the house on a free port, for as long as it is open. Any ASGI server would do."""
-    server = uvicorn.Server(uvicorn.Config(make_app(house), port=0, log_config=None))
+    ready = asyncio.Event()
+    server = Server(uvicorn.Config(make_app(house), port=0, log_config=None), ready.set)
     running = asyncio.create_task(server.serve())
-    while not server.started:
-        await asyncio.sleep(0.01)
+    await ready.wait()
     try:
         yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
     finally:
@@ -40,15 +41,17 @@ async def listening(house: House) -> AsyncIterator[str]:
 @asynccontextmanager
 async def over_mcp(url: str, token: str) -> AsyncIterator[Call]:
     """Tools of one room, called as any MCP client calls them."""
-    async with httpx2.AsyncClient(headers={"authorization": f"Bearer {token}"}, timeout=60) as http:
-        async with mcp.Client(streamable_http_client(url, http_client=http)) as client:
+    async with (
+        httpx2.AsyncClient(headers={"authorization": f"Bearer {token}"}, timeout=60) as http,
+        mcp.Client(streamable_http_client(url, http_client=http)) as client,
+    ):
 
-            async def call(tool: str, args: Mapping[str, Any]) -> Any:
-                answer = await client.call_tool(tool, dict(args))
-                assert not answer.is_error, answer.content
-                return answer.structured_content
+        async def call(tool: str, args: Mapping[str, Any]) -> Any:
+            answer = await client.call_tool(tool, dict(args))
+            assert not answer.is_error, answer.content
+            return answer.structured_content
 
-            yield call
+        yield call
 
 
 async def play(name: str, call: Call, holds_at: int) -> None:

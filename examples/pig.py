@@ -19,7 +19,7 @@ class Pig(World):
     def reset(self, seed: int, seats: Sequence[Seat]) -> None:
         self.die = Stream(seed, "die")
         self.order = [seat.id for seat in seats]
-        self.bank = {seat: 0 for seat in self.order}
+        self.bank = dict.fromkeys(self.order, 0)
         self.turn, self.pot = 0, 0
 
     def to_move(self) -> Sequence[SeatId]:

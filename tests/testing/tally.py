@@ -37,7 +37,7 @@ class Tally(World):
         self.said = ""
 
     def to_move(self) -> Sequence[SeatId]:
-        return [] if sum(self.sums.values()) > 30 else [self.order[self.moves % 2]]
+        return [] if sum(self.sums.values()) > 30 else [self.order[self.moves % len(self.order)]]
 
     def observe(self, eye: Eye) -> Observation:
         return Observation(text=f"sum {sum(self.sums.values())} {self.said}", step=self.moves)

@@ -2,7 +2,10 @@ from pathlib import Path
 
 import pytest
 
+from cohabit.errors import BadArgs
+from cohabit.house.house import House
 from cohabit.registry import known_worlds
+from cohabit.room.scenario import AgentSpec, Scenario
 from cohabit.testing.checker import CHECKS, Report, check_world
 
 TALLY = (Path(__file__).parent / "tally.py").read_text()
@@ -17,14 +20,14 @@ def broken(folder: Path, *changes: tuple[str, str]) -> Report:
         text = text.replace(old, new)
     file = folder / "tally.py"
     file.write_text(text)
-    return check_world(str(file), seeds=(1, 2), steps=40)
+    return check_world(str(file), seeds=(1, 2), steps=30)
 
 
 @pytest.mark.parametrize("world", list(known_worlds()))
 def test_every_registered_world_keeps_the_contract(world):
-    report = check_world(world, seeds=(1, 2), steps=80, config=SHORT.get(world))
+    report = check_world(world, seeds=(1, 2), steps=60, config=SHORT.get(world))
     assert report.ok, f"\n{report}"
-    assert report.steps == 160
+    assert report.steps == 120
     assert "no game came to an end" not in str(report)
 
 
@@ -40,7 +43,7 @@ OBSERVE = "        return Observation("
 MADE = "        self.moves += 1\n"
 SAID = "self.said = self.words[self.moves % 6]"
 IMPORTS = "from typing import Annotated\n"
-OVER = "return [] if sum(self.sums.values()) > 30 else [self.order[self.moves % 2]]"
+OVER = "return [] if sum(self.sums.values()) > 30 else [self.order[self.moves % len(self.order)]]"
 FORGETFUL = '''
     def snapshot(self) -> bytes:
         import json
@@ -192,11 +195,70 @@ BROKEN = {
     "it has no spec": ("spec", "has no spec", [("    spec = ", "    specs = ")]),
     "it takes a name of every room": ("names", "every room needs", [("    def total(", "    def view(")]),
     "it takes a name of the house": ("names", "the house needs", [("    def total(", "    def events(")]),
-    "it takes a name of the record": ("names", "the record needs", [("    def total(", "    def ticks(")]),
     "its clock does not run": ("spec", "calls advance()", [('pace="turns"', 'pace="clock"')]),
     "it has no actions": ("spec", "there is no @action", [("    @action()\n", "")]),
     "it cannot be imported": ("spec", "cannot be imported", [importing("import no_such_module")]),
 }
+
+
+PARAMETERS = "    def total(self, eye: Eye) -> int:", "    def total(self, eye: Eye, of: SeatId) -> int:"
+ROUNDS = """
+    def resolve(self) -> Sequence[object]:
+        self.given = []
+        return ()
+
+    @query()
+"""
+BY_GOD = """
+    @action(needs="action_global")
+    def clear(self, by: Seat | None) -> Outcome:
+        \"\"\"Begin again from nothing.\"\"\"
+        self.sums = dict.fromkeys(self.sums, 0)
+        return Outcome("cleared")
+
+    @query()
+"""
+SOUND = {
+    "lists no moves": [("    def legal", "    def _legal")],
+    "is for one alone": [("seats=2", "seats=1"), ('pace="turns"', 'pace="step"')],
+    "is for up to fifty": [("seats=2", "seats=(1, 50)")],
+    "has a query with a parameter": [PARAMETERS],
+    "has actions named like entries of the record": [
+        ("    def add(", "    def ticks("),
+        (LEGAL, LEGAL.replace("add", "ticks")),
+    ],
+    "has an action for gods that brings no ended game back": [
+        ("\n    @query()\n", BY_GOD.replace("self.sums =", "self.said = '' if not self.to_move() else self.said  #")),
+    ],
+    "goes in rounds": [
+        ('pace="turns"', 'pace="rounds"'),
+        after(RESET_END, "self.given = []"),
+        before(TAKES, "if by.id in self.given:", "    raise GameRejected('once a round')"),
+        after(MADE, "self.given = [*self.given, by.id]"),
+        (OVER, "return [] if sum(self.sums.values()) > 30 else [s for s in self.order if s not in self.given]"),
+        ("\n    @query()\n", ROUNDS),
+    ],
+}
+
+
+@pytest.mark.parametrize("how", list(SOUND))
+def test_a_world_is_well_that(how, tmp_path):
+    report = broken(tmp_path, *SOUND[how])
+    assert report.ok, f"\n{report}"
+
+
+def test_a_god_that_brings_an_ended_game_back_is_found_out(tmp_path):
+    report = broken(tmp_path, ("\n    @query()\n", BY_GOD))
+    assert report.failed() == ["over"]
+
+
+async def test_a_house_opens_no_room_for_a_world_that_takes_its_names(tmp_path):
+    file = tmp_path / "tally.py"
+    file.write_text(TALLY.replace("    def total(", "    def events("))
+    async with House.open() as house:
+        with pytest.raises(BadArgs, match="'events', which the house needs"):
+            await house.create_room(Scenario(world=str(file), agents=[AgentSpec(id="ann")]))
+        assert house.rooms == {}
 
 
 @pytest.mark.parametrize("how", list(BROKEN))
@@ -229,6 +291,6 @@ def test_a_world_that_is_nowhere_is_a_report_too():
 
 def test_a_report_prints_as_a_table(tmp_path):
     lines = str(broken(tmp_path, (TAKES, "        self.moves += 2\n" + TAKES))).splitlines()
-    assert lines[0].endswith("80 steps played")
+    assert lines[0].endswith("60 steps played")
     assert any(line.startswith("  FAIL  refusals ") for line in lines)
     assert lines[-1] == "  1 of 16 checks failed"

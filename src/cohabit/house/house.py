@@ -193,6 +193,9 @@ class House:
         state = opening_state(scenario, world, source, name, chosen, secrets.token_hex(16))
         now = self.clock.now()
         room = Room.create(state, world, now)
+        taken = [c.name for c in room.commands if c.name in HOUSE_COMMANDS]
+        if taken:
+            raise BadArgs(f"the world {world.spec.name!r} takes the name {taken[0]!r}, which the house needs itself")
         snapshot = room.snapshot()
         await self.writer.submit(Write(name, room.record.take_pending(), (snapshot.seq, snapshot.encode())))
         room.stored(snapshot)

@@ -22,7 +22,7 @@ from msgspec import Struct
 from cohabit.errors import AskerError, CohabitError
 from cohabit.house.house import HOUSE_COMMANDS
 from cohabit.registry import find_world, lasting_source, make_world
-from cohabit.room import common, control, hosting, system
+from cohabit.room import common, control, hosting
 from cohabit.room.commands import Command, commands_of, declared_in
 from cohabit.room.record import GENESIS, Snapshot, read_lines
 from cohabit.room.room import Room
@@ -196,7 +196,6 @@ def check_names(trial: Trial) -> str:
     taken: dict[str, str] = {c.name: "the house" for c in HOUSE_COMMANDS}
     for module in (common, control, hosting):
         taken |= {c.name: "every room" for c in declared_in(module)}
-    taken |= {c.name: "the record" for c in declared_in(system)}
     for command in trial.commands:
         if command.name in taken:
             raise Wrong(f"{command.name!r} is a name that {taken[command.name]} needs; choose another")
@@ -293,13 +292,13 @@ def check_peeking(trial: Trial) -> str:
         if play.steps % PEEK_EVERY:
             return
         with Watched():
-            before = play.room.digest()
+            before = play.room.world.snapshot()
             for name, look in [*play.readers(), *_asked(play)]:
                 first = look()
                 again = look()
                 looks += 2
                 where = f"(seed {play.seed}, step {play.steps})"
-                if play.room.digest() != before:
+                if play.room.world.snapshot() != before:
                     raise Stopped(f"{name}() changed the world; it may only look {where}")
                 if first != again:
                     raise Stopped(f"{name}() answered differently when asked twice in a row {where}")

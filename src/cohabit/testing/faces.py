@@ -62,9 +62,11 @@ class Reference:
 
 
 @asynccontextmanager
-async def reference_house(*, data: Path | None = None, clock: Clock | None = None) -> AsyncIterator[Reference]:
+async def reference_house(
+    *, data: Path | None = None, clock: Clock | None = None, port: int = 8724
+) -> AsyncIterator[Reference]:
     """A house with the rooms of the conversation; without a clock of yours, its time stands still."""
-    settings = Settings(data=str(data) if data is not None else "")
+    settings = Settings(data=str(data) if data is not None else "", port=port)
     clock = clock or FakeClock()
     async with House.open(settings, clock=clock) as house:
         house.bots.step_ms = 0

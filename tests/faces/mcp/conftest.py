@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx2
@@ -21,7 +21,6 @@ from cohabit.house.settings import Settings
 from cohabit.room.scenario import AgentSpec, Scenario
 
 MODES = {"2025-11-25": "legacy", "2026-07-28": "auto"}
-Connect = Callable[..., AbstractAsyncContextManager[Client]]
 
 
 class Table:
@@ -31,6 +30,10 @@ class Table:
         self.house, self.url, self.tokens = house, url, tokens
         self.room = "nim"
 
+    def admit(self, who: str, **how: Any) -> None:
+        """A credential that is not bound to a room."""
+        self.tokens[who] = self.house.identities.add(who, at=self.house.clock.now(), **how)
+
     def client(self, who: str | None, mode: str = "auto", room: str | None = "nim", **how: Any) -> Any:
         token = self.tokens[who] if who is not None else None
         return sdk_client(f"{self.url}/mcp" + (f"/{room}" if room else ""), token, mode, **how)
@@ -39,9 +42,11 @@ class Table:
 @asynccontextmanager
 async def sdk_client(url: str, token: str | None, mode: str, **how: Any) -> AsyncIterator[Client]:
     headers = {"authorization": f"Bearer {token}"} if token else {}
-    async with httpx2.AsyncClient(headers=headers, timeout=30) as http:
-        async with Client(streamable_http_client(url, http_client=http), mode=mode, **how) as client:
-            yield client
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=30) as http,
+        Client(streamable_http_client(url, http_client=http), mode=mode, **how) as client,
+    ):
+        yield client
 
 
 def scenario() -> Scenario:

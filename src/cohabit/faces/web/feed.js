@@ -6,7 +6,7 @@ const KEPT = 500;
 
 export class Feed {
   constructor() {
-    this.list = h("ol", { class: "events", role: "log", "aria-label": "Events", tabindex: "0" });
+    this.list = h("ol", { class: "events", role: "log", "aria-live": "off", "aria-label": "Events", tabindex: "0" });
     this.newer = h("button", { class: "newer", hidden: true, onclick: () => this.toEnd() }, "Newer events ↓");
     this.empty = h("p", { class: "muted empty" }, "Nothing has happened yet.");
     this.element = card("Events", "feed", this.empty, this.list, this.newer);
@@ -18,6 +18,11 @@ export class Feed {
   clear() {
     this.list.replaceChildren();
     this.empty.hidden = false;
+  }
+
+  /** From now on screen readers are told of what comes; what happened before they can read. */
+  announce() {
+    this.list.setAttribute("aria-live", "polite");
   }
 
   add(items, people = []) {

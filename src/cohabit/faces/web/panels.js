@@ -70,7 +70,7 @@ function rosterLine(m, me, movers) {
   return h("tr", { "data-here": String(Boolean(m.here || bot)) },
     h("th", { scope: "row" }, named(m.id), m.id === me && " (you)",
       h("span", { class: "muted" }, [m.seat && `seat ${m.seat}`, m.team && `team ${m.team}`].filter(Boolean).join(" · "))),
-    h("td", {}, m.role, h("span", { class: "muted" }, m.kind === "human" ? "person" : "agent")),
+    h("td", {}, m.role, m.role !== m.kind && h("span", { class: "muted" }, m.kind === "human" ? "person" : "agent")),
     h("td", {}, h("span", { class: "presence", "data-state": bot ? "bot" : state }, state),
       movers.includes(m.id) && h("span", { class: "badge soft" }, "to move"),
       m.backend && m.backend !== bot && h("span", { class: "muted" }, m.backend)));

@@ -69,7 +69,7 @@ export class RoomScreen {
       await this.whoAmI();
       await this.refresh();
       if (!this.worldTitle) await this.describe();
-      this.complain(null);
+      this.feed.announce();
     });
   }
 
@@ -107,6 +107,7 @@ export class RoomScreen {
   async guarded(work) {
     try {
       await work();
+      if (!this.stopped) this.complain(null);
     } catch (error) {
       if (this.stopped || error.code === "LOST") return;
       if (GONE.includes(error.code)) this.gone(error.message);
@@ -237,7 +238,7 @@ export class RoomScreen {
     let words = "";
     if (view?.over) words = "It is over.";
     else if (mine) words = view.to_move.length > 1 ? "You can act." : "It is your turn.";
-    else if (view) words = `${list(view.to_move)} ${view.to_move.length > 1 ? "can act" : "is to move"}.`;
+    else if (view) words = `To move: ${list(view.to_move)}.`;
     if (view?.paused) words = `Paused. ${words}`;
     if (words && !view.over && session?.turn_ends_utc) {
       words += ` Until ${new Date(session.turn_ends_utc).toLocaleTimeString()}.`;

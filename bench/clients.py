@@ -1,0 +1,199 @@
+"""Clients that cost as little as can be: the server is to be the one that is measured."""
+
+import asyncio
+import json
+import os
+import socket
+import time
+from base64 import b64encode
+from typing import Any
+
+from bench.common import percentile
+
+
+def handshake(url: str, token: str) -> bytes:
+    return (
+        f"GET /ws HTTP/1.1\r\nHost: {url.removeprefix('http://')}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        f"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {b64encode(os.urandom(16)).decode()}\r\n"
+        f"Authorization: Bearer {token}\r\n\r\n"
+    ).encode()
+
+
+def text_frame(text: str) -> bytes:
+    """A text frame, masked as clients must, with a mask of zeros."""
+    body = text.encode()
+    if len(body) < 126:
+        return bytes([0x81, 0x80 | len(body)]) + bytes(4) + body
+    return bytes([0x81, 0x80 | 126]) + len(body).to_bytes(2, "big") + bytes(4) + body
+
+
+def first_frame(data: bytes | bytearray) -> tuple[int, int]:
+    """Where the payload of the first frame begins and ends; the end is past the data if more is to come."""
+    if len(data) < 2:
+        return 0, len(data) + 1
+    size = data[1] & 127
+    if size < 126:
+        return 2, 2 + size
+    wide = 2 if size == 126 else 8
+    if len(data) < 2 + wide:
+        return 0, len(data) + 1
+    return 2 + wide, 2 + wide + int.from_bytes(data[2 : 2 + wide], "big")
+
+
+def asked(command: str, args: dict[str, Any] | None = None) -> str:
+    return json.dumps({"id": 1, "command": command, "args": args or {}}, separators=(",", ":"))
+
+
+class Blocking:
+    """One connection on a plain blocking socket: ask, wait for the whole answer, ask again."""
+
+    def __init__(self, url: str, token: str = "") -> None:
+        host, _, port = url.removeprefix("http://").partition(":")
+        self._socket = socket.create_connection((host, int(port)))
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._socket.sendall(handshake(url, token))
+        head = b""
+        while b"\r\n\r\n" not in head:
+            head += self._socket.recv(4096)
+        assert b" 101 " in head.split(b"\r\n", 1)[0], head
+
+    def exchange(self, frame: bytes) -> bytes:
+        self._socket.sendall(frame)
+        data = self._socket.recv(65536)
+        while True:
+            begin, end = first_frame(data)
+            if end <= len(data):
+                return data[begin:end]
+            data += self._socket.recv(65536)
+
+    def call(self, command: str, args: dict[str, Any] | None = None) -> bytes:
+        return self.exchange(text_frame(asked(command, args)))
+
+    def round(self, text: str, times: int) -> dict[str, float]:
+        """p50 and p99 of so many exchanges, in microseconds."""
+        frame, took, clock = text_frame(text), [], time.perf_counter
+        for _ in range(times):
+            began = clock()
+            self.exchange(frame)
+            took.append((clock() - began) * 1e6)
+        return {"p50": percentile(took, 0.5), "p99": percentile(took, 0.99)}
+
+    def answer(self, text: str) -> str:
+        return self.exchange(text_frame(text)).decode()
+
+
+class Crowd:
+    """Many connections in one process, on picows. Each either asks all the time, or listens."""
+
+    def __init__(self, url: str, tokens: list[str]) -> None:
+        import uvloop
+
+        self._loop = uvloop.new_event_loop()
+        self._url = url
+        self._loop.run_until_complete(self._connect(tokens))
+
+    async def _connect(self, tokens: list[str]) -> None:
+        from picows import WSFrame, WSListener, WSMsgType, WSTransport, ws_connect
+
+        crowd = self
+        self.got = 0
+        self.wanted = -1
+        self.sizes: list[int] = []
+        self.texts: list[str] = []
+        self.keep = False
+        self.began = 0.0
+        self.late: list[float] = []
+        self.done = asyncio.Event()
+        self.repeat: bytes | None = None
+
+        class Listener(WSListener):  # type: ignore[misc]  # picows has no types
+            def on_ws_frame(self, transport: WSTransport, frame: WSFrame) -> None:
+                crowd.got += 1
+                if crowd.repeat is not None:
+                    transport.send(WSMsgType.TEXT, crowd.repeat)
+                elif crowd.began:
+                    crowd.late.append(time.perf_counter() - crowd.began)
+                    if crowd.got == crowd.wanted:
+                        crowd.done.set()
+                if crowd.keep:
+                    crowd.texts.append(frame.get_payload_as_ascii_text())
+
+        self._text = WSMsgType.TEXT
+        self._transports: list[Any] = []
+        for i in range(0, len(tokens), 50):
+            some = [
+                ws_connect(
+                    Listener, self._url.replace("http", "ws") + "/ws", extra_headers={"Authorization": f"Bearer {t}"}
+                )
+                for t in tokens[i : i + 50]
+            ]
+            self._transports += [transport for transport, _ in await asyncio.gather(*some)]
+
+    def everybody(self, text: str) -> None:
+        """Let each connection send this once, a few at a time."""
+        self._loop.run_until_complete(self._everybody(text))
+
+    async def _everybody(self, text: str) -> None:
+        for i, transport in enumerate(self._transports):
+            transport.send(self._text, text.encode())
+            if i % 50 == 49:
+                await asyncio.sleep(0.02)
+
+    def quiet(self, for_s: float) -> int:
+        """Wait until nothing has come for a while; how many frames have come since the start."""
+        return self._loop.run_until_complete(self._quiet(for_s))
+
+    async def _quiet(self, for_s: float) -> int:
+        last = -1
+        while last != self.got:
+            last = self.got
+            await asyncio.sleep(for_s)
+        return self.got
+
+    def each(self, text: str, seconds: float) -> dict[str, float]:
+        """Everybody asks this, and again as soon as the answer is there: answers per second, and all of them."""
+        return self._loop.run_until_complete(self._each(text, seconds))
+
+    async def _each(self, text: str, seconds: float) -> dict[str, float]:
+        self.repeat = text.encode()
+        first = self.got
+        for transport in self._transports:
+            transport.send(self._text, self.repeat)
+        await asyncio.sleep(seconds / 10)
+        before, began = self.got, time.perf_counter()
+        await asyncio.sleep(seconds)
+        rate = (self.got - before) / (time.perf_counter() - began)
+        self.repeat = None
+        await self._quiet(0.2)
+        return {"rate": rate, "all": self.got - first}
+
+    def probe(self, text: str) -> list[str]:
+        """What comes back to everybody when the first connection sends this."""
+        self.keep, self.texts = True, []
+        self._transports[0].send(self._text, text.encode())
+        self.quiet(0.5)
+        self.keep = False
+        return self.texts
+
+    def broadcasts(self, text: str, frames: int, seconds: float) -> dict[str, float]:
+        """The first connection sends this; when all ``frames`` have come it sends again. And how late they come."""
+        return self._loop.run_until_complete(self._broadcasts(text, frames, seconds))
+
+    async def _broadcasts(self, text: str, frames: int, seconds: float) -> dict[str, float]:
+        count, self.late, began = 0, [], time.perf_counter()
+        self.wanted = self.got
+        while time.perf_counter() - began < seconds:
+            self.wanted += frames
+            self.done.clear()
+            self.began = time.perf_counter()
+            self._transports[0].send(self._text, text.encode())
+            await asyncio.wait_for(self.done.wait(), 60)
+            count += 1
+        took = time.perf_counter() - began
+        self.began = 0.0
+        return {
+            "rate": count * frames / took,
+            "count": count,
+            "p50": percentile(self.late, 0.5) * 1e3,
+            "p99": percentile(self.late, 0.99) * 1e3,
+        }

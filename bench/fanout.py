@@ -1,0 +1,79 @@
+"""One room with a thousand connected members, against a bare broadcast of the same frames."""
+
+from collections import Counter
+from functools import partial
+from typing import Any
+
+from bench.clients import asked
+from bench.common import Child, child, folder, quotients, take_turns
+from bench.report import Report
+
+HOW = """
+{n} members of one room, each with a token and a subscribed WebSocket of its own; one of them acts, and when everybody has got
+what there is to get, acts again. On SQLite, as always. *Same for all*: watchers who get the event and the new view (two
+frames an action). *Every view differs*: seats that each see a counter of their own; only the view is sent. The bare side is
+raw ASGI on the same server settings, sending frames of the same number and sizes to everybody, in the faster of two ways:
+straight out, or through a queue and a writer task per client.
+""".strip()
+
+
+class Sending:
+    """A crowd at one server, one of whom acts."""
+
+    def __init__(self, server: Child, crowd: Child, text: str, frames: int, seconds: float) -> None:
+        self.server, self.crowd, self.text, self.frames, self.seconds = server, crowd, text, frames, seconds
+        self.found: dict[str, list[float]] = {"p50": [], "p99": [], "cpu": []}
+
+    def round(self) -> float:
+        before = self.server.cpu
+        found = self.crowd.ask("broadcasts", text=self.text, frames=self.frames, seconds=self.seconds)
+        self.found["cpu"].append((self.server.cpu - before) / (found["count"] * self.frames) * 1e6)
+        self.found["p50"].append(found["p50"])
+        self.found["p99"].append(found["p99"])
+        return float(found["rate"])
+
+
+def case(report: Report, name: str, people: int, seconds: float, rounds: int, aim: float | None, **plan: Any) -> None:
+    text = asked("bump", {"by_n": 1})
+    with folder() as data, child("bench.servers:house", 0, world="plaza.py", data=data, **plan) as ours:
+        with child("bench.clients:Crowd", 1, url=ours.hello["url"], tokens=ours.hello["tokens"]) as crowd:
+            crowd.ask("everybody", text=asked("subscribe"))
+            crowd.ask("quiet", for_s=1.5)
+            seen: Counter[int] = Counter()
+            frames = 0
+            for frame in crowd.ask("probe", text=text):
+                frames += 1
+                seen[len(frame.encode())] += '"push"' in frame
+            sizes = [size for size, count in seen.most_common() for _ in range(round(count / people))]
+            crowds = partial(child, "bench.clients:Crowd", 1, tokens=["x"] * people)
+            with (
+                child("bench.servers:broadcast", 0, frames=sizes, how="direct") as direct,
+                child("bench.servers:broadcast", 0, frames=sizes, how="queue") as queue,
+                crowds(url=direct.hello["url"]) as at_direct,
+                crowds(url=queue.hello["url"]) as at_queue,
+            ):
+                everywhere = {
+                    "ours": Sending(ours, crowd, text, frames, seconds),
+                    "straight": Sending(direct, at_direct, "go", len(sizes) * people, seconds),
+                    "queues": Sending(queue, at_queue, "go", len(sizes) * people, seconds),
+                }
+                found = take_turns({n: s.round for n, s in everywhere.items()}, rounds)
+    faster = max(("straight", "queues"), key=lambda n: sorted(found[n])[len(found[n]) // 2])
+    for n, words in (("ours", name), ("straight", "bare broadcast, straight"), ("queues", "bare broadcast, queues")):
+        side = everywhere[n].found
+        report.measure(f"{words} ({' + '.join(map(str, sizes))} bytes)", found[n], "deliveries / s")
+        report.measure(f"{words}: server CPU", side["cpu"][1:], "µs a delivery")
+        report.measure(f"{words}: p50 / after the act", side["p50"][1:], "ms")
+        report.measure(f"{words}: p99 / after the act", side["p99"][1:], "ms")
+    cpu, bare = everywhere["ours"].found["cpu"], everywhere[faster].found["cpu"]
+    report.ratio(f"fanout, {name}: deliveries a second over a bare broadcast", quotients(found["ours"], found[faster]), aim)
+    report.ratio(f"fanout, {name}: deliveries a server CPU-second over a bare broadcast", quotients(bare, cpu)[1:])
+
+
+def run(quick: bool) -> Report:
+    people, seconds, rounds = (100, 0.5, 2) if quick else (1000, 2.0, 7)
+    report = Report("fanout", f"Fan-out to {people} members of one room", HOW.format(n=f"{people:,}"))
+    same = {"members": 1, "watchers": people - 1, "config": {"aloud": True}}
+    case(report, "same for all", people, seconds, rounds, 0.8, **same)
+    case(report, "every view differs", people, seconds, rounds, 0.25, members=people, config={"one_moves": True})
+    return report

@@ -1,0 +1,116 @@
+"""The servers that are measured: a house of ours, and bare ones on the same server library and settings."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import uvicorn
+
+from bench.child import say
+from bench.common import WORLDS
+
+Scope = dict[str, Any]
+Receive = Callable[[], Awaitable[dict[str, Any]]]
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+
+
+async def house(
+    *, members: int, world: str, role: str = "faction_player", seated: bool = True, watchers: int = 0, data: str = "",
+    config: dict[str, Any] | None = None, mcp: bool = False, rooms: int = 1,
+) -> None:  # fmt: skip
+    """A house as ``cohabit serve`` runs it, with rooms of so many members. Tells its address and tokens."""
+    from cohabit.faces.serve import serve
+    from cohabit.house.house import House
+    from cohabit.house.memory import MemoryStore
+    from cohabit.house.settings import Settings
+    from cohabit.room.scenario import AgentSpec, Scenario
+
+    # The one setting that is not the default: a bench asks faster than a member is allowed to.
+    settings = Settings(port=0, data=data, calls_per_second=10**9, rooms_limit=10**6)
+    async with House.open(settings, store=None if data else MemoryStore()) as opened:
+        tokens: list[str] = []
+        for i in range(rooms):
+            plan = Scenario(
+                world=str(WORLDS / world) if world.endswith(".py") else world,
+                config=config or {},
+                agents=[
+                    AgentSpec(id=f"m{n}", role=role, claim=f"auto:{n}" if seated else None) for n in range(members)
+                ]
+                + [AgentSpec(id=f"w{n}", role="agent") for n in range(watchers)],
+            )
+            _, made = await opened.create_room(plan, f"bench-{i}", 1)
+            tokens += made.values()
+        await serve(opened, ready=lambda url: say({"url": url, "tokens": tokens}), mcp=mcp)
+
+
+async def serve_bare(app: Any) -> None:
+    """The same server library with the same settings as ``cohabit.faces.serve``."""
+    config = uvicorn.Config(
+        app,
+        port=0,
+        http="httptools",
+        ws="websockets-sansio",
+        ws_max_size=1024 * 1024,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=3,
+    )
+    server = uvicorn.Server(config)
+    task = asyncio.ensure_future(server.serve())
+    while not server.started:
+        await asyncio.sleep(0.01)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    say({"url": f"http://127.0.0.1:{port}", "tokens": []})
+    await task
+
+
+async def echo(*, size: int) -> None:
+    """Starlette's WebSocket, answering each message with one of ``size`` bytes."""
+    from starlette.applications import Starlette
+    from starlette.routing import WebSocketRoute
+    from starlette.websockets import WebSocket
+
+    answer = "x" * size
+
+    async def endpoint(socket: WebSocket) -> None:
+        await socket.accept()
+        async for _ in socket.iter_text():
+            await socket.send_text(answer)
+
+    await serve_bare(Starlette(routes=[WebSocketRoute("/ws", endpoint)]))
+
+
+async def broadcast(*, frames: list[int], how: str) -> None:
+    """Raw ASGI: whatever anybody sends makes everybody get ``frames`` (their sizes), by one of two ways."""
+    texts = ["x" * size for size in frames]
+    sends: list[Send] = []
+    queues: list[asyncio.Queue[str]] = []
+
+    async def write(send: Send, queue: asyncio.Queue[str]) -> None:
+        while True:
+            await send({"type": "websocket.send", "text": await queue.get()})
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "websocket":
+            return
+        await receive()
+        await send({"type": "websocket.accept"})
+        queue: asyncio.Queue[str] = asyncio.Queue()
+        sends.append(send)
+        queues.append(queue)
+        writer = asyncio.ensure_future(write(send, queue)) if how == "queue" else None
+        while (await receive())["type"] == "websocket.receive":
+            for text in texts:
+                if how == "queue":
+                    for each in queues:
+                        each.put_nowait(text)
+                else:
+                    for other in sends:
+                        await other({"type": "websocket.send", "text": text})
+        if writer is not None:
+            writer.cancel()
+        sends.remove(send)
+        queues.remove(queue)
+
+    await serve_bare(app)

@@ -1,0 +1,210 @@
+"""Tools over HTTP with the official client, in both eras, against a real house."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx2
+import pytest
+
+from cohabit.errors import CohabitError, every_error
+from cohabit.house.house import House
+
+KEY = "cohabit/key"
+
+
+def error_of(result: Any) -> dict[str, Any]:
+    assert result.is_error
+    error: dict[str, Any] = result.structured_content["error"]
+    assert result.content[0].text.startswith(f"[{error['code']}] ")
+    return error
+
+
+async def names(table: Any, who: str, era: str, room: str | None = "nim") -> list[str]:
+    async with table.client(who, era, room) as client:
+        return [tool.name for tool in (await client.list_tools()).tools]
+
+
+async def test_a_member_is_listed_the_tools_that_its_grant_gives_and_no_others(table: Any, era: str) -> None:
+    player, observer, host = [await names(table, who, era) for who in ("ann", "eve", "hal")]
+    assert {"act", "take", "view", "heap", "send_message"} <= set(player)
+    assert not {"act", "take", "grant", "audit", "invite"} & set(observer)
+    assert {"grant", "audit", "invite", "delete_room"} <= set(host)
+    assert not {"rooms", "create_room", "join"} & set(player)  # not about this room
+
+
+async def test_the_list_does_not_depend_on_whose_turn_it_is(table: Any, era: str) -> None:
+    assert await names(table, "ann", era) == await names(table, "bob", era)
+
+
+async def test_tools_say_what_they_are_to_people_and_to_machines(table: Any, era: str) -> None:
+    async with table.client("hal", era) as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+    assert tools["view"].title == "View"
+    assert (tools["view"].annotations.read_only_hint, tools["view"].annotations.destructive_hint) == (True, False)
+    assert (tools["reset"].annotations.read_only_hint, tools["reset"].annotations.destructive_hint) == (False, True)
+    assert not tools["invite"].annotations.read_only_hint
+    assert all(tool.input_schema["type"] == "object" and tool.description for tool in tools.values())
+
+
+async def test_what_a_tool_answers_is_text_to_read_and_values_that_fit_its_schema(table: Any, era: str) -> None:
+    async with table.client("ann", era) as client:
+        await client.list_tools()  # from here on the client holds answers against their schemas
+        seen = await client.call_tool("view")
+        assert seen.content[0].text == seen.structured_content["text"]
+        assert seen.structured_content["your_turn"]
+        taken = await client.call_tool("take", {"n": 2})
+        assert taken.content[0].text.startswith("You took 2; ")
+        assert "The heap: " in taken.content[0].text
+        assert taken.structured_content["success"]
+        for tool in ("whoami", "session_info", "roster", "rules", "objective_status", "recv_messages", "events"):
+            assert not (await client.call_tool(tool)).is_error, tool
+        assert (await client.call_tool("heap")).structured_content == {"result": 18}
+
+
+async def test_act_and_the_tool_of_the_action_are_the_same(table: Any, era: str) -> None:
+    async with table.client("ann", era) as client:
+        done = await client.call_tool("act", {"action": "take", "params": {"n": 1}, "reasoning": "why not"})
+    assert done.structured_content["message"].startswith("You took 1")
+
+
+async def test_two_tokens_on_one_endpoint_are_two_members(table: Any, era: str) -> None:
+    async with table.client("ann", era) as ann, table.client("bob", era) as bob:
+        assert (await ann.call_tool("whoami")).structured_content["agent_id"] == "ann"
+        assert (await bob.call_tool("whoami")).structured_content["agent_id"] == "bob"
+        assert error_of(await bob.call_tool("take", {"n": 1}))["code"] == "TURN_NOT_YOURS"
+        assert not (await ann.call_tool("take", {"n": 1})).is_error
+        assert not (await bob.call_tool("take", {"n": 1})).is_error
+
+
+@pytest.mark.parametrize(
+    ("who", "tool", "args", "code"),
+    [
+        ("bob", "take", {"n": 1}, "TURN_NOT_YOURS"),
+        ("eve", "take", {"n": 1}, "PERMISSION_DENIED"),
+        ("ann", "take", {"n": 7}, "BAD_ARGS"),
+        ("ann", "take", {"m": 1}, "BAD_ARGS"),
+        ("ann", "tkae", {"n": 1}, "UNKNOWN_COMMAND"),
+        ("ann", "grant", {"member": "bob", "may": []}, "PERMISSION_DENIED"),
+        ("ann", "sit", {"seat": "second"}, "PERMISSION_DENIED"),
+        ("hal", "grant", {"member": "bop", "may": []}, "UNKNOWN_ASSET"),
+    ],
+)
+async def test_a_refusal_is_an_answer_that_the_model_can_read(
+    table: Any, era: str, who: str, tool: str, args: dict[str, Any], code: str
+) -> None:
+    async with table.client(who, era) as client:
+        assert error_of(await client.call_tool(tool, args))["code"] == code
+
+
+async def test_a_wrong_name_brings_the_nearest_ones(table: Any, era: str) -> None:
+    async with table.client("ann", era) as client:
+        assert error_of(await client.call_tool("tak"))["did_you_mean"][0] == "take"
+        assert "whoami" in error_of(await client.call_tool("who_am_i"))["did_you_mean"]
+
+
+async def test_every_error_of_the_house_arrives_with_its_code(
+    table: Any, era: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with table.client("ann", era) as client:
+        for cls in every_error():
+
+            async def call(self: House, *args: Any, cls: type[CohabitError] = cls, **kwargs: Any) -> Any:
+                raise cls("as it happens", did_you_mean=["this"], place=[1, 2])
+
+            monkeypatch.setattr(House, "call", call)
+            error = error_of(await client.call_tool("view"))
+            assert error == {
+                "code": cls.code,
+                "message": "as it happens",
+                "did_you_mean": ["this"],
+                "place": [1, 2],
+            }
+
+
+async def test_a_bug_tells_nothing_of_the_inside(
+    table: Any, era: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def call(self: House, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError("the secret is 42")
+
+    async with table.client("ann", era) as client:
+        monkeypatch.setattr(House, "call", call)
+        told = [str(await client.call_tool("view"))]
+        for method in (client.read_resource("cohabit://nim/view"), client.get_prompt("play")):
+            with pytest.raises(Exception, match="INTERNAL") as failed:
+                await method
+            told.append(str(failed.value) + str(getattr(failed.value, "error", "")))
+    assert "42" not in "".join(told)
+    assert "the secret is 42" in caplog.text
+
+
+async def test_the_same_key_twice_acts_once(table: Any, era: str) -> None:
+    async with table.client("ann", era) as client:
+        first = await client.call_tool("take", {"n": 1}, meta={KEY: "k1"})
+        again = await client.call_tool("take", {"n": 1}, meta={KEY: "k1"})
+        assert first.structured_content["message"] == again.structured_content["message"]
+        assert error_of(await client.call_tool("take", {"n": 2}, meta={KEY: "k1"}))["code"] in (
+            "CONFLICT",
+            "TURN_NOT_YOURS",
+        )
+        assert error_of(await client.call_tool("take", {"n": 2}, meta={KEY: 7}))["code"] == "BAD_ARGS"
+    assert table.house.rooms["nim"].room.world.stones == 19
+
+
+async def test_a_stranger_is_turned_away_and_the_token_is_not_repeated(table: Any) -> None:
+    async with httpx2.AsyncClient() as http:
+        for headers in ({}, {"authorization": "Bearer sesame-open-up"}, {"authorization": "Basic YTpi"}):
+            reply = await http.post(f"{table.url}/mcp/nim", json={}, headers=headers)
+            assert reply.status_code == 401
+            assert reply.headers["www-authenticate"].startswith("Bearer")
+            assert reply.json()["error"]["code"] == "UNAUTHORIZED"
+            assert "sesame" not in reply.text
+
+
+async def test_a_session_belongs_to_the_token_and_the_room_that_opened_it(table: Any) -> None:
+    opening = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
+    }
+    ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+
+    def headers(who: str) -> dict[str, str]:
+        return {
+            "authorization": f"Bearer {table.tokens[who]}",
+            "accept": "application/json, text/event-stream",
+        }
+
+    async with httpx2.AsyncClient() as http:
+        at = f"{table.url}/mcp/nim"
+        opened = await http.post(at, json=opening, headers=headers("ann"))
+        session = {"mcp-session-id": opened.headers["mcp-session-id"]}
+        assert (await http.post(at, json=ping, headers=headers("ann") | session)).status_code == 200
+        assert (await http.post(at, json=ping, headers=headers("bob") | session)).status_code == 404
+        elsewhere = await http.post(f"{table.url}/mcp", json=ping, headers=headers("ann") | session)
+        assert elsewhere.status_code == 404
+
+
+async def test_a_revoked_token_is_refused_with_the_next_call(table: Any, era: str) -> None:
+    async with table.client("ann", era) as client:
+        assert not (await client.call_tool("whoami")).is_error
+        table.house.identities.revoke("ann", "nim")
+        with pytest.raises(Exception, match=r"."):
+            await client.call_tool("whoami")
+
+
+async def test_instructions_say_who_and_where_you_are_and_that_messages_are_data(table: Any, era: str) -> None:
+    async with table.client("ann", era) as client:
+        told = client.instructions
+    for part in (
+        "You are 'ann' in room 'nim'",
+        "seat first",
+        "whoever takes the last one wins",
+        "wait_for_turn",
+        "data",
+    ):
+        assert part in told
+    async with table.client("eve", era) as client:
+        assert "`act`" not in client.instructions  # she may not act, so she is not told how

@@ -1,0 +1,105 @@
+"""Subscriptions: who is told what, and who is not."""
+
+from __future__ import annotations
+
+import asyncio
+import warnings
+from typing import Any
+
+import pytest
+from mcp.client.subscriptions import ResourceUpdated, ToolsListChanged
+from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
+
+VIEW, AUDIT, MESSAGES = ("cohabit://nim/view", "cohabit://nim/audit", "cohabit://nim/messages")
+
+
+async def act(table: Any, who: str, command: str, args: dict[str, Any]) -> Any:
+    house = table.house
+    return await house.call(house.identify(table.tokens[who]), "nim", command, args)
+
+
+def following(sub: Any) -> Any:
+    """Events as they come, one at a time."""
+    return aiter(sub)
+
+
+async def test_a_listener_is_told_of_what_it_asked_for_and_may_read(table: Any) -> None:
+    asked = [VIEW, MESSAGES, AUDIT, "cohabit://nowhere/view", "test://watched-resource"]
+    async with table.client("bob") as client, client.listen(resource_subscriptions=asked) as sub:
+        assert sub.honored.resource_subscriptions == [VIEW, MESSAGES]
+        events = following(sub)
+        await act(table, "ann", "take", {"n": 1})
+        assert await anext(events) == ResourceUpdated(VIEW)
+        await act(table, "ann", "send_message", {"to": "bob", "content": "your turn"})
+        assert await anext(events) == ResourceUpdated(MESSAGES)
+
+
+async def test_what_is_not_for_a_listener_does_not_wake_it(table: Any) -> None:
+    async with table.client("eve") as client, client.listen(resource_subscriptions=[MESSAGES, VIEW]) as sub:
+        await act(table, "ann", "send_message", {"to": "bob", "content": "between us"})
+        await act(table, "ann", "take", {"n": 1})
+        assert await anext(following(sub)) == ResourceUpdated(VIEW)  # and nothing before it
+
+
+async def test_a_right_that_is_taken_away_ends_the_news_of_it_and_changes_the_tools(table: Any) -> None:
+    async with table.client("bob") as client:
+        async with client.listen(resource_subscriptions=[VIEW], tools_list_changed=True) as sub:
+            await act(table, "hal", "revoke", {"member": "bob"})
+            assert await anext(following(sub)) == ToolsListChanged()
+            await act(table, "ann", "take", {"n": 1})
+            await act(table, "hal", "clear_grant", {"member": "bob"})
+            assert await anext(following(sub)) == ToolsListChanged()  # the move in between was not for him
+
+
+async def test_a_revoked_token_ends_its_streams(table: Any) -> None:
+    async with table.client("bob") as client, client.listen(resource_subscriptions=[VIEW]) as sub:
+        table.house.identities.revoke("bob", "nim")
+        await act(table, "ann", "take", {"n": 1})
+        assert [event async for event in sub] == []
+
+
+async def test_nobody_can_hold_more_streams_than_the_house_allows(table: Any) -> None:
+    most = table.house.settings.connections_per_member
+    async with table.client("bob") as client:
+        open_streams = [client.listen(resource_subscriptions=[VIEW]) for _ in range(most)]
+        for stream in open_streams:
+            await stream.__aenter__()
+        with pytest.raises(MCPError, match="BUSY"):
+            async with client.listen(resource_subscriptions=[VIEW]):
+                pass
+        async with table.client("ann") as other, other.listen(resource_subscriptions=[VIEW]):
+            pass
+        for stream in reversed(open_streams):
+            await stream.__aexit__(None, None, None)
+
+
+async def test_a_stream_ends_in_order_when_its_room_closes(table: Any) -> None:
+    async with table.client("bob") as client, client.listen(resource_subscriptions=[VIEW]) as sub:
+        table.house.rooms["nim"].close()
+        assert [event async for event in sub] == []
+
+
+async def test_a_session_of_the_older_era_is_told_on_its_own_stream(table: Any) -> None:
+    told: asyncio.Queue[str] = asyncio.Queue()
+
+    async def heard(message: Any) -> None:
+        if getattr(message, "method", "") == "notifications/resources/updated":
+            told.put_nowait(message.params.uri)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MCPDeprecationWarning)
+        async with table.client("bob", "legacy", message_handler=heard) as client:
+            for uri in (VIEW, MESSAGES):
+                await client.subscribe_resource(uri)
+            for uri in (AUDIT, "cohabit://elsewhere/view"):
+                with pytest.raises(MCPError):
+                    await client.subscribe_resource(uri)
+            await act(table, "ann", "take", {"n": 1})
+            assert await told.get() == VIEW
+            await client.unsubscribe_resource(VIEW)
+            await act(table, "bob", "take", {"n": 1})
+            await act(table, "ann", "send_message", {"to": "bob", "content": "well played"})
+            assert await told.get() == MESSAGES
+            assert table.house.rooms["nim"].watchers == 1
+    while table.house.rooms["nim"].watchers:  # the session was deleted; its subscription goes with it
+        await asyncio.sleep(0)
