@@ -114,3 +114,43 @@ async def broadcast(*, frames: list[int], how: str) -> None:
         queues.remove(queue)
 
     await serve_bare(app)
+
+
+async def mcp(*, how: str, result: dict[str, Any]) -> None:
+    """A bare low-level server of the SDK with 20 tools that all answer ``result``.
+
+    ``how``: as the SDK builds it (``default``); told that no tool has header parameters, so that it does not list its
+    tools before each call (``hook``); that, and answering without a stream (``json``).
+    """
+    from contextlib import asynccontextmanager
+
+    import mcp_types as types
+    from mcp.server.lowlevel import Server
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+    from starlette.applications import Starlette
+    from starlette.routing import Route
+
+    schema = {"type": "object", "properties": {"to": {"type": "string"}, "content": {"type": "string"}}}
+    tools = [types.Tool(name=f"tool{i}", description="A tool.", input_schema=schema) for i in range(20)]
+    text = [types.TextContent(text=part["text"]) for part in result["content"]]
+
+    async def list_tools(ctx: Any, params: Any) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=tools)
+
+    async def call_tool(ctx: Any, params: Any) -> types.CallToolResult:
+        return types.CallToolResult(content=[*text], structured_content=result["structuredContent"])
+
+    hook: dict[str, Any] = {} if how == "default" else {"get_tool_input_schema": lambda name: None}
+    server: Server[Any] = Server("bare", version="1", on_list_tools=list_tools, on_call_tool=call_tool, **hook)
+    manager = StreamableHTTPSessionManager(server, json_response=how == "json")
+
+    class Endpoint:
+        async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+            await manager.handle_request(scope, receive, send)
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> Any:
+        async with manager.run():
+            yield
+
+    await serve_bare(Starlette(routes=[Route("/mcp", Endpoint())], lifespan=lifespan))

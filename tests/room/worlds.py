@@ -1,5 +1,6 @@
 """Tiny worlds for the tests: one per pace, and one for each way in which a world can go wrong."""
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
@@ -278,11 +279,10 @@ class Stuck(World):
             self.moves += 0
 
     @action()
-    def plod(self, by: Seat, steps: int) -> Outcome:
+    def doze(self, by: Seat, ms: int) -> Outcome:
         """Come back late."""
         self.moves += 1
-        for _ in range(steps):
-            self.order = list(self.order)
+        time.sleep(ms / 1000)
         return Outcome(public=f"move {self.moves}")
 
 
@@ -290,3 +290,31 @@ class StuckQuick(Stuck):
     """The same, promising to be quick."""
 
     spec = WorldSpec(name="stuck_quick", seats=2, seat_names=("one", "two"), quick=True)
+
+
+class Slow(Stuck):
+    """Takes its time, wherever it is asked to begin."""
+
+    spec = WorldSpec(name="slow", seats=2, seat_names=("one", "two"))
+
+    def reset(self, seed: int, seats: Sequence[Seat]) -> None:
+        super().reset(seed, seats)
+        self._dawdle()
+
+    def restore(self, data: bytes) -> None:
+        super().restore(data)
+        self._dawdle()
+
+    def _dawdle(self) -> None:
+        time.sleep(0.15)
+
+
+class Endless(Stuck):
+    """Never gets ready."""
+
+    spec = WorldSpec(name="endless", seats=2, seat_names=("one", "two"))
+
+    def reset(self, seed: int, seats: Sequence[Seat]) -> None:
+        super().reset(seed, seats)
+        while True:
+            self.moves += 0

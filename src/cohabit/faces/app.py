@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -31,7 +32,7 @@ def make_app(house: House, *, mcp: bool = True, conformance: bool = False) -> AS
         face = McpFace(house, conformance=conformance)
         routes += face.routes()
     routes.append(Route("/", _page))
-    routes.append(Mount("/web", StaticFiles(directory=PAGE)))
+    routes.append(Mount("/web", Fresh(directory=PAGE)))
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -42,6 +43,15 @@ def make_app(house: House, *, mcp: bool = True, conformance: bool = False) -> AS
 
     inner = Starlette(routes=routes, lifespan=lifespan, exception_handlers={CohabitError: _refused})
     return Guard(Switch(inner, WsFace(house)), house.settings)
+
+
+class Fresh(StaticFiles):
+    """Files that a browser asks for anew, so that an upgrade never mixes old modules with a new page."""
+
+    def file_response(self, *args: Any, **kwargs: Any) -> Response:
+        response = super().file_response(*args, **kwargs)
+        response.headers["cache-control"] = "no-cache"
+        return response
 
 
 class Switch:

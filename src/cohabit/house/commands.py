@@ -151,7 +151,7 @@ class Reopened(Struct):
 @command(category="control", where="house", needs=C.CONTROL_WORLD, records=True)
 async def reopen_room(ctx: HouseContext) -> Reopened:
     """Take a quarantined room up again from what is on disk."""
-    ctx.house.reopen_room(ctx.room.room.id)
+    await ctx.house.reopen_room(ctx.room.room.id)
     return Reopened(ctx.room.room.id)
 
 
@@ -340,7 +340,7 @@ def _page(ctx: HouseContext, after: int, most: int) -> list[Line]:
     if not rows:
         return []
     if rows[0][0] != after + 1 and after >= 0:
-        raise RecordCorrupt("these entries were pruned; start from a newer cursor")
+        raise BadArgs("what came after that cursor is not kept any more; leave it out to start from what is")
     return list(_unchecked(rows))
 
 

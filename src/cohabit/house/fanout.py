@@ -4,7 +4,7 @@ Connections whose members hold the same grant and look through the same eye form
 shares each frame: it is made and encoded once. Only who is named in an entry gets a frame of its own.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
 import msgspec
@@ -52,8 +52,9 @@ class Group:
 class Frames:
     """What one batch will push once it is durable, made while the world is at hand."""
 
-    def __init__(self, lines: list[Line]) -> None:
+    def __init__(self, lines: list[Line], subs: Collection[Subscription] = ()) -> None:
         self.lines = lines
+        self.subs = subs  # all that were there
         self.events: list[tuple[Sequence[Subscription], str]] = []
         self.views: list[tuple[Sequence[Subscription], str]] = []
 
@@ -64,6 +65,7 @@ class Fanout:
     def __init__(self, room: Room) -> None:
         self._room = room
         self._subs: dict[Sink, Subscription] = {}
+        self._known: Collection[Subscription] | None = None
         self._groups: list[Group] | None = None
         self._groups_of = -1
         self._last_views: dict[Eye, str] = {}
@@ -73,12 +75,12 @@ class Fanout:
 
     def add(self, member: str, sink: Sink, views: bool) -> Subscription:
         sub = self._subs[sink] = Subscription(member, sink, views)
-        self._groups = None
+        self._groups = self._known = None
         return sub
 
     def remove(self, sink: Sink) -> Subscription | None:
         sub = self._subs.pop(sink, None)
-        self._groups = None
+        self._groups = self._known = None
         return sub
 
     def members(self) -> set[str]:
@@ -95,12 +97,28 @@ class Fanout:
     # -- making frames ----------------------------------------------------------------------------
     def frames(self, lines: list[Line]) -> Frames:
         """The frames for what these lines tell, each for whoever may see it."""
-        made = Frames(lines)
+        made = Frames(lines, self._current_subs())
         if lines and self._subs:
             if any(line.entry.told for line in lines):
                 made.events.extend(self._events(lines))
             made.views.extend(self._views())
         return made
+
+    def catch_up(self, frames: Frames) -> None:
+        """Tell those who came after these frames were made, and before they were durable."""
+        if frames.subs is self._known:
+            return
+        for sub in self._subs.values():
+            member = self._room.state.members.get(sub.member)
+            if sub not in frames.subs and member is not None:
+                frame = self._event_frame(frames.lines, member, self._room.eye(member))
+                if frame:
+                    _tell(sub, frame)
+
+    def _current_subs(self) -> Collection[Subscription]:
+        if self._known is None:
+            self._known = frozenset(self._subs.values())
+        return self._known
 
     def _current_groups(self) -> list[Group]:
         room = self._room
@@ -180,13 +198,17 @@ def push(frames: Frames) -> None:
     """Hand the frames to their connections."""
     for subs, frame in frames.events:
         for sub in subs:
-            if sub.held is None:
-                sub.sink.events(frame)
-            else:
-                sub.held.append(frame)
+            _tell(sub, frame)
     for subs, frame in frames.views:
         for sub in subs:
             sub.sink.view(frame)
+
+
+def _tell(sub: Subscription, frame: str) -> None:
+    if sub.held is None:
+        sub.sink.events(frame)
+    else:
+        sub.held.append(frame)
 
 
 def _named(lines: Iterable[Line]) -> set[str]:

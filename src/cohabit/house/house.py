@@ -5,9 +5,10 @@ import logging
 import re
 import secrets
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
+from cohabit.agents.registry import BRAINS
 from cohabit.errors import BadArgs, Busy, CohabitError, Conflict, Quarantined, UnknownRoom
 from cohabit.house import commands as house_commands
 from cohabit.house.bots import Bots
@@ -20,12 +21,13 @@ from cohabit.house.rooms import RoomHost
 from cohabit.house.settings import Settings
 from cohabit.house.sqlite import SQLiteStore
 from cohabit.house.store import Credential, Store, Write
-from cohabit.house.worldthread import Watchdog
+from cohabit.house.worldthread import Watchdog, apart
 from cohabit.house.writer import Writer
+from cohabit.model.suggest import nearest
 from cohabit.registry import lasting_source, make_world
 from cohabit.room.commands import Command, CommandTable, declared_in
 from cohabit.room.decide import by_grant
-from cohabit.room.record import Line
+from cohabit.room.record import Line, Snapshot
 from cohabit.room.room import Room
 from cohabit.room.scenario import Scenario, opening_state
 
@@ -52,6 +54,7 @@ class House:
         self._watchdog = Watchdog(settings.world_deadline_s)
         self.bots = Bots(self)
         self.closing = False
+        self._busy_names: set[str] = set()  # rooms on their way in or out
         self.on_lines: Callable[[RoomHost, Sequence[Line]], None] = lambda host, lines: None
 
     # -- opening and closing ----------------------------------------------------------------------
@@ -64,7 +67,11 @@ class House:
         settings = settings or Settings()
         if store is None:
             store = SQLiteStore(settings.folder) if settings.data else MemoryStore()
-        house = cls(store, settings, clock or SystemClock())
+        try:
+            house = cls(store, settings, clock or SystemClock())
+        except CohabitError:
+            store.close()
+            raise
         try:
             house._open_rooms()
             yield house
@@ -130,9 +137,10 @@ class House:
             host = self.room_for(credential, room)
             listed = host.room.commands.get(command)
             if listed is not None and listed.waits is not None:
-                wait_ms = listed.check(args).get("wait_ms", 0)
-                if wait_ms:
-                    return await host.call_waiting(credential.who, command, args, key, wait_ms)
+                with suppress(BadArgs):  # the room says that, and puts it in the audit
+                    wait_ms = listed.check(args).get("wait_ms", 0)
+                    if wait_ms:
+                        return await host.call_waiting(credential.who, command, args, key, wait_ms)
             return await host.call(credential.who, command, args, key)
         except CohabitError as refusal:
             self.refusals[refusal.code] = self.refusals.get(refusal.code, 0) + 1
@@ -183,23 +191,20 @@ class House:
         name = room_id or self._free_id(scenario.scenario)
         if not ROOM_ID.fullmatch(name):
             raise BadArgs("a room's id is lower-case letters, digits and hyphens, 63 at most")
-        if name in self.rooms or name in self.broken:
+        if not self._is_free(name):
             raise Conflict(f"there is a room {name!r} already")
-        if len(self.rooms) >= self.settings.rooms_limit:
+        if len(self.rooms) + len(self._busy_names) >= self.settings.rooms_limit:
             raise Busy(f"this house holds {self.settings.rooms_limit} rooms and has no place for more")
-        source = lasting_source(scenario.world)
-        world = make_world(source, scenario.config)
-        chosen = next(s for s in (scenario.seed, seed, secrets.randbits(31)) if s is not None)
-        state = opening_state(scenario, world, source, name, chosen, secrets.token_hex(16))
+        self._check_agents(scenario)
         now = self.clock.now()
-        room = Room.create(state, world, now)
-        taken = [c.name for c in room.commands if c.name in HOUSE_COMMANDS]
-        if taken:
-            raise BadArgs(f"the world {world.spec.name!r} takes the name {taken[0]!r}, which the house needs itself")
-        snapshot = room.snapshot()
-        await self.writer.submit(Write(name, room.record.take_pending(), (snapshot.seq, snapshot.encode())))
-        room.stored(snapshot)
-        self._run(room)
+        self._busy_names.add(name)
+        try:
+            room, snapshot = await apart(name, lambda: _new_room(scenario, name, seed, now), self._loading_s)
+            await self.writer.submit(Write(name, room.record.take_pending(), (snapshot.seq, snapshot.encode())))
+            room.stored(snapshot)
+            self._run(room)
+        finally:
+            self._busy_names.discard(name)
         tokens = {
             agent.id: self.identities.add(agent.id, at=now, token=agent.token, kind=agent.kind, room=name)
             for agent in scenario.agents
@@ -209,26 +214,66 @@ class House:
     def _free_id(self, base: str) -> str:
         stem = re.sub(r"[^a-z0-9]+", "-", base.lower()).strip("-")[:40] or "room"
         number = 1
-        while (name := f"{stem}-{number}") in self.rooms or name in self.broken:
+        while not self._is_free(name := f"{stem}-{number}"):
             number += 1
         return name
+
+    def _is_free(self, name: str) -> bool:
+        return name not in self.rooms and name not in self.broken and name not in self._busy_names
+
+    @property
+    def _loading_s(self) -> float:
+        """Setting a world up, or running its record again, is more than a call and may take longer."""
+        return 10 * self.settings.world_deadline_s
+
+    def _check_agents(self, scenario: Scenario) -> None:
+        for i, agent in enumerate(scenario.agents):
+            if agent.token is not None and self.identities.knows(agent.token):
+                raise Conflict(f"agents[{i}]: this token is in use in this house already; give {agent.id} another")
+            for brain in (agent.brain, agent.stand_in):
+                if brain is not None and brain not in BRAINS:
+                    hints = nearest(brain, list(BRAINS), 2)
+                    raise BadArgs(f"agents[{i}]: there is no brain {brain!r}", did_you_mean=hints)
 
     async def delete_room(self, room_id: str) -> None:
         """Forget a room, with its record and its credentials."""
         host = self.rooms.pop(room_id)
         host.close()
-        for who in list(host.room.state.members):
-            self.identities.revoke(who, room_id)
-        await asyncio.to_thread(self.store.delete_room, room_id)
+        self._busy_names.add(room_id)
+        try:
+            await self.writer.submit(Write(room_id))  # comes after whatever was still on its way
+            for who in list(host.room.state.members):
+                self.identities.revoke(who, room_id)
+            await asyncio.to_thread(self.store.delete_room, room_id)
+        finally:
+            self._busy_names.discard(room_id)
 
-    def reopen_room(self, room_id: str) -> RoomHost:
+    async def reopen_room(self, room_id: str) -> RoomHost:
         """Take a quarantined room up again, from what is stored."""
-        fresh = self.load_room(room_id)
-        old = self.rooms.pop(room_id, None)
-        self.broken.pop(room_id, None)
+        old = self.rooms.get(room_id)
+        if old is not None and old.failure is None:
+            raise Conflict(f"room {room_id} is open, and nothing is wrong with it")
+        await self.writer.submit(Write(room_id))  # comes after whatever was still on its way
+        fresh = await apart(room_id, lambda: self.load_room(room_id), self._loading_s)
+        if self.rooms.get(room_id) is not old:
+            raise Conflict(f"room {room_id} was reopened meanwhile")
         if old is not None:
             old.close()
-        return self._adopt(fresh)
+        host = self._adopt(fresh)
+        self.broken.pop(room_id, None)
+        return host
+
+
+def _new_room(scenario: Scenario, name: str, seed: int | None, now: int) -> tuple[Room, Snapshot]:
+    source = lasting_source(scenario.world)
+    world = make_world(source, scenario.config)
+    chosen = next(s for s in (scenario.seed, seed, secrets.randbits(31)) if s is not None)
+    state = opening_state(scenario, world, source, name, chosen, secrets.token_hex(16))
+    room = Room.create(state, world, now)
+    taken = [c.name for c in room.commands if c.name in HOUSE_COMMANDS]
+    if taken:
+        raise BadArgs(f"the world {world.spec.name!r} takes the name {taken[0]!r}, which the house needs itself")
+    return room, room.snapshot()
 
 
 def _unknown(room: str) -> UnknownRoom:

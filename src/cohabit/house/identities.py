@@ -59,6 +59,12 @@ class Identities:
             raise Unauthorized("this token is not known here; ask your host for one")
         return self.still_good(found, at)
 
+    def knows(self, token: str) -> bool:
+        """Is this somebody's token that still works?"""
+        self.refresh()
+        found = self._by_hash.get(hashed(token))
+        return found is not None and not found.revoked
+
     def still_good(self, credential: Credential, at: int) -> Credential:
         """The same credential, unless it was revoked or has run out meanwhile."""
         if at - self._looked_at >= LOOK_EVERY_MS:
@@ -93,10 +99,12 @@ class Identities:
         return len(gone)
 
     def rotate(self, who: str, room: str | None, at: int) -> str:
-        """A new token in place of all the old ones."""
+        """A new token in place of all the old ones, for as long as the newest of them would have been good."""
         old = self.of(who, room)
         if not old:
             raise Unauthorized(f"{who} has no token here to replace")
         self.revoke(who, room)
         last = old[-1]
-        return self.add(who, at=at, kind=last.kind, room=room, host=last.host, label=last.label)
+        return self.add(
+            who, at=at, kind=last.kind, room=room, host=last.host, label=last.label, expires_at=last.expires_at
+        )

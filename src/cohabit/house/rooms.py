@@ -12,7 +12,9 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from cohabit.errors import Busy, CohabitError, Disabled, Quarantined, StorageFailed, WorldTimeout
+from cohabit.errors import (
+    Busy, CohabitError, Disabled, Quarantined, RecordCorrupt, StorageFailed, WorldError, WorldTimeout,
+)  # fmt: skip
 from cohabit.house.calls import Call, PeekCall, SystemCall
 from cohabit.house.clock import Clock
 from cohabit.house.fanout import Fanout, Frames, Sink, Subscription, push
@@ -55,6 +57,7 @@ class RoomHost:
         self._queue: list[Call] = []  # not run yet
         self._ran: list[Call] = []  # run, and waiting for the next batch
         self._running = False  # a thread is at it
+        self._at_work: list[Call] = []  # what the thread is at
         self._writing = False  # a batch is on its way to the disk
         self._runs = self._slow_runs = 0
         self._flush_planned = False
@@ -179,27 +182,58 @@ class RoomHost:
             if self._slow_runs == SLOW_RUNS:
                 log.warning("room %s: its world is not quick; it moves to a thread", self.room.id)
                 self._quick = False
+        self._stop_if_broken(batch)
 
     def _run_on_thread(self, batch: list[Call]) -> None:
         loop = asyncio.get_running_loop()
         if self._thread is None:
             self._thread = WorldThread(self.room.id)
-        at = self._clock.now()
-        deadline = loop.call_later(self.settings.world_deadline_s, self._quarantine, batch)
+        at, limit = self._clock.now(), self.settings.world_deadline_s
+        self._at_work = batch
+        begun = loop.time()  # when the call that the thread is at began
 
         def job() -> None:
+            nonlocal begun
             for call in batch:
+                begun = loop.time()
                 call.run(self.room, at)
+            begun = loop.time()
             loop.call_soon_threadsafe(ran, self._prepare())
 
+        def look() -> None:
+            nonlocal watch
+            if loop.time() - begun >= limit:
+                self._quarantine(batch)
+            else:
+                watch = loop.call_at(begun + limit, look)
+
         def ran(frames: Frames) -> None:
-            deadline.cancel()
+            watch.cancel()
             self._running = False
+            self._at_work = []
+            self._stop_if_broken(batch)
             if self.failure is None:
                 self._ran.extend(batch)
                 self._commit(frames)
 
+        watch = loop.call_at(begun + limit, look)
         self._thread.submit(job)
+
+    def _stop_if_broken(self, batch: Sequence[Call]) -> None:
+        """A room that could not go back, or whose world fails at what the house must do, cannot go on."""
+        for call in batch:
+            wrong = call.error
+            if isinstance(wrong, RecordCorrupt) or (isinstance(call, SystemCall) and isinstance(wrong, WorldError)):
+                log.error("room %s is quarantined: %s", self.room.id, wrong.as_text())
+                self._stop(
+                    Quarantined(
+                        f"this room is quarantined: {wrong.message}. Somebody with control_world can reopen it "
+                        "(reopen_room)"
+                    )
+                )
+                for other in batch:
+                    other.settle(self.failure)
+                return
 
     # -- making it durable ------------------------------------------------------------------------
     def _flush_soon(self) -> None:
@@ -283,6 +317,7 @@ class RoomHost:
         self.durable_seq = frames.lines[-1].seq
         self.recent.extend(frames.lines)
         push(frames)
+        self.fanout.catch_up(frames)
         self.on_lines(self, frames.lines)
         self._something_happened()
 
@@ -305,6 +340,7 @@ class RoomHost:
         except CohabitError as broken:
             self.failure = Quarantined(f"this room could not go back to its last durable state: {broken.message}")
         self.fanout.forget_views()
+        self.time.hold_off()
         for call in batch:
             call.settle(refusal)
         self._settle(())
@@ -332,14 +368,17 @@ class RoomHost:
         """Nothing goes in or out any more."""
         if self.failure is None:
             self.failure = reason
-        for call in [*self._ran, *self._queue]:
+        for call in [*self._at_work, *self._ran, *self._queue]:
             call.settle(self.failure)
-        self._ran, self._queue = [], []
+        self._at_work, self._ran, self._queue = [], [], []
         self.time.stop()
         self.fanout.end(self.failure)
         self._something_happened()
 
     def close(self) -> None:
+        refusals = self.room.audit.drain()
+        if refusals:
+            self._writer.submit(Write(self.room.id, (), None, refusals)).add_done_callback(_ignore)
         self._stop(Disabled("the house is closing; connect again when it is back"))
         if self._thread is not None:
             self._thread.close()

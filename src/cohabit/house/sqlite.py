@@ -146,7 +146,10 @@ class SQLiteStore:
 
     def refusals(self, room: str) -> list[Refusal]:
         rows = self._read("select body from refusals where room = ? order by id desc limit 500", (room,))
-        return [msgspec.json.decode(row[0], type=Refusal) for row in reversed(rows)]
+        try:
+            return [msgspec.json.decode(row[0], type=Refusal) for row in reversed(rows)]
+        except msgspec.DecodeError as wrong:
+            raise RecordCorrupt(f"the refusals of room {room} cannot be read: {wrong}") from None
 
     def _read(self, sql: str, args: tuple[Any, ...] = ()) -> list[Any]:
         try:
@@ -157,7 +160,11 @@ class SQLiteStore:
 
     # -- credentials ------------------------------------------------------------------------------
     def credentials(self) -> list[Credential]:
-        return [msgspec.msgpack.decode(row[0], type=Credential) for row in self._read("select body from credentials")]
+        rows = self._read("select body from credentials")
+        try:
+            return [msgspec.msgpack.decode(row[0], type=Credential) for row in rows]
+        except msgspec.DecodeError as wrong:
+            raise RecordCorrupt(f"a credential in {self.path} cannot be read: {wrong}") from None
 
     def put_credential(self, credential: Credential) -> None:
         with self._transaction():

@@ -10,6 +10,8 @@ from cohabit.room.room import Room
 
 ARRIVALS_MS = 250
 """Comings and goings are put on record together, this often at most."""
+RETRY_MS = 1_000
+"""How long to wait after a failed write before the house tries of itself."""
 
 
 class Put(Protocol):
@@ -35,12 +37,17 @@ class Timekeeper:
         self._timer_at = 0
         self._ticked_at = clock.now()
         self._tick_rest = 0
+        self._not_before = 0
         self._stopped = False
 
     def stop(self) -> None:
         self._stopped = True
         if self._timer is not None:
             self._timer.cancel()
+
+    def hold_off(self) -> None:
+        """The disk said no: what is due now is not tried again at once."""
+        self._not_before = self._clock.now() + RETRY_MS
 
     # -- who is here ------------------------------------------------------------------------------
     def heard_of(self, who: str) -> None:
@@ -76,7 +83,7 @@ class Timekeeper:
     @property
     def runs_by_itself(self) -> bool:
         state = self._room.state
-        if self._room.world.spec.pace != "clock" or state.paused or state.archived:
+        if self._room.world.spec.pace != "clock" or state.paused or state.archived or state.over_since is not None:
             return False
         return not (state.turn_based and state.ticks_per_turn)
 
@@ -95,6 +102,7 @@ class Timekeeper:
             self._ticked_at = now
         if self._coming:
             when = min(when, now + ARRIVALS_MS)
+        when = max(when, self._not_before)
         if self._timer is not None:
             if self._timer_at <= when:
                 return  # it rings early enough, and looks again then

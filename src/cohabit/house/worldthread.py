@@ -4,13 +4,18 @@ Either way a call that does not come back is ended: an exception is raised insid
 frame, which stops any loop written in Python. If even that fails, the thread is abandoned.
 """
 
+import asyncio
 import ctypes
 import threading
 import time
 from collections.abc import Callable
 from queue import SimpleQueue
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
+
+from cohabit.errors import WorldTimeout
+
+T = TypeVar("T")
 
 
 class WorldHung(BaseException):
@@ -48,6 +53,35 @@ class WorldThread:
                 job()
         except WorldHung:
             return
+
+
+async def apart(name: str, work: Callable[[], T], limit_s: float) -> T:
+    """Let world code run once off the event loop; MAIN_THREAD_TIMEOUT where it does not come back in time."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[T] = loop.create_future()
+
+    def job() -> None:
+        try:
+            made = work()
+        except Exception as wrong:
+            loop.call_soon_threadsafe(_unless_done, done, done.set_exception, wrong)
+        else:
+            loop.call_soon_threadsafe(_unless_done, done, done.set_result, made)
+
+    thread = WorldThread(name)
+    thread.submit(job)
+    try:
+        return await asyncio.wait_for(done, limit_s)
+    except asyncio.TimeoutError:
+        thread.abandon()
+        raise WorldTimeout(f"the world of room {name} did not get ready within {limit_s:g} s") from None
+    finally:
+        thread.close()
+
+
+def _unless_done(done: "asyncio.Future[Any]", then: Callable[[Any], None], value: Any) -> None:
+    if not done.done():
+        then(value)
 
 
 class Watchdog:

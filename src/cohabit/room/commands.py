@@ -212,7 +212,7 @@ class CommandTable:
         self._by_name: dict[str, Command] = {}
         for made in commands:
             if made.name in self._by_name:
-                raise ValueError(f"the name {made.name!r} is reserved: a world cannot take it for an action or query")
+                raise BadArgs(f"the name {made.name!r} is reserved: a world cannot take it for an action or query")
             self._by_name[made.name] = made
 
     def __iter__(self) -> Iterator[Command]:

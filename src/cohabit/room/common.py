@@ -289,7 +289,7 @@ def picture(ctx: Context) -> Picture:
     looks = ctx.room.eye(ctx.member)
     if looks is None:
         raise PermissionDenied(f"the grant of {ctx.member.id} shows it nothing of this world")
-    drawn = ctx.room.guarded(ctx.room.world.picture, looks)
+    drawn = ctx.room.world.picture(looks)
     if drawn is None:
         raise GameRejected("this world draws no pictures; read the view instead")
     return Picture("png", drawn)
@@ -319,7 +319,7 @@ def objective_status(ctx: Context) -> ObjectiveStatus:
     return ObjectiveStatus(
         state.scenario,
         [AgentObjectives(m.id, m.role_name, m.objectives, m.seat, kingdom_id(m)) for m in state.members.values()],
-        list(ctx.room.guarded(ctx.room.world.standings)),
+        list(ctx.room.world.standings()),
     )
 
 

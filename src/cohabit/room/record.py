@@ -44,11 +44,16 @@ class Snapshot(Struct, frozen=True):
         return _read(self.room, RoomState)
 
     def encode(self) -> bytes:
-        return _encode(self)
+        """As bytes that begin with their own digest."""
+        body = _encode(self)
+        return sha256(body).digest() + body
 
     @classmethod
     def decode(cls, data: bytes) -> "Snapshot":
-        return _read(data, cls)
+        body = data[32:]
+        if sha256(body).digest() != data[:32]:
+            raise RecordCorrupt("a snapshot is damaged: it was changed or cut off")
+        return _read(body, cls)
 
 
 _encode = msgspec.msgpack.Encoder().encode

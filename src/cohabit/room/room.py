@@ -159,6 +159,9 @@ class Room:
                 result, told = self._perform(entry.by, entry.at, command, command.check(entry.args))
             except CohabitError as refused:
                 raise RecordCorrupt(f"entry {entry.seq} does not replay: {refused.as_text()}", seq=entry.seq) from None
+            except Exception as bug:
+                what = type(bug).__name__
+                raise RecordCorrupt(f"entry {entry.seq} does not replay: the world failed ({what})") from bug
             if tuple(told) != entry.told:
                 raise RecordCorrupt(f"entry {entry.seq} replays to another outcome", seq=entry.seq)
             self._keep_reply(entry, result)
@@ -202,12 +205,15 @@ class Room:
                 return result
             try:
                 return self._reply(member, command, result, look)
-            except GameCrash:  # the world cannot be looked at after this: then it did not happen
-                self.go_back(self.record.seq - before)
-                raise
+            except Exception as bug:  # the world cannot be looked at after this: then it did not happen
+                raise self._crashed(bug, self.record.seq - before) from bug
         except CohabitError as refusal:
             self.audit.refused(at, who, name if name in self.commands else "?", refusal.code, refusal.message)
             raise
+        except Exception as bug:
+            crash = self._crashed(bug)
+            self.audit.refused(at, who, name if name in self.commands else "?", crash.code, crash.message)
+            raise crash from bug
 
     def decide(self, member: Member, command: Command, at: int, via: str | None = None) -> Decision:
         """May this member do that now? Grant, then seat and turn, then budget."""
@@ -244,7 +250,7 @@ class Room:
             return
         seat = self.seat_of(member)
         if seat is not None:
-            reason = self.guarded(self.world.scope, seat, command.name, args)
+            reason = self.world.scope(seat, command.name, args)
             if reason:
                 raise ScopeViolation(reason)
 
@@ -254,7 +260,7 @@ class Room:
         looks = self.eye(member)
         if looks is None:
             raise PermissionDenied(f"the grant of {member.id} shows it nothing of this world", needs=["watch"])
-        return self.guarded(command.run, looks, **args)
+        return command.run(looks, **args)
 
     def _write(
         self, at: int, do: str, member: Member | None, args: Any, command: Command, checked: Mapping[str, Any],
@@ -267,7 +273,7 @@ class Room:
         self._keep_reply(entry, result)
         # Whatever can fail comes before the entry is on record: a world that cannot be written down crashed.
         proof = self.digest() if entry.seq % self.digest_every == self.digest_every - 1 else None
-        self.guarded(self.record.append, entry)
+        self.record.append(entry)
         if proof is not None:
             self.record.append(Entry(entry.seq + 1, at, "digest", args={"sha256": proof}))
         return result
@@ -280,7 +286,7 @@ class Room:
         if command.where == "world":
             result: Any = self._act(context, command, args)
         else:
-            result = self.guarded(command.run, context, **args)
+            result = command.run(context, **args)
             if command.category != "bus":
                 self.clocks.changed()
                 self.roster_version += 1
@@ -292,12 +298,7 @@ class Room:
     def _act(self, context: Context, command: Command, args: Mapping[str, Any]) -> Outcome:
         member = context.me
         assert member is not None
-        try:
-            outcome = command.run(self.seat_of(member), **args)
-        except CohabitError:
-            raise
-        except Exception as bug:
-            raise self._crashed(bug) from bug
+        outcome = command.run(self.seat_of(member), **args)
         if not isinstance(outcome, Outcome):
             outcome = Outcome("" if outcome is None else str(outcome))
         context.told.extend(outcome.told)
@@ -314,12 +315,9 @@ class Room:
             return result
         outcome = result if isinstance(result, Outcome) else msgspec.convert(result, Outcome)
         looks = self.eye(member) if look else None
-        seen = self.observe(looks) if looks is not None else None
+        seen = self._observe(looks) if looks is not None else None
         over = not self.to_move()
-        made: ActionResult = self.guarded(
-            ActionResult, True, outcome.message, outcome.reward, list(outcome.achievements), over, seen
-        )
-        return made
+        return ActionResult(True, outcome.message, outcome.reward, list(outcome.achievements), over, seen)
 
     # -- what the room itself does ----------------------------------------------------------------
     def settle(self, at: int) -> int:
@@ -333,7 +331,7 @@ class Room:
     def system(self, do: str, args: Mapping[str, Any], at: int) -> Any:
         """An entry by the house: ticks, presence, a time-out."""
         command = _SYSTEM[do]
-        return self._write(max(at, self.record.at), do, None, args, command, command.check(args))
+        return self.guarded(self._write, max(at, self.record.at), do, None, args, command, command.check(args))
 
     def next_deadline(self) -> int | None:
         """When ``settle`` next has something to do."""
@@ -342,7 +340,7 @@ class Room:
     def to_move(self) -> Sequence[SeatId]:
         """Whom the world waits for. Only an entry can change that, so it is asked once per entry."""
         if self._to_move is None:
-            self._to_move = self.guarded(self.world.to_move)
+            self._to_move = self.world.to_move()
         return self._to_move
 
     def moved(self) -> None:
@@ -361,7 +359,17 @@ class Room:
         return self.view_through(looks)
 
     def view_through(self, looks: Eye) -> View:
-        seen = self.observe(looks)
+        """What an eye sees, as values and as text."""
+        view: View = self.guarded(self._view_through, looks)
+        return view
+
+    def observe(self, looks: Eye) -> Observation:
+        """What an eye sees, as values alone."""
+        seen: Observation = self.guarded(self._observe, looks)
+        return seen
+
+    def _view_through(self, looks: Eye) -> View:
+        seen = self._observe(looks)
         to_move = self.to_move()
         if self.state.turn_based and self.state.turn_order:
             movers = [self.state.turn_order[self.state.turn_index]]
@@ -377,20 +385,20 @@ class Room:
                 text += "\nYou can: " + _choices_text(choices)
         return View(text, seen, [] if over else movers, over, self.state.paused, self.state.tick)
 
-    def observe(self, looks: Eye) -> Observation:
-        seen: Observation = self.guarded(self.world.observe, looks)
+    def _observe(self, looks: Eye) -> Observation:
+        seen = self.world.observe(looks)
         if not self._has_goals:
             return seen
         seat = self.seats.get(looks.seat) if looks.seat is not None else None
         if seat is not None and not seen.current_goals:
-            goals = self.guarded(self.world.goals, seat)
+            goals = self.world.goals(seat)
             if goals:
                 seen = msgspec.structs.replace(seen, current_goals=list(goals))
         return seen
 
     def _choices(self, seat: Seat) -> list[dict[str, Any]]:
         """What this seat can do now, each as it would be sent, where the world can list it."""
-        legal = self.guarded(self.world.legal, seat)
+        legal = self.world.legal(seat)
         return [{"action": a.name, "params": a.parameters} for a in legal or ()]
 
     def seat_of(self, member: Member) -> Seat | None:
@@ -456,10 +464,13 @@ class Room:
             self._checkpoint = checkpoint
         self.record.pending = pending
 
-    def guarded(self, run: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """Call world code; whatever it raises that is not one of our errors is a crash."""
+    def guarded(self, run: Callable[..., Any], *args: Any) -> Any:
+        """Run something with world code in it; whatever it raises that is not one of our errors is a crash.
+
+        ``call`` guards itself; this is for what the house does without anybody's call.
+        """
         try:
-            return run(*args, **kwargs)
+            return run(*args)
         except CohabitError:
             raise
         except Exception as bug:
@@ -472,9 +483,10 @@ class Room:
         except Exception as bug:
             raise self._crashed(bug) from bug
 
-    def _crashed(self, bug: Exception) -> GameCrash:
+    def _crashed(self, bug: Exception, lines: int = 0) -> GameCrash:
+        """Go back to before the crash, and take back the last ``lines`` entries with it."""
         if self._checkpoint is not None:
-            self.go_back()
+            self.go_back(lines)
         # Only the type is told: the text of a world's exception may hold what the caller must not see.
         what = type(bug).__name__
         return GameCrash(

@@ -92,7 +92,7 @@ class RoomState(Struct):
     pause_grace_ms: int = 30_000
     stand_in_ms: int = 30_000
     rematch_ms: int | None = None
-    over_since: int | None = None  # kept where a rematch follows by itself
+    over_since: int | None = None  # when the game came to its end
     speed: str = "x1"
     tick: int = 0
     # the bus

@@ -111,11 +111,10 @@ def after(room: "Room", context: Context) -> None:
         seats = room.obliged(world.seats_now)
         if seats is not None and list(seats) != state.seats:
             bind(room, seats)
-    if state.rematch_ms is not None:
-        if room.to_move():
-            state.over_since = None
-        elif state.over_since is None:
-            state.over_since = context.at
+    if room.to_move():
+        state.over_since = None
+    elif state.over_since is None:
+        state.over_since = context.at
     if pace in ("turns", "rounds"):
         waiting = list(room.to_move())
         if waiting != state.waiting_for:

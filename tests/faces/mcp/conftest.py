@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -17,6 +17,7 @@ from mcp.client.streamable_http import streamable_http_client
 from cohabit.faces.app import make_app
 from cohabit.faces.serve import Server
 from cohabit.house.house import House
+from cohabit.house.rooms import RoomHost
 from cohabit.house.settings import Settings
 from cohabit.room.scenario import AgentSpec, Scenario
 
@@ -29,6 +30,15 @@ class Table:
     def __init__(self, house: House, url: str, tokens: dict[str, str]) -> None:
         self.house, self.url, self.tokens = house, url, tokens
         self.room = "nim"
+
+    async def act(self, who: str, command: str, args: dict[str, Any]) -> Any:
+        """What somebody else does meanwhile, by another face."""
+        return await self.house.call(self.house.identify(self.tokens[who]), self.room, command, args)
+
+    async def until(self, true: Callable[[RoomHost], object]) -> None:
+        """Wait for what a client does in its own time."""
+        while not true(self.house.rooms[self.room]):  # noqa: ASYNC110 - there is nothing to be woken by
+            await asyncio.sleep(0.001)
 
     def admit(self, who: str, **how: Any) -> None:
         """A credential that is not bound to a room."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from typing import Any
 
@@ -12,8 +11,6 @@ from mcp.client.subscriptions import ResourceUpdated
 
 from cohabit.errors import BadArgs, Unauthorized
 from cohabit.faces.mcp.stdio import run_stdio
-
-PROGRAM = [sys.executable, "-m", "cohabit.faces.cli"]
 
 
 def program(*args: str, **environment: str) -> StdioServerParameters:
@@ -43,13 +40,11 @@ async def test_a_bridge_is_the_member_whose_token_it_was_given(table: Any, era: 
 
 
 async def test_a_bridge_passes_news_on(table: Any) -> None:
-    house = table.house
     uri = "cohabit://nim/view"
     async with Client(bridge(table, "bob"), mode="auto") as client, client.listen(resource_subscriptions=[uri]) as sub:
         assert sub.honored.resource_subscriptions == [uri]
-        while not house.rooms["nim"].watchers:
-            await asyncio.sleep(0.01)
-        await house.call(house.identify(table.tokens["ann"]), "nim", "take", {"n": 1})
+        await table.until(lambda room: len(room.fanout))
+        await table.act("ann", "take", {"n": 1})
         assert await anext(aiter(sub)) == ResourceUpdated(uri)
 
 

@@ -10,17 +10,11 @@ import httpx2
 TASKS = "io.modelcontextprotocol/tasks"
 
 
-async def act(table: Any, who: str, command: str, args: dict[str, Any]) -> Any:
-    house = table.house
-    return await house.call(house.identify(table.tokens[who]), "nim", command, args)
-
-
 async def test_waiting_for_the_turn_ends_when_it_comes(table: Any, era: str) -> None:
     async with table.client("bob", era) as client:
         waiting = asyncio.create_task(client.call_tool("wait_for_turn", {"wait_ms": 30_000}))
-        while not table.house.rooms["nim"]._waiters:
-            await asyncio.sleep(0)
-        await act(table, "ann", "take", {"n": 1})
+        await table.until(lambda room: room._waiters)
+        await table.act("ann", "take", {"n": 1})
         assert (await waiting).structured_content["your_turn"]
 
 
@@ -35,7 +29,7 @@ async def test_waiting_ends_with_its_time(table: Any, era: str) -> None:
 async def test_whoever_understands_tasks_waits_for_the_turn_as_a_task(table: Any) -> None:
     capabilities = {"extensions": {TASKS: {}}}
 
-    async def ask(http: httpx2.AsyncClient, method: str, name: str, who: str, **params: Any) -> dict[str, Any]:
+    async def ask(http: httpx2.AsyncClient, method: str, name: str, who: str, /, **params: Any) -> dict[str, Any]:
         meta = {
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientCapabilities": capabilities,
@@ -59,7 +53,7 @@ async def test_whoever_understands_tasks_waits_for_the_turn_as_a_task(table: Any
         assert begun["result"]["resultType"] == "task"
         assert (await ask(http, "tasks/get", task, "bob", taskId=task))["result"]["status"] == "working"
         assert "error" in await ask(http, "tasks/get", task, "ann", taskId=task)  # it is not hers
-        await act(table, "ann", "take", {"n": 1})
+        await table.act("ann", "take", {"n": 1})
         while (state := (await ask(http, "tasks/get", task, "bob", taskId=task))["result"])["status"] == "working":
             pass
         assert state["result"]["structuredContent"]["your_turn"]

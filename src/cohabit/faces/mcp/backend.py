@@ -15,6 +15,7 @@ import msgspec
 from cohabit.errors import CohabitError, UnknownRoom
 from cohabit.house.house import HOUSE_COMMANDS, House
 from cohabit.house.offers import Offer, offer_of, offers_for
+from cohabit.house.rooms import RoomHost
 from cohabit.house.store import Credential
 from cohabit.room.decide import by_grant
 
@@ -25,6 +26,8 @@ Stop = Callable[[], None]
 
 OVER: Topics = frozenset()
 VIEW: Topics = frozenset({"view"})
+RIGHTS: Topics = frozenset({"rights"})
+LOOK_AGAIN_MS = 60_000
 _BY_KIND = {
     "chat": frozenset({"events", "messages"}),
     "direct": frozenset({"events", "messages"}),
@@ -114,7 +117,27 @@ class InHouse:
         sink = TopicSink(tell)
         sub, _ = host.subscribe(self.credential.who, sink, True)
         host.release(sub)
-        return lambda: host.unsubscribe(sink)
+        rights = asyncio.create_task(self._watch_rights(host, tell), name=f"rights of {self.who}")
+
+        def stop() -> None:
+            rights.cancel()
+            host.unsubscribe(sink)
+
+        return stop
+
+    async def _watch_rights(self, host: RoomHost, tell: Tell) -> None:
+        """Who loses the right to see the roster is not told so by the room; of its own rights it is told here."""
+        held = None
+        while host.failure is None:
+            version = host.version
+            member = host.room.state.members.get(self.credential.who)
+            if member is None:
+                tell(OVER)
+                return
+            if held is not None and held != member.held:
+                tell(RIGHTS)
+            held = member.held
+            await host.changed_since(version, self.house.clock.now() + LOOK_AGAIN_MS)
 
 
 class _Told(msgspec.Struct):

@@ -15,6 +15,7 @@ from mcp.server.auth.provider import AccessToken
 from mcp.server.context import ServerRequestContext
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from sse_starlette.sse import AppStatus
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
@@ -65,6 +66,9 @@ class McpFace:
     @asynccontextmanager
     async def lifespan(self) -> AsyncIterator[None]:
         """For as long as the app runs."""
+        AppStatus.should_exit = (
+            False  # of the streams' library, and of the whole process: an earlier server may have set it
+        )
         async with self._sessions.run(), self._at_once.run():
             try:
                 yield

@@ -1,0 +1,314 @@
+"""Opening again: everything is there, and what is damaged is closed and named while the rest goes on."""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from cohabit.errors import BadArgs, CohabitError, Quarantined, RecordCorrupt, Unauthorized, UnknownRoom
+from cohabit.house.house import House
+from cohabit.house.settings import Settings
+from cohabit.house.sqlite import SQLiteStore
+from cohabit.testing.clock import START, FakeClock
+
+from .making import ANN, HOST, Client, back_again, deeds, make_room, open_house, player, stored_room
+
+
+def damage(folder: Path, sql: str, *args: object) -> None:
+    with closing(sqlite3.connect(folder / "cohabit.db")) as db:
+        assert db.execute(sql, args).rowcount > 0
+        db.commit()
+
+
+async def three_rooms(folder: Path) -> dict[str, dict[str, Client]]:
+    async with open_house(folder, snapshot_every=4) as house:
+        made = {name: await make_room(house, room=name) for name in ("one", "two", "three")}
+        for who in made.values():
+            for n in range(6):
+                await who["ann"]("hide", {"n": n})
+    return made
+
+
+async def test_a_room_comes_back_with_its_world_its_members_its_mail_and_its_grants(tmp_path: Path) -> None:
+    async with open_house(tmp_path) as house:
+        who = await make_room(house, partial_intel=True)
+        await who["ann"]("hide", {"n": 1})
+        await who["ann"]("send_message", {"to": "bob", "content": "hello"})
+        await who["hostess"]("narrow", {"member": "bob", "may": ["act"]})
+        before = await who["ann"]("view")
+    async with open_house(tmp_path) as house:
+        who = back_again(house, who)
+        assert (await who["ann"]("view")) == before
+        assert (await who["bob"]("recv_messages")).items[0]["content"] == "hello"
+        assert (await who["bob"]("whoami")).grant["overridden"]
+        assert (await who["bob"]("send_message", {"to": "ann", "content": "x"})).seq == 2
+
+
+@pytest.mark.parametrize("snapshot_every", [1, 3, 1000])
+async def test_a_snapshot_and_the_tail_after_it_give_the_room_of_the_whole_record(
+    tmp_path: Path, snapshot_every: int
+) -> None:
+    async with open_house(tmp_path, snapshot_every=snapshot_every) as house:
+        who = await make_room(house)
+        for n in range(10):
+            await who["ann" if n % 2 else "bob"]("hide", {"n": n}, key=f"k{n}")
+        await house.rooms["den"].drained()
+        digest = house.rooms["den"].room.digest()
+    assert stored_room(tmp_path).digest() == digest
+    with closing(SQLiteStore(tmp_path)) as store:
+        from cohabit.house.loading import load_room
+
+        assert load_room(store, "den").digest() == digest
+
+
+async def test_a_key_that_was_answered_before_the_restart_is_answered_the_same_after_it(tmp_path: Path) -> None:
+    async with open_house(tmp_path, snapshot_every=2) as house:
+        who = await make_room(house, world="nim")
+        first = await who["ann"]("take", {"n": 1}, key="k")
+    async with open_house(tmp_path) as house:
+        who = back_again(house, who)
+        again = await who["ann"]("take", {"n": 1}, key="k")
+        assert again.message == first.message
+        assert len(deeds(stored_room(tmp_path), "take")) == 1
+
+
+async def test_clocks_do_not_run_while_the_house_is_closed(tmp_path: Path) -> None:
+    async with open_house(tmp_path) as house:
+        who = await make_room(house, world="nim", turn_seconds=60)
+        await who["ann"]("take", {"n": 1})
+    later = FakeClock(START + 10_000_000)
+    async with open_house(tmp_path, clock=later) as house:
+        await later.advance(30_000)
+        assert not deeds(stored_room(tmp_path), "turn_timeout")
+        await later.advance(40_000)
+        assert len(deeds(stored_room(tmp_path), "turn_timeout")) == 1
+
+
+async def test_a_clock_that_went_back_does_no_harm(tmp_path: Path) -> None:
+    async with open_house(tmp_path) as house:
+        who = await make_room(house)
+        await who["ann"]("hide", {"n": 1})
+    async with open_house(tmp_path, clock=FakeClock(1000)) as house:
+        assert (await back_again(house, who)["ann"]("hide", {"n": 2})).success
+    times = [line.entry.at for line in stored_room(tmp_path).record.tail]
+    assert times == sorted(times)
+
+
+async def test_everybody_is_away_when_a_house_opens_again(tmp_path: Path) -> None:
+    clock = FakeClock()
+    async with open_house(tmp_path, clock=clock) as house:
+        who = await make_room(house)
+        await who["ann"]("view")
+        await clock.advance(1000)
+        assert house.rooms["den"].room.state.members["ann"].here
+    async with open_house(tmp_path) as house:
+        assert not house.rooms["den"].room.state.members["ann"].here
+
+
+# -- damage -----------------------------------------------------------------------------------------
+DAMAGES = {
+    "a changed entry": (lambda f: damage(f, "update entries set body = cast(replace(body, 'red', 'rad') as blob) where room = 'two' and seq = "
+                                            "(select max(seq) - 1 from entries where room = 'two')"), "was changed"),
+    "a changed digest": (lambda f: damage(f, "update entries set digest = zeroblob(32) where room = 'two' and seq = "
+                                             "(select max(seq) from entries where room = 'two')"), "was changed"),
+    "a missing entry": (lambda f: damage(f, "delete from entries where room = 'two' and seq = "
+                                            "(select max(seq) - 1 from entries where room = 'two')"), "is missing"),
+    "a changed snapshot": (lambda f: damage(f, "update snapshots set body = cast(x'00' || substr(body, 2) as blob) where room = 'two'"), "snapshot"),
+    "a snapshot cut off": (lambda f: damage(f, "update snapshots set body = substr(body, 1, 50) where room = 'two'"), "snapshot"),
+    "a refusal that is no JSON": (lambda f: damage(f, "insert into refusals values ('two', 1, 'x')"), "refusals"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", DAMAGES)
+async def test_a_damaged_room_stays_closed_with_a_clear_message_and_the_others_open(tmp_path: Path, kind: str) -> None:
+    made = await three_rooms(tmp_path)
+    spoil, words = DAMAGES[kind]
+    if "entry" in kind or "digest" in kind:  # let the damage be in the tail that is read
+        damage(tmp_path, "delete from snapshots where room = 'two' and seq = (select max(seq) from snapshots where room = 'two')")
+    spoil(tmp_path)
+    async with open_house(tmp_path) as house:
+        assert list(house.rooms) == ["one", "three"]
+        assert isinstance(house.broken["two"], RecordCorrupt)
+        for name in ("one", "three"):
+            who = back_again(house, made[name])
+            assert (await who["ann"]("numbers"))["red"] == list(range(6))
+        with pytest.raises(Quarantined) as refused:
+            await back_again(house, made["two"])["ann"]("view")
+        assert words in refused.value.message
+        with pytest.raises(CohabitError):
+            await make_room(house, room="two")
+        host = house.identities.add("boss", at=0, host=True)
+        lines = (await house.call(house.identify(host), None, "rooms")).rooms
+        assert [line.problem is not None for line in lines if line.id == "two"] == [True]
+
+
+async def test_a_room_that_is_closed_tells_a_stranger_nothing(tmp_path: Path) -> None:
+    made = await three_rooms(tmp_path)
+    DAMAGES["a changed snapshot"][0](tmp_path)
+    async with open_house(tmp_path) as house:
+        stranger = back_again(house, made["one"])["ann"]
+        stranger.room = "two"
+        with pytest.raises(UnknownRoom):
+            await stranger("view")
+
+
+async def test_a_database_with_damaged_pages_keeps_the_rooms_that_can_be_read(tmp_path: Path) -> None:
+    async with open_house(tmp_path, snapshot_every=100_000) as house:
+        for name in ("a", "b"):
+            who = await make_room(house, room=name)
+            for _ in range(30):
+                await who["ann"]("shout", {"text": name * 900})
+    path = tmp_path / "cohabit.db"
+    content = path.read_bytes()
+    page = content.find(b"b" * 800) // 4096
+    spoilt = bytearray(content)
+    spoilt[page * 4096 : page * 4096 + 4096] = b"\xff" * 4096
+    path.write_bytes(spoilt)
+    async with open_house(tmp_path) as house:
+        assert "a" in house.rooms
+        assert "b" in house.broken
+
+
+async def test_a_truncated_database_is_refused_by_name_and_not_replaced(tmp_path: Path) -> None:
+    await three_rooms(tmp_path)
+    path = tmp_path / "cohabit.db"
+    path.write_bytes(path.read_bytes()[:3000])
+    short = path.read_bytes()
+    with pytest.raises(RecordCorrupt) as refused:
+        async with open_house(tmp_path):
+            pass
+    assert str(path) in refused.value.message
+    assert path.read_bytes() == short
+
+
+async def test_a_credential_that_cannot_be_read_stops_the_start_with_a_clear_message(tmp_path: Path) -> None:
+    await three_rooms(tmp_path)
+    damage(tmp_path, "update credentials set body = x'00'")
+    for _ in range(2):
+        with pytest.raises(RecordCorrupt) as refused:
+            async with open_house(tmp_path):
+                pass
+        assert "credential" in refused.value.message
+
+
+async def test_another_version_of_a_world_is_refused_with_both_versions_named(tmp_path: Path) -> None:
+    game = tmp_path / "game.py"
+    text = "from cohabit.worlds.nim import Nim\nfrom cohabit.world import WorldSpec\n" \
+           "class Game(Nim):\n    spec = WorldSpec(name='game', version=VERSION, seats=2, pace='turns', quick=True)\n"  # fmt: skip
+    game.write_text(text.replace("VERSION", "1"))
+    from cohabit.room.scenario import AgentSpec, Scenario
+
+    data = tmp_path / "data"
+    async with open_house(data) as house:
+        plan = Scenario(agents=[AgentSpec(id="ann", role="faction_player", claim="auto:0")], world=str(game))
+        _, tokens = await house.create_room(plan, "den")
+        await make_room(house, room="other")
+    game.write_text(text.replace("VERSION", "2"))
+    async with open_house(data) as house:
+        assert list(house.rooms) == ["other"]
+        with pytest.raises(Quarantined) as refused:
+            await Client(house, "den", "ann", tokens["ann"])("view")
+        assert "version 1" in refused.value.message
+        assert "version 2" in refused.value.message
+    game.write_text(text.replace("VERSION", "1"))
+    async with open_house(data) as house:
+        assert (await Client(house, "den", "ann", tokens["ann"])("take", {"n": 1})).success
+
+
+@pytest.mark.parametrize("gone", [lambda game: game.unlink(), lambda game: game.write_text("this is no Python")])
+async def test_a_world_that_is_gone_or_broken_closes_its_room_only(tmp_path: Path, gone: Callable[[Path], object]) -> None:
+    game = tmp_path / "game.py"
+    game.write_text("from cohabit.worlds.nim import Nim\nclass Game(Nim):\n    pass\n")
+    from cohabit.room.scenario import AgentSpec, Scenario
+
+    data = tmp_path / "data"
+    async with open_house(data) as house:
+        await house.create_room(Scenario(agents=[AgentSpec(id="ann")], world=str(game)), "den")
+        await make_room(house, room="other")
+    gone(game)
+    async with open_house(data) as house:
+        assert list(house.rooms) == ["other"]
+        assert "game.py" in house.broken["den"].message
+
+
+# -- copies and forgetting --------------------------------------------------------------------------
+async def test_a_backup_made_while_the_house_runs_opens_with_everything_that_was_answered(tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    async with open_house(tmp_path / "data") as house:
+        who = await make_room(house)
+        done = 0
+
+        async def act() -> None:
+            nonlocal done
+            while not stop:
+                await who["ann"]("hide", {"n": 1})
+                done += 1
+
+        stop = False
+        acting = asyncio.create_task(act())
+        while done < 20:
+            await asyncio.sleep(0)
+        before = done
+        await asyncio.to_thread(house.store.backup, str(copy / "cohabit.db"))
+        stop = True
+        await acting
+    async with open_house(copy) as house:
+        assert len((await back_again(house, who)["ann"]("numbers"))["red"]) >= before
+    assert stored_room(copy).record.seq > 0
+
+
+async def test_old_entries_are_forgotten_where_the_house_keeps_only_so_many(tmp_path: Path) -> None:
+    async with open_house(tmp_path, keep_entries=10, snapshot_every=10, recent_entries=5) as house:
+        who = await make_room(house)
+        first = (await who["ann"]("events")).cursor
+        await who["ann"]("hide", {"n": 0})
+        first = (await who["ann"]("events", {"max": 1})).cursor
+        for n in range(100):
+            await who["ann"]("hide", {"n": n})
+        await house.rooms["den"].drained()
+        digest = house.rooms["den"].room.digest()
+        with pytest.raises(BadArgs) as refused:
+            await who["ann"]("events", {"cursor": first})
+        assert "cursor" in refused.value.message
+        assert (await who["ann"]("events")).items
+    with closing(SQLiteStore(tmp_path)) as store:
+        kept = [row[0] for row in store.lines("den", -1)]
+        assert 10 <= len(kept) <= 45
+        from cohabit.house.loading import load_room
+
+        assert load_room(store, "den").digest() == digest
+    async with open_house(tmp_path) as house:
+        assert len((await back_again(house, who)["ann"]("numbers"))["red"]) == 101
+
+
+async def test_a_deleted_room_is_gone_with_its_tokens_and_its_name_is_free(tmp_path: Path) -> None:
+    async with open_house(tmp_path) as house:
+        who = await make_room(house)
+        for _ in range(5):
+            await who["ann"]("hide", {"n": 1})
+        with pytest.raises(CohabitError):
+            await who["ann"]("reset")
+        with pytest.raises(BadArgs):
+            await who["hostess"]("delete_room", {"confirm": "dan"})
+        acting = [asyncio.create_task(who["ann"]("hide", {"n": 1})) for _ in range(5)]
+        await asyncio.sleep(0)
+        await who["hostess"]("delete_room", {"confirm": "den"})
+        await asyncio.gather(*acting, return_exceptions=True)
+        with pytest.raises(Unauthorized):
+            await who["ann"]("view")
+        again = await make_room(house, ANN, HOST, player("cy", 1))
+        assert (await again["ann"]("numbers"))["red"] == []
+        assert (await again["hostess"]("audit")).refusals == []
+    async with open_house(tmp_path) as house:
+        assert list(house.rooms) == ["den"]
+        assert "cy" in house.rooms["den"].room.state.members
+
+
+async def test_a_house_of_another_settings_reads_the_same_folder(tmp_path: Path) -> None:
+    made = await three_rooms(tmp_path)
+    async with House.open(Settings(data=str(tmp_path), snapshot_every=1)) as house:
+        assert (await back_again(house, made["one"])["ann"]("hide", {"n": 6})).success
