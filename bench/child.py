@@ -6,7 +6,9 @@ import inspect
 import json
 import os
 import pstats
+import signal
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -38,6 +40,12 @@ def profiled(name: str) -> Iterator[None]:
             pstats.Stats(profile, stream=out).sort_stats("tottime").print_stats(45)
 
 
+def _end_with_the_parent() -> None:
+    while sys.stdin.buffer.read1(1):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
 def main() -> None:
     global _answers
     _answers = os.dup(1)
@@ -50,6 +58,7 @@ def main() -> None:
     if inspect.iscoroutine(made):  # a server: it says itself where it listens
         import uvloop
 
+        threading.Thread(target=_end_with_the_parent, daemon=True).start()
         with profiled(name):
             uvloop.run(made)
         return

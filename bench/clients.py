@@ -109,7 +109,7 @@ class Crowd:
         self.done = asyncio.Event()
         self.repeat: bytes | None = None
 
-        class Listener(WSListener):  # type: ignore[misc]  # picows has no types
+        class Listener(WSListener):
             def on_ws_frame(self, transport: WSTransport, frame: WSFrame) -> None:
                 crowd.got += 1
                 if crowd.repeat is not None:
@@ -212,8 +212,8 @@ class Posting:
             "io.modelcontextprotocol/clientCapabilities": {},
             "io.modelcontextprotocol/clientInfo": {"name": "bench", "version": "1"},
         }
-        asks = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": args, "_meta": meta}}
-        body = json.dumps(asks).encode()
+        params = {"name": tool, "arguments": args, "_meta": meta}
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode()
         self._request = (
             f"POST {path} HTTP/1.1\r\nHost: {host}:{port}\r\nContent-Type: application/json\r\n"
             "Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\n"

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import psutil
+import psutil  # type: ignore[import-untyped]
 
 ROOT = Path(__file__).resolve().parent.parent
 WORLDS = Path(__file__).parent / "worlds"
@@ -52,7 +52,7 @@ class Child:
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         if not line:
-            raise RuntimeError(f"{self.process.args} ended early ({self.process.wait()}); see its words above")
+            raise RuntimeError(f"{self.process.args!r} ended early ({self.process.wait()}); see its words above")
         return json.loads(line)
 
     def ask(self, what: str, **args: Any) -> Any:

@@ -7,10 +7,11 @@ from bench.common import Child, child, quotients, take_turns
 from bench.report import Report
 
 HOW = """
-`tools/call` over HTTP in the 2026-07-28 era, one kept-alive connection on a plain blocking socket; processor time of the
-server per call. The bare servers have 20 tools that answer at once with the very result that ours gave: built as the SDK
-builds them; with its schema hook set, so that they do not list their tools before each call with arguments; and with the
-hook and `json_response`, the leanest the SDK has. Ours also identifies, decides, checks, runs and (`send_message`) records.
+`tools/call` over HTTP in the 2026-07-28 era, one kept-alive connection on a plain blocking socket; processor
+time of the server per call. The bare servers have 20 tools that answer at once with the very result that ours
+gave: built as the SDK builds them; with its schema hook set, so that they do not list their tools before each
+call with arguments; and with the hook and `json_response`, the leanest the SDK has. Ours also identifies,
+decides, checks, runs and (`send_message`) records.
 """.strip()
 BARE = {"default": "bare, SDK defaults", "hook": "bare, schema hook", "json": "bare, schema hook and json_response"}
 

@@ -113,9 +113,9 @@ def write_page(order: Sequence[str]) -> None:
     lines = [
         "# How fast it is",
         "",
-        "Made by `make bench` from `bench/results/latest.json`. Only ratios are to be compared: both sides of each were",
-        "measured in the same run, taking turns, each in a process of its own on a core of its own. A ratio is the median",
-        "over rounds, with the lowest and the highest round behind it.",
+        "Made by `make bench` from `bench/results/latest.json`. Only ratios are to be compared: both sides of each",
+        "were measured in the same run, taking turns, each in a process of its own, servers on one core and clients",
+        "on another. A ratio is the median over rounds, with the lowest and the highest round behind it.",
         "",
         f"{platform.machine()}, Python {platform.python_version()}.",
         "",
@@ -129,7 +129,8 @@ def write_page(order: Sequence[str]) -> None:
         if r.target is not None
     ]
     for report in reports:
-        lines += ["", f"## {report.title}", "", report.how, "", "| | median | lowest – highest | |", "|---|---:|---:|---|"]
+        lines += ["", f"## {report.title}", "", report.how, "", "| | median | lowest – highest | |"]
+        lines += ["|---|---:|---:|---|"]
         lines += [
             f"| {m.name} | {digits(m.value)} | {digits(m.low)} – {digits(m.high)} | {m.unit} |" for m in report.measures
         ]

@@ -33,9 +33,7 @@ async def house(
             plan = Scenario(
                 world=str(WORLDS / world) if world.endswith(".py") else world,
                 config=config or {},
-                agents=[
-                    AgentSpec(id=f"m{n}", role=role, claim=f"auto:{n}" if seated else None) for n in range(members)
-                ]
+                agents=[AgentSpec(id=f"m{n}", role=role, claim=f"auto:{n}" if seated else None) for n in range(members)]
                 + [AgentSpec(id=f"w{n}", role="agent") for n in range(watchers)],
             )
             _, made = await opened.create_room(plan, f"bench-{i}", 1)
@@ -56,13 +54,16 @@ async def serve_bare(app: Any) -> None:
         server_header=False,
         timeout_graceful_shutdown=3,
     )
-    server = uvicorn.Server(config)
-    task = asyncio.ensure_future(server.serve())
-    while not server.started:
-        await asyncio.sleep(0.01)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    say({"url": f"http://127.0.0.1:{port}", "tokens": []})
-    await task
+    await Bare(config).serve()
+
+
+class Bare(uvicorn.Server):
+    """uvicorn, with a word when it listens."""
+
+    async def startup(self, sockets: Any = None) -> None:
+        await super().startup(sockets)
+        port = self.servers[0].sockets[0].getsockname()[1]
+        say({"url": f"http://127.0.0.1:{port}", "tokens": []})
 
 
 async def echo(*, size: int) -> None:

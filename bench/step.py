@@ -9,11 +9,11 @@ from bench.common import child, quotients, take_turns
 from bench.report import Report
 
 HOW = """
-Random tic-tac-toe in process, steps per second of processor time. A step of ours: the token is identified, the call
-decided, checked, run, recorded (hash chain included), and the next mover's observation read as text. Every game ends
-with a rematch through the same path; every 1,000 entries a snapshot is taken, as a house does. The peers' loops read
-the mover's observation, choose among the legal moves and step; their resets are inside as well. (TextArena's default
-wrapper keeps what was said over all games; it is cleared between games, in its favour.)
+Random tic-tac-toe in process, steps per second of processor time. A step of ours: the token is identified, the
+call decided, checked, run, recorded (hash chain included), and the next mover's observation read as text. Every
+game ends with a rematch through the same path; every 1,000 entries a snapshot is taken, as a house does. The
+peers' loops read the mover's observation, choose among the legal moves and step; their resets are inside as well.
+(TextArena's default wrapper keeps what was said over all games; it is cleared between games, in its favour.)
 """.strip()
 
 
@@ -88,7 +88,7 @@ class Cohabit:
 
 class TextArena:
     def __init__(self, name: str) -> None:
-        import textarena
+        import textarena  # type: ignore[import-untyped]
 
         self.env = textarena.make(name)
         self.choose = random.Random(1).choice
@@ -122,7 +122,7 @@ class TextArena:
 
 class PettingZoo:
     def __init__(self) -> None:
-        from pettingzoo.classic import tictactoe_v3
+        from pettingzoo.classic import tictactoe_v3  # type: ignore[import-untyped]
 
         self.env = tictactoe_v3.env()
         self.choose = random.Random(1).choice

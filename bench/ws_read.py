@@ -7,9 +7,9 @@ from bench.common import Child, child, quotients, take_turns
 from bench.report import Report
 
 HOW = """
-One connection asks `heap` and `view` of nim, again and again; the bare side is Starlette's WebSocket on the same server
-settings (uvicorn, httptools, websockets-sansio, uvloop), taking and answering with messages of the same sizes. The client
-is a plain blocking socket, so that nearly all of the time is the server's.
+One connection asks `heap` and `view` of nim, again and again; the bare side is Starlette's WebSocket on the same
+server settings (uvicorn, httptools, websockets-sansio, uvloop), taking and answering with messages of the same
+sizes. The client is a plain blocking socket, so that nearly all of the time is the server's.
 """.strip()
 
 

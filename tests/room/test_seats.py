@@ -18,7 +18,7 @@ def seat(room: Any, who: str) -> str | None:
 
 
 def sees(room: Any, who: str) -> Any:
-    status = room.call(who, "view", at=room.record.at).observation["status"]
+    status = msgspec.to_builtins(room.call(who, "view", at=room.record.at))["observation"]["status"]
     return status.get("seat"), status["sees"]
 
 

@@ -26,6 +26,7 @@ async def serve(
         http="httptools",
         ws="websockets-sansio",
         ws_max_size=settings.frame_limit,
+        ws_per_message_deflate=False,  # frames are small, and compressing each for each reader costs more
         log_config=None,
         access_log=False,
         server_header=False,

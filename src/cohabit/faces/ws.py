@@ -9,6 +9,7 @@ with events is cut off and resumes from its cursor.
 import asyncio
 import logging
 from collections import deque
+from collections.abc import Generator
 from typing import Any
 
 import msgspec
@@ -93,9 +94,11 @@ class Connection:
         self._send = send
         self._sinks: dict[str, RoomSink] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self.events: deque[str] = deque()
-        self.views: dict[str, str] = {}
-        self.wake = asyncio.Event()
+        self._events: deque[str] = deque()
+        self._views: dict[str, str] = {}
+        self._stuck: Started | None = None
+        self._behind = False  # the client does not read as fast as we write
+        self._wake = asyncio.Event()
         self.ending: CohabitError | None = None
 
     # -- who is it --------------------------------------------------------------------------------
@@ -121,7 +124,7 @@ class Connection:
     # -- the loop ---------------------------------------------------------------------------------
     async def run(self, credential: Credential) -> None:
         self.credential = credential
-        writer = asyncio.get_running_loop().create_task(self._write_pushes())
+        writer = asyncio.get_running_loop().create_task(self._catch_up())
         try:
             while True:
                 try:
@@ -218,26 +221,60 @@ class Connection:
             host.unsubscribe(sink)
         return {"room": host.room.id}
 
-    async def _write_pushes(self) -> None:
-        send, events = self._send, self.events
+    def push_event(self, frame: str) -> None:
+        if self.credential.revoked:
+            self.end(Unauthorized("this token was revoked"))
+        elif not self._behind:
+            self._write(frame)
+        elif len(self._events) < self.house.settings.outbox_limit:
+            self._events.append(frame)
+        else:
+            self.end(Busy("you read too slowly; connect again and subscribe from your last cursor"))
+
+    def push_view(self, room: str, frame: str) -> None:
+        if not self._behind:
+            self._write(frame)
+        else:
+            self._views[room] = frame
+
+    def _write(self, frame: str) -> None:
+        """Write straight out, as nearly always works; only what has to wait is left to the writer's task."""
+        sending = self._send({"type": "websocket.send", "text": frame})
+        try:
+            first = sending.send(None)  # type: ignore[attr-defined]  # an ASGI send is a coroutine
+        except StopIteration:
+            return
+        except Exception as gone:  # the reader will notice too
+            log.debug("pushing to a WebSocket: %s", gone)
+            return
+        self._behind = True
+        self._stuck = Started(sending, first)
+        self._wake.set()
+
+    async def _catch_up(self) -> None:
+        """The writer's task: for whom we could not write straight out."""
         while True:
-            await self.wake.wait()
-            self.wake.clear()
-            while events or self.views:
-                while events:
-                    await send({"type": "websocket.send", "text": events.popleft()})
-                if self.views:
-                    views, self.views = self.views, {}
-                    for frame in views.values():
-                        await send({"type": "websocket.send", "text": frame})
+            await self._wake.wait()
+            self._wake.clear()
+            if self._stuck is not None:
+                await self._stuck
+                self._stuck = None
+            while self._events or self._views:
+                while self._events:
+                    await self._send({"type": "websocket.send", "text": self._events.popleft()})
+                views, self._views = self._views, {}
+                for frame in views.values():
+                    await self._send({"type": "websocket.send", "text": frame})
+            self._behind = False
             if self.ending is not None:
                 await self.close(self.ending)
                 return
 
     def end(self, reason: CohabitError) -> None:
         self.ending = reason
-        self.events.clear()
-        self.wake.set()
+        self._behind = True
+        self._events.clear()
+        self._wake.set()
 
     async def close(self, reason: CohabitError) -> None:
         """Say why, and hang up."""
@@ -260,22 +297,29 @@ class RoomSink:
     def __init__(self, connection: Connection, room: str) -> None:
         self._connection = connection
         self._room = room
-        self._limit = connection.house.settings.outbox_limit
-
-    def events(self, frame: str) -> None:
-        connection = self._connection
-        if len(connection.events) >= self._limit:
-            connection.end(Busy("you read too slowly; connect again and subscribe from your last cursor"))
-            return
-        if connection.credential.revoked:
-            connection.end(Unauthorized("this token was revoked"))
-            return
-        connection.events.append(frame)
-        connection.wake.set()
+        self.events = connection.push_event
+        self.end = connection.end
 
     def view(self, frame: str) -> None:
-        self._connection.views[self._room] = frame
-        self._connection.wake.set()
+        self._connection.push_view(self._room, frame)
 
-    def end(self, reason: CohabitError) -> None:
-        self._connection.end(reason)
+
+class Started:
+    """The rest of a coroutine that has been driven to its first pause."""
+
+    def __init__(self, coroutine: Any, waiting_for: Any) -> None:
+        self._coroutine = coroutine
+        self._waiting_for = waiting_for
+
+    def __await__(self) -> Generator[Any, Any, None]:
+        waiting_for = self._waiting_for
+        try:
+            while True:
+                try:
+                    yield waiting_for
+                except BaseException as thrown:
+                    waiting_for = self._coroutine.throw(thrown)
+                else:
+                    waiting_for = self._coroutine.send(None)
+        except StopIteration:
+            return

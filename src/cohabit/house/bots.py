@@ -5,8 +5,9 @@ import logging
 from typing import TYPE_CHECKING
 
 from cohabit.agents.contract import Agent
-from cohabit.agents.registry import make_agent
-from cohabit.errors import CohabitError
+from cohabit.agents.registry import BRAINS, make_agent
+from cohabit.errors import BadArgs, CohabitError
+from cohabit.model.suggest import nearest
 from cohabit.room.common import ViewReply
 
 if TYPE_CHECKING:
@@ -18,6 +19,12 @@ STEP_MS = 600
 """How long a bot thinks at least, so that people can follow."""
 PATIENCE_MS = 20_000
 MOST_REFUSALS = 20
+
+
+def check_brain(name: str | None) -> None:
+    """Refuse a brain that this house does not have."""
+    if name is not None and name not in BRAINS:
+        raise BadArgs(f"there is no brain {name[:40]!r}", did_you_mean=nearest(name[:40], list(BRAINS), 2))
 
 
 class Bots:
@@ -37,7 +44,7 @@ class Bots:
         self._looked[host.room.id] = version
         for member in host.room.state.members.values():
             key = (host.room.id, member.id)
-            if member.played_by_bot and member.stand_in and key not in self._tasks:
+            if member.played_by_bot and member.stand_in in BRAINS and key not in self._tasks:
                 task = asyncio.get_running_loop().create_task(self._play(host, member.id, member.stand_in))
                 self._tasks[key] = task
                 task.add_done_callback(lambda _, key=key: self._tasks.pop(key, None))  # type: ignore[misc]

@@ -7,6 +7,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from cohabit.errors import BadArgs, PermissionDenied, RecordCorrupt
+from cohabit.house.bots import check_brain
 from cohabit.house.context import HouseContext
 from cohabit.house.offers import Offer, offers_for
 from cohabit.model.grant import Capability
@@ -210,6 +211,7 @@ async def invite(
 ) -> Invitation:
     """Add a member and make its credential: kind, role and seat are bound to it. The token is shown once."""
     house, host = ctx.house, ctx.room
+    check_brain(stand_in)
     if len(host.room.state.members) >= house.settings.members_limit:
         raise PermissionDenied(f"this room has its {house.settings.members_limit} members already")
     args = {"id": id, "kind": kind, "role": role, "claim": claim, "team": team, "stand_in": stand_in}

@@ -8,13 +8,13 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
-from cohabit.agents.registry import BRAINS
 from cohabit.errors import BadArgs, Busy, CohabitError, Conflict, Quarantined, UnknownRoom
 from cohabit.house import commands as house_commands
-from cohabit.house.bots import Bots
+from cohabit.house.bots import Bots, check_brain
+from cohabit.house.calls import Call
 from cohabit.house.clock import Clock, SystemClock
 from cohabit.house.context import HouseContext
-from cohabit.house.identities import Identities
+from cohabit.house.identities import Identities, hashed, make_token
 from cohabit.house.loading import load_room
 from cohabit.house.memory import MemoryStore
 from cohabit.house.rooms import RoomHost
@@ -23,7 +23,6 @@ from cohabit.house.sqlite import SQLiteStore
 from cohabit.house.store import Credential, Store, Write
 from cohabit.house.worldthread import Watchdog, apart
 from cohabit.house.writer import Writer
-from cohabit.model.suggest import nearest
 from cohabit.registry import lasting_source, make_world
 from cohabit.room.commands import Command, CommandTable, declared_in
 from cohabit.room.decide import by_grant
@@ -141,7 +140,9 @@ class House:
                     wait_ms = listed.check(args).get("wait_ms", 0)
                     if wait_ms:
                         return await host.call_waiting(credential.who, command, args, key, wait_ms)
-            return await host.call(credential.who, command, args, key)
+            host.time.heard_of(credential.who)
+            call = Call(credential.who, command, args, key)
+            return call.answer() if host.put(call) else await call.wait()
         except CohabitError as refusal:
             self.refusals[refusal.code] = self.refusals.get(refusal.code, 0) + 1
             raise
@@ -200,15 +201,16 @@ class House:
         self._busy_names.add(name)
         try:
             room, snapshot = await apart(name, lambda: _new_room(scenario, name, seed, now), self._loading_s)
-            await self.writer.submit(Write(name, room.record.take_pending(), (snapshot.seq, snapshot.encode())))
+            tokens = {agent.id: agent.token or make_token() for agent in scenario.agents}
+            keys = [Credential(hashed(tokens[a.id]), a.id, a.kind, name, created_at=now) for a in scenario.agents]
+            body = (snapshot.seq, snapshot.encode())
+            await self.writer.submit(Write(name, room.record.take_pending(), body, credentials=keys))
+            for credential in keys:
+                self.identities.know(credential)
             room.stored(snapshot)
             self._run(room)
         finally:
             self._busy_names.discard(name)
-        tokens = {
-            agent.id: self.identities.add(agent.id, at=now, token=agent.token, kind=agent.kind, room=name)
-            for agent in scenario.agents
-        }
         return name, tokens
 
     def _free_id(self, base: str) -> str:
@@ -231,9 +233,10 @@ class House:
             if agent.token is not None and self.identities.knows(agent.token):
                 raise Conflict(f"agents[{i}]: this token is in use in this house already; give {agent.id} another")
             for brain in (agent.brain, agent.stand_in):
-                if brain is not None and brain not in BRAINS:
-                    hints = nearest(brain, list(BRAINS), 2)
-                    raise BadArgs(f"agents[{i}]: there is no brain {brain!r}", did_you_mean=hints)
+                try:
+                    check_brain(brain)
+                except BadArgs as wrong:
+                    raise BadArgs(f"agents[{i}]: {wrong.message}", did_you_mean=wrong.did_you_mean) from None
 
     async def delete_room(self, room_id: str) -> None:
         """Forget a room, with its record and its credentials."""

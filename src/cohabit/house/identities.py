@@ -15,7 +15,10 @@ LOOK_EVERY_MS = 1000
 
 def make_token() -> str:
     """48 random letters and digits."""
-    return "".join(secrets.choice(ALPHABET) for _ in range(TOKEN_LENGTH))
+    made = ""
+    while len(made) < TOKEN_LENGTH:  # bytes from 248 on would favour the first letters
+        made += "".join(ALPHABET[byte % 62] for byte in secrets.token_bytes(64) if byte < 248)
+    return made[:TOKEN_LENGTH]
 
 
 def hashed(token: str) -> bytes:
@@ -84,8 +87,12 @@ class Identities:
         token = token or make_token()
         made = Credential(hashed(token), who, kind, room, host, label, at, expires_at)
         self._store.put_credential(made)
-        self._by_hash[made.hash] = made
+        self.know(made)
         return token
+
+    def know(self, credential: Credential) -> None:
+        """Take over a credential that is in the store."""
+        self._by_hash[credential.hash] = credential
 
     def of(self, who: str, room: str | None) -> list[Credential]:
         return [c for c in self._by_hash.values() if c.who == who and c.room == room and not c.revoked]

@@ -20,6 +20,8 @@ class MemoryStore:
             self._lines.setdefault(write.room, []).extend((x.seq, x.body, x.digest) for x in write.lines)
             if write.snapshot is not None:
                 self._snapshots[write.room] = write.snapshot[1]
+            for credential in write.credentials:
+                self.put_credential(credential)
 
     def rooms(self) -> list[str]:
         return sorted(self._lines)

@@ -29,8 +29,8 @@ from cohabit.room.room import Room
 log = logging.getLogger("cohabit")
 SLOW_S = 0.05
 """A call of a quick world that takes longer than this is slow …"""
-SLOW_RUNS, SLOW_OUT_OF = 3, 100
-"""… and if so many out of so many are, the world is moved to a thread. One alone may be the machine's doing."""
+SLOW_RUNS, SLOW_WITHIN_MS = 3, 10_000
+"""… and if there are so many within so long, the world is moved to a thread. One alone may be the machine's doing."""
 AUDIT_MS = 1_000
 """How long a refusal may wait before it is written."""
 
@@ -58,8 +58,10 @@ class RoomHost:
         self._ran: list[Call] = []  # run, and waiting for the next batch
         self._running = False  # a thread is at it
         self._at_work: list[Call] = []  # what the thread is at
+        self._begun = 0.0  # when the call that it is at began
+        self._deadline: asyncio.TimerHandle | None = None
         self._writing = False  # a batch is on its way to the disk
-        self._runs = self._slow_runs = 0
+        self._slow: deque[int] = deque(maxlen=SLOW_RUNS)
         self._flush_planned = False
         self._audit_planned = False
         self._since_snapshot = len(room.record.tail)
@@ -70,15 +72,18 @@ class RoomHost:
         """Put a call through the room; returns when the answer may leave."""
         if via is None:
             self.time.heard_of(who)
-        return await self._put(Call(who, name, args, key, via))
+        call = Call(who, name, args, key, via)
+        return call.answer() if self.put(call) else await call.wait()
 
     async def peek(self, look: Callable[[Room], Any]) -> Any:
         """Look at the room between calls, through the queue like everybody else."""
-        return await self._put(PeekCall(look))
+        call = PeekCall(look)
+        return call.answer() if self.put(call) else await call.wait()
 
     async def admit(self, guest: dict[str, Any]) -> None:
         """Let somebody in whom nobody invited."""
-        await self._put(SystemCall("admitted", guest))
+        call = SystemCall("admitted", guest)
+        call.answer() if self.put(call) else await call.wait()
 
     def system(self, do: str, args: Any) -> None:
         """Something the house itself does; nobody waits for it."""
@@ -90,7 +95,8 @@ class RoomHost:
         """Wait until all that has been asked so far is durable."""
         await self.peek(lambda room: None)
 
-    async def _put(self, call: Call) -> Any:
+    def put(self, call: Call) -> bool:
+        """Take a call up; may its answer leave at once? Otherwise wait for it: something is not durable yet."""
         if self.failure is not None:
             raise self.failure
         if len(self._queue) + len(self._ran) >= self.settings.queue_limit:
@@ -100,7 +106,7 @@ class RoomHost:
             if not self._undurable and self.failure is None:
                 if call.error is not None:
                     self._audit_soon()
-                return call.answer()
+                return True
             self._ran.append(call)
             self._flush_soon()
         else:
@@ -108,7 +114,7 @@ class RoomHost:
             self._pump()
         if self.failure is not None:
             raise call.error or self.failure
-        return await call.wait()
+        return False
 
     async def call_waiting(self, who: str, name: str, args: Any, key: str | None, wait_ms: int) -> Any:
         """A call that may answer "nothing yet": ask again whenever something happened, until time is up."""
@@ -166,58 +172,58 @@ class RoomHost:
 
     def _run_here(self, batch: Sequence[Call]) -> None:
         """World code on the event loop, under the watchdog's eye."""
+        at = self._clock.now()
         try:
             with self._watchdog as watch:
-                at = self._clock.now()
                 for call in batch:
                     call.run(self.room, at)
         except WorldHung:
             self._quarantine(batch)
             return
-        self._runs += 1
-        if self._runs % SLOW_OUT_OF == 0:
-            self._slow_runs = 0
         if watch.took > SLOW_S:
-            self._slow_runs += 1
-            if self._slow_runs == SLOW_RUNS:
+            self._slow.append(at)
+            if len(self._slow) == SLOW_RUNS and at - self._slow[0] < SLOW_WITHIN_MS:
                 log.warning("room %s: its world is not quick; it moves to a thread", self.room.id)
                 self._quick = False
-        self._stop_if_broken(batch)
+        if call.error is not None or len(batch) > 1:
+            self._stop_if_broken(batch)
 
     def _run_on_thread(self, batch: list[Call]) -> None:
         loop = asyncio.get_running_loop()
         if self._thread is None:
             self._thread = WorldThread(self.room.id)
-        at, limit = self._clock.now(), self.settings.world_deadline_s
+        at = self._clock.now()
         self._at_work = batch
-        begun = loop.time()  # when the call that the thread is at began
+        self._begun = loop.time()
 
         def job() -> None:
-            nonlocal begun
             for call in batch:
-                begun = loop.time()
+                self._begun = loop.time()  # each call has the whole time that a call may take
                 call.run(self.room, at)
-            begun = loop.time()
-            loop.call_soon_threadsafe(ran, self._prepare())
+            self._begun = loop.time()
+            loop.call_soon_threadsafe(self._ran_on_thread, batch, self._prepare())
 
-        def look() -> None:
-            nonlocal watch
-            if loop.time() - begun >= limit:
-                self._quarantine(batch)
-            else:
-                watch = loop.call_at(begun + limit, look)
-
-        def ran(frames: Frames) -> None:
-            watch.cancel()
-            self._running = False
-            self._at_work = []
-            self._stop_if_broken(batch)
-            if self.failure is None:
-                self._ran.extend(batch)
-                self._commit(frames)
-
-        watch = loop.call_at(begun + limit, look)
+        self._deadline = loop.call_later(self.settings.world_deadline_s, self._look_at_thread, batch)
         self._thread.submit(job)
+
+    def _look_at_thread(self, batch: Sequence[Call]) -> None:
+        """Has the call that the thread is at taken too long?"""
+        loop = asyncio.get_running_loop()
+        left = self._begun + self.settings.world_deadline_s - loop.time()
+        if left <= 0:
+            self._quarantine(batch)
+        else:
+            self._deadline = loop.call_later(left, self._look_at_thread, batch)
+
+    def _ran_on_thread(self, batch: Sequence[Call], frames: Frames) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+        self._running = False
+        self._at_work = []
+        self._stop_if_broken(batch)
+        if self.failure is None:
+            self._ran.extend(batch)
+            self._commit(frames)
 
     def _stop_if_broken(self, batch: Sequence[Call]) -> None:
         """A room that could not go back, or whose world fails at what the house must do, cannot go on."""

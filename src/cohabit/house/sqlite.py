@@ -91,6 +91,8 @@ class SQLiteStore:
             )
             newest = max(r.id for r in write.refusals)
             self._db.execute("delete from refusals where room = ? and id <= ?", (room, newest - REFUSALS_KEPT))
+        for credential in write.credentials:
+            self._put_credential(credential)
         if write.forget_before is not None:
             self._forget(room, write.forget_before)
 
@@ -168,11 +170,14 @@ class SQLiteStore:
 
     def put_credential(self, credential: Credential) -> None:
         with self._transaction():
-            self._db.execute(
-                "insert or replace into credentials values (?, ?)",
-                (credential.hash, msgspec.msgpack.encode(credential)),
-            )
-            self._db.execute("update meta set value = value + 1 where key = 'credentials'")
+            self._put_credential(credential)
+
+    def _put_credential(self, credential: Credential) -> None:
+        self._db.execute(
+            "insert or replace into credentials values (?, ?)",
+            (credential.hash, msgspec.msgpack.encode(credential)),
+        )
+        self._db.execute("update meta set value = value + 1 where key = 'credentials'")
 
     def credentials_version(self) -> int:
         return int(self._read("select value from meta where key = 'credentials'")[0][0])

@@ -17,12 +17,13 @@ Row = tuple[int, bytes, bytes]
 
 
 class Write(Struct):
-    """One room's part of a commit."""
+    """One room's part of a commit. A new room comes with the credentials of its members."""
 
     room: str
     lines: Sequence[Line] = ()
     snapshot: tuple[int, bytes] | None = None
     refusals: Sequence[Refusal] = ()
+    credentials: "Sequence[Credential]" = ()
     forget_before: int | None = None  # entries older than this may go, as far as snapshots allow
 
 

@@ -17,6 +17,7 @@ from cohabit.model.grant import (
     names_held,
 )  # fmt: skip
 from cohabit.model.message import TEAM
+from cohabit.model.observation import Observation
 from cohabit.room import bus, turns
 from cohabit.room.commands import command
 from cohabit.room.context import Context
@@ -220,7 +221,7 @@ def roster(ctx: Context) -> Roster:
 # -- seeing -------------------------------------------------------------------------------------
 class ViewReply(Struct, omit_defaults=True):
     text: str
-    observation: dict[str, Any]
+    observation: Observation
     to_move: list[str]
     your_turn: bool
     over: bool = False
@@ -237,7 +238,7 @@ def view(ctx: Context) -> ViewReply:
 def view_reply(ctx: Context) -> ViewReply:
     seen = ctx.room.view(ctx.member)
     return ViewReply(
-        seen.text, seen.observation.to_structured(), seen.to_move, is_turn_of(ctx, ctx.member), seen.over,
+        seen.text, seen.observation, seen.to_move, is_turn_of(ctx, ctx.member), seen.over,
         seen.paused, seen.tick,
     )  # fmt: skip
 

@@ -129,7 +129,9 @@ class Begun(Struct):
 @command(category="control", needs=C.CONTROL_WORLD, records=True, ungated=True)
 def reset(
     ctx: Context,
-    seed: Annotated[Annotated[int, Meta(ge=0, le=2**63 - 1)] | None, Meta(description="left out: the same again")] = None,
+    seed: Annotated[
+        Annotated[int, Meta(ge=0, le=2**63 - 1)] | None, Meta(description="another seed; left out: the same again")
+    ] = None,
 ) -> Begun:
     """Start the world over, from the same seed unless you give another. The record goes on."""
     return _begin_again(ctx, ctx.state.seed if seed is None else seed, "reset the world")

@@ -41,6 +41,8 @@ DIGEST_EVERY = 256
 """After so many entries the room writes down a digest of itself, so that a replay proves itself."""
 CHOICES_SHOWN = 40
 """How many legal actions the text of a view lists."""
+MOVERS_SHOWN = 20
+"""How many of those whose turn it is a view names."""
 KEYS_KEPT = 32
 """Idempotency keys remembered per member."""
 CALLS_PER_SECOND = 1_000
@@ -79,6 +81,8 @@ class Room:
         self.seats: dict[SeatId, Seat] = {s.id: s for s in state.seats}
         self.roster_version = 0  # goes up whenever who sees what may have changed
         self._to_move: Sequence[SeatId] | None = None
+        self._movers: list[str] | None = None
+        self._views: dict[Eye, View] = {}
         self._ordered = world.spec.pace == "turns"
         self._fog = world.spec.fog
         # What a world leaves to its base class need not be asked for at every step.
@@ -291,7 +295,7 @@ class Room:
                 self.clocks.changed()
                 self.roster_version += 1
         if command.category != "bus":
-            self._to_move = None
+            self.moved()
             turns.after(self, context)
         return result, context.told
 
@@ -343,9 +347,24 @@ class Room:
             self._to_move = self.world.to_move()
         return self._to_move
 
+    def movers(self) -> list[str]:
+        """The members (or seats nobody holds) whose turn it is; nobody when it is over."""
+        if self._movers is None:
+            state = self.state
+            if not self.to_move():
+                self._movers = []
+            elif state.turn_based and state.turn_order:
+                self._movers = [state.turn_order[state.turn_index]]
+            else:
+                self._movers = names(state, self.to_move())
+        return self._movers
+
     def moved(self) -> None:
-        """The world went on within an entry: ask it anew whom it waits for."""
+        """The world went on: what was asked of it before this no longer counts."""
         self._to_move = None
+        self._movers = None
+        if self._views:
+            self._views = {}
 
     # -- seeing -----------------------------------------------------------------------------------
     def eye(self, member: Member) -> Eye | None:
@@ -360,7 +379,9 @@ class Room:
 
     def view_through(self, looks: Eye) -> View:
         """What an eye sees, as values and as text."""
-        view: View = self.guarded(self._view_through, looks)
+        view = self._views.get(looks)
+        if view is None:
+            view = self._views[looks] = self.guarded(self._view_through, looks)
         return view
 
     def observe(self, looks: Eye) -> Observation:
@@ -371,19 +392,14 @@ class Room:
     def _view_through(self, looks: Eye) -> View:
         seen = self._observe(looks)
         to_move = self.to_move()
-        if self.state.turn_based and self.state.turn_order:
-            movers = [self.state.turn_order[self.state.turn_index]]
-        else:
-            movers = names(self.state, to_move)
-        over = not to_move
-        text = seen.to_text()
-        text += "\n\nIt is over." if over else f"\n\nTo move: {', '.join(movers)}"
+        movers = self.movers()
+        text = f"{seen.to_text()}\n\n{_turn_words(movers)}"
         if looks.seat is not None and looks.seat in to_move:
             choices = self._choices(self.seats[looks.seat])
             if choices:
                 seen = msgspec.structs.replace(seen, choices=choices)
                 text += "\nYou can: " + _choices_text(choices)
-        return View(text, seen, [] if over else movers, over, self.state.paused, self.state.tick)
+        return View(text, seen, movers[:MOVERS_SHOWN], not to_move, self.state.paused, self.state.tick)
 
     def _observe(self, looks: Eye) -> Observation:
         seen = self.world.observe(looks)
@@ -454,7 +470,7 @@ class Room:
         self.seats = {s.id: s for s in self.state.seats}
         self.clocks.changed()
         self.roster_version += 1
-        self._to_move = None
+        self.moved()
         self.world.restore(back.world)
         self.record = Record(back.seq, back.digest, back.at)
         checkpoint, self._checkpoint = self._checkpoint, None  # who fails on the way back does not go back again
@@ -505,6 +521,13 @@ def _same_version(state: RoomState, world: World) -> None:
 def _refusal(decision: Decision) -> CohabitError:
     details = {"needs": list(decision.needs)} if decision.needs else {}
     return by_code({"code": decision.code, "message": decision.reason, **details})
+
+
+def _turn_words(movers: list[str]) -> str:
+    if not movers:
+        return "It is over."
+    more = f" and {len(movers) - MOVERS_SHOWN} more" if len(movers) > MOVERS_SHOWN else ""
+    return f"To move: {', '.join(movers[:MOVERS_SHOWN])}{more}"
 
 
 def _choices_text(choices: Sequence[Mapping[str, Any]]) -> str:

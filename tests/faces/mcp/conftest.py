@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 import httpx2
@@ -13,6 +13,7 @@ import pytest
 import uvicorn
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from starlette.types import ASGIApp
 
 from cohabit.faces.app import make_app
 from cohabit.faces.serve import Server
@@ -86,11 +87,11 @@ async def house() -> AsyncIterator[House]:
 
 
 @asynccontextmanager
-async def listening(house: House, **how: Any) -> AsyncIterator[str]:
-    """The house on a free port; its address."""
+async def listening(app: ASGIApp) -> AsyncIterator[str]:
+    """The app on a free port; its address."""
     listener = socket.create_server(("127.0.0.1", 0))
     ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-    config = uvicorn.Config(make_app(house, **how), log_config=None, timeout_graceful_shutdown=3)
+    config = uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=3)
     server = Server(config, lambda: ready.set_result(None))
     running = asyncio.create_task(server.serve(sockets=[listener]))
     await asyncio.wait({ready, running}, return_when=asyncio.FIRST_COMPLETED)
@@ -103,7 +104,19 @@ async def listening(house: House, **how: Any) -> AsyncIterator[str]:
 
 
 @pytest.fixture
-async def table(house: House) -> AsyncIterator[Table]:
-    _, tokens = await house.create_room(scenario(), "nim")
-    async with listening(house) as url:
-        yield Table(house, url, tokens)
+def serving(house: House) -> Callable[[ASGIApp], AbstractAsyncContextManager[Table]]:
+    """A table of Nim behind any app."""
+
+    @asynccontextmanager
+    async def serve(app: ASGIApp) -> AsyncIterator[Table]:
+        _, tokens = await house.create_room(scenario(), "nim")
+        async with listening(app) as url:
+            yield Table(house, url, tokens)
+
+    return serve
+
+
+@pytest.fixture
+async def table(house: House, serving: Callable[[ASGIApp], AbstractAsyncContextManager[Table]]) -> AsyncIterator[Table]:
+    async with serving(make_app(house)) as table:
+        yield table

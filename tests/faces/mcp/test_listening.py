@@ -9,6 +9,13 @@ from typing import Any
 import pytest
 from mcp.client.subscriptions import ResourceUpdated, ToolsListChanged
 from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
+from mcp_types import SubscriptionFilter
+from starlette.applications import Starlette
+
+from cohabit.faces.mcp.backend import InHouse
+from cohabit.faces.mcp.listening import Interest
+from cohabit.faces.mcp.resources import address
+from cohabit.faces.mcp.server import McpFace
 
 VIEW, AUDIT, MESSAGES = ("cohabit://nim/view", "cohabit://nim/audit", "cohabit://nim/messages")
 
@@ -40,8 +47,9 @@ async def test_a_right_that_is_taken_away_ends_the_news_of_it_and_changes_the_to
         await table.act("hal", "revoke", {"member": "bob"})
         assert await anext(events) == ToolsListChanged()
         await table.act("ann", "take", {"n": 1})
-        await table.act("hal", "revoke_token", {"member": "bob"})
-        assert [event async for event in events] == []  # the move was not for him
+        table.house.identities.revoke("bob", "nim")
+        await table.act("ann", "send_message", {"to": "eve", "content": "he is gone"})
+        assert [event async for event in events] == []  # neither was for him
 
 
 async def test_a_revoked_token_ends_its_streams(table: Any) -> None:
@@ -69,6 +77,29 @@ async def test_nobody_can_hold_more_streams_than_the_house_allows(table: Any) ->
 async def test_a_stream_ends_in_order_when_its_room_closes(table: Any) -> None:
     async with table.client("bob") as client, client.listen(resource_subscriptions=[VIEW]) as sub:
         table.house.rooms["nim"].close()
+        assert [event async for event in sub] == []
+
+
+async def test_many_changes_make_one_notification(house: Any, table: Any) -> None:
+    backend = InHouse(house, house.identify(table.tokens["bob"]), "nim")
+    interest = Interest(backend, SubscriptionFilter())
+    await interest.add(MESSAGES, address(backend, MESSAGES))
+    for n in range(3):
+        await table.act("ann", "send_message", {"to": "bob", "content": str(n)})
+    assert await interest.due() == [ResourceUpdated(MESSAGES)]
+    interest.close()
+    assert await interest.due() == []
+
+
+async def test_every_stream_ends_in_order_before_the_server_stops(house: Any, serving: Any) -> None:
+    face = McpFace(house)
+    app = Starlette(routes=face.routes(), lifespan=lambda app: face.lifespan())
+    async with (
+        serving(app) as table,
+        table.client("bob") as client,
+        client.listen(resource_subscriptions=[VIEW]) as sub,
+    ):
+        face.close()
         assert [event async for event in sub] == []
 
 

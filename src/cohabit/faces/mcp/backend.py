@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from cohabit.errors import CohabitError, UnknownRoom
+from cohabit.errors import CohabitError, Unauthorized, UnknownRoom
 from cohabit.house.house import HOUSE_COMMANDS, House
 from cohabit.house.offers import Offer, offer_of, offers_for
 from cohabit.house.rooms import RoomHost
@@ -131,13 +131,19 @@ class InHouse:
         while host.failure is None:
             version = host.version
             member = host.room.state.members.get(self.credential.who)
-            if member is None:
+            if member is None or not self._good():
                 tell(OVER)
                 return
             if held is not None and held != member.held:
                 tell(RIGHTS)
             held = member.held
             await host.changed_since(version, self.house.clock.now() + LOOK_AGAIN_MS)
+
+    def _good(self) -> bool:
+        try:
+            return bool(self.house.identities.still_good(self.credential, self.house.clock.now()))
+        except Unauthorized:
+            return False
 
 
 class _Told(msgspec.Struct):

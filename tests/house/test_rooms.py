@@ -1,0 +1,212 @@
+"""Many rooms in one house, and what each member is told of its own."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from cohabit.errors import BadArgs, Busy, CohabitError, Conflict
+from cohabit.room.scenario import AgentSpec, Scenario
+
+from .making import ANN, BOB, HOST, OWL, make_room, open_house, player
+from .test_durability import Ear
+
+
+async def test_many_rooms_play_at_once_and_know_nothing_of_each_other() -> None:
+    async with open_house() as house:
+        rooms = [await make_room(house, room=f"r{i}") for i in range(50)]
+        await asyncio.gather(*(who["ann"]("hide", {"n": i}) for i, who in enumerate(rooms) for _ in range(5)))
+        for i, who in enumerate(rooms):
+            assert (await who["ann"]("numbers"))["red"] == [i] * 5
+            assert [line.id for line in (await who["ann"]("rooms")).rooms] == [f"r{i}"]
+
+
+async def test_a_rooms_fate_does_not_depend_on_the_rooms_beside_it() -> None:
+    digests = []
+    for neighbours in (0, 5):
+        async with open_house() as house:
+            who = await make_room(house, world="nim")
+            others = [await make_room(house, room=f"r{i}", world="nim") for i in range(neighbours)]
+            for n, name in ((1, "ann"), (2, "bob"), (3, "ann")):
+                await asyncio.gather(who[name]("take", {"n": n}), *(o[name]("take", {"n": 1}) for o in others))
+            room = house.rooms["den"].room
+            await house.rooms["den"].drained()
+            digests.append((room.world.snapshot(), [e.entry.told for e in room.record.tail if e.entry.do == "take"]))
+    assert digests[0] == digests[1]
+
+
+async def test_two_rooms_of_one_name_at_once_are_one_room_and_a_conflict() -> None:
+    async with open_house() as house:
+        results = await asyncio.gather(make_room(house), make_room(house), make_room(house), return_exceptions=True)
+        assert sum(isinstance(r, Conflict) for r in results) == 2
+        (who,) = [r for r in results if isinstance(r, dict)]
+        assert (await who["ann"]("hide", {"n": 1})).success
+
+
+async def test_rooms_without_a_name_get_one_each() -> None:
+    async with open_house() as house:
+        plan = Scenario(agents=[AgentSpec(id="a")], scenario="My Game!")
+        made = await asyncio.gather(*(house.create_room(plan) for _ in range(3)))
+        assert sorted(name for name, _ in made) == ["my-game-1", "my-game-2", "my-game-3"]
+
+
+@pytest.mark.parametrize("name", ["Den", "den/1", "", "-den", "x" * 64, "den den", "dén"])
+async def test_a_room_has_a_name_that_fits_an_address(name: str) -> None:
+    async with open_house() as house:
+        if name:
+            with pytest.raises(BadArgs):
+                await make_room(house, room=name)
+        assert house.rooms == {}
+
+
+async def test_a_house_has_a_limit_of_rooms() -> None:
+    async with open_house(rooms_limit=2) as house:
+        for name in ("a", "b"):
+            await make_room(house, room=name)
+        with pytest.raises(Busy):
+            await make_room(house, room="c")
+
+
+@pytest.mark.parametrize(("world", "code"), [("nimm", "UNKNOWN_ASSET"), ("missing.py", "UNKNOWN_ASSET")])
+async def test_a_world_that_is_not_there_opens_no_room(world: str, code: str) -> None:
+    async with open_house() as house:
+        with pytest.raises(CohabitError) as refused:
+            await house.create_room(Scenario(agents=[AgentSpec(id="a")], world=world), "den")
+        assert refused.value.code == code
+        assert house.rooms == {}
+
+
+async def test_a_config_that_does_not_fit_opens_no_room() -> None:
+    async with open_house() as house:
+        for config in ({"stones": "many"}, {"stone": 3}, {"stones": 0}):
+            with pytest.raises(BadArgs):
+                await make_room(house, world="nim", config=config)
+        assert house.rooms == {}
+
+
+# -- the feed ---------------------------------------------------------------------------------------
+async def test_a_reader_resumes_from_its_cursor_and_misses_nothing() -> None:
+    async with open_house(recent_entries=5) as house:
+        who = await make_room(house)
+        heard: list[str] = []
+        cursor = ""
+        for i in range(40):
+            await who["ann"]("shout", {"text": f"<{i}>"})
+            if i % 7 == 0:
+                page = await who["bob"]("events", {"cursor": cursor, "max": 3})
+                heard += [item.text for item in page.items]
+                cursor = page.cursor
+        more = True
+        while more:
+            page = await who["bob"]("events", {"cursor": cursor, "max": 3})
+            heard += [item.text for item in page.items]
+            cursor, more = page.cursor, page.more
+        assert [text for text in heard if "<" in text] == [f"red: <{i}>" for i in range(40)]
+
+
+async def test_the_newest_events_come_in_order() -> None:
+    async with open_house() as house:
+        who = await make_room(house)
+        for i in range(10):
+            await who["ann"]("shout", {"text": f"<{i}>"})
+        page = await who["bob"]("events", {"last": 3})
+        assert [item.text for item in page.items] == ["red: <7>", "red: <8>", "red: <9>"]
+
+
+async def test_nothing_hidden_is_in_the_feed_or_its_cursor() -> None:
+    async with open_house() as house:
+        who = await make_room(house, ANN, BOB, HOST, OWL, partial_intel=True)
+        await who["ann"]("shout", {"text": "hello"})
+        before = await who["bob"]("events")
+        await who["ann"]("hide", {"n": 4711})
+        await who["ann"]("mumble", {"n": 4712})
+        assert await who["bob"]("events") == before
+        assert len((await who["owl"]("events")).items) > len(before.items)
+
+
+async def test_made_up_and_foreign_cursors_are_refused() -> None:
+    async with open_house() as house:
+        one, two = await make_room(house, room="one"), await make_room(house, room="two")
+        await one["ann"]("shout", {"text": "x"})
+        foreign = (await one["ann"]("events")).cursor
+        for cursor in (foreign, "0" * 16, "7", "zz", "-1", foreign[:-1]):
+            with pytest.raises(BadArgs):
+                await two["ann"]("events", {"cursor": cursor})
+
+
+async def test_pushes_go_to_each_as_it_may_see() -> None:
+    async with open_house() as house:
+        who = await make_room(house, ANN, BOB, OWL, player("cy", 2), HOST, partial_intel=True)
+        host = house.rooms["den"]
+        ears = {name: Ear() for name in ("ann", "bob", "owl", "cy")}
+        for name, ear in ears.items():
+            host.release(host.subscribe(name, ear, True)[0])
+        await who["ann"]("hide", {"n": 4711})
+        await who["ann"]("shout", {"text": "now"})
+        await who["ann"]("send_message", {"to": "cy", "content": "psst"})
+        await host.drained()
+        frames = {name: ear.heard + ear.seen for name, ear in ears.items()}
+        assert {n for n, f in frames.items() if any("4711" in x for x in f)} == {"ann", "owl"}
+        assert {n for n, f in frames.items() if any("psst" in x for x in f)} == {"ann", "cy"}
+        assert all(sum("red: now" in x for x in ear.heard) == 1 for ear in ears.values())
+        for ear in ears.values():
+            assert all(json.loads(x)["room"] == "den" for x in ear.heard + ear.seen)
+
+
+async def test_a_grant_that_changes_changes_what_is_pushed_from_then_on() -> None:
+    async with open_house() as house:
+        who = await make_room(house, ANN, BOB, HOST, partial_intel=True)
+        host, ear = house.rooms["den"], Ear()
+        host.release(host.subscribe("bob", ear, True)[0])
+        await who["hostess"]("widen", {"member": "bob", "may": ["read_all"]})
+        await who["ann"]("hide", {"n": 4711})
+        assert any("4711" in frame for frame in ear.heard)
+        await who["hostess"]("revoke", {"member": "bob"})
+        ear.heard.clear()
+        ear.seen.clear()
+        await who["ann"]("shout", {"text": "4712"})
+        await host.drained()
+        assert ear.heard + ear.seen == []
+
+
+async def test_who_is_removed_hears_nothing_more() -> None:
+    async with open_house() as house:
+        who = await make_room(house)
+        host, ear = house.rooms["den"], Ear()
+        host.release(host.subscribe("bob", ear, True)[0])
+        await who["hostess"]("remove_member", {"member": "bob"})
+        ear.heard.clear()
+        ear.seen.clear()
+        await who["ann"]("shout", {"text": "he is gone"})
+        await host.drained()
+        assert ear.heard + ear.seen == []
+        with pytest.raises(CohabitError):
+            await who["bob"]("view")
+
+
+async def test_a_view_is_pushed_when_it_changed_and_not_when_it_did_not() -> None:
+    async with open_house() as house:
+        who = await make_room(house, ANN, BOB, HOST, partial_intel=True)
+        host, ear = house.rooms["den"], Ear()
+        host.release(host.subscribe("bob", ear, True)[0])
+        await who["ann"]("shout", {"text": "x"})
+        await host.drained()
+        seen = len(ear.seen)
+        await who["ann"]("hide", {"n": 1})
+        await host.drained()
+        assert len(ear.seen) == seen
+
+
+async def test_answers_of_one_member_come_in_the_order_it_asked() -> None:
+    async with open_house() as house:
+        who = await make_room(house)
+        order: list[int] = []
+
+        async def act(i: int) -> Any:
+            await who["ann"]("hide", {"n": i})
+            order.append(i)
+
+        await asyncio.gather(*(act(i) for i in range(50)))
+        assert order == list(range(50))
+        assert (await who["ann"]("numbers"))["red"] == list(range(50))

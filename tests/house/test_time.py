@@ -1,0 +1,328 @@
+"""Time in a house: waits that end, who is here, time-outs, ticks, and bots that stand in."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from cohabit.errors import BadArgs, CohabitError, Quarantined
+from cohabit.testing.clock import FakeClock
+
+from .making import ANN, BOB, HOST, HeldStore, deeds, make_room, open_house, player
+from .test_durability import Ear, a_moment
+
+
+# -- waiting ----------------------------------------------------------------------------------------
+async def test_a_wait_for_messages_ends_with_the_first_message() -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock) as house:
+        who = await make_room(house)
+        waiting = asyncio.create_task(who["bob"]("recv_messages", {"wait_ms": 30_000}))
+        await clock.advance(5_000)
+        assert not waiting.done()
+        await who["ann"]("send_message", {"to": "bob", "content": "wake up"})
+        got = await waiting
+        assert [m["content"] for m in got.items] == ["wake up"]
+
+
+async def test_a_wait_ends_by_itself_and_not_before() -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock) as house:
+        who = await make_room(house)
+        waiting = asyncio.create_task(who["bob"]("recv_messages", {"wait_ms": 2_000, "since_seq": 0}))
+        await clock.advance(1_999)
+        assert not waiting.done()
+        await clock.advance(1)
+        assert (await waiting).items == []
+
+
+async def test_a_wait_is_not_ended_by_what_is_somebody_elses() -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock) as house:
+        who = await make_room(house, ANN, BOB, HOST, partial_intel=True)
+        mail = asyncio.create_task(who["bob"]("recv_messages", {"wait_ms": 10_000}))
+        cursor = (await who["bob"]("events")).cursor
+        news = asyncio.create_task(who["bob"]("events", {"cursor": cursor, "wait_ms": 10_000}))
+        await a_moment()
+        await who["ann"]("hide", {"n": 1})
+        await who["ann"]("send_message", {"to": "hostess", "content": "x"})
+        await a_moment()
+        assert not mail.done()
+        assert not news.done()
+        await clock.advance(10_000)
+        assert (await mail).items == []
+        after = await news
+        assert {item.do for item in after.items} <= {"presence"}
+
+
+@pytest.mark.parametrize("wait_ms", [-1, 30_001, 10**12, "long"])
+async def test_a_wait_has_a_bound_and_asking_for_more_is_refused_and_audited(wait_ms: Any) -> None:
+    async with open_house() as house:
+        who = await make_room(house)
+        for name in ("recv_messages", "wait_for_turn"):
+            with pytest.raises(BadArgs):
+                await who["bob"](name, {"wait_ms": wait_ms})
+        with pytest.raises(BadArgs):
+            await who["bob"]("events", {"wait_ms": wait_ms})
+        refused = (await who["hostess"]("audit")).refusals
+        assert {r.command for r in refused} >= {"recv_messages", "wait_for_turn"}
+
+
+async def test_waiting_for_ones_turn_ends_when_it_comes_or_when_all_is_over() -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock) as house:
+        who = await make_room(house, world="nim", config={"stones": 3})
+        waiting = asyncio.create_task(who["bob"]("wait_for_turn", {"wait_ms": 30_000}))
+        await a_moment()
+        assert not waiting.done()
+        await who["ann"]("take", {"n": 1})
+        assert (await waiting).your_turn
+        waiting = asyncio.create_task(who["ann"]("wait_for_turn", {"wait_ms": 30_000}))
+        await a_moment()
+        await who["bob"]("take", {"n": 2})
+        assert (await waiting).over
+
+
+async def test_news_that_came_while_one_was_asking_is_not_waited_for() -> None:
+    async with open_house() as house:
+        who = await make_room(house)
+        cursor = (await who["bob"]("events")).cursor
+        await who["ann"]("shout", {"text": "early"})
+        got = await who["bob"]("events", {"cursor": cursor, "wait_ms": 30_000})
+        assert any("early" in item.text for item in got.items)
+
+
+async def test_a_hundred_waiters_are_all_woken() -> None:
+    async with open_house() as house:
+        who = await make_room(house)
+        waiting = [asyncio.create_task(who["bob"]("recv_messages", {"wait_ms": 30_000})) for _ in range(100)]
+        await a_moment()
+        await who["ann"]("send_message", {"to": "bob", "content": "all of you"})
+        assert all([(await w).count == 1 for w in waiting])
+
+
+# -- presence ---------------------------------------------------------------------------------------
+async def test_who_calls_is_here_and_who_is_silent_is_away_after_a_while() -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock, away_ms=10_000) as house:
+        who = await make_room(house)
+
+        async def here() -> set[str]:
+            await house.rooms["den"].drained()
+            return {m.id for m in house.rooms["den"].room.state.members.values() if m.here}
+
+        assert await here() == set()
+        await who["ann"]("view")
+        await who["bob"]("view")
+        await clock.advance(500)
+        assert await here() == {"ann", "bob"}
+        await clock.advance(8_000)
+        await who["ann"]("view")
+        await clock.advance(8_000)
+        assert await here() == {"ann"}
+        await clock.advance(30_000)
+        assert await here() == set()
+        came = [e.args["members"] for e in deeds(house.rooms["den"].room, "presence") if e.args["here"]]
+        assert came == [["ann", "bob"]], "comings are put on record together"
+
+
+async def test_who_is_connected_is_here_however_silent() -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock, away_ms=10_000) as house:
+        await make_room(house)
+        host, ear = house.rooms["den"], Ear()
+        host.subscribe("ann", ear, False)
+        await clock.advance(100_000)
+        assert host.room.state.members["ann"].here
+        host.unsubscribe(ear)
+        await clock.advance(100_000)
+        assert not host.room.state.members["ann"].here
+
+
+async def test_calling_often_does_not_flood_the_record() -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock) as house:
+        who = await make_room(house)
+        for _ in range(200):
+            await who["ann"]("view")
+            await clock.advance(50)
+        assert len(deeds(house.rooms["den"].room, "presence")) == 1
+
+
+# -- time-outs and ticks ----------------------------------------------------------------------------
+async def test_a_silent_seat_is_passed_over_by_the_houses_own_clock() -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock) as house:
+        who = await make_room(house, world="nim", turn_seconds=10, config={"stones": 20})
+        await clock.advance(10_000)
+        assert (await who["bob"]("whoami")).your_turn
+        await clock.advance(10_000)
+        assert (await who["ann"]("whoami")).your_turn
+        assert len(deeds(house.rooms["den"].room, "turn_timeout")) == 2
+
+
+async def test_a_grant_runs_out_by_the_houses_own_clock() -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock) as house:
+        who = await make_room(house)
+        await who["hostess"]("grant", {"member": "ann", "may": ["watch"], "expires_in_s": 5})
+        await clock.advance(5_000)
+        assert len(deeds(house.rooms["den"].room, "grant_expired")) == 1
+
+
+async def test_a_clock_world_runs_at_its_speed_stands_while_paused_and_its_ticks_are_summed() -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock, beat_ms=200) as house:
+        who = await make_room(house, world="Ticker")
+        room = house.rooms["den"].room
+        await clock.advance(10_000)
+        assert room.state.tick == 100
+        assert len(deeds(room, "ticks")) == 50
+        await who["ann"]("set_speed", {"speed_id": "x5"})
+        await clock.advance(10_000)
+        assert 590 <= room.state.tick <= 600
+        await who["ann"]("pause")
+        paused_at = room.state.tick
+        cursor = asyncio.create_task(keep_calling(who["ann"], clock, 20))
+        await cursor
+        assert room.state.tick == paused_at
+        await who["ann"]("resume")
+        await clock.advance(1_000)
+        assert room.state.tick > paused_at
+
+
+async def keep_calling(client: Any, clock: FakeClock, times: int) -> None:
+    for _ in range(times):
+        await clock.advance(1_000)
+        await client("whoami")
+
+
+async def test_time_that_the_machine_could_not_give_is_not_made_up_for() -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock, beat_ms=200) as house:
+        await make_room(house, world="Ticker")
+        vars(clock)["_now"] += 3_600_000  # the machine slept
+        await clock.advance(200)
+        assert house.rooms["den"].room.state.tick <= 30
+
+
+async def test_the_pause_of_a_player_who_leaves_runs_out() -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock, away_ms=10_000) as house:
+        who = await make_room(house, world="Ticker", pause_seconds=30)
+        await who["ann"]("pause")
+        await clock.advance(9_000)
+        assert house.rooms["den"].room.state.paused
+        await clock.advance(60_000)
+        assert not house.rooms["den"].room.state.paused
+
+
+async def test_a_player_who_comes_back_in_time_keeps_its_pause() -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock, away_ms=10_000) as house:
+        who = await make_room(house, world="Ticker", pause_seconds=30)
+        await who["ann"]("pause")
+        await clock.advance(25_000)
+        await who["ann"]("whoami")
+        await clock.advance(9_000)
+        await who["ann"]("whoami")
+        await clock.advance(9_000)
+        assert house.rooms["den"].room.state.paused
+
+
+# -- stand-ins --------------------------------------------------------------------------------------
+async def until(clock: FakeClock, done: Any, most: int = 200) -> None:
+    for _ in range(most):
+        if done():
+            return
+        await clock.advance(1_000)
+        await asyncio.sleep(0.001)  # a bot thinks on a thread of its own
+    raise AssertionError("it did not happen")
+
+
+async def test_a_bot_plays_for_who_is_away_and_hands_the_seat_back_at_once() -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock, away_ms=10_000) as house:
+        who = await make_room(
+            house, player("ann", 0, stand_in="random"), BOB, HOST, world="nim", stand_in_seconds=20, config={"stones": 900}
+        )
+        room = house.rooms["den"].room
+        await who["ann"]("take", {"n": 1})
+        await who["bob"]("take", {"n": 1})
+        await until(clock, lambda: deeds(room, "take")[-1].via == "random")
+        assert deeds(room, "stand_in")
+        assert (await who["bob"]("roster")).members[0].played_by == "random"
+        await who["bob"]("take", {"n": 1})
+        await until(clock, lambda: len(deeds(room, "take")) == 5)
+        assert [e.via for e in deeds(room, "take")] == [None, None, "random", None, "random"]
+        me = await who["ann"]("whoami")
+        assert not me.your_turn
+        assert not room.state.members["ann"].played_by_bot
+        await who["bob"]("take", {"n": 1})
+        for _ in range(8):  # it is hers again, and nobody plays it while she is here
+            await clock.advance(1_000)
+            await who["ann"]("view")
+        assert len(deeds(room, "take")) == 6
+        assert (await who["ann"]("take", {"n": 1})).success
+
+
+async def test_a_seat_with_a_brain_is_played_from_the_start_to_the_end() -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock) as house:
+        brains = [player("x", 0, brain="random"), player("y", 1, brain="nim-master")]
+        await make_room(house, *brains, HOST, world="nim", config={"stones": 30})
+        room = house.rooms["den"].room
+        await until(clock, lambda: not room.world.to_move())
+        assert {e.via for e in deeds(room, "take")} == {"random", "nim-master"}
+
+
+async def test_a_brain_that_does_not_exist_opens_no_room() -> None:
+    async with open_house() as house:
+        for key in ("brain", "stand_in"):
+            with pytest.raises(BadArgs) as refused:
+                await make_room(house, ANN, player("bob", 1, **{key: "randon"}))
+            assert "agents[1]" in refused.value.message
+            assert refused.value.did_you_mean[0] == "random"
+        assert house.rooms == {}
+
+
+async def test_an_invitation_with_a_stand_in_that_does_not_exist_is_refused() -> None:
+    async with open_house() as house:
+        who = await make_room(house)
+        with pytest.raises(CohabitError):
+            await who["hostess"]("invite", {"id": "cy", "stand_in": "nobody"})
+        assert "cy" not in house.rooms["den"].room.state.members
+
+
+# -- nobody can stall the house -----------------------------------------------------------------------
+async def test_a_room_that_waits_for_its_disk_does_not_keep_others_from_answering() -> None:
+    store = HeldStore()
+    async with open_house(store=store) as house:
+        one, two = await make_room(house, room="one"), await make_room(house, room="two")
+        await asyncio.gather(house.rooms["one"].drained(), house.rooms["two"].drained())
+        store.go.clear()
+        held = asyncio.create_task(one["ann"]("hide", {"n": 1}))
+        await a_moment()
+        assert (await asyncio.wait_for(two["ann"]("view"), 5)).text
+        store.go.set()
+        await held
+
+
+async def test_one_member_who_asks_too_much_is_busy_and_the_others_are_not() -> None:
+    async with open_house(calls_per_second=10) as house:
+        who = await make_room(house)
+        results = await asyncio.gather(*(who["ann"]("whoami") for _ in range(30)), return_exceptions=True)
+        assert sum(isinstance(r, CohabitError) and r.code == "BUSY" for r in results) == 20
+        await who["bob"]("whoami")
+
+
+async def test_bots_play_on_after_their_room_was_reopened() -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock) as house:
+        brains = [player("x", 0, brain="random"), player("y", 1, brain="random")]
+        who = await make_room(house, *brains, HOST, world="nim", config={"stones": 900})
+        await until(clock, lambda: len(deeds(house.rooms["den"].room, "take")) >= 4)
+        vars(house.rooms["den"])["failure"] = Quarantined("for the test")
+        await who["hostess"]("reopen_room")
+        played = len(deeds(house.rooms["den"].room, "take"))
+        await until(clock, lambda: len(deeds(house.rooms["den"].room, "take")) >= played + 4)
