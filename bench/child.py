@@ -41,8 +41,7 @@ def profiled(name: str) -> Iterator[None]:
 
 
 def _end_with_the_parent() -> None:
-    while sys.stdin.buffer.read1(1):
-        pass
+    sys.stdin.read()
     os.kill(os.getpid(), signal.SIGTERM)
 
 
@@ -50,11 +49,11 @@ def main() -> None:
     global _answers
     _answers = os.dup(1)
     os.dup2(2, 1)  # whatever a library prints must not be taken for an answer
-    target, args, on = sys.argv[1], json.loads(sys.argv[2]), json.loads(sys.argv[3])
+    wanted = json.loads(sys.stdin.readline())
     allow_many_files()
-    pin(on)
-    module, _, name = target.partition(":")
-    made = getattr(importlib.import_module(module), name)(**args)
+    pin(wanted["core"])
+    module, _, name = sys.argv[1].partition(":")
+    made = getattr(importlib.import_module(module), name)(**wanted["args"])
     if inspect.iscoroutine(made):  # a server: it says itself where it listens
         import uvloop
 

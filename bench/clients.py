@@ -4,11 +4,15 @@ import asyncio
 import json
 import os
 import socket
+import threading
 import time
 from base64 import b64encode
-from typing import Any
+from collections.abc import Coroutine
+from typing import Any, TypeVar
 
 from bench.common import percentile
+
+T = TypeVar("T")
 
 
 def handshake(url: str, token: str) -> bytes:
@@ -48,10 +52,14 @@ class Blocking:
     """One connection on a plain blocking socket: ask, wait for the whole answer, ask again."""
 
     def __init__(self, url: str, token: str = "") -> None:
-        host, _, port = url.removeprefix("http://").partition(":")
+        self._url, self._token = url, token
+
+    def connect(self) -> None:
+        """Anew for each round: it answers no pings, so servers would hang up on it."""
+        host, _, port = self._url.removeprefix("http://").partition(":")
         self._socket = socket.create_connection((host, int(port)))
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._socket.sendall(handshake(url, token))
+        self._socket.sendall(handshake(self._url, self._token))
         head = b""
         while b"\r\n\r\n" not in head:
             head += self._socket.recv(4096)
@@ -69,11 +77,9 @@ class Blocking:
             if end <= len(data):
                 return data[begin:end]
 
-    def call(self, command: str, args: dict[str, Any] | None = None) -> bytes:
-        return self.exchange(text_frame(asked(command, args)))
-
     def round(self, text: str, times: int) -> dict[str, float]:
         """p50 and p99 of so many exchanges, in microseconds."""
+        self.connect()
         frame, took, clock = text_frame(text), [], time.perf_counter
         for _ in range(times):
             began = clock()
@@ -82,6 +88,7 @@ class Blocking:
         return {"p50": percentile(took, 0.5), "p99": percentile(took, 0.99)}
 
     def answer(self, text: str) -> str:
+        self.connect()
         return self.exchange(text_frame(text)).decode()
 
 
@@ -93,7 +100,12 @@ class Crowd:
 
         self._loop = uvloop.new_event_loop()
         self._url = url
-        self._loop.run_until_complete(self._connect(tokens))
+        # On a thread, so that pings are answered between rounds too.
+        threading.Thread(target=self._loop.run_forever, daemon=True).start()
+        self._wait(self._connect(tokens))
+
+    def _wait(self, work: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
     async def _connect(self, tokens: list[str]) -> None:
         from picows import WSFrame, WSListener, WSMsgType, WSTransport, ws_connect
@@ -111,6 +123,8 @@ class Crowd:
 
         class Listener(WSListener):
             def on_ws_frame(self, transport: WSTransport, frame: WSFrame) -> None:
+                if frame.msg_type != WSMsgType.TEXT:
+                    return
                 crowd.got += 1
                 if crowd.repeat is not None:
                     transport.send(WSMsgType.TEXT, crowd.repeat)
@@ -134,7 +148,7 @@ class Crowd:
 
     def everybody(self, text: str) -> None:
         """Let each connection send this once, a few at a time."""
-        self._loop.run_until_complete(self._everybody(text))
+        self._wait(self._everybody(text))
 
     async def _everybody(self, text: str) -> None:
         for i, transport in enumerate(self._transports):
@@ -144,7 +158,7 @@ class Crowd:
 
     def quiet(self, for_s: float) -> int:
         """Wait until nothing has come for a while; how many frames have come since the start."""
-        return self._loop.run_until_complete(self._quiet(for_s))
+        return self._wait(self._quiet(for_s))
 
     async def _quiet(self, for_s: float) -> int:
         last = -1
@@ -155,7 +169,7 @@ class Crowd:
 
     def each(self, text: str, seconds: float) -> dict[str, float]:
         """Everybody asks this, and again as soon as the answer is there: answers per second, and all of them."""
-        return self._loop.run_until_complete(self._each(text, seconds))
+        return self._wait(self._each(text, seconds))
 
     async def _each(self, text: str, seconds: float) -> dict[str, float]:
         self.repeat = text.encode()
@@ -172,15 +186,18 @@ class Crowd:
 
     def probe(self, text: str) -> list[str]:
         """What comes back to everybody when the first connection sends this."""
+        return self._wait(self._probe(text))
+
+    async def _probe(self, text: str) -> list[str]:
         self.keep, self.texts = True, []
         self._transports[0].send(self._text, text.encode())
-        self.quiet(0.5)
+        await self._quiet(0.5)
         self.keep = False
         return self.texts
 
     def broadcasts(self, text: str, frames: int, seconds: float) -> dict[str, float]:
         """The first connection sends this; when all ``frames`` have come it sends again. And how late they come."""
-        return self._loop.run_until_complete(self._broadcasts(text, frames, seconds))
+        return self._wait(self._broadcasts(text, frames, seconds))
 
     async def _broadcasts(self, text: str, frames: int, seconds: float) -> dict[str, float]:
         count, self.late, began = 0, [], time.perf_counter()

@@ -41,11 +41,12 @@ class Child:
     """Another process, made from ``module:name`` with arguments, that answers when asked."""
 
     def __init__(self, target: str, on: int, /, **args: Any) -> None:
-        command = [sys.executable, "-m", "bench.child", target, json.dumps(args), json.dumps(core(on))]
         self.process = subprocess.Popen(
-            command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ}
-        )
+            [sys.executable, "-m", "bench.child", target], cwd=ROOT, text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        )  # fmt: skip
         self._ps = psutil.Process(self.process.pid)
+        self._say({"args": args, "core": core(on)})
         self.hello = self._answer()
 
     def _answer(self) -> Any:
@@ -56,10 +57,13 @@ class Child:
         return json.loads(line)
 
     def ask(self, what: str, **args: Any) -> Any:
-        assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps([what, args]) + "\n")
-        self.process.stdin.flush()
+        self._say([what, args])
         return self._answer()
+
+    def _say(self, what: Any) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps(what) + "\n")
+        self.process.stdin.flush()
 
     @property
     def cpu(self) -> float:

@@ -12,6 +12,8 @@ import fcntl
 import os
 import shutil
 import subprocess
+import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 SOURCE = Path(__file__).with_name("lossy.c")
@@ -55,6 +57,56 @@ def surviving(shadow: Path, into: Path) -> None:
         _give(shadow / "disk", (shadow / "root").read_text(), into)
     finally:
         os.close(lock)
+
+
+@dataclass
+class Disk:
+    """One folder on a lossy disk, over any number of power cuts."""
+
+    shim: Path
+    place: Path
+    cuts: int = 0
+
+    def __post_init__(self) -> None:
+        self.root.mkdir(parents=True)
+
+    @property
+    def root(self) -> Path:
+        return self.place / f"root-{self.cuts}"
+
+    @property
+    def shadow(self) -> Path:
+        return self.place / f"shadow-{self.cuts}"
+
+    def start(self, script: str, *arguments: object) -> subprocess.Popen[bytes]:
+        return self.run([sys.executable, "-c", script, *map(str, arguments)])
+
+    def run(self, command: list[str], **variables: str) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            command,
+            cwd=self.root,
+            env={**environment(self.shim, self.root, self.shadow), **variables},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        )
+
+    def cut(self) -> Path:
+        """The power goes; the root is now what was left."""
+        before = self.shadow
+        self.cuts += 1
+        surviving(before, self.root)
+        return self.root
+
+    def after(self, script: str) -> dict[str, bytes]:
+        """Run a script in the folder to its end, and return the files that a power cut then leaves."""
+        with self.start(script) as process:
+            process.communicate()
+        assert process.returncode == 0
+        image = self.cut()
+        return {
+            str(path.relative_to(image)): path.read_bytes() for path in image.rglob("*") if path.is_file()
+        }
 
 
 def _take(folder: Path, disk: Path) -> str:

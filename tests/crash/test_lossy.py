@@ -6,18 +6,13 @@ import shutil
 import signal
 import sqlite3
 import subprocess
-import sys
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from . import lossy
-
-CC = shutil.which("cc") or shutil.which("gcc")
-
-pytestmark = pytest.mark.skipif(CC is None or sys.platform != "linux", reason="needs Linux and a C compiler")
+from .lossy import Disk
 
 # Commits one row after another, each acknowledged on standard output once the commit has returned. The table
 # is made durable first, so that only the rows are at stake. Stops after `count` rows, and waits to be killed.
@@ -59,64 +54,6 @@ def work(lane):
 for lane in range(3):
     threading.Thread(target=work, args=(side + lane,)).start()
 """
-
-
-@pytest.fixture(scope="session")
-def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    assert CC is not None
-    return lossy.build(CC, tmp_path_factory.mktemp("shim"))
-
-
-@dataclass
-class Disk:
-    """One folder on a lossy disk, over any number of power cuts."""
-
-    shim: Path
-    place: Path
-    cuts: int = 0
-
-    def __post_init__(self) -> None:
-        self.root.mkdir(parents=True)
-
-    @property
-    def root(self) -> Path:
-        return self.place / f"root-{self.cuts}"
-
-    @property
-    def shadow(self) -> Path:
-        return self.place / f"shadow-{self.cuts}"
-
-    def start(self, script: str, *arguments: object) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            [sys.executable, "-c", script, *map(str, arguments)],
-            cwd=self.root,
-            env=lossy.environment(self.shim, self.root, self.shadow),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            start_new_session=True,
-        )
-
-    def cut(self) -> Path:
-        """The power goes; the root is now what was left."""
-        before = self.shadow
-        self.cuts += 1
-        lossy.surviving(before, self.root)
-        return self.root
-
-    def after(self, script: str) -> dict[str, bytes]:
-        """Run a script in the folder to its end, and return the files that a power cut then leaves."""
-        with self.start(script) as process:
-            process.communicate()
-        assert process.returncode == 0
-        image = self.cut()
-        return {
-            str(path.relative_to(image)): path.read_bytes() for path in image.rglob("*") if path.is_file()
-        }
-
-
-@pytest.fixture
-def disk(shim: Path, tmp_path: Path) -> Disk:
-    return Disk(shim, tmp_path / "disk")
 
 
 def acknowledged(process: subprocess.Popen[bytes], enough: int) -> set[int]:

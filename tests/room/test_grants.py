@@ -164,7 +164,8 @@ def test_the_override_goes_before_the_role_and_the_role_before_the_kind() -> Non
 
 def test_an_expiry_is_an_event_and_what_is_left_then_is_nothing_not_the_role() -> None:
     room = make_room(RED, BLUE, HOST)
-    room.call("hostess", "widen", {"member": "ann", "may": ["send_broadcast"], "expires_in_s": 10}, at=1000)
+    may = [*ROLES["faction_player"], "send_broadcast"]
+    room.call("hostess", "grant", {"member": "ann", "may": may, "expires_in_s": 10}, at=1000)
     assert room.next_deadline() == 11_000
     assert room.call("ann", "hide", {"n": 1}, at=10_999).success
     with pytest.raises(PermissionDenied):
@@ -172,6 +173,22 @@ def test_an_expiry_is_an_event_and_what_is_left_then_is_nothing_not_the_role() -
     expired = entries(room, "grant_expired")
     assert [(e.at, e.by, e.args) for e in expired] == [(11_000, None, {"member": "ann"})]
     assert room.state.members["ann"].held == frozenset()
+    assert replayed(room).digest() == room.digest()
+
+
+def test_what_was_only_lent_goes_back_to_what_was_before() -> None:
+    room = make_room(RED, BLUE, HOST)
+    lend = {"member": "ann", "may": ["send_broadcast"], "expires_in_s": 10}
+    room.call("hostess", "widen", lend, at=1000)
+    room.call("hostess", "widen", lend, at=2000)  # lent again: still on top of the role
+    assert Capability.SEND_BROADCAST in room.state.members["ann"].held
+    room.settle(12_000)
+    assert room.state.members["ann"].held == ROLES["faction_player"]
+    room.call("hostess", "narrow", {"member": "ann", "may": ["send_message"]}, at=13_000)
+    narrowed = room.state.members["ann"].held
+    room.call("hostess", "widen", lend, at=14_000)
+    room.settle(30_000)
+    assert room.state.members["ann"].held == narrowed
     assert replayed(room).digest() == room.digest()
 
 

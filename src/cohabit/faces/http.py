@@ -108,7 +108,7 @@ def _query_args(house: House, credential: Any, room: str | None, name: str, requ
     command: Command | None = HOUSE_COMMANDS.get(name)
     if command is None:
         command = house.room_for(credential, room).room.commands.named(name)
-    if command.records or command.category in ("host", "control"):
+    if command.records:
         raise BadArgs(f"{name} changes something: use POST")
     try:
         typed = msgspec.convert(dict(request.query_params), command.args_type, strict=False)

@@ -75,7 +75,7 @@ class HouseClient:
         state = host.room.state
         after = unseal(state.secret, cursor, host.room.record.seq) if cursor is not None else None
         queue = QueueSink()
-        sub, head = host.subscribe(self.credential.who, queue, views)
+        sub, head = host.subscribe(self.credential.who, queue, views, self.credential)
         try:
             if after is not None:
                 async for reached, items in backlog(context, after, head):

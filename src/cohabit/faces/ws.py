@@ -110,7 +110,7 @@ class Connection:
             return self.house.identify(token)
         waiting = asyncio.ensure_future(self._read())
         clock = self.house.clock
-        late = clock.call_at(clock.now() + AUTH_MS, lambda: None if waiting.cancel() else None)
+        late = clock.call_at(clock.now() + AUTH_MS, lambda: _cancel(waiting))
         try:
             asked = await waiting
         except asyncio.CancelledError:
@@ -194,7 +194,10 @@ class Connection:
 
     # -- pushes -----------------------------------------------------------------------------------
     async def _subscribe(self, asked: Asked) -> None:
-        args = msgspec.convert(asked.args or {}, SubscribeArgs) if asked.args is not None else SubscribeArgs()
+        try:
+            args = msgspec.convert(asked.args or {}, SubscribeArgs)
+        except msgspec.ValidationError as wrong:
+            raise BadArgs(f"subscribe: {wrong}; it takes cursor and views") from None
         host = self.house.room_for(self.credential, asked.room)
         context = HouseContext(self.house, self.credential, host)
         context.require(HOUSE_COMMANDS.named("events"))
@@ -205,7 +208,7 @@ class Connection:
         secret = host.room.state.secret
         after = unseal(secret, args.cursor, host.room.record.seq) if args.cursor is not None else None
         sink = self._sinks[room] = RoomSink(self, room)
-        sub, head = host.subscribe(self.credential.who, sink, args.views)
+        sub, head = host.subscribe(self.credential.who, sink, args.views, self.credential)
         await self._text(_encoder.encode({"id": asked.id, "ok": True, "result": {"room": room}}))
         if after is not None:
             async for cursor, items in backlog(context, after, head):
@@ -284,6 +287,10 @@ class Connection:
             await self._send({"type": "websocket.close", "code": code, "reason": reason.message[:100]})
         except Exception as gone:  # the client may have gone first
             log.debug("closing a WebSocket: %s", gone)
+
+
+def _cancel(waiting: "asyncio.Future[Any]") -> None:
+    waiting.cancel()
 
 
 class SubscribeArgs(Struct, forbid_unknown_fields=True):

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from cohabit.errors import BadArgs, PermissionDenied, RecordCorrupt
+from cohabit.errors import BadArgs, PermissionDenied
 from cohabit.house.bots import check_brain
 from cohabit.house.context import HouseContext
 from cohabit.house.offers import Offer, offers_for

@@ -9,7 +9,8 @@ from typing import Any, Protocol
 
 import msgspec
 
-from cohabit.errors import CohabitError
+from cohabit.errors import CohabitError, Unauthorized
+from cohabit.house.store import Credential
 from cohabit.model.seat import Eye
 from cohabit.room.record import Line
 from cohabit.room.room import Room
@@ -30,10 +31,11 @@ class Sink(Protocol):
 class Subscription:
     """One connection that is told what happens, and optionally gets every new view."""
 
-    __slots__ = ("held", "member", "sink", "views")
+    __slots__ = ("credential", "held", "member", "sink", "views")
 
-    def __init__(self, member: str, sink: Sink, views: bool) -> None:
+    def __init__(self, member: str, sink: Sink, views: bool, credential: Credential | None) -> None:
         self.member = member
+        self.credential = credential  # what the connection came in with
         self.sink = sink
         self.views = views
         self.held: list[str] | None = []  # event frames that wait until the backlog is out
@@ -73,8 +75,8 @@ class Fanout:
     def __len__(self) -> int:
         return len(self._subs)
 
-    def add(self, member: str, sink: Sink, views: bool) -> Subscription:
-        sub = self._subs[sink] = Subscription(member, sink, views)
+    def add(self, member: str, sink: Sink, views: bool, credential: Credential | None = None) -> Subscription:
+        sub = self._subs[sink] = Subscription(member, sink, views, credential)
         self._groups = self._known = None
         return sub
 
@@ -89,6 +91,15 @@ class Fanout:
     def end(self, reason: CohabitError) -> None:
         for sub in list(self._subs.values()):
             sub.sink.end(reason)
+
+    def show_out(self, at: int) -> None:
+        """End the connections of those who were removed, or whose token no longer opens the door."""
+        for sub in list(self._subs.values()):
+            held = sub.credential
+            if sub.member not in self._room.state.members:
+                sub.sink.end(Unauthorized("you were removed from this room"))
+            elif held is not None and (held.revoked or (held.expires_at is not None and at >= held.expires_at)):
+                sub.sink.end(Unauthorized("this token was revoked or has expired; ask your host for a new one"))
 
     def forget_views(self) -> None:
         """What was last seen is not so any more: the room went back."""

@@ -28,10 +28,11 @@ from cohabit.room.commands import Command, CommandTable, declared_in
 from cohabit.room.decide import by_grant
 from cohabit.room.record import Line, Snapshot
 from cohabit.room.room import Room
-from cohabit.room.scenario import Scenario, opening_state
+from cohabit.room.scenario import Scenario, check_scenario, opening_state
 
 log = logging.getLogger("cohabit")
 HOUSE_COMMANDS = CommandTable(declared_in(house_commands))
+ROUND_MS = 1_000
 ROOM_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 
 
@@ -55,6 +56,15 @@ class House:
         self.closing = False
         self._busy_names: set[str] = set()  # rooms on their way in or out
         self.on_lines: Callable[[RoomHost, Sequence[Line]], None] = lambda host, lines: None
+        self._round = clock.call_at(clock.now() + ROUND_MS, self._go_round)
+
+    def _go_round(self) -> None:
+        """Every second: see which tokens the command line revoked, and show out whoever may no longer be here."""
+        self.identities.refresh()
+        now = self.clock.now()
+        for host in list(self.rooms.values()):
+            host.fanout.show_out(now)
+        self._round = self.clock.call_at(now + ROUND_MS, self._go_round)
 
     # -- opening and closing ----------------------------------------------------------------------
     @classmethod
@@ -103,14 +113,23 @@ class House:
         room.calls_per_second = self.settings.calls_per_second
         host = RoomHost(room, self.writer, self.clock, self._watchdog, self.settings)
         host.on_change = self.bots.look_after
-        host.on_lines = lambda host, lines: self.on_lines(host, lines)
+        host.on_lines = self._happened
         self.rooms[room.id] = host
         host.time.reschedule()
         self.bots.look_after(host)
         return host
 
+    def _happened(self, host: RoomHost, lines: Sequence[Line]) -> None:
+        """Something became durable. Who was removed has no token either: a namesake must not inherit it."""
+        for line in lines:
+            if line.entry.do == "remove_member":
+                self.identities.revoke(line.entry.args["member"], host.room.id)
+                host.fanout.show_out(self.clock.now())
+        self.on_lines(host, lines)
+
     async def _close(self) -> None:
         self.closing = True
+        self._round.cancel()
         await self.bots.close()
         for host in self.rooms.values():
             host.close()
@@ -196,7 +215,7 @@ class House:
             raise Conflict(f"there is a room {name!r} already")
         if len(self.rooms) + len(self._busy_names) >= self.settings.rooms_limit:
             raise Busy(f"this house holds {self.settings.rooms_limit} rooms and has no place for more")
-        self._check_agents(scenario)
+        self._check_agents(check_scenario(scenario))
         now = self.clock.now()
         self._busy_names.add(name)
         try:
@@ -270,7 +289,7 @@ class House:
 def _new_room(scenario: Scenario, name: str, seed: int | None, now: int) -> tuple[Room, Snapshot]:
     source = lasting_source(scenario.world)
     world = make_world(source, scenario.config)
-    chosen = next(s for s in (scenario.seed, seed, secrets.randbits(31)) if s is not None)
+    chosen = next(s for s in (seed, scenario.seed, secrets.randbits(31)) if s is not None)
     state = opening_state(scenario, world, source, name, chosen, secrets.token_hex(16))
     room = Room.create(state, world, now)
     taken = [c.name for c in room.commands if c.name in HOUSE_COMMANDS]

@@ -13,13 +13,20 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from cohabit.errors import (
-    Busy, CohabitError, Disabled, Quarantined, RecordCorrupt, StorageFailed, WorldError, WorldTimeout,
+    Busy,
+    CohabitError,
+    Disabled,
+    Quarantined,
+    RecordCorrupt,
+    StorageFailed,
+    WorldError,
+    WorldTimeout,
 )  # fmt: skip
 from cohabit.house.calls import Call, PeekCall, SystemCall
 from cohabit.house.clock import Clock
 from cohabit.house.fanout import Fanout, Frames, Sink, Subscription, push
 from cohabit.house.settings import Settings
-from cohabit.house.store import Write
+from cohabit.house.store import Credential, Write
 from cohabit.house.timekeeper import Timekeeper
 from cohabit.house.worldthread import Watchdog, WorldHung, WorldThread
 from cohabit.house.writer import Writer
@@ -303,7 +310,8 @@ class RoomHost:
             else:
                 self._undo(batch, len(frames.lines), failure)
 
-        self._writer.submit(Write(self.room.id, frames.lines, body, refusals, forget)).add_done_callback(written)
+        write = Write(self.room.id, frames.lines, body, refusals, forget_before=forget)
+        self._writer.submit(write).add_done_callback(written)
 
     def _snapshot_if_due(self, lines: int) -> Snapshot | None:
         self._since_snapshot += lines
@@ -390,12 +398,14 @@ class RoomHost:
             self._thread.close()
 
     # -- subscribers ------------------------------------------------------------------------------
-    def subscribe(self, member: str, sink: Sink, views: bool) -> tuple[Subscription, int]:
+    def subscribe(
+        self, member: str, sink: Sink, views: bool, credential: Credential | None = None
+    ) -> tuple[Subscription, int]:
         """Tell this connection what happens from here on; also the number of the last durable entry before.
 
         Frames are held back until ``release``, so that a backlog can go out first.
         """
-        sub = self.fanout.add(member, sink, views)
+        sub = self.fanout.add(member, sink, views, credential)
         self.time.heard_of(member)
         return sub, self.durable_seq
 

@@ -38,12 +38,14 @@ class SQLiteStore:
     """See ``Store``. ``lock`` keeps a second house out of the folder; tools that only add a token go without."""
 
     def __init__(self, folder: Path, lock: bool = True) -> None:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _make_folder(folder)
         self.folder = folder
         self.path = folder / "cohabit.db"
         self._lock_file = _take_lock(folder / "lock") if lock else None
         self._guard = threading.Lock()
         self._reading = threading.Lock()  # of its own: a read never waits for a sync
+        # Tokens are hashed, but messages are not: nobody else on this machine is to read along.
+        os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
         try:
             self._db = _connect(self.path)
             self._db.executescript(_TABLES)
@@ -201,6 +203,18 @@ class SQLiteStore:
         if self._lock_file is not None:
             os.close(self._lock_file)
             self._lock_file = None
+
+
+def _make_folder(folder: Path) -> None:
+    """Make the folder, and put its name on disk too: SQLite syncs what is in it, not that it is there."""
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for made in missing:
+        parent = os.open(made.parent, os.O_RDONLY)
+        try:
+            os.fsync(parent)
+        finally:
+            os.close(parent)
 
 
 def _connect(path: Path) -> sqlite3.Connection:

@@ -23,8 +23,8 @@ class Write(Struct):
     lines: Sequence[Line] = ()
     snapshot: tuple[int, bytes] | None = None
     refusals: Sequence[Refusal] = ()
-    credentials: "Sequence[Credential]" = ()
     forget_before: int | None = None  # entries older than this may go, as far as snapshots allow
+    credentials: "Sequence[Credential]" = ()
 
 
 class Credential(Struct, omit_defaults=True):

@@ -72,7 +72,7 @@ async def apart(name: str, work: Callable[[], T], limit_s: float) -> T:
     thread.submit(job)
     try:
         return await asyncio.wait_for(done, limit_s)
-    except asyncio.TimeoutError:
+    except TimeoutError:
         thread.abandon()
         raise WorldTimeout(f"the world of room {name} did not get ready within {limit_s:g} s") from None
     finally:

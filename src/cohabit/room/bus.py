@@ -31,6 +31,8 @@ def recipients(state: RoomState, sender: Member, to: str) -> list[str]:
             raise PermissionDenied(f"{sender.id} is not in team {team!r}")
         return [m for m in state.teams[team] if m != sender.id]
     if to not in state.members:
+        if Capability.READ_ROSTER not in sender.held:
+            raise BadArgs(f"nobody here is called {to[:80]!r}")
         known = list(state.members)
         raise BadArgs(f"nobody here is called {to[:80]!r}; members: {', '.join(known[:50])}",
                       did_you_mean=nearest(to[:80], known, 3))  # fmt: skip

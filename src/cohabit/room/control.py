@@ -34,6 +34,8 @@ class Paused(Struct):
 def pause(ctx: Context) -> Paused:
     """Stop the world's time. If you then leave, time goes on by itself after a while."""
     state, was = ctx.state, ctx.state.paused
+    if not was:
+        state.paused_at = ctx.at
     state.paused, state.paused_by, state.pause_until = True, ctx.member.id, None
     ctx.tell(f"{ctx.member.id} paused", "turn")
     return Paused(was, True)
@@ -42,8 +44,8 @@ def pause(ctx: Context) -> Paused:
 @command(category="control", needs=C.ADVANCE_TIME, records=True, only_if=_runs_by_itself)
 def resume(ctx: Context) -> Paused:
     """Let the world's time go on."""
-    state, was = ctx.state, ctx.state.paused
-    state.paused, state.paused_by, state.pause_until = False, None, None
+    was = ctx.state.paused
+    turns.go_on(ctx)
     ctx.tell(f"{ctx.member.id} let time go on", "turn")
     return Paused(was, False)
 

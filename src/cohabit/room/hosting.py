@@ -38,7 +38,10 @@ def _put(ctx: Context, who: Member, grant: Grant | None, words: str) -> Granted:
     beyond = sorted(set(grant.may) - who.held) if grant is not None and who.id == ctx.member.id else []
     if beyond:
         raise PermissionDenied(f"you cannot give yourself what you do not hold: {', '.join(beyond)}")
-    who.override = grant
+    if grant is not None and grant.through is not None and grant.through not in ctx.room.seats:
+        known = list(ctx.room.seats)
+        raise UnknownAsset(f"there is no seat {grant.through[:40]!r}", did_you_mean=nearest(grant.through, known, 3))
+    who.override, who.lent, who.before = grant, False, None
     ctx.tell(f"{ctx.member.id} {words} for {who.id}", "roster")
     return Granted(who.id, grant_wire(who))
 
@@ -64,10 +67,14 @@ def grant(
 
 @command(category="host", needs=C.MANAGE_MEMBERS, records=True)
 def widen(ctx: Context, member: MemberId, may: Names, expires_in_s: ExpiresIn = None) -> Granted:
-    """Give a member more on top of what it holds."""
+    """Give a member more on top of what it holds; with `expires_in_s` only lent: then it holds what it held."""
     who = _other(ctx, member)
+    before = who.before if who.lent else who.override
     more = Grant.of([*who.held, *capabilities(may)], _through(who), _expiry(ctx, expires_in_s) or _ends(who))
-    return _put(ctx, who, more, f"allowed {', '.join(may)}")
+    granted = _put(ctx, who, more, f"allowed {', '.join(may)}")
+    if expires_in_s is not None:
+        who.lent, who.before = True, before
+    return granted
 
 
 @command(category="host", needs=C.MANAGE_MEMBERS, records=True)

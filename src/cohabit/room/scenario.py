@@ -98,7 +98,7 @@ def parse_scenario(text: str, where: str = "agents.json") -> Scenario:
     except msgspec.ValidationError as wrong:
         raise BadArgs(f"{where}: {wrong}") from None
     try:
-        return _checked(found)
+        return check_scenario(found)
     except BadArgs as wrong:
         raise BadArgs(f"{where}: {wrong.message}", did_you_mean=wrong.did_you_mean) from None
 
@@ -128,7 +128,8 @@ def _without_comments(value: Any) -> Any:
     return value
 
 
-def _checked(found: Scenario) -> Scenario:
+def check_scenario(found: Scenario) -> Scenario:
+    """Refuse what cannot be meant; names brought into their one spelling. Harmless to do twice."""
     if not found.agents:
         raise BadArgs("agents: at least one is needed")
     found.scenario = found.scenario.strip().lower()

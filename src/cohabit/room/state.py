@@ -22,6 +22,8 @@ class Member(Struct, omit_defaults=True):
     claim: str | None = None
     seat: SeatId | None = None
     override: Grant | None = None
+    lent: bool = False  # when the override ends, what was before it comes back
+    before: Grant | None = None
     team: str | None = None
     objectives: list[dict[str, Any]] = []
     backend: str | None = None  # the model this agent says it thinks with: shown, never enforced
@@ -88,6 +90,7 @@ class RoomState(Struct):
     # time
     paused: bool = False
     paused_by: str | None = None
+    paused_at: int = 0
     pause_until: int | None = None
     pause_grace_ms: int = 30_000
     stand_in_ms: int = 30_000

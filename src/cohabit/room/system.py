@@ -14,6 +14,8 @@ from cohabit.world import Outcome, Seat, Stream
 def open_(ctx: Context, state: dict[str, Any]) -> None:
     """The room opens: the world is set up for its seats, and claims are bound."""
     ctx.state.turn_started = ctx.at
+    for member in ctx.state.members.values():
+        member.away_since = ctx.at  # nobody has come yet; a stand-in starts to wait
     begin(ctx, ctx.state.seed)
 
 
@@ -63,6 +65,10 @@ def grant_expired(ctx: Context, member: str) -> None:
     """A grant ran out: what is left is nothing."""
     who = ctx.state.members[member]
     assert who.override is not None
+    if who.lent:
+        who.override, who.before, who.lent = who.before, None, False
+        ctx.tell(f"what was lent to {member} has run out", "roster")
+        return
     who.override = type(who.override)(expires_at=who.override.expires_at)
     ctx.tell(f"the grant of {member} has run out", "roster")
 
@@ -72,7 +78,7 @@ def pause_expired(ctx: Context) -> None:
     """Whoever paused went away: time goes on."""
     state = ctx.state
     ctx.tell(f"{state.paused_by} paused and went away; time goes on", "turn")
-    state.paused, state.paused_by, state.pause_until = False, None, None
+    turns.go_on(ctx)
 
 
 @command(category="meta", records=True)

@@ -95,6 +95,14 @@ def advance(context: Context, ticks: int) -> None:
     context.told.extend(context.room.obliged(context.room.world.advance, ticks))
 
 
+def go_on(context: Context) -> None:
+    """End a pause: the clock of the turn, which stood still meanwhile, runs on from where it was."""
+    state = context.state
+    if state.paused:
+        state.turn_started += context.at - state.paused_at
+    state.paused, state.paused_by, state.pause_until = False, None, None
+
+
 def resolve(context: Context) -> None:
     """Let a world of rounds work out the round."""
     context.told.extend(context.room.obliged(context.room.world.resolve))

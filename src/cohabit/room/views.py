@@ -70,7 +70,7 @@ def feed(entry: Entry, member: Member, looks: Eye | None) -> list[FeedItem]:
         return []
     mine = entry.by == member.id
     message = entry.do == "send_message"
-    inside = not message and (mine or (looks is not None and looks.sees == "all"))
+    inside = not message and (mine or Capability.READ_ALL in held)
     return [
         FeedItem(
             entry.at,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -9,6 +10,7 @@ import pytest
 
 from cohabit.errors import CohabitError, every_error
 from cohabit.house.house import House
+from cohabit.room.scenario import AgentSpec, Scenario
 
 KEY = "cohabit/key"
 
@@ -60,6 +62,24 @@ async def test_what_a_tool_answers_is_text_to_read_and_values_that_fit_its_schem
         for tool in ("whoami", "session_info", "roster", "rules", "objective_status", "recv_messages", "events"):
             assert not (await client.call_tool(tool)).is_error, tool
         assert (await client.call_tool("heap")).structured_content == {"result": 18}
+
+
+async def test_a_world_can_put_a_prefix_before_its_tools(table: Any, era: str, tmp_path: Path) -> None:
+    world = tmp_path / "boxed.py"
+    world.write_text(
+        "from cohabit.worlds.nim import Nim\n"
+        "from cohabit.world import WorldSpec\n"
+        "class Boxed(Nim):\n"
+        "    spec = WorldSpec(name='boxed', seats=2, pace='turns', quick=True, tool_prefix='box_')\n"
+    )
+    agents = [AgentSpec(id=name, role="player", claim=f"auto:{i}") for i, name in enumerate(("cat", "dog"))]
+    _, tokens = await table.house.create_room(Scenario(world=f"{world}:Boxed", agents=agents), "boxed")
+    table.tokens.update(tokens)
+    async with table.client("cat", era, "boxed") as client:
+        listed = [tool.name for tool in (await client.list_tools()).tools]
+        assert {"box_take", "box_heap", "view"} <= set(listed)
+        assert "box_take" in error_of(await client.call_tool("take", {"n": 1}))["did_you_mean"]
+        assert not (await client.call_tool("box_take", {"n": 1})).is_error
 
 
 async def test_act_and_the_tool_of_the_action_are_the_same(table: Any, era: str) -> None:
@@ -162,29 +182,47 @@ async def test_a_stranger_is_turned_away_and_the_token_is_not_repeated(table: An
             assert "sesame" not in reply.text
 
 
-async def test_a_session_belongs_to_the_token_and_the_room_that_opened_it(table: Any) -> None:
-    opening = {
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": "initialize",
-        "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
-    }
-    ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+class Older:
+    """A client of the older era that minds its own sessions."""
 
-    def headers(who: str) -> dict[str, str]:
-        return {
-            "authorization": f"Bearer {table.tokens[who]}",
+    def __init__(self, table: Any, http: httpx2.AsyncClient) -> None:
+        self.table, self.http = table, http
+
+    async def open(self, who: str) -> str:
+        about = {"name": "t", "version": "1"}
+        asked = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": about}
+        opened = await self.send("initialize", who, params=asked)
+        return str(opened.headers["mcp-session-id"])
+
+    async def send(
+        self, method: str, who: str, session: str | None = None, path: str = "/mcp/nim", **more: Any
+    ) -> httpx2.Response:
+        headers = {
+            "authorization": f"Bearer {self.table.tokens[who]}",
             "accept": "application/json, text/event-stream",
+            **({"mcp-session-id": session} if session else {}),
         }
+        body = {"jsonrpc": "2.0", "id": 1, "method": method, **more}
+        return await self.http.post(self.table.url + path, json=body, headers=headers)
 
+
+async def test_a_session_belongs_to_the_token_and_the_room_that_opened_it(table: Any) -> None:
     async with httpx2.AsyncClient() as http:
-        at = f"{table.url}/mcp/nim"
-        opened = await http.post(at, json=opening, headers=headers("ann"))
-        session = {"mcp-session-id": opened.headers["mcp-session-id"]}
-        assert (await http.post(at, json=ping, headers=headers("ann") | session)).status_code == 200
-        assert (await http.post(at, json=ping, headers=headers("bob") | session)).status_code == 404
-        elsewhere = await http.post(f"{table.url}/mcp", json=ping, headers=headers("ann") | session)
-        assert elsewhere.status_code == 404
+        older = Older(table, http)
+        session = await older.open("ann")
+        assert (await older.send("ping", "ann", session)).status_code == 200
+        assert (await older.send("ping", "bob", session)).status_code == 404
+        assert (await older.send("ping", "ann", session, path="/mcp")).status_code == 404
+
+
+async def test_who_opens_too_many_sessions_loses_its_own_oldest(table: Any) -> None:
+    async with httpx2.AsyncClient() as http:
+        older = Older(table, http)
+        bobs = await older.open("bob")
+        anns = [await older.open("ann") for _ in range(table.house.settings.connections_per_member + 1)]
+        assert (await older.send("ping", "ann", anns[0])).status_code == 404
+        assert (await older.send("ping", "ann", anns[1])).status_code == 200
+        assert (await older.send("ping", "bob", bobs)).status_code == 200
 
 
 async def test_a_revoked_token_is_refused_with_the_next_call(table: Any, era: str) -> None:

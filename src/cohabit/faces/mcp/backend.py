@@ -115,7 +115,7 @@ class InHouse:
     async def watch(self, room: str, tell: Tell) -> Stop:
         host = self.house.room_for(self.credential, room)
         sink = TopicSink(tell)
-        sub, _ = host.subscribe(self.credential.who, sink, True)
+        sub, _ = host.subscribe(self.credential.who, sink, True, self.credential)
         host.release(sub)
         rights = asyncio.create_task(self._watch_rights(host, tell), name=f"rights of {self.who}")
 
