@@ -17,6 +17,18 @@ from cohabit.room.commands import Command
 
 DOCS = Path(__file__).parent.parent / "docs"
 NOTE = "<!-- Made by `python tools/reference.py`; edit the code instead. -->\n"
+COMMANDS = """\
+A command is declared once, as a typed Python function; every face derives what it shows from that. Over HTTP it is
+`POST /api/rooms/{room}/NAME`, over WebSocket a frame with `"command": "NAME"`, over MCP a tool, on the command line
+`cohabit call NAME`. A world adds its own; those of the built-in worlds are at the end."""
+ERRORS = """\
+Every error has one code, the same on every face. HTTP answers with the status below and
+`{"ok": false, "error": {"code", "message", "did_you_mean"?, …}}`; WebSocket puts the same object into its answer frame;
+MCP answers with `isError` and the code in front of the text; Python raises the class. The message says what to do
+next."""
+RIGHTS = """\
+What a member may do is decided by the host's override for it, else by the role of its credential, else by its kind: a
+person has `human`, an agent `agent` (watch-only). Expired means empty."""
 HEADINGS = {"house": "Commands of the house", "room": "Commands of every room"}
 
 
@@ -26,9 +38,7 @@ def commands() -> str:
         NOTE,
         "# Commands",
         "",
-        "A command is declared once, as a typed Python function; every face derives what it shows from that. Over HTTP it "
-        "is `POST /api/rooms/{room}/NAME`, over WebSocket a frame with `\"command\": \"NAME\"`, over MCP a tool, on the "
-        "command line `cohabit call NAME`. A world adds its own; those of the built-in worlds are at the end.",
+        COMMANDS,
         "",
     ]
     heading = ""
@@ -69,7 +79,7 @@ def _kind(spec: dict[str, Any]) -> str:
     if "anyOf" in spec:
         return " or ".join(_kind(one) for one in spec["anyOf"])
     if "$ref" in spec:
-        return spec["$ref"].rsplit("/", 1)[1]
+        return str(spec["$ref"]).rsplit("/", 1)[1]
     words = str(spec.get("type", "any"))
     lo, hi = spec.get("minimum"), spec.get("maximum")
     if lo is not None or hi is not None:
@@ -83,10 +93,7 @@ def errors() -> str:
         NOTE,
         "# Errors",
         "",
-        "Every error has one code, the same on every face. HTTP answers with the status below and "
-        '`{"ok": false, "error": {"code", "message", "did_you_mean"?, …}}`; WebSocket puts the same object into its answer '
-        "frame; MCP answers with `isError` and the code in front of the text; Python raises the class. The message "
-        "says what to do next.",
+        ERRORS,
         "",
         "| code | HTTP | class | whose | when |",
         "|---|---|---|---|---|",
@@ -126,8 +133,7 @@ def rights() -> str:
         NOTE,
         "# Rights",
         "",
-        "What a member may do is decided by the host's override for it, else by the role of its credential, else by its kind: "
-        "a person has `human`, an agent `agent` (watch-only). Expired means empty.",
+        RIGHTS,
         "",
         "| capability | " + " | ".join(ROLES) + " |",
         "|---|" + "---|" * len(ROLES),

@@ -252,4 +252,4 @@ def by_code(wire: dict[str, Any]) -> CohabitError:
     message = str(rest.pop("message", "no message"))
     hints = rest.pop("did_you_mean", ())
     cls = next((c for c in every_error() if c.code == code), Internal)
-    return cls(message, did_you_mean=hints, **{str(k): v for k, v in rest.items() if k not in ("self",)})
+    return cls(message, did_you_mean=hints, **{str(k): v for k, v in rest.items() if k != "self"})

@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, PermissionDenied, UnknownAsset
 from cohabit.model.grant import (
-    BRIDGE_NAMES, KIBITZ_ACT, KIBITZ_PERCEIVE, ROLES, Capability, capabilities, names_held, role_named,
+    BRIDGE_NAMES,
+    KIBITZ_ACT,
+    KIBITZ_PERCEIVE,
+    ROLES,
+    Capability,
+    capabilities,
+    names_held,
+    role_named,
 )  # fmt: skip
 from cohabit.room.state import Member
 

@@ -297,10 +297,10 @@ def plays(draw: st.DrawFn) -> tuple[str, dict[str, Any], list[Any]]:
     world = draw(st.sampled_from(sorted(CALLS)))
     ordered = world in ("Bids", "nim", "tictactoe", "Moody")
     keys: dict[str, Any] = {"teams": {"t": ["ann", "bob"]}, "partial_intel": draw(st.booleans())}
-    if draw(st.booleans()):
-        keys["turn_seconds"] = 15
     if not ordered and draw(st.booleans()):
         keys["turn_based"] = True
+    if (ordered or "turn_based" in keys) and draw(st.booleans()):
+        keys["turn_seconds"] = 15
     if draw(st.booleans()):
         keys["rematch_seconds"] = 5
     call = st.tuples(

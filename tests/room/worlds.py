@@ -5,7 +5,19 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from cohabit.world import (
-    Eye, GameRejected, Observation, Outcome, Range, Seat, SeatId, Standing, Told, World, WorldSpec, action, query,
+    Eye,
+    GameRejected,
+    Observation,
+    Outcome,
+    Range,
+    Seat,
+    SeatId,
+    Standing,
+    Told,
+    World,
+    WorldSpec,
+    action,
+    query,
 )  # fmt: skip
 
 

@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from cohabit.errors import CohabitError
+from cohabit.errors import CohabitError, UnknownCommand
 from cohabit.faces.guard import Guard, error_body, send_error
 from cohabit.faces.http import http_routes
 from cohabit.faces.ws import WsFace
@@ -41,7 +42,8 @@ def make_app(house: House, *, mcp: bool = True, conformance: bool = False) -> AS
                 await stack.enter_async_context(face.lifespan())
             yield
 
-    inner = Starlette(routes=routes, lifespan=lifespan, exception_handlers={CohabitError: _refused})
+    handlers: dict[Any, Any] = {CohabitError: _refused, HTTPException: _no_such_route}
+    inner = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
     return Guard(Switch(inner, WsFace(house)), house.settings)
 
 
@@ -80,6 +82,13 @@ async def _page(request: Request) -> Response:
         "cache-control": "no-cache",
     }
     return FileResponse(PAGE / "index.html", headers=headers)
+
+
+def _no_such_route(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    how = "by this method " if error.status_code == 405 else ""
+    refusal = UnknownCommand(f"there is nothing {how}at {request.url.path[:200]}; the routes are in /openapi.json")
+    return Response(error_body(refusal), error.status_code, media_type="application/json")
 
 
 def _refused(request: Request, error: Exception) -> Response:

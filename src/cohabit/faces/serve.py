@@ -17,7 +17,7 @@ from cohabit.house.house import House
 async def serve(
     house: House, *, ready: Callable[[str], None] | None = None, mcp: bool = True, conformance: bool = False
 ) -> None:
-    """Listen where the settings say, until SIGINT or SIGTERM. ``ready`` gets the real address."""
+    """Listen where the settings say, until SIGINT, SIGTERM or cancelled. ``ready`` gets the real address."""
     settings = house.settings
     listener = _listen(settings.host, settings.port)
     port = listener.getsockname()[1]
@@ -35,8 +35,13 @@ async def serve(
         ssl_keyfile=settings.tls_key or None,
     )
     server = Server(config, lambda: ready and ready(_address(house, port)))
+    serving = asyncio.ensure_future(server.serve(sockets=[listener]))
     try:
-        await server.serve(sockets=[listener])
+        await asyncio.shield(serving)
+    except asyncio.CancelledError:  # whoever runs us is done: stop as after a signal
+        server.should_exit = True
+        await serving
+        raise
     finally:
         listener.close()
 

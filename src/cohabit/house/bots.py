@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from cohabit.agents.contract import Agent
 from cohabit.agents.registry import BRAINS, make_agent
@@ -32,18 +33,18 @@ class Bots:
 
     def __init__(self, house: "House") -> None:
         self._house = house
-        self._tasks: dict[tuple[str, str], asyncio.Task[None]] = {}
-        self._looked: dict[str, int] = {}
+        self._tasks: dict[tuple[RoomHost, str], asyncio.Task[None]] = {}
+        self._looked: WeakKeyDictionary[RoomHost, int] = WeakKeyDictionary()
         self.step_ms = STEP_MS
 
     def look_after(self, host: "RoomHost") -> None:
         """Start a bot for every seat that waits for one. Called after each change of a room."""
         version = host.room.roster_version
-        if self._house.closing or host.room.state.archived or self._looked.get(host.room.id) == version:
+        if self._house.closing or host.room.state.archived or self._looked.get(host) == version:
             return
-        self._looked[host.room.id] = version
+        self._looked[host] = version
         for member in host.room.state.members.values():
-            key = (host.room.id, member.id)
+            key = (host, member.id)
             if member.played_by_bot and member.stand_in in BRAINS and key not in self._tasks:
                 task = asyncio.get_running_loop().create_task(self._play(host, member.id, member.stand_in))
                 self._tasks[key] = task

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
-from cohabit.errors import BadArgs, Busy, CohabitError, Conflict, Quarantined, UnknownRoom
+from cohabit.errors import BadArgs, Busy, CohabitError, Conflict, PermissionDenied, Quarantined, UnknownRoom
 from cohabit.house import commands as house_commands
 from cohabit.house.bots import Bots, check_brain
 from cohabit.house.calls import Call
@@ -168,6 +168,10 @@ class House:
 
     async def _house_call(self, credential: Credential, room: str | None, command: Command, args: Any) -> Any:
         context = HouseContext(self, credential)
+        if command.name == "reopen_room" and (room or credential.room) in self.broken:
+            if not credential.host:  # who is what in a room that does not open is not known
+                raise PermissionDenied("a room that did not open is taken up by a host of the house")
+            await self.reopen_room(room or credential.room or "")
         if room is not None or credential.room is not None:
             context.host = self.room_for(credential, room, outside=command.name in ("join", "reopen_room"))
         if command.needs:
@@ -260,7 +264,7 @@ class House:
     async def delete_room(self, room_id: str) -> None:
         """Forget a room, with its record and its credentials."""
         host = self.rooms.pop(room_id)
-        host.close()
+        host.close("this room was deleted")
         self._busy_names.add(room_id)
         try:
             await self.writer.submit(Write(room_id))  # comes after whatever was still on its way
@@ -280,7 +284,7 @@ class House:
         if self.rooms.get(room_id) is not old:
             raise Conflict(f"room {room_id} was reopened meanwhile")
         if old is not None:
-            old.close()
+            old.close("this room is being taken up again; connect again")
         host = self._adopt(fresh)
         self.broken.pop(room_id, None)
         return host

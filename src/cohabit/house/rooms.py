@@ -389,11 +389,11 @@ class RoomHost:
         self.fanout.end(self.failure)
         self._something_happened()
 
-    def close(self) -> None:
+    def close(self, why: str = "the house is closing; connect again when it is back") -> None:
         refusals = self.room.audit.drain()
         if refusals:
             self._writer.submit(Write(self.room.id, (), None, refusals)).add_done_callback(_ignore)
-        self._stop(Disabled("the house is closing; connect again when it is back"))
+        self._stop(Disabled(why))
         if self._thread is not None:
             self._thread.close()
 

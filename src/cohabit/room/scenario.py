@@ -166,6 +166,8 @@ def check_scenario(found: Scenario) -> Scenario:
                 raise BadArgs(f"teams.{team}: {name!r} is there twice")
     for i, name in enumerate(found.turn_order or []):
         _known(name, ids, f"turn_order[{i}]")
+    if not found.turn_based and (found.turn_order is not None or found.ticks_per_turn):
+        raise BadArgs("turn_order and ticks_per_turn go with turn_based: true")
     if found.turn_order is not None and not found.turn_order:
         raise BadArgs("turn_order: leave it out, or name at least one agent")
     for key in ("turn_seconds", "rematch_seconds", "ticks_per_turn", "stand_in_seconds", "pause_seconds"):
@@ -222,13 +224,15 @@ def opening_state(found: Scenario, world: World, source: str, room: str, seed: i
     spec = world.spec
     if found.turn_seconds is not None and not found.turn_based and spec.pace == "turns" and not can_skip(world):
         raise BadArgs(f"turn_seconds: {spec.name} does not say what happens to a seat that lets its time run out")
+    if found.turn_seconds is not None and not found.turn_based and spec.pace in ("step", "clock"):
+        raise BadArgs(f"turn_seconds: {spec.name} has no turns; add turn_based, or leave it out")
     if found.turn_based and spec.pace in ("turns", "rounds"):
         raise BadArgs(f"turn_based: {spec.name} keeps an order of its own; leave turn_based out")
     fog = found.scenario == "pvp" if found.partial_intel is None else found.partial_intel
     members = {
         a.id: Member(
             a.id, a.kind, a.role, a.claim, team=a.team or _team_of(a.id, found), objectives=a.objectives,
-            backend=a.backend or a.brain, stand_in=a.brain or a.stand_in, played_by_bot=a.brain is not None,
+            backend=a.backend, stand_in=a.brain or a.stand_in, played_by_bot=a.brain is not None,
         )
         for a in found.agents
     }  # fmt: skip

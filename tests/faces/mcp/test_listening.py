@@ -31,11 +31,19 @@ async def test_a_listener_is_told_of_what_it_asked_for_and_may_read(table: Any) 
         assert await anext(events) == ResourceUpdated(MESSAGES)
 
 
-async def test_what_is_not_for_a_listener_does_not_wake_it(table: Any) -> None:
-    async with table.client("eve") as client, client.listen(resource_subscriptions=[MESSAGES, VIEW]) as sub:
-        await table.act("ann", "send_message", {"to": "bob", "content": "between us"})
-        await table.act("ann", "take", {"n": 1})
-        assert await anext(aiter(sub)) == ResourceUpdated(VIEW)  # and nothing before it
+async def test_what_is_not_for_a_listener_does_not_wake_it(house: Any, table: Any) -> None:
+    backend = InHouse(house, house.identify(table.tokens["eve"]), "nim")
+    interest = Interest(backend, SubscriptionFilter())
+    for who in ("ann", "eve"):  # that they are here now is news to all
+        await table.act(who, "whoami", {})
+        await table.until(lambda room, who=who: room.room.state.members[who].here)
+    for name in ("messages", "view", "events"):
+        await interest.add(f"cohabit://nim/{name}", address(backend, f"cohabit://nim/{name}"))
+    await table.act("ann", "send_message", {"to": "bob", "content": "between us"})
+    assert interest.waiting == []
+    await table.act("ann", "take", {"n": 1})
+    assert set(interest.waiting) == {ResourceUpdated(VIEW), ResourceUpdated("cohabit://nim/events")}
+    interest.close()
 
 
 async def test_a_right_that_is_taken_away_ends_the_news_of_it_and_changes_the_tools(table: Any) -> None:

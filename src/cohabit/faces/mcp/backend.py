@@ -116,6 +116,7 @@ class InHouse:
         host = self.house.room_for(self.credential, room)
         sink = TopicSink(tell)
         sub, _ = host.subscribe(self.credential.who, sink, True, self.credential)
+        await host.first_view(sub)
         host.release(sub)
         rights = asyncio.create_task(self._watch_rights(host, tell), name=f"rights of {self.who}")
 
@@ -158,16 +159,23 @@ _decode = msgspec.json.Decoder(_Frame).decode
 
 
 class TopicSink:
-    """Where a room pushes to: passes on what kind of thing changed, not what it is."""
+    """Where a room pushes to: passes on what kind of thing changed, not what it is.
+
+    The first view is what later ones are held against: one that is the same is no news, and must not tell that
+    something happened which the caller does not see.
+    """
 
     def __init__(self, tell: Tell) -> None:
         self._tell = tell
+        self._seen: str | bytes | None = None
 
     def events(self, frame: str | bytes) -> None:
         self._tell(topics_of([item.kind for item in _decode(frame).items]))
 
     def view(self, frame: str | bytes) -> None:
-        self._tell(VIEW)
+        before, self._seen = self._seen, frame
+        if before not in (None, frame):
+            self._tell(VIEW)
 
     def end(self, reason: CohabitError) -> None:
         self._tell(OVER)

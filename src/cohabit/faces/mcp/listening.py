@@ -92,12 +92,17 @@ class Interest:
         self._due[event] = None
         self._wake.set()
 
+    @property
+    def waiting(self) -> list[ServerEvent]:
+        """What is due, and not yet told."""
+        return list(self._due)
+
     async def due(self) -> list[ServerEvent]:
         """Wait for what is due; nothing at all when it is over."""
         while True:
             await self._wake.wait()
             self._wake.clear()
-            found, self._due = list(self._due), {}
+            found, self._due = self.waiting, {}
             if self._over:
                 return []
             if allowed := [event for event in found if await self._still(event)]:
