@@ -2,8 +2,8 @@
 
 import json
 import threading
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -108,10 +108,12 @@ class FailingStore(SQLiteStore):
 
     failing = False
 
-    def _write(self, write: Write) -> None:
-        super()._write(write)
-        if self.failing and write.lines:
-            raise StorageFailed("the disk says no")
+    @contextmanager
+    def _transaction(self, begin: bool = True) -> Iterator[None]:
+        with super()._transaction(begin=True):
+            yield
+            if self.failing:
+                raise StorageFailed("the disk says no")
 
 
 def stored_room(folder: Path, room: str = "den") -> Room:

@@ -22,8 +22,11 @@ from cohabit.house.house import House
 PAGE = Path(__file__).parent / "web"
 
 
-def make_app(house: House, *, mcp: bool = True, conformance: bool = False) -> ASGIApp:
-    """The ASGI app of a house. ``mcp=False`` leaves out the face that takes a second to import."""
+def make_app(house: House, *, mcp: bool = True, conformance: bool = False) -> Guard:
+    """The ASGI app of a house. ``mcp=False`` leaves out the face that takes a second to import.
+
+    Its ``stopping`` ends every open stream; a server calls it before it waits for them.
+    """
     routes: list[BaseRoute] = [*http_routes(house)]
     stack = AsyncExitStack()
     face = None
@@ -44,7 +47,7 @@ def make_app(house: House, *, mcp: bool = True, conformance: bool = False) -> AS
 
     handlers: dict[Any, Any] = {CohabitError: _refused, HTTPException: _no_such_route}
     inner = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
-    return Guard(Switch(inner, WsFace(house)), house.settings)
+    return Guard(Switch(inner, WsFace(house)), house.settings, face.close if face is not None else lambda: None)
 
 
 class Fresh(StaticFiles):

@@ -4,6 +4,7 @@ A page in somebody's browser can be made to talk to a server on the same machine
 Host must be one of ours and a browser's Origin, where there is one, must be too.
 """
 
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -19,8 +20,9 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 class Guard:
     """ASGI middleware: Host, Origin and size of the body."""
 
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+    def __init__(self, app: ASGIApp, settings: Settings, stopping: Callable[[], None] = lambda: None) -> None:
         self.app = app
+        self.stopping = stopping
         self._hosts = {*LOOPBACK, settings.host, *_split(settings.allowed_hosts)}
         if settings.public_url:
             self._hosts.add(urlsplit(settings.public_url).hostname or "")

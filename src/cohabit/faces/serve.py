@@ -21,8 +21,9 @@ async def serve(
     settings = house.settings
     listener = _listen(settings.host, settings.port)
     port = listener.getsockname()[1]
+    app = make_app(house, mcp=mcp, conformance=conformance)
     config = uvicorn.Config(
-        make_app(house, mcp=mcp, conformance=conformance),
+        app,
         http="httptools",
         ws="websockets-sansio",
         ws_max_size=settings.frame_limit,
@@ -34,7 +35,7 @@ async def serve(
         ssl_certfile=settings.tls_cert or None,
         ssl_keyfile=settings.tls_key or None,
     )
-    server = Server(config, lambda: ready and ready(_address(house, port)))
+    server = Server(config, lambda: ready and ready(_address(house, port)), app.stopping)
     serving = asyncio.ensure_future(server.serve(sockets=[listener]))
     try:
         await asyncio.shield(serving)
@@ -47,11 +48,14 @@ async def serve(
 
 
 class Server(uvicorn.Server):
-    """uvicorn, with a word when it listens and one to the rooms when it stops."""
+    """uvicorn, with a word when it listens and one to open streams when it stops."""
 
-    def __init__(self, config: uvicorn.Config, started: Callable[[], Any]) -> None:
+    def __init__(
+        self, config: uvicorn.Config, started: Callable[[], Any], stopping: Callable[[], None] = lambda: None
+    ) -> None:
         super().__init__(config)
         self._started = started
+        self._stopping = stopping
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -70,6 +74,10 @@ class Server(uvicorn.Server):
         await super().startup(sockets)
         if self.started:
             self._started()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._stopping()
+        await super().shutdown(sockets)
 
 
 def _address(house: House, port: int) -> str:

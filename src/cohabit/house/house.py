@@ -173,14 +173,14 @@ class House:
                 raise PermissionDenied("a room that did not open is taken up by a host of the house")
             await self.reopen_room(room or credential.room or "")
         if room is not None or credential.room is not None:
-            context.host = self.room_for(credential, room, outside=command.name in ("join", "reopen_room"))
+            context.host = self.room_for(credential, room, joining=command.name == "join")
         if command.needs:
             if context.host is None:
                 raise BadArgs(f"{command.name} is about a room; say which")
             context.require(command)
         return await command.run(context, **command.check(args))
 
-    def room_for(self, credential: Credential, room: str | None, outside: bool = False) -> RoomHost:
+    def room_for(self, credential: Credential, room: str | None, joining: bool = False) -> RoomHost:
         """The room that a credential means and may know of."""
         wanted = room or credential.room
         if wanted is None:
@@ -192,7 +192,9 @@ class House:
             if wanted in self.broken and (credential.room == wanted or credential.host):
                 raise Quarantined(f"room {wanted} stays closed: {self.broken[wanted].message}")
             raise _unknown(wanted)
-        if credential.who not in host.room.state.members and not outside:
+        if credential.who not in host.room.state.members:
+            if joining and (credential.host or host.room.state.guests):
+                return host
             if credential.host or host.room.state.guests:
                 raise UnknownRoom(f"you are not in room {wanted!r} yet; call join first")
             raise _unknown(wanted)

@@ -5,6 +5,7 @@ import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ import msgspec
 from cohabit.errors import Conflict, RecordCorrupt, StorageFailed
 from cohabit.house.store import Credential, Row, Write
 from cohabit.room.audit import Refusal
-from cohabit.room.record import Line
 
 SCHEMA = 1
 _TABLES = """
@@ -28,7 +28,7 @@ create table if not exists refusals (
 create table if not exists credentials (hash blob primary key, body blob not null) without rowid;
 insert or ignore into meta values ('schema', 1), ('credentials', 0);
 """
-_INSERTS = {n: f"insert into entries values {', '.join(['(?, ?, ?, ?)'] * n)}" for n in (128, 32, 8, 1)}
+ROWS_AT_ONCE = 100
 SNAPSHOTS_KEPT = 2
 REFUSALS_KEPT = 5_000
 PAGE = 1000
@@ -61,24 +61,33 @@ class SQLiteStore:
 
     # -- writing ----------------------------------------------------------------------------------
     def commit(self, writes: Sequence[Write]) -> None:
-        with self._transaction():
-            for write in writes:
-                self._write(write)
+        entries = [(write.room, line) for write in writes for line in write.lines]
+        rest = [write for write in writes if write.has_more_than_lines]
+        # Each statement hands the interpreter lock to and fro, which costs more than a row while the event loop
+        # is busy. So many rows go by one statement, and where that is all, it is a transaction by itself.
+        alone = not rest and len(entries) <= ROWS_AT_ONCE
+        with self._transaction(begin=not alone):
+            for start in range(0, len(entries), ROWS_AT_ONCE):
+                rows = entries[start : start + ROWS_AT_ONCE]
+                self._db.execute(
+                    _insert_of(len(rows)), [v for room, line in rows for v in (room, line.seq, line.body, line.digest)]
+                )
+            for write in rest:
+                self._write_rest(write)
 
     @contextmanager
-    def _transaction(self) -> Iterator[None]:
+    def _transaction(self, begin: bool = True) -> Iterator[None]:
         """All or nothing, and on disk when it is left."""
         try:
             with self._guard, self._db:
-                self._db.execute("begin immediate")
+                if begin:
+                    self._db.execute("begin immediate")
                 yield
         except sqlite3.Error as wrong:
             raise StorageFailed(f"the store could not be written ({wrong}); nothing of this call happened") from wrong
 
-    def _write(self, write: Write) -> None:
+    def _write_rest(self, write: Write) -> None:
         room = write.room
-        if write.lines:
-            self._insert(room, write.lines)
         if write.snapshot is not None:
             self._db.execute("insert or replace into snapshots values (?, ?, ?)", (room, *write.snapshot))
             self._db.execute(
@@ -97,16 +106,6 @@ class SQLiteStore:
             self._put_credential(credential)
         if write.forget_before is not None:
             self._forget(room, write.forget_before)
-
-    def _insert(self, room: str, lines: Sequence[Line]) -> None:
-        """Many rows by one statement: each statement hands the interpreter lock to and fro, which costs more
-        than the row itself while the event loop is busy."""
-        done = 0
-        for size, sql in _INSERTS.items():
-            while len(lines) - done >= size:
-                part = lines[done : done + size]
-                self._db.execute(sql, [v for line in part for v in (room, line.seq, line.body, line.digest)])
-                done += size
 
     def _forget(self, room: str, before: int) -> int:
         """Delete old entries, never past the older snapshot: it carries the head of the chain there."""
@@ -217,8 +216,15 @@ def _make_folder(folder: Path) -> None:
             os.close(parent)
 
 
+@lru_cache(maxsize=ROWS_AT_ONCE)
+def _insert_of(rows: int) -> str:
+    return f"insert into entries values {', '.join(['(?, ?, ?, ?)'] * rows)}"
+
+
 def _connect(path: Path) -> sqlite3.Connection:
-    db = sqlite3.connect(path, timeout=10, isolation_level=None, check_same_thread=False)
+    db = sqlite3.connect(
+        path, timeout=10, isolation_level=None, check_same_thread=False, cached_statements=2 * ROWS_AT_ONCE
+    )
     db.execute("pragma journal_mode = wal")
     # FULL syncs the log at every commit: what was answered ok survives a power cut. NORMAL would not.
     db.execute("pragma synchronous = full")

@@ -24,6 +24,10 @@ class Write(Struct):
     snapshot: tuple[int, bytes] | None = None
     refusals: Sequence[Refusal] = ()
     forget_before: int | None = None  # entries older than this may go, as far as snapshots allow
+
+    @property
+    def has_more_than_lines(self) -> bool:
+        return bool(self.snapshot or self.refusals or self.credentials or self.forget_before is not None)
     credentials: "Sequence[Credential]" = ()
 
 

@@ -142,6 +142,7 @@ class Room:
         """Bring this room forward by the lines that follow, one by one."""
         for line in lines:
             self._run_again([line])
+            self.record.tail.clear()  # nobody goes back from here, and a long record is not kept in memory
             yield self, line
 
     @classmethod

@@ -38,7 +38,7 @@ class Table:
 
     async def until(self, true: Callable[[RoomHost], object]) -> None:
         """Wait for what a client does in its own time."""
-        while not true(self.house.rooms[self.room]):  # noqa: ASYNC110 - there is nothing to be woken by
+        while not true(self.house.rooms[self.room]):
             await asyncio.sleep(0.001)
 
     def admit(self, who: str, **how: Any) -> None:
