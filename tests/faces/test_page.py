@@ -204,7 +204,7 @@ def test_somebody_with_a_link_sees_the_room_and_plays_a_move_in_the_browser(hous
     expect(turn(page)).to_have_text("To move: bob.")
     expect(page.get_by_role("button", name="take")).to_have_count(0)
     expect(events(page).filter(has_text="first takes 2")).to_have_count(1)
-    assert house.call("bob", "view").observation["status"]["stones"] == STONES - 2
+    assert house.call("bob", "view").observation.status["stones"] == STONES - 2
 
 
 def test_what_others_do_shows_without_asking(house: Running, visit: Visit) -> None:
@@ -401,7 +401,7 @@ def test_a_move_made_while_the_house_is_away_is_made_when_it_is_back(house: Runn
     page.get_by_role("button", name="take 3").click()
     house.start()
     expect(turn(page)).to_have_text("To move: bob.")
-    assert house.call("bob", "view").observation["status"]["stones"] == STONES - 3
+    assert house.call("bob", "view").observation.status["stones"] == STONES - 3
 
 
 def test_a_move_whose_answer_was_lost_is_made_once(house: Running, visit: Visit) -> None:
@@ -430,7 +430,7 @@ def test_a_move_whose_answer_was_lost_is_made_once(house: Running, visit: Visit)
     expect(page.get_by_text(f"You took 3; {STONES - 3} are left.")).to_be_visible()
     assert len(acts) == 2
     assert acts[0] == acts[1]
-    assert house.call("bob", "view").observation["status"]["stones"] == STONES - 3
+    assert house.call("bob", "view").observation.status["stones"] == STONES - 3
     expect(events(page).filter(has_text="first takes 3")).to_have_count(1)
 
 

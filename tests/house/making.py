@@ -2,8 +2,8 @@
 
 import json
 import threading
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -101,19 +101,6 @@ class HeldStore(MemoryStore):
             raise StorageFailed("the disk says no")
         self.commits.append(sum(len(write.lines) for write in writes))
         super().commit(writes)
-
-
-class FailingStore(SQLiteStore):
-    """A real store whose commits fail, after doing their work, while it is told to."""
-
-    failing = False
-
-    @contextmanager
-    def _transaction(self, begin: bool = True) -> Iterator[None]:
-        with super()._transaction(begin=True):
-            yield
-            if self.failing:
-                raise StorageFailed("the disk says no")
 
 
 def stored_room(folder: Path, room: str = "den") -> Room:

@@ -5,12 +5,14 @@ from typing import Any
 
 import pytest
 
-from cohabit.errors import CohabitError, Conflict, GameCrash, PermissionDenied, Quarantined, WorldTimeout
+from cohabit.errors import (
+    CohabitError, Conflict, GameCrash, PermissionDenied, Quarantined, RecordCorrupt, WorldTimeout,
+)  # fmt: skip
 from cohabit.testing.clock import FakeClock
 
 from .making import Client, deeds, make_room, open_house
 
-QUICK = {"world_deadline_s": 0.2}
+QUICK: dict[str, Any] = {"world_deadline_s": 0.2}
 
 
 async def test_a_world_that_raises_leaves_the_room_as_it_was_and_open() -> None:
@@ -178,3 +180,20 @@ async def test_a_world_that_hangs_while_it_is_set_up_opens_no_room() -> None:
             await asyncio.wait_for(make_room(house, world="Endless"), 10)
         assert house.rooms == {}
         assert isinstance((await make_room(house))["ann"], Client)
+
+
+async def test_a_room_that_cannot_go_back_because_its_world_is_fickle_stands_still() -> None:
+    async with open_house() as house:
+        who = await make_room(house, world="Fickle")
+        other = await make_room(house, room="other")
+        await who["ann"]("move")
+        with pytest.raises(CohabitError):
+            await who["ann"]("fail")
+        with pytest.raises(Quarantined):
+            await who["ann"]("view")
+        with pytest.raises(RecordCorrupt) as refused:  # what is on disk does not replay either
+            await who["hostess"]("reopen_room")
+        assert "another outcome" in refused.value.message
+        with pytest.raises(Quarantined):
+            await who["ann"]("view")
+        assert (await other["ann"]("hide", {"n": 1})).success

@@ -109,7 +109,7 @@ async def test_everybody_is_away_when_a_house_opens_again(tmp_path: Path) -> Non
 
 
 # -- damage -----------------------------------------------------------------------------------------
-DAMAGES = {
+DAMAGES: dict[str, tuple[Callable[[Path], None], str]] = {
     "a changed entry": (lambda f: damage(f, "update entries set body = cast(replace(body, 'red', 'rad') as blob) where room = 'two' and seq = "
                                             "(select max(seq) - 1 from entries where room = 'two')"), "was changed"),
     "a changed digest": (lambda f: damage(f, "update entries set digest = zeroblob(32) where room = 'two' and seq = "
@@ -196,8 +196,10 @@ async def test_a_credential_that_cannot_be_read_stops_the_start_with_a_clear_mes
 
 async def test_another_version_of_a_world_is_refused_with_both_versions_named(tmp_path: Path) -> None:
     game = tmp_path / "game.py"
-    text = "from cohabit.worlds.nim import Nim\nfrom cohabit.world import WorldSpec\n" \
-           "class Game(Nim):\n    spec = WorldSpec(name='game', version=VERSION, seats=2, pace='turns', quick=True)\n"  # fmt: skip
+    text = (
+        "from cohabit.worlds.nim import Nim\nfrom cohabit.world import WorldSpec\n"
+        "class Game(Nim):\n    spec = WorldSpec(name='game', version=VERSION, seats=2, pace='turns', quick=True)\n"
+    )
     game.write_text(text.replace("VERSION", "1"))
     from cohabit.room.scenario import AgentSpec, Scenario
 

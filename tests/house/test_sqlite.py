@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -166,31 +167,24 @@ def test_a_backup_is_a_whole_store(store: SQLiteStore, tmp_path: Path) -> None:
         assert (other.rooms(), other.head("a"), other.head("b")) == (["a"], 49, -1)
 
 
-def test_a_backup_comes_to_an_end_however_much_is_written_meanwhile(store: SQLiteStore, tmp_path: Path) -> None:
+def test_a_backup_comes_to_an_end_however_much_is_written_meanwhile(
+    store: SQLiteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store.commit([Write("big", lines(4000, size=1000))])
-    written = 0
+    steps: list[int] = []
 
-    def keep_writing(*_: object) -> None:
-        nonlocal written
-        written += 1
-        assert written < 200, "the backup begins anew with every commit"
-        store.commit([Write(f"r{written}", lines(1))])
-
-    real = store.backup
-    import cohabit.house.sqlite as module
-
-    opened = module.sqlite3.connect
+    def write_meanwhile(*_: object) -> None:
+        steps.append(1)
+        assert len(steps) < 100, "the backup begins anew with every commit"
+        store.commit([Write(f"r{len(steps)}", lines(1))])
 
     class Busy(sqlite3.Connection):
-        def backup(self, target: sqlite3.Connection, **how: object) -> None:  # type: ignore[override]
-            super().backup(target, **{**how, "progress": keep_writing, "sleep": 0.001})  # type: ignore[arg-type]
+        def backup(self, target: sqlite3.Connection, **how: Any) -> None:
+            super().backup(target, **how, progress=write_meanwhile, sleep=0.001)
 
-    def connect(path: object, **how: object) -> sqlite3.Connection:
-        return opened(path, factory=Busy, **how)  # type: ignore[call-overload,no-any-return]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module.sqlite3, "connect", connect)
-        real(str(tmp_path / "copy.db"))
-    with closing(sqlite3.connect(tmp_path / "copy.db")) as copy:
+    connect = sqlite3.connect
+    monkeypatch.setattr("cohabit.house.sqlite.sqlite3.connect", lambda *a, **how: connect(*a, factory=Busy, **how))
+    store.backup(str(tmp_path / "copy.db"))
+    with closing(connect(tmp_path / "copy.db")) as copy:
         assert copy.execute("pragma integrity_check").fetchone() == ("ok",)
         assert copy.execute("select count(*) from entries where room = 'big'").fetchone() == (4000,)

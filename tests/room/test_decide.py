@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohabit.errors import BadArgs, Busy, CohabitError, PermissionDenied, ScopeViolation, Unauthorized, UnknownCommand
+from cohabit.room.decide import Decision
 
 from .making import EVERYBODY, GOD, RED, make_room
 
@@ -18,7 +19,7 @@ def test_deciding_changes_nothing_and_gives_the_same_answer_however_often_it_is_
     room = make_room(*EVERYBODY, turn_based=True, turn_order=["ann", "bob"])
     commands = list(room.commands)
     before, inside = room.digest(), dict(vars(room)["_budget"])
-    answers = {}
+    answers: dict[tuple[str, int], Decision] = {}
     for who, i in asked * 2:
         decision = room.decide(room.state.members[who], commands[i % len(commands)], 5)
         assert answers.setdefault((who, i), decision) == decision

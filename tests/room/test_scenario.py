@@ -199,13 +199,13 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 @st.composite
 def mutated(draw: st.DrawFn) -> Any:
     """A good file with one to three changes: a value replaced, removed, renamed or doubled."""
-    file = copy.deepcopy(GOOD)
+    file: Any = copy.deepcopy(GOOD)
     for _ in range(draw(st.integers(1, 3))):
         found = [p for p in places(file) if p]
         if not found:
             break
         *way, last = draw(st.sampled_from(found))
-        holder = file
+        holder: Any = file
         for step in way:
             holder = holder[step]
         how = draw(st.sampled_from(["replace", "remove", "rename", "double"]))

@@ -181,10 +181,11 @@ def test_who_moves_in_time_is_not_skipped() -> None:
 
 def test_a_time_limit_is_refused_for_a_world_that_does_not_say_what_a_skip_is() -> None:
     from cohabit.room.scenario import opening_state, parse_scenario
+    from cohabit.world import World
     from cohabit.worlds.nim import Nim
 
     class NoSkip(Nim):
-        skip = Nim.__mro__[1].skip  # type: ignore[misc]
+        skip = World.skip
 
     found = parse_scenario('{"agents": [{"id": "a"}], "turn_seconds": 5}')
     with pytest.raises(BadArgs) as refused:

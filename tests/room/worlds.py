@@ -330,3 +330,21 @@ class Endless(Stuck):
         super().reset(seed, seats)
         while True:
             self.moves += 0
+
+
+class Fickle(Stuck):
+    """Breaks the first rule of a world: the same calls do not give the same world."""
+
+    spec = WorldSpec(name="fickle", seats=2, seat_names=("one", "two"), quick=True)
+    moods = iter(range(10**9))
+
+    @action()
+    def move(self, by: Seat) -> Outcome:
+        """Never the same twice."""
+        self.moves += 1
+        return Outcome(public=f"mood {next(self.moods)}")
+
+    @action()
+    def fail(self, by: Seat) -> Outcome:
+        """Make the room go back."""
+        raise ArithmeticError("the secret is 42")

@@ -191,6 +191,8 @@ class Room:
             why = None
             if name == "act":
                 name, args, why = common.unwrap(args)
+            if name not in self.commands:  # looking for near names costs time
+                self._refuse_if_busy(member, at)
             command = self.commands.named(name)
             if key is not None and command.records:
                 kept = self._kept_reply(member, command, args, key)
@@ -243,6 +245,11 @@ class Room:
         if used > self.calls_per_second and second == at // 1000:
             return Decision("BUSY", f"more than {self.calls_per_second} calls in one second; wait a second")
         return YES
+
+    def _refuse_if_busy(self, member: Member, at: int) -> None:
+        decision = self._by_budget(member, at)
+        if decision.code:
+            raise _refusal(decision)
 
     def _count(self, who: str, at: int) -> None:
         """One more call out of this second's budget. Deciding only looks at it."""

@@ -150,6 +150,7 @@ def check_scenario(found: Scenario) -> Scenario:
             if agent.claim is not None and agent.kingdom_claim is not None:
                 raise BadArgs("claim and kingdom_claim mean the same; give one")
             agent.claim = agent.claim if agent.claim is not None else agent.kingdom_claim
+            agent.kingdom_claim = None
             if agent.claim is not None:
                 check_claim(agent.claim)
                 _new(agent.claim, claims, "claim")

@@ -176,6 +176,7 @@ class Play:
     def freeze(self) -> Frozen:
         """All that shows now, to every eye."""
         room, world = self.room, self.room.world
+        room.moved()  # look afresh: what the room remembers of its last look is not the question
         with Watched():
             frozen = {"what happened": self.last, "to_move()": _text(world.to_move())}
             frozen["standings()"] = _text(world.standings())
