@@ -6,7 +6,13 @@ from typing import Any
 import pytest
 
 from cohabit.errors import (
-    CohabitError, Conflict, GameCrash, PermissionDenied, Quarantined, RecordCorrupt, WorldTimeout,
+    CohabitError,
+    Conflict,
+    GameCrash,
+    PermissionDenied,
+    Quarantined,
+    RecordCorrupt,
+    WorldTimeout,
 )  # fmt: skip
 from cohabit.testing.clock import FakeClock
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, GameRejected
-from cohabit.room.room import KEYS_KEPT
+from cohabit.room.replies import KEYS_KEPT
 
 from .making import BLUE, HOST, RED, entries, make_room, replayed, restored
 

@@ -10,12 +10,9 @@ from hashlib import sha256
 from typing import Any
 
 import msgspec
-from msgspec import Struct
 
 from cohabit.errors import (
-    BadArgs,
     CohabitError,
-    Conflict,
     GameCrash,
     PermissionDenied,
     RecordCorrupt,
@@ -34,34 +31,18 @@ from cohabit.room.commands import Command, CommandTable, commands_of, declared_i
 from cohabit.room.context import Context
 from cohabit.room.decide import YES, Decision, by_grant, by_seat, by_turn, names
 from cohabit.room.record import Line, Record, Snapshot
-from cohabit.room.state import KeptReply, Member, RoomState
+from cohabit.room.replies import keep_reply, kept_reply
+from cohabit.room.state import Member, RoomState
+from cohabit.room.view import View, make_view
 from cohabit.world import Outcome, World, overrides
 
 DIGEST_EVERY = 256
 """After so many entries the room writes down a digest of itself, so that a replay proves itself."""
-CHOICES_SHOWN = 40
-"""How many legal actions the text of a view lists."""
-MOVERS_SHOWN = 20
-"""How many of those whose turn it is a view names."""
-KEYS_KEPT = 32
-"""Idempotency keys remembered per member."""
 CALLS_PER_SECOND = 1_000
 """What one member may ask of one room; more is BUSY."""
 
 MakeWorld = Callable[[str, Mapping[str, Any]], World]
 _SYSTEM = {c.name: c for c in declared_in(system)}
-_sorted_json = msgspec.json.Encoder(order="sorted").encode
-
-
-class View(Struct, frozen=True, omit_defaults=True):
-    """What an eye sees of the world now, as values and as the text a model reads."""
-
-    text: str
-    observation: Observation
-    to_move: list[str]
-    over: bool = False
-    paused: bool = False
-    tick: int = 0
 
 
 class Room:
@@ -169,7 +150,7 @@ class Room:
                 raise RecordCorrupt(f"entry {entry.seq} does not replay: the world failed ({what})") from bug
             if tuple(told) != entry.told:
                 raise RecordCorrupt(f"entry {entry.seq} replays to another outcome", seq=entry.seq)
-            self._keep_reply(entry, result)
+            keep_reply(self.state, entry, result)
             self.record.tail.append(line)
             self.record.seq, self.record.digest, self.record.at = line.seq, line.digest, entry.at
 
@@ -195,7 +176,7 @@ class Room:
                 self._refuse_if_busy(member, at)
             command = self.commands.named(name)
             if key is not None and command.records:
-                kept = self._kept_reply(member, command, args, key)
+                kept = kept_reply(self.state, member, command, args, key)
                 if kept is not None:  # before the decision: having acted, it is somebody else's turn
                     return self._reply(member, command, kept.result, look)
             decision = self.decide(member, command, at, via)
@@ -282,7 +263,7 @@ class Room:
         who = member.id if member else None
         result, told = self._perform(who, at, command, checked)
         entry = Entry(self.record.seq + 1, at, do, who, args or None, tuple(told), why, key, via)
-        self._keep_reply(entry, result)
+        keep_reply(self.state, entry, result)
         # Whatever can fail comes before the entry is on record: a world that cannot be written down crashed.
         proof = self.digest() if entry.seq % self.digest_every == self.digest_every - 1 else None
         self.record.append(entry)
@@ -398,16 +379,8 @@ class Room:
         return seen
 
     def _view_through(self, looks: Eye) -> View:
-        seen = self._observe(looks)
-        to_move = self.to_move()
-        movers = self.movers()
-        text = f"{seen.to_text()}\n\n{_turn_words(movers)}"
-        if looks.seat is not None and looks.seat in to_move:
-            choices = self._choices(self.seats[looks.seat])
-            if choices:
-                seen = msgspec.structs.replace(seen, choices=choices)
-                text += "\nYou can: " + _choices_text(choices)
-        return View(text, seen, movers[:MOVERS_SHOWN], not to_move, self.state.paused, self.state.tick)
+        choices = self._choices(looks.seat) if looks.seat is not None and looks.seat in self.to_move() else ()
+        return make_view(self.state, self._observe(looks), self.movers(), choices)
 
     def _observe(self, looks: Eye) -> Observation:
         seen = self.world.observe(looks)
@@ -420,9 +393,9 @@ class Room:
                 seen = msgspec.structs.replace(seen, current_goals=list(goals))
         return seen
 
-    def _choices(self, seat: Seat) -> list[dict[str, Any]]:
+    def _choices(self, seat: SeatId) -> list[dict[str, Any]]:
         """What this seat can do now, each as it would be sent, where the world can list it."""
-        legal = self.world.legal(seat)
+        legal = self.world.legal(self.seats[seat])
         return [{"action": a.name, "params": a.parameters} for a in legal or ()]
 
     def seat_of(self, member: Member) -> Seat | None:
@@ -431,23 +404,6 @@ class Room:
     def may(self, member: Member) -> list[Command]:
         """The commands this member's grant gives it: never a matter of whose turn it is."""
         return [c for c in self.commands if by_grant(member, c)]
-
-    # -- idempotency ------------------------------------------------------------------------------
-    def _kept_reply(self, member: Member, command: Command, args: Any, key: str) -> KeptReply | None:
-        if not 0 < len(key) <= 200 or not key.isprintable():
-            raise BadArgs("an idempotency key has 1 to 200 visible characters")
-        kept = self.state.replies.get(member.id, {}).get(key)
-        if kept is not None and (kept.do != command.name or kept.args != _args_digest(command.check(args))):
-            raise Conflict(f"the idempotency key {key!r} was used for another call; take a new one")
-        return kept
-
-    def _keep_reply(self, entry: Entry, result: Any) -> None:
-        if entry.key is None or entry.by is None:
-            return
-        kept = self.state.replies.setdefault(entry.by, {})
-        kept[entry.key] = KeptReply(entry.do, _args_digest(entry.args), msgspec.to_builtins(result))
-        while len(kept) > KEYS_KEPT:
-            del kept[next(iter(kept))]
 
     # -- going back -------------------------------------------------------------------------------
     def snapshot(self) -> Snapshot:
@@ -529,20 +485,3 @@ def _same_version(state: RoomState, world: World) -> None:
 def _refusal(decision: Decision) -> CohabitError:
     details = {"needs": list(decision.needs)} if decision.needs else {}
     return by_code({"code": decision.code, "message": decision.reason, **details})
-
-
-def _turn_words(movers: list[str]) -> str:
-    if not movers:
-        return "It is over."
-    more = f" and {len(movers) - MOVERS_SHOWN} more" if len(movers) > MOVERS_SHOWN else ""
-    return f"To move: {', '.join(movers[:MOVERS_SHOWN])}{more}"
-
-
-def _choices_text(choices: Sequence[Mapping[str, Any]]) -> str:
-    shown = [f"{c['action']} {_sorted_json(c['params']).decode()}" for c in choices[:CHOICES_SHOWN]]
-    more = f" … and {len(choices) - len(shown)} more" if len(choices) > len(shown) else ""
-    return " | ".join(shown) + more
-
-
-def _args_digest(args: Any) -> str:
-    return sha256(_sorted_json(args or {})).hexdigest()[:16]

@@ -1,0 +1,47 @@
+"""A view: what an eye sees of the world now, as values and as the text a model reads."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from cohabit.model.observation import Observation
+from cohabit.room.state import RoomState
+
+CHOICES_SHOWN = 40
+"""How many legal actions the text lists."""
+MOVERS_SHOWN = 20
+"""How many of those whose turn it is are named."""
+_sorted_json = msgspec.json.Encoder(order="sorted").encode
+
+
+class View(Struct, frozen=True, omit_defaults=True):
+    text: str
+    observation: Observation
+    to_move: list[str]
+    over: bool = False
+    paused: bool = False
+    tick: int = 0
+
+
+def make_view(state: RoomState, seen: Observation, movers: list[str], choices: Sequence[Mapping[str, Any]]) -> View:
+    """Put together what the world shows, whose turn it is, and what can be done."""
+    text = f"{seen.to_text()}\n\n{_turn_words(movers)}"
+    if choices:
+        seen = msgspec.structs.replace(seen, choices=list(choices))
+        text += "\nYou can: " + _choices_words(choices)
+    return View(text, seen, movers[:MOVERS_SHOWN], not movers, state.paused, state.tick)
+
+
+def _turn_words(movers: list[str]) -> str:
+    if not movers:
+        return "It is over."
+    more = f" and {len(movers) - MOVERS_SHOWN} more" if len(movers) > MOVERS_SHOWN else ""
+    return f"To move: {', '.join(movers[:MOVERS_SHOWN])}{more}"
+
+
+def _choices_words(choices: Sequence[Mapping[str, Any]]) -> str:
+    shown = [f"{c['action']} {_sorted_json(c['params']).decode()}" for c in choices[:CHOICES_SHOWN]]
+    more = f" … and {len(choices) - len(shown)} more" if len(choices) > len(shown) else ""
+    return " | ".join(shown) + more
