@@ -55,13 +55,11 @@ def server(tmp_path: Path) -> Iterator[Server]:
     made.close()
 
 
-@pytest.mark.timeout(300)
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_a_house_killed_at_any_moment_under_load_has_everything_it_answered(server: Server, tmp_path: Path) -> None:
-    chance = random.Random(2024)
-    kept = Kept(tmp_path / "data")
+def kill_again_and_again(server: Server, folder: Path, rounds: int, seed: int) -> None:
+    chance = random.Random(seed)
+    kept = Kept(folder)
     given: set[tuple[str, int]] = set()
-    for i in range(ROUNDS):
+    for i in range(rounds):
         # Now and then before the first answer: while the house opens its rooms, or makes them.
         given |= server.round(progress(given), chance.choice((0, chance.randint(1, 9), chance.randint(10, 150))))
         kept.read_on()
@@ -69,5 +67,17 @@ def test_a_house_killed_at_any_moment_under_load_has_everything_it_answered(serv
         if i % 44 == 43:
             kept.replays()
     assert gaps(kept) == []
-    assert kept.replays() > ROUNDS
-    assert len(given) > ROUNDS
+    assert kept.replays() > rounds
+    assert len(given) > rounds
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_house_killed_at_any_moment_under_load_has_everything_it_answered(server: Server, tmp_path: Path) -> None:
+    kill_again_and_again(server, tmp_path / "data", ROUNDS, 2024)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", range(8))
+def test_a_house_killed_a_thousand_times_has_everything_it_answered(server: Server, tmp_path: Path, seed: int) -> None:
+    kill_again_and_again(server, tmp_path / "data", 1_000, seed)

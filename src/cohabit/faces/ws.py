@@ -209,10 +209,17 @@ class Connection:
         after = unseal(secret, args.cursor, host.room.record.seq) if args.cursor is not None else None
         sink = self._sinks[room] = RoomSink(self, room)
         sub, head = host.subscribe(self.credential.who, sink, args.views, self.credential)
+        pages = backlog(context, after, head) if after is not None else None
+        try:
+            page = await anext(pages, None) if pages is not None else None
+        except CohabitError:
+            host.unsubscribe(self._sinks.pop(room))
+            raise
         await self._text(_encoder.encode({"id": asked.id, "ok": True, "result": {"room": room}}))
-        if after is not None:
-            async for cursor, items in backlog(context, after, head):
-                await self._text(_encoder.encode({"push": "events", "room": room, "cursor": cursor, "items": items}))
+        while page is not None and pages is not None:
+            push = {"push": "events", "room": room, "cursor": page[0], "items": page[1]}
+            await self._text(_encoder.encode(push))
+            page = await anext(pages, None)
         if args.views:
             await host.first_view(sub)
         host.release(sub)

@@ -246,7 +246,7 @@ class TokensRevoked(Struct):
 
 @command(category="host", where="house", needs=C.MANAGE_MEMBERS, records=True)
 async def revoke_token(ctx: HouseContext, member: str) -> TokensRevoked:
-    """Make every token of a member of this room worthless; its open connections end with the next call."""
+    """Make every token of a member of this room worthless; its open connections end."""
     return TokensRevoked(member, ctx.house.identities.revoke(member, ctx.room.room.id))
 
 

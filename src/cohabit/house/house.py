@@ -168,10 +168,14 @@ class House:
 
     async def _house_call(self, credential: Credential, room: str | None, command: Command, args: Any) -> Any:
         context = HouseContext(self, credential)
-        if command.name == "reopen_room" and (room or credential.room) in self.broken:
+        wanted = room or credential.room or ""
+        if command.name == "reopen_room" and wanted in self.broken:
+            if not credential.host and credential.room != wanted:
+                raise _unknown(wanted)
             if not credential.host:  # who is what in a room that does not open is not known
                 raise PermissionDenied("a room that did not open is taken up by a host of the house")
-            await self.reopen_room(room or credential.room or "")
+            await self.reopen_room(wanted)
+            return house_commands.Reopened(wanted)
         if room is not None or credential.room is not None:
             context.host = self.room_for(credential, room, joining=command.name == "join")
         if command.needs:

@@ -68,21 +68,26 @@ def grant(
 @command(category="host", needs=C.MANAGE_MEMBERS, records=True)
 def widen(ctx: Context, member: MemberId, may: Names, expires_in_s: ExpiresIn = None) -> Granted:
     """Give a member more on top of what it holds; with `expires_in_s` only lent: then it holds what it held."""
-    who = _other(ctx, member)
-    before = who.before if who.lent else who.override
-    more = Grant.of([*who.held, *capabilities(may)], _through(who), _expiry(ctx, expires_in_s) or _ends(who))
+    who, given = _other(ctx, member), capabilities(may)
+    lent, before = who.lent or expires_in_s is not None, who.before if who.lent else who.override
+    if who.lent and expires_in_s is None:  # what is given for good stays when the loan goes
+        before = Grant.of([*_without_loan(who), *given], _through(who))
+    more = Grant.of([*who.held, *given], _through(who), _expiry(ctx, expires_in_s) or _ends(who))
     granted = _put(ctx, who, more, f"allowed {', '.join(may)}")
-    if expires_in_s is not None:
-        who.lent, who.before = True, before
+    who.lent, who.before = (True, before) if lent else (False, None)
     return granted
 
 
 @command(category="host", needs=C.MANAGE_MEMBERS, records=True)
 def narrow(ctx: Context, member: MemberId, may: Names) -> Granted:
     """Take something away from what a member holds."""
-    who = _other(ctx, member)
-    left = Grant.of(sorted(who.held - capabilities(may)), _through(who), _ends(who))
-    return _put(ctx, who, left, f"took away {', '.join(may)}")
+    who, taken = _other(ctx, member), capabilities(may)
+    lent, before = who.lent, Grant.of(sorted(_without_loan(who) - taken), _through(who))
+    left = Grant.of(sorted(who.held - taken), _through(who), _ends(who))
+    granted = _put(ctx, who, left, f"took away {', '.join(may)}")
+    if lent:  # it does not come back with the end of the loan
+        who.lent, who.before = True, before
+    return granted
 
 
 @command(category="host", needs=C.MANAGE_MEMBERS, records=True)
@@ -95,6 +100,13 @@ def revoke(ctx: Context, member: MemberId) -> Granted:
 def clear_grant(ctx: Context, member: MemberId) -> Granted:
     """Drop the override: the member holds what its role gives again."""
     return _put(ctx, _other(ctx, member), None, "cleared the override")
+
+
+def _without_loan(who: Member) -> frozenset[Capability]:
+    """What a member will hold when what was lent to it is gone."""
+    if not who.lent:
+        return who.held
+    return frozenset(who.before.may) if who.before is not None else ROLES[who.role_name]
 
 
 def _through(who: Member) -> str | None:
@@ -139,7 +151,8 @@ def add_member(
         if team not in state.teams:
             raise BadArgs(f"there is no team {team!r}", did_you_mean=list(state.teams))
         state.teams[team].append(id)
-    state.members[id] = Member(id, kind, named, claim, team=team, stand_in=stand_in, backend=backend)
+    made = Member(id, kind, named, claim, team=team, stand_in=stand_in, backend=backend, away_since=ctx.at)
+    state.members[id] = made
     turns.bind(ctx.room, state.seats)
     ctx.tell(f"{id} joined as {state.members[id].role_name}", "roster")
     return Joined(id, state.members[id].role_name, state.members[id].seat)

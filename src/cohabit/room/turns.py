@@ -99,7 +99,7 @@ def go_on(context: Context) -> None:
     """End a pause: the clock of the turn, which stood still meanwhile, runs on from where it was."""
     state = context.state
     if state.paused:
-        state.turn_started += context.at - state.paused_at
+        state.turn_started += context.at - max(state.paused_at, state.turn_started)
     state.paused, state.paused_by, state.pause_until = False, None, None
 
 
@@ -130,14 +130,6 @@ def after(room: "Room", context: Context) -> None:
             if pace == "turns" or len(waiting) > len(state.waiting_for):
                 state.turn_started = context.at
             state.waiting_for = waiting
-
-
-def _notice_the_end(room: "Room", at: int) -> None:
-    """Keep since when the game is over, for the rematch that follows."""
-    if room.to_move():
-        room.state.over_since = None
-    elif room.state.over_since is None:
-        room.state.over_since = at
 
 
 def bind(room: "Room", seats: Sequence[Seat]) -> None:
