@@ -106,7 +106,7 @@ def test_a_full_disk_fails_the_commit_and_later_ones_work_again(store: SQLiteSto
 def test_a_deleted_room_is_gone_wholly(store: SQLiteStore) -> None:
     store.commit([Write("a", lines(3), (2, b"snapshot")), Write("b", lines(3), (2, b"snapshot"))])
     store.delete_room("a")
-    assert (store.rooms(), store.head("a"), store.snapshot("a")) == (["b"], -1, None)
+    assert (store.rooms(), store.head("a"), store.snapshots("a")) == (["b"], -1, [])
     assert list(store.lines("a", -1)) == []
     assert store.head("b") == 2
 
@@ -131,7 +131,7 @@ def test_pruning_never_goes_past_a_snapshot(store: SQLiteStore) -> None:
 def test_only_the_newest_snapshots_are_kept(store: SQLiteStore) -> None:
     for seq in range(5):
         store.commit([Write("a", (), (seq, b"%d" % seq))])
-    assert store.snapshot("a") == b"4"
+    assert store.snapshots("a") == [b"4", b"3"]
     kept = connections(store)[0].execute("select count(*) from snapshots").fetchone()[0]
     assert kept == 2
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from cohabit.errors import BadArgs, PermissionDenied
+from cohabit.errors import BadArgs, Conflict, PermissionDenied
 from cohabit.house.bots import check_brain
 from cohabit.house.context import HouseContext
 from cohabit.house.offers import Offer, offers_for
@@ -123,11 +123,10 @@ async def create_room(
         )
         for name in players:
             check_id(name)
-    if all(a.id != ctx.credential.who for a in plan.agents):
-        plan.agents.append(AgentSpec(id=ctx.credential.who, role="host", kind="human"))
-    name, tokens = await ctx.house.create_room(plan, room, seed)
-    tokens.pop(ctx.credential.who, None)
-    return RoomMade(name, tokens)
+    if any(a.id == ctx.credential.who for a in plan.agents):
+        raise Conflict(f"somebody in it is called {ctx.credential.who!r}, as you are; that would be two of one name")
+    plan.agents.append(AgentSpec(id=ctx.credential.who, role="host", kind="human", house=True))
+    return RoomMade(*await ctx.house.create_room(plan, room, seed))
 
 
 class RoomGone(Struct):
@@ -179,6 +178,8 @@ async def join(ctx: HouseContext) -> JoinedRoom:
     """Enter a room that is open to guests: people full in a seat they take, agents watch-only."""
     me, host = ctx.credential, ctx.room
     state = host.room.state
+    if me.room is None and me.who in state.members and not state.members[me.who].house:
+        raise Conflict(f"somebody else in this room is called {me.who!r}")
     if me.who not in state.members:
         if not (state.guests or me.host):
             raise PermissionDenied("this room takes no guests; ask its host for an invitation")
@@ -236,7 +237,11 @@ async def rotate_token(
     if who != ctx.credential.who and C.MANAGE_MEMBERS not in ctx.member.held:
         raise PermissionDenied("you can renew your own token; for others it takes manage_members")
     bound = ctx.credential.room if who == ctx.credential.who else ctx.room.room.id
-    return TokenMade(who, ctx.house.identities.rotate(who, bound, ctx.house.clock.now()))
+    now, identities = ctx.house.clock.now(), ctx.house.identities
+    other = ctx.room.room.state.members.get(who) if who != ctx.credential.who else None
+    if other is not None and not other.house and not identities.of(who, bound):  # it never had one, or lost all
+        return TokenMade(who, identities.add(who, at=now, kind=other.kind, room=bound))
+    return TokenMade(who, identities.rotate(who, bound, now))
 
 
 class TokensRevoked(Struct):

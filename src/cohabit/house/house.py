@@ -6,6 +6,7 @@ import re
 import secrets
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import Any
 
 from cohabit.errors import BadArgs, Busy, CohabitError, Conflict, PermissionDenied, Quarantined, UnknownRoom
@@ -54,6 +55,7 @@ class House:
         self._watchdog = Watchdog(settings.world_deadline_s)
         self.bots = Bots(self)
         self.closing = False
+        self._spent: dict[bytes, tuple[int, int]] = {}  # calls in this second, by credential
         self._busy_names: set[str] = set()  # rooms on their way in or out
         self.on_lines: Callable[[RoomHost, Sequence[Line]], None] = lambda host, lines: None
         self._round = clock.call_at(clock.now() + ROUND_MS, self._go_round)
@@ -82,15 +84,15 @@ class House:
             store.close()
             raise
         try:
-            house._open_rooms()
+            await house._open_rooms()
             yield house
         finally:
             await house._close()
 
-    def _open_rooms(self) -> None:
+    async def _open_rooms(self) -> None:
         for room_id in self.store.rooms():
             try:
-                self._adopt(self.load_room(room_id))
+                self._adopt(await apart(room_id, partial(self.load_room, room_id), self._loading_s))
             except CohabitError as wrong:
                 log.error("room %s stays closed: %s", room_id, wrong.as_text())
                 self.broken[room_id] = wrong
@@ -166,7 +168,17 @@ class House:
             self.refusals[refusal.code] = self.refusals.get(refusal.code, 0) + 1
             raise
 
+    def _spend(self, credential: Credential) -> None:
+        """Commands of the house are counted like those of a room."""
+        second, used = self._spent.get(credential.hash, (0, 0))
+        now = self.clock.now() // 1000
+        used = used + 1 if now == second else 1
+        self._spent[credential.hash] = (now, used)
+        if used > self.settings.calls_per_second:
+            raise Busy(f"more than {self.settings.calls_per_second} calls in one second; wait a second")
+
     async def _house_call(self, credential: Credential, room: str | None, command: Command, args: Any) -> Any:
+        self._spend(credential)
         context = HouseContext(self, credential)
         wanted = room or credential.room or ""
         if command.name == "reopen_room" and wanted in self.broken:
@@ -196,7 +208,8 @@ class House:
             if wanted in self.broken and (credential.room == wanted or credential.host):
                 raise Quarantined(f"room {wanted} stays closed: {self.broken[wanted].message}")
             raise _unknown(wanted)
-        if credential.who not in host.room.state.members:
+        member = host.room.state.members.get(credential.who)
+        if member is None or (credential.room is None and not member.house):  # a namesake is somebody else
             if joining and (credential.host or host.room.state.guests):
                 return host
             if credential.host or host.room.state.guests:
@@ -230,8 +243,9 @@ class House:
         self._busy_names.add(name)
         try:
             room, snapshot = await apart(name, lambda: _new_room(scenario, name, seed, now), self._loading_s)
-            tokens = {agent.id: agent.token or make_token() for agent in scenario.agents}
-            keys = [Credential(hashed(tokens[a.id]), a.id, a.kind, name, created_at=now) for a in scenario.agents]
+            bound = [agent for agent in scenario.agents if not agent.house]
+            tokens = {agent.id: agent.token or make_token() for agent in bound}
+            keys = [Credential(hashed(tokens[a.id]), a.id, a.kind, name, created_at=now) for a in bound]
             body = (snapshot.seq, snapshot.encode())
             await self.writer.submit(Write(name, room.record.take_pending(), body, credentials=keys))
             for credential in keys:
@@ -286,7 +300,7 @@ class House:
         if old is not None and old.failure is None:
             raise Conflict(f"room {room_id} is open, and nothing is wrong with it")
         await self.writer.submit(Write(room_id))  # comes after whatever was still on its way
-        fresh = await apart(room_id, lambda: self.load_room(room_id), self._loading_s)
+        fresh = await apart(room_id, partial(self.load_room, room_id), self._loading_s)
         if self.rooms.get(room_id) is not old:
             raise Conflict(f"room {room_id} was reopened meanwhile")
         if old is not None:

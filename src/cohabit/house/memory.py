@@ -30,8 +30,8 @@ class MemoryStore:
         self._lines.pop(room, None)
         self._snapshots.pop(room, None)
 
-    def snapshot(self, room: str) -> bytes | None:
-        return self._snapshots.get(room)
+    def snapshots(self, room: str) -> list[bytes]:
+        return [self._snapshots[room]] if room in self._snapshots else []
 
     def lines(self, room: str, after: int, most: int | None = None) -> Iterator[Row]:
         rows = self._lines.get(room, [])

@@ -126,9 +126,8 @@ class SQLiteStore:
     def rooms(self) -> list[str]:
         return [row[0] for row in self._read("select distinct room from snapshots order by room")]
 
-    def snapshot(self, room: str) -> bytes | None:
-        found = self._read("select body from snapshots where room = ? order by seq desc limit 1", (room,))
-        return found[0][0] if found else None
+    def snapshots(self, room: str) -> list[bytes]:
+        return [row[0] for row in self._read("select body from snapshots where room = ? order by seq desc", (room,))]
 
     def lines(self, room: str, after: int, most: int | None = None) -> Iterator[Row]:
         left = most

@@ -52,8 +52,8 @@ class Store(Protocol):
 
     def delete_room(self, room: str) -> None: ...
 
-    def snapshot(self, room: str) -> bytes | None:
-        """The newest snapshot, encoded."""
+    def snapshots(self, room: str) -> list[bytes]:
+        """The snapshots that are kept, encoded, newest first."""
 
     def lines(self, room: str, after: int, most: int | None = None) -> Iterable[Row]: ...
 

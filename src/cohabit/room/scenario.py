@@ -39,6 +39,7 @@ class AgentSpec(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=
     brain: str | None = None  # this seat is always played by a built-in brain
     stand_in: str | None = None  # this brain plays while the player is away
     backend: str | None = None
+    house: bool = False  # an identity of the house (`cohabit token new`); no token of its own is made
 
 
 class Scenario(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
@@ -141,6 +142,8 @@ def check_scenario(found: Scenario) -> Scenario:
             agent.id = agent.id.strip()
             check_id(agent.id)
             _new(agent.id, ids, "id")
+            if agent.token is not None and agent.house:
+                raise BadArgs("token: an identity of the house has its own")
             if agent.token is not None:
                 agent.token = agent.token.strip()
                 check_token(agent.token)
@@ -233,7 +236,7 @@ def opening_state(found: Scenario, world: World, source: str, room: str, seed: i
     members = {
         a.id: Member(
             a.id, a.kind, a.role, a.claim, team=a.team or _team_of(a.id, found), objectives=a.objectives,
-            backend=a.backend, stand_in=a.brain or a.stand_in, played_by_bot=a.brain is not None,
+            backend=a.backend, house=a.house, stand_in=a.brain or a.stand_in, played_by_bot=a.brain is not None,
         )
         for a in found.agents
     }  # fmt: skip

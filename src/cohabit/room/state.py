@@ -31,6 +31,7 @@ class Member(Struct, omit_defaults=True):
     here: bool = False
     away_since: int | None = None
     played_by_bot: bool = False
+    house: bool = False  # an identity that the house knows; others have a token that is bound to this room
 
     @property
     def held(self) -> frozenset[Capability]:

@@ -104,7 +104,7 @@ def admitted(ctx: Context, id: str, kind: Kind, role: str | None = None) -> None
     """A guest came in: what it may do is what its kind may, or a host of the house."""
     if id in ctx.state.members:
         raise Conflict(f"there is a member called {id!r} already")
-    ctx.state.members[id] = Member(id, kind, role)
+    ctx.state.members[id] = Member(id, kind, role, away_since=ctx.at, house=True)
     ctx.tell(f"{id} came in as {ctx.state.members[id].role_name}", "roster")
 
 

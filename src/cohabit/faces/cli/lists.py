@@ -48,7 +48,7 @@ def _rooms_of_a_folder(args: argparse.Namespace) -> str:
         for room in store.rooms():
             entries = f"{store.head(room) + 1:,}"
             try:
-                state = Snapshot.decode(store.snapshot(room) or b"").state
+                state = Snapshot.decode(store.snapshots(room)[0]).state
             except CohabitError as wrong:
                 rows.append((room, "?", "?", "?", entries, wrong.message))
                 continue

@@ -45,8 +45,8 @@ class Exported(Struct):
 
 
 def from_store(store: SQLiteStore, room: str) -> Source:
-    stored = store.snapshot(need_room(store, room))
-    snapshot = Snapshot.decode(stored) if stored is not None else None
+    stored = store.snapshots(need_room(store, room))
+    snapshot = Snapshot.decode(stored[0]) if stored else None
     return Source(room, store.lines(room, -1), store.head(room) + 1, snapshot)
 
 
