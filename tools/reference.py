@@ -1,7 +1,7 @@
 """Write the reference pages of the documentation from the code: commands, errors, settings, rights.
 
-    python tools/reference.py           write them
-    python tools/reference.py --check   exit 1 if one is out of date
+python tools/reference.py           write them
+python tools/reference.py --check   exit 1 if one is out of date
 """
 
 import sys

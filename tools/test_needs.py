@@ -252,9 +252,7 @@ def provide(name: str, *, install: bool) -> bool:
 
 def main() -> None:
     """Provide every need, or those named; missing ones are the tests' business to fail on, not ours."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", choices=[*NEEDS, []], metavar="NAME", help=", ".join(NEEDS))
     parser.add_argument("--check", action="store_true", help="install nothing")
     options = parser.parse_args()

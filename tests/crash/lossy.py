@@ -104,9 +104,7 @@ class Disk:
             process.communicate()
         assert process.returncode == 0
         image = self.cut()
-        return {
-            str(path.relative_to(image)): path.read_bytes() for path in image.rglob("*") if path.is_file()
-        }
+        return {str(path.relative_to(image)): path.read_bytes() for path in image.rglob("*") if path.is_file()}
 
 
 def _take(folder: Path, disk: Path) -> str:

@@ -75,9 +75,7 @@ def rows(image: Path) -> set[int]:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_with_synchronous_full_every_acknowledged_commit_survives_across_checkpoints(
-    disk: Disk, seed: int
-) -> None:
+def test_with_synchronous_full_every_acknowledged_commit_survives_across_checkpoints(disk: Disk, seed: int) -> None:
     enough = random.Random(seed).randint(1, 150)
     given = acknowledged(disk.start(WRITER, "it.db", "WAL", "FULL", 5, 1_000_000), enough)
     image = disk.cut()
@@ -197,19 +195,14 @@ def sync(folder="."):
             id="position kept",
         ),
         pytest.param(
-            "pid = os.fork(); put('child' if pid == 0 else 'parent', b'1'); sync()\n"
-            "if pid: os.waitpid(pid, 0); sync()",
+            "pid = os.fork(); put('child' if pid == 0 else 'parent', b'1'); sync()\nif pid: os.waitpid(pid, 0); sync()",
             {"parent": b"1", "child": b"1"},
             id="fork",
         ),
-        pytest.param(
-            "put('../outside', b'1'); put('a', b'1'); sync(); sync('..')", {"a": b"1"}, id="outside"
-        ),
+        pytest.param("put('../outside', b'1'); put('a', b'1'); sync(); sync('..')", {"a": b"1"}, id="outside"),
     ],
 )
-def test_of_plain_files_exactly_what_was_synced_survives(
-    disk: Disk, script: str, left: dict[str, bytes]
-) -> None:
+def test_of_plain_files_exactly_what_was_synced_survives(disk: Disk, script: str, left: dict[str, bytes]) -> None:
     assert disk.after(FILES + script) == left
 
 
@@ -219,9 +212,7 @@ def test_a_file_that_gets_the_number_of_a_deleted_one_does_not_write_into_it(dis
     (disk.root / "a").write_bytes(b"1")
     number = (disk.root / "a").stat().st_ino
     assert disk.after(FILES + script) == {"a": b"1"}
-    records = {
-        path.name.split("-")[1]: path.readlink().name for path in (disk.place / "shadow-0/inode").iterdir()
-    }
+    records = {path.name.split("-")[1]: path.readlink().name for path in (disk.place / "shadow-0/inode").iterdir()}
     assert records == {f"{number:x}": "1"}
 
 

@@ -72,7 +72,9 @@ class Client:
         return await self.house.call(self.house.identify(self.token), self.room, name, args, key=key)
 
 
-async def make_room(house: House, *agents: Any, world: str = "Secrets", room: str = "den", **keys: Any) -> dict[str, Client]:
+async def make_room(
+    house: House, *agents: Any, world: str = "Secrets", room: str = "den", **keys: Any
+) -> dict[str, Client]:
     """A room with ann, bob and a host, or with these; its members by name."""
     text = json.dumps({"world": source(world), "agents": list(agents) or [ANN, BOB, HOST], **keys})
     name, tokens = await house.create_room(parse_scenario(text), room, seed=7)

@@ -127,7 +127,10 @@ async def test_a_damaged_room_stays_closed_with_a_clear_message_and_the_others_o
     made = await three_rooms(tmp_path)
     spoil, words = DAMAGES[kind]
     if "entry" in kind or "digest" in kind:  # let the damage be in the tail that is read
-        damage(tmp_path, "delete from snapshots where room = 'two' and seq = (select max(seq) from snapshots where room = 'two')")
+        damage(
+            tmp_path,
+            "delete from snapshots where room = 'two' and seq = (select max(seq) from snapshots where room = 'two')",
+        )
     spoil(tmp_path)
     async with open_house(tmp_path) as house:
         assert list(house.rooms) == ["one", "three"]
@@ -221,7 +224,9 @@ async def test_another_version_of_a_world_is_refused_with_both_versions_named(tm
 
 
 @pytest.mark.parametrize("gone", [lambda game: game.unlink(), lambda game: game.write_text("this is no Python")])
-async def test_a_world_that_is_gone_or_broken_closes_its_room_only(tmp_path: Path, gone: Callable[[Path], object]) -> None:
+async def test_a_world_that_is_gone_or_broken_closes_its_room_only(
+    tmp_path: Path, gone: Callable[[Path], object]
+) -> None:
     game = tmp_path / "game.py"
     game.write_text("from cohabit.worlds.nim import Nim\nclass Game(Nim):\n    pass\n")
     from cohabit.room.scenario import AgentSpec, Scenario

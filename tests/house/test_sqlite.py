@@ -51,7 +51,9 @@ async def test_the_store_of_a_running_house_syncs_fully(tmp_path: Path) -> None:
             assert db.execute("pragma journal_mode").fetchone() == ("wal",)
 
 
-def test_a_second_house_on_the_same_folder_is_refused_and_the_folder_is_named(tmp_path: Path, store: SQLiteStore) -> None:
+def test_a_second_house_on_the_same_folder_is_refused_and_the_folder_is_named(
+    tmp_path: Path, store: SQLiteStore
+) -> None:
     with pytest.raises(Conflict) as refused:
         SQLiteStore(tmp_path)
     assert str(tmp_path) in refused.value.message
@@ -136,7 +138,10 @@ def test_only_the_newest_snapshots_are_kept(store: SQLiteStore) -> None:
     assert kept == 2
 
 
-@pytest.mark.parametrize("content", [b"this is no database at all, but it is long enough to look like one" * 20, b"SQLite format 3\0" + b"\0" * 84])
+@pytest.mark.parametrize(
+    "content",
+    [b"this is no database at all, but it is long enough to look like one" * 20, b"SQLite format 3\0" + b"\0" * 84],
+)
 def test_a_file_that_is_no_database_is_named_and_left_alone(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "cohabit.db").write_bytes(content)
     with pytest.raises(RecordCorrupt) as refused:

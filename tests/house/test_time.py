@@ -244,7 +244,13 @@ async def test_a_bot_plays_for_who_is_away_and_hands_the_seat_back_at_once() -> 
     clock = FakeClock()
     async with open_house(clock=clock, away_ms=10_000) as house:
         who = await make_room(
-            house, player("ann", 0, stand_in="random"), BOB, HOST, world="nim", stand_in_seconds=20, config={"stones": 900}
+            house,
+            player("ann", 0, stand_in="random"),
+            BOB,
+            HOST,
+            world="nim",
+            stand_in_seconds=20,
+            config={"stones": 900},
         )
         room = house.rooms["den"].room
         await who["ann"]("take", {"n": 1})

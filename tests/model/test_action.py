@@ -90,9 +90,7 @@ def test_the_action_is_read_from_every_way_models_write_it(text: str) -> None:
     assert parse_action(text) == MOVE
 
 
-@pytest.mark.parametrize(
-    "text", ["noop", " noop\n", "`noop`", '"noop"', "```\nnoop\n```", "<think>hm</think>noop"]
-)
+@pytest.mark.parametrize("text", ["noop", " noop\n", "`noop`", '"noop"', "```\nnoop\n```", "<think>hm</think>noop"])
 def test_a_bare_name_is_an_answer(text: str) -> None:
     assert parse_action(text) == Action("noop")
 

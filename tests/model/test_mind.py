@@ -24,15 +24,12 @@ def test_the_system_message_has_the_game_its_description_and_its_actions() -> No
 
 def test_the_step_message_ends_with_the_question() -> None:
     assert step_message(Observation(step=4)) == (
-        "Step 4\n\nWhat action do you take? "
-        'Respond with JSON: {"action": "name", "params": {}, "reasoning": "why"}'
+        'Step 4\n\nWhat action do you take? Respond with JSON: {"action": "name", "params": {}, "reasoning": "why"}'
     )
 
 
 def test_a_memory_survives_the_wire() -> None:
-    memory = Memory(
-        ["A village lies north"], ["Make a pickaxe"], [HistoryEntry(1, Action("noop"), "Nothing", 0.5)]
-    )
+    memory = Memory(["A village lies north"], ["Make a pickaxe"], [HistoryEntry(1, Action("noop"), "Nothing", 0.5)])
     assert msgspec.json.decode(msgspec.json.encode(memory), type=Memory) == memory
 
 

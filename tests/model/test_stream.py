@@ -36,9 +36,7 @@ def test_the_first_words_are_the_same_on_every_machine_forever() -> None:
 
 
 @given(seeds, purposes, st.integers(0, 40))
-def test_the_same_seed_and_purpose_give_the_same_stream_from_any_point(
-    seed: int, purpose: str, drawn: int
-) -> None:
+def test_the_same_seed_and_purpose_give_the_same_stream_from_any_point(seed: int, purpose: str, drawn: int) -> None:
     one, other = Stream(seed, purpose), Stream(seed, purpose, drawn)
     for _ in range(drawn):
         one.bits64()
@@ -79,9 +77,7 @@ def test_below_gives_every_number_about_equally_often(n: int) -> None:
 def test_below_draws_again_where_a_word_would_favour_small_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     words = iter([2**64 - 1, 2**64 - 1, 5])
     monkeypatch.setattr(Stream, "bits64", lambda self: next(words))
-    assert (
-        Stream(1, "dice").below(3) == 2
-    )  # 2**64 - 1 is a multiple of 3, so only the very last word is one too many
+    assert Stream(1, "dice").below(3) == 2  # 2**64 - 1 is a multiple of 3, so only the very last word is one too many
 
 
 def test_chance_is_exact_at_its_ends_and_fair_between() -> None:

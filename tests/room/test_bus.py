@@ -76,7 +76,9 @@ def test_an_unknown_recipient_is_refused_with_the_ids_that_are_known() -> None:
     assert room.digest() == before
 
 
-@pytest.mark.parametrize("args", [{"to": "", "content": "x"}, {"to": "bob"}, {"content": "x"}, {"to": "bob", "content": "x" * 16_001}])
+@pytest.mark.parametrize(
+    "args", [{"to": "", "content": "x"}, {"to": "bob"}, {"content": "x"}, {"to": "bob", "content": "x" * 16_001}]
+)
 def test_a_message_without_a_recipient_or_a_content_or_too_long_is_refused(args: dict[str, str]) -> None:
     room = make_room(*MEMBERS)
     with pytest.raises(BadArgs):

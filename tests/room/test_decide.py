@@ -71,7 +71,9 @@ def test_an_unknown_command_is_answered_with_near_names() -> None:
     assert refused.value.did_you_mean[0] == "hide"
 
 
-@pytest.mark.parametrize("args", [{"n": "3"}, {"n": 3.5}, {"m": 3}, {}, {"n": 3, "by": "blue"}, [3], "n=3", 3, {"n": None}])
+@pytest.mark.parametrize(
+    "args", [{"n": "3"}, {"n": 3.5}, {"m": 3}, {}, {"n": 3, "by": "blue"}, [3], "n=3", 3, {"n": None}]
+)
 def test_arguments_that_do_not_fit_are_refused_and_the_world_does_not_change(args: object) -> None:
     room = make_room()
     before = room.digest()

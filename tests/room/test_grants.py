@@ -67,7 +67,11 @@ def test_an_agent_without_a_role_may_watch_and_nothing_else() -> None:
     room = make_room(RED, AGENT)
     assert "silence" in room.call("bot", "view", at=1).text
     assert room.call("bot", "recv_messages", at=1).count == 0
-    for name, args in (("shout", {"text": "x"}), ("send_message", {"to": "ann", "content": "x"}), ("sit", {"seat": "blue"})):
+    for name, args in (
+        ("shout", {"text": "x"}),
+        ("send_message", {"to": "ann", "content": "x"}),
+        ("sit", {"seat": "blue"}),
+    ):
         with pytest.raises(PermissionDenied):
             room.call("bot", name, args, at=1)
     assert wire(room.call("bot", "whoami", at=1))["permissions"] == ["recv_message"]

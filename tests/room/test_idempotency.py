@@ -114,7 +114,11 @@ def test_a_member_who_was_removed_leaves_no_keys_to_a_namesake() -> None:
     assert len(entries(room, "hide")) == 2
 
 
-@given(st.lists(st.tuples(st.sampled_from(["ann", "bob"]), st.integers(0, 2), st.sampled_from(["a", "b", "c"])), max_size=20))
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["ann", "bob"]), st.integers(0, 2), st.sampled_from(["a", "b", "c"])), max_size=20
+    )
+)
 def test_whatever_is_asked_again_each_key_acts_at_most_once(calls: list[tuple[str, int, str]]) -> None:
     room = make_room()
     acted: dict[tuple[str, str], int] = {}

@@ -244,7 +244,9 @@ def test_a_mutated_file_opens_a_room_or_is_refused_and_nobody_becomes_a_god_who_
         assert refused.code in ("BAD_ARGS", "UNKNOWN_ASSET")
         return
     gods = {m.id for m in room.state.members.values() if "action_global" in m.held or "read_all" in m.held}
-    assert gods - {m.id for m in room.state.members.values() if m.role in ("observer", "narrator")} <= gods_written(file)
+    assert gods - {m.id for m in room.state.members.values() if m.role in ("observer", "narrator")} <= gods_written(
+        file
+    )
     assert room.snapshot().encode()
 
 

@@ -44,7 +44,7 @@ MADE = "        self.moves += 1\n"
 SAID = "self.said = self.words[self.moves % 6]"
 IMPORTS = "from typing import Annotated\n"
 OVER = "return [] if sum(self.sums.values()) > 30 else [self.order[self.moves % len(self.order)]]"
-FORGETFUL = '''
+FORGETFUL = """
     def snapshot(self) -> bytes:
         import json
         return json.dumps([self.sums, self.order, self.moves, self.dice.seed, self.dice.counter]).encode()
@@ -55,8 +55,8 @@ FORGETFUL = '''
         self.dice = Stream(seed, "dice", counter)
         self.words = ["one", "two", "three", "four", "five", "six"]
         self.said = ""
-'''
-CLOCK = '''
+"""
+CLOCK = """
     def advance(self, ticks: int) -> Sequence[object]:
         self.moves += ticks
         if self.moves > 20:
@@ -64,7 +64,7 @@ CLOCK = '''
         return ()
 
     @query()
-'''
+"""
 
 LOOKS_BACK = """
         if sum(self.sums.values()) > 30:

@@ -263,17 +263,11 @@ Run it yourself: `make conformance`.
 
 def main() -> None:
     """Run, report, and exit with 1 if anything that counts fails."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--url", help="the MCP endpoint of a running server")
-    parser.add_argument(
-        "--era", choices=list(ERAS), action="append", help="only this era (then no page is written)"
-    )
+    parser.add_argument("--era", choices=list(ERAS), action="append", help="only this era (then no page is written)")
     parser.add_argument("--scenario", help="only this scenario")
-    parser.add_argument(
-        "--gate", choices=list(GATES), default="revision", help="what must pass (default: %(default)s)"
-    )
+    parser.add_argument("--gate", choices=list(GATES), default="revision", help="what must pass (default: %(default)s)")
     parser.add_argument("--no-page", action="store_true", help="leave docs/conformance.md alone")
     options = parser.parse_args()
     if options.url and urllib.parse.urlsplit(options.url).scheme not in ("http", "https"):

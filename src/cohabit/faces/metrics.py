@@ -33,4 +33,4 @@ def _lines(house: House) -> Iterator[str]:
 def _one(name: str, kind: str, words: str, value: float) -> Iterator[str]:
     yield f"# HELP {name} {words}"
     yield f"# TYPE {name} {kind}"
-    yield f"{name} {value:g}"
+    yield f"{name} {value}"

@@ -22,6 +22,8 @@ from cohabit.house.commands import backlog
 from cohabit.house.context import HouseContext
 from cohabit.house.house import HOUSE_COMMANDS, House
 from cohabit.house.store import Credential
+from cohabit.room import common
+from cohabit.room.commands import declared_in
 from cohabit.room.views import unseal
 
 log = logging.getLogger("cohabit")
@@ -43,6 +45,12 @@ class Asked(Struct):
 
 _decode = msgspec.json.Decoder(Asked).decode
 _encoder = msgspec.json.Encoder()
+
+
+_TO_BE_AWAITED = frozenset(
+    {"subscribe", "unsubscribe", *(c.name for c in HOUSE_COMMANDS), *(c.name for c in declared_in(common) if c.waits)}
+)
+"""Commands of this face and of the house, and those that may wait."""
 
 
 class WsFace:
@@ -132,10 +140,13 @@ class Connection:
                 except BadArgs as wrong:
                     await self._answer(None, wrong)
                     continue
-                if self._waits(asked):
-                    self._later(self._serve(asked), asked)
+                if asked.command in _TO_BE_AWAITED or self._behind:
+                    if asked.args and asked.args.get("wait_ms"):
+                        self._later(self._serve(asked), asked)
+                    else:
+                        await self._serve(asked)
                 else:
-                    await self._serve(asked)
+                    self._begin(asked)
                 if self.ending is not None:
                     raise self.ending
         except Gone:
@@ -160,8 +171,25 @@ class Connection:
         except msgspec.MsgspecError as wrong:
             raise BadArgs(f'{wrong}; send {{"id": 1, "command": name, "args": {{…}}}}') from None
 
-    def _waits(self, asked: Asked) -> bool:
-        return bool(asked.args and asked.args.get("wait_ms"))
+    def _begin(self, asked: Asked) -> None:
+        """The quick way for calls of a room: no task waits, the answer is written when it may leave."""
+        try:
+            call = self.house.begin(self.credential, asked.room, asked.command, asked.args, asked.key)
+        except CohabitError as refusal:
+            self.house.refused(refusal)
+            self._reply(asked.id, refusal, None)
+            return
+        if call.done:
+            self._reply(asked.id, call.error, call.result)
+        else:
+            call.then = lambda call: self._reply(asked.id, call.error, call.result)
+
+    def _reply(self, number: int | str | None, error: BaseException | None, result: Any) -> None:
+        if isinstance(error, CohabitError):
+            frame = _encoder.encode({"id": number, "ok": False, "error": error.as_wire()})
+        else:
+            frame = _encoder.encode({"id": number, "ok": True, "result": result})
+        self._out(frame.decode())
 
     def _later(self, work: Any, asked: Asked) -> None:
         if len(self._tasks) >= TASKS_AT_ONCE:
@@ -234,7 +262,12 @@ class Connection:
     def push_event(self, frame: str) -> None:
         if self.credential.revoked:
             self.end(Unauthorized("this token was revoked"))
-        elif not self._behind:
+        else:
+            self._out(frame)
+
+    def _out(self, frame: str) -> None:
+        """Something that must not be lost: written at once, or queued for who reads slowly."""
+        if not self._behind:
             self._write(frame)
         elif len(self._events) < self.house.settings.outbox_limit:
             self._events.append(frame)

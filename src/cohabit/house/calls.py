@@ -14,7 +14,7 @@ log = logging.getLogger("cohabit")
 class Call:
     """What a member asked, and what came of it."""
 
-    __slots__ = ("args", "error", "future", "key", "name", "result", "via", "who")
+    __slots__ = ("args", "done", "error", "future", "key", "name", "result", "then", "via", "who")
 
     def __init__(self, who: str, name: str, args: Any = None, key: str | None = None, via: str | None = None) -> None:
         self.who = who
@@ -24,6 +24,8 @@ class Call:
         self.via = via
         self.result: Any = None
         self.error: BaseException | None = None
+        self.done = False  # may the answer leave?
+        self.then: Callable[[Call], None] | None = None  # to be told when it may
         self.future: asyncio.Future[Any] | None = None
 
     def run(self, room: Room, at: int) -> None:
@@ -53,6 +55,9 @@ class Call:
 
     def settle(self, failure: CohabitError | None = None) -> None:
         """Let the answer go, or say why the call did not happen after all."""
+        if self.then is not None:
+            self.error = failure or self.error
+            self.then(self)
         if self.future is None or self.future.done():
             return
         error = failure or self.error

@@ -4,8 +4,8 @@ import asyncio
 import logging
 import re
 import secrets
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
@@ -148,25 +148,49 @@ class House:
         self, credential: Credential, room: str | None, command: str, args: Any = None, *, key: str | None = None
     ) -> Any:
         """One command by one credential, in a room or of the house: the path that every face walks."""
-        self.calls += 1
         try:
-            self.identities.still_good(credential, self.clock.now())
             wanted = HOUSE_COMMANDS.get(command)
             if wanted is not None:
+                self.calls += 1
+                self.identities.still_good(credential, self.clock.now())
                 return await self._house_call(credential, room, wanted, args)
-            host = self.room_for(credential, room)
-            listed = host.room.commands.get(command)
-            if listed is not None and listed.waits is not None:
-                with suppress(BadArgs):  # the room says that, and puts it in the audit
-                    wait_ms = listed.check(args).get("wait_ms", 0)
-                    if wait_ms:
-                        return await host.call_waiting(credential.who, command, args, key, wait_ms)
-            host.time.heard_of(credential.who)
-            call = Call(credential.who, command, args, key)
-            return call.answer() if host.put(call) else await call.wait()
+            wait_ms = self._wait_of(credential, room, command, args)
+            if wait_ms:
+                self.calls += 1
+                self.identities.still_good(credential, self.clock.now())
+                host = self.room_for(credential, room)
+                return await host.call_waiting(credential.who, command, args, key, wait_ms)
+            call = self.begin(credential, room, command, args, key)
+            return call.answer() if call.done else await call.wait()
         except CohabitError as refusal:
-            self.refusals[refusal.code] = self.refusals.get(refusal.code, 0) + 1
+            self.refused(refusal)
             raise
+
+    def begin(self, credential: Credential, room: str | None, command: str, args: Any, key: str | None) -> Call:
+        """Take up a call of a room: the same path, without waiting. Not for commands of the house."""
+        self.calls += 1
+        self.identities.still_good(credential, self.clock.now())
+        host = self.room_for(credential, room)
+        host.time.heard_of(credential.who)
+        call = Call(credential.who, command, args, key)
+        call.done = host.put(call)
+        return call
+
+    def _wait_of(self, credential: Credential, room: str | None, command: str, args: Any) -> int:
+        """How long this call is ready to wait for something new."""
+        if args and (not isinstance(args, Mapping) or not args.get("wait_ms", True)):
+            return 0
+        listed = self.room_for(credential, room).room.commands.get(command)
+        if listed is None or listed.waits is None:
+            return 0
+        try:
+            return int(listed.check(args).get("wait_ms", 0))
+        except BadArgs:  # the room says that, and puts it in the audit
+            return 0
+
+    def refused(self, refusal: CohabitError) -> None:
+        """Count a refusal, for the metrics."""
+        self.refusals[refusal.code] = self.refusals.get(refusal.code, 0) + 1
 
     def _spend(self, credential: Credential) -> None:
         """Commands of the house are counted like those of a room."""

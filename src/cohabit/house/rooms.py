@@ -37,7 +37,8 @@ log = logging.getLogger("cohabit")
 SLOW_S = 0.05
 """A call of a quick world that takes longer than this is slow …"""
 SLOW_RUNS, SLOW_WITHIN_MS = 3, 10_000
-"""… and if there are so many within so long, the world is moved to a thread. One alone may be the machine's doing."""
+"""… and if there are so many within so long, the world runs on a thread for a while. It may be the machine's doing."""
+SLOW_FOR_MS = 60_000
 AUDIT_MS = 1_000
 """How long a refusal may wait before it is written."""
 
@@ -69,6 +70,7 @@ class RoomHost:
         self._deadline: asyncio.TimerHandle | None = None
         self._writing = False  # a batch is on its way to the disk
         self._slow: deque[int] = deque(maxlen=SLOW_RUNS)
+        self._slow_until = 0
         self._flush_planned = False
         self._audit_planned = False
         self._since_snapshot = len(room.record.tail)
@@ -173,6 +175,7 @@ class RoomHost:
             self._ran.extend(batch)
             self._flush_soon()
         elif not self._writing:
+            self._quick = self.room.world.spec.quick and self._clock.now() >= self._slow_until
             batch, self._queue = self._queue, []
             self._running = True
             self._run_on_thread(batch)
@@ -190,8 +193,8 @@ class RoomHost:
         if watch.took > SLOW_S:
             self._slow.append(at)
             if len(self._slow) == SLOW_RUNS and at - self._slow[0] < SLOW_WITHIN_MS:
-                log.warning("room %s: its world is not quick; it moves to a thread", self.room.id)
-                self._quick = False
+                log.warning("room %s: its world is slow; for a minute it runs on a thread", self.room.id)
+                self._quick, self._slow_until = False, at + SLOW_FOR_MS
         if call.error is not None or len(batch) > 1:
             self._stop_if_broken(batch)
 

@@ -28,6 +28,7 @@ class Write(Struct):
     @property
     def has_more_than_lines(self) -> bool:
         return bool(self.snapshot or self.refusals or self.credentials or self.forget_before is not None)
+
     credentials: "Sequence[Credential]" = ()
 
 

@@ -44,9 +44,7 @@ class Play:
     even fit, and seats that let their time run out.
     """
 
-    def __init__(
-        self, source: str, seed: int, config: Mapping[str, Any] | None = None, *, wild: bool = True
-    ) -> None:
+    def __init__(self, source: str, seed: int, config: Mapping[str, Any] | None = None, *, wild: bool = True) -> None:
         self.source = source
         self.seed = seed
         self.wild = wild

@@ -47,9 +47,7 @@ class Island(Struct, frozen=True):
         x, y = self.xy(centre)
         size = self.size
         return [
-            (centre + dy * size + dx, far)
-            for dx, dy, far in DISCS[reach]
-            if 0 <= x + dx < size and 0 <= y + dy < size
+            (centre + dy * size + dx, far) for dx, dy, far in DISCS[reach] if 0 <= x + dx < size and 0 <= y + dy < size
         ]
 
     def land(self, taken: Sequence[int] = ()) -> list[int]:

@@ -33,9 +33,7 @@ class TicTacToe(World):
     Cells are numbered 0 to 8, from the top left, row by row. X begins.
     """
 
-    spec = WorldSpec(
-        name="tictactoe", title="Tic-tac-toe", seats=2, seat_names=("X", "O"), pace="turns", quick=True
-    )
+    spec = WorldSpec(name="tictactoe", title="Tic-tac-toe", seats=2, seat_names=("X", "O"), pace="turns", quick=True)
 
     def reset(self, seed: int, seats: Sequence[Seat]) -> None:
         self.order = [seat.id for seat in seats]
