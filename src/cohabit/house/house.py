@@ -169,11 +169,12 @@ class House:
     def begin(self, credential: Credential, room: str | None, command: str, args: Any, key: str | None) -> Call:
         """Take up a call of a room: the same path, without waiting. Not for commands of the house."""
         self.calls += 1
-        self.identities.still_good(credential, self.clock.now())
+        now = self.clock.now()
+        self.identities.still_good(credential, now)
         host = self.room_for(credential, room)
-        host.time.heard_of(credential.who)
+        host.time.heard_of(credential.who, now)
         call = Call(credential.who, command, args, key)
-        call.done = host.put(call)
+        call.done = host.put(call, now)
         return call
 
     def _wait_of(self, credential: Credential, room: str | None, command: str, args: Any) -> int:

@@ -104,14 +104,14 @@ class RoomHost:
         """Wait until all that has been asked so far is durable."""
         await self.peek(lambda room: None)
 
-    def put(self, call: Call) -> bool:
+    def put(self, call: Call, at: int | None = None) -> bool:
         """Take a call up; may its answer leave at once? Otherwise wait for it: something is not durable yet."""
         if self.failure is not None:
             raise self.failure
         if len(self._queue) + len(self._ran) >= self.settings.queue_limit:
             raise Busy(f"{self.settings.queue_limit} calls are waiting for this room; try again in a moment")
         if self._quick and not self._running:
-            self._run_here((call,))
+            self._run_here((call,), self._clock.now() if at is None else at)
             if not self._undurable and self.failure is None:
                 if call.error is not None:
                     self._audit_soon()
@@ -171,7 +171,7 @@ class RoomHost:
             return
         if self._quick:
             batch, self._queue = self._queue, []
-            self._run_here(batch)
+            self._run_here(batch, self._clock.now())
             self._ran.extend(batch)
             self._flush_soon()
         elif not self._writing:
@@ -180,9 +180,8 @@ class RoomHost:
             self._running = True
             self._run_on_thread(batch)
 
-    def _run_here(self, batch: Sequence[Call]) -> None:
+    def _run_here(self, batch: Sequence[Call], at: int) -> None:
         """World code on the event loop, under the watchdog's eye."""
-        at = self._clock.now()
         try:
             with self._watchdog as watch:
                 for call in batch:

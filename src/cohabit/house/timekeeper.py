@@ -50,9 +50,9 @@ class Timekeeper:
         self._not_before = self._clock.now() + RETRY_MS
 
     # -- who is here ------------------------------------------------------------------------------
-    def heard_of(self, who: str) -> None:
+    def heard_of(self, who: str, at: int | None = None) -> None:
         """Somebody was heard of. Who comes back to its seat, or to its pause, counts at once."""
-        self._seen[who] = self._clock.now()
+        self._seen[who] = self._clock.now() if at is None else at
         member = self._room.state.members.get(who)
         if member is None or member.here or who in self._coming:
             return

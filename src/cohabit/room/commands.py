@@ -90,6 +90,8 @@ class Command:
 
     def check(self, args: Any) -> dict[str, Any]:
         """The arguments as the function takes them, or BAD_ARGS with words that say what is wrong."""
+        if not args and not self._params:
+            return {}
         # By way of JSON, because that is what the record keeps: a replay gets the very same arguments.
         try:
             plain = _encode(args if args is not None else {})
@@ -214,15 +216,13 @@ class CommandTable:
             if made.name in self._by_name:
                 raise BadArgs(f"the name {made.name!r} is reserved: a world cannot take it for an action or query")
             self._by_name[made.name] = made
+        self.get = self._by_name.get
 
     def __iter__(self) -> Iterator[Command]:
         return iter(self._by_name.values())
 
     def __contains__(self, name: object) -> bool:
         return name in self._by_name
-
-    def get(self, name: str) -> Command | None:
-        return self._by_name.get(name)
 
     def named(self, name: str) -> Command:
         try:

@@ -56,6 +56,8 @@ class Clocks:
 
     def due(self, state: RoomState, at: int) -> tuple[str, dict[str, Any]] | None:
         """The first thing that should have happened by ``at``."""
+        if self._of_members is None and state.turn_ms is None and state.rematch_ms is None and not self._stale:
+            return None  # nothing will happen by itself, as in most rooms
         first = self._first(state)
         return first[1:] if first is not None and first[0] <= at else None
 
