@@ -189,7 +189,7 @@ class RoomHost:
         except WorldHung:
             self._quarantine(batch)
             return
-        if watch.took > SLOW_S:
+        if watch.slow(SLOW_S):
             self._slow.append(at)
             if len(self._slow) == SLOW_RUNS and at - self._slow[0] < SLOW_WITHIN_MS:
                 log.warning("room %s: its world is slow; for a minute it runs on a thread", self.room.id)

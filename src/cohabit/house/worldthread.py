@@ -95,6 +95,7 @@ class Watchdog:
         self._deadline = deadline_s
         self._lock = threading.Lock()
         self._since = 0.0
+        self._worked = 0.0
         self._fired = False
         self._target = threading.get_ident()
         self._closed = threading.Event()
@@ -102,8 +103,16 @@ class Watchdog:
         threading.Thread(target=self._watch, name="cohabit-watchdog", daemon=True).start()
 
     def __enter__(self) -> "Watchdog":
+        self._worked = time.thread_time()
         self._since = time.perf_counter()
         return self
+
+    def slow(self, limit_s: float) -> bool:
+        """Did the section just left take longer than this? Time in which the machine did something else does not
+        count, unless it was very long: then the world was waiting for something."""
+        if self.took <= limit_s:
+            return False
+        return time.thread_time() - self._worked > limit_s or self.took > 10 * limit_s
 
     def __exit__(self, kind: type[BaseException] | None, value: Any, trace: TracebackType | None) -> None:
         with self._lock:
