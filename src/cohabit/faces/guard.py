@@ -25,7 +25,8 @@ class Guard:
         self.stopping = stopping
         self._hosts = {*LOOPBACK, settings.host, *_split(settings.allowed_hosts)}
         if settings.public_url:
-            self._hosts.add(urlsplit(settings.public_url).hostname or "")
+            self._hosts.add(_hostname(settings.public_url))
+        self._hosts.discard("")  # what has no name is not ours
         self._origins = set(_split(settings.allowed_origins))
         self._body_limit = settings.body_limit
 
@@ -44,11 +45,11 @@ class Guard:
             await send_error(send, refusal)
 
     def _refusal(self, headers: dict[bytes, bytes]) -> CohabitError | None:
-        host = _hostname(headers.get(b"host", b"").decode("latin-1"))
+        host = _hostname("//" + headers.get(b"host", b"").decode("latin-1"))
         if host not in self._hosts:
             return PermissionDenied("this Host name is not served here; the setting allowed_hosts can add it")
         origin = headers.get(b"origin", b"").decode("latin-1")
-        if origin and origin not in self._origins and _hostname(urlsplit(origin).netloc) not in self._hosts:
+        if origin and origin not in self._origins and _hostname(origin) not in self._hosts:
             return PermissionDenied("this Origin is not allowed; the setting allowed_origins can add it")
         length = headers.get(b"content-length", b"0")
         if not length.isdigit() or int(length) > self._body_limit:
@@ -73,8 +74,11 @@ def _split(names: str) -> list[str]:
     return [name.strip() for name in names.split(",") if name.strip()]
 
 
-def _hostname(netloc: str) -> str:
-    return urlsplit(f"//{netloc}").hostname or "" if netloc else ""
+def _hostname(address: str) -> str:
+    try:
+        return urlsplit(address).hostname or ""
+    except ValueError:  # somebody made it up
+        return ""
 
 
 def error_body(error: CohabitError) -> bytes:

@@ -35,7 +35,7 @@ def http_routes(house: House) -> list[Route]:
         credential = house.identify(bearer(request.headers))
         room = request.path_params.get("room")
         name = request.path_params["command"]
-        if request.method == "GET":
+        if request.method != "POST":  # GET, and HEAD with it
             args = _query_args(house, credential, room, name, request)
         else:
             args = _body_args(await request.body())
@@ -96,7 +96,7 @@ def _body_args(body: bytes) -> Any:
         return {}
     try:
         args = msgspec.json.decode(body)
-    except msgspec.MsgspecError as wrong:
+    except (ValueError, RecursionError) as wrong:  # msgspec's own, bytes that are no UTF-8, too deep
         raise BadArgs(f"the body is not JSON: {wrong}") from None
     if not isinstance(args, dict):
         raise BadArgs("the body must be a JSON object with the arguments")

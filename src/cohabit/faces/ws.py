@@ -51,6 +51,7 @@ _TO_BE_AWAITED = frozenset(
     {"subscribe", "unsubscribe", *(c.name for c in HOUSE_COMMANDS), *(c.name for c in declared_in(common) if c.waits)}
 )
 """Commands of this face and of the house, and those that may wait."""
+_WAITING_UNASKED = frozenset(c.name for c in declared_in(common) if c.waits and c.check({}).get("wait_ms"))
 
 
 class WsFace:
@@ -141,7 +142,7 @@ class Connection:
                     await self._answer(None, wrong)
                     continue
                 if asked.command in _TO_BE_AWAITED or self._behind:
-                    if asked.args and asked.args.get("wait_ms"):
+                    if (asked.args or {}).get("wait_ms", asked.command in _WAITING_UNASKED):
                         self._later(self._serve(asked), asked)
                     else:
                         await self._serve(asked)
@@ -168,7 +169,7 @@ class Connection:
             raise TooLarge(f"a frame may have {self.house.settings.frame_limit} bytes")
         try:
             return _decode(raw)
-        except msgspec.MsgspecError as wrong:
+        except (ValueError, RecursionError) as wrong:  # msgspec's own, bytes that are no UTF-8, too deep
             raise BadArgs(f'{wrong}; send {{"id": 1, "command": name, "args": {{…}}}}') from None
 
     def _begin(self, asked: Asked) -> None:
@@ -267,6 +268,8 @@ class Connection:
 
     def _out(self, frame: str) -> None:
         """Something that must not be lost: written at once, or queued for who reads slowly."""
+        if self.ending is not None:  # after a gap nothing may follow: its cursor would leap over it
+            return
         if not self._behind:
             self._write(frame)
         elif len(self._events) < self.house.settings.outbox_limit:

@@ -74,6 +74,7 @@ class RoomHost:
         self._flush_planned = False
         self._audit_planned = False
         self._since_snapshot = len(room.record.tail)
+        self._bytes_since = self._snapshot_bytes = 0
         self._waiters: list[asyncio.Future[bool]] = []
 
     # -- asking -----------------------------------------------------------------------------------
@@ -189,13 +190,18 @@ class RoomHost:
         except WorldHung:
             self._quarantine(batch)
             return
-        if watch.slow(SLOW_S):
-            self._slow.append(at)
-            if len(self._slow) == SLOW_RUNS and at - self._slow[0] < SLOW_WITHIN_MS:
-                log.warning("room %s: its world is slow; for a minute it runs on a thread", self.room.id)
-                self._quick, self._slow_until = False, at + SLOW_FOR_MS
+        if watch.took > SLOW_S:
+            self._was_slow(at)
         if call.error is not None or len(batch) > 1:
             self._stop_if_broken(batch)
+
+    def _was_slow(self, at: int) -> None:
+        if not self._watchdog.slow(SLOW_S):  # the machine was busy with something else
+            return
+        self._slow.append(at)
+        if len(self._slow) == SLOW_RUNS and at - self._slow[0] < SLOW_WITHIN_MS:
+            log.warning("room %s: its world is slow; for a minute it runs on a thread", self.room.id)
+            self._quick, self._slow_until = False, at + SLOW_FOR_MS
 
     def _run_on_thread(self, batch: list[Call]) -> None:
         loop = asyncio.get_running_loop()
@@ -297,7 +303,7 @@ class RoomHost:
                 self._writer.submit(Write(self.room.id, (), None, refusals)).add_done_callback(_ignore)
             self._settle(batch)
             return
-        snapshot = self._snapshot_if_due(len(frames.lines))
+        snapshot = self._snapshot_if_due(frames.lines)
         body = (snapshot.seq, snapshot.encode()) if snapshot is not None else None
         keep = self.settings.keep_entries
         forget = frames.lines[-1].seq + 1 - keep if keep and snapshot is not None else None
@@ -315,16 +321,20 @@ class RoomHost:
         write = Write(self.room.id, frames.lines, body, refusals, forget_before=forget)
         self._writer.submit(write).add_done_callback(written)
 
-    def _snapshot_if_due(self, lines: int) -> Snapshot | None:
-        self._since_snapshot += lines
-        if self._since_snapshot < self.settings.snapshot_every:
+    def _snapshot_if_due(self, lines: Sequence[Line]) -> Snapshot | None:
+        """A snapshot after so many entries, and not before as much was written as a snapshot weighs: a large room
+        is not copied all the time, and what has to be run again at a start stays in proportion to it."""
+        self._since_snapshot += len(lines)
+        self._bytes_since += sum(len(line.body) for line in lines)
+        if self._since_snapshot < self.settings.snapshot_every or self._bytes_since < self._snapshot_bytes:
             return None
         try:
             snapshot = self.room.snapshot()
         except Exception:
             log.exception("room %s: no snapshot could be made", self.room.id)
             return None
-        self._since_snapshot = 0
+        self._since_snapshot = self._bytes_since = 0
+        self._snapshot_bytes = len(snapshot.room) + len(snapshot.world)
         return snapshot
 
     def _durable(self, frames: Frames, snapshot: Snapshot | None) -> None:

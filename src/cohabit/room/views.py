@@ -112,7 +112,7 @@ def unseal(secret: str, cursor: str, head: int) -> int:
     key = bytes.fromhex(secret)
     try:
         number = int(cursor, 16)
-        if len(cursor) != 16:
+        if len(cursor) != 16 or number < 0:
             raise ValueError
     except ValueError:
         raise BadArgs("that is no cursor of this room; leave it out to start from the beginning") from None
