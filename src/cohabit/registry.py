@@ -91,7 +91,7 @@ def _from_file(path: Path, name: str) -> type[World]:
         sys.modules[module_name] = module
         try:
             spec.loader.exec_module(module)
-        except Exception as bug:
+        except (Exception, SystemExit) as bug:  # a script that ends itself must not end the house
             del sys.modules[module_name]
             raise BadArgs(f"{path} cannot be imported: {type(bug).__name__}: {bug}") from bug
     here = {n: v for n, v in vars(module).items() if _is_world(v) and v.__module__ == module_name}

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -54,14 +54,18 @@ async def listening(house: House) -> AsyncIterator[str]:
 
 @asynccontextmanager
 async def served(
-    folder: Path | None = None, tokens: dict[str, str] | None = None, world: str = f"{WORLDS}:Secrets", **settings: Any
+    folder: Path | None = None,
+    tokens: dict[str, str] | None = None,
+    world: str = f"{WORLDS}:Secrets",
+    also: Sequence[dict[str, str]] = (),
+    **settings: Any,
 ) -> AsyncIterator[Served]:
     """A house with the room ``den`` and ann, bob and a host in it; with ``tokens``, one that was there before."""
     clock = FakeClock()
     chosen = Settings(port=0, data=str(folder) if folder is not None else "", **settings)
     async with House.open(chosen, clock=clock) as house:
         if tokens is None:
-            text = json.dumps({"world": world, "partial_intel": True, "agents": MEMBERS})
+            text = json.dumps({"world": world, "partial_intel": True, "agents": [*MEMBERS, *also]})
             _, tokens = await house.create_room(parse_scenario(text), "den", seed=7)
         async with listening(house) as url:
             yield Served(house, clock, url, tokens)

@@ -9,7 +9,8 @@ with events is cut off and resumes from its cursor.
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Generator
+from collections.abc import Coroutine, Generator
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -192,11 +193,11 @@ class Connection:
             frame = _encoder.encode({"id": number, "ok": True, "result": result})
         self._out(frame.decode())
 
-    def _later(self, work: Any, asked: Asked) -> None:
+    def _later(self, work: Coroutine[Any, Any, None], asked: Asked) -> None:
         if len(self._tasks) >= TASKS_AT_ONCE:
             work.close()
             work = self._answer(asked, Busy(f"{TASKS_AT_ONCE} calls of this connection are waiting already"))
-        task = asyncio.get_running_loop().create_task(work)
+        task = asyncio.get_running_loop().create_task(_unless_gone(work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -219,7 +220,10 @@ class Connection:
         await self._text(_encoder.encode(frame))
 
     async def _text(self, frame: bytes) -> None:
-        await self._send({"type": "websocket.send", "text": frame.decode()})
+        try:
+            await self._send({"type": "websocket.send", "text": frame.decode()})
+        except OSError:  # what an ASGI server raises when nobody is there any more
+            raise Gone from None
 
     # -- pushes -----------------------------------------------------------------------------------
     async def _subscribe(self, asked: Asked) -> None:
@@ -334,6 +338,12 @@ class Connection:
 
 def _cancel(waiting: "asyncio.Future[Any]") -> None:
     waiting.cancel()
+
+
+async def _unless_gone(work: Coroutine[Any, Any, None]) -> None:
+    """The reader of the connection notices too, and ends it."""
+    with suppress(Gone):
+        await work
 
 
 class SubscribeArgs(Struct, forbid_unknown_fields=True):

@@ -21,7 +21,8 @@ from cohabit.room.state import Kind
 from cohabit.room.views import FeedItem, feed, seal, unseal
 
 C = Capability
-BACKLOG_PAGE = 200
+BACKLOG_PAGE, BACKLOG_LETTERS = 200, 200_000
+"""A page of a backlog ends after so many items, or so much text: clients take frames of a megabyte at most."""
 
 
 # -- rooms --------------------------------------------------------------------------------------
@@ -311,6 +312,7 @@ async def backlog(ctx: HouseContext, after: int, head: int) -> AsyncIterator[tup
     looks = ctx.room.room.eye(ctx.member)
     items: list[FeedItem] = []
     last = after
+    letters = 0
     async for line in history(ctx, after):
         if line.seq > head:
             break
@@ -318,9 +320,10 @@ async def backlog(ctx: HouseContext, after: int, head: int) -> AsyncIterator[tup
         if told:
             items.extend(told)
             last = line.seq
-        if len(items) >= BACKLOG_PAGE:
+            letters += sum(len(item.text) for item in told)
+        if len(items) >= BACKLOG_PAGE or letters >= BACKLOG_LETTERS:
             yield seal(state.secret, last), items
-            items = []
+            items, letters = [], 0
     if items:
         yield seal(state.secret, last), items
 
