@@ -191,7 +191,10 @@ class Connection:
             frame = _encoder.encode({"id": number, "ok": False, "error": error.as_wire()})
         else:
             frame = _encoder.encode({"id": number, "ok": True, "result": result})
-        self._out(frame.decode())
+        if not self._behind:
+            self._write(frame.decode())
+        else:
+            self._out(frame.decode())
 
     def _later(self, work: Coroutine[Any, Any, None], asked: Asked) -> None:
         if len(self._tasks) >= TASKS_AT_ONCE:

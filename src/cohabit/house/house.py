@@ -170,8 +170,11 @@ class House:
         """Take up a call of a room: the same path, without waiting. Not for commands of the house."""
         self.calls += 1
         now = self.clock.now()
-        self.identities.still_good(credential, now)
-        host = self.room_for(credential, room)
+        if credential.revoked or credential.expires_at is not None:
+            self.identities.still_good(credential, now)
+        host = self.rooms.get(room or credential.room or "")
+        if host is None or credential.room != host.room.state.id or credential.who not in host.room.state.members:
+            host = self.room_for(credential, room)
         host.time.heard_of(credential.who, now)
         call = Call(credential.who, command, args, key)
         call.done = host.put(call, now)

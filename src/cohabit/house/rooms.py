@@ -113,7 +113,7 @@ class RoomHost:
             raise Busy(f"{self.settings.queue_limit} calls are waiting for this room; try again in a moment")
         if self._quick and not self._running:
             self._run_here((call,), self._clock.now() if at is None else at)
-            if not self._undurable and self.failure is None:
+            if not self._writing and not self.room.record.pending and self.failure is None:
                 if call.error is not None:
                     self._audit_soon()
                 return True
@@ -161,11 +161,6 @@ class RoomHost:
                 waiter.set_result(True)
 
     # -- running ----------------------------------------------------------------------------------
-    @property
-    def _undurable(self) -> bool:
-        """Does the room hold anything that a power cut would take back?"""
-        return self._writing or bool(self.room.record.pending)
-
     def _pump(self) -> None:
         """Run what has gathered."""
         if self._running or not self._queue or self.failure is not None:

@@ -72,7 +72,7 @@ class Room:
         self.has_moving_seats = overrides(world, "seats_now")
         self.clocks = turns.Clocks()
         self._checkpoint: Snapshot | None = None
-        self._budget: dict[str, tuple[int, int]] = {}
+        self._budget: dict[str, list[int]] = {}  # a second, and the calls in it
 
     @property
     def id(self) -> str:
@@ -222,8 +222,8 @@ class Room:
         return self._by_budget(member, at)
 
     def _by_budget(self, member: Member, at: int) -> Decision:
-        second, used = self._budget.get(member.id, (0, 0))
-        if used > self.calls_per_second and second == at // 1000:
+        spent = self._budget.get(member.id)
+        if spent is not None and spent[1] > self.calls_per_second and spent[0] == at // 1000:
             return Decision("BUSY", f"more than {self.calls_per_second} calls in one second; wait a second")
         return YES
 
@@ -234,9 +234,11 @@ class Room:
 
     def _count(self, who: str, at: int) -> None:
         """One more call out of this second's budget. Deciding only looks at it."""
-        second, used = self._budget.get(who, (0, 0))
-        now = at // 1000
-        self._budget[who] = (now, used + 1 if now == second else 1)
+        spent = self._budget.get(who)
+        if spent is None or spent[0] != at // 1000:
+            self._budget[who] = [at // 1000, 1]
+        else:
+            spent[1] += 1
 
     def _scope(self, member: Member, command: Command, args: Mapping[str, Any]) -> None:
         if command.where != "world" or not command.records or Capability.ACTION_GLOBAL in member.held:
@@ -317,6 +319,8 @@ class Room:
         """Let everything happen that was due by ``at``; the time it really is for this room."""
         if at < self.record.at:
             at = self.record.at
+        if self.clocks.idle:
+            return at
         while (due := self.clocks.due(self.state, at)) is not None:
             self.system(due[0], due[1], at)
         return at

@@ -31,11 +31,13 @@ class Clocks:
     """
 
     def __init__(self) -> None:
+        self.idle = False  # nothing will happen by itself, as in most rooms
         self._stale = True
         self._of_members: Due | None = None
 
     def changed(self) -> None:
         """Something other than the world and the bus changed."""
+        self.idle = False
         self._stale = True
 
     def _first(self, state: RoomState) -> Due | None:
@@ -56,9 +58,8 @@ class Clocks:
 
     def due(self, state: RoomState, at: int) -> tuple[str, dict[str, Any]] | None:
         """The first thing that should have happened by ``at``."""
-        if self._of_members is None and state.turn_ms is None and state.rematch_ms is None and not self._stale:
-            return None  # nothing will happen by itself, as in most rooms
         first = self._first(state)
+        self.idle = self._of_members is None and state.turn_ms is None and state.rematch_ms is None
         return first[1:] if first is not None and first[0] <= at else None
 
     def next_deadline(self, state: RoomState) -> int | None:
