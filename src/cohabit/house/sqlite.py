@@ -224,9 +224,13 @@ def _connect(path: Path) -> sqlite3.Connection:
     db = sqlite3.connect(
         path, timeout=10, isolation_level=None, check_same_thread=False, cached_statements=2 * ROWS_AT_ONCE
     )
-    db.execute("pragma journal_mode = wal")
-    # FULL syncs the log at every commit: what was answered ok survives a power cut. NORMAL would not.
-    db.execute("pragma synchronous = full")
+    try:
+        db.execute("pragma journal_mode = wal")
+        # FULL syncs the log at every commit: what was answered ok survives a power cut. NORMAL would not.
+        db.execute("pragma synchronous = full")
+    except sqlite3.Error:
+        db.close()
+        raise
     return db
 
 
