@@ -48,7 +48,7 @@ class Bots:
             if member.played_by_bot and member.stand_in in BRAINS and key not in self._tasks:
                 task = asyncio.get_running_loop().create_task(self._play(host, member.id, member.stand_in))
                 self._tasks[key] = task
-                task.add_done_callback(lambda _, key=key: self._tasks.pop(key, None))  # type: ignore[misc]
+                task.add_done_callback(lambda _, key=key: self._tasks.pop(key, None))  # type: ignore[misc]  # mypy cannot infer a default in a lambda
 
     async def close(self) -> None:
         tasks = list(self._tasks.values())

@@ -97,7 +97,7 @@ async def create_room(
     ctx: HouseContext,
     scenario: Annotated[str | None, Meta(description="the name of a ready-made scenario")] = None,
     world: Annotated[str | None, Meta(description="the name of a world, with a seat for each of `players`")] = None,
-    players: Annotated[list[str], Meta(max_length=64, description="names of the players")] = [],  # noqa: B006
+    players: Annotated[list[str], Meta(max_length=64, description="names of the players")] = [],  # noqa: B006 - never changed
     room: Annotated[str | None, Meta(description="an id for the room; left out: one is made")] = None,
     seed: int | None = None,
 ) -> RoomMade:
