@@ -11,7 +11,8 @@ CLIENTS = 64
 HOW = f"""
 {CLIENTS} WebSocket connections, each with a token of its own, act in one room on SQLite (WAL, full sync): each
 sends its next action when the last one is answered, that is: synced. The bare side answers the same clients
-with messages of the same sizes and does nothing else. `bump` is an action of a small world, `send_message`
+with messages of the same sizes and does nothing else. It is Starlette as it comes; the house takes WebSocket
+messages by a shorter way than ASGI's (`faces/direct.py`). `bump` is an action of a small world, `send_message`
 writes to another member. Servers are started anew several times, because two processes of the same program
 differ by a tenth. Where something else keeps the machine busy, the ratio by the server's processor time is the
 one to trust.

@@ -14,6 +14,7 @@ everybody has got what there is to get, acts again. On SQLite, as always. *Same 
 event and the new view (two frames an action). *Every view differs*: seats that each see a counter of their own;
 only the view is sent. The bare side is raw ASGI on the same server settings, sending frames of the same number
 and sizes to everybody, in the faster of two ways: straight out, or through a queue and a writer task per client.
+The house writes its frames by a shorter way than ASGI's (`faces/direct.py`).
 """.strip()
 
 

@@ -42,7 +42,7 @@ async def house(
 
 
 async def serve_bare(app: Any) -> None:
-    """The same server library with the same settings as ``cohabit.faces.serve``."""
+    """The same server library and settings as ``cohabit.faces.serve``, but plain ASGI for WebSockets too."""
     config = uvicorn.Config(
         app,
         port=0,

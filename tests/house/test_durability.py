@@ -24,14 +24,14 @@ class Ear:
     """A connection that keeps what it is sent."""
 
     def __init__(self) -> None:
-        self.heard: list[str] = []
-        self.seen: list[str] = []
+        self.heard: list[bytes] = []
+        self.seen: list[bytes] = []
         self.ended: CohabitError | None = None
 
-    def events(self, frame: str) -> None:
+    def events(self, frame: bytes) -> None:
         self.heard.append(frame)
 
-    def view(self, frame: str) -> None:
+    def view(self, frame: bytes) -> None:
         self.seen.append(frame)
 
     def end(self, reason: CohabitError) -> None:
@@ -70,11 +70,11 @@ async def test_no_push_leaves_before_it_is_on_disk() -> None:
         store.go.clear()
         acting = asyncio.create_task(who["ann"]("shout", {"text": "now"}))
         await a_moment()
-        assert not any("now" in frame for frame in ear.heard + ear.seen)
+        assert not any(b"now" in frame for frame in ear.heard + ear.seen)
         store.go.set()
         await acting
-        assert any("now" in frame for frame in ear.heard)
-        assert any("now" in frame for frame in ear.seen)
+        assert any(b"now" in frame for frame in ear.heard)
+        assert any(b"now" in frame for frame in ear.seen)
 
 
 async def test_who_subscribes_while_something_is_being_written_is_told_of_it() -> None:
@@ -91,8 +91,8 @@ async def test_who_subscribes_while_something_is_being_written_is_told_of_it() -
         host.release(sub)
         store.go.set()
         await acting
-        assert sum("now" in frame for frame in early.heard) == 1
-        assert sum("now" in frame for frame in late.heard) == 1
+        assert sum(b"now" in frame for frame in early.heard) == 1
+        assert sum(b"now" in frame for frame in late.heard) == 1
 
 
 async def test_calls_that_come_together_go_to_disk_together() -> None:
@@ -208,8 +208,8 @@ async def test_nobody_is_pushed_what_could_not_be_written() -> None:
             await who["ann"]("shout", {"text": "never"})
         store.failing = False
         await who["ann"]("shout", {"text": "ever"})
-        assert not any("never" in frame for frame in ear.heard + ear.seen)
-        assert any("ever" in frame for frame in ear.seen)
+        assert not any(b"never" in frame for frame in ear.heard + ear.seen)
+        assert any(b"ever" in frame for frame in ear.seen)
 
 
 async def test_a_key_whose_call_could_not_be_written_can_be_used_again() -> None:

@@ -1,5 +1,7 @@
 """Yes or no with a reason, and nothing else."""
 
+from copy import deepcopy
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,13 +20,13 @@ def test_deciding_changes_nothing_and_gives_the_same_answer_however_often_it_is_
 ) -> None:
     room = make_room(*EVERYBODY, turn_based=True, turn_order=["ann", "bob"])
     commands = list(room.commands)
-    before, inside = room.digest(), dict(vars(room)["_budget"])
+    before, inside = room.digest(), deepcopy(vars(room.budget))
     answers: dict[tuple[str, int], Decision] = {}
     for who, i in asked * 2:
         decision = room.decide(room.state.members[who], commands[i % len(commands)], 5)
         assert answers.setdefault((who, i), decision) == decision
     assert room.digest() == before
-    assert vars(room)["_budget"] == inside
+    assert vars(room.budget) == inside
     assert not room.audit.kept
     assert room.record.seq == 0
 
@@ -154,7 +156,7 @@ def test_a_player_without_a_seat_is_not_taken_for_a_god() -> None:
 # -- budget -----------------------------------------------------------------------------------------
 def test_more_calls_in_a_second_than_the_budget_are_busy_and_the_next_second_is_a_new_one() -> None:
     room = make_room()
-    room.calls_per_second = 3
+    room.budget.per_second = 3
     for _ in range(3):
         room.call("ann", "whoami", at=10)
     with pytest.raises(Busy):

@@ -314,7 +314,7 @@ def test_what_was_refused_is_in_the_audit_and_repeats_are_summed() -> None:
 
 def test_names_that_do_not_exist_cannot_flood_the_audit() -> None:
     room = make_room(RED, BLUE, HOST)
-    room.calls_per_second = 50
+    room.budget.per_second = 50
     for i in range(200):
         with pytest.raises(CohabitError) as refused:
             room.call("ann", f"nonsense_{i}", at=1)

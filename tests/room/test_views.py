@@ -166,10 +166,10 @@ class Collecting:
     def __init__(self, items: list[Any]) -> None:
         self.items = items
 
-    def events(self, frame: str) -> None:
+    def events(self, frame: bytes) -> None:
         self.items.extend(msgspec.json.decode(frame)["items"])
 
-    def view(self, frame: str) -> None:
+    def view(self, frame: bytes) -> None:
         raise AssertionError("nobody asked for views")
 
     def end(self, reason: CohabitError) -> None:

@@ -93,12 +93,12 @@ class QueueSink:
     """Pushes, waiting to be read."""
 
     def __init__(self) -> None:
-        self._frames: asyncio.Queue[str | CohabitError] = asyncio.Queue()
+        self._frames: asyncio.Queue[bytes | CohabitError] = asyncio.Queue()
 
-    def events(self, frame: str) -> None:
+    def events(self, frame: bytes) -> None:
         self._frames.put_nowait(frame)
 
-    def view(self, frame: str) -> None:
+    def view(self, frame: bytes) -> None:
         self._frames.put_nowait(frame)
 
     def end(self, reason: CohabitError) -> None:

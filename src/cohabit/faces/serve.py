@@ -11,6 +11,7 @@ import uvicorn
 
 from cohabit.errors import Conflict
 from cohabit.faces.app import make_app
+from cohabit.faces.direct import DirectProtocol
 from cohabit.house.house import House
 
 
@@ -25,7 +26,7 @@ async def serve(
     config = uvicorn.Config(
         app,
         http="httptools",
-        ws="websockets-sansio",
+        ws=DirectProtocol,
         ws_max_size=settings.frame_limit,
         ws_per_message_deflate=False,  # frames are small, and compressing each for each reader costs more
         log_config=None,

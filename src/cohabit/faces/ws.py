@@ -18,6 +18,7 @@ from msgspec import Struct
 from starlette.types import Receive, Scope, Send
 
 from cohabit.errors import BadArgs, Busy, CohabitError, Internal, TooLarge, Unauthorized
+from cohabit.faces.direct import EXTENSION, DirectProtocol
 from cohabit.faces.guard import bearer
 from cohabit.house.commands import backlog
 from cohabit.house.context import HouseContext
@@ -67,7 +68,8 @@ class WsFace:
             await send({"type": "websocket.close", "code": 4404, "reason": "connect to /ws"})
             return
         await receive()
-        connection = Connection(self.house, receive, send)
+        direct = scope.get("extensions", {}).get(EXTENSION)
+        connection = Connection(self.house, receive, send, direct["protocol"] if direct else None)
         offered = scope.get("subprotocols", [])
         await send({"type": "websocket.accept", "subprotocol": "cohabit" if "cohabit" in offered else None})
         try:
@@ -98,14 +100,15 @@ class Gone(Exception):
 class Connection:
     """One WebSocket: reads calls, answers them, and writes out what is pushed."""
 
-    def __init__(self, house: House, receive: Receive, send: Send) -> None:
+    def __init__(self, house: House, receive: Receive, send: Send, direct: DirectProtocol | None = None) -> None:
         self.house = house
         self._receive = receive
         self._send = send
+        self._direct = direct
         self._sinks: dict[str, RoomSink] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._events: deque[str] = deque()
-        self._views: dict[str, str] = {}
+        self._events: deque[bytes] = deque()
+        self._views: dict[str, bytes] = {}
         self._stuck: Started | None = None
         self._behind = False  # the client does not read as fast as we write
         self._wake = asyncio.Event()
@@ -134,7 +137,9 @@ class Connection:
     # -- the loop ---------------------------------------------------------------------------------
     async def run(self, credential: Credential) -> None:
         self.credential = credential
-        writer = asyncio.get_running_loop().create_task(self._catch_up())
+        writer = asyncio.get_running_loop().create_task(_unless_gone(self._catch_up()))
+        if self._direct is not None:
+            self._direct.take = self._take
         try:
             while True:
                 try:
@@ -154,6 +159,8 @@ class Connection:
         except Gone:
             pass
         finally:
+            if self._direct is not None:
+                self._direct.take = None
             for room, sink in self._sinks.items():
                 host = self.house.rooms.get(room)
                 if host is not None:
@@ -172,6 +179,23 @@ class Connection:
             return _decode(raw)
         except (ValueError, RecursionError) as wrong:  # msgspec's own, bytes that are no UTF-8, too deep
             raise BadArgs(f'{wrong}; send {{"id": 1, "command": name, "args": {{…}}}}') from None
+
+    def _take(self, raw: bytes) -> bool:
+        """A message as it arrives. What has to be awaited, or cannot be read, is left to the loop above."""
+        if self._behind:
+            return False
+        try:
+            asked = _decode(raw.decode())
+        except (ValueError, RecursionError):
+            return False
+        if asked.command in _TO_BE_AWAITED:
+            return False
+        try:
+            self._begin(asked)
+        except Exception:
+            log.exception("a WebSocket broke")
+            self.end(Internal("a bug of ours; it was logged"))
+        return True
 
     def _begin(self, asked: Asked) -> None:
         """The quick way for calls of a room: no task waits, the answer is written when it may leave."""
@@ -192,9 +216,9 @@ class Connection:
         else:
             frame = _encoder.encode({"id": number, "ok": True, "result": result})
         if not self._behind:
-            self._write(frame.decode())
+            self._write(frame)
         else:
-            self._out(frame.decode())
+            self._out(frame)
 
     def _later(self, work: Coroutine[Any, Any, None], asked: Asked) -> None:
         if len(self._tasks) >= TASKS_AT_ONCE:
@@ -267,13 +291,13 @@ class Connection:
             host.unsubscribe(sink)
         return {"room": host.room.id}
 
-    def push_event(self, frame: str) -> None:
+    def push_event(self, frame: bytes) -> None:
         if self.credential.revoked:
             self.end(Unauthorized("this token was revoked"))
         else:
             self._out(frame)
 
-    def _out(self, frame: str) -> None:
+    def _out(self, frame: bytes) -> None:
         """Something that must not be lost: written at once, or queued for who reads slowly."""
         if self.ending is not None:  # after a gap nothing may follow: its cursor would leap over it
             return
@@ -284,15 +308,17 @@ class Connection:
         else:
             self.end(Busy("you read too slowly; connect again and subscribe from your last cursor"))
 
-    def push_view(self, room: str, frame: str) -> None:
+    def push_view(self, room: str, frame: bytes) -> None:
         if not self._behind:
             self._write(frame)
         else:
             self._views[room] = frame
 
-    def _write(self, frame: str) -> None:
+    def _write(self, frame: bytes) -> None:
         """Write straight out, as nearly always works; only what has to wait is left to the writer's task."""
-        sending = self._send({"type": "websocket.send", "text": frame})
+        if self._direct is not None and self._direct.write(frame):
+            return
+        sending = self._send({"type": "websocket.send", "text": frame.decode()})
         try:
             first = sending.send(None)  # type: ignore[attr-defined]  # an ASGI send is a coroutine
         except StopIteration:
@@ -314,10 +340,10 @@ class Connection:
                 self._stuck = None
             while self._events or self._views:
                 while self._events:
-                    await self._send({"type": "websocket.send", "text": self._events.popleft()})
+                    await self._text(self._events.popleft())
                 views, self._views = self._views, {}
                 for frame in views.values():
-                    await self._send({"type": "websocket.send", "text": frame})
+                    await self._text(frame)
             self._behind = False
             if self.ending is not None:
                 await self.close(self.ending)
@@ -363,7 +389,7 @@ class RoomSink:
         self.events = connection.push_event
         self.end = connection.end
 
-    def view(self, frame: str) -> None:
+    def view(self, frame: bytes) -> None:
         self._connection.push_view(self._room, frame)
 
 

@@ -21,9 +21,9 @@ from cohabit.room.views import FeedItem, feed, seal
 class Sink(Protocol):
     """Where pushes go: one connection."""
 
-    def events(self, frame: str) -> None: ...
+    def events(self, frame: bytes) -> None: ...
 
-    def view(self, frame: str) -> None: ...
+    def view(self, frame: bytes) -> None: ...
 
     def end(self, reason: CohabitError) -> None: ...
 
@@ -38,7 +38,7 @@ class Subscription:
         self.credential = credential  # what the connection came in with
         self.sink = sink
         self.views = views
-        self.held: list[str] | None = []  # event frames that wait until the backlog is out
+        self.held: list[bytes] | None = []  # event frames that wait until the backlog is out
 
 
 class Group:
@@ -57,8 +57,8 @@ class Frames:
     def __init__(self, lines: list[Line], subs: Collection[Subscription] = ()) -> None:
         self.lines = lines
         self.subs = subs  # all that were there
-        self.events: list[tuple[Sequence[Subscription], str]] = []
-        self.views: list[tuple[Sequence[Subscription], str]] = []
+        self.events: list[tuple[Sequence[Subscription], bytes]] = []
+        self.views: list[tuple[Sequence[Subscription], bytes]] = []
 
 
 class Fanout:
@@ -70,7 +70,7 @@ class Fanout:
         self._known: Collection[Subscription] | None = None
         self._groups: list[Group] | None = None
         self._groups_of = -1
-        self._last_views: dict[Eye, str] = {}
+        self._last_views: dict[Eye, bytes] = {}
 
     def __len__(self) -> int:
         return len(self._subs)
@@ -151,7 +151,7 @@ class Fanout:
             self._groups_of = room.roster_version
         return self._groups
 
-    def _events(self, lines: Sequence[Line]) -> Iterator[tuple[Sequence[Subscription], str]]:
+    def _events(self, lines: Sequence[Line]) -> Iterator[tuple[Sequence[Subscription], bytes]]:
         named = _named(lines)
         for group in self._current_groups():
             subs: Sequence[Subscription] = group.subs
@@ -169,7 +169,7 @@ class Fanout:
                 if frame:
                     yield subs, frame
 
-    def _event_frame(self, lines: Sequence[Line], member: Member, looks: Eye | None) -> str:
+    def _event_frame(self, lines: Sequence[Line], member: Member, looks: Eye | None) -> bytes:
         items: list[FeedItem] = []
         last = -1
         for line in lines:
@@ -178,31 +178,31 @@ class Fanout:
                 items.extend(told)
                 last = line.seq
         if not items:
-            return ""
+            return b""
         state = self._room.state
         return encode({"push": "events", "room": state.id, "cursor": seal(state.secret, last), "items": items})
 
-    def _views(self) -> Iterator[tuple[Sequence[Subscription], str]]:
-        made: dict[Eye, str] = {}
+    def _views(self) -> Iterator[tuple[Sequence[Subscription], bytes]]:
+        made: dict[Eye, bytes] = {}
         for group in self._current_groups():
             looks = group.looks
             if looks is None or not group.viewers:
                 continue
             if looks not in made:
                 frame = self._view_frame(looks)
-                made[looks] = "" if frame == self._last_views.get(looks) else frame
+                made[looks] = b"" if frame == self._last_views.get(looks) else frame
                 self._last_views[looks] = frame
             if made[looks]:
                 yield group.viewers, made[looks]
 
-    def _view_frame(self, looks: Eye) -> str:
+    def _view_frame(self, looks: Eye) -> bytes:
         return encode({"push": "view", "room": self._room.id, "view": self._room.view_through(looks)})
 
-    def first_view(self, who: str) -> str:
+    def first_view(self, who: str) -> bytes:
         """The view as it is now, for somebody who has just come."""
         member = self._room.state.members.get(who)
         looks = self._room.eye(member) if member is not None else None
-        return self._view_frame(looks) if looks is not None else ""
+        return self._view_frame(looks) if looks is not None else b""
 
 
 def push(frames: Frames) -> None:
@@ -215,7 +215,7 @@ def push(frames: Frames) -> None:
             sub.sink.view(frame)
 
 
-def _tell(sub: Subscription, frame: str) -> None:
+def _tell(sub: Subscription, frame: bytes) -> None:
     if sub.held is None:
         sub.sink.events(frame)
     else:
@@ -235,6 +235,5 @@ def _named(lines: Iterable[Line]) -> set[str]:
     return named
 
 
-def encode(frame: dict[str, Any]) -> str:
-    """A push frame as text."""
-    return msgspec.json.encode(frame).decode()
+encode = msgspec.json.Encoder().encode
+"""A push frame as it goes out."""

@@ -25,6 +25,7 @@ from cohabit.house.store import Credential, Store, Write
 from cohabit.house.worldthread import Watchdog, apart
 from cohabit.house.writer import Writer
 from cohabit.registry import lasting_source, make_world
+from cohabit.room.budget import Budget
 from cohabit.room.commands import Command, CommandTable, declared_in
 from cohabit.room.decide import by_grant
 from cohabit.room.record import Line, Snapshot
@@ -55,7 +56,7 @@ class House:
         self._watchdog = Watchdog(settings.world_deadline_s)
         self.bots = Bots(self)
         self.closing = False
-        self._spent: dict[bytes, tuple[int, int]] = {}  # calls in this second, by credential
+        self._budget = Budget(settings.calls_per_second)  # of commands of the house, by credential
         self._busy_names: set[str] = set()  # rooms on their way in or out
         self.on_lines: Callable[[RoomHost, Sequence[Line]], None] = lambda host, lines: None
         self._round = clock.call_at(clock.now() + ROUND_MS, self._go_round)
@@ -112,7 +113,7 @@ class House:
         return self._run(room)
 
     def _run(self, room: Room) -> RoomHost:
-        room.calls_per_second = self.settings.calls_per_second
+        room.budget.per_second = self.settings.calls_per_second
         host = RoomHost(room, self.writer, self.clock, self._watchdog, self.settings)
         host.on_change = self.bots.look_after
         host.on_lines = self._happened
@@ -151,13 +152,10 @@ class House:
         try:
             wanted = HOUSE_COMMANDS.get(command)
             if wanted is not None:
-                self.calls += 1
-                self.identities.still_good(credential, self.clock.now())
                 return await self._house_call(credential, room, wanted, args)
             wait_ms = self._wait_of(credential, room, command, args)
             if wait_ms:
-                self.calls += 1
-                self.identities.still_good(credential, self.clock.now())
+                self._come_in(credential)
                 host = self.room_for(credential, room)
                 return await host.call_waiting(credential.who, command, args, key, wait_ms)
             call = self.begin(credential, room, command, args, key)
@@ -168,17 +166,19 @@ class House:
 
     def begin(self, credential: Credential, room: str | None, command: str, args: Any, key: str | None) -> Call:
         """Take up a call of a room: the same path, without waiting. Not for commands of the house."""
-        self.calls += 1
-        now = self.clock.now()
-        if credential.revoked or credential.expires_at is not None:
-            self.identities.still_good(credential, now)
-        host = self.rooms.get(room or credential.room or "")
-        if host is None or credential.room != host.room.state.id or credential.who not in host.room.state.members:
-            host = self.room_for(credential, room)
+        now = self._come_in(credential)
+        host = self.room_for(credential, room)
         host.time.heard_of(credential.who, now)
         call = Call(credential.who, command, args, key)
         call.done = host.put(call, now)
         return call
+
+    def _come_in(self, credential: Credential) -> int:
+        """Where every call begins: it is counted, and its credential must still be good. What time it is."""
+        self.calls += 1
+        now = self.clock.now()
+        self.identities.still_good(credential, now)
+        return now
 
     def _wait_of(self, credential: Credential, room: str | None, command: str, args: Any) -> int:
         """How long this call is ready to wait for something new."""
@@ -196,17 +196,11 @@ class House:
         """Count a refusal, for the metrics."""
         self.refusals[refusal.code] = self.refusals.get(refusal.code, 0) + 1
 
-    def _spend(self, credential: Credential) -> None:
-        """Commands of the house are counted like those of a room."""
-        second, used = self._spent.get(credential.hash, (0, 0))
-        now = self.clock.now() // 1000
-        used = used + 1 if now == second else 1
-        self._spent[credential.hash] = (now, used)
-        if used > self.settings.calls_per_second:
-            raise Busy(f"more than {self.settings.calls_per_second} calls in one second; wait a second")
-
     async def _house_call(self, credential: Credential, room: str | None, command: Command, args: Any) -> Any:
-        self._spend(credential)
+        now = self._come_in(credential)
+        self._budget.spend(credential.hash, now)
+        if self._budget.is_spent(credential.hash, now):
+            raise Busy(self._budget.words)
         context = HouseContext(self, credential)
         wanted = room or credential.room or ""
         if command.name == "reopen_room" and wanted in self.broken:

@@ -51,7 +51,8 @@ class Command:
         self.needs = needs  # any one of them is enough; none: every member may
         self.records = records
         self.raw = raw
-        self.gated = category in ("action", "control") and not ungated
+        self.acts = category in ("action", "control")
+        self.gated = self.acts and not ungated
         self.waits = waits  # is this result still "nothing yet"? then the house may wait and ask again
         self.group = group or category
         self.preconditions = preconditions

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from cohabit.errors import (
+    Busy,
     CohabitError,
     GameCrash,
     PermissionDenied,
@@ -27,6 +28,7 @@ from cohabit.model.record import Entry, Told
 from cohabit.model.seat import Eye, Seat, SeatId
 from cohabit.room import common, control, hosting, system, turns, views
 from cohabit.room.audit import Audit
+from cohabit.room.budget import Budget
 from cohabit.room.commands import Command, CommandTable, commands_of, declared_in
 from cohabit.room.context import Context
 from cohabit.room.decide import YES, Decision, by_grant, by_seat, by_turn, names
@@ -53,7 +55,7 @@ class Room:
         self.world = world
         self.record = Record()
         self.audit = Audit()
-        self.calls_per_second = CALLS_PER_SECOND
+        self.budget = Budget(CALLS_PER_SECOND)
         self.digest_every = DIGEST_EVERY
         modules = (common, control, hosting)
         self.commands = CommandTable(
@@ -72,7 +74,6 @@ class Room:
         self.has_moving_seats = overrides(world, "seats_now")
         self.clocks = turns.Clocks()
         self._checkpoint: Snapshot | None = None
-        self._budget: dict[str, list[int]] = {}  # a second, and the calls in it
 
     @property
     def id(self) -> str:
@@ -167,14 +168,16 @@ class Room:
         member = self.state.members.get(who)
         if member is None:
             raise Unauthorized(f"{who} is not a member of this room")
-        self._count(who, at)
+        self.budget.spend(who, at)
         try:
             why = None
             if name == "act":
                 name, args, why = common.unwrap(args)
-            if name not in self.commands:  # looking for near names costs time
-                self._refuse_if_busy(member, at)
-            command = self.commands.named(name)
+            command = self.commands.get(name)
+            if command is None:
+                if self.budget.is_spent(who, at):  # looking for near names costs time
+                    raise Busy(self.budget.words)
+                command = self.commands.named(name)
             if key is not None and command.records:
                 kept = kept_reply(self.state, member, command, args, key)
                 if kept is not None:  # before the decision: having acted, it is somebody else's turn
@@ -210,7 +213,7 @@ class Room:
             return decision
         if command.records and self.state.archived:
             return Decision("DISABLED", "this room is archived; it can be read, not changed")
-        if command.category in ("action", "control"):
+        if command.acts:
             if via is not None and not member.played_by_bot:
                 return Decision("PERMISSION_DENIED", f"{member.id} plays its own seat again")
             decision = by_seat(member, command, self.seats)
@@ -219,26 +222,7 @@ class Room:
                 decision = by_turn(self.state, member, command, to_move, self._ordered)
             if decision.code:
                 return decision
-        return self._by_budget(member, at)
-
-    def _by_budget(self, member: Member, at: int) -> Decision:
-        spent = self._budget.get(member.id)
-        if spent is not None and spent[1] > self.calls_per_second and spent[0] == at // 1000:
-            return Decision("BUSY", f"more than {self.calls_per_second} calls in one second; wait a second")
-        return YES
-
-    def _refuse_if_busy(self, member: Member, at: int) -> None:
-        decision = self._by_budget(member, at)
-        if decision.code:
-            raise _refusal(decision)
-
-    def _count(self, who: str, at: int) -> None:
-        """One more call out of this second's budget. Deciding only looks at it."""
-        spent = self._budget.get(who)
-        if spent is None or spent[0] != at // 1000:
-            self._budget[who] = [at // 1000, 1]
-        else:
-            spent[1] += 1
+        return Decision("BUSY", self.budget.words) if self.budget.is_spent(member.id, at) else YES
 
     def _scope(self, member: Member, command: Command, args: Mapping[str, Any]) -> None:
         if command.where != "world" or not command.records or Capability.ACTION_GLOBAL in member.held:

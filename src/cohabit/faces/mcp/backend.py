@@ -167,12 +167,12 @@ class TopicSink:
 
     def __init__(self, tell: Tell) -> None:
         self._tell = tell
-        self._seen: str | bytes | None = None
+        self._seen: bytes | None = None
 
-    def events(self, frame: str | bytes) -> None:
+    def events(self, frame: bytes) -> None:
         self._tell(topics_of([item.kind for item in _decode(frame).items]))
 
-    def view(self, frame: str | bytes) -> None:
+    def view(self, frame: bytes) -> None:
         before, self._seen = self._seen, frame
         if before not in (None, frame):
             self._tell(VIEW)
