@@ -22,7 +22,10 @@ BUILT_IN = {
     "nim": "cohabit.worlds.nim:Nim",
     "tictactoe": "cohabit.worlds.tictactoe:TicTacToe",
     "lanterns": "cohabit.worlds.lanterns:Lanterns",
+    "kingdoms": "cohabit.worlds.kingdoms.world:Kingdoms",
 }
+REMOTE = {"worldbox": "cohabit.worlds.worldbox:WorldBox"}
+"""Worlds that are elsewhere. Their rooms are opened with the way there (``cohabit worldbox``), so no list has them."""
 ENTRY_POINTS = "cohabit.worlds"
 
 
@@ -39,7 +42,7 @@ def find_world(source: str) -> type[World]:
     path, _, name = source.partition(".py:")
     if name or source.endswith(".py"):
         return _from_file(Path(path + ".py" if name else source), name)
-    target = BUILT_IN.get(source) or known_worlds().get(source)
+    target = BUILT_IN.get(source) or REMOTE.get(source) or known_worlds().get(source)
     if target is None:
         known = list(known_worlds())
         raise UnknownAsset(

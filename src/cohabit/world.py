@@ -13,8 +13,8 @@ members, tokens, networks, clocks or files; the room calls it, one call at a tim
 """
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Literal, TypeVar
+from collections.abc import Callable, Generator, Mapping, Sequence
+from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
 
 from msgspec import Meta, Struct
 
@@ -27,8 +27,9 @@ from cohabit.model.seat import Eye, Seat, SeatId
 from cohabit.model.stream import Stream
 
 __all__ = [
-    "Eye", "GameRejected", "Observation", "OutOfBounds", "Outcome", "Range", "ScopeViolation", "Seat", "SeatId",
-    "Standing", "Stream", "Told", "UnknownAsset", "World", "WorldSpec", "action", "query",
+    "Ask", "Eye", "GameRejected", "Observation", "OutOfBounds", "Outcome", "Plan", "Range", "RemoteWorld",
+    "ScopeViolation", "Seat", "SeatId", "Sent", "Sight", "Standing", "Stream", "Told", "UnknownAsset", "World",
+    "WorldSpec", "action", "query",
 ]  # fmt: skip
 
 Pace = Literal["step", "turns", "rounds", "clock"]
@@ -50,6 +51,8 @@ class WorldSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     quick: bool = False  # True promises that every call takes well under a millisecond
     tick_ms: int = 100  # pace clock: how long a tick takes at speed x1
     tool_prefix: str = ""  # put before the names of actions and queries on MCP
+    prefixed: tuple[str, ...] = ()  # commands of every room that get the prefix too
+    bridge: bool = False  # its rooms answer the clients of the WorldBox bridge
 
     def __post_init__(self) -> None:
         fewest, most = self.seat_range
@@ -71,6 +74,7 @@ class Outcome(Struct, frozen=True, omit_defaults=True, gc=False):
     told: tuple[Told, ...] = ()
     reward: float = 0.0
     achievements: tuple[str, ...] = ()
+    data: Any = None  # of the type that the action `gives`, where it gives one
 
 
 class Standing(Struct, frozen=True, omit_defaults=True):
@@ -107,6 +111,10 @@ class World:
         """The seats there are, where they come and go; None: those of ``reset``, for good."""
         return None
 
+    def is_over(self) -> bool:
+        """Has it come to its end? Where seats come and go, nobody to move need not mean that."""
+        return not self.to_move()
+
     def scope(self, by: Seat, action: str, args: Mapping[str, Any]) -> str | None:
         """Why ``by`` may not aim this action there, or None where it may. Gods are not asked about."""
         return None
@@ -114,6 +122,9 @@ class World:
     def advance(self, ticks: int) -> Sequence[Told]:
         """Pace clock: let time pass."""
         return ()
+
+    def clock(self, paused: bool, speed: str) -> None:
+        """Pace clock: time was stopped, let go, or given another speed; also told after ``reset``."""
 
     def resolve(self) -> Sequence[Told]:
         """Pace rounds: everybody has handed in, or time is up."""
@@ -139,6 +150,14 @@ class World:
         """A PNG of what this eye sees."""
         return None
 
+    def save(self) -> bytes:
+        """What a named save holds. GameRejected where there is nothing to save now."""
+        return self.snapshot()
+
+    def load(self, data: bytes) -> None:
+        """Take up a save; where it is none, raise before anything has changed."""
+        self.restore(data)
+
     def snapshot(self) -> bytes:
         """The whole state. Worlds whose attributes are plain values need not write this."""
         return plain.dump(vars(self))
@@ -148,6 +167,60 @@ class World:
         state = plain.load(data, vars(sys.modules[type(self).__module__]))
         self.__dict__.clear()
         self.__dict__.update(state)
+
+
+class Ask(Struct, frozen=True):
+    """One question to a world that is elsewhere."""
+
+    name: str
+    args: dict[str, Any] = {}
+
+
+Plan = Generator[Ask, dict[str, Any], Any]
+"""Yields questions, is sent their answers (or has what went wrong raised in it), and returns what came of it."""
+
+
+class Sent(Struct, frozen=True):
+    """An action that has left for a world elsewhere, until its answer is on record."""
+
+    by: str
+    action: str
+    seat: SeatId | None = None
+    key: str | None = None
+    digest: str = ""
+
+
+class Sight(NamedTuple):
+    """What a look at a world elsewhere brought; ``anew``: it is another world than before, so claims bind again."""
+
+    told: Sequence[Told] = ()
+    anew: bool = False
+
+
+class RemoteWorld(World):
+    """A world that is elsewhere: somebody else's game behind a wire, which answers late and as it likes.
+
+    This is the part of it that a room can hold: what the record told of it, and nothing else. Its commands do
+    not answer, they return a ``Plan``, and the house follows it. The plan of a query ends with the answer, as
+    its eye may have it. The plan of an action asks what must be known first and raises where it may not be
+    done; then the house sends the action on. Its answer comes back through the record, to ``answered``.
+    """
+
+    about: dict[str, str]  # versions, as the other side tells them
+    reachable: bool
+    under_way: Sent | None  # kept by the room, here, so that it survives with the rest of the state
+
+    def look(self) -> Plan:
+        """Asked for every few seconds: what ``seen`` is to be told, or None where nothing has changed."""
+        raise NotImplementedError
+
+    def seen(self, what: Mapping[str, Any]) -> Sight:
+        """Something has changed over there."""
+        raise NotImplementedError
+
+    def answered(self, sent: Sent, answer: Mapping[str, Any]) -> Outcome:
+        """An action was done over there, and this is the answer."""
+        raise NotImplementedError
 
 
 def overrides(world: World, method: str) -> bool:
@@ -162,21 +235,23 @@ def action(
     category: Literal["action", "control"] = "action",
     needs: str | Sequence[str] = ("action_faction", "action_global"),
     raw: bool = False,
+    gives: type | None = None,
 ) -> Callable[[Method], Method]:
     """Make a method an action: ``def take(self, by: Seat, n: Annotated[int, Range(1, 3)]) -> Outcome``.
 
     ``by`` is the acting seat, or None for a god (say ``Seat | None`` to allow that). ``needs`` names the
     capabilities of which one is enough. A ``raw`` action takes whatever it is handed: its schema is
-    advice, and it answers for itself. ``group`` is the heading it stands under in the action space.
+    advice, and it answers for itself. ``group`` is the heading it stands under in the action space. An action
+    that ``gives`` a type answers whoever calls it by its name with that (``Outcome.data``), not with a view.
     """
-    return _mark("action", preconditions, group, category, needs, raw)
+    return _mark("action", preconditions, group, category, needs, raw, gives)
 
 
 def query(
-    *, needs: str | Sequence[str] = "watch", category: Literal["read", "discovery"] = "read"
+    *, needs: str | Sequence[str] = "watch", category: Literal["read", "discovery", "control"] = "read"
 ) -> Callable[[Method], Method]:
     """Make a method a question: ``def heaps(self, eye: Eye) -> list[int]``. It changes nothing."""
-    return _mark("query", (), "query", category, needs, False)
+    return _mark("query", (), "query", category, needs, False, None)
 
 
 def Range(lo: int | None = None, hi: int | None = None, doc: str | None = None) -> Meta:  # noqa: N802 - reads as a type
@@ -193,6 +268,7 @@ class Mark(Struct, frozen=True):
     category: str
     needs: tuple[str, ...]
     raw: bool
+    gives: type | None
 
 
 def _mark(
@@ -202,9 +278,10 @@ def _mark(
     category: str,
     needs: str | Sequence[str],
     raw: bool,
+    gives: type | None,
 ) -> Callable[[Method], Method]:
     held = (needs,) if isinstance(needs, str) else tuple(needs)
-    mark = Mark(what, tuple(preconditions), group, category, held, raw)
+    mark = Mark(what, tuple(preconditions), group, category, held, raw, gives)
 
     def put(method: Method) -> Method:
         method.__cohabit__ = mark  # type: ignore[attr-defined]  # functions take attributes

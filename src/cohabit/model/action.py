@@ -120,6 +120,7 @@ class ActionResult(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     achievements: list[str] = []
     done: bool = False
     observation: Observation | None = None
+    data: Any = None
 
     def __post_init__(self) -> None:
         if not math.isfinite(self.reward):

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from cohabit.errors import AskerError, CohabitError
+from cohabit.model.action import ActionResult
 from cohabit.model.seat import ALL, PUBLIC, Eye, Seat, SeatId
 from cohabit.model.stream import Stream
 from cohabit.registry import make_world
@@ -139,7 +140,8 @@ class Play:
                 self.problem("legal", f"legal() lists {name} {dict(args)}, yet it is refused: {refusal.as_text()}")
             return f"{said}: {refusal.as_text()}"
         self.accepted += 1
-        return f"{said}: {result.message or 'done'}"
+        words = result.message if isinstance(result, ActionResult) else json.dumps(msgspec.to_builtins(result))
+        return f"{said}: {words or 'done'}"
 
     def _again(self) -> str:
         self.room.call(GOD, "rematch", at=self.at)
@@ -175,16 +177,17 @@ class Play:
         """All that shows now, to every eye."""
         room, world = self.room, self.room.world
         room.moved()  # look afresh: what the room remembers of its last look is not the question
+        drawing = self.steps % PICTURE_EVERY == 0
         with Watched():
             frozen = {"what happened": self.last, "to_move()": _text(world.to_move())}
             frozen["standings()"] = _text(world.standings())
             for eye in self.eyes():
                 name = eye.seat or eye.sees
                 frozen[f"the view of {name}"] = _text(room.view_through(eye))
-                if self.steps % PICTURE_EVERY == 0:
+                if drawing:
                     frozen[f"the picture of {name}"] = sha256(world.picture(eye) or b"").hexdigest()
             for query in self.queries():
-                if not query.schema.get("required"):
+                if not query.schema.get("required") and (drawing or not _draws(query)):
                     frozen[f"{query.name}()"] = _text(query.run(PUBLIC))
             frozen["the digest"] = room.digest()
         return frozen
@@ -230,6 +233,11 @@ class Play:
         for command in self.actions():
             if not command.needs_seat:
                 self.attempt(god, command.name, sample_args(command.schema, self.stream))
+
+
+def _draws(query: Command) -> bool:
+    """Is the answer a picture?"""
+    return "base64" in ((query.output_schema or {}).get("properties") or {})
 
 
 class Watched:

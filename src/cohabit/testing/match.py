@@ -1,0 +1,73 @@
+"""Whole matches of built-in players in a real room, without a house and without a clock: for soaks and experiments."""
+
+from collections.abc import Callable, Sequence
+
+from cohabit.agents.contract import Agent
+from cohabit.agents.registry import make_agent
+from cohabit.errors import CohabitError
+from cohabit.model.action import ActionResult
+from cohabit.registry import make_world
+from cohabit.room.record import Line
+from cohabit.room.room import Room
+from cohabit.room.scenario import Scenario, opening_state
+from cohabit.room.state import Member
+
+BEAT = 50
+"""Ticks between two decisions of the same player."""
+
+
+class Match:
+    """A room from a scenario, in which every member that has a brain decides once in ``beat`` ticks.
+
+    The brains act through the same calls as everybody and see what their members may see, so the record is one that
+    a house could have written.
+    """
+
+    def __init__(self, scenario: Scenario, seed: int, beat: int = BEAT) -> None:
+        world = make_world(scenario.world, scenario.config)
+        self.room = Room.create(opening_state(scenario, world, scenario.world, "match", seed, "00" * 16), world, 0)
+        self.beat = beat
+        self.refused: list[str] = []  # what the brains asked for and did not get
+        members = self.room.state.members.values()
+        self.minds = [(m, _mind(self.room, m, m.stand_in)) for m in members if m.played_by_bot and m.stand_in]
+
+    @property
+    def tick(self) -> int:
+        return self.room.state.tick
+
+    def run(self, ticks: int, between: Callable[["Match"], None] | None = None) -> "Match":
+        """Play on until it is over, or tick ``ticks`` has come; ``between`` is called after each beat."""
+        while self.tick < ticks and not self.room.is_over():
+            for member, mind in self.minds:
+                self._decide(member, mind)
+            self.room.system("ticks", {"n": min(self.beat, ticks - self.tick)}, self._now())
+            if between is not None:
+                between(self)
+        return self
+
+    def lines(self) -> Sequence[Line]:
+        """The whole record, from which ``Room.replay`` makes the same room again."""
+        return self.room.record.tail
+
+    def _decide(self, member: Member, mind: Agent) -> None:
+        action = mind.decide(self.room.view(member).observation)
+        if action is None:
+            return
+        args = {"action": action.name, "params": action.parameters, "reasoning": action.reasoning}
+        try:
+            result = self.room.call(member.id, "act", args, at=self._now(), via=member.stand_in)
+        except CohabitError as refusal:
+            self.refused.append(f"tick {self.tick}, {member.id}, {action.name}: {refusal.as_text()}")
+            return
+        if isinstance(result, ActionResult):
+            mind.reflect(result)
+
+    def _now(self) -> int:
+        """The time at which this tick would be at normal speed, in ms."""
+        return self.tick * self.room.world.spec.tick_ms
+
+
+def _mind(room: Room, member: Member, brain: str) -> Agent:
+    mind = make_agent(brain, room.state.world, f"{room.id}/{member.id}")
+    mind.initialize(type(room.world).__doc__ or "", room.commands.action_space())
+    return mind

@@ -1,0 +1,1 @@
+"""Kingdoms: a living tile world for gods, kings and whoever watches them."""

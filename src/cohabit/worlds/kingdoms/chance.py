@@ -1,0 +1,66 @@
+"""Chance for many creatures at once, the same on every machine.
+
+A draw is a hash of who asks, when, and what for: nothing is used up, so two rules never disturb each other, and
+there is no state to keep. Whole numbers only.
+"""
+
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+U64 = np.uint64
+Bits = NDArray[np.uint64]
+_A, _B = U64(0xBF58476D1CE4E5B9), U64(0x94D049BB133111EB)
+_STEP = 0x9E3779B97F4A7C15
+_MASK = (1 << 64) - 1
+
+
+def mixed(bits: Bits) -> Bits:
+    """Every bit of the input reaches every bit of the output (the finaliser of SplitMix64)."""
+    bits = bits ^ (bits >> U64(30))
+    bits *= _A
+    bits ^= bits >> U64(27)
+    bits *= _B
+    bits ^= bits >> U64(31)
+    return bits
+
+
+def _mixed_one(bits: int) -> int:
+    """The same for a single number of any size."""
+    bits &= _MASK
+    bits = ((bits ^ (bits >> 30)) * int(_A)) & _MASK
+    bits = ((bits ^ (bits >> 27)) * int(_B)) & _MASK
+    return bits ^ (bits >> 31)
+
+
+class Chance:
+    """The dice of one world. ``purpose`` is a word; each purpose has dice of its own."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self._salts: dict[str, int] = {}
+
+    def _salt(self, purpose: str, tick: int) -> int:
+        salt = self._salts.get(purpose)
+        if salt is None:
+            digest = blake2b(f"{self.seed:x}\0{purpose}".encode(), digest_size=8, person=b"kingdoms").digest()
+            salt = self._salts[purpose] = int.from_bytes(digest, "little")
+        return _mixed_one(salt + tick * _STEP)  # mixed here, so that id 5 at tick 6 is not id 6 at tick 5
+
+    def bits(self, purpose: str, tick: int, who: NDArray[Any]) -> Bits:
+        """64 random bits for each of ``who`` (ids, cells: any whole numbers)."""
+        return mixed(who.astype(U64) * U64(_STEP) + U64(self._salt(purpose, tick)))
+
+    def below(self, n: int, purpose: str, tick: int, who: NDArray[Any]) -> NDArray[np.int64]:
+        """A number from 0 to n - 1 for each of ``who``. The top bits decide; n is small, so the bias is nothing."""
+        return ((self.bits(purpose, tick, who) >> U64(32)) * U64(n) >> U64(32)).astype(np.int64)
+
+    def hits(self, numerator: int, denominator: int, purpose: str, tick: int, who: NDArray[Any]) -> NDArray[np.bool_]:
+        """True for about ``numerator`` of ``denominator`` of them."""
+        return self.below(denominator, purpose, tick, who) < numerator
+
+    def one(self, n: int, purpose: str, tick: int, who: int = 0) -> int:
+        """A single number from 0 to n - 1."""
+        return (_mixed_one(self._salt(purpose, tick) + who * _STEP) >> 32) * n >> 32

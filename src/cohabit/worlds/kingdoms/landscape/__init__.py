@@ -1,0 +1,1 @@
+"""How land comes to be: heights, rivers, climate."""

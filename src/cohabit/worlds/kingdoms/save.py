@@ -1,0 +1,160 @@
+"""A world as bytes, and back: exactly, and safely from bytes of any origin.
+
+::
+
+    "cohabit kingdoms" 1          the magic, and the version of the layout
+    length of the header          four bytes, little-endian like everything
+    header                        msgpack: what is not an array
+    layers of the land, cells that burn, columns of the creatures
+                                  the bare numbers, as many as the header says
+
+Nothing is compressed, so the size of a save is known before anything is made of it: a header that promises more than
+there is, is found out first.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import fields
+from numpy.typing import NDArray
+
+from cohabit.errors import GameRejected
+from cohabit.worlds.kingdoms.creatures import COLUMNS
+from cohabit.worlds.kingdoms.land import LAYERS, ZONE, Land
+from cohabit.worlds.kingdoms.realms import City, Kingdom, News, Storm, Tally, War
+from cohabit.worlds.kingdoms.sim import Sim
+from cohabit.worlds.kingdoms.sound import flaw
+
+MAGIC = b"cohabit kingdoms\x01"
+_LENGTH = 4
+_ZONES = range(2, 17)
+_BURNING = np.dtype(np.int64).newbyteorder("<")
+
+
+class State(Struct, forbid_unknown_fields=True):
+    """The attributes of a Sim that are neither arrays nor made from others, by their names."""
+
+    tick: int
+    cities: dict[int, City]
+    kingdoms: dict[int, Kingdom]
+    wars: list[War]
+    opinions: dict[tuple[int, int], int]
+    storms: list[Storm]
+    laws: dict[str, bool]
+    tally: Tally
+    news: list[News]
+    untold: list[News]
+
+
+class Header(Struct, forbid_unknown_fields=True):
+    """What is not an array, and how many numbers of which kind the arrays have."""
+
+    seed: int
+    zones: tuple[int, int]
+    burning: int
+    creatures: int
+    next_id: int
+    kinds: dict[str, str]
+    state: State
+
+
+def dump(sim: Sim) -> bytes:
+    """The whole world as bytes. Equal worlds give equal bytes."""
+    land, creatures = sim.land, sim.creatures
+    header = Header(
+        seed=sim.seed,
+        zones=(land.width // ZONE, land.height // ZONE),
+        burning=len(land.burning),
+        creatures=creatures.n,
+        next_id=creatures.next_id,
+        kinds=_kinds(),
+        state=State(**{field.name: getattr(sim, field.name) for field in fields(State)}),
+    )
+    written = msgspec.msgpack.encode(header)
+    arrays = (*land.layers().values(), land.burning, *creatures.columns().values())
+    numbers = (array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes() for array in arrays)
+    return b"".join((MAGIC, len(written).to_bytes(_LENGTH, "little"), written, *numbers))
+
+
+def load(data: bytes) -> Sim:
+    """The world that ``dump`` wrote; GameRejected says what is wrong with anything else."""
+    header, start = _header(data)
+    if len(data) - start != _promised(header):
+        raise _refused(f"it should have {_promised(header)} bytes after its header, and has {len(data) - start}")
+    sim = _built(header, _arrays(data, start, header))
+    wrong = flaw(sim)
+    if wrong:
+        raise _refused(wrong)
+    sim.refresh()
+    return sim
+
+
+def _header(data: bytes) -> tuple[Header, int]:
+    """The header, and where the numbers start."""
+    start = len(MAGIC) + _LENGTH
+    if len(data) < start or not data.startswith(MAGIC):
+        raise _refused("it does not begin like one")
+    end = start + int.from_bytes(data[len(MAGIC) : start], "little")
+    if len(data) < end:
+        raise _refused("it ends within its header")
+    try:
+        header = msgspec.msgpack.decode(data[start:end], type=Header)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+        raise _refused(f"its header cannot be read ({error})") from None
+    if header.kinds != _kinds():
+        raise _refused("its columns are those of another version")
+    if not all(zones in _ZONES for zones in header.zones):
+        raise _refused("a map has 2 to 16 zones a side")
+    if header.burning < 0 or header.creatures < 0 or header.seed < 0:
+        raise _refused("it has numbers below nothing")
+    return header, end
+
+
+def _built(header: Header, arrays: Mapping[str, NDArray[Any]]) -> Sim:
+    land = Land(*header.zones)
+    for name in LAYERS:
+        getattr(land, name)[:] = arrays[f"land.{name}"]
+    land.burning = arrays["burning"].astype(np.int64)
+    sim = Sim(header.seed, land)
+    sim.creatures.add(header.creatures, {name: arrays[f"creatures.{name}"] for name in COLUMNS})
+    sim.creatures.id[:] = arrays["creatures.id"]
+    sim.creatures.next_id = header.next_id
+    for field in fields(State):
+        setattr(sim, field.name, getattr(header.state, field.name))
+    return sim
+
+
+def _layout(header: Header) -> Iterator[tuple[str, np.dtype[Any], int]]:
+    """Name, kind and length of every array, in the order in which they stand."""
+    cells = header.zones[0] * header.zones[1] * ZONE * ZONE
+    for name, kind in LAYERS.items():
+        yield f"land.{name}", np.dtype(kind).newbyteorder("<"), cells
+    yield "burning", _BURNING, header.burning
+    for name, kind in COLUMNS.items():
+        yield f"creatures.{name}", np.dtype(kind).newbyteorder("<"), header.creatures
+
+
+def _promised(header: Header) -> int:
+    """How many bytes all the arrays take."""
+    return sum(kind.itemsize * length for _, kind, length in _layout(header))
+
+
+def _arrays(data: bytes, start: int, header: Header) -> dict[str, NDArray[Any]]:
+    arrays = {}
+    for name, kind, length in _layout(header):
+        arrays[name] = np.frombuffer(data, kind, length, start)
+        start += kind.itemsize * length
+    return arrays
+
+
+def _kinds() -> dict[str, str]:
+    """The kind of number in every layer and column, so that a save of other columns is told apart."""
+    layers = {f"land.{name}": np.dtype(kind).name for name, kind in LAYERS.items()}
+    return layers | {f"creatures.{name}": np.dtype(kind).name for name, kind in COLUMNS.items()}
+
+
+def _refused(why: str) -> GameRejected:
+    return GameRejected(f"this is not a save of Kingdoms: {why}")

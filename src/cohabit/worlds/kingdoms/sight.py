@@ -1,0 +1,65 @@
+"""Fog: what a kingdom's people see around them, and what an eye may see at all."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cohabit.worlds.kingdoms.creatures import Mark
+from cohabit.worlds.kingdoms.land import Cells
+from cohabit.worlds.kingdoms.sim import Sim
+
+REACH = 8
+"""How far people see, in tiles."""
+_SIDE = np.arange(-REACH, REACH + 1)
+_DX, _DY = (a.ravel() for a in np.meshgrid(_SIDE, _SIDE))
+_ROUND = _DX * _DX + _DY * _DY <= REACH * REACH
+_DX, _DY = _DX[_ROUND], _DY[_ROUND]
+
+Mask = NDArray[np.bool_]
+
+
+def seen_by(sim: Sim, kingdom: int) -> Mask:
+    """The cells a kingdom sees: its own land, and what lies around its people."""
+    land, c = sim.land, sim.creatures
+    cities = [city.id for city in sim.cities_of(kingdom)]
+    seen: Mask = np.isin(land.city, cities) if cities else np.zeros(land.size, np.bool_)
+    standing = np.unique(land.cells(c.x, c.y)[c.kingdom == kingdom])
+    if len(standing):
+        x = standing[:, None] % land.width + _DX
+        y = standing[:, None] // land.width + _DY
+        inside = (x >= 0) & (x < land.width) & (y >= 0) & (y < land.height)
+        seen[(y * land.width + x)[inside]] = True
+    return seen
+
+
+class View:
+    """What one eye may see of a simulation, worked out once for as long as nothing changes.
+
+    ``all`` sees everything; a kingdom sees ``seen``; whoever has neither sees what is public.
+    """
+
+    def __init__(self, sim: Sim, kingdom: int | None, everything: bool) -> None:
+        self.sim = sim
+        self.kingdom = kingdom
+        self.everything = everything
+        if everything:
+            self.seen: Mask | None = None
+        elif kingdom is None:
+            self.seen = np.zeros(sim.land.size, np.bool_)
+        else:
+            self.seen = seen_by(sim, kingdom)
+
+    def sees(self, cell: int) -> bool:
+        return self.seen is None or bool(self.seen[cell])
+
+    def rows(self) -> Cells:
+        """The creatures in sight. What is invisible shows only to its own people."""
+        c = self.sim.creatures
+        if self.seen is None:
+            return np.arange(c.n)
+        own = c.kingdom == (self.kingdom or -1)
+        shown = self.seen[self.sim.land.cells(c.x, c.y)] & ((c.marks & Mark.INVISIBLE) == 0)
+        return np.flatnonzero(own | shown)
+
+    def knows(self, kingdom: int) -> bool:
+        """May this eye have the cities and people of this kingdom listed?"""
+        return self.everything or kingdom == self.kingdom

@@ -1,0 +1,59 @@
+"""Kings play whole matches against each other: `make soak` plays many, these are two small ones."""
+
+from functools import cache
+
+import pytest
+
+from cohabit.registry import make_world
+from cohabit.room.room import Room
+from cohabit.room.scenario import read_scenario
+from cohabit.testing.match import Match
+from cohabit.worlds.kingdoms.world import Kingdoms
+
+SEEDS = (5, 8)
+TICKS = 20_000
+SMALL = {"zones_x": 2, "zones_y": 2}
+
+
+@cache
+def played(seed: int, first: str, second: str | None) -> Match:
+    """A match of the preset `pvp` on a small map; None sits there and does nothing."""
+    scenario = read_scenario("pvp")
+    scenario.config = SMALL
+    for agent, brain in zip(scenario.agents, (first, second), strict=True):
+        agent.brain = brain
+    return Match(scenario, seed).run(TICKS)
+
+
+def left(match: Match) -> list[str | None]:
+    """The members whose kingdoms are alive."""
+    assert isinstance(match.room.world, Kingdoms)
+    alive = [str(kingdom.id) for kingdom in match.room.world.sim.alive]
+    return [member.id for member in match.room.state.members.values() if member.seat in alive]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_match_of_two_kings_comes_to_an_end(seed: int) -> None:
+    match = played(seed, "warlord", "steward")
+    assert match.room.is_over()
+    assert len(left(match)) == 1
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_king_beats_a_neighbour_who_does_nothing(seed: int) -> None:
+    assert left(played(seed, "warlord", None)) == ["athena"]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_record_of_a_match_gives_the_same_world_again(seed: int) -> None:
+    match = played(seed, "warlord", "steward")
+    again = Room.replay(match.lines(), make_world)
+    assert (again.record.seq, again.digest()) == (match.room.record.seq, match.room.digest())
+
+
+def test_kings_play_from_their_own_seats_and_are_seldom_refused() -> None:
+    match = played(SEEDS[0], "warlord", "steward")
+    acted = [line.entry for line in match.lines() if line.entry.by is not None]
+    assert {entry.by for entry in acted} == {"athena", "ares"}
+    assert {(entry.by, entry.via) for entry in acted} == {("athena", "warlord"), ("ares", "steward")}
+    assert len(match.refused) * 10 <= len(acted)

@@ -1,0 +1,291 @@
+"""Orders: how a player fights, and that nobody learns from them what it does not see."""
+
+import numpy as np
+import pytest
+
+from cohabit.errors import GameRejected, UnknownAsset
+from cohabit.worlds.kingdoms import crowns, save
+from cohabit.worlds.kingdoms.powers import orders
+from cohabit.worlds.kingdoms.powers.ground import reshape
+from cohabit.worlds.kingdoms.powers.table import POWERS
+from cohabit.worlds.kingdoms.realms import Kingdom, Orders
+from cohabit.worlds.kingdoms.sight import seen_by
+from cohabit.worlds.kingdoms.sim import Sim
+from cohabit.worlds.kingdoms.tiles import GROUND_ROW, IS_WATER
+
+from .lively import cast, first_city, lively
+
+
+def kingdoms(sim: Sim) -> tuple[Kingdom, Kingdom, Kingdom]:
+    """The first two have players and are at war; nobody plays the third."""
+    return sim.kingdoms[1], sim.kingdoms[2], sim.kingdoms[3]
+
+
+def hidden(sim: Sim, kingdom: int) -> list[int]:
+    """The cells that a kingdom does not see."""
+    found: list[int] = np.flatnonzero(~seen_by(sim, kingdom)).tolist()
+    return found
+
+
+# -- the army -------------------------------------------------------------------------------------
+def test_the_army_has_one_aim_at_a_time() -> None:
+    sim = lively()
+    mine, enemy, _ = kingdoms(sim)
+    orders.rally(sim, mine, 10, 12)
+    assert mine.orders == Orders(rally=(10, 12))
+    orders.raid(sim, mine, first_city(sim, enemy.id))
+    assert mine.orders == Orders(raid=first_city(sim, enemy.id).id)
+    orders.fortify(sim, mine, True)
+    assert mine.orders == Orders(fortify=True)
+    orders.rally(sim, mine, 3, 4)
+    assert mine.orders == Orders(rally=(3, 4))
+
+
+def test_standing_down_takes_everything_back() -> None:
+    sim = lively()
+    mine, enemy, _ = kingdoms(sim)
+    orders.muster(sim, mine, 50)
+    orders.settle(sim, mine, *_dry(sim))
+    orders.make_peace(sim, mine, enemy)
+    orders.fortify(sim, mine, True)
+    orders.stand_down(sim, mine)
+    assert mine.orders == Orders()
+
+
+def test_only_an_enemys_city_can_be_raided() -> None:
+    sim = lively()
+    mine, _, third = kingdoms(sim)
+    with pytest.raises(GameRejected, match="your own city"):
+        orders.raid(sim, mine, first_city(sim, mine.id))
+    with pytest.raises(GameRejected, match="declare war first"):
+        orders.raid(sim, mine, first_city(sim, third.id))
+    assert mine.orders == Orders()
+
+
+def test_a_raid_without_a_city_goes_to_the_nearest_of_the_enemy() -> None:
+    sim = lively()
+    mine, enemy, third = kingdoms(sim)
+    orders.raid_on(sim, mine, enemy.id, None)
+    assert sim.cities[mine.orders.raid].kingdom == enemy.id
+    crowns.declare_war(sim, mine.id, third.id, "a test")
+    orders.raid_on(sim, mine, None, None)
+    chosen = sim.cities[mine.orders.raid]
+    far = {city.id: _way(sim, mine, city.x, city.y) for k in (enemy, third) for city in sim.cities_of(k.id)}
+    assert far[chosen.id] == min(far.values())
+
+
+def _way(sim: Sim, kingdom: Kingdom, x: int, y: int) -> int:
+    return min(max(abs(city.x - x), abs(city.y - y)) for city in sim.cities_of(kingdom.id))
+
+
+def test_a_raid_that_cannot_be_is_refused_with_what_to_do_instead() -> None:
+    sim = lively()
+    mine, enemy, third = kingdoms(sim)
+    with pytest.raises(UnknownAsset) as refused:
+        orders.raid_on(sim, mine, 99, None)
+    assert "1" in refused.value.did_you_mean
+    with pytest.raises(GameRejected, match="declare war first"):
+        orders.raid_on(sim, mine, third.id, None)
+    crowns.make_peace(sim, mine.id, enemy.id)
+    with pytest.raises(GameRejected, match="at war with nobody"):
+        orders.raid_on(sim, mine, None, None)
+
+
+def test_a_raid_on_a_city_that_is_not_an_enemys_goes_to_the_nearest_and_says_nothing_about_it() -> None:
+    sim = lively()
+    mine, _, third = kingdoms(sim)
+    words = orders.raid_on(sim, mine, None, None)
+    nearest = mine.orders.raid
+    for city in (first_city(sim, third.id).id, 12345):
+        assert orders.raid_on(sim, mine, None, city) == words
+        assert mine.orders.raid == nearest
+
+
+def test_the_crown_and_the_player_agree_on_how_many_can_bear_arms() -> None:
+    sim = lively()
+    mine = sim.kingdoms[1]
+    orders.muster(sim, mine, 60)
+    assert mine.orders.muster == 60
+    for percent in (-1, 61, 1000):
+        with pytest.raises(GameRejected, match="0 to 60 percent"):
+            orders.muster(sim, mine, percent)
+    assert "decides again" in orders.muster(sim, mine, 0)
+
+
+def _dry(sim: Sim) -> tuple[int, int]:
+    return sim.land.xy(int(np.flatnonzero(~IS_WATER[sim.land.chart])[0]))
+
+
+def test_settlers_go_where_the_chart_shows_dry_land_whatever_has_become_of_it() -> None:
+    sim = lively()
+    mine = sim.kingdoms[1]
+    x, y = _dry(sim)
+    reshape(sim, np.array([sim.land.cell(x, y)]), ground=GROUND_ROW["lava0"])
+    assert f"{x},{y}" in orders.settle(sim, mine, x, y)
+    assert mine.orders.settle == (x, y)
+    with pytest.raises(GameRejected, match="dry land"):
+        orders.settle(sim, mine, 0, 0)
+
+
+# -- war and peace --------------------------------------------------------------------------------
+def test_war_is_declared_once_and_on_somebody_else_who_is_alive() -> None:
+    sim = lively()
+    mine, enemy, third = kingdoms(sim)
+    with pytest.raises(GameRejected, match="already"):
+        orders.make_war(sim, mine, enemy)
+    with pytest.raises(GameRejected, match="your own kingdom"):
+        orders.make_war(sim, mine, mine)
+    orders.make_war(sim, mine, third)
+    assert sim.fighting(mine.id, third.id)
+    crowns.end_kingdom(sim, third, "a test")
+    with pytest.raises(GameRejected, match="no more"):
+        orders.make_war(sim, mine, third)
+
+
+def test_there_is_no_war_while_the_gods_want_peace() -> None:
+    sim = lively()
+    mine, _, third = kingdoms(sim)
+    sim.laws["peace"] = True
+    with pytest.raises(GameRejected, match="forbidden war"):
+        orders.make_war(sim, mine, third)
+
+
+def test_peace_between_players_needs_both() -> None:
+    sim = lively()
+    mine, enemy, _ = kingdoms(sim)
+    orders.make_peace(sim, mine, enemy)
+    assert sim.fighting(mine.id, enemy.id)
+    assert sim.news[-1].kingdoms == (enemy.id,)
+    with pytest.raises(GameRejected, match="has not answered"):
+        orders.make_peace(sim, mine, enemy)
+    assert "at peace" in orders.make_peace(sim, enemy, mine)
+    assert not sim.fighting(mine.id, enemy.id)
+    assert mine.orders.peace == enemy.orders.peace == ()
+    with pytest.raises(GameRejected, match="not at war"):
+        orders.make_peace(sim, mine, enemy)
+
+
+def test_an_offer_of_peace_that_was_taken_back_cannot_be_answered() -> None:
+    sim = lively()
+    mine, enemy, _ = kingdoms(sim)
+    orders.make_peace(sim, mine, enemy)
+    orders.stand_down(sim, mine)
+    orders.make_peace(sim, enemy, mine)
+    assert sim.fighting(mine.id, enemy.id)
+
+
+@pytest.mark.parametrize(("weariness", "soldiers", "agrees"), [(0, 10, False), (60, 10, True), (0, 2, True)])
+def test_a_kingdom_that_nobody_plays_makes_peace_when_it_is_tired_or_weak(
+    weariness: int, soldiers: int, agrees: bool
+) -> None:
+    sim = lively()
+    mine, _, third = kingdoms(sim)
+    orders.make_war(sim, mine, third)
+    mine.soldiers, third.soldiers, third.weariness = 10, soldiers, weariness
+    if agrees:
+        orders.make_peace(sim, mine, third)
+    else:
+        with pytest.raises(GameRejected, match="will not hear of peace"):
+            orders.make_peace(sim, mine, third)
+    assert sim.fighting(mine.id, third.id) is not agrees
+
+
+# -- what may be learned from orders --------------------------------------------------------------
+def test_no_answer_says_where_a_city_lies() -> None:
+    sim = lively()
+    mine, enemy, _ = kingdoms(sim)
+    target = first_city(sim, enemy.id)
+    for words in (orders.raid(sim, mine, target), orders.raid_on(sim, mine, enemy.id, None)):
+        assert target.name not in words
+        assert not any(letter.isdigit() for letter in words)
+
+
+def test_marching_on_a_place_says_the_same_whatever_stands_there() -> None:
+    sim = lively()
+    mine, enemy, third = kingdoms(sim)
+    for x, y in ((0, 0), *((city.x, city.y) for city in (first_city(sim, enemy.id), first_city(sim, third.id)))):
+        for in_sight in (True, False):
+            words = orders.march(sim, mine, x, y, in_sight)
+            assert words == f"The army of {mine.name} marches on {x},{y}."
+
+
+def test_a_player_cannot_tell_from_its_orders_whether_it_marches_on_a_hidden_city() -> None:
+    sim = lively()
+    mine, enemy, _ = kingdoms(sim)
+    target = first_city(sim, enemy.id)
+    assert sim.land.cell(target.x, target.y) in hidden(sim, mine.id)
+    cast(sim, "order_raid", target.x, target.y, by=mine.id)
+    assert mine.orders == Orders(rally=(target.x, target.y))
+    scout = np.flatnonzero(sim.creatures.kingdom == mine.id)[0]
+    sim.creatures.x[scout], sim.creatures.y[scout] = target.x + 1, target.y
+    cast(sim, "order_raid", target.x, target.y, by=mine.id)
+    assert mine.orders == Orders(raid=target.id)
+
+
+@pytest.mark.parametrize("power", ["order_war", "order_peace"])
+def test_land_out_of_sight_is_refused_whoever_owns_it(power: str) -> None:
+    sim = lively()
+    cells = hidden(sim, 1)
+    owned = next(cell for cell in cells if sim.land.city[cell])
+    free = next(cell for cell in cells if not sim.land.city[cell])
+    said = []
+    for cell in (owned, free):
+        x, y = sim.land.xy(cell)
+        with pytest.raises(GameRejected) as refused:
+            cast(sim, power, x, y, by=1)
+        said.append(refused.value.message.replace(f"{x},{y}", "there"))
+    assert said[0] == said[1]
+
+
+def test_the_list_of_open_orders_holds_and_shows_nothing_of_others_minds() -> None:
+    sim = lively()
+    _, _, third = kingdoms(sim)
+    orders.make_war(sim, sim.kingdoms[1], third)
+    listed = orders.open_to(sim, sim.kingdoms[1])
+    assert {"declare_war", "raid", "offer_peace", "muster", "rally", "fortify", "stand_down"} >= {
+        a.name for a in listed
+    }
+    third.weariness, third.soldiers = 100, 0
+    assert orders.open_to(sim, sim.kingdoms[1]) == listed
+    saved = save.dump(sim)
+    for action in listed:
+        _give(save.load(saved), action.name, action.parameters)
+
+
+def _give(sim: Sim, name: str, args: dict[str, int]) -> str:
+    """What the world's own actions do with these."""
+    mine = sim.kingdoms[1]
+    other = sim.kingdoms.get(args.get("kingdom_id", 0), mine)
+    return {
+        "declare_war": lambda: orders.make_war(sim, mine, other),
+        "offer_peace": lambda: orders.make_peace(sim, mine, other),
+        "raid": lambda: orders.raid_on(sim, mine, other.id, None),
+        "rally": lambda: orders.rally(sim, mine, args["x"], args["y"]),
+        "muster": lambda: orders.muster(sim, mine, args["percent"]),
+        "fortify": lambda: orders.fortify(sim, mine, bool(args["on"])),
+        "stand_down": lambda: orders.stand_down(sim, mine),
+    }[name]()
+
+
+# -- orders as powers -----------------------------------------------------------------------------
+def test_a_player_aims_an_order_and_its_own_kingdom_obeys() -> None:
+    sim = lively()
+    assert cast(sim, "order_rally", 7, 9, by=2)
+    assert sim.kingdoms[2].orders.rally == (7, 9)
+    assert sim.kingdoms[1].orders == Orders()
+
+
+def test_a_god_drags_from_the_kingdom_it_commands_to_the_target() -> None:
+    sim = lively()
+    home, target = first_city(sim, 1), first_city(sim, 2)
+    assert cast(sim, "order_raid", home.x, home.y, x2=target.x, y2=target.y)
+    assert sim.kingdoms[1].orders.raid == target.id
+    with pytest.raises(GameRejected, match="x2 and y2"):
+        cast(sim, "order_raid", home.x, home.y)
+
+
+@pytest.mark.parametrize("power", [power.id for power in POWERS.values() if power.family == "order"])
+def test_a_god_commands_nobody_on_land_that_is_nobodys(power: str) -> None:
+    sim = lively()
+    with pytest.raises(GameRejected, match="no kingdom's land"):
+        cast(sim, power, 0, 0, x2=5, y2=5)

@@ -1,0 +1,181 @@
+"""Kingdoms as a world of a room: new worlds, bad input, who may aim where, and how a match ends."""
+
+import json
+
+import pytest
+
+from cohabit.errors import BadArgs, CohabitError, GameRejected, OutOfBounds, ScopeViolation, UnknownAsset
+from cohabit.registry import make_world
+from cohabit.room.record import GENESIS, read_lines
+from cohabit.room.room import Room
+from cohabit.worlds.kingdoms import crowns
+
+from .twins import opened, said
+
+
+@pytest.fixture
+def room() -> Room:
+    return opened(ticks=20)
+
+
+def ask(room: Room, who: str, command: str, **args: object) -> object:
+    return room.call(who, command, args, at=2000)
+
+
+# -- worlds on their way ------------------------------------------------------------------------------
+def test_a_new_world_comes_with_the_next_tick_and_until_then_nothing_else_can_be_done(room):
+    before = room.world.sim.seed
+    answer = ask(room, "zeus", "generate_world", zone_x=3, zone_y=2)
+    assert (answer.scheduled, answer.zone_x, answer.zone_y) == (True, 3, 2)
+    assert ask(room, "zeus", "get_ui_state").world_loading
+    for command, args in [
+        ("generate_world", {}), ("spawn", {"entity_id": "wolf", "x": 60, "y": 60}), ("paint_tile", {"x": 1, "y": 1, "tile_id": "sand"}),
+        ("invoke_power", {"power_id": "rain", "x": 60, "y": 60}),
+    ]:  # fmt: skip
+        with pytest.raises(GameRejected, match="loading"):
+            ask(room, "zeus", command, **args)
+    with pytest.raises(GameRejected, match="loading"):
+        room.world.save()
+    room.system("ticks", {"n": 1}, 3000)
+    state = ask(room, "zeus", "get_world_state")
+    assert (state.width, state.height) == (192, 128)
+    assert room.world.sim.seed != before
+    assert not ask(room, "zeus", "get_ui_state").world_loading
+
+
+def test_a_paused_room_gets_its_new_world_at_once(room):
+    ask(room, "zeus", "pause")
+    ask(room, "zeus", "generate_world", zone_x=2, zone_y=3)
+    assert ask(room, "zeus", "get_world_state").height == 192
+    assert ask(room, "zeus", "get_world_state").paused
+
+
+def test_players_keep_their_kingdoms_in_a_new_world(room):
+    ask(room, "zeus", "generate_world")
+    room.system("ticks", {"n": 1}, 3000)
+    assert room.state.members["athena"].seat == "1"
+    assert "You rule" in room.view(room.state.members["athena"]).text
+
+
+def test_what_happened_in_several_worlds_replays(room):
+    ask(room, "zeus", "generate_world", zone_x=2, zone_y=2)
+    room.system("ticks", {"n": 30}, 3000)
+    ask(room, "zeus", "invoke_power", power_id="meteorite", x=64, y=64)
+    rows = [(line.seq, line.body, line.digest) for line in room.record.tail]
+    assert Room.replay(read_lines(rows, -1, GENESIS), make_world).digest() == room.digest()
+
+
+# -- bad input ----------------------------------------------------------------------------------------
+HUGE = 2**62
+WRONG = [
+    ("get_tile", {"x": -1, "y": 0}, OutOfBounds),
+    ("get_tile", {"x": 128, "y": 0}, OutOfBounds),
+    ("get_tile", {"x": HUGE, "y": HUGE}, OutOfBounds),
+    ("get_tile", {"x": "1", "y": 0}, BadArgs),
+    ("get_tile", {"x": 1.5, "y": 0}, BadArgs),
+    ("get_tile", {}, BadArgs),
+    ("spawn", {"entity_id": "wolv", "x": 1, "y": 1}, UnknownAsset),
+    ("spawn", {"entity_id": "wolf", "x": -1, "y": 1}, OutOfBounds),
+    ("spawn", {"entity_id": "nobody", "x": -1, "y": 1}, UnknownAsset),
+    ("spawn", {"entity_id": "wolf", "x": 1, "y": 1, "count": 0}, BadArgs),
+    ("spawn", {"entity_id": "wolf", "x": 1, "y": 1, "count": 101}, BadArgs),
+    ("spawn", {"entity_id": "wolf", "x": 0, "y": 0}, GameRejected),
+    ("paint_tile", {"x": 1, "y": 1}, BadArgs),
+    ("paint_tile", {"x": 1, "y": 1, "tile_id": "sanf"}, UnknownAsset),
+    ("paint_tile", {"x": 1, "y": 1, "top_id": "forrest"}, UnknownAsset),
+    ("paint_tile", {"x": 1, "y": 1, "tile_id": "sand", "radius": 201}, BadArgs),
+    ("invoke_power", {"power_id": "meteorit", "x": 1, "y": 1}, UnknownAsset),
+    ("invoke_power", {"power_id": "meteorite", "x": 1, "y": 999}, OutOfBounds),
+    ("invoke_power", {"power_id": "rain", "x": 1, "y": 1, "radius": 51}, BadArgs),
+    ("invoke_power", {"power_id": "rain", "x": 1, "y": 1, "pulses": 201}, BadArgs),
+    ("invoke_power", {"power_id": "rain", "x": 1, "y": 1, "x2": 5}, BadArgs),
+    ("invoke_power", {"power_id": "rain", "x": 1, "y": 1, "x2": 5, "y2": 5}, BadArgs),
+    ("invoke_power", {"power_id": "rain", "x": 1, "y": 1, "x2": 500, "y2": 5, "pulses": 3}, OutOfBounds),
+    ("generate_world", {"zone_x": 1, "zone_y": 4}, BadArgs),
+    ("generate_world", {"zone_x": 4, "zone_y": 17}, BadArgs),
+    ("set_speed", {"speed_id": "x99"}, UnknownAsset),
+    ("screenshot", {"format": "gif"}, BadArgs),
+    ("screenshot", {"max_dimension": -1}, BadArgs),
+    ("query_actors", {"offset": -1}, BadArgs),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("command", "args", "error"), WRONG, ids=lambda v: json.dumps(v) if isinstance(v, dict) else str(v)
+)
+def test_bad_input_has_its_code_and_changes_nothing(room, command, args, error):
+    before = room.digest()
+    with pytest.raises(CohabitError) as refused:
+        ask(room, "zeus", command, **args)
+    assert type(refused.value) is error
+    assert room.digest() == before
+
+
+@pytest.mark.parametrize(
+    ("command", "args", "near"),
+    [
+        ("spawn", {"entity_id": "wolv", "x": 1, "y": 1}, "wolf"),
+        ("paint_tile", {"x": 1, "y": 1, "tile_id": "sanf"}, "sand"),
+        ("paint_tile", {"x": 1, "y": 1, "top_id": "forrest"}, "forest"),
+        ("invoke_power", {"power_id": "meteorit", "x": 1, "y": 1}, "meteorite"),
+    ],
+)
+def test_a_name_that_is_nearly_right_is_answered_with_the_right_one(room, command, args, near):
+    with pytest.raises(UnknownAsset) as refused:
+        ask(room, "zeus", command, **args)
+    assert refused.value.did_you_mean[0] == near
+    assert len(refused.value.did_you_mean) == 5
+
+
+def test_painting_counts_what_lies_off_the_map_as_skipped(room):
+    answer = ask(room, "zeus", "paint_tile", x=0, y=0, tile_id="sand", radius=2)
+    assert (answer.painted, answer.skipped) == (6, 7)
+    answer = ask(room, "zeus", "paint_tile", x=-HUGE, y=HUGE, tile_id="sand")
+    assert (answer.painted, answer.skipped) == (0, 1)
+
+
+# -- whose land it is ---------------------------------------------------------------------------------
+def test_a_king_acts_on_its_own_land_alone(room):
+    home, theirs = room.world.sim.cities_of(1)[0], room.world.sim.cities_of(2)[0]
+    race = room.world.sim.kingdoms[1].race
+    room.world.sim.kingdoms[1].faith = 100
+    assert ask(room, "athena", "spawn", entity_id=race, x=home.x, y=home.y).spawned == 1
+    for command, args in [
+        ("spawn", {"entity_id": race, "x": theirs.x, "y": theirs.y}),
+        ("spawn", {"entity_id": "dragon", "x": home.x, "y": home.y}),
+        ("invoke_power", {"power_id": "rain", "x": theirs.x, "y": theirs.y}),
+        ("invoke_power", {"power_id": "meteorite", "x": home.x, "y": home.y}),
+        ("invoke_power", {"power_id": "dragon", "x": home.x, "y": home.y}),
+    ]:
+        with pytest.raises(ScopeViolation):
+            ask(room, "athena", command, **args)
+
+
+def test_what_a_king_does_costs_faith_and_what_fails_costs_nothing(room):
+    mine, home = room.world.sim.kingdoms[1], room.world.sim.cities_of(1)[0]
+    mine.faith = 25
+    ask(room, "athena", "spawn", entity_id=mine.race, x=home.x, y=home.y, count=2)
+    assert mine.faith == 5
+    with pytest.raises(GameRejected, match="faith"):
+        ask(room, "athena", "spawn", entity_id=mine.race, x=home.x, y=home.y)
+    assert mine.faith == 5
+
+
+# -- the end ------------------------------------------------------------------------------------------
+def test_a_match_is_over_when_one_of_the_claimed_kingdoms_is_left(room):
+    assert not room.is_over()
+    crowns.end_kingdom(room.world.sim, room.world.sim.kingdoms[2], "a test said so")
+    room.system("ticks", {"n": 1}, 3000)
+    assert room.is_over()
+    tick = room.world.sim.tick
+    room.system("ticks", {"n": 10}, 4000)
+    assert room.world.sim.tick == tick
+    assert '"GAME_REJECTED"' in said(room, "athena", "muster", {"percent": 5}, at=5000)
+    room.call("zeus", "rematch", at=6000)
+    assert not room.is_over()
+
+
+def test_the_end_of_a_kingdom_that_nobody_claims_ends_no_match(room):
+    crowns.end_kingdom(room.world.sim, room.world.sim.kingdoms[3], "a test said so")
+    room.system("ticks", {"n": 1}, 3000)
+    assert not room.is_over()
