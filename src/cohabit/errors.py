@@ -24,7 +24,7 @@
         ├── Disabled              DISABLED                 503
         ├── StorageFailed         STORAGE_FAILED           503
         ├── RecordCorrupt         RECORD_CORRUPT           500
-        ├── Unreachable           UNREACHABLE              503  (said by a client: no house answers there)
+        ├── Unreachable           UNREACHABLE              503  (no house answers there, or no world behind it)
         └── Internal              INTERNAL                 500
 
 The codes of the WorldBox bridge keep their names and statuses; ours stand beside them.
@@ -222,7 +222,7 @@ class RecordCorrupt(HouseError):
 
 
 class Unreachable(HouseError):
-    """A client found no house at the address."""
+    """A client found no house at the address, or a room found no world at the other end; nothing was done."""
 
     code = "UNREACHABLE"
     status = 503

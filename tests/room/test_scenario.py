@@ -64,6 +64,7 @@ def agent(i: int, **keys: Any) -> dict[str, Any]:
 
 MISTAKES = [
     pytest.param(with_(turn_basd=True), "turn_basd", id="an unknown key"),
+    pytest.param(with_(speed="x7"), "speed", id="an unknown speed"),
     pytest.param(agent(0, kingdom="auto:0"), "agents[0]", id="an unknown key of an agent"),
     pytest.param(agent(1, role="gawd"), "agents[1]", id="an unknown role"),
     pytest.param(agent(1, role="God"), "agents[1]", id="a role in other letters"),
@@ -256,3 +257,11 @@ def test_no_text_at_all_raises_anything_but_bad_args(text: str) -> None:
         parse_scenario(text)
     except BadArgs as refused:
         assert refused.message
+
+
+def test_a_clock_world_begins_at_the_speed_its_scenario_gives_and_other_worlds_have_none() -> None:
+    members = [{"id": "zeus", "role": "god"}]
+    quick = parse_scenario(json.dumps({"world": "lanterns", "speed": "x5", "agents": members}))
+    assert opened(quick).state.speed == "x5"
+    with pytest.raises(BadArgs, match="speed: the time of tictactoe does not run by itself"):
+        opened(parse_scenario(json.dumps({**GOOD, "speed": "x5"})))

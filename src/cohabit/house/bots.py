@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 from cohabit.agents.contract import Agent
 from cohabit.agents.registry import BRAINS, make_agent
 from cohabit.errors import BadArgs, CohabitError
+from cohabit.model.action import ActionResult
 from cohabit.model.suggest import nearest
 from cohabit.room.common import ViewReply
 
@@ -81,15 +82,20 @@ class Bots:
         clock = self._house.clock
         try:
             seen: ViewReply = await host.call(who, "view", via=brain)
-            if not seen.your_turn or seen.over:
+            member = host.room.state.members[who]
+            waits_for_turn = member.seat is not None or member.claim is not None  # a god or a narrator has no turn
+            if seen.over or (waits_for_turn and not seen.your_turn):
                 await host.changed_since(version, clock.now() + PATIENCE_MS)
                 return True
             await self._pause(self.step_ms)
             looked = await host.peek(lambda room: room.view(room.state.members[who]))
             action = await asyncio.to_thread(agent.decide, looked.observation)
+            if action is None:
+                return True
             args = {"action": action.name, "params": action.parameters, "reasoning": action.reasoning}
             result = await host.call(who, "act", args, via=brain)
-            agent.reflect(result)
+            if isinstance(result, ActionResult):  # not a message, or whatever else is no action of the world
+                agent.reflect(result)
         except CohabitError as refusal:
             log.debug("bot %s for %s: %s", brain, who, refusal.as_text())
             await host.changed_since(version, clock.now() + 1000)

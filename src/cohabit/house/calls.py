@@ -14,7 +14,7 @@ log = logging.getLogger("cohabit")
 class Call:
     """What a member asked, and what came of it."""
 
-    __slots__ = ("args", "done", "error", "future", "key", "name", "result", "then", "via", "who")
+    __slots__ = ("args", "done", "error", "future", "key", "name", "ran", "result", "then", "via", "who")
 
     def __init__(self, who: str, name: str, args: Any = None, key: str | None = None, via: str | None = None) -> None:
         self.who = who
@@ -25,6 +25,7 @@ class Call:
         self.result: Any = None
         self.error: BaseException | None = None
         self.done = False  # may the answer leave?
+        self.ran = False
         self.then: Callable[[Call], None] | None = None  # to be told when it may
         self.future: asyncio.Future[Any] | None = None
 
@@ -37,6 +38,7 @@ class Call:
         except Exception as bug:
             log.exception("a bug of ours in %s", self.name)
             self.error = Internal(f"a bug of ours ({type(bug).__name__}); it was logged")
+        self.ran = True
 
     def perform(self, room: Room, at: int) -> Any:
         return room.call(self.who, self.name, self.args, at=at, key=self.key, via=self.via)

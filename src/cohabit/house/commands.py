@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from typing import Annotated
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 
 from cohabit.errors import BadArgs, Conflict, PermissionDenied
 from cohabit.house.bots import check_brain
@@ -19,6 +19,7 @@ from cohabit.room.record import Line
 from cohabit.room.scenario import AgentSpec, Scenario, check_id, presets, read_scenario
 from cohabit.room.state import Kind
 from cohabit.room.views import FeedItem, feed, seal, unseal
+from cohabit.room.worldbox import versions
 
 C = Capability
 BACKLOG_PAGE, BACKLOG_LETTERS = 200, 200_000
@@ -134,7 +135,7 @@ class RoomGone(Struct):
     deleted: str
 
 
-@command(category="control", where="house", needs=C.CONTROL_WORLD, records=True)
+@command(category="control", where="house", needs=C.CONTROL_WORLD, records=True, ungated=True)
 async def delete_room(
     ctx: HouseContext, confirm: Annotated[str, Meta(description="the room's id once more, to be sure")]
 ) -> RoomGone:
@@ -149,22 +150,29 @@ class Reopened(Struct):
     room: str
 
 
-@command(category="control", where="house", needs=C.CONTROL_WORLD, records=True)
+@command(category="control", where="house", needs=C.CONTROL_WORLD, records=True, ungated=True)
 async def reopen_room(ctx: HouseContext) -> Reopened:
     """Take a quarantined room up again from what is on disk."""
     await ctx.house.reopen_room(ctx.room.room.id)
     return Reopened(ctx.room.room.id)
 
 
-class Capabilities(Struct):
+class Capabilities(Struct, omit_defaults=True):
     commands: list[Offer]
+    mod_version: str | None = None  # this and the following in rooms that clients of the WorldBox bridge come to
+    worldbox_version: str | None = None
+    unity_version: str | None = None
+    assembly_csharp_sha256: str | None = None
 
 
 @command(category="meta", where="house")
 async def capabilities(ctx: HouseContext) -> Capabilities:
     """Every command that you may use here, with the schemas of its arguments and of its answer."""
-    room = ctx.host.room.id if ctx.host is not None else None
-    return Capabilities(offers_for(ctx.house, ctx.credential, room))
+    room = ctx.host.room if ctx.host is not None else None
+    offers = offers_for(ctx.house, ctx.credential, room.id if room is not None else None)
+    if room is None or not room.world.spec.bridge:
+        return Capabilities(offers)
+    return Capabilities(offers, **structs.asdict(versions(room.world)))
 
 
 # -- joining ------------------------------------------------------------------------------------
@@ -187,7 +195,7 @@ async def join(ctx: HouseContext) -> JoinedRoom:
         if len(state.members) >= ctx.house.settings.members_limit:
             raise PermissionDenied("this room is full")
         role = "host" if me.host else None
-        await host.admit({"id": me.who, "kind": me.kind, "role": role})
+        await host.put_system("admitted", {"id": me.who, "kind": me.kind, "role": role})
     member = state.members[me.who]
     return JoinedRoom(state.id, member.id, member.role_name)
 

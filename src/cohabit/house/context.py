@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from cohabit.errors import BadArgs, PermissionDenied
 from cohabit.house.store import Credential
 from cohabit.room.commands import Command
-from cohabit.room.decide import by_grant
+from cohabit.room.decide import by_grant, by_turn, refusal
 from cohabit.room.state import Member
 
 if TYPE_CHECKING:
@@ -33,9 +33,10 @@ class HouseContext:
         return member
 
     def require(self, command: Command) -> None:
-        """The grant part of the decision, for commands that the house runs; refusals are audited like any."""
-        decision = by_grant(self.member, command)
+        """The decision for commands that the house runs: grant, then turn. Refusals are audited like any."""
+        member, room = self.member, self.room.room
+        decision = by_grant(member, command) and by_turn(room.state, member, command, None, False)
         if not decision:
             now = self.house.clock.now()
-            self.room.room.audit.refused(now, self.member.id, command.name, decision.code, decision.reason)
-            raise PermissionDenied(decision.reason, needs=list(decision.needs))
+            room.audit.refused(now, member.id, command.name, decision.code, decision.reason)
+            raise refusal(decision)

@@ -202,7 +202,12 @@ class Fanout:
         """The view as it is now, for somebody who has just come."""
         member = self._room.state.members.get(who)
         looks = self._room.eye(member) if member is not None else None
-        return self._view_frame(looks) if looks is not None else b""
+        if looks is None:
+            return b""
+        frame = self._view_frame(looks)
+        if not self._room.record.pending:  # then nothing newer is on its way, and the same again would be no news
+            self._last_views[looks] = frame
+        return frame
 
 
 def push(frames: Frames) -> None:

@@ -7,10 +7,12 @@ import secrets
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 from cohabit.errors import BadArgs, Busy, CohabitError, Conflict, PermissionDenied, Quarantined, UnknownRoom
 from cohabit.house import commands as house_commands
+from cohabit.house import saves
 from cohabit.house.bots import Bots, check_brain
 from cohabit.house.calls import Call
 from cohabit.house.clock import Clock, SystemClock
@@ -18,6 +20,7 @@ from cohabit.house.context import HouseContext
 from cohabit.house.identities import Identities, hashed, make_token
 from cohabit.house.loading import load_room
 from cohabit.house.memory import MemoryStore
+from cohabit.house.remote import RemoteHost
 from cohabit.house.rooms import RoomHost
 from cohabit.house.settings import Settings
 from cohabit.house.sqlite import SQLiteStore
@@ -31,9 +34,15 @@ from cohabit.room.decide import by_grant
 from cohabit.room.record import Line, Snapshot
 from cohabit.room.room import Room
 from cohabit.room.scenario import Scenario, check_scenario, opening_state
+from cohabit.world import RemoteWorld
+
+if TYPE_CHECKING:
+    from cohabit.house.bridge import Bridge
 
 log = logging.getLogger("cohabit")
-HOUSE_COMMANDS = CommandTable(declared_in(house_commands))
+HOUSE_COMMANDS = CommandTable(chain(declared_in(house_commands), declared_in(saves)))
+MAY_BE_A_WORLDS_OWN = tuple(command.name for command in declared_in(saves))
+"""A world that keeps its saves itself has its own commands for that; in its rooms they win."""
 ROUND_MS = 1_000
 ROOM_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 
@@ -48,6 +57,7 @@ class House:
         self.identities = Identities(store)
         self.rooms: dict[str, RoomHost] = {}
         self.broken: dict[str, CohabitError] = {}
+        self.bridges: dict[str, Bridge] = {}  # the ways to worlds that are elsewhere, by room; never stored
         self.calls = 0
         self.refusals: dict[str, int] = {}
         self.started_at = clock.now()
@@ -114,7 +124,8 @@ class House:
 
     def _run(self, room: Room) -> RoomHost:
         room.budget.per_second = self.settings.calls_per_second
-        host = RoomHost(room, self.writer, self.clock, self._watchdog, self.settings)
+        kind = RemoteHost if isinstance(room.world, RemoteWorld) else RoomHost
+        host = kind(room, self.writer, self.clock, self._watchdog, self.settings)
         host.on_change = self.bots.look_after
         host.on_lines = self._happened
         self.rooms[room.id] = host
@@ -134,8 +145,13 @@ class House:
         self.closing = True
         self._round.cancel()
         await self.bots.close()
+        await asyncio.gather(*(host.put_away() for host in self.rooms.values()))
         for host in self.rooms.values():
             host.close()
+            if isinstance(host, RemoteHost):
+                await host.left()
+        for bridge in self.bridges.values():
+            await bridge.close()
         await asyncio.to_thread(self.writer.close)
         self._watchdog.close()
         self.store.close()
@@ -151,7 +167,7 @@ class House:
         """One command by one credential, in a room or of the house: the path that every face walks."""
         try:
             wanted = HOUSE_COMMANDS.get(command)
-            if wanted is not None:
+            if wanted is not None and not self._is_a_worlds_own(credential, room, command):
                 return await self._house_call(credential, room, wanted, args)
             wait_ms = self._wait_of(credential, room, command, args)
             if wait_ms:
@@ -172,6 +188,10 @@ class House:
         call = Call(credential.who, command, args, key)
         call.done = host.put(call, now)
         return call
+
+    def _is_a_worlds_own(self, credential: Credential, room: str | None, command: str) -> bool:
+        host = self.rooms.get(room or credential.room or "")
+        return host is not None and command in host.room.commands
 
     def _come_in(self, credential: Credential) -> int:
         """Where every call begins: it is counted, and its credential must still be good. What time it is."""
@@ -245,8 +265,12 @@ class House:
             return [c for c in HOUSE_COMMANDS if not c.needs or credential.host]
         host = self.room_for(credential, room)
         member = host.room.state.members[credential.who]
-        ours = (c for c in HOUSE_COMMANDS if by_grant(member, c) and (c.name != "create_room" or credential.host))
-        return [*host.room.may(member), *ours]
+        ours = (
+            c
+            for c in HOUSE_COMMANDS
+            if by_grant(member, c) and (c.name != "create_room" or credential.host) and c.name not in host.room.commands
+        )
+        return [*host.room.may(member), *(host.room.as_named(c) for c in ours)]
 
     # -- rooms ------------------------------------------------------------------------------------
     async def create_room(
@@ -307,6 +331,8 @@ class House:
         """Forget a room, with its record and its credentials."""
         host = self.rooms.pop(room_id)
         host.close("this room was deleted")
+        if room_id in self.bridges:
+            await self.bridges.pop(room_id).close()
         self._busy_names.add(room_id)
         try:
             await self.writer.submit(Write(room_id))  # comes after whatever was still on its way
@@ -329,7 +355,17 @@ class House:
             old.close("this room is being taken up again; connect again")
         host = self._adopt(fresh)
         self.broken.pop(room_id, None)
+        if room_id in self.bridges and isinstance(host, RemoteHost):
+            await host.connect(self.bridges[room_id])
         return host
+
+    async def reach(self, room_id: str, bridge: "Bridge") -> None:
+        """Tell a room whose world is elsewhere the way there. The house closes the bridge when it closes."""
+        host = self.rooms[room_id]
+        if not isinstance(host, RemoteHost):
+            raise BadArgs(f"room {room_id} plays {host.room.state.world}, which is not behind a bridge")
+        self.bridges[room_id] = bridge
+        await host.connect(bridge)
 
 
 def _new_room(scenario: Scenario, name: str, seed: int | None, now: int) -> tuple[Room, Snapshot]:
@@ -338,7 +374,7 @@ def _new_room(scenario: Scenario, name: str, seed: int | None, now: int) -> tupl
     chosen = next(s for s in (seed, scenario.seed, secrets.randbits(31)) if s is not None)
     state = opening_state(scenario, world, source, name, chosen, secrets.token_hex(16))
     room = Room.create(state, world, now)
-    taken = [c.name for c in room.commands if c.name in HOUSE_COMMANDS]
+    taken = [c.name for c in room.commands if c.name in HOUSE_COMMANDS and c.name not in MAY_BE_A_WORLDS_OWN]
     if taken:
         raise BadArgs(f"the world {world.spec.name!r} takes the name {taken[0]!r}, which the house needs itself")
     return room, room.snapshot()

@@ -50,9 +50,15 @@ def offer_of(command: Command) -> Offer:
             command.records,
             "wait_ms" in command.schema.get("properties", {}),
             command.output_schema,
-            command.where != "house" or bool(command.needs) or command.name in ALSO_ABOUT_A_ROOM,
+            _about_room(command),
         )
     return made
+
+
+def _about_room(command: Command) -> bool:
+    if command.where != "house" or command.needs or command.name in ALSO_ABOUT_A_ROOM:
+        return True
+    return command.tool_name != command.name  # the world of a room has a name of its own for it
 
 
 def _description(command: Command) -> str:

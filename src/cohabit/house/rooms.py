@@ -8,6 +8,7 @@ its last durable state, and every call since then is refused.
 
 import asyncio
 import logging
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -41,6 +42,10 @@ SLOW_RUNS, SLOW_WITHIN_MS = 3, 10_000
 SLOW_FOR_MS = 60_000
 AUDIT_MS = 1_000
 """How long a refusal may wait before it is written."""
+WORK_S = 2.0
+"""A world that has worked so long since its last snapshot gets one: at a start all of it would be run again."""
+WORTH_KEEPING_S = 0.2
+"""What a house that closes saves the next start."""
 
 
 class RoomHost:
@@ -75,6 +80,8 @@ class RoomHost:
         self._audit_planned = False
         self._since_snapshot = len(room.record.tail)
         self._bytes_since = self._snapshot_bytes = 0
+        self._work_since = 0.0  # seconds of world code on the thread
+        self._snapshot: Snapshot | None = None  # goes to disk with the next batch
         self._waiters: list[asyncio.Future[bool]] = []
 
     # -- asking -----------------------------------------------------------------------------------
@@ -90,16 +97,18 @@ class RoomHost:
         call = PeekCall(look)
         return call.answer() if self.put(call) else await call.wait()
 
-    async def admit(self, guest: dict[str, Any]) -> None:
-        """Let somebody in whom nobody invited."""
-        call = SystemCall("admitted", guest)
+    async def put_system(self, do: str, args: Any) -> None:
+        """Something the house does for somebody who waits until it is durable, or for the refusal."""
+        call = SystemCall(do, args)
         call.answer() if self.put(call) else await call.wait()
 
-    def system(self, do: str, args: Any) -> None:
-        """Something the house itself does; nobody waits for it."""
+    def system(self, do: str, args: Any) -> Call:
+        """Something the house itself does; nobody has to wait for it."""
+        call = SystemCall(do, args)
         if self.failure is None:
-            self._queue.append(SystemCall(do, args))
+            self._queue.append(call)
             self._pump()
+        return call
 
     async def drained(self) -> None:
         """Wait until all that has been asked so far is durable."""
@@ -207,9 +216,11 @@ class RoomHost:
         self._begun = loop.time()
 
         def job() -> None:
+            worked = time.thread_time()
             for call in batch:
                 self._begun = loop.time()  # each call has the whole time that a call may take
                 call.run(self.room, at)
+            self._work_since += time.thread_time() - worked
             self._begun = loop.time()
             loop.call_soon_threadsafe(self._ran_on_thread, batch, self._prepare())
 
@@ -284,6 +295,7 @@ class RoomHost:
     def _prepare(self) -> Frames:
         """Take what is to be written, and make the frames for whoever may see it."""
         lines = self.room.record.take_pending()
+        self._snapshot = self._snapshot_if_due(lines) if lines else None
         try:
             return self.fanout.frames(lines)
         except CohabitError as failed:  # the world cannot be looked at; what happened still happened
@@ -298,7 +310,7 @@ class RoomHost:
                 self._writer.submit(Write(self.room.id, (), None, refusals)).add_done_callback(_ignore)
             self._settle(batch)
             return
-        snapshot = self._snapshot_if_due(frames.lines)
+        snapshot, self._snapshot = self._snapshot, None
         body = (snapshot.seq, snapshot.encode()) if snapshot is not None else None
         keep = self.settings.keep_entries
         forget = frames.lines[-1].seq + 1 - keep if keep and snapshot is not None else None
@@ -321,7 +333,8 @@ class RoomHost:
         is not copied all the time, and what has to be run again at a start stays in proportion to it."""
         self._since_snapshot += len(lines)
         self._bytes_since += sum(len(line.body) for line in lines)
-        if self._since_snapshot < self.settings.snapshot_every or self._bytes_since < self._snapshot_bytes:
+        many = self._since_snapshot >= self.settings.snapshot_every and self._bytes_since >= self._snapshot_bytes
+        if not many and self._work_since < WORK_S:
             return None
         try:
             snapshot = self.room.snapshot()
@@ -329,6 +342,7 @@ class RoomHost:
             log.exception("room %s: no snapshot could be made", self.room.id)
             return None
         self._since_snapshot = self._bytes_since = 0
+        self._work_since = 0.0
         self._snapshot_bytes = len(snapshot.room) + len(snapshot.world)
         return snapshot
 
@@ -395,6 +409,17 @@ class RoomHost:
         self.time.stop()
         self.fanout.end(self.failure)
         self._something_happened()
+
+    async def put_away(self) -> None:
+        """Before a house closes: a snapshot of what it took long to work out, so that the next start is quick."""
+        self.time.stop()
+        if self.failure is not None or self._work_since < WORTH_KEEPING_S:
+            return
+        try:
+            snapshot = await self.peek(lambda room: room.snapshot())
+            await self._writer.submit(Write(self.room.id, (), (snapshot.seq, snapshot.encode())))
+        except CohabitError as failed:  # the record has everything; only the next start takes longer
+            log.warning("room %s: no snapshot at the end: %s", self.room.id, failed.as_text())
 
     def close(self, why: str = "the house is closing; connect again when it is back") -> None:
         refusals = self.room.audit.drain()

@@ -27,6 +27,9 @@ class Settings(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
         "127.0.0.1"
     )
     port: Annotated[int, _doc("port of the house", ge=0, le=65535)] = 8724
+    bridge_port: Annotated[
+        int, _doc("port for clients of the WorldBox bridge, always on loopback; 0: none", ge=0, le=65535)
+    ] = 8723
     data: Annotated[str, _doc("folder of the store; the command line takes a per-user folder where none is given")] = ""
     public_url: Annotated[str, _doc("address that clients see, behind a reverse proxy")] = ""
     tls_cert: Annotated[str, _doc("PEM file with the certificate chain")] = ""

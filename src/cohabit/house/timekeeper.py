@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from cohabit.house.calls import Call
 from cohabit.house.clock import Clock, Timer
 from cohabit.house.settings import Settings
 from cohabit.room.control import SPEEDS
@@ -14,10 +15,14 @@ RETRY_MS = 1_000
 """How long to wait after a failed write before the house tries of itself."""
 
 
+MOST_TICKS = 200
+"""Ticks that go together, at most: calls wait for them. A world that is not done by the next beat gets fewer."""
+
+
 class Put(Protocol):
     """How the keeper puts something on record: the name of a system entry, and its arguments."""
 
-    def __call__(self, do: str, args: Any) -> object: ...
+    def __call__(self, do: str, args: Any) -> Call: ...
 
 
 class Timekeeper:
@@ -37,6 +42,8 @@ class Timekeeper:
         self._timer_at = 0
         self._ticked_at = clock.now()
         self._tick_rest = 0
+        self._ticking: Call | None = None  # the ticks that are being worked out
+        self._most_ticks = MOST_TICKS  # at once; fewer for a world that is slow
         self._not_before = 0
         self._stopped = False
 
@@ -61,6 +68,10 @@ class Timekeeper:
         else:
             self._coming[who] = None
             self.reschedule()
+
+    def last_heard(self, who: str) -> int | None:
+        """When somebody was last heard of; None where that never was, since this house was opened."""
+        return self._seen.get(who)
 
     def _presence(self, now: int) -> None:
         """Put comings on record; notice who has not been heard of for a while."""
@@ -124,10 +135,15 @@ class Timekeeper:
         self.reschedule()
 
     def _beat(self, now: int) -> None:
-        """So many ticks as the time since the last beat is worth at the room's speed."""
+        """So many ticks as the time since the last beat is worth at the room's speed, if the world can keep up."""
+        if self._ticking is not None and not self._ticking.ran:
+            self._most_ticks = max(1, self._most_ticks // 2)
+            self._ticked_at = now
+            return
         # Time the house could not give (a long pause of the machine) is not made up for.
         passed = min(now - self._ticked_at, 10 * self._settings.beat_ms) * SPEEDS[self._room.state.speed]
         ticks, self._tick_rest = divmod(passed + self._tick_rest, 1000 * self._room.world.spec.tick_ms)
         self._ticked_at = now
         if ticks:
-            self._put("ticks", {"n": ticks})
+            self._ticking = self._put("ticks", {"n": min(ticks, self._most_ticks)})
+            self._most_ticks = min(MOST_TICKS, self._most_ticks + 1)

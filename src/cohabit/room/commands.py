@@ -7,7 +7,8 @@ return annotation the output schema.
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
+from copy import copy
+from functools import cache, cached_property
 from typing import Any, Literal, TypeVar, get_type_hints
 
 import msgspec
@@ -43,6 +44,7 @@ class Command:
         preconditions: tuple[str, ...] = (),
         skip_params: int = 1,
         prefix: str = "",
+        gives: type | None = None,
     ) -> None:
         self.name = name
         self.run = run
@@ -57,6 +59,7 @@ class Command:
         self.group = group or category
         self.preconditions = preconditions
         self.tool_name = prefix + name
+        self.gives = gives  # what an action answers with, where that is not an ActionResult
         self._skip = skip_params
         self.doc = inspect.getdoc(run) or ""
 
@@ -122,7 +125,8 @@ class Command:
     @cached_property
     def output_schema(self) -> dict[str, Any] | None:
         """JSON Schema of the result, where the function says what it returns and that is an object."""
-        kind = ActionResult if self.where == "world" and self.records else self._hints.get("return", Any)
+        acts = self.where == "world" and self.records
+        kind = (self.gives or ActionResult) if acts else self._hints.get("return", Any)
         try:
             schema = _inline_root(msgspec.json.schema(kind))
         except TypeError:
@@ -202,10 +206,20 @@ def commands_of(world: World) -> Iterator[Command]:
                     needs=tuple(sorted(capabilities(mark.needs))),
                     records=mark.what == "action",
                     raw=mark.raw,
+                    ungated=mark.what == "query",
+                    gives=mark.gives,
                     group=mark.group,
                     preconditions=mark.preconditions,
                     prefix=world.spec.tool_prefix,
                 )
+
+
+@cache
+def renamed(command: Command, prefix: str) -> Command:
+    """The same command under a longer name on MCP."""
+    other = copy(command)
+    other.tool_name = prefix + command.name
+    return other
 
 
 class CommandTable:

@@ -187,7 +187,7 @@ def session_info(ctx: Context) -> SessionInfo:
         agents=roster_of(state) if C.READ_ROSTER in ctx.member.held else [],
         seats=[s.id for s in state.seats],
         to_move=[state.turn_order[state.turn_index]] if gate else names(state, to_move),
-        over=not to_move,
+        over=ctx.room.is_over(),
         turn_order=state.turn_order if gate else None,
         current_turn=state.turn_order[state.turn_index] if gate else None,
         turn_ends_utc=utc(ends) if ends is not None else None,
@@ -304,10 +304,11 @@ class AgentObjectives(Struct, omit_defaults=True):
     claimed_kingdom_id: int | None = None
 
 
-class ObjectiveStatus(Struct):
+class ObjectiveStatus(Struct, omit_defaults=True):
     scenario: str
     agents: list[AgentObjectives]
     standings: list[Standing]
+    kingdoms: list[dict[str, Any]] = []  # the same standings, as clients of the WorldBox bridge know them
 
 
 @command(category="meta", needs=(C.WATCH, C.READ_OWN_FACTION, C.READ_ALL))
@@ -316,11 +317,13 @@ def objective_status(ctx: Context) -> ObjectiveStatus:
 
     The house keeps no score: whether somebody is winning is yours to judge.
     """
-    state = ctx.state
+    state, world = ctx.state, ctx.room.world
+    standings = list(world.standings())
     return ObjectiveStatus(
         state.scenario,
         [AgentObjectives(m.id, m.role_name, m.objectives, m.seat, kingdom_id(m)) for m in state.members.values()],
-        list(ctx.room.world.standings()),
+        standings,
+        [s.data for s in standings] if world.spec.bridge else [],
     )
 
 
@@ -406,5 +409,6 @@ def recv_messages(
 
 
 def utc(at: int) -> str:
-    """A moment as ISO 8601 text."""
-    return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    """A moment as ISO 8601 text, with the seven digits that clients of the WorldBox bridge know."""
+    seconds, ms = divmod(at, 1000)
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{ms:03}0000Z"

@@ -11,7 +11,7 @@ from cohabit.room import turns
 from cohabit.room.commands import command
 from cohabit.room.context import Context
 from cohabit.room.system import begin_again, next_seed
-from cohabit.world import World
+from cohabit.world import RemoteWorld, World
 
 C = Capability
 SPEEDS = {
@@ -23,6 +23,11 @@ SPEEDS = {
 
 def _runs_by_itself(world: World) -> bool:
     return world.spec.pace == "clock"
+
+
+def _is_here(world: World) -> bool:
+    """A world elsewhere does not start over because a room wants it to."""
+    return not isinstance(world, RemoteWorld)
 
 
 class Paused(Struct):
@@ -37,6 +42,7 @@ def pause(ctx: Context) -> Paused:
     if not was:
         state.paused_at = ctx.at
     state.paused, state.paused_by, state.pause_until = True, ctx.member.id, None
+    turns.clock_changed(ctx)
     ctx.tell(f"{ctx.member.id} paused", "turn")
     return Paused(was, True)
 
@@ -67,6 +73,7 @@ def set_speed(
             did_you_mean=nearest(speed_id[:40], list(SPEEDS)),
         )
     previous, ctx.state.speed = ctx.state.speed, speed_id
+    turns.clock_changed(ctx)
     ctx.tell(f"{ctx.member.id} set the speed to {speed_id}", "turn")
     return SpeedSet(speed_id, SPEEDS[speed_id] / 1000, previous)
 
@@ -128,7 +135,7 @@ class Begun(Struct):
     seed: int
 
 
-@command(category="control", needs=C.CONTROL_WORLD, records=True, ungated=True)
+@command(category="control", needs=C.CONTROL_WORLD, records=True, ungated=True, only_if=_is_here)
 def reset(
     ctx: Context,
     seed: Annotated[
@@ -139,7 +146,7 @@ def reset(
     return _begin_again(ctx, ctx.state.seed if seed is None else seed, "reset the world")
 
 
-@command(category="control", needs=C.CONTROL_WORLD, records=True, ungated=True)
+@command(category="control", needs=C.CONTROL_WORLD, records=True, ungated=True, only_if=_is_here)
 def rematch(ctx: Context) -> Begun:
     """Play again with a new seed, drawn from the last one."""
     return _begin_again(ctx, next_seed(ctx), "called a rematch")

@@ -8,6 +8,7 @@ from collections.abc import Container, Sequence
 
 from msgspec import Struct
 
+from cohabit.errors import CohabitError, by_code
 from cohabit.model.grant import Capability
 from cohabit.model.seat import SeatId
 from cohabit.room.commands import Command
@@ -26,6 +27,12 @@ class Decision(Struct, frozen=True, gc=False):
 
 
 YES = Decision()
+
+
+def refusal(decision: Decision) -> CohabitError:
+    """A no, as the error it is on the wire."""
+    details = {"needs": list(decision.needs)} if decision.needs else {}
+    return by_code({"code": decision.code, "message": decision.reason, **details})
 
 
 def by_grant(member: Member, command: Command) -> Decision:

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from cohabit.errors import BadArgs, Conflict
+from cohabit.errors import BadArgs, Conflict, OutcomeUnknown
 from cohabit.model.record import Entry
 from cohabit.room.commands import Command
 from cohabit.room.state import KeptReply, Member, RoomState
@@ -20,8 +20,13 @@ def kept_reply(state: RoomState, member: Member, command: Command, args: Any, ke
     if not 0 < len(key) <= 200 or not key.isprintable():
         raise BadArgs("an idempotency key has 1 to 200 visible characters")
     kept = state.replies.get(member.id, {}).get(key)
-    if kept is not None and (kept.do != command.name or kept.args != _digest(command.check(args))):
+    if kept is not None and (kept.do != command.name or kept.args != digest_of(command.check(args))):
         raise Conflict(f"the idempotency key {key!r} was used for another call; take a new one")
+    if kept is not None and kept.unknown:
+        raise OutcomeUnknown(
+            f"this {command.name} was sent, and no answer came: it may have been done or not, and is not sent again. "
+            "Look at the world; to try once more, take a new idempotency key"
+        )
     return kept
 
 
@@ -29,11 +34,16 @@ def keep_reply(state: RoomState, entry: Entry, result: Any) -> None:
     """Remember what was answered to a call with a key; the oldest are forgotten."""
     if entry.key is None or entry.by is None:
         return
-    kept = state.replies.setdefault(entry.by, {})
-    kept[entry.key] = KeptReply(entry.do, _digest(entry.args), msgspec.to_builtins(result))
+    remember(state, entry.by, entry.key, KeptReply(entry.do, digest_of(entry.args), msgspec.to_builtins(result)))
+
+
+def remember(state: RoomState, who: str, key: str, reply: KeptReply) -> None:
+    kept = state.replies.setdefault(who, {})
+    kept[key] = reply
     while len(kept) > KEYS_KEPT:
         del kept[next(iter(kept))]
 
 
-def _digest(args: Any) -> str:
+def digest_of(args: Any) -> str:
+    """A short form of a call's arguments, to tell one call from another."""
     return sha256(_sorted_json(args or {})).hexdigest()[:16]

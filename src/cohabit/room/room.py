@@ -7,6 +7,7 @@ own. The room is the fold of its record: ``call`` decides, checks and runs, and 
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -19,24 +20,24 @@ from cohabit.errors import (
     RecordCorrupt,
     ScopeViolation,
     Unauthorized,
-    by_code,
 )  # fmt: skip
 from cohabit.model.action import ActionResult
 from cohabit.model.grant import Capability
 from cohabit.model.observation import Observation
 from cohabit.model.record import Entry, Told
 from cohabit.model.seat import Eye, Seat, SeatId
-from cohabit.room import common, control, hosting, system, turns, views
+from cohabit.room import common, control, hosting, remote, system, turns, views, worldbox
 from cohabit.room.audit import Audit
 from cohabit.room.budget import Budget
-from cohabit.room.commands import Command, CommandTable, commands_of, declared_in
+from cohabit.room.commands import Command, CommandTable, commands_of, declared_in, renamed
 from cohabit.room.context import Context
-from cohabit.room.decide import YES, Decision, by_grant, by_seat, by_turn, names
+from cohabit.room.decide import YES, Decision, by_grant, by_seat, by_turn, names, refusal
 from cohabit.room.record import Line, Record, Snapshot
+from cohabit.room.remote import Errand, errand
 from cohabit.room.replies import keep_reply, kept_reply
 from cohabit.room.state import Member, RoomState
 from cohabit.room.view import View, make_view
-from cohabit.world import Outcome, World, overrides
+from cohabit.world import Outcome, RemoteWorld, World, overrides
 
 DIGEST_EVERY = 256
 """After so many entries the room writes down a digest of itself, so that a replay proves itself."""
@@ -44,7 +45,7 @@ CALLS_PER_SECOND = 1_000
 """What one member may ask of one room; more is BUSY."""
 
 MakeWorld = Callable[[str, Mapping[str, Any]], World]
-_SYSTEM = {c.name: c for c in declared_in(system)}
+_SYSTEM = {c.name: c for c in chain(declared_in(system), declared_in(remote))}
 
 
 class Room:
@@ -57,20 +58,22 @@ class Room:
         self.audit = Audit()
         self.budget = Budget(CALLS_PER_SECOND)
         self.digest_every = DIGEST_EVERY
-        modules = (common, control, hosting)
-        self.commands = CommandTable(
-            c for part in (*(declared_in(m, world) for m in modules), commands_of(world)) for c in part
-        )
+        modules = (common, control, hosting, worldbox)
+        ours = (c for module in modules for c in declared_in(module, world))
+        self.commands = CommandTable(chain(map(self.as_named, ours), commands_of(world)))
         self.seats: dict[SeatId, Seat] = {s.id: s for s in state.seats}
         self.roster_version = 0  # goes up whenever who sees what may have changed
         self._to_move: Sequence[SeatId] | None = None
+        self._is_over: bool | None = None
         self._movers: list[str] | None = None
         self._views: dict[Eye, View] = {}
         self._ordered = world.spec.pace == "turns"
         self._fog = world.spec.fog
+        self._remote = isinstance(world, RemoteWorld)
         # What a world leaves to its base class need not be asked for at every step.
         self._has_scope = overrides(world, "scope")
         self._has_goals = overrides(world, "goals")
+        self._says_when_over = overrides(world, "is_over")
         self.has_moving_seats = overrides(world, "seats_now")
         self.clocks = turns.Clocks()
         self._checkpoint: Snapshot | None = None
@@ -78,6 +81,11 @@ class Room:
     @property
     def id(self) -> str:
         return self.state.id
+
+    def as_named(self, command: Command) -> Command:
+        """A command that is not the world's own, under the name this world gives it on MCP."""
+        spec = self.world.spec
+        return renamed(command, spec.tool_prefix) if command.name in spec.prefixed else command
 
     # -- making one -------------------------------------------------------------------------------
     @classmethod
@@ -163,6 +171,7 @@ class Room:
         """Do what ``who`` asks, or raise the error that says why not. Identification has happened.
 
         ``look=False`` leaves the observation out of an action's reply, for callers who look anyway.
+        A world that is elsewhere cannot be asked from here: then the answer is the ``Errand`` that is left to do.
         """
         at = self.settle(at)
         member = self.state.members.get(who)
@@ -170,8 +179,8 @@ class Room:
             raise Unauthorized(f"{who} is not a member of this room")
         self.budget.spend(who, at)
         try:
-            why = None
-            if name == "act":
+            why, wrapped = None, name == "act"
+            if wrapped:
                 name, args, why = common.unwrap(args)
             command = self.commands.get(name)
             if command is None:
@@ -181,13 +190,15 @@ class Room:
             if key is not None and command.records:
                 kept = kept_reply(self.state, member, command, args, key)
                 if kept is not None:  # before the decision: having acted, it is somebody else's turn
-                    return self._reply(member, command, kept.result, look)
+                    return self._reply(member, command, kept.result, look, wrapped)
             decision = self.decide(member, command, at, via)
             if decision.code:
-                raise _refusal(decision)
+                raise refusal(decision)
             checked = command.check(args)
             if self._has_scope:
                 self._scope(member, command, checked)
+            if self._remote and command.where == "world":
+                return errand(self, member, command, checked, key, why, wrapped)
             if not command.records:
                 return self._ask(member, command, checked, at)
             before = self.record.seq
@@ -195,11 +206,11 @@ class Room:
             if command.where != "world":
                 return result
             try:
-                return self._reply(member, command, result, look)
+                return self._reply(member, command, result, look, wrapped)
             except Exception as bug:  # the world cannot be looked at after this: then it did not happen
                 raise self._crashed(bug, self.record.seq - before) from bug
-        except CohabitError as refusal:
-            self.audit.refused(at, who, name if name in self.commands else "?", refusal.code, refusal.message)
+        except CohabitError as wrong:
+            self.audit.refused(at, who, name if name in self.commands else "?", wrong.code, wrong.message)
             raise
         except Exception as bug:
             crash = self._crashed(bug)
@@ -236,10 +247,22 @@ class Room:
     def _ask(self, member: Member, command: Command, args: Mapping[str, Any], at: int) -> Any:
         if command.where == "room":
             return command.run(Context(self, member, at), **args)
+        return command.run(self.looks(member), **args)
+
+    def looks(self, member: Member) -> Eye:
+        """The member's eye, where its grant shows it anything."""
         looks = self.eye(member)
         if looks is None:
             raise PermissionDenied(f"the grant of {member.id} shows it nothing of this world", needs=["watch"])
-        return command.run(looks, **args)
+        return looks
+
+    def answered(self, errand: Errand, answer: Mapping[str, Any], at: int) -> Any:
+        """Put on record what came of an errand; the reply for whoever is still there to read it."""
+        outcome = self.system("answered", answer, at)
+        member = self.state.members.get(errand.who)
+        if outcome is None or member is None:
+            return None
+        return self._reply(member, errand.command, outcome, True, errand.wrapped)
 
     def _write(
         self, at: int, do: str, member: Member | None, args: Any, command: Command, checked: Mapping[str, Any],
@@ -288,15 +311,17 @@ class Room:
             context.tell(outcome.message or f"{command.name} done", seats=seats, members=(member.id,))
         return outcome
 
-    def _reply(self, member: Member, command: Command, result: Any, look: bool) -> Any:
+    def _reply(self, member: Member, command: Command, result: Any, look: bool, wrapped: bool) -> Any:
         """An action's result carries what happened; the observation is added here, through the member's eye."""
         if command.where != "world":
             return result
         outcome = result if isinstance(result, Outcome) else msgspec.convert(result, Outcome)
+        if command.gives is not None and not wrapped:
+            return outcome.data
         looks = self.eye(member) if look else None
         seen = self._observe(looks) if looks is not None else None
-        over = not self.to_move()
-        return ActionResult(True, outcome.message, outcome.reward, list(outcome.achievements), over, seen)
+        over, won = self.is_over(), list(outcome.achievements)
+        return ActionResult(True, outcome.message, outcome.reward, won, over, seen, outcome.data)
 
     # -- what the room itself does ----------------------------------------------------------------
     def settle(self, at: int) -> int:
@@ -324,11 +349,17 @@ class Room:
             self._to_move = self.world.to_move()
         return self._to_move
 
+    def is_over(self) -> bool:
+        """Has the game come to its end? Asked once per entry, too."""
+        if self._is_over is None:
+            self._is_over = self.world.is_over() if self._says_when_over else not self.to_move()
+        return self._is_over
+
     def movers(self) -> list[str]:
         """The members (or seats nobody holds) whose turn it is; nobody when it is over."""
         if self._movers is None:
             state = self.state
-            if not self.to_move():
+            if self.is_over():
                 self._movers = []
             elif state.turn_based and state.turn_order:
                 self._movers = [state.turn_order[state.turn_index]]
@@ -339,6 +370,7 @@ class Room:
     def moved(self) -> None:
         """The world went on: what was asked of it before this no longer counts."""
         self._to_move = None
+        self._is_over = None
         self._movers = None
         if self._views:
             self._views = {}
@@ -349,10 +381,7 @@ class Room:
 
     def view(self, member: Member) -> View:
         """What this member sees. The only source of it."""
-        looks = self.eye(member)
-        if looks is None:
-            raise PermissionDenied(f"the grant of {member.id} shows it nothing of this world", needs=["watch"])
-        return self.view_through(looks)
+        return self.view_through(self.looks(member))
 
     def view_through(self, looks: Eye) -> View:
         """What an eye sees, as values and as text."""
@@ -368,7 +397,7 @@ class Room:
 
     def _view_through(self, looks: Eye) -> View:
         choices = self._choices(looks.seat) if looks.seat is not None and looks.seat in self.to_move() else ()
-        return make_view(self.state, self._observe(looks), self.movers(), choices)
+        return make_view(self.state, self._observe(looks), self.movers(), choices, self.is_over())
 
     def _observe(self, looks: Eye) -> Observation:
         seen = self.world.observe(looks)
@@ -468,8 +497,3 @@ def _same_version(state: RoomState, world: World) -> None:
             f"room {state.id} was recorded with version {state.version} of {state.world!r}, and version "
             f"{world.spec.version} is installed; install the old one to go on with this room"
         )
-
-
-def _refusal(decision: Decision) -> CohabitError:
-    details = {"needs": list(decision.needs)} if decision.needs else {}
-    return by_code({"code": decision.code, "message": decision.reason, **details})

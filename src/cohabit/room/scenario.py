@@ -16,6 +16,7 @@ from msgspec import Struct
 from cohabit.errors import BadArgs
 from cohabit.model.grant import role_named
 from cohabit.model.suggest import nearest
+from cohabit.room.control import SPEEDS
 from cohabit.room.state import Kind, Member, RoomState
 from cohabit.room.turns import can_skip
 from cohabit.world import World
@@ -59,6 +60,7 @@ class Scenario(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=T
     guests: bool = False
     stand_in_seconds: int = 30
     pause_seconds: int = 30
+    speed: str = "x1"  # how fast the time of a clock world runs at first
     rematch_seconds: int | None = None  # a game that is over is followed by the next one after so long
 
 
@@ -180,6 +182,8 @@ def check_scenario(found: Scenario) -> Scenario:
             raise BadArgs(f"{key}: must be positive")
         if number is not None and number > LONGEST:
             raise BadArgs(f"{key}: must be at most {LONGEST}")
+    if found.speed not in SPEEDS:
+        raise BadArgs(f"speed: {found.speed[:40]!r} is none of {', '.join(SPEEDS)}")
     if found.seed is not None and not 0 <= found.seed < 2**63:
         raise BadArgs("seed: must be a whole number from 0 that fits 63 bits")
     return found
@@ -232,6 +236,8 @@ def opening_state(found: Scenario, world: World, source: str, room: str, seed: i
         raise BadArgs(f"turn_seconds: {spec.name} has no turns; add turn_based, or leave it out")
     if found.turn_based and spec.pace in ("turns", "rounds"):
         raise BadArgs(f"turn_based: {spec.name} keeps an order of its own; leave turn_based out")
+    if found.speed != "x1" and spec.pace != "clock":
+        raise BadArgs(f"speed: the time of {spec.name} does not run by itself; leave it out")
     fog = found.scenario == "pvp" if found.partial_intel is None else found.partial_intel
     members = {
         a.id: Member(
@@ -260,6 +266,7 @@ def opening_state(found: Scenario, world: World, source: str, room: str, seed: i
         ticks_per_turn=found.ticks_per_turn,
         stand_in_ms=found.stand_in_seconds * 1000,
         pause_grace_ms=found.pause_seconds * 1000,
+        speed=found.speed,
         rematch_ms=found.rematch_seconds * 1000 if found.rematch_seconds is not None else None,
     )
 

@@ -58,6 +58,7 @@ class KeptReply(Struct, omit_defaults=True):
     do: str
     args: str  # a digest: the same key with other arguments is a mistake
     result: Any = None
+    unknown: bool = False  # it was sent to a world elsewhere, and what came of it is not known
 
 
 class RoomState(Struct):

@@ -1,9 +1,10 @@
 """What the house itself puts on record: nobody can ask for these."""
 
+from base64 import b64decode
 from typing import Any
 
 from cohabit.errors import Conflict, RecordCorrupt
-from cohabit.room import turns
+from cohabit.room import saves, turns
 from cohabit.room.commands import command
 from cohabit.room.context import Context
 from cohabit.room.state import Kind, Member
@@ -124,6 +125,13 @@ def digest(ctx: Context, sha256: str) -> None:
 
 
 @command(category="meta", records=True)
+def loaded(ctx: Context, by: str, save: str) -> None:
+    """Somebody put a saved world in place of the one there was."""
+    saves.load(ctx.room.world, b64decode(save))
+    ctx.tell(f"{by} loaded a save", "turn")
+
+
+@command(category="meta", records=True)
 def rematch_due(ctx: Context) -> None:
     """The game has been over for a while: the next one begins."""
     begin_again(ctx, next_seed(ctx))
@@ -155,6 +163,7 @@ def begin(ctx: Context, seed: int) -> None:
             member.seat = None
     starting = starting_seats(ctx)
     room.obliged(room.world.reset, seed, starting)
+    turns.clock_changed(ctx)
     turns.bind(room, room.obliged(room.world.seats_now) or starting)
     state.turn_index = 0
 

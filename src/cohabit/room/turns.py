@@ -78,7 +78,8 @@ def _of_members(state: RoomState) -> Iterator[Due]:
         grant = member.override
         if grant is not None and grant.expires_at is not None and grant.may:
             yield grant.expires_at, "grant_expired", {"member": member.id}
-        if member.away_since is not None and member.stand_in and not member.played_by_bot and member.seat:
+        plays = member.seat is not None or member.claim is None  # a claim that waits for its seat has nothing to play
+        if member.away_since is not None and member.stand_in and not member.played_by_bot and plays:
             yield member.away_since + state.stand_in_ms, "stand_in", {"member": member.id}
 
 
@@ -104,6 +105,14 @@ def go_on(context: Context) -> None:
     if state.paused:
         state.turn_started += context.at - max(state.paused_at, state.turn_started)
     state.paused, state.paused_by, state.pause_until = False, None, None
+    clock_changed(context)
+
+
+def clock_changed(context: Context) -> None:
+    """Let a clock world know whether its time runs, and how fast."""
+    room = context.room
+    if room.world.spec.pace == "clock":
+        room.obliged(room.world.clock, context.state.paused, context.state.speed)
 
 
 def resolve(context: Context) -> None:
@@ -122,7 +131,7 @@ def after(room: "Room", context: Context) -> None:
         seats = room.obliged(world.seats_now)
         if seats is not None and list(seats) != state.seats:
             bind(room, seats)
-    if room.to_move():
+    if not room.is_over():
         state.over_since = None
     elif state.over_since is None:
         state.over_since = context.at

@@ -25,17 +25,19 @@ class View(Struct, frozen=True, omit_defaults=True):
     tick: int = 0
 
 
-def make_view(state: RoomState, seen: Observation, movers: list[str], choices: Sequence[Mapping[str, Any]]) -> View:
+def make_view(
+    state: RoomState, seen: Observation, movers: list[str], choices: Sequence[Mapping[str, Any]], over: bool
+) -> View:
     """Put together what the world shows, whose turn it is, and what can be done."""
-    text = f"{seen.to_text()}\n\n{_turn_words(movers)}"
+    text = f"{seen.to_text()}\n\n{_turn_words(movers, over)}"
     if choices:
         seen = msgspec.structs.replace(seen, choices=list(choices))
         text += "\nYou can: " + _choices_words(choices)
-    return View(text, seen, movers[:MOVERS_SHOWN], not movers, state.paused, state.tick)
+    return View(text, seen, movers[:MOVERS_SHOWN], over, state.paused, state.tick)
 
 
-def _turn_words(movers: list[str]) -> str:
-    if not movers:
+def _turn_words(movers: list[str], over: bool) -> str:
+    if over:
         return "It is over."
     more = f" and {len(movers) - MOVERS_SHOWN} more" if len(movers) > MOVERS_SHOWN else ""
     return f"To move: {', '.join(movers[:MOVERS_SHOWN])}{more}"

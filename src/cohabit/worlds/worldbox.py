@@ -1,0 +1,433 @@
+"""WorldBox, the desktop game, as a world that is elsewhere: its bridge is asked, and this is what may be asked of it.
+
+Fog and claims are ours: the bridge has one token and shows its holder everything. Here a question is narrowed before
+it is sent, and its answer once more when it comes back.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+
+from cohabit.world import (
+    Ask,
+    Eye,
+    Observation,
+    Outcome,
+    Plan,
+    Range,
+    RemoteWorld,
+    ScopeViolation,
+    Seat,
+    SeatId,
+    Sent,
+    Sight,
+    Standing,
+    Told,
+    WorldSpec,
+    action,
+    query,
+)  # fmt: skip
+
+NEAR = 12
+"""So many tiles from one of its own people a kingdom's player may let more of them appear."""
+MOST_ACTORS = 5000
+SHOWN = (
+    "entity_id", "power_id", "speed_id", "x", "y", "spawned", "accepted", "accepted_count", "painted", "paused",
+    "saved", "scheduled",
+)  # fmt: skip
+"""What of an action's answer is told in words."""
+X = Annotated[int, Range(doc="column, from 0 in the west")]
+Y = Annotated[int, Range(doc="row")]
+Zones = Annotated[int, Range(2, 16, "zones of 64 tiles")]
+KingdomId = Annotated[int, Range(doc="the id of a kingdom (see list_kingdoms)")]
+Answer = dict[str, Any]
+
+
+class Kingdom(Struct, frozen=True, omit_defaults=True):
+    """A kingdom as the bridge lists it. Old bridges leave some of it out."""
+
+    id: int
+    name: str = ""
+    race: str = ""
+    cities_count: int = 0
+    units_count: int = 0
+    king_name: str | None = None
+    capital_id: int | None = None
+    wild: bool = False
+
+
+class Land(Struct, frozen=True, omit_defaults=True):
+    """What tells one map from another."""
+
+    width: int = 0
+    height: int = 0
+    seed: int = 0
+
+
+class Seen(Struct, frozen=True, omit_defaults=True):
+    """The world as it was last seen."""
+
+    kingdoms: tuple[Kingdom, ...] = ()
+    land: Land = Land()
+    paused: bool = False
+
+
+Side = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
+
+
+class Rect(Struct, omit_defaults=True):
+    """Half open: x to x + w - 1. With a side missing it is ignored."""
+
+    x: Side | None = None
+    y: Side | None = None
+    w: Side | None = None
+    h: Side | None = None
+
+
+class WorldBox(RemoteWorld):
+    """WorldBox. The god game on somebody's desktop, shared: many agents and people, each with rights of their own.
+
+    Time runs in the game, whether or not anybody here does something. Gods use every power anywhere. Whoever plays a
+    kingdom may `spawn` its own people near where some of them live, stop and start time, and deal with the others.
+
+    Where the scenario hides things, a kingdom knows its own cities and people. The list of kingdoms and everybody's
+    numbers are public; they are looked at every few seconds.
+    """
+
+    spec = WorldSpec(
+        name="worldbox", title="WorldBox", seats=0, pace="step", fog=True, quick=True, bridge=True,
+        tool_prefix="worldbox_",
+        prefixed=(
+            "health", "capabilities", "whoami", "session_info", "turn_advance", "objective_status", "send_message",
+            "recv_messages",
+        ),
+    )  # fmt: skip
+
+    def reset(self, seed: int, seats: Sequence[Seat]) -> None:
+        self.now = Seen()
+        self.about: dict[str, str] = {}
+        self.reachable = False
+        self.under_way: Sent | None = None
+
+    # -- what the record tells --------------------------------------------------------------------
+    def look(self) -> Plan:
+        listed = yield Ask("list_kingdoms")
+        state = yield Ask("get_world_state")
+        kingdoms = msgspec.convert(_items(listed), tuple[Kingdom, ...])
+        land = msgspec.convert({k: v for k, v in state.items() if k in Land.__struct_fields__}, Land)
+        if not land.width:  # no map is loaded, or one is on its way
+            return None
+        tamed = tuple(sorted((k for k in kingdoms if not k.wild), key=lambda k: k.id))
+        found = Seen(tamed, land, bool(state.get("paused")))
+        return None if found == self.now else msgspec.to_builtins(found)
+
+    def seen(self, what: Mapping[str, Any]) -> Sight:
+        before, self.now = self.now, msgspec.convert(what, Seen)
+        if before.land.width and before.land != self.now.land:
+            return Sight([Told("another world is there")], anew=True)
+        old, new = ({k.id: k for k in seen.kingdoms} for seen in (before, self.now))
+        told = [Told(f"{k.name} is there") for k in new.values() if k.id not in old]
+        told += [Told(f"{k.name} is no more") for k in old.values() if k.id not in new]
+        return Sight(told)
+
+    def answered(self, sent: Sent, answer: Mapping[str, Any]) -> Outcome:
+        words = _words(sent.action, answer)
+        if sent.action in ("pause", "resume"):
+            self.now = msgspec.structs.replace(self.now, paused=bool(answer.get("paused")))
+        for_all = words if sent.action in ("pause", "resume", "set_speed", "generate_world", "load_world") else ""
+        return Outcome(words, public=for_all, data=dict(answer))
+
+    # -- seats and seeing -------------------------------------------------------------------------
+    def seats_now(self) -> Sequence[Seat]:
+        return [Seat(str(k.id), k.name) for k in self.now.kingdoms]
+
+    def to_move(self) -> Sequence[SeatId]:
+        return [str(k.id) for k in self.now.kingdoms]
+
+    def is_over(self) -> bool:
+        return False
+
+    def standings(self) -> Sequence[Standing]:
+        best = sorted(self.now.kingdoms, key=lambda k: (-k.units_count, k.id))
+        return [
+            Standing(
+                str(k.id), k.name, k.units_count,
+                data={"id": k.id, "name": k.name, "units": k.units_count, "cities": k.cities_count, "wild": False},
+            )
+            for k in best
+        ]  # fmt: skip
+
+    def observe(self, eye: Eye) -> Observation:
+        now = self.now
+        size = f"{now.land.width} by {now.land.height} tiles" if now.land.width else "not in sight"
+        lines = [f"The land: {size}{', time stands still' if now.paused else ''}."]
+        if not self.reachable:
+            lines.append("The game does not answer now; this is how it was.")
+        lines += [
+            f"{k.name} (id {k.id}, {k.race}): people {k.units_count}, cities {k.cities_count}"
+            + (" - yours" if str(k.id) == eye.seat else "")
+            for k in now.kingdoms
+        ]
+        own = self._of(eye.seat)
+        status: dict[str, Any] = {"paused": now.paused, "kingdoms": len(now.kingdoms), "reachable": self.reachable}
+        if own is not None:
+            status |= {"kingdom": own.id, "race": own.race, "people": own.units_count, "cities": own.cities_count}
+        return Observation(text="\n".join(lines), status=status)
+
+    def _of(self, seat: SeatId | None) -> Kingdom | None:
+        return next((k for k in self.now.kingdoms if str(k.id) == seat), None)
+
+    # -- asking -----------------------------------------------------------------------------------
+    @query(category="discovery")
+    def list_tiles(self, eye: Eye) -> Plan:
+        """The kinds of ground."""
+        return _ask("list_tiles")
+
+    @query(category="discovery")
+    def list_actors(self, eye: Eye) -> Plan:
+        """Every kind of creature that can be spawned."""
+        return _ask("list_actors")
+
+    @query(category="discovery")
+    def list_powers(self, eye: Eye) -> Plan:
+        """Every power of the game."""
+        return _ask("list_powers")
+
+    @query(category="discovery")
+    def list_speeds(self, eye: Eye) -> Plan:
+        """The speeds that set_speed takes, and the current one."""
+        return _ask("list_speeds")
+
+    @query()
+    def get_world_state(self, eye: Eye) -> Plan:
+        """The world's size, its tick, and how many live in it. With fog only what the list of kingdoms tells too."""
+        state = yield Ask("get_world_state")
+        if eye.sees == "all":
+            return state
+        people, cities = (sum(getattr(k, n) for k in self.now.kingdoms) for n in ("units_count", "cities_count"))
+        known = {k: state[k] for k in ("width", "height", "seed", "tick", "paused") if k in state}
+        crowns = len(self.now.kingdoms)
+        return {
+            **known, "population_alive": people, "population_lifetime": people, "kingdoms_alive": crowns,
+            "kingdoms_ever_created": crowns, "cities_alive": cities, "cities_ever_created": cities,
+        }  # fmt: skip
+
+    @query()
+    def get_tile(self, eye: Eye, x: X, y: Y) -> Plan:
+        """One tile: its ground, what covers it and who stands there. With fog only where your own people stand."""
+        tile = yield Ask("get_tile", {"x": x, "y": y})
+        if eye.sees == "all" or (yield from self._stand_near(eye.seat, x, y, 0)):
+            return tile
+        ground = {k: tile[k] for k in ("x", "y", "tile_id", "height") if k in tile}
+        return {**ground, "actors": [], "actor_count": 0, "visible": False}
+
+    @query(needs="read_own_faction")
+    def list_kingdoms(
+        self, eye: Eye, include_wild: Annotated[bool, Range(doc="also those without a crown")] = False
+    ) -> Plan:
+        """Every kingdom that is alive. Never hidden; how many there are of the wild ones is."""
+        found = yield Ask("list_kingdoms", {"include_wild": include_wild})
+        if eye.sees == "all":
+            return found
+        items = [{**k, "units_count": 0} if k.get("wild") else k for k in _items(found)]
+        return {"items": items, "count": len(items)}
+
+    @query(needs="read_own_faction")
+    def list_cities(self, eye: Eye, kingdom_id: KingdomId | None = None) -> Plan:
+        """The cities you may know of: with fog, your own."""
+        if eye.sees == "all":
+            return (yield Ask("list_cities", {} if kingdom_id is None else {"kingdom_id": kingdom_id}))
+        own = self._of(eye.seat)
+        if own is None or kingdom_id not in (None, own.id):
+            return {"items": [], "count": 0}
+        found = yield Ask("list_cities", {"kingdom_id": own.id})
+        items = _of_kingdom(found, own.id)
+        return {"items": items, "count": len(items)}
+
+    @query(needs="read_own_faction")
+    def query_actors(
+        self,
+        eye: Eye,
+        race: Annotated[str | None, Range(doc="only this kind, by its id")] = None,
+        kingdom_id: KingdomId | None = None,
+        in_rect: Rect | None = None,
+        alive: Annotated[bool, Range(doc="false: also the dead, where the game keeps them")] = True,
+        limit: Annotated[int, Range(doc=f"at most so many ({MOST_ACTORS} at most)")] = 500,
+        offset: Annotated[int, Range(0, doc="leave out so many")] = 0,
+    ) -> Plan:
+        """Creatures you may know of, page by page: with fog, your own people."""
+        page = min(max(limit, 1), MOST_ACTORS)
+        asked: Answer = {"alive": alive, "limit": page, "offset": offset}
+        if race is not None:
+            asked["race"] = race
+        if in_rect is not None:
+            asked["in_rect"] = msgspec.to_builtins(in_rect)
+        if eye.sees == "all":
+            return (yield Ask("query_actors", asked | ({} if kingdom_id is None else {"kingdom_id": kingdom_id})))
+        own = self._of(eye.seat)
+        if own is None or kingdom_id not in (None, own.id):
+            return _page([], 0, page, offset, own.units_count if own is not None else 0)
+        found = yield Ask("query_actors", {**asked, "kingdom_id": own.id})
+        items = _of_kingdom(found, own.id)
+        # Where the bridge sent others along it did not count as it was asked to, so its count says too much.
+        matched = found.get("matched") if len(items) == len(_items(found)) else None
+        return _page(items, matched if isinstance(matched, int) else offset + len(items), page, offset, own.units_count)
+
+    @query(needs="read_all")
+    def screenshot(
+        self,
+        eye: Eye,
+        max_dimension: Annotated[int, Range(0, 8192, "longest edge in pixels; 0: as it is")] = 1280,
+        format: Annotated[str, Range(doc="jpg or png")] = "jpg",  # noqa: A002 - the wire's name
+        quality: Annotated[int, Range(doc="1 to 100, for jpg")] = 80,
+    ) -> Plan:
+        """A picture of what the game shows on its screen."""
+        return _ask("screenshot", max_dimension=max_dimension, format=format, quality=quality)
+
+    @query()
+    def get_ui_state(self, eye: Eye) -> Plan:
+        """Whether a window is open (the game stands still then), and whether a world is loading."""
+        return _ask("get_ui_state")
+
+    @query(category="control", needs="advance_time")
+    def dismiss_window(self, eye: Eye) -> Plan:
+        """Close the window that is open, so that the game goes on."""
+        return _ask("dismiss_window")
+
+    # -- acting -----------------------------------------------------------------------------------
+    def scope(self, by: Seat, action: str, args: Mapping[str, Any]) -> str | None:
+        own = self._of(by.id)
+        if action != "spawn" or own is None or args["entity_id"] == own.race:
+            return None
+        return f"{own.name} can only call its own people ({own.race}); other creatures are for gods"
+
+    @action(needs="action_global", gives=dict, group="powers")
+    def invoke_power(
+        self,
+        by: Seat | None,
+        power_id: Annotated[str, Range(doc="one of list_powers")],
+        x: X,
+        y: Y,
+        radius: Annotated[int, Range(1, 50, "of the brush")] | None = None,
+        pulses: Annotated[int, Range(1, 200, "how often")] = 1,
+        x2: Annotated[int, Range(doc="drag: where the last pulse falls")] | None = None,
+        y2: Annotated[int, Range(doc="drag: where the last pulse falls")] | None = None,
+    ) -> Plan:
+        """Use a power at a place."""
+        return _at_once()
+
+    @action(gives=dict, group="powers")
+    def spawn(
+        self,
+        by: Seat | None,
+        entity_id: Annotated[str, Range(doc="one of list_actors; for a kingdom's player its own race")],
+        x: X,
+        y: Y,
+        count: Annotated[int, Range(1, 100, "how many")] = 1,
+        adult: Annotated[bool, Range(doc="grown up at once")] = False,
+        spawn_height: Annotated[float, Range(doc="from how high they fall")] = 6.0,
+    ) -> Plan:
+        """Let creatures appear; for a kingdom's player, near people of its own."""
+        if by is not None and not (yield from self._stand_near(by.id, x, y, NEAR)):
+            raise ScopeViolation(
+                f"none of your people stand within {NEAR} tiles of {x},{y}; query_actors shows where they are"
+            )
+
+    @action(needs="action_global", gives=dict, group="powers")
+    def paint_tile(
+        self,
+        by: Seat | None,
+        x: X,
+        y: Y,
+        tile_id: Annotated[str | None, Range(doc="ground, one of list_tiles")] = None,
+        top_id: Annotated[str | None, Range(doc="what covers it")] = None,
+        radius: Annotated[int, Range(None, 200, "of the disc; 0: one tile")] = 0,
+    ) -> Plan:
+        """Make tiles into others. Cells off the map are skipped."""
+        return _at_once()
+
+    @action(category="control", needs="advance_time", gives=dict, group="time")
+    def pause(self, by: Seat | None) -> Plan:
+        """Stop the game's time. It stands still until somebody calls resume."""
+        return _at_once()
+
+    @action(category="control", needs="advance_time", gives=dict, group="time")
+    def resume(self, by: Seat | None) -> Plan:
+        """Let the game's time go on."""
+        return _at_once()
+
+    @action(category="control", needs="advance_time", gives=dict, group="time")
+    def set_speed(
+        self, by: Seat | None, speed_id: Annotated[str, Range(doc="one of the ids of list_speeds, such as x5")]
+    ) -> Plan:
+        """Set how fast the game's time runs."""
+        return _at_once()
+
+    @action(category="control", needs="control_world", gives=dict, group="world")
+    def generate_world(self, by: Seat | None, zone_x: Zones | None = None, zone_y: Zones | None = None) -> Plan:
+        """Begin a new world in place of this one; give both sizes, or neither."""
+        return _at_once()
+
+    @action(category="control", needs="control_world", gives=dict, group="world")
+    def save_world(
+        self,
+        by: Seat | None,
+        folder: Annotated[str, Range(doc="the name of the save, such as save3")],
+        compress: Annotated[bool, Range(doc="make it smaller")] = True,
+    ) -> Plan:
+        """Save the world, on the machine where the game runs."""
+        return _at_once()
+
+    @action(category="control", needs="control_world", gives=dict, group="world")
+    def load_world(
+        self,
+        by: Seat | None,
+        path: Annotated[str | None, Range(doc="the name of a save on the machine where the game runs")] = None,
+        bytes_b64: Annotated[str | None, Range(doc="or a whole save, in base64; it wins over path")] = None,
+    ) -> Plan:
+        """Load a save in place of the world there is."""
+        return _at_once()
+
+    def _stand_near(self, seat: SeatId | None, x: int, y: int, reach: int) -> Plan:
+        """Are any of this kingdom's people within so many tiles? The bridge knows."""
+        own = self._of(seat)
+        if own is None:
+            return False
+        side = 2 * reach + 1
+        rect = {"x": x - reach, "y": y - reach, "w": side, "h": side}
+        found = yield Ask("query_actors", {"kingdom_id": own.id, "in_rect": rect, "limit": 1})
+        return bool(_of_kingdom(found, own.id))
+
+
+def _ask(name: str, **args: Any) -> Plan:
+    """One question, passed on as it is, and so is its answer."""
+    return (yield Ask(name, args))
+
+
+def _at_once() -> Plan:
+    """Nothing has to be known before this action is sent."""
+    yield from ()
+
+
+def _items(answer: Answer) -> list[Answer]:
+    items = answer.get("items")
+    return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
+
+
+def _of_kingdom(answer: Answer, kingdom: int) -> list[Answer]:
+    return [item for item in _items(answer) if item.get("kingdom_id") == kingdom]
+
+
+def _page(items: list[Answer], matched: int, limit: int, offset: int, people: int) -> Answer:
+    """A page of creatures that counts only what may be seen."""
+    return {
+        "items": items, "matched": matched, "returned": len(items), "offset": offset, "limit": limit,
+        "total_scanned": max(matched, people), "has_more": offset + len(items) < matched,
+    }  # fmt: skip
+
+
+def _words(action: str, answer: Mapping[str, Any]) -> str:
+    """An answer in a few words, for the feed."""
+    return ", ".join([action.replace("_", " "), *(f"{k} {answer[k]}" for k in SHOWN if k in answer)])

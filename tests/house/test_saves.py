@@ -1,0 +1,182 @@
+"""Named saves: whole files inside the data folder, and nothing else."""
+
+import json
+from base64 import b64decode, b64encode
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cohabit.errors import BadArgs, CohabitError, GameRejected, PermissionDenied, TurnNotYours
+from cohabit.house.house import House
+from cohabit.house.saves import FILE
+from cohabit.house.settings import Settings
+from cohabit.registry import make_world
+from cohabit.room.record import GENESIS, read_lines
+from cohabit.room.room import Room
+from cohabit.room.scenario import parse_scenario
+from cohabit.testing.clock import FakeClock
+
+AGENTS = [
+    {"id": "ann", "role": "faction_player", "claim": "auto:0"},
+    {"id": "bob", "role": "faction_player", "claim": "auto:1"},
+    {"id": "zeus", "role": "god"},
+]
+
+
+class Den:
+    """A house with one room, and a way to ask as anybody."""
+
+    def __init__(self, house: House, tokens: dict[str, str], room: str) -> None:
+        self.house, self.tokens, self.room = house, tokens, room
+
+    async def ask(self, who: str, command: str, **args: Any) -> Any:
+        return await self.house.call(self.house.identify(self.tokens[who]), self.room, command, args)
+
+    @property
+    def world(self) -> Any:
+        return self.house.rooms[self.room].room.world
+
+
+async def den(house: House, world: str = "nim", room: str = "den", **more: Any) -> Den:
+    text = json.dumps({"world": world, "agents": AGENTS, **more})
+    _, tokens = await house.create_room(parse_scenario(text), room, seed=3)
+    return Den(house, tokens, room)
+
+
+def opened(folder: Path | None) -> Any:
+    return House.open(Settings(data=str(folder) if folder else ""), clock=FakeClock())
+
+
+async def test_a_world_is_saved_under_a_name_and_taken_up_again(tmp_path: Path) -> None:
+    async with opened(tmp_path) as house:
+        here = await den(house)
+        saved = await here.ask("zeus", "save_world", folder="before the end")
+        assert (saved.saved, saved.compressed) == (True, True)
+        before = here.world.snapshot()
+        await here.ask("ann", "take", n=2)
+        assert here.world.snapshot() != before
+        loaded = await here.ask("zeus", "load_world", path="before the end")
+        assert (loaded.scheduled, loaded.source, loaded.bytes) == (True, "path", saved.bytes)
+        assert here.world.snapshot() == before
+        assert (await here.ask("zeus", "list_saves")).items == ["before the end"]
+        rows = list(house.store.lines("den", -1))
+        assert Room.replay(read_lines(rows, -1, GENESIS), make_world).digest() == house.rooms["den"].room.digest()
+
+
+@pytest.mark.parametrize("compress", [True, False])
+async def test_the_bytes_of_a_save_can_be_loaded_in_another_room(tmp_path: Path, compress: bool) -> None:
+    async with opened(tmp_path) as house:
+        one, other = await den(house), await den(house, room="other")
+        await one.ask("ann", "take", n=3)
+        await one.ask("zeus", "save_world", folder="a/b", compress=compress)
+        data = (tmp_path / "saves" / "den" / "a" / "b" / FILE).read_bytes()
+        loaded = await other.ask("zeus", "load_world", bytes_b64=b64encode(data).decode(), path="does not count")
+        assert (loaded.source, loaded.path) == ("bytes_b64", None)
+        assert one.world.snapshot() == other.world.snapshot()
+
+
+BAD_NAMES = [
+    "", " ", ".", "..", "../x", "a/../../x", "/etc/passwd", "C:x", "a\\b", "a//b", "a/", "\x00", "a/b/c/d/e", "x" * 65, ".hidden",
+    "~root", "$HOME", "a\nb",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD_NAMES)
+async def test_no_name_leads_out_of_the_saves_of_the_room(tmp_path: Path, name: str) -> None:
+    async with opened(tmp_path) as house:
+        here = await den(house)
+        before = sorted(tmp_path.rglob("*"))
+        for command, key in (("save_world", "folder"), ("load_world", "path")):
+            with pytest.raises(BadArgs):
+                await here.ask("zeus", command, **{key: name})
+        assert sorted(tmp_path.rglob("*")) == before
+
+
+async def test_a_link_leads_nowhere(tmp_path: Path) -> None:
+    async with opened(tmp_path / "data") as house:
+        here = await den(house)
+        await here.ask("zeus", "save_world", folder="good")
+        saves = tmp_path / "data" / "saves" / "den"
+        (tmp_path / "outside").mkdir()
+        (saves / "out").symlink_to(tmp_path / "outside")
+        (saves / "file").mkdir()
+        (saves / "file" / FILE).symlink_to(saves / "good" / FILE)
+        for name in ("out", "out/more"):
+            with pytest.raises(BadArgs):
+                await here.ask("zeus", "save_world", folder=name)
+        with pytest.raises(BadArgs):
+            await here.ask("zeus", "load_world", path="file")
+        assert list((tmp_path / "outside").iterdir()) == []
+
+
+@pytest.mark.parametrize("world", ["nim", "lanterns", "kingdoms"])
+async def test_a_damaged_save_is_refused_and_nothing_changes(tmp_path: Path, world: str) -> None:
+    async with opened(tmp_path) as house:
+        here = await den(house, world, config={"zones_x": 2, "zones_y": 2} if world == "kingdoms" else {})
+        await here.ask("zeus", "save_world", folder="good")
+        data = (tmp_path / "saves" / "den" / "good" / FILE).read_bytes()
+        before, seq = here.world.snapshot(), house.rooms["den"].room.record.seq
+        flipped = bytearray(data)
+        flipped[len(data) // 2] ^= 1
+        for bad in (b"", data[:-1], data[:20], data + b"x", bytes(flipped), b"not a save", b64decode("AAAA") * 50):
+            with pytest.raises(GameRejected):
+                await here.ask("zeus", "load_world", bytes_b64=b64encode(bad).decode())
+        with pytest.raises(BadArgs):
+            await here.ask("zeus", "load_world", bytes_b64="%%%")
+        with pytest.raises(BadArgs):
+            await here.ask("zeus", "load_world")
+        with pytest.raises(BadArgs):
+            await here.ask("zeus", "load_world", path="never saved")
+        assert (here.world.snapshot(), house.rooms["den"].room.record.seq) == (before, seq)
+        await here.ask("zeus", "load_world", path="good")
+
+
+async def test_a_save_of_another_world_is_refused(tmp_path: Path) -> None:
+    async with opened(tmp_path) as house:
+        nim, lanterns = await den(house), await den(house, "lanterns", "island")
+        await nim.ask("zeus", "save_world", folder="nim")
+        data = (tmp_path / "saves" / "den" / "nim" / FILE).read_bytes()
+        with pytest.raises(GameRejected, match="a save of nim"):
+            await lanterns.ask("zeus", "load_world", bytes_b64=b64encode(data).decode())
+
+
+async def test_only_who_controls_the_world_saves_and_loads_it(tmp_path: Path) -> None:
+    async with opened(tmp_path) as house:
+        here = await den(house)
+        for command, args in (("save_world", {"folder": "x"}), ("load_world", {"path": "x"}), ("list_saves", {})):
+            with pytest.raises(PermissionDenied):
+                await here.ask("ann", command, **args)
+
+
+async def test_the_turn_holds_for_saves_too_unless_a_god_asks(tmp_path: Path) -> None:
+    async with opened(tmp_path) as house:
+        here = await den(house, "lanterns", turn_based=True, turn_order=["ann", "bob"])
+        house.rooms["den"].room.state.members["bob"].role = "host"
+        await here.ask("zeus", "save_world", folder="x")
+        with pytest.raises((TurnNotYours, PermissionDenied)):
+            await here.ask("bob", "save_world", folder="y")
+
+
+async def test_a_house_that_keeps_nothing_has_no_saves() -> None:
+    async with opened(None) as house:
+        here = await den(house)
+        with pytest.raises(GameRejected, match="--data"):
+            await here.ask("zeus", "save_world", folder="x")
+
+
+async def test_a_full_disk_leaves_the_old_save_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with opened(tmp_path) as house:
+        here = await den(house)
+        await here.ask("zeus", "save_world", folder="x")
+        file = tmp_path / "saves" / "den" / "x" / FILE
+        before = file.read_bytes()
+
+        def full(handle: int) -> None:
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr("cohabit.house.saves.os.fsync", full)
+        with pytest.raises(CohabitError, match="No space left"):
+            await here.ask("zeus", "save_world", folder="x")
+        assert file.read_bytes() == before
+        assert [p.name for p in file.parent.iterdir()] == [FILE]
