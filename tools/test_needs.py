@@ -102,6 +102,21 @@ def conformance_version() -> str:
     return str(package["dependencies"][CONFORMANCE])
 
 
+def worldbox_client(version: str) -> Path:
+    """Where this version of the program `worldbox-mcp` is, or would be."""
+    return TOOLS / f"worldbox-{version}/bin/worldbox-mcp"
+
+
+def find_worldbox(version: str) -> Callable[[], Path | None]:
+    """A finder: this version of the program `worldbox-mcp`."""
+
+    def find() -> Path | None:
+        client = worldbox_client(version)
+        return client if client.exists() else None
+
+    return find
+
+
 # Installing
 
 
@@ -166,6 +181,18 @@ def npm_install(folder: Path, *packages: str) -> None:
     )
 
 
+def install_worldbox(version: str) -> Callable[[], None]:
+    """An installer: this version in an environment of its own, since each wants another version of the MCP SDK."""
+
+    def install() -> None:
+        python = worldbox_client(version).with_name("python")
+        call([sys.executable, "-m", "venv", str(python.parent.parent)])
+        pins = ROOT / f"tools/worldbox/{version}.txt"
+        call([str(python), "-m", "pip", "--disable-pip-version-check", "-qq", "install", "-r", str(pins)])
+
+    return install
+
+
 def call(command: Sequence[str], environment: Mapping[str, str] | None = None, within: Path = ROOT) -> None:
     """Run a command silently; its last line is the reason if it fails."""
     done = subprocess.run(
@@ -207,6 +234,20 @@ NEEDS: Mapping[str, Need] = {
         find=find_conformance,
         install=install_conformance,
         hint="needs npm and the network once",
+    ),
+    "worldbox_06": Need(
+        what="the client worldbox-mcp 0.6.0",
+        for_what="the tests with the newest client of the WorldBox bridge",
+        find=find_worldbox("0.6.0"),
+        install=install_worldbox("0.6.0"),
+        hint="needs pip and the network once",
+    ),
+    "worldbox_03": Need(
+        what="the client worldbox-mcp 0.3.3",
+        for_what="the tests with the first multi-agent client of the WorldBox bridge",
+        find=find_worldbox("0.3.3"),
+        install=install_worldbox("0.3.3"),
+        hint="needs pip and the network once",
     ),
     "cc": Need(
         what="a C compiler",

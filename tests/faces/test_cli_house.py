@@ -21,7 +21,7 @@ READY = re.compile(r"The house is open: (\S+)")
 def environment(home: Path, more: Mapping[str, str] | None = None) -> dict[str, str]:
     """Nothing of the one who runs the tests reaches the house."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("COHABIT_", "WORLDBOX_", "XDG_"))}
-    return {**kept, "HOME": str(home), "PYTHONUNBUFFERED": "1", **(more or {})}
+    return {**kept, "HOME": str(home), "PYTHONUNBUFFERED": "1", "COHABIT_BRIDGE_PORT": "0", **(more or {})}
 
 
 def cohabit(
@@ -130,17 +130,17 @@ def test_a_house_starts_is_played_stops_and_goes_on_where_it_was(tmp_path: Path)
 
 def test_the_demo_plays_by_itself_and_somebody_can_take_a_seat(tmp_path: Path) -> None:
     with running("up", "--demo", "--data", "house", home=tmp_path) as house:
-        assert "nim-master" in house.text
-        assert house.says(r"ada \(nim-master\) +first takes \d")
-        link = f"{house.url}/?room=demo#{house.token('dicey')}"
+        assert "steward" in house.text
+        assert house.says(r"bran \(warlord\) +\d+ percent of the people of \w+ are to be under arms")
+        link = f"{house.url}/?room=demo#{house.token('cleo')}"
         done = cohabit("play", link, home=tmp_path, typed="/help\nsteal n=1\n/bogus\n/say hello\n/quit\n")
         assert done.returncode == 0, done.stderr
-        assert "You are dicey (faction_player), seat second, in demo: nim." in done.stdout
+        assert "You are cleo (faction_player), seat 3, in demo: kingdoms." in done.stdout
         assert "there is no /bogus" in done.stderr
         assert "[UNKNOWN_COMMAND]" in done.stderr
-        assert house.says("dicey plays its own seat again")
+        assert house.says("cleo plays its own seat again")
         listed = cohabit("rooms", "--url", link, home=tmp_path)
-        assert listed.stdout.splitlines()[1].split()[:3] == ["demo", "nim", "demo"]
+        assert listed.stdout.splitlines()[1].split()[:3] == ["demo", "kingdoms", "demo"]
         assert house.stop()[0] == 0
     assert cohabit("verify", "--data", "house", home=tmp_path).returncode == 0
 
@@ -196,7 +196,7 @@ def test_serve_shows_a_host_credential_once_and_a_lost_one_can_be_issued_again(t
         token = next(line.strip() for line in house.greeting if re.fullmatch(r"  \w{48}", line))
         as_host = {"COHABIT_TOKEN": token, "COHABIT_URL": house.url}
         made = cohabit("call", "create_room", "scenario=demo", "room=r1", home=tmp_path, env=as_host)
-        assert set(json.loads(made.stdout)["tokens"]) >= {"ada", "dicey"}
+        assert set(json.loads(made.stdout)["tokens"]) >= {"ada", "cleo"}
         invited = cohabit("invite", "hera", "--kind", "human", "--room", "r1", home=tmp_path, env=as_host)
         assert invited.returncode == 0, invited.stderr
         assert "hera is in room r1 as human" in invited.stdout
@@ -207,7 +207,7 @@ def test_serve_shows_a_host_credential_once_and_a_lost_one_can_be_issued_again(t
     with running("serve", home=tmp_path) as house:
         assert token not in house.text
         assert "cohabit token new NAME --host" in house.text
-        assert "  r1: nim" in house.text
+        assert "  r1: kingdoms" in house.text
 
 
 def test_a_second_house_on_the_same_folder_and_a_taken_port_are_refused(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from cohabit.agents.registry import BRAINS
-from cohabit.faces.cli.up import plan_for, world_scenario
+from cohabit.faces.cli.up import plan_for, put_under, world_scenario
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.room.scenario import presets, read_scenario
@@ -59,7 +59,33 @@ async def test_a_shipped_scenario_opens_and_seats_whoever_claims(name: str) -> N
         assert house.rooms[room].room.state.partial_intel == (read_scenario(name).partial_intel or False)
 
 
-@pytest.mark.parametrize("name", ["pvp", "hierarchical", "demo"])
+@pytest.mark.parametrize("name", presets())
+def test_the_scenarios_of_the_bridge_and_the_demo_are_worlds_of_kingdoms(name: str) -> None:
+    assert read_scenario(name).world == "kingdoms"
+
+
+@pytest.mark.parametrize("name", ["coop", "sandbox", "hierarchical", "pvp"])
+def test_every_member_of_a_scenario_of_the_bridge_is_played_until_somebody_comes(name: str) -> None:
+    assert all(agent.brain for agent in read_scenario(name).agents)
+
+
+def test_the_demo_has_kings_a_chronicler_a_host_and_an_observer_and_never_ends() -> None:
+    found = read_scenario("demo")
+    assert [a.role for a in found.agents] == ["host", PLAYER, PLAYER, PLAYER, "narrator", "observer"]
+    assert found.rematch_seconds
+    assert found.speed == "x5"
+
+
+def test_another_world_under_a_scenario_takes_its_members_and_not_its_brains() -> None:
+    rivals, gods, demo = read_scenario("pvp"), read_scenario("coop"), read_scenario("demo")
+    for scenario in (rivals, gods, demo):
+        put_under(scenario, "nim")
+    assert (demo.world, demo.config, demo.speed) == ("nim", {}, "x1")
+    assert [a.brain for a in rivals.agents] == ["random", "random"]
+    assert [a.brain for a in gods.agents] == [None, None, None]
+
+
+@pytest.mark.parametrize("name", presets())
 async def test_a_scenario_with_built_in_players_can_be_watched_at_once(name: str) -> None:
     async with House.open(Settings()) as house:
         house.bots.step_ms = 0
@@ -67,6 +93,9 @@ async def test_a_scenario_with_built_in_players_can_be_watched_at_once(name: str
         host = house.rooms[room]
         while not any(line.entry.via for line in host.recent):
             await host.changed_since(host.version, house.clock.now() + 10_000)
+        await house.bots.close()
+        host.time.stop()
+        await host.peek(lambda room: room.state.tick)  # the world's thread is idle when the house closes
 
 
 def test_a_world_alone_gets_a_player_for_each_seat_and_you_as_host() -> None:

@@ -33,7 +33,7 @@ import test_needs  # noqa: E402
 # The server under test. {port} and {data} are filled in; it must be listening within START_SECONDS.
 SERVER = (
     str(Path(sys.executable).with_name("cohabit")),
-    *("serve", "--conformance", "--port", "{port}", "--data", "{data}"),
+    *("serve", "--conformance", "--port", "{port}", "--bridge-port", "0", "--data", "{data}"),
 )
 ENDPOINT = "/mcp"
 START_SECONDS = 30

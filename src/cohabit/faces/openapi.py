@@ -8,7 +8,7 @@ from cohabit import __version__
 from cohabit.errors import every_error
 from cohabit.house.house import HOUSE_COMMANDS
 from cohabit.registry import BUILT_IN, make_world
-from cohabit.room import common, control, hosting
+from cohabit.room import common, control, hosting, worldbox
 from cohabit.room.commands import Command, commands_of, declared_in
 
 
@@ -47,7 +47,7 @@ def every_command() -> Iterator[tuple[str, Command]]:
     """All commands there are, with the heading they stand under: the house, rooms, or a world's name."""
     for command in HOUSE_COMMANDS:
         yield "house", command
-    for module in (common, control, hosting):
+    for module in (common, control, hosting, worldbox):
         for command in declared_in(module):
             yield "room", command
     for name in BUILT_IN:

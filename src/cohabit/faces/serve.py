@@ -1,24 +1,44 @@
 """Serve a house on the network until somebody stops it."""
 
 import asyncio
+import logging
 import signal
 import socket
-from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager, nullcontext
 from typing import Any
 
 import uvicorn
 
 from cohabit.errors import Conflict
 from cohabit.faces.app import make_app
+from cohabit.faces.bridge import HEADER_LIMIT, bridge_app
 from cohabit.faces.direct import DirectProtocol
 from cohabit.house.house import House
+from cohabit.house.settings import Settings
+
+log = logging.getLogger("cohabit")
+BRIDGE_HOST = "127.0.0.1"
+"""Never another one: there is no TLS on that wire, and tokens travel with every request."""
 
 
 async def serve(
-    house: House, *, ready: Callable[[str], None] | None = None, mcp: bool = True, conformance: bool = False
+    house: House,
+    *,
+    ready: Callable[[str], None] | None = None,
+    mcp: bool = True,
+    conformance: bool = False,
+    bridge: socket.socket | None = None,
 ) -> None:
-    """Listen where the settings say, until SIGINT, SIGTERM or cancelled. ``ready`` gets the real address."""
+    """Listen where the settings say, until SIGINT, SIGTERM or cancelled. ``ready`` gets the real address.
+
+    ``bridge`` is where clients of the WorldBox bridge come in, if anywhere: see ``bridge_listener``.
+    """
+    async with bridge_beside(house, bridge) if bridge is not None else nullcontext():
+        await _serve_house(house, ready, mcp, conformance)
+
+
+async def _serve_house(house: House, ready: Callable[[str], None] | None, mcp: bool, conformance: bool) -> None:
     settings = house.settings
     listener = _listen(settings.host, settings.port)
     port = listener.getsockname()[1]
@@ -45,6 +65,43 @@ async def serve(
         await serving
         raise
     finally:
+        listener.close()
+
+
+def bridge_listener(settings: Settings) -> socket.socket | None:
+    """Where clients of the WorldBox bridge come in. None where that is switched off; where the port is taken too,
+    for the house can do without."""
+    if not settings.bridge_port:
+        return None
+    try:
+        return _listen(BRIDGE_HOST, settings.bridge_port, "--bridge-port")
+    except Conflict as taken:
+        log.warning("no door for clients of the WorldBox bridge: %s, or 0 for none", taken.message)
+        return None
+
+
+@asynccontextmanager
+async def bridge_beside(house: House, listener: socket.socket) -> AsyncIterator[None]:
+    """The bridge wire, served for as long as the house is."""
+    config = uvicorn.Config(
+        bridge_app(house),
+        http="h11",  # the one of the two that can be told how long headers may get
+        h11_max_incomplete_event_size=HEADER_LIMIT,
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        timeout_graceful_shutdown=3,
+    )
+    server = Beside(config, lambda: None)
+    serving = asyncio.ensure_future(server.serve(sockets=[listener]))
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        await serving
         listener.close()
 
 
@@ -81,6 +138,14 @@ class Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
+class Beside(Server):
+    """A server that somebody else tells when to stop."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
 def _address(house: House, port: int) -> str:
     settings = house.settings
     if settings.public_url or port == settings.port:
@@ -88,7 +153,7 @@ def _address(house: House, port: int) -> str:
     return settings.url.rsplit(":", 1)[0] + f":{port}"
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def _listen(host: str, port: int, option: str = "--port") -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named, or asyncio delays small answers
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -96,7 +161,7 @@ def _listen(host: str, port: int) -> socket.socket:
         listener.bind((host, port))
     except OSError as wrong:
         listener.close()
-        raise Conflict(f"cannot listen on {host}:{port} ({wrong.strerror}); give --port another number") from None
+        raise Conflict(f"cannot listen on {host}:{port} ({wrong.strerror}); give {option} another number") from None
     listener.listen(2048)
     listener.setblocking(False)
     return listener

@@ -24,6 +24,7 @@ from cohabit.registry import make_world
 from cohabit.room.record import GENESIS, Line, Snapshot, read_lines
 from cohabit.room.room import Room
 from cohabit.room.views import feed
+from cohabit.world import RemoteWorld
 
 
 # -- where a record comes from ------------------------------------------------------------------
@@ -155,8 +156,14 @@ def replay(args: argparse.Namespace) -> int:
             raise BadArgs(f"this record ends with entry {seq}")
         if room is not None:
             tell(_world(room))
-            tell(f"{source.name}: entry {seq} of {source.total - 1}, game {room.state.games}")
+            tell(f"{source.name}: entry {seq} of {source.total - 1}, game {room.state.games}{_elsewhere(room)}")
     return 0
+
+
+def _elsewhere(room: Room | None) -> str:
+    """What a replay cannot prove of a world that is elsewhere."""
+    remote = room is not None and isinstance(room.world, RemoteWorld)
+    return " (the answers of its world are as recorded, not worked out again)" if remote else ""
 
 
 def _world(room: Room) -> str:
@@ -192,6 +199,7 @@ def verify(args: argparse.Namespace) -> int:
 
 def _verify(args: argparse.Namespace, name: str) -> bool:
     entries = digests = 0
+    room: Room | None = None
     try:
         with _source(args, name) as source:
             for room, line in with_progress(run_again(source), source.total, name):
@@ -208,7 +216,7 @@ def _verify(args: argparse.Namespace, name: str) -> bool:
     except Exception as wrong:  # whatever damage does: it is said, and the other rooms are looked at too
         complain(f"{name}: BROKEN after {entries} good entries: {type(wrong).__name__}: {wrong}")
         return False
-    tell(f"{clean(name)}: ok, {entries:,} entries, {digests} digests of the world")
+    tell(f"{clean(name)}: ok, {entries:,} entries, {digests} digests of the world{_elsewhere(room)}")
     return True
 
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 HOST_NAME = "host"
 """The name of the credential that a house is given on its first start."""
-Greeting = Callable[[str], Iterable[str]]
-"""Given the address, the lines to greet with."""
+Greeting = Callable[[str, int | None], Iterable[str]]
+"""Given the address, and the port for clients of the WorldBox bridge if there is one, the lines to greet with."""
 
 
 def serve_options(parser: argparse.ArgumentParser) -> None:
@@ -44,7 +44,7 @@ def serve(args: argparse.Namespace) -> int:
     """
 
     async def prepare(house: "House") -> Greeting:
-        return lambda url: [*host_lines(house, url, args), *room_lines(house)]
+        return lambda url, bridge: [*host_lines(house, url, args), *room_lines(house, bridge)]
 
     return run_house(settings_of(args), prepare, args.quiet, args.conformance)
 
@@ -56,7 +56,7 @@ def run_house(
     conformance: bool = False,
 ) -> int:
     """Open the house, prepare it, serve it, and say what happens, until somebody stops it."""
-    from cohabit.faces.serve import run
+    from cohabit.faces.serve import bridge_listener, run
     from cohabit.faces.serve import serve as listen
     from cohabit.house.house import House
 
@@ -65,15 +65,16 @@ def run_house(
     async def main() -> None:
         async with House.open(settings) as house:
             greeting = await prepare(house)
+            bridge = bridge_listener(settings)
 
             def ready(url: str) -> None:
-                for line in greeting(url):
+                for line in greeting(url, bridge.getsockname()[1] if bridge is not None else None):
                     tell(line)
                 tell(f"The house is open: {url}   (Ctrl-C stops it)")
                 if not quiet:
                     house.on_lines = show
 
-            await listen(house, ready=ready, conformance=conformance)
+            await listen(house, ready=ready, conformance=conformance, bridge=bridge)
 
     with suppress(KeyboardInterrupt):
         run(main())
@@ -118,7 +119,7 @@ def host_lines(house: "House", url: str, args: argparse.Namespace) -> list[str]:
     ]
 
 
-def room_lines(house: "House") -> list[str]:
+def room_lines(house: "House", bridge: int | None) -> list[str]:
     if not house.rooms and not house.broken:
         return [
             "There are no rooms yet: `create_room` opens one, or `cohabit up SCENARIO` instead of serve.",
@@ -127,6 +128,8 @@ def room_lines(house: "House") -> list[str]:
     lines = [f"  {room}: {host.room.state.world}, {len(host.room.state.members)} members, game "
              f"{host.room.state.games}" for room, host in house.rooms.items()]  # fmt: skip
     lines += [f"  {room}: stays closed: {problem.message}" for room, problem in house.broken.items()]
+    if bridge is not None and any(host.room.world.spec.bridge for host in house.rooms.values()):
+        lines.append(f"For WorldBox clients: WORLDBOX_MCP_BRIDGE_PORT={bridge} WORLDBOX_MCP_TOKEN=… worldbox-mcp")
     return ["Rooms:", *lines, ""]
 
 

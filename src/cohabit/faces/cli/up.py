@@ -63,15 +63,20 @@ def up(args: argparse.Namespace) -> int:
     plan = _plan(args, settings)
 
     async def prepare(house: "House") -> Greeting:
-        if plan.room in house.broken:
-            raise Quarantined(f"room {plan.room} stays closed: {house.broken[plan.room].message}")
-        if plan.room in house.rooms:
-            tokens, new = _known_tokens(house, plan), False
-        else:
-            (_, tokens), new = await house.create_room(plan.scenario, plan.room), True
-        return lambda url: _greeting(house, plan, tokens, new, url, args)
+        return await open_room(house, plan, args)
 
     return run_house(settings, prepare, args.quiet)
+
+
+async def open_room(house: "House", plan: "Plan", args: argparse.Namespace) -> Greeting:
+    """The room of a plan, made or found as it was; and what to greet with."""
+    if plan.room in house.broken:
+        raise Quarantined(f"room {plan.room} stays closed: {house.broken[plan.room].message}")
+    if plan.room in house.rooms:
+        tokens, new = _known_tokens(house, plan), False
+    else:
+        (_, tokens), new = await house.create_room(plan.scenario, plan.room), True
+    return lambda url, bridge: _greeting(house, plan, tokens, new, url, bridge, args)
 
 
 # -- which room ---------------------------------------------------------------------------------
@@ -89,7 +94,7 @@ def _plan(args: argparse.Namespace, settings: Settings) -> Plan:
     if wanted is not None:
         plan = plan_for(wanted, args.room, players)
         if args.world:
-            plan.scenario.world, plan.scenario.config = args.world, {}
+            put_under(plan.scenario, args.world)
     elif args.world is not None:
         find_world(args.world)
         plan = plan_for(args.world, args.room, players)
@@ -103,6 +108,16 @@ def _plan(args: argparse.Namespace, settings: Settings) -> Plan:
                 agent.brain = agent.brain or "random"
     _check(plan)
     return plan
+
+
+def put_under(scenario: Scenario, world: str) -> None:
+    """Another world for the same members. What was chosen for the old one, its brains too, does not come along."""
+    listed = find_world(world).legal is not World.legal
+    scenario.world, scenario.config, scenario.speed = world, {}, "x1"
+    for agent in scenario.agents:
+        played = listed and agent.claim is not None
+        agent.brain = "random" if agent.brain and played else None
+        agent.stand_in = "random" if agent.stand_in and played else None
 
 
 def plan_for(wanted: str, room: str | None = None, players: Sequence[str] = ()) -> Plan:
@@ -140,7 +155,7 @@ def _of_this_folder(settings: Settings, room: str | None) -> Plan:
     for path in (Path(AGENTS_FILE), settings.folder / AGENTS_FILE):
         if path.exists():
             return Plan(room or _slug(path.stem), read_scenario(str(path)), str(path))
-    legacy = Scenario(agents=[AgentSpec(id="legacy", role="god")], scenario="sandbox", world="lanterns")
+    legacy = Scenario(agents=[AgentSpec(id="legacy", role="god")], scenario="sandbox", world="kingdoms")
     return Plan(room or "legacy", legacy, "no agents.json")
 
 
@@ -184,9 +199,16 @@ def _known_tokens(house: "House", plan: Plan) -> dict[str, str]:
 
 
 def _greeting(
-    house: "House", plan: Plan, tokens: dict[str, str], new: bool, url: str, args: argparse.Namespace
+    house: "House",
+    plan: Plan,
+    tokens: dict[str, str],
+    new: bool,
+    url: str,
+    bridge: int | None,
+    args: argparse.Namespace,
 ) -> Iterator[str]:
-    state = house.rooms[plan.room].room.state
+    room = house.rooms[plan.room].room
+    state = room.state
     members = list(state.members.values())
     begun = "new" if new else f"goes on where it was, game {state.games}"
     yield paint("bold", f"Room {plan.room}: {state.world}, scenario {state.scenario} ({begun})")
@@ -205,6 +227,8 @@ def _greeting(
     yield ""
     if tokens:
         yield from _ways_in(url, plan.room, tokens, [m.id for m in members if m.seat is not None])
+        if bridge is not None and room.world.spec.bridge:
+            yield from _bridge_lines(bridge, tokens)
     missing = [m.id for m in members if m.id not in tokens]
     if missing:
         yield "Tokens are shown when a room is made, and never again. A new one in place of a lost one:"
@@ -234,6 +258,14 @@ def _ways_in(url: str, room: str, tokens: dict[str, str], seated: list[str]) -> 
     yield f"  COHABIT_TOKEN={tokens[first]} cohabit mcp --url {url} --room {room}"
     yield "In this terminal:"
     yield f"  cohabit play '{page_link(url, room, tokens[first])}'"
+    yield ""
+
+
+def _bridge_lines(port: int, tokens: dict[str, str]) -> Iterator[str]:
+    """How to point the client of the real game's bridge at this room: one process for each agent."""
+    yield paint("bold", "The program worldbox-mcp, as")
+    for who, token in tokens.items():
+        yield f"  {clean(who):<12} WORLDBOX_MCP_BRIDGE_PORT={port} WORLDBOX_MCP_TOKEN={token} worldbox-mcp"
     yield ""
 
 

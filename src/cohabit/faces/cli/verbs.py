@@ -16,6 +16,7 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
     "Run a house": (
         Verb("up", "[SCENARIO]", "open a room from a scenario and serve it", "up"),
         Verb("serve", "", "serve the rooms of a data folder", "running"),
+        Verb("worldbox", "[SCENARIO]", "put a room around a running WorldBox", "worldbox"),
         Verb("mcp", "", "speak MCP on stdin and stdout, for clients that start a program", "stdio"),
         Verb("token", "new|list|rotate|revoke|make", "make, list, renew and revoke credentials", "token"),
     ),

@@ -96,8 +96,13 @@ class InHouse:
         command = HOUSE_COMMANDS.get(tool)
         if command is None and room is not None:
             inside = self.house.room_for(self.credential, room).room
-            command = inside.commands.get(tool.removeprefix(inside.world.spec.tool_prefix))
-        return offer_of(command) if command is not None and command.tool_name == tool else None
+            name = tool.removeprefix(inside.world.spec.tool_prefix)
+            command = inside.commands.get(name)
+            if command is None and name in HOUSE_COMMANDS:
+                command = inside.as_named(HOUSE_COMMANDS.named(name))
+        if command is None or (tool != command.tool_name and command.where == "world"):
+            return None
+        return offer_of(command)
 
     async def call(self, command: str, args: Mapping[str, Any], room: str | None = None, key: str | None = None) -> Any:
         asked = self.house.call(self.credential, room or self.room, command, args, key=key)

@@ -11,23 +11,34 @@ import msgspec
 from cohabit.model.action import ActionResult
 
 PICTURE = {"format", "base64"}
+MIME = {"jpg": "image/jpeg"}
+"""Where it is not image/ and the format."""
 
 
 def rendered(result: Any) -> types.CallToolResult:
     """The result of a tool."""
     plain = msgspec.to_builtins(result)
-    if isinstance(plain, dict) and plain.keys() == PICTURE:
-        picture = types.ImageContent(data=plain["base64"], mime_type=f"image/{plain['format']}")
-        return types.CallToolResult(content=[picture])
+    if isinstance(plain, dict) and plain.keys() >= PICTURE:
+        return types.CallToolResult(content=_picture(plain))
     structured = plain if isinstance(plain, dict) else {"result": plain}
     return types.CallToolResult(content=[types.TextContent(text=text_of(result, plain))], structured_content=structured)
 
 
 def output_schema(schema: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """The schema of the values above; None where a tool answers with a picture, or with no object."""
-    if schema is None or schema.get("properties", {}).keys() == PICTURE:
+    if schema is None or schema.get("properties", {}).keys() >= PICTURE:
         return None
     return dict(schema)
+
+
+def _picture(plain: dict[str, Any]) -> list[types.ContentBlock]:
+    """The picture, and what else is said of it, if anything is."""
+    mime = MIME.get(plain["format"], f"image/{plain['format']}")
+    shown: list[types.ContentBlock] = [types.ImageContent(data=plain["base64"], mime_type=mime)]
+    if plain.keys() > PICTURE:
+        rest = {name: value for name, value in plain.items() if name != "base64"}
+        shown.append(types.TextContent(text=msgspec.json.encode(rest).decode()))
+    return shown
 
 
 def text_of(result: Any, plain: Any = None) -> str:

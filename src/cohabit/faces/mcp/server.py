@@ -105,7 +105,11 @@ class McpFace:
         if headers.get("mcp-protocol-version") not in MODERN_PROTOCOL_VERSIONS:
             return False
         method = headers.get("mcp-method")
-        return method in AT_ONCE or (method == "tools/call" and headers.get("mcp-name") not in self._slow)
+        return method in AT_ONCE or (method == "tools/call" and not self._is_slow(headers.get("mcp-name", "")))
+
+    def _is_slow(self, tool: str) -> bool:
+        """May this tool wait? A world can have put a prefix before its name."""
+        return any(tool == name or tool.endswith(f"_{name}") for name in self._slow)
 
 
 def _backend_of(ctx: ServerRequestContext[Any, Any]) -> Backend:

@@ -107,9 +107,13 @@ export class Standings {
 }
 
 // -- the world --------------------------------------------------------------------------------
+const LARGE = 640; // points across
+
 export class WorldView {
   constructor() {
     this.picture = h("img", { class: "picture", hidden: true });
+    // A large picture is the thing to look at; a small one stands beside the text.
+    this.picture.addEventListener("load", () => this.element.classList.toggle("large", this.picture.naturalWidth >= LARGE));
     this.text = h("pre", { class: "world-text", tabindex: "0", role: "region", "aria-label": "The world, as you see it" });
     this.element = h("div", { class: "world-view" }, this.picture, this.text);
   }

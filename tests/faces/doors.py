@@ -1,0 +1,121 @@
+"""The ways into a house, one for each face, as clients of one shape: what holds over one must hold over all."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+from mcp import Client as SdkClient
+from mcp import StdioServerParameters
+from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
+
+from cohabit.errors import Unauthorized, by_code
+from cohabit.faces.bridge import bridge_app
+from cohabit.faces.python import connect
+from cohabit.faces.serve import serve
+from cohabit.house.house import House
+from cohabit.testing.faces import Client
+
+FACES = ["python", "http", "websocket", "mcp 2025-11-25", "mcp 2026-07-28", "mcp stdio"]
+Door = Callable[[str], AbstractAsyncContextManager[Client]]
+"""Given a token, a client."""
+
+
+class Tools:
+    """An MCP client in the shape of the others: a tool call is a call, an error result is raised."""
+
+    def __init__(self, sdk: SdkClient) -> None:
+        self._sdk = sdk
+
+    async def call(
+        self, command: str, args: Mapping[str, Any] | None = None, *, room: str | None = None, key: str | None = None
+    ) -> Any:
+        given = {**(args or {}), **({"room": room} if room else {})}
+        result = await self._sdk.call_tool(command, given, meta={"cohabit/key": key} if key else None)
+        if result.is_error:
+            raise by_code((result.structured_content or {})["error"])
+        if result.content[0].type == "image":
+            return {"format": "png", "base64": result.content[0].data}
+        values = result.structured_content or {}
+        return values["result"] if values.keys() == {"result"} else values  # MCP carries objects only
+
+
+@asynccontextmanager
+async def mcp_http(url: str, token: str, mode: str) -> AsyncIterator[Client]:
+    headers = {"authorization": f"Bearer {token}"}
+    async with httpx2.AsyncClient(headers=headers, timeout=30) as http:
+        answer = await http.post(f"{url}/mcp", json={})
+        if answer.status_code == 401:  # the SDK's client hides what the server said
+            raise by_code(answer.json()["error"])
+        async with SdkClient(streamable_http_client(f"{url}/mcp", http_client=http), mode=mode) as sdk:
+            yield Tools(sdk)
+
+
+@asynccontextmanager
+async def mcp_stdio(url: str, token: str, said: Path) -> AsyncIterator[Client]:
+    program = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "cohabit", "mcp", "--url", url],
+        env={"COHABIT_TOKEN": token, "PATH": "/usr/bin:/bin"},
+    )
+    with said.open("w") as log:
+        try:
+            async with SdkClient(stdio_client(program, errlog=log)) as sdk:
+                yield Tools(sdk)
+        except Exception:
+            if "UNAUTHORIZED" in said.read_text():  # it said so and left
+                raise Unauthorized(said.read_text()) from None
+            raise
+
+
+class BridgeClient:
+    """The WorldBox wire in the shape of the others."""
+
+    def __init__(self, http: httpx2.AsyncClient) -> None:
+        self._http = http
+
+    async def call(
+        self, command: str, args: Mapping[str, Any] | None = None, *, room: str | None = None, key: str | None = None
+    ) -> Any:
+        answer = (await self._http.post("/cmd", json={"name": command, "args": args or {}})).json()
+        if not answer["ok"]:
+            raise by_code(answer["error"])
+        return answer["result"]
+
+
+@asynccontextmanager
+async def bridge(house: House, token: str) -> AsyncIterator[Client]:
+    transport = httpx2.ASGITransport(app=bridge_app(house))
+    headers = {"authorization": f"Bearer {token}"}
+    async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1:8723", headers=headers) as http:
+        yield BridgeClient(http)
+
+
+@asynccontextmanager
+async def doors(face: str, house: House, tmp: Path) -> AsyncIterator[Door]:
+    """The way in over one face."""
+    if face == "python":
+        yield lambda token: connect(house, token)
+        return
+    if face == "bridge":
+        yield lambda token: bridge(house, token)
+        return
+    ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    serving = asyncio.ensure_future(serve(house, ready=ready.set_result))
+    url = await ready
+    count = iter(range(1000))
+    try:
+        yield {
+            "http": lambda token: connect(url, token, transport="http"),
+            "websocket": lambda token: connect(url, token),
+            "mcp 2025-11-25": lambda token: mcp_http(url, token, "legacy"),
+            "mcp 2026-07-28": lambda token: mcp_http(url, token, "auto"),
+            "mcp stdio": lambda token: mcp_stdio(url, token, tmp / f"stderr-{next(count)}"),
+        }[face]
+    finally:
+        serving.cancel()
+        await asyncio.gather(serving, return_exceptions=True)

@@ -1,0 +1,129 @@
+"""The page about the long run of Kingdoms: tables, and pictures drawn with Matplotlib (extra `bench`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from kingdoms_soak_results import Alone, Fought, Results
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+COLOURS = {"warlord": "#c0392b", "steward": "#2471a3", None: "#7f8c8d"}
+HEAD = """# Kingdoms, the long run
+
+Made by `make soak` (`python tools/kingdoms_soak.py` does the same): whole matches of built-in players in real rooms.
+What comes out depends on the seeds alone, so it is the same on every machine.
+"""
+
+
+def write_page(results: Results) -> None:
+    """Write the page and its pictures."""
+    images = DOCS / "images"
+    _draw_matches(results.matches, images / "kingdoms-matches.svg")
+    _draw_worlds(results.alone, images / "kingdoms-alone.svg")
+    (DOCS / "kingdoms-soak.md").write_text("\n".join(_lines(results)) + "\n", encoding="utf-8")
+
+
+# -- words ----------------------------------------------------------------------------------------
+def _lines(results: Results) -> Iterator[str]:
+    yield HEAD
+    claims = [(claim.words, claim.seen, "yes" if claim.holds else "**no**") for claim in results.claims()]
+    yield from _table(("what must hold", "seen", "holds"), claims)
+    yield from _of_matches(results.matches)
+    yield from _of_passive(results.passive)
+    yield from _of_alone(results.alone)
+
+
+def _of_matches(matches: Sequence[Fought]) -> Iterator[str]:
+    yield from ("", "## Warlord against steward", "")
+    yield "The preset `pvp` on 20 seeds, each played twice with the sides swapped."
+    yield from ("", "![How long matches take, and who wins](images/kingdoms-matches.svg)", "")
+    yield from _table(
+        ("seed", "first seat", "races", "ticks", "left", "wars", "cities taken", "same when replayed"),
+        [
+            (m.seed, m.brains[0], " and ".join(m.races), f"{m.tick:,}", _left(m), m.wars, m.cities_taken, _replayed(m))
+            for m in matches
+        ],
+    )
+    yield from ("", "How the races fare against each other, seeds and kings aside:", "")
+    yield from _table(("race", "won", "lost"), list(_by_race(matches)))
+
+
+def _by_race(matches: Sequence[Fought]) -> Iterator[tuple[str, int, int]]:
+    over = [match for match in matches if match.winner is not None]
+    for race in sorted({race for match in over for race in match.races}):
+        played = [match.winning_race == race for match in over if race in match.races]
+        yield race, sum(played), len(played) - sum(played)
+
+
+def _of_passive(matches: Sequence[Fought]) -> Iterator[str]:
+    yield from ("", "## A warlord and a neighbour who does nothing", "")
+    rows = [(m.seed, f"{m.tick:,}", _left(m), m.cities_taken) for m in matches]
+    yield from _table(("seed", "ticks", "left", "cities taken"), rows)
+
+
+def _of_alone(worlds: Sequence[Alone]) -> Iterator[str]:
+    yield from ("", "## Left alone", "", "Ten worlds without players, 50,000 ticks each.", "")
+    yield from ("![Ten worlds over time](images/kingdoms-alone.svg)", "")
+    head = "seed", "kingdoms at the end", "people at the end", "wars begun", "wars ended", "cities taken", "rebellions"
+    rows = [
+        (w.seed, w.kingdoms, w.samples[-1].people, w.wars_begun, w.wars_ended, w.cities_taken, w.rebellions, w.silence)
+        for w in worlds
+    ]
+    yield from _table((*head, "longest silence, in ticks"), rows)
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> Iterator[str]:
+    yield f"| {' | '.join(head)} |"
+    yield "|" + "---|" * len(head)
+    for row in rows:
+        yield f"| {' | '.join(map(str, row))} |"
+
+
+def _replayed(match: Fought) -> str:
+    return "" if match.replays is None else "yes" if match.replays else "**no**"
+
+
+def _left(match: Fought) -> str:
+    return "both" if match.winner is None else match.winning_brain or "the neighbour"
+
+
+# -- pictures -------------------------------------------------------------------------------------
+def _figure(rows: int, height: float) -> tuple[Any, Any]:
+    import matplotlib  # here, because only a finished run needs it
+
+    matplotlib.use("svg")
+    matplotlib.rcParams.update({"svg.hashsalt": "cohabit", "font.size": 9, "axes.grid": True, "grid.alpha": 0.3})
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(rows, 1, figsize=(8, height), sharex=True, layout="constrained")
+    return figure, axes
+
+
+def _save(figure: Any, path: Path) -> None:
+    figure.savefig(path, metadata={"Date": None})
+
+
+def _draw_matches(matches: Sequence[Fought], path: Path) -> None:
+    figure, axes = _figure(1, 3)
+    for brain, colour in COLOURS.items():
+        found = [match for match in matches if match.winning_brain == brain]
+        if found:
+            label = f"{brain or 'nobody'} wins ({len(found)})"
+            axes.scatter([m.seed for m in found], [m.tick for m in found], color=colour, label=label, alpha=0.8)
+    axes.set(xlabel="seed", ylabel="ticks", ylim=(0, None), xticks=sorted({match.seed for match in matches}))
+    axes.legend()
+    _save(figure, path)
+
+
+def _draw_worlds(worlds: Sequence[Alone], path: Path) -> None:
+    figure, rows = _figure(3, 8)
+    for axes, what in zip(rows, ("people", "kingdoms", "wars"), strict=True):
+        for world in worlds:
+            ticks = [sample.tick for sample in world.samples]
+            axes.plot(ticks, [getattr(sample, what) for sample in world.samples], label=f"seed {world.seed}", lw=1)
+        axes.set(ylabel=what, ylim=(0, None))
+    rows[0].legend(ncols=5, fontsize=7)
+    rows[-1].set(xlabel="tick")
+    _save(figure, path)
