@@ -26,7 +26,7 @@ run: $(VENV)/.base ## a house with a demo room, in the browser
 test: $(VENV)/.test needs ## the tests
 	@$(BIN)/python -m pytest $(ARGS)
 
-soak: $(VENV)/.test needs ## the tests that take minutes
+soak: $(VENV)/.test $(VENV)/.bench needs ## the tests that take minutes
 	@$(BIN)/python -m pytest -m soak --timeout=3600 $(ARGS)
 
 check: $(VENV)/.check ## lint, format and types

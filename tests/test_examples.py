@@ -1,16 +1,24 @@
 """What is shown to newcomers works: every program in `examples/`, and every world in the documentation."""
 
+import json
+import os
 import re
+import socket
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from cohabit.registry import find_world
+from cohabit.room.scenario import parse_scenario, read_scenario
 from cohabit.testing.checker import check_world
 
 ROOT = Path(__file__).parent.parent
 EXAMPLES = ROOT / "examples"
+MULTI_AGENT = EXAMPLES / "scenarios" / "multi-agent"
 LAST_LINES = {
     "two_agents.py": r"\d+ entries on record; run again they give the same room: True",
     "over_the_wire.py": r"ok: one game over three wires; (ada|bob|cleo) wins with \d+",
@@ -37,6 +45,73 @@ def test_an_example_runs_and_says_that_it_worked(name: str, tmp_path: Path) -> N
     assert done.returncode == 0, done.stderr
     assert re.fullmatch(LAST_LINES[name], done.stdout.splitlines()[-1]), done.stdout
     assert done.stderr == ""
+
+
+SCENARIOS = sorted(path.name for path in MULTI_AGENT.glob("*.json"))
+
+
+def test_the_four_scenarios_of_the_bridge_are_shown() -> None:
+    assert SCENARIOS == ["coop.json", "hierarchical.json", "pvp.json", "sandbox.json"]
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_a_scenario_that_is_shown_is_the_preset_without_its_built_in_players_and_holds_no_token(name: str) -> None:
+    raw = json.loads((MULTI_AGENT / name).read_text(encoding="utf-8"))
+    assert raw["_comment"]
+    assert all("token" not in agent for agent in raw["agents"])
+    shown, preset = parse_scenario(json.dumps(raw)), read_scenario(name.removesuffix(".json"))
+    for agent in preset.agents:
+        agent.brain = None
+    assert shown == preset
+    assert find_world(shown.world).spec.bridge
+
+
+@contextmanager
+def pvp_room(home: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    """A real house with the example's room: the address of its bridge, and the tokens it shows."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    cohabit = str(Path(sys.executable).with_name("cohabit"))
+    words = ["up", str(MULTI_AGENT / "pvp.json"), "--data", "house", "--port", "0", "--bridge-port", str(port)]
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("COHABIT_", "WORLDBOX_"))}
+    kept |= {"HOME": str(home), "PYTHONUNBUFFERED": "1"}
+    with subprocess.Popen([cohabit, *words], stdout=subprocess.PIPE, text=True, cwd=home, env=kept) as house:
+        try:
+            assert house.stdout is not None
+            tokens: dict[str, str] = {}
+            for line in house.stdout:
+                if found := re.match(r"(athena|ares) .* (\w{48})$", line):
+                    tokens[found[1]] = found[2]
+                if "The house is open" in line:
+                    break
+            yield f"http://127.0.0.1:{port}", tokens
+        finally:
+            house.kill()
+
+
+def smoke(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    program = [sys.executable, str(MULTI_AGENT / "pvp_smoke.py"), *words]
+    kept = {k: v for k, v in os.environ.items() if not k.endswith("_TOKEN")}
+    return subprocess.run(program, cwd=home, capture_output=True, text=True, timeout=60, env=kept)
+
+
+def test_the_pvp_smoke_passes_at_a_real_room_and_fails_with_a_clear_line_where_something_is_wrong(
+    tmp_path: Path,
+) -> None:
+    with pvp_room(tmp_path) as (bridge, tokens):
+        done = smoke(tmp_path, "--bridge", bridge, "--athena", tokens["athena"], "--ares", tokens["ares"])
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.splitlines()[-1] == "all checks passed"
+        assert done.stdout.count("ok   ") == 11
+        swapped = smoke(tmp_path, "--bridge", bridge, "--athena", tokens["ares"], "--ares", tokens["athena"])
+        assert swapped.returncode == 1
+        assert re.fullmatch(r"FAILED: athena is athena, a faction player; the bridge says: .*\n", swapped.stderr)
+        unknown = smoke(tmp_path, "--bridge", bridge, "--athena", "nobody", "--ares", "nobody")
+        assert (unknown.returncode, unknown.stderr[:23]) == (1, "FAILED: [UNAUTHORIZED] ")
+    gone = smoke(tmp_path, "--bridge", bridge, "--athena", "a", "--ares", "b")
+    assert (gone.returncode, gone.stderr[:24]) == (1, "FAILED: nothing answers ")
+    assert smoke(tmp_path).returncode == 2
 
 
 @pytest.mark.parametrize("name", WORLDS)

@@ -13,8 +13,8 @@ class Agent(Protocol):
     def initialize(self, game_desc: str, action_space: ActionSpace) -> None:
         """Called once, with what the world is and what can be done in it."""
 
-    def decide(self, observation: Observation) -> Action:
-        """Choose an action. Runs off the event loop, so it may take its time."""
+    def decide(self, observation: Observation) -> Action | None:
+        """Choose an action; None: nothing now. Runs off the event loop, so it may take its time."""
 
     def reflect(self, result: ActionResult) -> None:
         """Learn what came of it."""

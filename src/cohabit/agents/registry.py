@@ -10,6 +10,13 @@ BRAINS = {
     "random": "cohabit.agents.brains.scripted:Random",
     "nim-master": "cohabit.agents.brains.scripted:NimMaster",
     "lamplighter": "cohabit.agents.brains.lanterns:Lamplighter",
+    "warlord": "cohabit.agents.brains.kingdoms.kings:Warlord",
+    "steward": "cohabit.agents.brains.kingdoms.kings:Steward",
+    "ecologist": "cohabit.agents.brains.kingdoms.gods:Ecologist",
+    "civilizer": "cohabit.agents.brains.kingdoms.gods:Civilizer",
+    "calamity": "cohabit.agents.brains.kingdoms.gods:Calamity",
+    "dungeon-master": "cohabit.agents.brains.kingdoms.story:DungeonMaster",
+    "chronicler": "cohabit.agents.brains.kingdoms.story:Chronicler",
 }
 
 

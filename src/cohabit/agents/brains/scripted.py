@@ -16,7 +16,7 @@ class Scripted:
     def initialize(self, game_desc: str, action_space: ActionSpace) -> None:
         self.actions = action_space
 
-    def decide(self, observation: Observation) -> Action:
+    def decide(self, observation: Observation) -> Action | None:
         raise NotImplementedError
 
     def reflect(self, result: ActionResult) -> None:

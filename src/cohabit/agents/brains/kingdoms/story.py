@@ -1,0 +1,141 @@
+"""Those who tell the story: a dungeon master who drives it, and a chronicler who writes down what there was."""
+
+from collections import deque
+from collections.abc import Iterator
+
+from cohabit.agents.brains.kingdoms.reading import City, Reading, broadcast, power, read
+from cohabit.agents.brains.scripted import Scripted
+from cohabit.model.action import Action
+from cohabit.model.observation import Event, Observation
+
+CHAPTER = 700
+"""Ticks from one chapter to the next."""
+BOONS = {
+    "faith": "The temples of {who} are full of light tonight. Use it before it fades.",
+    "bounty": "Whoever sleeps in {city} dreams of bread, and wakes to it. A gift to {who}; think of what you owe.",
+    "masonry": "Stone lies ready at the gates of {city}. Build, {who}: somebody is coming.",
+    "blessing": "The soldiers of {who} feel no cold any more. A small push for the smaller crown.",
+}
+TRIALS = {
+    "bandit": "Strangers with knives were seen near {city}. {who} is rich; let us see whether it is also awake.",
+    "cloud_storm": "Clouds gather over {city}. The sky has noticed {who}.",
+    "discord": "There is talk in the taverns of {city} that {who} needs another crown.",
+    "locusts": "The fields of {city} hum. {who} has eaten well; now others do.",
+}
+BRUSHES = {"blessing": 8, "locusts": 4}
+"""Powers with a brush, and how wide it is here."""
+PASSAGE = 600
+"""Ticks that a passage of the chronicle covers."""
+DEEDS_TOLD = 4
+REMEMBERED = 64
+OPENINGS = (
+    "Thus it is written:",
+    "So the old ones tell it:",
+    "Let nobody say it was forgotten:",
+    "Dip the pen, and put it down:",
+)
+QUIET = ("Grass grew. Nobody came to tell of anything else.", "These were quiet years, and nobody trusted them.")
+
+
+class DungeonMaster(Scripted):
+    """Leads the players through a story: a word to all, then boons for the weakest and trials for the strongest."""
+
+    def __init__(self, purpose: str = "dungeon-master") -> None:
+        super().__init__(purpose)
+        self._begin()
+
+    def _begin(self) -> None:
+        self.chapter = 0
+        self.next = 0  # the tick at which the next chapter begins
+        self.deeds: list[Action] = []  # what is still to be done in this one
+
+    def decide(self, observation: Observation) -> Action | None:
+        world = read(observation)
+        if world.tick + CHAPTER < self.next:  # another world has begun
+            self._begin()
+        if not self.deeds and world.tick >= self.next:
+            self.deeds = self._chapter(world)
+            self.next, self.chapter = world.tick + CHAPTER, self.chapter + 1
+        return self.deeds.pop(0) if self.deeds else None
+
+    def _chapter(self, world: Reading) -> list[Action]:
+        players = {name: line for name, line in world.kingdoms.items() if line.player}
+        if not self.chapter:
+            names = " and ".join(players) or "nobody"
+            return [broadcast(f"One land, one throne. {names}, who of you is to sit on it? I shall watch.", "story")]
+        ranked = sorted(players, key=lambda name: (players[name].people, name))
+        if len(ranked) < 2:
+            return []
+        boon = self.chapter % 2 == 1
+        who = ranked[0] if boon else ranked[-1]
+        found = world.biggest_city(players[who].id)
+        return self._turn_of_fate(who, *found, boon) if found is not None else []
+
+    def _turn_of_fate(self, who: str, city_name: str, city: City, boon: bool) -> list[Action]:
+        fates = BOONS if boon else TRIALS
+        what = self.stream.choice(list(fates))
+        word = broadcast(fates[what].format(who=who, city=city_name), "story")
+        why = f"{who} is the {'weaker' if boon else 'stronger'} one"
+        if what == "bandit":
+            place = {"x": city.x, "y": city.y, "count": 3, "adult": True}
+            return [word, Action("spawn", {"entity_id": what, **place}, why)]
+        brush = {"radius": BRUSHES[what]} if what in BRUSHES else {}
+        return [word, power(what, city, why, **brush)]
+
+
+class Chronicler(Scripted):
+    """Writes down what it saw, a passage at a time, and reads it to everybody. It never acts."""
+
+    def __init__(self, purpose: str = "chronicler") -> None:
+        super().__init__(purpose)
+        self._begin(0)
+
+    def _begin(self, tick: int) -> None:
+        self.next = tick + PASSAGE
+        self.heard: list[Event] = []
+        self.known: deque[str] = deque(maxlen=REMEMBERED)
+
+    def decide(self, observation: Observation) -> Action | None:
+        world = read(observation)
+        if world.tick + PASSAGE < self.next:  # another world has begun
+            self._begin(world.tick)
+        self._listen(observation)
+        if world.tick < self.next:
+            return None
+        passage = self._passage(world)
+        self.next, self.heard = world.tick + PASSAGE, []
+        return broadcast(passage, "chronicle")
+
+    def _listen(self, seen: Observation) -> None:
+        for event in seen.recent_events:
+            if event.description not in self.known:
+                self.known.append(event.description)
+                self.heard.append(event)
+
+    def _passage(self, world: Reading) -> str:
+        """The weightiest of the latest deeds, and how the world stands."""
+        weighty = [event for event in self.heard if event.type == "danger"] or self.heard
+        told = weighty[-DEEDS_TOLD:]
+        deeds = " ".join(_by_year([event.description for event in told])) or self.stream.choice(QUIET)
+        return f"{self.stream.choice(OPENINGS)} {deeds} {_standing(world)}"
+
+
+def _by_year(deeds: list[str]) -> Iterator[str]:
+    """Deeds as sentences; a year is named once. What is reported begins with ``year 12: ``."""
+    before = ""
+    for deed in deeds:
+        year, _, what = deed.partition(": ")
+        what = what.replace("The ", "the ", 1) if year != before and what.startswith("The ") else what
+        yield what if year == before else f"In {year} {what}"
+        before = year
+
+
+def _standing(world: Reading) -> str:
+    ranked = sorted(world.kingdoms.items(), key=lambda found: (-found[1].people, found[1].id))
+    if not ranked:
+        return "No crown is left in all the land."
+    name, first = ranked[0]
+    wars = f", and {len(world.wars)} wars are fought" if len(world.wars) > 1 else ", and there is war" * len(world.wars)
+    if len(ranked) == 1:
+        return f"{name} stands alone, {first.people} souls strong."
+    return f"Of {len(ranked)} crowns {name} is the greatest, {first.people} souls strong{wars}."
