@@ -128,6 +128,10 @@ class Server(uvicorn.Server):
             for number in (signal.SIGINT, signal.SIGTERM):
                 loop.remove_signal_handler(number)
 
+    def handle_exit(self, sig: int, frame: Any) -> None:
+        """A second signal changes nothing: stopping is a matter of seconds, and half of it would look like a crash."""
+        self.should_exit = True
+
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
