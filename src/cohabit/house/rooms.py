@@ -11,6 +11,7 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from cohabit.errors import (
@@ -222,7 +223,9 @@ class RoomHost:
                 call.run(self.room, at)
             self._work_since += time.thread_time() - worked
             self._begun = loop.time()
-            loop.call_soon_threadsafe(self._ran_on_thread, batch, self._prepare())
+            frames = self._prepare()
+            with suppress(RuntimeError):  # the loop is closed, and nobody waits any more
+                loop.call_soon_threadsafe(self._ran_on_thread, batch, frames)
 
         self._deadline = loop.call_later(self.settings.world_deadline_s, self._look_at_thread, batch)
         self._thread.submit(job)
