@@ -23,6 +23,7 @@ BUILT_IN = {
     "tictactoe": "cohabit.worlds.tictactoe:TicTacToe",
     "lanterns": "cohabit.worlds.lanterns:Lanterns",
     "kingdoms": "cohabit.worlds.kingdoms.world:Kingdoms",
+    "statecraft": "cohabit.worlds.statecraft.world:Statecraft",
 }
 REMOTE = {"worldbox": "cohabit.worlds.worldbox:WorldBox"}
 """Worlds that are elsewhere. Their rooms are opened with the way there (``cohabit worldbox``), so no list has them."""

@@ -9,7 +9,7 @@ from cohabit.room.scenario import AgentSpec, Scenario
 from cohabit.testing.checker import CHECKS, Report, check_world
 
 TALLY = (Path(__file__).parent / "tally.py").read_text()
-SHORT = {"lanterns": {"ticks": 40}, "kingdoms": {"zones_x": 2, "zones_y": 2, "kingdoms": 2}}
+SHORT = {"lanterns": {"ticks": 40}, "kingdoms": {"zones_x": 2, "zones_y": 2, "kingdoms": 2}, "statecraft": {"turns": 3}}
 """Settings under which a game ends while it is being checked, or at least is small."""
 LARGE = ["kingdoms"]
 """Worlds of which a few steps have to do here; their endings are tested with them."""

@@ -17,6 +17,15 @@ BRAINS = {
     "calamity": "cohabit.agents.brains.kingdoms.gods:Calamity",
     "dungeon-master": "cohabit.agents.brains.kingdoms.story:DungeonMaster",
     "chronicler": "cohabit.agents.brains.kingdoms.story:Chronicler",
+    "passive": "cohabit.agents.brains.statecraft:Passive",
+    "trader": "cohabit.agents.brains.statecraft:Trader",
+    "ring-builder": "cohabit.agents.brains.statecraft:RingBuilder",
+    "free-rider": "cohabit.agents.brains.statecraft:FreeRider",
+    "hawk": "cohabit.agents.brains.statecraft:Hawk",
+    "grudger": "cohabit.agents.brains.statecraft:Grudger",
+    "tit-for-tat": "cohabit.agents.brains.statecraft:TitForTat",
+    "opportunist": "cohabit.agents.brains.statecraft:Opportunist",
+    "peace-enforcer": "cohabit.agents.brains.statecraft:PeaceEnforcer",
 }
 
 

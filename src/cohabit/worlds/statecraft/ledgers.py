@@ -1,0 +1,96 @@
+"""What a turn is worked out on: the standing of the nations, and the ledgers of one turn under their known names."""
+
+from typing import Any
+
+from msgspec import Struct
+
+Amounts = dict[str, int]
+"""nation -> number"""
+Flows = dict[str, dict[str, int]]
+"""nation -> other nation -> number; nations with nothing to report have an empty dict"""
+Texts = dict[str, str]
+
+
+class Standing(Struct):
+    """What lasts from turn to turn. Money does not: what is left of it becomes welfare."""
+
+    turn: int
+    mils: Amounts
+    territories: dict[str, list[str]]  # each list sorted
+    welfare: Amounts
+    capitals: Texts = {}
+    graph: dict[str, list[str]] | None = None  # territory -> its neighbours, both ways, sorted; None: no map
+    history: Texts = {}  # each nation's own, compressed
+    summaries: dict[str, list[tuple[int, str]]] = {}
+
+    @property
+    def nations(self) -> list[str]:
+        """In name order, as everything is worked out."""
+        return sorted(self.mils)
+
+
+class Ledgers(Struct):
+    """One turn. A phase reads what earlier phases wrote and writes its own; none is written twice."""
+
+    # phase 0: intentions, for every nation
+    d_mil_purchase_intent: Amounts = {}
+    d_global_attacks: Flows = {}  # as ordered
+    d_territory_cession: dict[str, dict[str, list[str]]] = {}
+    d_money_grants: Flows = {}
+    d_messages_sent: dict[str, Texts] = {}
+    d_turn_summary: Texts = {}  # summary_last_turn
+    d_history_summary: Texts = {}
+    d_reasoning: Texts = {}
+    d_mils_disband_intent: Amounts = {}
+    d_keeps_word_report: Flows = {}
+    d_aggressor_report: Flows = {}
+    # phase 1
+    d_gross_income: Amounts = {}
+    # phase 2
+    d_attacks_clamped: Flows = {}
+    d_global_attacked: Flows = {}  # target -> attacker -> mils, after the clamp
+    d_attacking_mils: Amounts = {}
+    d_defense_mils: Amounts = {}
+    # phase 3
+    d_damage_received: Flows = {}  # target -> attacker -> damage
+    d_total_damage_received: Amounts = {}
+    d_available_money: Amounts = {}  # after damage
+    # phase 4
+    d_upkeep_cost: Amounts = {}
+    d_mils_disbanded_upkeep: Amounts = {}
+    d_money_after_upkeep: Amounts = {}
+    # phase 5
+    d_mil_purchased: Amounts = {}
+    d_money_after_purchases: Amounts = {}
+    # phase 6
+    d_mils_lost_by_attacker: Amounts = {}
+    # phase 7
+    d_grants_paid: Flows = {}  # giver -> receiver
+    d_grants_received: Flows = {}  # receiver -> giver
+    d_trade_bonus: Amounts = {}
+    d_total_welfare_this_turn: Amounts = {}
+    # phase 8
+    d_mils_disbanded_voluntary: Amounts = {}
+    d_mils_disbanded_total: Amounts = {}
+
+
+class Dropped(Struct, frozen=True):
+    """Something that a nation sent and that does not count. ``field`` is ``*`` where the whole answer was no object."""
+
+    nation: str
+    field: str
+    reason: str
+
+
+class Turn(Struct):
+    """What came of a turn."""
+
+    end: Standing
+    ledgers: Ledgers
+    dropped: list[Dropped]
+    cessions_done: list[tuple[str, str, str]]  # giver, receiver, territory
+    cessions_refused: list[tuple[str, str, str, str]]  # and why
+
+
+Answers = dict[str, Any]
+"""nation -> what it handed in: an object, a JSON text, anything at all; who is missing handed in nothing"""

@@ -1,0 +1,419 @@
+"""Phase 0: what counts of an answer, what does not, and that nobody's answer reaches anybody else."""
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cohabit.worlds.statecraft import (
+    AGENT_ACTION_SCHEMA,
+    Agent,
+    DefaultAgent,
+    Rules,
+    run_turn,
+    take_in,
+    translate_agent_actions_to_intentions,
+)
+from cohabit.worlds.statecraft.json_text import DEEPEST, read_json
+from cohabit.worlds.statecraft.schema import FIELDS, LARGEST_ORDER
+
+from .tables import NAMES, answers, standing, standings
+
+STRICT, LENIENT = Rules(), Rules(intake="lenient")
+LEDGERS = {
+    "purchase_mils": "d_mil_purchase_intent",
+    "attacks": "d_global_attacks",
+    "cede_territories": "d_territory_cession",
+    "money_grants": "d_money_grants",
+    "messages": "d_messages_sent",
+    "summary_last_turn": "d_turn_summary",
+    "history_summary": "d_history_summary",
+    "reasoning": "d_reasoning",
+    "disband_mils": "d_mils_disband_intent",
+    "keeps_word_report": "d_keeps_word_report",
+    "aggressor_report": "d_aggressor_report",
+}
+GOOD: dict[str, Any] = {
+    "purchase_mils": 5,
+    "attacks": {"Boreas": 10},
+    "cede_territories": {"Boreas": ["a1"]},
+    "money_grants": {"Demeter": 20},
+    "messages": {"all": "peace", "Circe": "psst", "Ares": "note to self"},
+    "summary_last_turn": "quiet",
+    "history_summary": "long ago",
+    "reasoning": "because",
+    "disband_mils": 1,
+    "keeps_word_report": {"Ares": 10, "Boreas": 1},
+    "aggressor_report": {"Circe": 3},
+}
+INFINITE = float("inf")
+
+
+def intended(answer: Any, rules: Rules = STRICT) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+    """What Ares intends by this, by field, and the log."""
+    ledgers, dropped = take_in(standing(), {"Ares": answer}, rules)
+    assert all(each.nation == "Ares" for each in dropped)
+    return (
+        {field: getattr(ledgers, name)["Ares"] for field, name in LEDGERS.items()},
+        [(each.field, each.reason) for each in dropped],
+    )
+
+
+NOTHING, _ = intended({})
+
+
+class Hostile(dict[str, Any]):
+    """An object that misbehaves when it is looked at."""
+
+    def keys(self) -> Any:
+        raise RuntimeError("boo")
+
+    def __iter__(self) -> Any:
+        raise RuntimeError("boo")
+
+
+class Bomb:
+    """A name that goes off when it is looked up."""
+
+    def __init__(self) -> None:
+        self.looks = 0
+
+    def __hash__(self) -> int:
+        self.looks += 1
+        if self.looks > 1:
+            raise RuntimeError("boo")
+        return 1
+
+
+def test_an_answer_that_goes_off_while_it_is_read_counts_for_nothing_at_all() -> None:
+    found, log = intended({"disband_mils": -1, "purchase_mils": 3, "attacks": {Bomb(): 1}, "zeal": 1})
+    assert found == NOTHING
+    assert log == [("*", "cannot be read: RuntimeError")]
+
+
+def test_every_field_has_its_ledger_and_a_valid_answer_is_taken_as_it_is() -> None:
+    assert intended(GOOD) == (GOOD, [])
+    assert intended(json.dumps(GOOD)) == (GOOD, [])
+    assert intended(json.dumps(GOOD).encode()) == (GOOD, [])
+    assert tuple(LEDGERS) == FIELDS
+
+
+def test_every_nation_is_in_every_ledger_though_nobody_answers() -> None:
+    ledgers, dropped = take_in(standing(), {}, STRICT)
+    for name in LEDGERS.values():
+        assert list(getattr(ledgers, name)) == NAMES
+    assert dropped == []
+    assert NOTHING == {
+        "purchase_mils": 0, "attacks": {}, "cede_territories": {}, "money_grants": {}, "messages": {},
+        "summary_last_turn": "", "history_summary": "", "reasoning": "", "disband_mils": 0,
+        "keeps_word_report": {}, "aggressor_report": {},
+    }  # fmt: skip
+
+
+NOT_OBJECTS = [
+    None, True, 7, 1.5, INFINITE, float("nan"), [], [GOOD], "", "null", "[]", '"text"', "17", "{", '{"attacks": }',
+    "{'purchase_mils': 1}", "[" * 100_000, '{"a":' * 100_000, "x" * 10_000_000, b"\xff\xfe", b"", object(), Hostile(a=1),
+    ValueError("the agent fell over"), TimeoutError(), "\ud800", "\x00", set("ab"), lambda: GOOD, '"' + '\\"' * 300_000,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("rules", [STRICT, LENIENT], ids=["strict", "lenient"])
+@pytest.mark.parametrize("bad", range(len(NOT_OBJECTS)))
+def test_what_is_no_object_is_dropped_whole_and_leaves_the_others_as_if_it_had_passed(bad: int, rules: Rules) -> None:
+    others = {"Ares": GOOD, "Circe": {"attacks": {"Boreas": 3}, "money_grants": {"Ares": 4}}}
+    passed = run_turn(standing(), others, rules)
+    found = run_turn(standing(), {**others, "Boreas": NOT_OBJECTS[bad]}, rules)
+    assert [(each.nation, each.field) for each in found.dropped] == [("Boreas", "*")]
+    found.dropped = passed.dropped
+    assert found == passed
+
+
+BAD_FIELDS: dict[str, list[Any]] = {
+    "purchase_mils": [-1, "7", 3.9, 3.0, True, None, [], {}, INFINITE, float("nan"), object()],
+    "attacks": [[], None, 3, "Boreas", {"Boreas": -1}, {"Boreas": "7"}, {"Boreas": True}, {"Boreas": 1.0},
+                {"Boreas": INFINITE}, {"Boreas": {}}, {"Circe": 2, "Boreas": None}, {"Circe": 2, "nobody": "x"}],
+    "cede_territories": [[], {"Boreas": "a1"}, {"Boreas": ["a1", 7]}, {"Boreas": {"a1": 1}}, {"Boreas": None}],
+    "money_grants": [[], [["Boreas", 3]], {"Boreas": -3}, {"Boreas": False}, {"Circe": 1, "Boreas": "1"}],
+    "messages": [[], "hello", {"all": 3}, {"all": "good", "Boreas": None}, {"all": "half \ud800"}],
+    "summary_last_turn": [3, None, [], {}, "half \udfff"],
+    "history_summary": [3, None, ["a"]],
+    "reasoning": [3, None, {"a": "b"}],
+    "disband_mils": [-1, "2", 1e300, False],
+    "keeps_word_report": [[], None, 7],
+    "aggressor_report": [[], "Boreas", True],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("field", BAD_FIELDS)
+def test_strictly_a_field_that_breaks_the_schema_is_dropped_whole_and_alone(field: str) -> None:
+    for bad in BAD_FIELDS[field]:
+        found, log = intended({**GOOD, field: bad})
+        assert found == {**GOOD, field: NOTHING[field]}, bad
+        assert [name for name, _ in log] == [field], bad
+
+
+def test_ratings_are_judged_one_by_one() -> None:
+    report = {"Ares": 0, "Boreas": 11, "Circe": 10, "Demeter": "7", "nobody": 5}
+    found, log = intended({"keeps_word_report": report, "aggressor_report": {"Ares": 1}})
+    assert found["keeps_word_report"] == {"Circe": 10}
+    assert found["aggressor_report"] == {"Ares": 1}
+    assert [reason.split(":")[0] for _, reason in log] == ["Ares", "Boreas", "Demeter", "nobody"]
+
+
+def test_unknown_names_oneself_and_land_that_is_not_ones_own_go_alone() -> None:
+    found, log = intended({
+        "attacks": {"Boreas": 1, "nobody": 2, "Ares": 3},
+        "money_grants": {"Boreas": 1, "nobody": 2, "Ares": 3},
+        "messages": {"nobody": "x", "Ares": "y", "all": "z"},
+        "cede_territories": {"Boreas": ["a1", "b0", "nowhere", "a1"], "Circe": ["a1"], "Ares": ["a1"], "nobody": ["a1"]},
+    })  # fmt: skip
+    assert found == {
+        **NOTHING,
+        "attacks": {"Boreas": 1},
+        "money_grants": {"Boreas": 1},
+        "messages": {"Ares": "y", "all": "z"},
+        "cede_territories": {"Boreas": ["a1"]},
+    }
+    assert log == [
+        ("attacks", "Ares: that is yourself"),
+        ("attacks", "nobody: there is no such nation"),
+        ("cede_territories", "Ares: that is yourself"),
+        ("cede_territories", "b0 to Boreas: not yours"),
+        ("cede_territories", "nowhere to Boreas: not yours"),
+        ("cede_territories", "a1 to Boreas: named twice"),
+        ("cede_territories", "a1 to Circe: borders none of its land"),
+        ("cede_territories", "nobody: there is no such nation"),
+        ("money_grants", "Ares: that is yourself"),
+        ("money_grants", "nobody: there is no such nation"),
+        ("messages", "nobody: there is no such nation"),
+    ]
+
+
+@pytest.mark.parametrize("field", ["attacks", "money_grants"])
+def test_oneself_is_no_target_though_everything_else_is_right(field: str) -> None:
+    assert intended({field: {"Ares": 3}}) == (NOTHING, [(field, "Ares: that is yourself")])
+
+
+def test_without_a_map_land_may_go_to_anybody() -> None:
+    ledgers, dropped = take_in(standing(graph=False), {"Ares": {"cede_territories": {"Demeter": ["a1"]}}}, STRICT)
+    assert ledgers.d_territory_cession["Ares"] == {"Demeter": ["a1"]}
+    assert dropped == []
+
+
+def test_a_field_that_there_is_not_is_dropped_and_logged_under_its_name() -> None:
+    found, log = intended({**GOOD, "zeal": 1, "attack": {}, "x" * 1000: 1})
+    assert found == GOOD
+    assert [field for field, _ in log] == ["attack", "x" * 39 + "…", "zeal"]
+
+
+def test_the_old_name_of_the_summary_is_taken_where_the_new_one_is_missing() -> None:
+    assert intended({"summary": "old"})[0]["summary_last_turn"] == "old"
+    assert intended({"summary": "old"})[1] == [("summary", "taken as summary_last_turn, which is its name now")]
+    found, log = intended({"summary": "old", "summary_last_turn": "new"})
+    assert found["summary_last_turn"] == "new"
+    assert log == [("summary", "summary_last_turn is there as well")]
+
+
+def test_the_default_agent_passes_and_its_lists_are_told() -> None:
+    agent = DefaultAgent(max_summary_len=4)
+    agent.summary = "peaceful"
+    assert isinstance(agent, Agent)
+    found, log = intended(agent.act({}))
+    assert found == {**NOTHING, "summary_last_turn": "peac"}
+    assert [field for field, _ in log] == ["money_grants", "messages", "summary"]
+    assert agent.act({})["summary"] == agent.summary == "peac"
+
+
+def test_leniently_numbers_are_made_out_of_texts_and_fractions_and_the_rest_goes_entry_by_entry() -> None:
+    answer = {
+        "purchase_mils": "7",
+        "attacks": {"Boreas": 3.9, "Circe": True, "Demeter": "many"},
+        "money_grants": {"Boreas": INFINITE, "Circe": -4, "Demeter": " 12 "},
+        "cede_territories": {"Boreas": ["a1", 3, None], "Circe": "a1"},
+        "messages": {"all": 7, "Circe": "psst"},
+        "disband_mils": "9" * 50,
+        "keeps_word_report": {"Circe": "9", "Boreas": "11"},
+        "reasoning": 8,
+    }
+    found, log = intended(answer, LENIENT)
+    assert found == {
+        **NOTHING,
+        "purchase_mils": 7,
+        "attacks": {"Boreas": 3},
+        "money_grants": {"Demeter": 12},
+        "cede_territories": {"Boreas": ["a1"]},
+        "messages": {"Circe": "psst"},
+        "keeps_word_report": {"Circe": 9},
+    }
+    assert [field for field, _ in log] == [
+        "attacks", "attacks", "cede_territories", "cede_territories", "money_grants", "money_grants", "messages",
+        "reasoning", "disband_mils", "keeps_word_report",
+    ]  # fmt: skip
+
+
+def test_reasoning_is_cut_to_fifty_words_and_texts_to_their_limits() -> None:
+    found, log = intended({"reasoning": "so  it is " * 30, "summary_last_turn": "s" * 10_000_000})
+    assert found["reasoning"] == ("so  it is " * 17)[:-4]
+    assert len(found["reasoning"].split()) == 50
+    assert found["summary_last_turn"] == "s" * 2048
+    assert log == [("summary_last_turn", "cut to 2048 characters"), ("reasoning", "cut to 50 words")]
+    assert intended({"reasoning": " w" * 50 + " "})[1] == []
+    assert len(intended({"messages": {"all": "é" * 10_000_000}})[0]["messages"]["all"]) == 4096
+
+
+def test_a_number_beyond_everything_is_counted_as_the_largest_there_is() -> None:
+    found, log = intended('{"purchase_mils": 1' + "0" * 9_000 + ', "attacks": {"Boreas": 99999999999999}}')
+    assert found["purchase_mils"] == found["attacks"]["Boreas"] == LARGEST_ORDER
+    assert len(log) == 2
+    assert intended('{"disband_mils": -1' + "0" * 9_000 + "}")[0]["disband_mils"] == 0
+
+
+def test_a_number_that_is_none_costs_its_field_and_not_the_answer() -> None:
+    for number in ("1e999", "-1e999", "NaN", "Infinity", "1." + "0" * 2_000_000):
+        found, log = intended(f'{{"purchase_mils": {number}, "disband_mils": 2}}')
+        assert found == {**NOTHING, "disband_mils": 2}
+        assert [field for field, _ in log] == ["purchase_mils"]
+
+
+def test_what_is_nested_too_deeply_costs_its_field_and_not_the_answer() -> None:
+    for deep in ("[" * 50_000 + "]" * 50_000, '{"a":' * 50_000 + "1" + "}" * 50_000):
+        found, log = intended(f'{{"attacks": {deep}, "messages": {{"all": "[[{{{{"}}, "disband_mils": 2}}')
+        assert found == {**NOTHING, "messages": {"all": "[[{{"}, "disband_mils": 2}
+        assert [field for field, _ in log] == ["attacks"]
+    within: Any = {}
+    for _ in range(50_000):
+        within = [within]
+    assert intended({**GOOD, "attacks": within})[0] == {**GOOD, "attacks": {}}
+
+
+plain = st.none() | st.booleans() | st.integers(-(10**18), 10**18) | st.text()
+
+
+@given(st.recursive(plain, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
+def test_a_text_is_read_as_json_reads_it(value: Any) -> None:
+    assert read_json(json.dumps(value)) == value
+
+
+@given(st.integers(1, 60), st.lists(st.text('[]{}"\\ a', max_size=4), min_size=30, max_size=40))
+def test_cutting_away_depth_leaves_what_lies_higher(depth: int, words: list[str]) -> None:
+    deep: Any = words
+    for _ in range(depth):
+        deep = [deep]
+    found = read_json(json.dumps({"before": words, "deep": deep, "after": {w: [w] for w in words}}))
+    assert found["before"] == words
+    assert found["after"] == {w: [w] for w in words}
+    assert depth + 3 >= DEEPEST or found["deep"] == deep
+
+
+def test_nobody_fills_the_log() -> None:
+    answer = {
+        "cede_territories": {"Boreas": [f"no {i}" for i in range(100_000)]},
+        "attacks": {f"no {i}": 1 for i in range(1_000)},
+    }
+    _, log = intended(answer)
+    assert len(log) == 42
+    assert ("cede_territories", "and 99,980 more") in log
+    assert all(len(reason) < 100 for _, reason in log)
+
+
+def test_an_answer_from_nobody_is_logged_and_counts_for_nothing() -> None:
+    ledgers, dropped = take_in(standing(), {"nobody": GOOD, "Ares": {}}, STRICT)
+    assert msgspec.structs.asdict(ledgers) == msgspec.structs.asdict(take_in(standing(), {}, STRICT)[0])
+    assert [(each.nation, each.field) for each in dropped] == [("nobody", "*")]
+
+
+junk = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary() | st.sampled_from(NAMES),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from([*NAMES, "all"]) | st.text() | st.integers(), inner)
+    ),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=300)
+@given(st.data(), st.sampled_from([STRICT, LENIENT]))
+def test_whatever_one_nation_sends_the_others_intend_the_same(data: st.DataObject, rules: Rules) -> None:
+    table = standing()
+    others = data.draw(answers(table))
+    bad = data.draw(junk | st.dictionaries(st.sampled_from(FIELDS) | st.text(), junk))
+    without, _ = take_in(table, {name: a for name, a in others.items() if name != "Circe"}, rules)
+    ledgers, dropped = take_in(table, {**others, "Circe": bad}, rules)
+    for name in LEDGERS.values():
+        expected, found = getattr(without, name), getattr(ledgers, name)
+        assert {n: v for n, v in found.items() if n != "Circe"} == {n: v for n, v in expected.items() if n != "Circe"}
+    msgspec.json.encode([ledgers, dropped])  # every number and every text can be written
+
+
+@given(standings(), st.data())
+def test_what_intake_takes_fits_the_schema_and_is_taken_again_as_it_is(table: Any, data: st.DataObject) -> None:
+    first, _ = take_in(table, data.draw(answers(table)), STRICT)
+    again = {n: {field: getattr(first, name)[n] for field, name in LEDGERS.items()} for n in table.nations}
+    second, dropped = take_in(table, json.loads(json.dumps(again)), STRICT)
+    assert second == first
+    assert dropped == []
+
+
+def test_the_schema_has_the_known_fields_types_and_limits() -> None:
+    kinds = {name: each["type"] for name, each in AGENT_ACTION_SCHEMA["properties"].items()}
+    assert [name for name, kind in kinds.items() if kind == "integer"] == ["purchase_mils", "disband_mils"]
+    assert [name for name, kind in kinds.items() if kind == "string"] == [
+        "summary_last_turn", "history_summary", "reasoning",
+    ]  # fmt: skip
+    inner = {
+        n: e["additionalProperties"] for n, e in AGENT_ACTION_SCHEMA["properties"].items() if e["type"] == "object"
+    }
+    assert inner == {
+        "attacks": {"type": "integer", "minimum": 0},
+        "cede_territories": {"type": "array", "items": {"type": "string"}},
+        "money_grants": {"type": "integer", "minimum": 0},
+        "messages": {"type": "string"},
+        "keeps_word_report": {"type": "integer", "minimum": 1, "maximum": 10},
+        "aggressor_report": {"type": "integer", "minimum": 1, "maximum": 10},
+    }
+    assert AGENT_ACTION_SCHEMA["additionalProperties"] is False
+
+
+# -- the seed's own translation -----------------------------------------------------------------
+def translated(actions: Any, **more: Any) -> tuple[Any, ...]:
+    return translate_agent_actions_to_intentions(
+        actions, known_agents={"A", "B", "C"}, agent_territories={"A": {"T1", "T2"}, "B": set()}, **more
+    )
+
+
+def test_the_old_translation_takes_numbers_from_anything_and_leaves_out_what_is_wrong() -> None:
+    answer = {
+        "purchase_mils": "7",
+        "attacks": {"B": 3.9, "C": True, "A": 4, "nobody": 4, 3: 1},
+        "cede_territories": {"B": ["T2", "T9", 3, "T2"], "C": "T1", "A": ["T1"]},
+        "money_grants": {"B": "x", "C": 2},
+        "messages": {"all": "", "A": "me", "B": 3, "nobody": "x"},
+        "summary": "12345",
+        "summary_last_turn": "lost",
+    }
+    assert translated({"A": answer, "nobody": answer}, max_summary_len=3) == (
+        {"A": 7}, {"A": {"B": 3, "C": 1}}, {"A": {"B": ["T2", "T2"]}}, {"A": {"C": 2}},
+        {"A": {"all": "", "A": "me"}}, {"A": "123"},
+    )  # fmt: skip
+    assert translated({"A": answer}, max_summary_len=-1)[5] == {"A": "12345"}
+
+
+def test_the_old_translation_loses_a_whole_answer_to_one_infinite_number() -> None:
+    answer = {"purchase_mils": 3, "attacks": {"B": INFINITE}, "summary": "gone"}
+    assert translated({"A": answer}) == ({"A": 0}, {"A": {}}, {"A": {}}, {"A": {}}, {"A": {}}, {"A": ""})
+    assert translated({"A": {**answer, "attacks": {"B": float("nan")}}})[0] == {"A": 3}
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["A", "B", "x"]), junk | st.dictionaries(st.sampled_from([*FIELDS, "summary"]), junk)
+    )
+)
+def test_the_old_translation_never_raises_and_has_only_those_who_answered(actions: Any) -> None:
+    for ledger in translated(actions):
+        assert list(ledger) == [name for name in actions if name != "x"]
+    assert translated(None) == ({}, {}, {}, {}, {}, {})
