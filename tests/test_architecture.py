@@ -13,12 +13,15 @@ ORDER = ["errors", "model", "world", "registry", "room", "house", "faces"]
 ASIDE = {
     "worlds": {"errors", "model", "world", "worlds"},
     "agents": {"errors", "model", "agents"},
+    # Experiments play the engine of a world by itself, thousands of rounds without members or a record, so they know worlds
+    # by name and need neither room nor house.
+    "lab": {"errors", "model", "world", "registry", "worlds", "agents", "lab"},
     "testing": {"errors", "model", "world", "registry", "room", "house", "agents", "faces", "testing"},
 }
 ALLOWED = {part: {*ORDER[: i + 1]} for i, part in enumerate(ORDER)} | ASIDE
 ALLOWED["__main__"] = {"faces"}
 ALLOWED["house"] |= {"agents"}  # by the contract and the registry of brains
-ALLOWED["faces"] |= {"agents", "testing"}  # `cohabit check` is the checker's command line
+ALLOWED["faces"] |= {"agents", "testing", "lab"}  # `cohabit check` and `cohabit statecraft` are their command lines
 NO_CLOCK_NO_LOOP = {"asyncio", "time", "random", "secrets", "socket", "threading", "uuid"}
 
 

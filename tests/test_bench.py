@@ -19,7 +19,9 @@ pytestmark = [
 ]
 
 
-@pytest.mark.parametrize("name", ["step", "ws-read", "mcp-call", "durable", "fanout", "reopen", "start"])
+@pytest.mark.parametrize(
+    "name", ["step", "ws-read", "mcp-call", "durable", "fanout", "reopen", "start", "kingdoms", "statecraft"]
+)
 def test_a_bench_runs_and_prints_ratios(name: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "bench", name, "--quick"], cwd=ROOT, capture_output=True, text=True, timeout=380

@@ -10,8 +10,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from cohabit.lab.config import parse_experiment
+from cohabit.lab.report import write_report
+from cohabit.lab.run import run
 from cohabit.registry import find_world
 from cohabit.room.scenario import parse_scenario, read_scenario
 from cohabit.testing.checker import check_world
@@ -112,6 +116,15 @@ def test_the_pvp_smoke_passes_at_a_real_room_and_fails_with_a_clear_line_where_s
     gone = smoke(tmp_path, "--bridge", bridge, "--athena", "a", "--ares", "b")
     assert (gone.returncode, gone.stderr[:24]) == (1, "FAILED: nothing answers ")
     assert smoke(tmp_path).returncode == 2
+
+
+@pytest.mark.parametrize("path", sorted((EXAMPLES / "statecraft").glob("*.json")), ids=lambda path: path.stem)
+def test_an_experiment_that_is_shown_can_be_played(path: Path, tmp_path: Path) -> None:
+    shown = parse_experiment(path.read_bytes(), folder=str(path.parent))
+    small = msgspec.structs.replace(shown, seeds=[1], rounds=1, turns=4)
+    rounds = run(small, tmp_path)
+    assert [played.place.lineup for played in rounds] == list(shown.lineups)
+    assert write_report(small, rounds, tmp_path).read_text().count("<svg") == 6
 
 
 @pytest.mark.parametrize("name", WORLDS)

@@ -59,7 +59,7 @@ async def test_a_shipped_scenario_opens_and_seats_whoever_claims(name: str) -> N
         assert house.rooms[room].room.state.partial_intel == (read_scenario(name).partial_intel or False)
 
 
-@pytest.mark.parametrize("name", presets())
+@pytest.mark.parametrize("name", [*SEED_PRESETS, "demo"])
 def test_the_scenarios_of_the_bridge_and_the_demo_are_worlds_of_kingdoms(name: str) -> None:
     assert read_scenario(name).world == "kingdoms"
 

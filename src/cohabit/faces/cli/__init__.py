@@ -18,6 +18,8 @@ from cohabit.faces.cli.verbs import VERBS, Verb, overview
 
 __all__ = ["main"]
 
+WITH_VERBS_BELOW = ("token", "statecraft")
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line; the exit code: 0 done, 1 refused or failed, 2 not understood."""
@@ -64,7 +66,7 @@ def _run(words: list[str]) -> int:
     parser = _parser(verb, getattr(module, verb.name))
     getattr(module, f"{verb.name}_options")(parser)
     # Options may stand between words (`call take --room demo n=2`); not where there are verbs below the verb.
-    parse = parser.parse_args if verb.name == "token" else parser.parse_intermixed_args
+    parse = parser.parse_args if verb.name in WITH_VERBS_BELOW else parser.parse_intermixed_args
     code: int = getattr(module, verb.name)(parse(words[1:]))
     return code
 

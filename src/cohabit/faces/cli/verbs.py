@@ -37,6 +37,9 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
         Verb("export", "ROOM", "write a record as JSON lines", "records"),
         Verb("backup", "FILE", "copy the store of a running house", "records"),
     ),
+    "Research": (
+        Verb("statecraft", "resolve|run|report", "work out a turn of Statecraft, or play experiments", "statecraft"),
+    ),
 }
 VERBS: dict[str, Verb] = {verb.name: verb for verbs in GROUPS.values() for verb in verbs}
 
@@ -60,7 +63,7 @@ Where it needs a data folder, it takes --data or COHABIT_DATA; otherwise your ow
 def overview() -> str:
     """What ``cohabit --help`` prints."""
     parts = [
-        f"{title}:\n" + "\n".join(f"  {verb.name:<8} {verb.summary}" for verb in verbs)
+        f"{title}:\n" + "\n".join(f"  {verb.name:<10} {verb.summary}" for verb in verbs)
         for title, verbs in GROUPS.items()
     ]
     return _OVERVIEW.format(verbs="\n\n".join(parts))

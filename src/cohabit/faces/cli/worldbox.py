@@ -82,7 +82,10 @@ def plan_of(wanted: str | None, room: str | None) -> Plan:
         return Plan(room or WORLD, alone, "no scenario")
     named = plan_for(wanted)
     players = [msgspec.structs.replace(agent, brain=None, stand_in=None) for agent in named.scenario.agents]
-    here = {"world": WORLD, "config": {}, "speed": "x1", "ticks_per_turn": 0, "agents": players}
+    limit = named.scenario.turn_seconds if named.scenario.turn_based else None  # a round's, where there is no gate
+    here = {
+        "world": WORLD, "config": {}, "speed": "x1", "ticks_per_turn": 0, "turn_seconds": limit, "agents": players,
+    }  # fmt: skip
     return Plan(room or f"{WORLD}-{named.room}", msgspec.structs.replace(named.scenario, **here), named.source)
 
 
