@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Struct
 
 from cohabit.world import (
     Ask,
@@ -29,19 +29,39 @@ from cohabit.world import (
     action,
     query,
 )  # fmt: skip
+from cohabit.worlds.arguments import (
+    MOST_ACTORS,
+    Adult,
+    BrushRadius,
+    Count,
+    DiscRadius,
+    DragEnd,
+    EntityId,
+    IncludeWild,
+    KingdomId,
+    Limit,
+    MaxDimension,
+    Offset,
+    PictureFormat,
+    PowerId,
+    Pulses,
+    Quality,
+    Race,
+    Rect,
+    TileId,
+    TopId,
+    X,
+    Y,
+    Zones,
+)  # fmt: skip
 
 NEAR = 12
 """So many tiles from one of its own people a kingdom's player may let more of them appear."""
-MOST_ACTORS = 5000
 SHOWN = (
     "entity_id", "power_id", "speed_id", "x", "y", "spawned", "accepted", "accepted_count", "painted", "paused",
     "saved", "scheduled",
 )  # fmt: skip
 """What of an action's answer is told in words."""
-X = Annotated[int, Range(doc="column, from 0 in the west")]
-Y = Annotated[int, Range(doc="row")]
-Zones = Annotated[int, Range(2, 16, "zones of 64 tiles")]
-KingdomId = Annotated[int, Range(doc="the id of a kingdom (see list_kingdoms)")]
 Answer = dict[str, Any]
 
 
@@ -72,18 +92,6 @@ class Seen(Struct, frozen=True, omit_defaults=True):
     kingdoms: tuple[Kingdom, ...] = ()
     land: Land = Land()
     paused: bool = False
-
-
-Side = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
-
-
-class Rect(Struct, omit_defaults=True):
-    """Half open: x to x + w - 1. With a side missing it is ignored."""
-
-    x: Side | None = None
-    y: Side | None = None
-    w: Side | None = None
-    h: Side | None = None
 
 
 class WorldBox(RemoteWorld):
@@ -224,9 +232,7 @@ class WorldBox(RemoteWorld):
         return {**ground, "actors": [], "actor_count": 0, "visible": False}
 
     @query(needs="read_own_faction")
-    def list_kingdoms(
-        self, eye: Eye, include_wild: Annotated[bool, Range(doc="also those without a crown")] = False
-    ) -> Plan:
+    def list_kingdoms(self, eye: Eye, include_wild: IncludeWild = False) -> Plan:
         """Every kingdom that is alive. Never hidden; how many there are of the wild ones is."""
         found = yield Ask("list_kingdoms", {"include_wild": include_wild})
         if eye.sees == "all":
@@ -250,12 +256,12 @@ class WorldBox(RemoteWorld):
     def query_actors(
         self,
         eye: Eye,
-        race: Annotated[str | None, Range(doc="only this kind, by its id")] = None,
+        race: Race = None,
         kingdom_id: KingdomId | None = None,
         in_rect: Rect | None = None,
         alive: Annotated[bool, Range(doc="false: also the dead, where the game keeps them")] = True,
-        limit: Annotated[int, Range(doc=f"at most so many ({MOST_ACTORS} at most)")] = 500,
-        offset: Annotated[int, Range(0, doc="leave out so many")] = 0,
+        limit: Limit = 500,
+        offset: Offset = 0,
     ) -> Plan:
         """Creatures you may know of, page by page: with fog, your own people."""
         page = min(max(limit, 1), MOST_ACTORS)
@@ -279,9 +285,9 @@ class WorldBox(RemoteWorld):
     def screenshot(
         self,
         eye: Eye,
-        max_dimension: Annotated[int, Range(0, 8192, "longest edge in pixels; 0: as it is")] = 1280,
-        format: Annotated[str, Range(doc="jpg or png")] = "jpg",  # noqa: A002 - the wire's name
-        quality: Annotated[int, Range(doc="1 to 100, for jpg")] = 80,
+        max_dimension: MaxDimension = 1280,
+        format: PictureFormat = "jpg",  # noqa: A002 - the wire's name
+        quality: Quality = 80,
     ) -> Plan:
         """A picture of what the game shows on its screen."""
         return _ask("screenshot", max_dimension=max_dimension, format=format, quality=quality)
@@ -307,13 +313,13 @@ class WorldBox(RemoteWorld):
     def invoke_power(
         self,
         by: Seat | None,
-        power_id: Annotated[str, Range(doc="one of list_powers")],
+        power_id: PowerId,
         x: X,
         y: Y,
-        radius: Annotated[int, Range(1, 50, "of the brush")] | None = None,
-        pulses: Annotated[int, Range(1, 200, "how often")] = 1,
-        x2: Annotated[int, Range(doc="drag: where the last pulse falls")] | None = None,
-        y2: Annotated[int, Range(doc="drag: where the last pulse falls")] | None = None,
+        radius: BrushRadius | None = None,
+        pulses: Pulses = 1,
+        x2: DragEnd | None = None,
+        y2: DragEnd | None = None,
     ) -> Plan:
         """Use a power at a place."""
         return _at_once()
@@ -322,11 +328,11 @@ class WorldBox(RemoteWorld):
     def spawn(
         self,
         by: Seat | None,
-        entity_id: Annotated[str, Range(doc="one of list_actors; for a kingdom's player its own race")],
+        entity_id: EntityId,
         x: X,
         y: Y,
-        count: Annotated[int, Range(1, 100, "how many")] = 1,
-        adult: Annotated[bool, Range(doc="grown up at once")] = False,
+        count: Count = 1,
+        adult: Adult = False,
         spawn_height: Annotated[float, Range(doc="from how high they fall")] = 6.0,
     ) -> Plan:
         """Let creatures appear; for a kingdom's player, near people of its own."""
@@ -341,9 +347,9 @@ class WorldBox(RemoteWorld):
         by: Seat | None,
         x: X,
         y: Y,
-        tile_id: Annotated[str | None, Range(doc="ground, one of list_tiles")] = None,
-        top_id: Annotated[str | None, Range(doc="what covers it")] = None,
-        radius: Annotated[int, Range(None, 200, "of the disc; 0: one tile")] = 0,
+        tile_id: TileId = None,
+        top_id: TopId = None,
+        radius: DiscRadius = 0,
     ) -> Plan:
         """Make tiles into others. Cells off the map are skipped."""
         return _at_once()

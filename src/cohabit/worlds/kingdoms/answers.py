@@ -1,8 +1,8 @@
 """What the commands of Kingdoms answer: the shapes that clients of the WorldBox bridge know."""
 
-from typing import Annotated, Generic, TypeVar
+from typing import Generic, TypeVar
 
-from msgspec import Meta, Struct
+from msgspec import Struct
 
 T = TypeVar("T")
 
@@ -162,18 +162,6 @@ class CityLine(Struct, omit_defaults=True):
     loyalty: int
     leader_name: str | None = None
     besieged_by: int | None = None
-
-
-Side = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
-
-
-class Rect(Struct, omit_defaults=True):
-    """Half open: x to x + w - 1. With a side missing it is ignored."""
-
-    x: Side | None = None
-    y: Side | None = None
-    w: Side | None = None
-    h: Side | None = None
 
 
 class ActorLine(Struct, omit_defaults=True):

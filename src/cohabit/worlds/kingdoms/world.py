@@ -21,10 +21,34 @@ from cohabit.world import (
     Stream,
     Told,
     UnknownAsset,
-    World,
     WorldSpec,
     action,
     query,
+)  # fmt: skip
+from cohabit.worlds.arguments import (
+    MOST_ACTORS,
+    Adult,
+    BrushRadius,
+    Count,
+    DiscRadius,
+    DragEnd,
+    EntityId,
+    IncludeWild,
+    KingdomId,
+    Limit,
+    MaxDimension,
+    Offset,
+    PictureFormat,
+    PowerId,
+    Pulses,
+    Quality,
+    Race,
+    Rect,
+    TileId,
+    TopId,
+    X,
+    Y,
+    Zones,
 )  # fmt: skip
 from cohabit.worlds.kingdoms import casting, read, rules, save
 from cohabit.worlds.kingdoms.answers import (
@@ -38,7 +62,6 @@ from cohabit.worlds.kingdoms.answers import (
     Painted,
     PowerKind,
     PowerUsed,
-    Rect,
     Scheduled,
     Screenshot,
     Spawned,
@@ -49,6 +72,7 @@ from cohabit.worlds.kingdoms.answers import (
     WorldState,
 )
 from cohabit.worlds.kingdoms.beginning import begin
+from cohabit.worlds.kingdoms.court import Court, GiveOrder
 from cohabit.worlds.kingdoms.drawing import picture
 from cohabit.worlds.kingdoms.drawing.screenshot import screenshot
 from cohabit.worlds.kingdoms.landscape.terrain import generate
@@ -62,13 +86,6 @@ from cohabit.worlds.kingdoms.species import SPECIES
 from cohabit.worlds.kingdoms.tiles import GROUND, TOPS
 
 PICTURE_SIZE = 1024
-MOST_ACTORS = 5000
-"""What one page of query_actors holds at most."""
-X = Annotated[int, Range(doc="column, from 0 in the west")]
-Y = Annotated[int, Range(doc="row, from 0 in the north")]
-Zones = Annotated[int, Range(2, 16, "zones of 64 tiles")]
-KingdomId = Annotated[int, Range(doc="the id of a kingdom (see list_kingdoms)")]
-OF_A_SEAT = "action_faction"
 
 
 class Pending(Struct):
@@ -90,7 +107,7 @@ class Kept(Struct):
     pending: Pending | None
 
 
-class Kingdoms(World):
+class Kingdoms(Court):
     """Kingdoms. A living land of people, beasts and gods; whoever rules a kingdom wants to be the last.
 
     Time runs by itself. People farm, build, settle, quarrel and die without anybody's help; you steer a
@@ -275,9 +292,7 @@ class Kingdoms(World):
         return read.tile(self.view(eye), x, y)
 
     @query(needs="read_own_faction")
-    def list_kingdoms(
-        self, eye: Eye, include_wild: Annotated[bool, Range(doc="also those without a crown")] = False
-    ) -> Listed[KingdomLine]:
+    def list_kingdoms(self, eye: Eye, include_wild: IncludeWild = False) -> Listed[KingdomLine]:
         """Every kingdom that is alive. Never hidden."""
         return read.kingdoms(self.view(eye), include_wild)
 
@@ -290,12 +305,12 @@ class Kingdoms(World):
     def query_actors(
         self,
         eye: Eye,
-        race: Annotated[str | None, Range(doc="only this kind, by its id")] = None,
+        race: Race = None,
         kingdom_id: KingdomId | None = None,
         in_rect: Rect | None = None,
         alive: Annotated[bool, Range(doc="the dead are not kept, so false finds nobody")] = True,
-        limit: Annotated[int, Range(doc=f"at most so many ({MOST_ACTORS} at most)")] = 500,
-        offset: Annotated[int, Range(0, doc="leave out so many")] = 0,
+        limit: Limit = 500,
+        offset: Offset = 0,
     ) -> Actors:
         """Creatures you may know of, page by page: with fog, your own people."""
         page = min(max(limit, 1), MOST_ACTORS)
@@ -306,9 +321,9 @@ class Kingdoms(World):
     def screenshot(
         self,
         eye: Eye,
-        max_dimension: Annotated[int, Range(0, None, "longest edge in pixels; 0: as it is")] = 1280,
-        format: Annotated[str, Range(doc="jpg or png")] = "jpg",  # noqa: A002 - the wire's name
-        quality: Annotated[int, Range(doc="1 to 100, for jpg")] = 80,
+        max_dimension: MaxDimension = 1280,
+        format: PictureFormat = "jpg",  # noqa: A002 - the wire's name
+        quality: Quality = 80,
     ) -> Screenshot:
         """A picture of the whole map. `picture` is one through your own eyes."""
         return screenshot(self.view(eye), max_dimension, format, quality)
@@ -332,13 +347,13 @@ class Kingdoms(World):
     def invoke_power(
         self,
         by: Seat | None,
-        power_id: Annotated[str, Range(doc="one of list_powers")],
+        power_id: PowerId,
         x: X,
         y: Y,
-        radius: Annotated[int, Range(1, 50, "of the brush")] | None = None,
-        pulses: Annotated[int, Range(1, 200, "how often")] = 1,
-        x2: Annotated[int, Range(doc="drag: where the last pulse falls")] | None = None,
-        y2: Annotated[int, Range(doc="drag: where the last pulse falls")] | None = None,
+        radius: BrushRadius | None = None,
+        pulses: Pulses = 1,
+        x2: DragEnd | None = None,
+        y2: DragEnd | None = None,
     ) -> Outcome:
         """Use a power at a place."""
         self._ready()
@@ -350,11 +365,11 @@ class Kingdoms(World):
     def spawn(
         self,
         by: Seat | None,
-        entity_id: Annotated[str, Range(doc="one of list_actors; for a kingdom's player its own race")],
+        entity_id: EntityId,
         x: X,
         y: Y,
-        count: Annotated[int, Range(1, 100, "how many")] = 1,
-        adult: Annotated[bool, Range(doc="grown up at once")] = False,
+        count: Count = 1,
+        adult: Adult = False,
         spawn_height: Annotated[float, Range(doc="kept for clients that send it")] = 6.0,
     ) -> Outcome:
         """Let creatures appear."""
@@ -369,9 +384,9 @@ class Kingdoms(World):
         by: Seat | None,
         x: X,
         y: Y,
-        tile_id: Annotated[str | None, Range(doc="ground, one of list_tiles")] = None,
-        top_id: Annotated[str | None, Range(doc="what covers it, one of list_top_tiles")] = None,
-        radius: Annotated[int, Range(None, 200, "of the disc; 0: one tile")] = 0,
+        tile_id: TileId = None,
+        top_id: TopId = None,
+        radius: DiscRadius = 0,
     ) -> Outcome:
         """Make tiles into others. Cells off the map are skipped."""
         self._ready()
@@ -387,63 +402,13 @@ class Kingdoms(World):
         data = Scheduled(True, note, zone_x if both else None, zone_y if both else None)
         return Outcome(f"A new world: {note}.", public="a new world is on its way", data=data)
 
-    # -- orders to one's own kingdom --------------------------------------------------------------
-    @action(needs=OF_A_SEAT, gives=Ordered, group="orders")
-    def declare_war(self, by: Seat, kingdom_id: KingdomId) -> Outcome:
-        """Begin a war. Only you can begin or end one for your kingdom."""
-        return self._order(by, "declare_war", lambda mine: orders.make_war(self.sim, mine, self._other(kingdom_id)))
-
-    @action(needs=OF_A_SEAT, gives=Ordered, group="orders")
-    def offer_peace(self, by: Seat, kingdom_id: KingdomId) -> Outcome:
-        """Offer peace. It is made when the other kingdom wants it too."""
-        return self._order(by, "offer_peace", lambda mine: orders.make_peace(self.sim, mine, self._other(kingdom_id)))
-
-    @action(needs=OF_A_SEAT, gives=Ordered, group="orders")
-    def raid(
-        self,
-        by: Seat,
-        kingdom_id: KingdomId | None = None,
-        city_id: Annotated[int, Range(doc="the id of a city; left out: the one that is nearest to you")] | None = None,
-    ) -> Outcome:
-        """Send the army against a city of a kingdom you are at war with."""
-        return self._order(by, "raid", lambda mine: orders.raid_on(self.sim, mine, kingdom_id, city_id))
-
-    @action(needs=OF_A_SEAT, gives=Ordered, group="orders")
-    def rally(self, by: Seat, x: X, y: Y) -> Outcome:
-        """Gather the army at a place."""
-        self._on_map(x, y)
-        return self._order(by, "rally", lambda mine: orders.rally(self.sim, mine, x, y))
-
-    @action(needs=OF_A_SEAT, gives=Ordered, group="orders")
-    def fortify(self, by: Seat, on: bool = True) -> Outcome:
-        """Keep the army at home and build towers first, or stop that."""
-        return self._order(by, "fortify", lambda mine: orders.fortify(self.sim, mine, on))
-
-    @action(needs=OF_A_SEAT, gives=Ordered, group="orders")
-    def settle(self, by: Seat, x: X, y: Y) -> Outcome:
-        """Send the next settlers to a place."""
-        self._on_map(x, y)
-        return self._order(by, "settle", lambda mine: orders.settle(self.sim, mine, x, y))
-
-    @action(needs=OF_A_SEAT, gives=Ordered, group="orders")
-    def muster(
-        self, by: Seat, percent: Annotated[int, Range(0, 60, "of the people; 0: as the crown thinks fit")]
-    ) -> Outcome:
-        """Say how many of your people take up arms."""
-        return self._order(by, "muster", lambda mine: orders.muster(self.sim, mine, percent))
-
-    @action(needs=OF_A_SEAT, gives=Ordered, group="orders")
-    def stand_down(self, by: Seat) -> Outcome:
-        """Take all orders back; the crown decides again."""
-        return self._order(by, "stand_down", lambda mine: orders.stand_down(self.sim, mine))
-
-    def _order(self, by: Seat, name: str, give: Any) -> Outcome:
+    # -- helping ----------------------------------------------------------------------------------
+    def _order(self, by: Seat, name: str, give: GiveOrder) -> Outcome:
         self._ready()
         mine = self._realm(by)
-        words: str = give(mine)
+        words = give(mine)
         return self._done(by, (Ordered(mine.id, name, words), words))
 
-    # -- helping ----------------------------------------------------------------------------------
     def _done(self, by: Seat | None, answer: tuple[Any, str]) -> Outcome:
         """What an action did: for the actor in words and values; for others the news it made."""
         rules.bury(self.sim)
@@ -453,18 +418,11 @@ class Kingdoms(World):
         return Outcome(words, told=(*own, *map(_told, self.sim.collect())), data=data)
 
     def _kingdom(self, by: Seat | None) -> Kingdom | None:
-        """The kingdom that an action is for; None for a god, also for one who holds a seat."""
+        """The kingdom that an action is for; None for a god who holds no seat."""
         return self._realm(by) if by is not None else None
 
     def _realm(self, seat: Seat) -> Kingdom:
         return self.sim.kingdoms[int(seat.id)]
-
-    def _other(self, kingdom: int) -> Kingdom:
-        found = self.sim.kingdoms.get(kingdom)
-        if found is None or not found.alive:
-            known = [str(k.id) for k in self.sim.alive]
-            raise UnknownAsset(f"there is no kingdom {kingdom}; there are {', '.join(known)}", did_you_mean=known[:5])
-        return found
 
     def _on_map(self, x: int, y: int) -> None:
         casting.on_map(self.sim, x, y)

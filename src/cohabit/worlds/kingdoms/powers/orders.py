@@ -43,7 +43,7 @@ def raid_on(sim: Sim, kingdom: Kingdom, enemy: int | None, city: int | None) -> 
     """March on this city, or on the nearest of this enemy, or on the nearest of any enemy."""
     enemies = [other for other in sim.alive if sim.fighting(kingdom.id, other.id)]
     if enemy is not None:
-        enemies = [_named(sim, enemy)]
+        enemies = [named(sim, enemy)]
         _must_be_at_war(sim, kingdom, enemies[0])
     if not enemies:
         raise GameRejected(f"{kingdom.name} is at war with nobody: declare war first, then raid.")
@@ -151,7 +151,8 @@ def open_to(sim: Sim, kingdom: Kingdom) -> Sequence[Action]:
     return found
 
 
-def _named(sim: Sim, number: int) -> Kingdom:
+def named(sim: Sim, number: int) -> Kingdom:
+    """The living kingdom with this id; which there are is public."""
     found = sim.kingdoms.get(number)
     if found is None or not found.alive:
         known = [str(kingdom.id) for kingdom in sim.alive]
