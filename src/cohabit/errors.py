@@ -24,7 +24,8 @@
         ├── Disabled              DISABLED                 503
         ├── StorageFailed         STORAGE_FAILED           503
         ├── RecordCorrupt         RECORD_CORRUPT           500
-        ├── Unreachable           UNREACHABLE              503  (no house answers there, or no world behind it)
+        ├── Unreachable           UNREACHABLE              503  (no house, world or git remote answers there)
+        ├── GitFailed             GIT_FAILED               502  (git refused or failed; its words are in the message)
         └── Internal              INTERNAL                 500
 
 The codes of the WorldBox bridge keep their names and statuses; ours stand beside them.
@@ -36,7 +37,7 @@ from typing import Any, ClassVar
 
 __all__ = [
     "AskerError", "BadArgs", "Busy", "CohabitError", "Conflict", "Disabled", "GameCrash", "GameRejected",
-    "HouseError", "Internal", "OutOfBounds", "OutcomeUnknown", "PermissionDenied", "Quarantined",
+    "GitFailed", "HouseError", "Internal", "OutOfBounds", "OutcomeUnknown", "PermissionDenied", "Quarantined",
     "RecordCorrupt", "ScopeViolation", "StorageFailed", "TooLarge", "TurnNotYours", "Unauthorized",
     "UnknownAsset", "UnknownCommand", "UnknownRoom", "Unreachable", "WorldError", "WorldTimeout",
     "by_code", "every_error",
@@ -226,6 +227,13 @@ class Unreachable(HouseError):
 
     code = "UNREACHABLE"
     status = 503
+
+
+class GitFailed(HouseError):
+    """Git refused or failed in a workspace; the message has its words."""
+
+    code = "GIT_FAILED"
+    status = 502
 
 
 class Internal(HouseError):

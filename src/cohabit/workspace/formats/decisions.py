@@ -1,0 +1,89 @@
+"""decisions/<slug>.md: what was decided, and why.
+
+    # Use Series A comps only
+
+    Date: 2026-05-22␠␠
+    Decided by: ann-claude-code, mike-claude-code␠␠
+    Status: accepted
+
+    ## Context
+    …
+
+    ## Decision
+    …
+
+    ## Consequences
+    …
+
+(␠ stands for a space at the end of a line.)
+"""
+
+import re
+import unicodedata
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from cohabit.errors import BadArgs
+from cohabit.workspace.formats import fields
+from cohabit.workspace.formats.text import escape, shield
+
+FOLDER: Final = "decisions"
+Status = Literal["proposed", "accepted", "superseded"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    title: str
+    date: str
+    decided_by: tuple[str, ...]
+    status: Status
+    context: str
+    decision: str
+    consequences: str
+
+    @classmethod
+    def new(
+        cls,
+        *,
+        title: str,
+        date: str,
+        decided_by: Sequence[str],
+        status: Status,
+        context: str,
+        decision: str,
+        consequences: str | None,
+    ) -> "Decision":
+        """A decision with its texts cleaned; raises BadArgs or TooLarge for what does not fit."""
+        made = cls(
+            title=fields.line("the title", title),
+            date=date,
+            decided_by=tuple(dict.fromkeys(fields.target(name) for name in decided_by)),
+            status=status,
+            context=fields.text("the context", context),
+            decision=fields.text("the decision", decision),
+            consequences=fields.text("the consequences", consequences),
+        )
+        if not made.context or not made.decision:
+            raise BadArgs("a decision needs both: its context (what there was to choose) and what was decided")
+        return made
+
+    @property
+    def text(self) -> str:
+        head = f"# {shield(self.title)}\n\nDate: {self.date}  \nDecided by: {', '.join(self.decided_by)}  \n"
+        sections = {"Context": self.context, "Decision": self.decision, "Consequences": self.consequences}
+        said = [f"## {name}\n{escape(text, blanks=False)}\n" for name, text in sections.items() if text]
+        return "\n".join([f"{head}Status: {self.status}\n", *said])
+
+    def path(self, taken: Collection[str]) -> str:
+        """Where it goes: a name that no file in the folder has yet, however its letters are written."""
+        there = {name.casefold() for name in taken}
+        slug = slug_of(self.title)
+        numbered = (slug if n == 1 else f"{slug}-{n}" for n in range(1, len(there) + 2))
+        return f"{FOLDER}/{next(name for name in numbered if f'{name}.md' not in there)}.md"
+
+
+def slug_of(text: str) -> str:
+    """Letters and digits of a title, joined by ``-``."""
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[^a-z0-9]+", "-", plain)[:60].strip("-") or "decision"

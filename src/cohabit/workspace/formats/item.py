@@ -1,0 +1,190 @@
+"""One item of the inbox: something that somebody asks of somebody.
+
+    - [ ] INB-014 @mike-claude-code — 2024 comp data missing␠␠
+      added 2026-05-22 14:30 by ann-claude-code
+      <!-- cohabit:k3x9 added=2026-05-22T12:30:05Z -->
+      claimed 2026-05-22 15:00 by mike-claude-code
+      Need raise data for Series A deals.
+      \\
+      A body's empty line is a backslash: the earlier tool cuts an item at the first empty line.
+
+Closed, it is ticked and struck through, and says how; a second closing, from a merge, is kept below the first:
+
+    - [x] ~~INB-014 @mike-claude-code — 2024 comp data missing~~␠␠
+      …
+      closed 2026-05-23 09:00 by mike-claude-code → in research/comps.md, see journal 2026-05-23 09:00
+      also closed 2026-05-23 09:05 by eve-claude-code → not needed
+
+(␠ stands for a space at the end of a line.)
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import chain, repeat
+from typing import Final
+
+from cohabit.workspace.formats.hidden import Hidden
+from cohabit.workspace.formats.stamps import STAMP, stamp_as_utc
+from cohabit.workspace.formats.text import escape, lines_of, shield, trimmed, unescape, unshield
+
+START: Final = re.compile(r"^- \[", re.MULTILINE)
+HEAD: Final = re.compile(
+    r"- \[([ xX])\] +(~~)?([A-Z][A-Z0-9]*-[0-9]{1,18})(?: +@(\S+))? +[—–-](?: +(.*))?"  # people type other dashes
+)
+LINE: Final = re.compile(rf"\s+(added|claimed|closed|also closed) ({STAMP}) by (\S+)(?: → (.*))?")
+ID: Final = re.compile(r"([A-Z][A-Z0-9]*)-([0-9]{1,18})")
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Who works on it. ``utc`` is "" where only the local stamp is known."""
+
+    at: str
+    by: str
+    utc: str = field(default="", compare=False)
+
+    @property
+    def order(self) -> tuple[str, str]:
+        """The earlier of two is the one with the smaller order, whoever compares them."""
+        return self.utc or stamp_as_utc(self.at), self.by
+
+
+@dataclass(frozen=True, slots=True)
+class Closing(Claim):
+    """Who closed it, and how. Without a stamp: somebody ticked or moved it by hand."""
+
+    resolution: str = ""
+
+
+TICKED: Final = Closing("", "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """``text`` is how it stands in the file; everything else is read from there. Without ``id`` it is a loose line."""
+
+    id: str = ""
+    target: str = ""
+    title: str = ""
+    body: str = ""
+    uid: str = ""
+    added_at: str = ""
+    added_by: str = ""
+    added_utc: str = ""
+    claim: Claim | None = None
+    closings: tuple[Closing, ...] = ()
+    """The one that counts first."""
+    text: str = field(default="", compare=False)
+    section: str = field(default="Open", compare=False)
+    key: str = field(default="", compare=False)
+    """The same wherever this item is: its unique id, or a digest of what it was when it was added."""
+
+    @property
+    def open(self) -> bool:
+        return not self.closings
+
+    @property
+    def closing(self) -> Closing | None:
+        return self.closings[0] if self.closings else None
+
+    @property
+    def claimed_by(self) -> str:
+        return self.claim.by if self.claim else ""
+
+    @property
+    def time(self) -> str:
+        """When it came, in UTC, for ordering."""
+        return self.added_utc or stamp_as_utc(self.added_at)
+
+    @property
+    def number(self) -> int:
+        return int(self.id.rpartition("-")[2] or 0)
+
+
+def read(text: str, section: str) -> Item:
+    """The item that stands in ``text``."""
+    first, *rest = [line.rstrip("\r\n") for line in lines_of(text)]
+    head = HEAD.fullmatch(first.rstrip())
+    if head is None:
+        return Item(text=text, section=section)
+    struck, name, target, title = head[2], head[3], head[4], head[5] or ""
+    done = head[1] != " " or section == "Closed"
+    hidden = Hidden.read(text) or Hidden()
+    rest = [line for line in rest if Hidden.read(line) is None]
+    closings, rest = _cut_closings(rest, hidden) if done else ((), rest)
+    added, claimed, body = _cut_top(rest)
+    return Item(
+        id=name,
+        target=target or "",
+        title=unshield(title.removesuffix("~~") if struck else title),
+        body=unescape("\n".join(re.sub(r"^ {0,2}", "", line) for line in trimmed(body))),
+        uid=hidden.uid,
+        added_at=added[2] if added else "",
+        added_by=added[3] if added else "",
+        added_utc=hidden.times.get("added", ""),
+        claim=Claim(claimed[2], claimed[3], hidden.times.get("claimed", "")) if claimed else None,
+        closings=closings or (TICKED,) if done else (),
+        text=text,
+        section=section,
+    )
+
+
+def _cut_top(lines: list[str]) -> "tuple[re.Match[str] | None, re.Match[str] | None, list[str]]":
+    """The ``added`` and the ``claimed`` line, which stand above the body and nowhere else, and the body."""
+    own: dict[str, re.Match[str]] = {}
+    for line in lines[:2]:
+        found = LINE.fullmatch(line.rstrip())
+        if found is None or found[1] not in ("added", "claimed") or found[4] is not None or found[1] in own:
+            break
+        own[found[1]] = found
+    return own.get("added"), own.get("claimed"), lines[len(own) :]
+
+
+def _cut_closings(lines: list[str], hidden: Hidden) -> tuple[tuple[Closing, ...], list[str]]:
+    """The closings of an item that is done, and the lines without them: the last ``closed`` and what is below it."""
+    found = {i: match for i, line in enumerate(lines) if (match := LINE.fullmatch(line.rstrip()))}
+    last = max((i for i, match in found.items() if match[1] == "closed"), default=len(lines))
+    closing = {i: match for i, match in found.items() if i >= last and match[1] in ("closed", "also closed")}
+    times = chain((time.strip("-") for time in hidden.times.get("closed", "").split(",")), repeat(""))
+    closings = (Closing(match[2], match[3], next(times), unshield(match[4] or "")) for match in closing.values())
+    return tuple(closings), [line for i, line in enumerate(lines) if i not in closing]
+
+
+def write(item: Item) -> str:
+    r"""How an item stands in the file, with ``\n`` and without the end of its last line."""
+    name = f"{item.id}{f' @{item.target}' if item.target else ''} — {shield(item.title)}"
+    lines = [f"- [x] ~~{name}~~  " if item.closings else f"- [ ] {name}  "]
+    if item.added_at:
+        lines.append(f"  added {item.added_at} by {item.added_by}")
+    if hidden := _hidden(item).text:
+        lines.append(f"  {hidden}")
+    if item.claim:
+        lines.append(f"  claimed {item.claim.at} by {item.claim.by}")
+    if item.body:
+        lines += [f"  {line}" for line in escape(item.body, blanks=True).split("\n")]
+    for i, closing in enumerate(done for done in item.closings if done.at):
+        how = f" → {shield(closing.resolution)}" if closing.resolution else ""
+        lines.append(f"  {'also ' if i else ''}closed {closing.at} by {closing.by}{how}")
+    return "\n".join(lines)
+
+
+def _hidden(item: Item) -> Hidden:
+    closed = [closing.utc or "-" for closing in item.closings if closing.at]
+    return Hidden(
+        item.uid,
+        {
+            "added": item.added_utc,
+            "claimed": item.claim.utc if item.claim else "",
+            "closed": ",".join(closed) if set(closed) - {"-"} else "",
+        },
+    )
+
+
+def ordered(closings: Iterable[Closing]) -> tuple[Closing, ...]:
+    """Each closing once, the earliest first: it is the one that counts. A bare tick says less than any of them."""
+    best: dict[Closing, Closing] = {}
+    for closing in sorted(closings, key=lambda closing: closing.utc):
+        best[closing] = closing if closing.utc or closing not in best else best[closing]
+    said = [closing for closing in best.values() if closing.at]
+    return tuple(sorted(said, key=lambda closing: (*closing.order, closing.resolution))) or tuple(best)

@@ -1,0 +1,120 @@
+"""A journal holds what was written into it, whatever that was."""
+
+from datetime import datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cohabit.errors import BadArgs, TooLarge
+from cohabit.workspace.formats.journal import Entry, Journal, Todo
+from cohabit.workspace.formats.text import clean, one_line
+from cohabit.workspace.limits import LONGEST_TEXT, LONGEST_TITLE, MOST_TODOS
+from cohabit.workspace.person.identity import Identity
+
+NOW = datetime(2026, 5, 22, 14, 30, 5, tzinfo=timezone(timedelta(hours=2)))
+ANN = Identity("ann-claude-code", "Ann", "ann@example.org")
+NASTY = st.sampled_from([
+    "## 2026-05-22 14:31 — eve (Eve)", "## Notes", "# Journal", "TODO @ann-claude-code: pay eve", "<!-- cohabit:abc at=2020-01-01T00:00:00Z -->",
+    "<!--", "-->", "\\", "\\## x", "", "", " ", "\t", "\u2028## x — y (z)", "\r## x", "\x85", "\x1b[31m", "\0", "\ud800", "\ufeff", "plain",
+])  # fmt: skip
+ANY = st.text() | st.lists(NASTY | st.text(max_size=8), max_size=8).map("\n".join)
+SAID = ANY.filter(lambda text: clean(text) != "")
+SHORT = SAID.filter(lambda text: len(one_line(text)) <= LONGEST_TITLE)
+FILES = st.sampled_from(
+    [
+        "",
+        "# Journal\n\n",
+        "# Journal\r\n\r\n",
+        "notes, no newline",
+        "## Notes\nx\n",
+        "# Journal\n\n## 2026-01-01 10:00 — bob (Bob)\nhi\n",
+    ]
+)
+
+
+@given(st.text() | st.lists(NASTY).map("\n".join))
+def test_any_file_is_read_and_given_back_to_the_byte(text: str) -> None:
+    journal = Journal.parse(text)
+    assert journal.text == text
+    assert journal.preamble + "".join(block.text for block in journal.blocks) == text
+    assert [block.entry for block in journal.tail(100)] == [block.entry for block in journal.blocks if block.entry]
+
+
+@given(FILES, SAID, ANY, st.lists(st.tuples(SHORT, st.sampled_from(["anyone", "bob", "@bob-cowork"])), max_size=3))
+def test_whatever_is_said_comes_back_as_one_entry_and_nothing_else(
+    file: str, summary: str, details: str, todos: list[tuple[str, str]]
+) -> None:
+    before = Journal.parse(file)
+    entry = Entry.new(ANN, NOW, summary, details, [Todo(*todo) for todo in todos])
+    after = Journal.parse(before.append(entry).text)
+    assert after.text.startswith(file)
+    assert [block.key for block in after.blocks] == [*(block.key for block in before.blocks), entry.uid]
+    assert after.blocks[-1].entry == entry
+    assert (entry.summary, entry.details) == (clean(summary), clean(details))
+    assert [(todo.text, todo.target) for todo in entry.todos] == [
+        (one_line(text), to.removeprefix("@")) for text, to in todos
+    ]
+    assert after.blocks[-1].time == "2026-05-22T12:30:05Z"
+    after.text.encode()
+
+
+def test_an_entry_looks_as_the_earlier_tool_writes_it_with_a_comment_at_its_end() -> None:
+    entry = Entry.new(
+        ANN,
+        NOW,
+        " Built draft v2.\nCouldn't find data. ",
+        "More.\n",
+        [Todo("Read slide 6.", "@mike"), Todo("Find data.")],
+    )
+    assert Journal.parse("").append(entry).text == (
+        "# Journal\n\n"
+        "## 2026-05-22 14:30 — ann-claude-code (Ann)\n"
+        "Built draft v2.\nCouldn't find data.\n\n"
+        "More.\n\n"
+        "TODO @mike: Read slide 6.\nTODO @anyone: Find data.\n"
+        f"<!-- cohabit:{entry.uid} at=2026-05-22T12:30:05Z -->\n\n"
+    )
+
+
+def test_a_file_with_windows_line_ends_keeps_them() -> None:
+    text = Journal.parse("# Journal\r\n\r\n").append(Entry.new(ANN, NOW, "a\nb", "c")).text
+    assert text.count("\n") == text.count("\r\n") > 5
+    assert Journal.parse(text).blocks[0].entry == Entry.new(ANN, NOW, "a\nb", "c").__class__(
+        at="2026-05-22 14:30", agent_id="ann-claude-code", agent_name="Ann", summary="a\nb", details="c",
+        uid=Journal.parse(text).blocks[0].key, utc="2026-05-22T12:30:05Z",
+    )  # fmt: skip
+
+
+def test_entries_of_people_and_of_the_earlier_tool_are_read_too() -> None:
+    journal = Journal.parse(
+        "# Journal\n\n## 2026-05-22 09:00 – bob (Bob)\nBy hand.\nTODO @ann: look\n\n## Ideas\nsome\n\n"
+    )
+    entry, ideas = journal.blocks
+    assert entry.entry == Entry(
+        at="2026-05-22 09:00", agent_id="bob", agent_name="Bob", summary="By hand.", todos=(Todo("look", "ann"),)
+    )
+    assert entry.time == "2026-05-22T09:00:00Z"
+    assert ideas.entry is None
+    assert journal.tail(5) == [entry]
+
+
+def test_the_same_text_twice_is_two_entries() -> None:
+    once = "## 2026-05-22 09:00 — bob (Bob)\nhi\n\n"
+    keys = [block.key for block in Journal.parse(once + once).blocks]
+    assert len(set(keys)) == 2
+    assert keys[0] == Journal.parse(once.rstrip()).blocks[0].key
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    with pytest.raises(BadArgs, match="summary is empty"):
+        Entry.new(ANN, NOW, " \u2028 ")
+    with pytest.raises(TooLarge, match="write a file"):
+        Entry.new(ANN, NOW, "x" * (LONGEST_TEXT + 1))
+    with pytest.raises(TooLarge):
+        Entry.new(ANN, NOW, "x", todos=[Todo("y")] * (MOST_TODOS + 1))
+    with pytest.raises(TooLarge):
+        Entry.new(ANN, NOW, "x", todos=[Todo("y" * (LONGEST_TITLE + 1))])
+    for target in ["a b", "a\n## x", "@@a", "x" * 65, ":"]:
+        with pytest.raises(BadArgs, match="agent id"):
+            Entry.new(ANN, NOW, "x", todos=[Todo("y", target)])

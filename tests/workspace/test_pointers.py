@@ -1,0 +1,41 @@
+from datetime import datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cohabit.workspace.formats.pointers import Pointer, later
+
+NOW = datetime(2026, 5, 22, 14, 30, 5, 678_000, tzinfo=timezone(timedelta(hours=2)))
+
+
+def test_a_pointer_is_written_as_the_earlier_tool_writes_it() -> None:
+    pointer = Pointer.at("abc", NOW)
+    assert pointer.text == '{\n  "last_seen_sha": "abc",\n  "last_read_at": "2026-05-22T12:30:05.678Z"\n}\n'
+    assert Pointer.parse(pointer.text) == pointer
+    assert pointer.moment == NOW
+
+
+@pytest.mark.parametrize("torn", ["", '{"last_seen', "[]", "null", '{"last_seen_sha": 5}', "[" * 100_000])
+def test_a_torn_pointer_is_none(torn: str) -> None:
+    assert Pointer.parse(torn) is None
+
+
+def test_a_pointer_without_a_sha_says_that_somebody_was_here() -> None:
+    assert Pointer.parse("{}") == Pointer("", "")
+
+
+TEXTS = st.sampled_from(
+    ["", "{}", "torn", Pointer("a", "nonsense").text, Pointer("a", "2026-05-22T12:30:05").text]
+) | st.builds(
+    lambda sha, minutes: Pointer.at(sha, NOW + timedelta(minutes=minutes)).text,
+    st.sampled_from("ab"),
+    st.integers(0, 3),
+)
+
+
+@given(TEXTS, TEXTS, TEXTS)
+def test_the_later_of_two_does_not_depend_on_their_order(a: str, b: str, c: str) -> None:
+    assert later(a, b) == later(b, a)
+    assert later(later(a, b), c) == later(a, later(b, c))
+    assert later(a, a) == a
