@@ -1,0 +1,150 @@
+"""People with plain git in a clone get the same merge."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cohabit.errors import PermissionDenied
+from cohabit.workspace import driver
+from cohabit.workspace.formats.inbox import Inbox
+from cohabit.workspace.session import Session
+
+Clone = Callable[[str], Session]
+
+
+def root(session: Session) -> Path:
+    return session.workspace().root
+
+
+def git(session: Session, *args: str) -> str:
+    done = subprocess.run(["git", *args], cwd=root(session), check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def on_the_board(session: Session, name: str) -> None:
+    session.call("journal_append", {"summary": f"{name} was here"})
+    session.call("inbox_add", {"title": f"from {name}"})
+    session.call("add", {"paths": ["journal.md", "inbox.md"]})
+    session.call("commit", {"message": "on the board"})
+
+
+@pytest.mark.parametrize(
+    "how", [["pull", "-q", "--no-rebase", "--no-edit"], ["pull", "-q", "--rebase"], ["merge"], ["cherry-pick"]]
+)
+def test_plain_git_merges_by_entry_and_the_pushed_number_stays(clone: Clone, how: list[str]) -> None:
+    ann, bob = clone("ann"), clone("bob")
+    on_the_board(ann, "ann")
+    ann.call("push", {})
+    on_the_board(bob, "bob")
+    if how[0] == "pull":
+        git(bob, *how)
+    else:
+        git(bob, "fetch", "-q")
+        git(bob, *(["merge", "-q", "--no-edit"] if how[0] == "merge" else ["cherry-pick"]), "origin/main")
+    items = Inbox.parse((root(bob) / "inbox.md").read_text()).items
+    assert sorted((item.id, item.title) for item in items) == [("INB-001", "from ann"), ("INB-002", "from bob")]
+    assert (root(bob) / "journal.md").read_text().count("was here") == 2
+    assert bob.call("push", {})["ok"]
+    assert ann.call("pull", {})["updated"]
+
+
+def test_the_person_is_told_which_number_changed(clone: Clone) -> None:
+    ann, bob = clone("ann"), clone("bob")
+    on_the_board(ann, "ann")
+    ann.call("push", {})
+    on_the_board(bob, "bob")
+    assert "INB-001 is now INB-002 (from bob)" in git(bob, "pull", "--no-rebase", "--no-edit")
+
+
+def test_an_entry_that_both_changed_stops_the_merge_and_keeps_both(clone: Clone) -> None:
+    ann, bob = clone("ann"), clone("bob")
+    on_the_board(ann, "ann")
+    ann.call("push", {})
+    bob.call("pull", {})
+    for session, word in ((ann, "one"), (bob, "two")):
+        place = root(session) / "journal.md"
+        place.write_text(place.read_text().replace("ann was here", word))
+        git(session, "commit", "-q", "-am", "edit")
+    ann.call("push", {})
+    done = subprocess.run(["git", "pull", "--no-rebase"], cwd=root(bob), check=False, capture_output=True, text=True)
+    assert done.returncode != 0
+    text = (root(bob) / "journal.md").read_text()
+    assert "one" in text
+    assert "two" in text
+
+
+def test_a_pulled_attribute_cannot_choose_another_merge(clone: Clone) -> None:
+    ann, bob = clone("ann"), clone("bob")
+    ann.call("write", {"path": ".gitattributes", "content": "* merge=union\njournal.md merge=union\n"})
+    ann.call("add", {"paths": [".gitattributes"]})
+    ann.call("commit", {"message": "union"})
+    ann.call("push", {})
+    bob.call("pull", {})
+    assert git(bob, "check-attr", "merge", "journal.md", "README.md").splitlines() == [
+        "journal.md: merge: cohabit", "README.md: merge: unspecified",
+    ]  # fmt: skip
+
+
+def test_modules_in_the_work_tree_are_not_loaded(clone: Clone) -> None:
+    ann, bob = clone("ann"), clone("bob")
+    on_the_board(ann, "ann")
+    ann.call("push", {})
+    on_the_board(bob, "bob")
+    for name in ("re.py", "cohabit.py", "msgspec.py", "sitecustomize.py"):
+        (root(bob) / name).write_text(f"open({str(root(bob) / 'ran')!r}, 'w')\nraise SystemExit(1)\n")
+    git(bob, "pull", "-q", "--no-rebase", "--no-edit")
+    assert not (root(bob) / "ran").exists()
+
+
+def test_another_installation_is_left_alone_while_its_python_is_there_and_mended_when_it_is_gone(clone: Clone) -> None:
+    ann = clone("ann")
+    config = root(ann) / ".git" / "config"
+    other = driver.COMMAND.replace(sys.executable, "/bin/sh")
+    for value, expected in ((other, other), (other.replace("/bin/sh", "/no/such/python"), driver.COMMAND)):
+        git(ann, "config", "merge.cohabit.driver", value)
+        fresh = Session(ann.home, ann.environ, now=ann.now)
+        assert fresh.call("status", {})["clean"]
+        assert git(ann, "config", "--file", str(config), "merge.cohabit.driver").strip() == expected
+        fresh.close()
+
+
+@pytest.mark.parametrize(
+    "value", ["touch ran; true", f"{driver.COMMAND}; touch ran", f"$(touch ran) {driver.CALL}", "true"]
+)
+def test_a_driver_that_is_not_ours_is_refused(clone: Clone, value: str) -> None:
+    ann = clone("ann")
+    git(ann, "config", "merge.cohabit.driver", value)
+    fresh = Session(ann.home, ann.environ, now=ann.now)
+    with pytest.raises(PermissionDenied, match=r"merge\.cohabit\.driver"):
+        fresh.call("status", {})
+    fresh.close()
+
+
+def test_the_lines_of_a_person_in_the_attributes_stay(clone: Clone) -> None:
+    ann = clone("ann")
+    place = root(ann) / ".git" / "info" / "attributes"
+    place.write_text("*.png binary\n")
+    ws = ann.workspace()
+    for _ in range(2):
+        driver.install(ws)
+    assert place.read_text() == driver.ATTRIBUTES + "*.png binary\n"
+
+
+def test_what_is_no_protocol_file_is_not_merged(tmp_path: Path) -> None:
+    names = [str(tmp_path / name) for name in "OAB"]
+    for name in names:
+        Path(name).write_text("x")
+    assert driver.main([*names, "README.md"]) == 1
+
+
+def test_every_protocol_file_is_registered() -> None:
+    from cohabit.workspace.merging.merge import is_protocol
+
+    named = re.findall(r"^(\S+) merge=cohabit", driver.ATTRIBUTES, re.MULTILINE)
+    samples = [name.replace("journal-archive/*", "journal-archive/2026-05").replace("*", "ann-cli") for name in named]
+    assert all(is_protocol(sample) for sample in samples)

@@ -1,0 +1,280 @@
+"""Killed at any moment: nothing committed or uncommitted is lost, and the clone is not wedged."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cohabit.errors import Busy
+from cohabit.workspace.clone import recovery
+from cohabit.workspace.clone.git import Git
+from cohabit.workspace.clone.tree import Tree
+from cohabit.workspace.session import Session
+from cohabit.workspace.sharing import advance
+
+Clone = Callable[[str], Session]
+NEWS = {f"drafts/{n}.md": f"by ann, number {n}\n" * 50 for n in range(4)}
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def in_a_process_that_dies(act: Callable[[], Any]) -> bool:
+    """Whether it was killed. Nothing of it runs any further: no ``finally``, no ``except``."""
+    child = os.fork()
+    if child == 0:
+        try:
+            act()
+        except BaseException:
+            os._exit(1)
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    assert status in (0, signal.SIGKILL), "the call failed instead"
+    return os.WIFSIGNALED(status)
+
+
+def die_at(step: int) -> None:
+    """From now on, count what is done to the clone (a git command, a write, a rename), and die at that one."""
+    left = iter(range(step))
+
+    def counted(function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if next(left, None) is None:
+                die()
+            return function(*args, **kwargs)
+
+        return call
+
+    Git.run = counted(Git.run)  # type: ignore[method-assign]
+    Tree.write = counted(Tree.write)  # type: ignore[method-assign]
+    os.replace = counted(os.replace)
+    os.unlink = counted(os.unlink)
+
+
+def tear_the_files() -> None:
+    """Git dies in the middle of writing files, after a few: one is torn, its lock stays, and we die with it."""
+    run = Git.run
+
+    def torn(self: Git, *args: str, **kwargs: Any) -> Any:
+        if args[0] == "checkout-index":
+            paths = kwargs["stdin"].decode().split("\0")[:-1]
+            run(self, "checkout-index", "-f", "-z", "--stdin", stdin=(paths[0] + "\0").encode())
+            place = self.root / paths[1]
+            place.unlink(missing_ok=True)
+            place.write_text(NEWS[paths[1]][:70])
+            (self.root / ".git" / "index.lock").write_text("half")
+            die()
+        return run(self, *args, **kwargs)
+
+    Git.run = torn  # type: ignore[method-assign]
+
+
+def commit(session: Session, paths: list[str]) -> None:
+    session.call("add", {"paths": paths})
+    session.call("commit", {"message": "work"})
+
+
+def text(session: Session, path: str) -> str:
+    return str(session.call("read", {"path": path})["content"])
+
+
+def git(session: Session, *args: str) -> str:
+    return subprocess.run(
+        ["git", *args], cwd=session.workspace().root, check=True, capture_output=True, text=True
+    ).stdout
+
+
+def prepare(clone: Clone) -> tuple[Session, Session]:
+    """Bob is behind, ahead, and has uncommitted work of each kind."""
+    ann, bob = clone("ann"), clone("bob")
+    ann.call("journal_append", {"summary": "ann was here"})
+    ann.call("inbox_add", {"title": "from ann"})
+    for path, content in NEWS.items():
+        ann.call("write", {"path": path, "content": content})
+    commit(ann, ["journal.md", "inbox.md", "drafts"])
+    ann.call("push", {})
+    bob.call("journal_append", {"summary": "bob was here"})
+    bob.call("inbox_add", {"title": "from bob"})
+    commit(bob, ["journal.md", "inbox.md"])
+    bob.call("journal_append", {"summary": "bob has not committed this"})
+    bob.call("inbox_add", {"title": "uncommitted"})
+    bob.call("write", {"path": "research/staged.md", "content": "staged\n"})
+    bob.call("add", {"paths": ["research/staged.md"]})
+    bob.call("write", {"path": "research/loose.md", "content": "loose, on INB-001\n"})
+    return ann, bob
+
+
+def nothing_is_missing(ann: Session, bob: Session) -> None:
+    """Whatever happened: Bob's next calls work, and everything of both is there once."""
+    assert text(bob, "journal.md").count("bob has not committed this") == 1
+    assert "uncommitted" in text(bob, "inbox.md")
+    assert git(bob, "diff", "--cached", "--name-only") == "research/staged.md\n"
+    assert bob.call("push", {})["ok"]
+    assert "error" not in bob.call("pull", {})  # a push that was taken, and whose process died then, is news
+    journal, inbox = text(bob, "journal.md"), text(bob, "inbox.md")
+    for line in ("ann was here", "bob was here", "bob has not committed this"):
+        assert journal.count(line) == 1, line
+    for title in ("from ann", "from bob", "uncommitted"):
+        assert inbox.count(f"— {title}") == 1, title
+    assert text(bob, "research/loose.md") == "loose, on INB-002\n"
+    assert {path: text(bob, path) for path in NEWS} == NEWS
+    commit(bob, ["."])
+    assert bob.call("push", {})["ok"]
+    assert bob.call("status", {})["clean"]
+    ann.call("pull", {})
+    assert text(ann, "journal.md") == text(bob, "journal.md")
+    files = git(ann, "ls-files").splitlines()
+    assert not [name for name in files if name.endswith((".tmp", ".lock"))]
+
+
+class Snapshot:
+    """The remote and both clones as they were, to begin anew from."""
+
+    def __init__(self, *places: Path) -> None:
+        self.places = places
+        for place in places:
+            shutil.copytree(place, f"{place}.kept", symlinks=True)
+
+    def restore(self) -> None:
+        for place in self.places:
+            shutil.rmtree(place)
+            shutil.copytree(f"{place}.kept", place, symlinks=True)
+
+
+def kill_at_every(nth: int, tool: str, ann: Session, bob: Session, kept: Snapshot) -> None:
+    step, died = 3, True
+    while died:
+        kept.restore()
+
+        def act(step: int = step) -> None:
+            mine = again(bob)
+            mine.workspace()
+            die_at(step)
+            mine.call(tool, {})
+
+        died = in_a_process_that_dies(act)
+        nothing_is_missing(again(ann), again(bob))
+        step += nth
+    assert step > 20, "this test does not see what is done any more"
+
+
+def test_killed_while_sharing_nothing_is_lost_and_the_next_call_goes_on(
+    clone: Clone, remote: Path, tmp_path: Path
+) -> None:
+    ann, bob = prepare(clone)
+    kill_at_every(5, "push", ann, bob, Snapshot(remote, tmp_path / "ann", tmp_path / "bob"))
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("tool", ["push", "sync"])
+def test_killed_at_any_step_of_sharing(tool: str, clone: Clone, remote: Path, tmp_path: Path) -> None:
+    ann, bob = prepare(clone)
+    kill_at_every(1, tool, ann, bob, Snapshot(remote, tmp_path / "ann", tmp_path / "bob"))
+
+
+def again(session: Session) -> Session:
+    """A new process of the same agent."""
+    return Session(session.home, session.environ, now=session.now)
+
+
+def test_git_killed_while_it_writes_files_leaves_no_torn_file(clone: Clone) -> None:
+    ann, bob = prepare(clone)
+
+    def act() -> None:
+        tear_the_files()
+        again(bob).call("push", {})
+
+    assert in_a_process_that_dies(act)
+    assert (bob.workspace().root / ".git" / "index.lock").exists()
+    nothing_is_missing(ann, again(bob))
+
+
+def test_what_a_person_wrote_into_a_half_updated_file_stays(clone: Clone) -> None:
+    _, bob = prepare(clone)
+
+    def act() -> None:
+        tear_the_files()
+        again(bob).call("push", {})
+
+    assert in_a_process_that_dies(act)
+    mine = bob.workspace().root / "drafts" / "3.md"
+    mine.write_text("a person's text\n")
+    bob = again(bob)
+    assert text(bob, "drafts/3.md") == "a person's text\n"
+    assert text(bob, "drafts/2.md") == NEWS["drafts/2.md"]
+    assert git(bob, "status", "--porcelain", "drafts") == " M drafts/3.md\n"
+
+
+def test_whoever_is_killed_while_clearing_up_is_cleared_up_after(clone: Clone) -> None:
+    ann, bob = prepare(clone)
+
+    def act() -> None:
+        tear_the_files()
+        again(bob).call("push", {})
+
+    assert in_a_process_that_dies(act)
+
+    def clear_up() -> None:
+        advance.finish = lambda *_: die()  # type: ignore[assignment]
+        again(bob).call("status", {})
+
+    assert in_a_process_that_dies(clear_up)
+    nothing_is_missing(ann, again(bob))
+
+
+def test_a_git_that_was_killed_alone_does_not_leave_the_clone_locked(clone: Clone) -> None:
+    ann = clone("ann")
+    ws = ann.workspace()
+    with ws.held():
+        (ws.root / ".git" / "index.lock").write_text("")
+        ws.git.killed = True
+    ann.call("write", {"path": "drafts/a.md", "content": "a\n"})
+    commit(ann, ["drafts/a.md"])
+    assert ann.call("push", {})["ok"]
+
+
+def test_a_lock_from_before_the_dead_one_is_not_ours_to_take_away(clone: Clone) -> None:
+    ann = clone("ann")
+    ws = ann.workspace()
+    lock = ws.root / ".git" / "index.lock"
+    lock.write_text("")
+    os.utime(lock, (time.time() - 1000, time.time() - 1000))
+    recovery.clear_up(ws, died=time.time() - 500)
+    assert lock.exists()
+    recovery.clear_up(ws, died=time.time() - 2000)
+    assert not lock.exists()
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="who runs is known from /proc")
+def test_a_git_that_somebody_runs_here_is_waited_for(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recovery, "PATIENCE", 0.0)
+    ann = clone("ann")
+    ws = ann.workspace()
+    with subprocess.Popen(["git", "cat-file", "--batch"], cwd=ws.root, stdin=subprocess.PIPE) as theirs:
+        assert theirs.stdin is not None
+        while theirs.pid not in list(recovery._gits_in(ws.root)):
+            time.sleep(0.001)
+        with pytest.raises(Busy, match="try again"):
+            recovery.clear_up(ws, died=time.time())
+        theirs.stdin.close()
+        theirs.wait()
+    recovery.clear_up(ws, died=time.time())
+
+
+def test_an_intent_that_nobody_can_finish_does_not_wedge_the_clone(clone: Clone) -> None:
+    ann = clone("ann")
+    ws = ann.workspace()
+    head = git(ann, "rev-parse", "HEAD").strip()
+    (ws.own / "advance.json").write_text(f'{{"start": "{head}", "goal": "{"1" * 40}", "carried": []}}')
+    recovery.clear_up(ws, died=time.time())
+    assert not (ws.own / "advance.json").exists()
+    assert ann.call("status", {})["clean"]

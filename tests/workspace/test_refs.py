@@ -1,0 +1,83 @@
+"""What the clone stands on, and what may be called a commit."""
+
+import subprocess
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cohabit.errors import BadArgs
+from cohabit.workspace.clone import commits, refs, staging
+
+
+def git(ws, *args: str) -> str:
+    return subprocess.run(["git", *args], cwd=ws.root, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def commit(ws, path: str = "a.md", text: str = "x\n") -> str:
+    ws.tree.write(path, text.encode())
+    staging.add(ws, [path])
+    made = commits.commit_index(ws, f"write {path}")
+    assert made
+    return made.sha
+
+
+def test_before_the_first_commit_there_is_a_branch_and_no_head(board):
+    ws = board()
+    assert (refs.branch(ws), refs.head(ws), refs.upstream(ws)) == ("main", None, None)
+
+
+def test_head_is_the_same_loose_packed_and_detached(board):
+    ws = board()
+    sha = commit(ws)
+    assert refs.head(ws) == sha
+    git(ws, "pack-refs", "--all")
+    assert not (ws.root / ".git/refs/heads/main").exists()
+    assert refs.head(ws) == sha
+    git(ws, "checkout", "-q", "--detach")
+    assert (refs.branch(ws), refs.head(ws), refs.upstream(ws)) == ("", sha, None)
+
+
+def test_upstream_is_the_remotes_branch_of_the_same_name(board):
+    ws = board()
+    sha = commit(ws)
+    git(ws, "update-ref", "refs/remotes/origin/main", sha)
+    git(ws, "update-ref", "refs/remotes/origin/mainly", git(ws, "hash-object", "-w", "--stdin"))
+    assert refs.upstream(ws) == sha
+    git(ws, "pack-refs", "--all")
+    assert refs.upstream(ws) == sha
+
+
+def test_a_ref_that_points_to_another_is_followed(board):
+    ws = board()
+    sha = commit(ws)
+    git(ws, "branch", "other")
+    git(ws, "symbolic-ref", "refs/heads/main", "refs/heads/other")
+    assert refs.head(ws) == sha
+
+
+@pytest.mark.parametrize(
+    "name", ["HEAD", "HEAD~3", "main^", "main^2~4", "origin/main", "v1.0", "a" * 40, "feature/x-1"]
+)
+def test_the_usual_names_of_commits_are_taken(name):
+    assert refs.checked(name) == name
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "-n", "--output=/tmp/x", "a..b", "a...b", "HEAD@{1}", "@{u}", "HEAD^{/fix}", ":/fix", "HEAD:inbox.md", "^main",
+     "a b", "a\nb", "a\0b", "main.lock", "/main", "main/", "a//b", "a/.b", "*", "main~9999999", "~1", "é"],
+)  # fmt: skip
+def test_everything_else_is_refused_with_a_way_out(name):
+    with pytest.raises(BadArgs, match="HEAD~3"):
+        refs.checked(name)
+
+
+@given(st.text(max_size=30))
+def test_nothing_that_gets_through_could_be_an_option_a_range_or_a_path(text):
+    try:
+        refs.checked(text)
+    except BadArgs:
+        return
+    assert not text.startswith("-")
+    assert not any(sign in text for sign in ("..", "@{", "^{", ":", " ", "\n", "*", "?", "[", "\\"))

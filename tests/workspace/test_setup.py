@@ -1,0 +1,265 @@
+"""Cloning, creating, registering: nothing of anybody's runs, and a failure leaves nothing behind."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from cohabit.errors import BadArgs, CohabitError, Conflict, PermissionDenied, Unreachable
+from cohabit.workspace.clone import setup
+from cohabit.workspace.person.identity import Identity
+from cohabit.workspace.session import Session
+
+ANN = Identity("ann-cli", "Ann", "ann@example.org")
+
+
+def git(folder: Path, *args: str) -> str:
+    author = ["-c", "user.name=T", "-c", "user.email=t@example.org"]
+    return subprocess.run(
+        ["git", "-C", folder, *author, *args], check=True, capture_output=True, text=True
+    ).stdout.strip()
+
+
+def init(session: Session, **args):
+    return session.call("workspace_init", {"name": "board", **args})
+
+
+@pytest.fixture
+def ann(tmp_path, now):
+    """A session that has no workspace yet."""
+    session = Session(
+        tmp_path / "config",
+        {
+            "HOME": str(tmp_path / "home"),
+            "COHABIT_AGENT_ID": "ann-cli",
+            "COHABIT_AGENT_NAME": "Ann",
+            "COHABIT_AGENT_EMAIL": "ann@example.org",
+        },
+        now=now,
+    )
+    yield session
+    session.close()
+
+
+def test_a_clone_has_the_remotes_files_and_says_which_is_active(ann, remote, tmp_path):
+    answer = init(ann, remote_url=str(remote), local_path="~/deep/board")
+    root = tmp_path / "home" / "deep" / "board"
+    assert answer == {
+        "name": "board",
+        "local_path": str(root),
+        "remote": str(remote),
+        "already_existed": False,
+        "active_workspace": "board",
+    }
+    assert (root / "journal.md").exists()
+    assert git(root, "status", "--porcelain") == ""
+    assert git(root, "rev-parse", "HEAD") == git(root, "rev-parse", "@{u}") == git(remote, "rev-parse", "main")
+    assert git(root, "config", "--local", "user.name") == "Ann"
+    assert not (root / ".git" / "hooks").exists()
+
+
+def test_relative_paths_begin_where_the_server_was_started(ann, remote, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert init(ann, remote_url="./remote.git", local_path="here/board")["local_path"] == str(
+        tmp_path / "here" / "board"
+    )
+    assert git(tmp_path / "here" / "board", "config", "remote.origin.url") == str(remote)
+
+
+def test_a_clone_that_is_there_is_registered_if_it_is_of_that_remote(ann, remote, tmp_path):
+    git(tmp_path, "clone", "-q", str(remote), "home/board")
+    assert init(ann, remote_url=f"{remote}/", local_path="~/board")["already_existed"]
+    with pytest.raises(Conflict, match="there is a clone already"):
+        init(ann, remote_url=str(tmp_path / "other.git"), local_path="~/board")
+    assert init(ann, remote_url=str(remote), local_path="~/board")["already_existed"]
+
+
+def test_a_second_workspace_does_not_become_active_by_itself(ann, remote):
+    init(ann, remote_url=str(remote), local_path="~/one")
+    assert init(ann, name="two", remote_url=str(remote), local_path="~/two")["active_workspace"] == "board"
+
+
+def test_a_name_goes_on_meaning_its_clone(ann, remote, tmp_path):
+    init(ann, remote_url=str(remote), local_path="~/one")
+    with pytest.raises(Conflict, match="choose another name"):
+        init(ann, remote_url=str(remote), local_path="~/two")
+    assert not (tmp_path / "home" / "two").exists()
+
+
+def test_an_empty_remote_gets_the_template_as_first_commit(ann, tmp_path):
+    git(tmp_path, "init", "-q", "--bare", "empty.git")
+    init(ann, remote_url=str(tmp_path / "empty.git"), local_path="~/board")
+    assert git(tmp_path / "empty.git", "log", "--format=%an %s", "main") == "Ann [ann-cli] Begin the workspace board"
+    assert "# board" in git(tmp_path / "empty.git", "show", "main:README.md")
+    assert ".pointers/.gitkeep" in git(tmp_path / "empty.git", "ls-tree", "-r", "--name-only", "main")
+    assert git(tmp_path / "home" / "board", "status", "--porcelain", "--branch") == "## main...origin/main"
+
+
+def test_create_makes_a_bare_repository_whose_history_stays(ann, tmp_path):
+    url = str(tmp_path / "made" / "new.git")
+    with pytest.raises(Unreachable):
+        init(ann, remote_url=url, local_path="~/board")
+    init(ann, remote_url=url, local_path="~/board", create=True)
+    assert git(Path(url), "rev-parse", "--is-bare-repository") == "true"
+    root = tmp_path / "home" / "board"
+    git(root, "commit", "-q", "--amend", "-m", "rewritten")
+    pushed = subprocess.run(["git", "-C", root, "push", "-q", "--force"], capture_output=True, text=True, check=False)
+    assert "non-fast-forward" in pushed.stderr
+
+
+def test_create_takes_a_remote_that_is_there_as_it_is(ann, remote):
+    before = git(remote, "rev-parse", "main")
+    init(ann, remote_url=str(remote), local_path="~/board", create=True)
+    assert git(remote, "rev-parse", "main") == before
+
+
+def test_create_is_for_paths_of_this_machine(ann, tmp_path):
+    with pytest.raises(CohabitError):
+        setup.create("https://example.invalid/x.git")
+
+
+def test_two_who_begin_at_once_end_with_one_history(tmp_path, monkeypatch):
+    url = str(tmp_path / "new.git")
+    setup.create(url)
+    real, raced = setup._begin, []
+
+    def late(workspace):
+        if not raced:
+            raced.append(True)
+            setup.clone(url, tmp_path / "ben", Identity("ben-cli", "Ben", "ben@example.org"), "board")
+        real(workspace)
+
+    monkeypatch.setattr(setup, "_begin", late)
+    setup.clone(url, tmp_path / "ann", ANN, "board")
+    assert git(tmp_path / "ann", "log", "--format=%an") == "Ben"
+    assert git(tmp_path / "ann", "status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize(("head", "taken"), [("trunk", "trunk"), ("nowhere", "main")])
+def test_the_remotes_own_branch_is_taken_else_main(ann, remote, tmp_path, head, taken):
+    git(remote, "branch", "trunk", "main")
+    git(remote, "symbolic-ref", "HEAD", f"refs/heads/{head}")
+    init(ann, remote_url=str(remote), local_path="~/board")
+    assert git(tmp_path / "home" / "board", "symbolic-ref", "--short", "HEAD") == taken
+
+
+def test_the_only_branch_is_taken_where_the_remote_says_nothing(ann, remote, tmp_path):
+    git(remote, "branch", "-m", "main", "old/master")
+    git(remote, "symbolic-ref", "HEAD", "refs/heads/nowhere")
+    init(ann, remote_url=str(remote), local_path="~/board")
+    assert git(tmp_path / "home" / "board", "symbolic-ref", "--short", "HEAD") == "old/master"
+
+
+def test_a_failed_clone_leaves_nothing_behind(ann, tmp_path):
+    with pytest.raises(Unreachable) as told:
+        init(ann, remote_url=str(tmp_path / "no.git"), local_path="~/a/b/board")
+    assert str(tmp_path) not in told.value.message
+    assert not (tmp_path / "home").exists()
+    assert ann.call("workspace_list", {})["workspaces"] == []
+
+
+def test_an_empty_folder_is_cloned_into_and_stays_when_that_fails(ann, remote, tmp_path):
+    (tmp_path / "home" / "board").mkdir(parents=True)
+    with pytest.raises(Unreachable):
+        init(ann, remote_url=str(tmp_path / "no.git"), local_path="~/board")
+    assert os.listdir(tmp_path / "home") == ["board"]
+    assert not init(ann, remote_url=str(remote), local_path="~/board")["already_existed"]
+
+
+def test_a_folder_with_other_things_in_it_is_left_alone(ann, remote, tmp_path):
+    (tmp_path / "home" / "board").mkdir(parents=True)
+    (tmp_path / "home" / "board" / "mine").write_text("x")
+    with pytest.raises(Conflict, match="~/board exists and is non-empty but not a git repo"):
+        init(ann, remote_url=str(remote), local_path="~/board")
+    with pytest.raises(Conflict, match="is a file"):
+        init(ann, remote_url=str(remote), local_path="~/board/mine")
+    with pytest.raises(CohabitError):
+        init(ann, remote_url=str(remote), local_path="~/board/mine/below")
+    assert os.listdir(tmp_path / "home" / "board") == ["mine"]
+
+
+@pytest.mark.parametrize(
+    "path", ["~/.config/autostart", "~/.ssh", "~/x/.git/hooks", "", " ", "a\0b", "a\nb", "x" * 2_000]
+)
+def test_a_place_that_is_none_for_a_clone_is_refused(ann, remote, path):
+    with pytest.raises(BadArgs, match="local_path"):
+        init(ann, remote_url=str(remote), local_path=path)
+
+
+def test_workspaces_do_not_lie_in_each_other(ann, remote):
+    init(ann, remote_url=str(remote), local_path="~/a/board")
+    with pytest.raises(BadArgs, match="lie in each other"):
+        init(ann, name="two", remote_url=str(remote), local_path="~/a/board/drafts/two")
+
+
+def test_a_repository_among_the_files_of_a_clone_is_no_remote(ann, remote, tmp_path):
+    """It could have been pulled, with hooks in it that a push would run."""
+    init(ann, remote_url=str(remote), local_path="~/board")
+    inside = tmp_path / "home" / "board" / "research" / "evil.git"
+    git(tmp_path, "init", "-q", "--bare", str(inside))
+    (tmp_path / "link").symlink_to(inside)
+    for url in (str(inside), f"file://{inside}", str(tmp_path / "link")):
+        with pytest.raises(BadArgs, match="inside another clone"):
+            init(ann, name="two", remote_url=url, local_path="~/two")
+    with pytest.raises(BadArgs, match="inside another clone"):
+        init(ann, name="two", remote_url=str(inside.with_name("new.git")), local_path="~/two", create=True)
+
+
+def test_templates_and_hooks_of_the_person_are_not_used(ann, remote, tmp_path, monkeypatch):
+    canary = tmp_path / "canary"
+    hooks = tmp_path / "template" / "hooks"
+    hooks.mkdir(parents=True)
+    for name in ("post-checkout", "reference-transaction", "post-index-change", "pre-push"):
+        (hooks / name).write_text(f"#!/bin/sh\ntouch {canary}\n")
+        (hooks / name).chmod(0o755)
+    person = tmp_path / "person"
+    person.mkdir()
+    (person / ".gitconfig").write_text(f"[init]\n\ttemplateDir = {hooks.parent}\n[core]\n\thooksPath = {hooks}\n")
+    monkeypatch.setenv("HOME", str(person))
+    monkeypatch.setenv("GIT_TEMPLATE_DIR", str(hooks.parent))
+    init(ann, remote_url=str(remote), local_path="~/board")
+    assert not canary.exists()
+    assert not (tmp_path / "home" / "board" / ".git" / "hooks").exists()
+
+
+def test_an_existing_clone_that_could_start_programs_is_not_registered(ann, remote, tmp_path):
+    git(tmp_path, "clone", "-q", str(remote), "home/board")
+    git(tmp_path / "home" / "board", "config", "core.fsmonitor", f"touch {tmp_path / 'canary'}")
+    with pytest.raises(PermissionDenied, match=r"core\.fsmonitor"):
+        init(ann, remote_url=str(remote), local_path="~/board")
+    assert not (tmp_path / "canary").exists()
+
+
+@pytest.mark.parametrize("kind", ["file", "link"])
+def test_a_git_folder_that_is_elsewhere_is_refused(ann, remote, tmp_path, kind):
+    git(tmp_path, "clone", "-q", str(remote), "home/board")
+    root = tmp_path / "home" / "board"
+    (root / ".git").rename(tmp_path / "elsewhere")
+    if kind == "file":
+        (root / ".git").write_text(f"gitdir: {tmp_path / 'elsewhere'}\n")
+    else:
+        (root / ".git").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(BadArgs, match=r"no folder \.git"):
+        init(ann, remote_url=str(remote), local_path="~/board")
+
+
+def test_a_password_in_the_address_is_neither_kept_nor_told(ann, tmp_path, remote):
+    git(tmp_path, "clone", "-q", str(remote), "home/board")
+    git(tmp_path / "home" / "board", "config", "remote.origin.url", "https://ann:hunter2@127.0.0.1:1/x.git")
+    answer = init(ann, remote_url="https://ann:hunter2@127.0.0.1:1/x.git", local_path="~/board")
+    assert answer["remote"] == "https://ann@127.0.0.1:1/x.git"
+    assert "hunter2" not in str(ann.call("workspace_list", {})) + str(ann.call("workspace_info", {}))
+    assert "hunter2" not in (tmp_path / "config" / "workspaces.json").read_text()
+    with pytest.raises(CohabitError) as told:
+        ann.call("fetch", {})
+    assert "hunter2" not in told.value.message
+
+
+def test_a_house_opens_a_clone_and_makes_what_is_missing(tmp_path, now):
+    first = setup.open_for(tmp_path / "a", "board", str(tmp_path / "new.git"), ANN, now)
+    again = setup.open_for(tmp_path / "a", "board", str(tmp_path / "new.git"), ANN, now)
+    assert (again.name, again.who, again.remote) == ("board", ANN, str(tmp_path / "new.git"))
+    assert again.tree.text("inbox.md") is not None
+    first.close()
+    again.close()

@@ -1,0 +1,125 @@
+"""Add: named files, and nothing that leads elsewhere."""
+
+import os
+import subprocess
+
+import pytest
+
+from cohabit.errors import BadArgs, PermissionDenied, UnknownAsset
+from cohabit.workspace.clone import commits
+from cohabit.workspace.clone.staging import add
+from cohabit.workspace.looking.status import status
+
+
+def git(ws, *args: str) -> str:
+    return subprocess.run(["git", *args], cwd=ws.root, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def write(ws, *paths: str) -> None:
+    for path in paths:
+        ws.tree.write(path, f"this is {path}\n".encode())
+
+
+def test_files_folders_and_removals_are_staged(board):
+    ws = board()
+    write(ws, "a.md", "notes/b.md", "notes/c.md", "left.md")
+    add(ws, ["a.md", "notes"])
+    assert status(ws)["staged"] == ["a.md", "notes/b.md", "notes/c.md"]
+    commits.commit_index(ws, "files")
+    ws.tree.remove("notes/b.md")
+    ws.tree.remove("notes/c.md")
+    os.rmdir(ws.root / "notes")
+    add(ws, ["notes/b.md"])
+    assert status(ws)["staged"] == ["notes/b.md"]
+    add(ws, ["."])
+    assert status(ws)["staged"] == ["left.md", "notes/b.md", "notes/c.md"]
+
+
+def test_no_paths_is_fine(board):
+    add(board(), [])
+
+
+def test_a_missing_path_is_named_and_stops_the_rest(board):
+    ws = board()
+    write(ws, "a.md")
+    with pytest.raises(UnknownAsset, match=r"nothing was added.*missing\.md"):
+        add(ws, ["a.md", "missing.md"])
+    assert status(ws)["staged"] == []
+
+
+@pytest.mark.parametrize("path", ["-A", "--all", "*.md", ":/", ":(top)", ":!a.md", "."])
+def test_options_and_patterns_are_only_names(board, path):
+    ws = board()
+    write(ws, "a.md")
+    if path == ".":
+        add(ws, [path])
+        return
+    with pytest.raises((UnknownAsset, BadArgs)):
+        add(ws, [path])
+    (ws.root / path.replace("/", "_")).write_text("x")
+    add(ws, [path.replace("/", "_")])
+    assert status(ws)["staged"] == [path.replace("/", "_")]
+
+
+@pytest.mark.parametrize("path", ["../x", "/etc/passwd", ".git/config", ".GIT/config", "a/../../x", "git~1/config"])
+def test_paths_that_lead_out_or_into_git_are_refused(board, path):
+    with pytest.raises(BadArgs):
+        add(board(), [path])
+
+
+def test_a_path_through_a_link_is_refused(board, tmp_path):
+    ws = board()
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere/secret.md").write_text("s")
+    (ws.root / "link").symlink_to(tmp_path / "elsewhere")
+    write(ws, "notes/a.md")
+    with pytest.raises(BadArgs, match="links are not followed"):
+        add(ws, ["notes", "link/secret.md"])
+    add(ws, ["link"])  # the link itself is a file like others: what it says is staged, not what it leads to
+    assert git(ws, "ls-files", "-s").split()[0] == "120000"
+
+
+@pytest.mark.parametrize("paths", [["nested"], ["."], ["nested/"], ["deep"]])
+@pytest.mark.parametrize("born", [True, False])
+def test_another_repository_inside_is_refused_and_nothing_is_staged(board, paths, born):
+    ws = board()
+    write(ws, "a.md")
+    folder = "deep/nested" if paths == ["deep"] else "nested"
+    git(ws, "init", "-q", folder)
+    (ws.root / folder / "b.md").write_text("x")
+    if born:
+        git(ws, "-C", folder, "-c", "user.name=x", "-c", "user.email=x", "commit", "-q", "--allow-empty", "-m", "x")
+    with pytest.raises(PermissionDenied, match="another git repository"):
+        add(ws, paths)
+    assert status(ws)["staged"] == []
+
+
+def test_a_path_inside_a_submodule_is_refused(board):
+    ws = board()
+    write(ws, "a.md")
+    git(ws, "init", "-q", "sub")
+    git(ws, "-C", "sub", "-c", "user.name=x", "-c", "user.email=x", "commit", "-q", "--allow-empty", "-m", "x")
+    git(ws, "update-index", "--add", "--cacheinfo", f"160000,{git(ws, '-C', 'sub', 'rev-parse', 'HEAD')},sub")
+    (ws.root / "sub/b.md").write_text("x")
+    with pytest.raises(PermissionDenied, match="submodule"):
+        add(ws, ["sub/b.md"])
+
+
+def test_an_ignored_file_is_named(board):
+    ws = board()
+    write(ws, "a.md", "secret.env")
+    ws.tree.write(".gitignore", b"*.env\n")
+    with pytest.raises(BadArgs, match=r"secret\.env; add the others"):
+        add(ws, ["a.md", "secret.env"])
+
+
+def test_a_filter_of_the_persons_own_that_attributes_name_does_not_run(board, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".gitconfig").write_text(f'[filter "evil"]\n\tclean = "touch {tmp_path}/ran; cat"\n')
+    ws = board()
+    ws.tree.write(".gitattributes", b"* filter=evil\n")
+    write(ws, "a.md", "b.md")
+    add(ws, ["a.md"])
+    assert not (tmp_path / "ran").exists()
+    git(ws, "add", "b.md")
+    assert (tmp_path / "ran").exists(), "the trap works for a plain git"
