@@ -1,0 +1,1 @@
+"""Getting what was committed to the others, and theirs here: fetch, merge, push, conflicts, claims."""
