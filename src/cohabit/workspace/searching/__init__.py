@@ -1,0 +1,1 @@
+"""Lines that contain a text: with git grep, and with an index that follows the files."""
