@@ -11,17 +11,20 @@ SRC = Path(__file__).parent.parent / "src" / "cohabit"
 ORDER = ["errors", "model", "world", "registry", "room", "house", "faces"]
 """Left to right; a part imports only what stands to its left."""
 ASIDE = {
-    "worlds": {"errors", "model", "world", "worlds"},
+    # One of them is a library of ours: the tools of a workspace are the commands of its room.
+    "worlds": {"errors", "model", "world", "worlds", "workspace"},
     "agents": {"errors", "model", "agents"},
     # Experiments play the engine of a world by itself, thousands of rounds without members or a record, so they know worlds
     # by name and need neither room nor house.
     "lab": {"errors", "model", "world", "registry", "worlds", "agents", "lab"},
+    "workspace": {"errors", "workspace"},  # stands alone
     "testing": {"errors", "model", "world", "registry", "room", "house", "agents", "faces", "testing"},
 }
 ALLOWED = {part: {*ORDER[: i + 1]} for i, part in enumerate(ORDER)} | ASIDE
 ALLOWED["__main__"] = {"faces"}
-ALLOWED["house"] |= {"agents"}  # by the contract and the registry of brains
-ALLOWED["faces"] |= {"agents", "testing", "lab"}  # `cohabit check` and `cohabit statecraft` are their command lines
+ALLOWED["house"] |= {"agents", "workspace"}  # by the contract and the registry of brains; a room can hold a workspace
+# `cohabit check`, `cohabit statecraft` and `cohabit workspace` are their command lines.
+ALLOWED["faces"] |= {"agents", "testing", "lab", "workspace"}
 NO_CLOCK_NO_LOOP = {"asyncio", "time", "random", "secrets", "socket", "threading", "uuid"}
 
 
@@ -65,6 +68,16 @@ def test_a_module_imports_only_what_stands_to_its_left(path: Path) -> None:
 def test_the_core_knows_no_clock_no_event_loop_and_no_chance(part: str) -> None:
     for path in (SRC / part).rglob("*.py"):
         wrong = {name.split(".")[0] for name in imported(path)} & NO_CLOCK_NO_LOOP
+        assert not wrong, f"{path.relative_to(SRC)} imports {sorted(wrong)}"
+
+
+@pytest.mark.parametrize("part", ["formats", "merging"])
+def test_the_files_of_a_board_are_read_and_merged_without_a_disk_or_git(part: str) -> None:
+    known = tuple(f"cohabit.workspace.{name}" for name in ("formats", "merging", "limits", "person.identity"))
+    for path in (SRC / "workspace" / part).glob("*.py"):
+        found = imported(path)
+        wrong = {name for name in found if name.startswith("cohabit.workspace.") and not name.startswith(known)}
+        wrong |= found & {"os", "pathlib", "shutil", "sqlite3", "subprocess", "tempfile"}
         assert not wrong, f"{path.relative_to(SRC)} imports {sorted(wrong)}"
 
 

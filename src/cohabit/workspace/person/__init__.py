@@ -1,0 +1,1 @@
+"""Whose agent this is, and which workspaces that person has."""

@@ -1,0 +1,129 @@
+"""Which workspaces a person has: ``workspaces.json``, which all their clients share.
+
+The file is replaced whole, under a lock, and what other programs keep in it stays. The earlier tool's ``config.json``
+is read where ``workspaces.json`` is not there yet, and never written.
+"""
+
+import fcntl
+import json
+import os
+import re
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from cohabit.errors import BadArgs
+from cohabit.workspace.person import config
+
+FILE: Final = "workspaces.json"
+LEGACY: Final = "config.json"
+NAME: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9 ._-]{0,62}[A-Za-z0-9])?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """One workspace of this person: where it comes from, and where its clone is."""
+
+    name: str
+    remote: str
+    local_path: str
+
+
+def checked(name: str) -> str:
+    """A name for a new workspace."""
+    if not NAME.fullmatch(name):
+        raise BadArgs(
+            "name must be 1 to 64 letters, digits, spaces, '.', '_' or '-', beginning and ending with a letter or digit"
+        )
+    return name
+
+
+class Registry:
+    """The file, read afresh at every question."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+
+    def places(self) -> dict[str, Place]:
+        return _places(self._read())
+
+    def default(self) -> str | None:
+        """The workspace that is active in processes that start now."""
+        active = self._read().get("active_workspace")
+        return active if isinstance(active, str) and active else None
+
+    def place(self, name: str) -> Place:
+        found = self.places().get(name)
+        if found is None:
+            raise BadArgs(f'workspace "{name[:80]}" is not registered. Call workspace_init first.')
+        return found
+
+    def add(self, place: Place) -> str:
+        """Register, and return the default: this one, where there was none."""
+        with self._changed() as data:
+            entries = data.setdefault("workspaces", {})
+            old = entries.get(place.name)
+            kept = old if isinstance(old, dict) else {}
+            entries[place.name] = {**kept, "remote": place.remote, "local_path": place.local_path}
+            active = data.get("active_workspace") or place.name
+            data["active_workspace"] = active
+        return str(active)
+
+    def set_default(self, name: str) -> None:
+        with self._changed() as data:
+            data["active_workspace"] = name
+
+    def _read(self) -> dict[str, Any]:
+        data = config.read(self.home, FILE)
+        if data is None:
+            legacy = config.read(self.home, LEGACY) or {}
+            data = {key: legacy[key] for key in ("workspaces", "active_workspace") if key in legacy}
+        data.setdefault("workspaces", {})
+        data.setdefault("active_workspace", None)
+        if not isinstance(data["workspaces"], dict):
+            raise BadArgs(f"{FILE} in the config folder: workspaces must be an object; repair it or take it away")
+        return data
+
+    @contextmanager
+    def _changed(self) -> Iterator[dict[str, Any]]:
+        """The file's content to be changed; written back when the block ends well."""
+        self.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = os.open(self.home / "workspaces.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            data = self._read()
+            yield data
+            _replace(self.home / FILE, json.dumps(data, indent=2) + "\n")
+        finally:
+            os.close(lock)
+
+
+def _places(data: dict[str, Any]) -> dict[str, Place]:
+    places = {}
+    for name, entry in data["workspaces"].items():
+        where = f'{FILE}: workspace "{name[:80]}"'
+        if not isinstance(entry, dict):
+            raise BadArgs(f"{where} must be an object with remote and local_path; repair it or take it away")
+        remote, path = (config.text(entry, key, FILE) for key in ("remote", "local_path"))
+        if not path:
+            raise BadArgs(f"{where} has no local_path; repair it or take it away")
+        places[name] = Place(name=name, remote=remote, local_path=path)
+    return places
+
+
+def _replace(path: Path, text: str) -> None:
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with open(fd, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(fd)
+        os.replace(draft, path)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            draft.unlink()
+        raise

@@ -1,0 +1,171 @@
+"""Looking at the board without reading whole files, and what keeps it in order."""
+
+from typing import Annotated, Any, Final, Literal
+
+from msgspec import Meta
+
+from cohabit.errors import BadArgs
+from cohabit.workspace.formats import archive as archives
+from cohabit.workspace.formats import decisions, fields
+from cohabit.workspace.formats.inbox import Inbox
+from cohabit.workspace.formats.item import Item
+from cohabit.workspace.formats.journal import Block, Journal
+from cohabit.workspace.formats.stamps import stamp
+from cohabit.workspace.limits import JOURNAL_TAIL, MOST_READ
+from cohabit.workspace.tool import Answer, tool
+from cohabit.workspace.tools.protocol import INBOX, JOURNAL, write
+from cohabit.workspace.workspace import Workspace
+
+MOST: Final = 200
+LONGEST: Final = 8 * 1024
+"""Characters of a text in an answer; the file has the rest."""
+Count = Annotated[int, Meta(ge=1, le=MOST)]
+
+
+@tool(profile="full")
+def journal_tail(
+    ws: Workspace,
+    n: Annotated[Count, "How many entries."] = JOURNAL_TAIL,
+    before: Annotated[str | None, "The cursor of an earlier answer: the entries before those."] = None,
+) -> Answer:
+    """Read the last entries of journal.md, the newest at the end."""
+    every = Journal.parse(ws.tree.text(JOURNAL) or "").tail(10**9)
+    end = len(every) if before is None else _position([block.key for block in every], before)
+    shown = _fitting([_entry(block) for block in reversed(every[max(0, end - n) : end])])[::-1]
+    start = end - len(shown)
+    return {
+        "entries": shown,
+        "total": len(every),
+        "truncated": start > 0,
+        "cursor": every[start].key if start > 0 else None,
+    }
+
+
+@tool(profile="full")
+def inbox_list(
+    ws: Workspace,
+    for_: Annotated[str | None, "Only items for this agent id, or for anyone."] = None,
+    state: Annotated[Literal["open", "closed", "all"], "Which items."] = "open",
+    limit: Annotated[Count, "How many items."] = 50,
+    cursor: Annotated[str | None, "The cursor of an earlier answer: the items after those."] = None,
+) -> Answer:
+    """List the items of inbox.md: those for you first, then those for anyone, then the others."""
+    me = ws.who.agent_id
+    every = Inbox.parse(ws.tree.text(INBOX) or "").items
+    wanted = [item for item in every if state == "all" or item.open == (state == "open")]
+    if for_ is not None:
+        wanted = [item for item in wanted if item.target == fields.target(for_)]
+    wanted.sort(key=lambda item: {me: 0, "anyone": 1, "": 1}.get(item.target, 2))
+    start = 0 if cursor is None else _position([item.key for item in wanted], cursor) + 1
+    shown = _fitting([_item(item) for item in wanted[start : start + limit]])
+    end = start + len(shown)
+    open_ = [item for item in every if item.open]
+    return {
+        "items": shown,
+        "counts": {
+            "open": len(open_),
+            "closed": len(every) - len(open_),
+            "for_me": sum(item.target == me for item in open_),
+            "for_anyone": sum(item.target in ("anyone", "") for item in open_),
+        },
+        "truncated": end < len(wanted),
+        "cursor": wanted[end - 1].key if end < len(wanted) else None,
+    }
+
+
+@tool(profile="full", writes=True)
+def decision_add(
+    ws: Workspace,
+    title: Annotated[str, "What was decided, in one line."],
+    context: Annotated[str, "What there was to choose, and why now."],
+    decision: Annotated[str, "What was chosen, and why."],
+    consequences: Annotated[str | None, "What follows from it."] = None,
+    decided_by: Annotated[list[str] | None, "Agent ids; leave it out if it was you."] = None,
+    status: Annotated[decisions.Status, "Whether it holds."] = "accepted",
+) -> Answer:
+    """Write a decision into decisions/, in a file of its own. Then add, commit and push."""
+    made = decisions.Decision.new(
+        title=title,
+        date=stamp(ws.now())[:10],
+        decided_by=decided_by or [ws.who.agent_id],
+        status=status,
+        context=context,
+        decision=decision,
+        consequences=consequences,
+    )
+    try:
+        taken = [entry.name for entry in ws.tree.entries(decisions.FOLDER)]
+    except FileNotFoundError:
+        taken = []
+    path = made.path(taken)
+    write(ws, path, made.text)
+    return {"path": path, "date": made.date, "status": made.status}
+
+
+@tool(profile="full", writes=True)
+def archive(
+    ws: Workspace,
+    before: Annotated[str | None, "Move the months before this one, YYYY-MM; the current month if left out."] = None,
+) -> Answer:
+    """Move journal entries of months that are over to journal-archive/YYYY-MM.md. Then add, commit and push."""
+    month = before or stamp(ws.now())[:7]
+    done = archives.archive(ws.tree.text(JOURNAL) or "", month, ws.tree.text)
+    for path, text in done.months.items():  # the months first: an entry that is twice here is better than none
+        write(ws, path, text)
+    if done.entries:
+        write(ws, JOURNAL, done.journal)
+    return {"moved": done.entries, "files": list(done.months), "before": month}
+
+
+# -- answers --------------------------------------------------------------------------------------
+def _position(keys: list[str], cursor: str) -> int:
+    if cursor not in keys:
+        raise BadArgs("what this cursor pointed at is gone: ask again without it")
+    return keys.index(cursor)
+
+
+def _fitting(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """As many from the start as one answer holds, and at least one."""
+    used, fitting = 0, list[dict[str, Any]]()
+    for each in found:
+        used += sum(len(str(value)) for value in each.values())
+        if fitting and used > MOST_READ:
+            break
+        fitting.append(each)
+    return fitting
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST else text[:LONGEST] + " […]"
+
+
+def _entry(block: Block) -> dict[str, Any]:
+    entry = block.entry
+    assert entry is not None  # `tail` gives entries alone
+    return {
+        "id": block.key,
+        "at": entry.at,
+        "agent_id": entry.agent_id,
+        "agent_name": entry.agent_name,
+        "summary": _short(entry.summary),
+        "details": _short(entry.details),
+        "todos": [{"for": todo.target, "text": _short(todo.text)} for todo in entry.todos],
+    }
+
+
+def _item(item: Item) -> dict[str, Any]:
+    found = {
+        "id": item.id,
+        "target": f"@{item.target or 'anyone'}",
+        "title": _short(item.title),
+        "body": _short(item.body),
+        "state": "open" if item.open else "closed",
+        "added_at": item.added_at,
+        "added_by": item.added_by,
+    }
+    if item.claim:
+        found |= {"claimed_at": item.claim.at, "claimed_by": item.claim.by}
+    if item.closing:
+        closing = item.closing
+        found |= {"closed_at": closing.at, "closed_by": closing.by, "resolution": _short(closing.resolution)}
+    return found

@@ -1,0 +1,88 @@
+"""Git for agents: look, stage, commit, and share with the others."""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from cohabit.workspace.clone import commits, staging
+from cohabit.workspace.limits import MOST_COMMITS, USUAL_COMMITS
+from cohabit.workspace.looking import changes, history
+from cohabit.workspace.looking.status import status as status_of
+from cohabit.workspace.sharing import publish
+from cohabit.workspace.tool import Answer, tool
+from cohabit.workspace.workspace import Workspace
+
+Since = Annotated[str | None, "a commit: what came after it. A sha as in log, a branch, or HEAD~3"]
+Paths = Annotated[list[str] | None, "only these files and folders"]
+
+
+@tool(writes=True)
+def fetch(ws: Workspace) -> Answer:
+    """Ask the remote for news without changing any file: {updated, behind, ahead}."""
+    return publish.fetch(ws)
+
+
+@tool(writes=True)
+def pull(ws: Workspace) -> Answer:
+    """Bring the files up to date, by fast-forward only: {updated, new_head, files}, or {error: "conflict", …}."""
+    return publish.pull(ws)
+
+
+@tool()
+def status(ws: Workspace) -> Answer:
+    """What is changed, staged and untracked, and how far this clone is ahead and behind."""
+    return status_of(ws)
+
+
+@tool()
+def diff(
+    ws: Workspace,
+    since: Since = None,
+    paths: Paths = None,
+    offset: Annotated[int, Meta(ge=0), "next_offset of the answer before, to read on"] = 0,
+) -> Answer:
+    """Unified diff: of unstaged changes, or with since of everything committed after it."""
+    return changes.diff(ws, since, paths, offset)
+
+
+@tool()
+def log(
+    ws: Workspace,
+    since: Since = None,
+    n: Annotated[int, Meta(ge=1), f"how many, at most {MOST_COMMITS}"] = USUAL_COMMITS,
+    paths: Paths = None,
+    cursor: Annotated[str | None, "cursor of the answer before, to read on"] = None,
+) -> Answer:
+    """Commits, newest first."""
+    return history.log(ws, since, n, paths, cursor)
+
+
+@tool(writes=True)
+def add(
+    ws: Workspace, paths: Annotated[list[str], "files and folders; one that is gone is staged as removed"]
+) -> Answer:
+    """Stage files for the next commit."""
+    staging.add(ws, paths)
+    return {"added": paths}
+
+
+@tool(writes=True)
+def commit(ws: Workspace, message: Annotated[str, "what you did; [agent-id] is put in front"]) -> Answer:
+    """Commit what is staged, as you. Your own pointer goes with it."""
+    made = commits.commit_index(ws, message)
+    if made is None:
+        return {
+            "sha": "",
+            "branch": "",
+            "summary": {"changes": 0, "insertions": 0, "deletions": 0},
+            "note": "Nothing was committed, because nothing is staged. Call add with the files you changed (status "
+            "lists them), then commit again.",
+        }
+    summary = {"changes": made.changes, "insertions": made.insertions, "deletions": made.deletions}
+    return {"sha": made.sha, "branch": made.branch, "summary": summary}
+
+
+@tool(writes=True)
+def push(ws: Workspace) -> Answer:
+    """Share your commits. What others pushed meanwhile is merged in first; a true conflict is named and left to you."""
+    return publish.push(ws)

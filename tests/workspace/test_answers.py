@@ -1,0 +1,56 @@
+"""Errors as JSON: plain words, no place of this machine, no password."""
+
+import errno
+
+import pytest
+
+from cohabit.errors import BadArgs, CohabitError, Conflict
+from cohabit.workspace.answers import as_answer, as_error, cleaned
+
+
+def test_one_of_ours_gives_its_message_code_and_details():
+    error = Conflict("taken", did_you_mean=["x"], files=["a.md"])
+    assert as_answer(error) == {
+        "error": "taken",
+        "details": {"code": "CONFLICT", "files": ["a.md"], "did_you_mean": ["x"]},
+    }
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "word"),
+    [
+        (FileNotFoundError(errno.ENOENT, "No such file", "drafts/a.md"), "UNKNOWN_ASSET", "no such file: drafts/a.md"),
+        (FileNotFoundError(errno.ENOENT, "No such file", "/home/ann/w/drafts/a.md"), "UNKNOWN_ASSET", "file: a.md"),
+        (NotADirectoryError(errno.ENOTDIR, "Not a directory", "a/b"), "BAD_ARGS", "Not a directory: a/b"),
+        (PermissionError(errno.EACCES, "Permission denied", "/home/ann/x"), "STORAGE_FAILED", "Permission denied: x"),
+        (OSError(errno.ENOSPC, "No space left on device"), "STORAGE_FAILED", "No space left"),
+        (OSError(), "STORAGE_FAILED", "OSError"),
+        (KeyError("/home/ann/secret"), "INTERNAL", "a bug of ours: KeyError"),
+        (RecursionError(), "INTERNAL", "a bug of ours: RecursionError"),
+        (UnicodeEncodeError("utf-8", "/home/\udc80", 0, 1, "/home/ann"), "INTERNAL", "UnicodeEncodeError"),
+    ],
+)
+def test_any_other_error_becomes_one_of_ours_in_plain_words(error, code, word):
+    answer = as_answer(error)
+    assert answer["details"] == {"code": code}
+    assert word in answer["error"]
+    assert "/home" not in answer["error"]
+    assert isinstance(as_error(error), CohabitError)
+
+
+def test_places_are_replaced_longest_first_and_only_whole():
+    places = [("/home/ann", "~"), ("/home/ann/board", "."), ("/", "x"), ("", "y")]
+    error = BadArgs(
+        "/home/ann/board/a.md, /home/ann/other and /home/anna", at=["/home/ann"], deep={"k": ("/home/ann/board", 3)}
+    )
+    clean = cleaned(error, places)
+    assert clean.message == "./a.md, ~/other and /home/anna"
+    assert clean.details == {"at": ["~"], "deep": {"k": [".", 3]}}
+    assert type(clean) is BadArgs
+
+
+@pytest.mark.parametrize("url", ["https://ann:hunter2@host/x", "https://hunter2@host/x", "ssh://ann:hunter2@host:22/x"])
+def test_what_stands_before_a_host_is_not_told(url):
+    clean = cleaned(BadArgs(f"unable to access '{url}'", url=url), [])
+    assert "hunter2" not in str(as_answer(clean))
+    assert "host" in clean.message

@@ -1,0 +1,69 @@
+"""The log of calls: every call, no contents, and never a reason to fail."""
+
+import json
+from datetime import datetime, timedelta, timezone
+
+from cohabit.errors import BadArgs
+from cohabit.workspace.calls import Call, Calls, sizes
+
+AT = datetime(2026, 5, 22, 14, 30, 5, 250_000, tzinfo=timezone(timedelta(hours=2)))
+
+
+def call(**over):
+    return Call(**{"at": AT, "tool": "read", "workspace": "w", "agent": "ann", "ms": 1.26, "sizes": {"path": 3}} | over)
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_a_call_is_one_line(tmp_path):
+    Calls(tmp_path / "home" / "logs").write(call())
+    assert lines(tmp_path / "home" / "logs" / "calls.jsonl") == [
+        {
+            "at": "2026-05-22T12:30:05.250Z",
+            "tool": "read",
+            "workspace": "w",
+            "agent": "ann",
+            "ok": True,
+            "ms": 1.3,
+            "sizes": {"path": 3},
+        }
+    ]
+    assert (tmp_path / "home").stat().st_mode & 0o777 == 0o700
+
+
+def test_an_error_is_logged_by_its_code_and_a_bug_by_its_place(tmp_path):
+    log = Calls(tmp_path)
+    log.write(call(error=BadArgs("secret words")))
+    try:
+        {}["secret"]
+    except KeyError as bug:
+        log.write(call(error=bug))
+    refused, bug = lines(tmp_path / "calls.jsonl")
+    assert (refused["ok"], refused["code"]) == (False, "BAD_ARGS")
+    assert (bug["code"], bug["bug"]) == ("INTERNAL", "KeyError")
+    assert "test_calls.py:" in bug["at_line"]
+    assert "secret" not in (tmp_path / "calls.jsonl").read_text()
+
+
+def test_sizes_say_nothing_of_the_contents_and_only_declared_names_are_kept():
+    args = {"path": "secret", "paths": ["a", "b"], "n": 5, "my-secret-key": "x", "none": None}
+    assert sizes(args, ("path", "paths", "n", "none", "absent")) == {"path": 6, "paths": 2, "n": 1, "none": 1}
+
+
+def test_a_full_log_is_put_aside_once(tmp_path):
+    log = Calls(tmp_path, largest=400)
+    for _ in range(20):
+        log.write(call())
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["calls.1.jsonl", "calls.jsonl"]
+    assert all(path.stat().st_size < 600 for path in tmp_path.iterdir())
+    assert lines(tmp_path / "calls.jsonl")
+
+
+def test_a_log_that_cannot_be_written_fails_nothing(tmp_path):
+    (tmp_path / "file").write_text("")
+    Calls(tmp_path / "file" / "logs").write(call())
+    (tmp_path / "calls.jsonl").symlink_to(tmp_path / "outside")
+    Calls(tmp_path).write(call())
+    assert not (tmp_path / "outside").exists()

@@ -1,0 +1,71 @@
+"""Which client an agent runs in. Heard names are made alike, the environment's word is taken as it is."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cohabit.errors import BadArgs
+from cohabit.workspace.person.client import client, normalised
+from cohabit.workspace.person.identity import SLUG
+
+
+@pytest.mark.parametrize(
+    ("heard", "slug"),
+    [
+        ("claude-ai", "cowork"),
+        ("claude-app", "cowork"),
+        ("claude-desktop", "cowork"),
+        ("Claude Desktop", "cowork"),
+        ("claude-code", "claude-code"),
+        ("Claude Code 2.x", "claude-code"),
+        ("claude-code-vscode", "claude-code"),
+        ("SomeOtherClient/1.0", "someotherclient-1-0"),
+        ("--Zed--", "zed"),
+        ("", ""),
+        ("日本", ""),
+    ],
+)
+def test_names_from_the_handshake_are_made_alike(heard, slug):
+    assert normalised(heard) == slug
+
+
+@pytest.mark.parametrize("variable", ["CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA", "CLAUDE_PROJECT_DIR"])
+@pytest.mark.parametrize("mark", ["claude-hostloop-plugins", "local-agent-mode-sessions"])
+def test_claude_code_in_a_folder_of_coworks_is_cowork(variable, mark):
+    assert client({variable: f"/x/{mark}/y"}, "claude-code", "/") == "cowork"
+
+
+def test_claude_code_that_was_started_in_a_folder_of_coworks_is_cowork():
+    assert client({}, "claude-code", "/x/local-agent-mode-sessions/1") == "cowork"
+    assert client({}, "claude-code", "/x/code") == "claude-code"
+
+
+def test_other_clients_are_never_promoted():
+    assert client({"CLAUDE_PLUGIN_ROOT": "/claude-hostloop-plugins"}, "zed", "/local-agent-mode-sessions") == "zed"
+
+
+def test_the_environment_beats_what_was_heard_and_ours_beats_the_earlier_tools():
+    assert client({"MULTISPHERE_CLIENT": "zed"}, "claude-ai", "/") == "zed"
+    assert client({"MULTISPHERE_CLIENT": "zed", "COHABIT_CLIENT": " Hut "}, "claude-ai", "/") == "Hut"
+
+
+@pytest.mark.parametrize("blank", ["", "   ", "\t"])
+@pytest.mark.parametrize("variable", ["COHABIT_CLIENT", "MULTISPHERE_CLIENT"])
+def test_an_empty_variable_is_an_unset_one(variable, blank):
+    assert client({variable: blank}, "claude-ai", "/") == "cowork"
+
+
+def test_nobody_said_is_nobody():
+    assert client({}, None, "/") is None
+
+
+@pytest.mark.parametrize("name", ["../x", "a/b", ".hidden", "-x", "a b", "a\nb", "x" * 65])
+def test_a_variable_that_would_be_no_part_of_a_file_name_is_refused(name):
+    with pytest.raises(BadArgs, match="COHABIT_CLIENT"):
+        client({"COHABIT_CLIENT": name}, None, "/")
+
+
+@given(st.text())
+def test_whatever_a_client_calls_itself_gives_a_slug_or_nothing(heard):
+    slug = normalised(heard)
+    assert slug == "" or SLUG.fullmatch(f"ann-{slug}")

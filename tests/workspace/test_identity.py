@@ -1,0 +1,113 @@
+"""Who an agent is, and where that is looked up first."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cohabit.errors import BadArgs
+from cohabit.workspace.person.identity import Identity, find, needed
+
+ANN = {"agent_id": "ann-zed", "agent_name": "Ann", "agent_email": "ann@example.org"}
+LEGACY = {"agent_id": "old-one", "agent_name": "Old", "agent_email": "old@example.org", "workspaces": {}}
+
+
+def write(home, name, content):
+    home.mkdir(exist_ok=True)
+    (home / name).write_text(content if isinstance(content, str) else json.dumps(content))
+
+
+def env(family, **over):
+    said = {"AGENT_ID": "env-one", "AGENT_NAME": "Env", "AGENT_EMAIL": "env@example.org"} | over
+    return {f"{family}_{key}": value for key, value in said.items()}
+
+
+def test_the_sources_are_asked_in_order(tmp_path):
+    write(tmp_path, "config.json", LEGACY)
+    assert find(tmp_path, {}, "zed").agent_id == "old-one"
+    write(tmp_path, "identity.json", {"user_slug": "ann", "agent_name": "Ann", "agent_email": "a@b"})
+    assert find(tmp_path, {}, None).agent_id == "old-one", "a slug needs a client"
+    assert find(tmp_path, {}, "zed").agent_id == "ann-zed"
+    write(tmp_path, "identity.json", ANN | {"agent_id": "ann-all", "user_slug": "ann"})
+    assert find(tmp_path, {}, "zed").agent_id == "ann-all"
+    write(tmp_path, "identity.zed.json", ANN | {"agent_id": "ann-own"})
+    assert find(tmp_path, {}, "zed").agent_id == "ann-own"
+    assert find(tmp_path, {}, "hut").agent_id == "ann-all"
+    assert find(tmp_path, env("MULTISPHERE"), "zed").agent_id == "env-one"
+    both = env("MULTISPHERE") | env("COHABIT", AGENT_ID="ours")
+    assert find(tmp_path, both, "zed") == Identity("ours", "Env", "env@example.org")
+
+
+def test_the_clients_own_file_beats_the_legacy_one_in_id_and_name(tmp_path):
+    write(tmp_path, "config.json", LEGACY)
+    write(tmp_path, "identity.cowork.json", ANN)
+    assert find(tmp_path, {}, "cowork") == Identity("ann-zed", "Ann", "ann@example.org")
+
+
+@pytest.mark.parametrize("missing", ["AGENT_ID", "AGENT_NAME", "AGENT_EMAIL"])
+@pytest.mark.parametrize("blank", ["", "  "])
+def test_the_environment_counts_only_when_it_says_all_three(tmp_path, missing, blank):
+    write(tmp_path, "config.json", LEGACY)
+    assert find(tmp_path, env("COHABIT", **{missing: blank}), None).agent_id == "old-one"
+
+
+def test_a_file_without_all_three_is_passed_over(tmp_path):
+    write(tmp_path, "identity.zed.json", {"agent_id": "half"})
+    write(tmp_path, "identity.json", ANN)
+    assert find(tmp_path, {}, "zed").agent_id == "ann-zed"
+
+
+def test_nobody_is_told_which_client_was_found_and_what_would_help(tmp_path):
+    with pytest.raises(BadArgs) as told:
+        needed(tmp_path, {}, "zed")
+    for word in ("client: zed", "COHABIT_AGENT_ID", "identity.zed.json", "identity.json", "user_slug"):
+        assert word in told.value.message
+    assert str(tmp_path) not in told.value.message
+
+
+@pytest.mark.parametrize("content", ["", "{", "[1]", "null", '{"agent_id": 3}', "\x00", "[" * 100_000])
+@pytest.mark.parametrize("name", ["identity.zed.json", "identity.json", "config.json"])
+def test_a_file_that_is_torn_or_wrong_is_named(tmp_path, name, content):
+    write(tmp_path, name, content)
+    with pytest.raises(BadArgs) as told:
+        find(tmp_path, {}, "zed")
+    assert told.value.message.startswith(f"{name} in the config folder")
+    assert str(tmp_path) not in told.value.message
+
+
+def test_a_folder_where_a_file_should_be_is_named(tmp_path):
+    (tmp_path / "identity.json").mkdir()
+    with pytest.raises(BadArgs, match=r"^identity\.json in the config folder cannot be read"):
+        find(tmp_path, {}, None)
+
+
+@pytest.mark.parametrize(
+    "agent_id",
+    ["", ".", "..", "a..b", "../journal", "a/b", "-rf", "Ann", "a b", "a\n", "a\x00", "é", "a" * 65, "x-", "@x", "[x]"],
+)
+def test_an_id_that_is_no_slug_is_refused_wherever_it_comes_from(tmp_path, agent_id):
+    with pytest.raises(BadArgs, match="not a slug"):
+        Identity(agent_id, "Ann", "ann@example.org")
+    if agent_id.strip():
+        write(tmp_path, "identity.json", ANN | {"agent_id": agent_id + "/"})
+        with pytest.raises(BadArgs, match=r"identity\.json in the config folder: agent_id"):
+            find(tmp_path, {}, None)
+
+
+@pytest.mark.parametrize("text", ["", " ", "a\nb", "a\x1b[31mb", "<a>", "x" * 201, "a\x00b", "a\u202eb"])
+def test_a_name_or_address_that_would_break_a_commit_is_refused(text):
+    with pytest.raises(BadArgs, match="agent_name"):
+        Identity("ann", text, "ann@example.org")
+    with pytest.raises(BadArgs, match="agent_email"):
+        Identity("ann", "Ann", text)
+
+
+@given(st.text(), st.text(), st.text())
+def test_whatever_passes_is_one_line_and_a_plain_file_name(agent_id, name, email):
+    try:
+        who = Identity(agent_id, name, email)
+    except BadArgs:
+        return
+    assert not set(who.agent_id) & set("/\\\0\n @[]")
+    assert "\n" not in who.agent_name + who.agent_email
