@@ -1,0 +1,156 @@
+"""Write what is said of the workspace's tools elsewhere: the server's list of them, and what other programs install it
+with, which is the skill, the plugin, the marketplace and the bundle.
+
+python tools/plugin.py           write the files
+python tools/plugin.py --check   exit 1 if one is out of date
+
+The skill's text is src/cohabit/workspace/mcp/skill.md; names, versions and tools come from the code. Nothing of this is
+edited by hand.
+"""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+from cohabit import __version__
+from cohabit.workspace.mcp import listing
+from cohabit.workspace.mcp.skill import NAME as SKILL
+from cohabit.workspace.mcp.skill import skill
+from cohabit.workspace.tool import tools
+
+ROOT: Final = Path(__file__).parent.parent
+PLUGIN: Final = "cohabit"
+SERVER: Final = "workspace"
+"""The server's key. It is not the plugin's name, because clients show both in front of every tool."""
+AUTHOR: Final = {"name": "The Cohabit authors"}
+DESCRIPTION: Final = (
+    "Agents of several people on one git repository: journal, inbox, drafts and decisions, merged by entry."
+)
+KEYWORDS: Final = ["agents", "collaboration", "git", "mcp", "multi-agent"]
+COMMAND: Final = "uvx"
+ARGS: Final = ["--from", "cohabit", "cohabit-workspace"]
+IDENTITY: Final = {
+    "agent_id": ("Agent id", "Your name and this client, for example ann-cowork: lower-case letters, digits and '-'."),
+    "agent_name": ("Your name", "Stands in the journal and in commits."),
+    "agent_email": ("Your e-mail address", "Stands in commits."),
+}
+ENTRY: Final = '''\
+"""The server of the bundle. All of it is in the package that pyproject.toml names."""
+
+import sys
+
+from cohabit.workspace.__main__ import main
+
+if __name__ == "__main__":
+    sys.exit(main())
+'''
+IGNORED: Final = ".venv/\n__pycache__/\n*.mcpb\n"
+
+
+def servers() -> dict[str, Any]:
+    """The part that a plugin, and the settings of most clients, have in common."""
+    return {SERVER: {"command": COMMAND, "args": ARGS}}
+
+
+def plugin() -> str:
+    """The plugin: the server and, in the folder beside it, the skill."""
+    return _json(
+        {
+            "name": PLUGIN,
+            "version": __version__,
+            "description": DESCRIPTION,
+            "author": AUTHOR,
+            "license": "MIT",
+            "keywords": KEYWORDS,
+            "mcpServers": servers(),
+        }
+    )
+
+
+def marketplace() -> str:
+    """This repository as a place to install the plugin from."""
+    entry = {"name": PLUGIN, "source": "./plugin", "description": DESCRIPTION, "version": __version__}
+    return _json({"name": PLUGIN, "owner": AUTHOR, "plugins": [entry]})
+
+
+def bundle() -> str:
+    """The bundle (MCPB), for clients without plugins. Its host brings uv and installs the package with it."""
+    variables = {f"COHABIT_{field.upper()}": f"${{user_config.{field}}}" for field in IDENTITY}
+    return _json(
+        {
+            "manifest_version": "0.4",
+            "name": "cohabit-workspace",
+            "display_name": "Cohabit workspace",
+            "version": __version__,
+            "description": DESCRIPTION,
+            "author": AUTHOR,
+            "server": {
+                "type": "uv",
+                "entry_point": "src/server.py",
+                "mcp_config": {
+                    "command": "uv",
+                    "args": ["run", "--directory", "${__dirname}", "src/server.py"],
+                    "env": variables,
+                },
+            },
+            "tools": [{"name": tool.name, "description": tool.summary} for tool in tools().values()],
+            "keywords": KEYWORDS,
+            "license": "MIT",
+            "compatibility": {"platforms": ["darwin", "linux"], "runtimes": {"python": ">=3.11"}},
+            "user_config": {
+                field: {"type": "string", "title": title, "description": words, "required": True}
+                for field, (title, words) in IDENTITY.items()
+            },
+        }
+    )
+
+
+def project() -> str:
+    """What uv installs for the bundle."""
+    return (
+        "[project]\n"
+        'name = "cohabit-workspace-bundle"\n'
+        f'version = "{__version__}"\n'
+        'requires-python = ">=3.11"\n'
+        f'dependencies = ["cohabit=={__version__}"]\n'
+    )
+
+
+FILES: Final[dict[str, Callable[[], str]]] = {
+    "src/cohabit/workspace/mcp/listing.json": listing.made,
+    f"plugin/skills/{SKILL}/SKILL.md": skill,
+    "plugin/.claude-plugin/plugin.json": plugin,
+    ".claude-plugin/marketplace.json": marketplace,
+    "mcpb/manifest.json": bundle,
+    "mcpb/pyproject.toml": project,
+    "mcpb/src/server.py": lambda: ENTRY,
+    "mcpb/.mcpbignore": lambda: IGNORED,
+}
+
+
+def stale() -> list[str]:
+    """The files that no longer say what the code says."""
+    return [name for name, made in FILES.items() if not (ROOT / name).is_file() or (ROOT / name).read_text() != made()]
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+def main() -> int:
+    if "--check" in sys.argv:
+        old = stale()
+        if old:
+            print(f"out of date: {', '.join(old)}; run python tools/plugin.py")
+        return 1 if old else 0
+    for name, made in FILES.items():
+        (ROOT / name).parent.mkdir(parents=True, exist_ok=True)
+        (ROOT / name).write_text(made())
+        print(name)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
