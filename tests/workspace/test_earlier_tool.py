@@ -1,0 +1,183 @@
+"""One workspace, two tools: what ours writes survives the earlier one, and the other way round.
+
+`EarlierTool` does to the files what the earlier tool was seen to do, with its bugs; it shares no code with ours.
+"""
+
+import re
+from datetime import datetime, timedelta, timezone
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cohabit.workspace.formats.inbox import HEADER, Inbox
+from cohabit.workspace.formats.item import Item
+from cohabit.workspace.formats.journal import Entry, Journal, Todo
+from cohabit.workspace.merging.merge import item_keys, merge_file
+from cohabit.workspace.person.identity import Identity
+
+NOW = datetime(2026, 5, 22, 14, 30, 5, tzinfo=timezone(timedelta(hours=2)))
+STAMP = "2026-05-22 14:45"
+
+
+class EarlierTool:
+    def add(self, text: str, title: str, body: str, target: str) -> str:
+        numbers = [int(n) for n in re.findall(r"INB-(\d{3,})", text)]
+        block = [f"- [ ] INB-{max(numbers, default=0) + 1:03d} @{target} — {title}  ", f"  added {STAMP} by old"]
+        block += [f"  {line}" for line in body.split("\n")] if body else []
+        lines = text.split("\n")
+        end = next(i for i, line in enumerate(lines) if line.startswith("## Closed"))
+        return self.normalised([*lines[:end], "", *block, "", *lines[end:]])
+
+    def close(self, text: str, id_: str, resolution: str) -> str:
+        lines = text.split("\n")
+        start = next(i for i, line in enumerate(lines) if line.startswith(f"- [ ] {id_}"))
+        end = next(
+            (i for i in range(start + 1, len(lines)) if not lines[i].strip() or lines[i].startswith(("- [", "## "))),
+            len(lines),
+        )
+        head = lines[start].replace("- [ ] ", "- [x] ~~", 1)
+        head = re.sub(r"( {2})?$", r"~~\1", head, count=1)
+        block = [head, *lines[start + 1 : end], f"  closed {STAMP} by old → {resolution}"]
+        return self.normalised([*lines[:start], *lines[end:], "", *block])
+
+    def append(self, text: str, summary: str, details: str, todo: str) -> str:
+        entry = f"## {STAMP} — old (Old)\n{summary.strip()}\n"
+        entry += f"\n{details.strip()}\n" if details.strip() else ""
+        entry += f"\nTODO @anyone: {todo.strip()}\n" if todo.strip() else ""
+        return (text or "# Journal\n\n") + entry + "\n"
+
+    @staticmethod
+    def normalised(lines: list[str]) -> str:
+        spaced: list[str] = []
+        for line in lines:
+            spaced += ["", line, ""] if line.startswith("## ") else [line]
+        kept = [line for i, line in enumerate(spaced) if line.strip() or (i and spaced[i - 1].strip())]
+        return "\n".join(kept).strip("\n") + "\n"
+
+
+OLD = EarlierTool()
+PLAIN = st.sampled_from(["a title", "see INB-041", "with — dash", "~~struck~~", "→ arrow", "x" * 40])
+BODY = st.sampled_from(
+    [
+        "",
+        "one line",
+        "two\nlines",
+        "with\n\na gap",
+        "## heading\n\n- [ ] INB-900 @x — y",
+        "\\\n\n\\\n<!-- hm -->",
+        "closed 2026-01-01 10:00 by x → y",
+    ]
+)
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(["old add", "new add", "old close", "new close", "new claim"]), PLAIN, BODY, st.integers(0, 9)
+    ),
+    max_size=8,
+)
+
+
+def step(text: str, kind: str, title: str, body: str, pick: int) -> str:
+    inbox = Inbox.parse(text)
+    open_ = [item.id for item in inbox.items if item.open]
+    if kind == "old add":
+        return OLD.add(
+            text, title, body.replace("\n\n", "\n").replace("## ", ""), "ann"
+        )  # what it would tear apart itself
+    if kind == "new add":
+        return inbox.add(title=title, body=body, by="ann", now=NOW)[0].text
+    if not open_:
+        return text
+    id_ = open_[pick % len(open_)]
+    if kind == "old close":
+        return OLD.close(text, id_, title)
+    if kind == "new close":
+        return inbox.close(id_, by="ann", resolution=title, now=NOW).text
+    return inbox.claim(id_, "ann", NOW).text
+
+
+def facts(item: Item) -> tuple[str, ...]:
+    return item.key, item.id, item.title, item.target, item.body, item.added_at, item.added_by, item.claimed_by
+
+
+def saying(item: Item) -> tuple[str, ...]:
+    """What no merge may change; mentions of numbers may be mended."""
+    title, body = (re.sub(r"INB-[0-9]+", "INB", text) for text in (item.title, item.body))
+    return title, body, item.target, item.added_at, item.added_by
+
+
+@settings(deadline=None)
+@given(STEPS)
+def test_no_item_is_lost_or_changed_however_the_two_tools_take_turns(steps: list[tuple[str, str, str, int]]) -> None:
+    text = HEADER
+    for kind, title, body, pick in steps:
+        before = Inbox.parse(text).items
+        text = step(text, kind, title, body, pick)
+        after = {item.key: item for item in Inbox.parse(text).items}
+        assert len(after) == len(before) + kind.endswith("add")
+        for item in before:
+            same = facts(after[item.key]) == facts(item)
+            assert same or (kind == "new claim" and after[item.key].claimed_by == "ann")
+            assert after[item.key].open <= item.open
+    assert OLD.normalised(text.split("\n")) == text, "what we leave is in the normal form of the earlier tool"
+
+
+@settings(deadline=None, max_examples=50)
+@given(STEPS, STEPS, STEPS)
+def test_sides_made_with_both_tools_merge_without_loss(
+    common: list[tuple[str, str, str, int]],
+    mine: list[tuple[str, str, str, int]],
+    yours: list[tuple[str, str, str, int]],
+) -> None:
+    base = HEADER
+    for each in common:
+        base = step(base, *each)
+    ours = theirs = base
+    for each in mine:
+        ours = step(ours, *each)
+    for each in yours:
+        theirs = step(theirs, *each)
+    merged = merge_file("inbox.md", base, ours, theirs, item_keys(theirs))
+    after = {item.key: item for item in Inbox.parse(merged.text or "").items}
+    assert not merged.conflicts
+    assert len({item.id for item in after.values()}) == len(after)
+    moved = {each.old for each in merged.renumbered}
+    for side in (ours, theirs):
+        for item in Inbox.parse(side).items:
+            same = [after[item.key]] if item.key in after else list(after.values()) if item.id in moved else []
+            assert any(saying(each) == saying(item) and each.open <= item.open for each in same)
+    for item in Inbox.parse(theirs).items:
+        assert after[item.key].id == item.id
+
+
+def test_a_body_with_gaps_goes_with_the_item_when_the_earlier_tool_closes_it() -> None:
+    inbox, item = Inbox.parse(HEADER).add(title="x", body="one\n\ntwo\n\n\nthree", by="ann", now=NOW)
+    text = OLD.close(inbox.text, "INB-001", "done")
+    (found,) = Inbox.parse(text).items
+    assert (found.key, found.body, found.open) == (item.key, "one\n\ntwo\n\n\nthree", False)
+    assert found.closing is not None
+    assert (found.closing.by, found.closing.resolution) == ("old", "done")
+    assert text.startswith("# Inbox\n\n## Open\n\n## Closed\n\n- [x] ~~INB-001 @anyone — x~~  \n")
+
+
+def test_the_two_tools_number_on_from_each_other() -> None:
+    text = OLD.add(Inbox.parse(HEADER).add(title="ours", by="ann", now=NOW)[0].text, "theirs", "", "ann")
+    inbox, _ = Inbox.parse(text).add(title="ours again", by="ann", now=NOW)
+    assert [item.id for item in inbox.items] == ["INB-001", "INB-002", "INB-003"]
+
+
+def test_a_journal_written_by_both_tools_has_every_entry_as_it_was() -> None:
+    ann = Identity("ann", "Ann", "ann@example.org")
+    ours = Entry.new(ann, NOW, "one\n\ntwo", "## not a heading\n\nmore", [Todo("x")])
+    text = OLD.append(Journal.parse("").append(ours).text, "by the earlier tool", "details\n\nmore", "y")
+    text = Journal.parse(text).append(Entry.new(ann, NOW, "three")).text
+    entries = [block.entry for block in Journal.parse(text).blocks]
+    assert entries[0] == ours
+    assert entries[1] == Entry(
+        at=STAMP,
+        agent_id="old",
+        agent_name="Old",
+        summary="by the earlier tool",
+        details="details\n\nmore",
+        todos=(Todo("y"),),
+    )
+    assert len(entries) == 3
