@@ -18,7 +18,7 @@ from cohabit.faces.cli.verbs import VERBS, Verb, overview
 
 __all__ = ["main"]
 
-WITH_VERBS_BELOW = ("token", "statecraft")
+WITH_VERBS_BELOW = ("token", "statecraft", "workspace")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -3,7 +3,7 @@
 import os
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -29,12 +29,12 @@ def clean(text: object, lines: bool = False) -> str:
     return "".join(c if c.isprintable() or (lines and c == "\n") else ("⏎" if c == "\n" else "·") for c in str(text))
 
 
-def in_one_line(refusal: CohabitError) -> str:
+def in_one_line(refusal: CohabitError, hints: Mapping[str, str] = _NEXT) -> str:
     """An error, its hints and what to do next."""
     text = refusal.as_text()
     parts = [text if text.endswith((".", "?", "!")) else text + "."]
-    if refusal.code in _NEXT and "`cohabit" not in refusal.message:
-        parts.append(_NEXT[refusal.code])
+    if refusal.code in hints and "`cohabit" not in refusal.message:
+        parts.append(hints[refusal.code])
     return " ".join(parts)
 
 

@@ -26,6 +26,9 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
         Verb("call", "COMMAND [NAME=VALUE …]", "send one command and print the answer as JSON", "call"),
         Verb("invite", "NAME", "add somebody to a room and get a token for them", "call"),
     ),
+    "Share work": (
+        Verb("workspace", "VERB", "a git repository as the drop-board of several agents and people", "workspace"),
+    ),
     "Look around": (
         Verb("rooms", "", "list the rooms of a house", "lists"),
         Verb("worlds", "", "list the worlds and scenarios there are", "lists"),

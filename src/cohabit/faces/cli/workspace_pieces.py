@@ -1,0 +1,105 @@
+"""What the pictures of a workspace are put together from.
+
+What others wrote goes through ``clean``, so it can neither move the cursor nor forge a line, and into ``Text``, so
+that it is no markup of ours either.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from cohabit.faces.cli.say import clean
+
+Answer = dict[str, Any]
+Picture = Iterator[RenderableType]
+
+
+def line(*parts: object | tuple[object, str]) -> Text:
+    """One line; a part with a style is a pair."""
+    return Text.assemble(*((clean(p[0]), p[1]) if isinstance(p, tuple) else clean(p) for p in parts))
+
+
+def lines_of(text: str) -> str:
+    """Text of several lines, cleaned; tabs are harmless and stay."""
+    return "\t".join(clean(part, lines=True) for part in text.split("\t"))
+
+
+def below(text: str, style: str = "") -> Padding:
+    """Text of several lines, indented."""
+    return Padding(Text(lines_of(text.strip("\n")), style), (0, 0, 0, 2), expand=False)
+
+
+def grid(rows: Iterable[Sequence[Text]], headings: Sequence[str] = ()) -> Table:
+    """Columns; what is long is folded in the last one."""
+    table = Table(box=None, pad_edge=False, show_header=bool(headings), header_style="bold", padding=(0, 2, 0, 0))
+    for heading in headings:
+        table.add_column(heading)
+    for row in rows:
+        table.add_row(*row)
+    for column in table.columns[:-1]:
+        column.no_wrap = True
+    return table
+
+
+def count(n: int, what: str) -> str:
+    return f"{n} {what}{'' if n == 1 else 's'}"
+
+
+def ago(when: str, now: datetime | None = None) -> str:
+    """How long ago a stamp was, in the largest unit that fits; one without a zone is read as from here."""
+    try:
+        then = datetime.fromisoformat(when)
+    except ValueError:
+        return ""
+    then = then.astimezone() if then.tzinfo is None else then
+    seconds = ((now or datetime.now(UTC)) - then).total_seconds()
+    if seconds < 60:
+        return "just now" if seconds > -60 else ""
+    for unit, size in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
+        if seconds >= size:
+            return f"{count(int(seconds // size), unit)} ago"
+    return ""
+
+
+def titled(title: str, parts: Iterable[RenderableType]) -> Picture:
+    """A heading, where there is something below it."""
+    for i, part in enumerate(parts):
+        if i == 0:
+            yield Text(f"\n{title}", "bold")
+        yield part
+
+
+def commit_table(commits: Iterable[Answer]) -> Table:
+    return grid(
+        (line((one["sha"][:9], "yellow"), _mark(one)), line((ago(one["date"]), "dim")),
+         line((one.get("author_name") or one.get("author"), "cyan")), line(one["message"]))
+        for one in commits
+    )  # fmt: skip
+
+
+def _mark(commit: Answer) -> tuple[str, str]:
+    """Where signing is set up: whether it is verified who made this commit."""
+    if "verified" not in commit:
+        return "", ""
+    return (" ✓", "green") if commit["verified"] else (" ✗", "red") if commit["verified"] is False else (" -", "dim")
+
+
+def told(answer: Answer) -> Picture:
+    for one in answer.get("renumbered", ()):
+        yield line((f"{one['from']} is now {one['to']}", "yellow"), f" ({one['title']}): its number was taken")
+    for note in [*answer.get("notes", ()), *filter(None, [answer.get("note")])]:
+        yield line((note, "dim"))
+
+
+def more(answer: Answer) -> Picture:
+    if answer.get("truncated"):
+        yield line(("There is more than is shown here.", "dim"))
+
+
+def not_yet_shared() -> Text:
+    return line(("The others see it after `cohabit workspace commit MESSAGE` and `cohabit workspace sync`.", "dim"))

@@ -1,0 +1,267 @@
+"""``cohabit workspace``: what a person types, and what they get to see."""
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from cohabit.faces.cli import main
+from cohabit.faces.cli.workspace_drawing import DRAWINGS
+from cohabit.faces.cli.workspace_person import as_a_person
+from cohabit.faces.cli.workspace_pieces import ago
+from cohabit.faces.cli.workspace_verbs import VERBS, Below, todo
+from cohabit.workspace.tool import find
+
+ROOT = Path(__file__).parents[2]
+ESC = "\x1b"
+BOARD = [below for below in VERBS if below.tool]
+
+
+@pytest.fixture(autouse=True)
+def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A machine of Ann Smith's, who told git who she is and nobody else anything."""
+    for name in list(os.environ):
+        if name.startswith(("COHABIT_", "MULTISPHERE_", "GIT_", "XDG_", "CLAUDE_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".gitconfig").write_text("[user]\nname = Ann Smith\nemail = ann@example.org\n")
+    return tmp_path
+
+
+Said = pytest.CaptureFixture[str]
+
+
+def typed(capsys: Said, *words: str, code: int = 0) -> str:
+    """What a command prints; nothing may go to stderr where it did not fail."""
+    assert main(["workspace", *words]) == code
+    out, err = capsys.readouterr()
+    assert ESC not in out
+    assert bool(err) == (code != 0 and not out)
+    return out or err
+
+
+@pytest.fixture
+def board(home: Path, capsys: Said) -> str:
+    return typed(capsys, "init", "deck", "./deck.git", "--create")
+
+
+def other(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From here on, Bob types: another home on the same machine."""
+    (home / "bob").mkdir()
+    (home / "bob" / ".gitconfig").write_text("[user]\nname = Bob\nemail = bob@example.org\n")
+    monkeypatch.setenv("HOME", str(home / "bob"))
+    monkeypatch.chdir(home / "bob")
+
+
+@pytest.mark.parametrize("below", BOARD, ids=lambda below: below.name)
+def test_an_option_is_an_argument_of_the_tool_that_the_verb_calls(below: Below) -> None:
+    assert below.tool is not None
+    known = find(below.tool).schema()["properties"]
+    for names, how in below.takes:
+        name = how.get("dest") or names[-1].lstrip("-").replace("-", "_")
+        assert name in known or (below.name, name) == ("new", "ack"), f"{below.name}: {name}"
+
+
+def test_every_verb_that_calls_a_tool_has_a_picture() -> None:
+    assert set(DRAWINGS) == {below.name for below in BOARD}
+
+
+def test_a_person_begins_with_what_git_knows_of_them(board: str) -> None:
+    assert re.match(r"deck is ready: .*/deck\n", board)
+    assert "you are ann-cli" in board
+
+
+def test_what_was_said_for_agents_holds_for_the_command_line_too(home: Path) -> None:
+    assert as_a_person({"HOME": str(home)})["COHABIT_AGENT_ID"] == "ann-cli"
+    assert as_a_person({"HOME": str(home), "MULTISPHERE_CLIENT": "term"})["COHABIT_AGENT_ID"] == "ann-term"
+    (home / ".multisphere").mkdir()
+    slug = {"user_slug": "annie", "agent_name": "Ann", "agent_email": "ann@example.org"}
+    (home / ".multisphere" / "identity.json").write_text(json.dumps(slug))
+    assert "COHABIT_AGENT_ID" not in as_a_person({"HOME": str(home)}), "annie-cli, and the session finds it"
+
+
+def test_who_told_nobody_anything_is_told_what_to_say(home: Path, capsys: Said) -> None:
+    (home / ".gitconfig").unlink()
+    assert "COHABIT_AGENT_ID" in typed(capsys, "init", "deck", "./deck.git", "--create", code=1)
+
+
+def test_without_a_workspace_every_verb_says_how_to_get_one(capsys: Said) -> None:
+    assert "`cohabit workspace init NAME REMOTE`" in typed(capsys, "list")
+    for verb in ("status", "log", "journal", "inbox", "sync", "new", "health"):
+        said = typed(capsys, verb, code=1)
+        assert said.count("\n") == 1
+        assert "`cohabit workspace init`" in said
+
+
+def test_a_round_of_the_protocol_reads_well_at_both_ends(
+    home: Path, board: str, capsys: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "✓ INB-001 for @bob-cli" in typed(
+        capsys, "inbox", "add", "Read slide 4", "--for", "bob-cli", "--body", "a\n\nb"
+    )
+    typed(capsys, "journal", "add", "Drafted slide 4", "--todo", "@bob-cli: read it", "--todo", "find a logo")
+    assert re.search(r"^modified  journal.md$", typed(capsys, "status"), re.MULTILINE)
+    assert "+Drafted slide 4" in typed(capsys, "diff", "journal.md")
+    assert re.match(r"[0-9a-f]{9} on main: 2 files, \+\d+ -0\n", typed(capsys, "commit", "slide 4"))
+    assert "nothing to commit" in typed(capsys, "commit", "again")
+    assert re.match(r"main  1 to share, 0 to fetch\nNothing is changed.", typed(capsys, "status"))
+    assert re.match(r"✓ shared: [0-9a-f]{7} → [0-9a-f]{7}\n", typed(capsys, "sync"))
+
+    other(home, monkeypatch)
+    typed(capsys, "init", "deck", "../deck.git")
+    news = typed(capsys, "new")
+    assert "Your first visit: 2 commits of others" in news
+    assert "INB-001 @bob-cli Read slide 4\n  from ann-cli, " in news
+    assert "  TODO @bob-cli read it\n  TODO @anyone find a logo\n" in news
+    assert typed(capsys, "new") == news, "looking does not mark it as read"
+    assert typed(capsys, "new", "--ack") == news
+    assert "0 commits of others" in typed(capsys, "new")
+    assert "✓ INB-001 is yours since " in typed(capsys, "inbox", "claim", "INB-001")
+    assert "  claimed by bob-cli\n  a\n\n  b\n" in typed(capsys, "inbox")
+    typed(capsys, "inbox", "close", "INB-001", "looks fine")
+    assert "→ looks fine" in typed(capsys, "inbox", "--state", "closed")
+    assert "Drafted slide 4" in typed(capsys, "journal")
+    assert "journal.md:4: Drafted slide 4\n" in typed(capsys, "search", "slide 4")
+    assert "drafts/\n" in typed(capsys, "ls")
+    assert typed(capsys, "read", "inbox.md") == (home / "bob" / "deck" / "inbox.md").read_text()
+    assert "[ann-cli] slide 4" in typed(capsys, "log", "-n", "2")
+    assert "accepted" in typed(capsys, "decide", "Blue", "--context", "red or blue", "--decision", "blue")
+    assert "agent" in typed(capsys, "health").lower()
+    assert typed(capsys, "archive").startswith("0 entries")
+
+
+def test_a_conflict_is_shown_with_its_files_and_decided_here(
+    home: Path, board: str, capsys: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write(text: str) -> None:
+        Path("deck/drafts/a.md").write_text(text)
+        typed(capsys, "commit", f"says {text.strip()}")
+
+    here = dict(os.environ)
+    write("mine\n")
+    other(home, monkeypatch)
+    typed(capsys, "init", "deck", "../deck.git")
+    write("yours\n")
+    typed(capsys, "sync")
+    monkeypatch.setenv("HOME", here["HOME"])
+    monkeypatch.chdir(home)
+    said = typed(capsys, "sync", code=1)
+    assert said.startswith("conflict: ")
+    assert said.endswith("\n  drafts/a.md\n")
+    assert "drafts/a.md  " in typed(capsys, "resolve")
+    assert "1 to decide: `cohabit workspace resolve PATH" in typed(capsys, "resolve")
+    Path("both.md").write_text("both\n")
+    assert "goes through now" in typed(capsys, "resolve", "drafts/a.md", "--with", "both.md")
+    assert "1 commit of others came in" in typed(capsys, "sync")
+    assert Path("deck/drafts/a.md").read_text() == "both\n"
+
+
+def test_the_raw_answer_is_there_for_programs(board: str, capsys: Said) -> None:
+    assert json.loads(typed(capsys, "status", "--json"))["clean"] is True
+    assert json.loads(typed(capsys, "inbox", "add", "Grüße", "--json"))["id"] == "INB-001"
+    assert json.loads(typed(capsys, "call", "list", "dir=drafts"))["entries"][0]["name"] == ".gitkeep"
+    assert json.loads(typed(capsys, "call", "inbox_list", '{"for": "ann-cli"}'))["items"] == []
+
+
+def test_a_person_gets_the_whole_of_a_long_text(home: Path, board: str, capsys: Said) -> None:
+    text = "".join(f"{n}\tline\n" for n in range(20_000))
+    Path("deck/drafts/long.md").write_text(text)
+    assert typed(capsys, "read", "drafts/long.md") == text
+    assert json.loads(typed(capsys, "read", "drafts/long.md", "--json"))["truncated"] is True
+    typed(capsys, "commit", "long")
+    assert typed(capsys, "diff", "--since", "HEAD~1").count("\n+") == 20_001
+    Path("deck/assets/picture.png").write_bytes(b"\x89PNG\0\xff")
+    assert typed(capsys, "read", "assets/picture.png") == "assets/picture.png is no text: 6 bytes\n"
+
+
+def test_what_others_wrote_cannot_play_tricks_on_the_terminal(home: Path, board: str, capsys: Said) -> None:
+    Path("deck/drafts/trick.md").write_text(f"{ESC}[2Jhello [red]you[/red]\n")
+    assert typed(capsys, "read", "drafts/trick.md") == "·[2Jhello [red]you[/red]\n"
+    assert "·[2Jhello [red]you[/red]" in typed(capsys, "search", "hello")
+    assert main(["workspace", "call", "read", "path=drafts/trick.md"]) == 0
+    assert ESC not in capsys.readouterr().out
+
+
+def test_at_a_terminal_there_is_colour_and_still_no_trick(home: Path, board: str) -> None:
+    Path("deck/drafts/trick.md").write_text(f"{ESC}[2Jhello\n")
+    ours, terminal = pty.openpty()
+    words = [sys.executable, "-m", "cohabit", "workspace", "search", "hello"]
+    environ = {**os.environ, "TERM": "xterm-256color"}
+    subprocess.run(words, stdout=terminal, check=True, env={k: v for k, v in environ.items() if k != "NO_COLOR"})
+    os.close(terminal)
+    seen = os.read(ours, 65536).decode()
+    os.close(ours)
+    assert re.sub(rf"{ESC}\[[\d;]*m", "", seen) == "drafts/trick.md:1: ·[2Jhello\r\n"
+    assert f"{ESC}[35m" in seen
+
+
+def test_mistakes_are_told_in_one_line(board: str, capsys: Said) -> None:
+    for words, says in (
+        (["jurnal"], "invalid choice"),
+        (["log", "-n", "many"], "1 or more"),
+        (["inbox", "close", "INB-001"], "RESOLUTION"),
+        (["decide", "Blue"], "--context"),
+    ):
+        assert main(["workspace", *words]) == 2
+        err = capsys.readouterr().err
+        assert says in err
+        assert err.count("\n") == 1
+    assert "there is no file" in typed(capsys, "read", "gone.md", code=1)
+    assert "INB-9" in typed(capsys, "inbox", "close", "INB-9", "done", code=1)
+    assert "docs/workspace-tools.md" in typed(capsys, "call", "nothing", code=1)
+
+
+def test_a_remote_that_does_not_answer_is_told_with_what_to_do(home: Path, board: str, capsys: Said) -> None:
+    (home / "deck.git").rename(home / "elsewhere.git")
+    said = typed(capsys, "pull", code=1)
+    assert said.count("\n") == 1
+    assert "the next `cohabit workspace sync`" in said
+
+
+def test_a_todo_is_for_somebody_or_for_anyone() -> None:
+    assert todo("@bob-cli: read: it") == {"for": "bob-cli", "text": "read: it"}
+    assert todo("find: a logo") == {"text": "find: a logo"}
+
+
+@pytest.mark.parametrize(
+    ("when", "said"),
+    [
+        ("2026-05-22T12:00:00+00:00", "just now"),
+        ("2026-05-22T11:58:00+00:00", "2 minutes ago"),
+        ("2026-05-22T10:59:00+00:00", "1 hour ago"),
+        ("2026-05-19T12:00:00Z", "3 days ago"),
+        ("2027-01-01T00:00:00Z", ""),
+        ("when I was young", ""),
+    ],
+)
+def test_a_time_is_said_as_people_say_it(when: str, said: str) -> None:
+    assert ago(when, datetime.fromisoformat("2026-05-22T12:00:30+00:00")) == said
+
+
+def test_the_server_starts_without_anything_that_draws_or_waits() -> None:
+    program = "import sys; from cohabit.faces.cli import main; main(['workspace', 'mcp']); print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", program], input="", capture_output=True, text=True, check=True)
+    loaded = done.stderr.split()
+    assert "cohabit.workspace.mcp.server" in loaded
+    assert not {"rich", "asyncio", "mcp", "starlette", "numpy", "cohabit.house.house"} & set(loaded)
+
+
+def test_the_skill_is_printed_as_it_is(capsys: Said) -> None:
+    assert typed(capsys, "skill").startswith("---\nname: a2a\n")
+
+
+def test_the_documentation_has_every_verb_below_with_its_options() -> None:
+    page = (ROOT / "docs/cli.md").read_text(encoding="utf-8").split("\n## workspace\n")[1].split("\n## ")[0]
+    for below in VERBS:
+        row = next((line for line in page.splitlines() if line.startswith(f"| `{below.name}")), "")
+        assert row, f"docs/cli.md, workspace: {below.name} is missing"
+        for names, _ in below.takes:
+            if names[0].startswith("-"):
+                assert f"`{names[0]}" in row, f"docs/cli.md, workspace {below.name}: {names[0]} is missing"
