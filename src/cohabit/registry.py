@@ -25,8 +25,12 @@ BUILT_IN = {
     "kingdoms": "cohabit.worlds.kingdoms.world:Kingdoms",
     "statecraft": "cohabit.worlds.statecraft.world:Statecraft",
 }
-REMOTE = {"worldbox": "cohabit.worlds.worldbox:WorldBox"}
-"""Worlds that are elsewhere. Their rooms are opened with the way there (``cohabit worldbox``), so no list has them."""
+REMOTE = {
+    "worldbox": "cohabit.worlds.worldbox:WorldBox",
+    "workspace": "cohabit.worlds.workspace:Workspace",
+}
+"""Worlds that are elsewhere. Their rooms are opened with the way there (``cohabit worldbox``, ``cohabit workspace
+serve``), so no list has them."""
 ENTRY_POINTS = "cohabit.worlds"
 
 

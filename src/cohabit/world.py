@@ -206,9 +206,34 @@ class RemoteWorld(World):
     done; then the house sends the action on. Its answer comes back through the record, to ``answered``.
     """
 
+    apart: ClassVar[bool] = False
+    """Does each member have a place of its own there? Then actions of several members may be under way at once."""
+    moving: ClassVar[tuple[str, ...]] = ()
+    """Actions after which it is worth looking at once."""
+    way: ClassVar[str] = "start it with the way there"
+    """How a house is told where this world is, for whoever finds it without."""
+
     about: dict[str, str]  # versions, as the other side tells them
     reachable: bool
     under_way: Sent | None  # kept by the room, here, so that it survives with the rest of the state
+
+    def left(self, sent: Sent) -> None:
+        """An action is on its way."""
+        self.under_way = sent
+
+    def came_back(self, by: str | None) -> Sent:
+        """It is answered: the one that was on its way (``by`` says whose, where there may be several)."""
+        sent, self.under_way = self.under_way, None
+        assert sent is not None
+        return sent
+
+    def out(self) -> Sequence[Sent]:
+        """What is on its way now."""
+        return [self.under_way] if self.under_way is not None else []
+
+    def kept(self, sent: Ask, answer: Mapping[str, Any]) -> dict[str, Any]:
+        """What of an answer goes on record: it is what ``answered`` gets, now and in every replay."""
+        return dict(answer)
 
     def look(self) -> Plan:
         """Asked for every few seconds: what ``seen`` is to be told, or None where nothing has changed."""
@@ -236,6 +261,7 @@ def action(
     needs: str | Sequence[str] = ("action_faction", "action_global"),
     raw: bool = False,
     gives: type | None = None,
+    name: str = "",
 ) -> Callable[[Method], Method]:
     """Make a method an action: ``def take(self, by: Seat, n: Annotated[int, Range(1, 3)]) -> Outcome``.
 
@@ -243,15 +269,19 @@ def action(
     capabilities of which one is enough. A ``raw`` action takes whatever it is handed: its schema is
     advice, and it answers for itself. ``group`` is the heading it stands under in the action space. An action
     that ``gives`` a type answers whoever calls it by its name with that (``Outcome.data``), not with a view.
+    ``name``: where the method itself cannot be called that.
     """
-    return _mark("action", preconditions, group, category, needs, raw, gives)
+    return _mark("action", preconditions, group, category, needs, raw, gives, name)
 
 
 def query(
-    *, needs: str | Sequence[str] = "watch", category: Literal["read", "discovery", "control"] = "read"
+    *,
+    needs: str | Sequence[str] = "watch",
+    category: Literal["read", "discovery", "control"] = "read",
+    name: str = "",
 ) -> Callable[[Method], Method]:
     """Make a method a question: ``def heaps(self, eye: Eye) -> list[int]``. It changes nothing."""
-    return _mark("query", (), "query", category, needs, False, None)
+    return _mark("query", (), "query", category, needs, False, None, name)
 
 
 def Range(lo: int | None = None, hi: int | None = None, doc: str | None = None) -> Meta:  # noqa: N802 - reads as a type
@@ -269,6 +299,7 @@ class Mark(Struct, frozen=True):
     needs: tuple[str, ...]
     raw: bool
     gives: type | None
+    name: str
 
 
 def _mark(
@@ -279,9 +310,10 @@ def _mark(
     needs: str | Sequence[str],
     raw: bool,
     gives: type | None,
+    name: str,
 ) -> Callable[[Method], Method]:
     held = (needs,) if isinstance(needs, str) else tuple(needs)
-    mark = Mark(what, tuple(preconditions), group, category, held, raw, gives)
+    mark = Mark(what, tuple(preconditions), group, category, held, raw, gives, name)
 
     def put(method: Method) -> Method:
         method.__cohabit__ = mark  # type: ignore[attr-defined]  # functions take attributes

@@ -11,9 +11,9 @@ import pytest
 
 from cohabit.errors import BadArgs, Busy, CohabitError, OutcomeUnknown, by_code
 from cohabit.house import remote
-from cohabit.house.bridge import TIMEOUT_MS, Bridge, checked_url
+from cohabit.house.bridge import LOOK_MS, TIMEOUT_MS, Bridge, checked_url
 from cohabit.house.house import House
-from cohabit.house.remote import LOOK_MS, RemoteHost
+from cohabit.house.remote import RemoteHost
 from cohabit.house.sqlite import SQLiteStore
 from cohabit.testing.clock import FakeClock
 

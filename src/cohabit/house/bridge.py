@@ -5,7 +5,6 @@ OUTCOME_UNKNOWN: it was sent, and no answer came.
 """
 
 import asyncio
-from collections.abc import Coroutine
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -23,12 +22,14 @@ from cohabit.errors import (
     Unreachable,
     by_code,
 )  # fmt: skip
-from cohabit.house.clock import Clock
+from cohabit.house.clock import Clock, in_time
 from cohabit.world import Ask
 
 TIMEOUT_MS = 35_000
 """The bridge itself gives up after 30 s, and says so."""
 CONNECT_S = 5.0
+LOOK_MS = 5_000
+"""How often the game is looked at, for seats and standings."""
 AT_ONCE = 6
 """A bridge of version 0.7 takes eight at once; some places are left for others."""
 LARGEST_QUESTION = 4 * 1024 * 1024
@@ -40,6 +41,8 @@ NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, ht
 
 class Bridge:
     """One bridge. ``transport`` is for tests."""
+
+    look_ms = LOOK_MS
 
     def __init__(self, url: str, token: str, clock: Clock, transport: httpx2.AsyncBaseTransport | None = None) -> None:
         self._url = checked_url(url)
@@ -61,7 +64,10 @@ class Bridge:
     def __repr__(self) -> str:
         return f"<Bridge {self._url}>"
 
-    async def close(self) -> None:
+    def removed(self, member: str) -> None:
+        """It knows nobody."""
+
+    async def close(self, for_good: bool = False) -> None:
         await self._client.aclose()
 
     async def about(self) -> dict[str, str]:
@@ -92,8 +98,8 @@ class Bridge:
                 f"the bridge of this game (version {self.version}) knows no {missing[0]!r} of {ask.name}; leave it out"
             )
 
-    async def ask(self, ask: Ask) -> dict[str, Any]:
-        """Let the bridge run a command; its result."""
+    async def ask(self, ask: Ask, by: str | None = None) -> dict[str, Any]:
+        """Let the bridge run a command; its result. It knows nobody, so who asks does not matter to it."""
         body = msgspec.json.encode({"name": ask.name, "args": ask.args})
         if len(body) > LARGEST_QUESTION:
             raise TooLarge(f"the bridge takes {LARGEST_QUESTION} bytes, and this has {len(body)}")
@@ -103,7 +109,7 @@ class Bridge:
     async def _send(self, method: str, path: str, body: bytes | None = None) -> httpx2.Response:
         async with self._places:
             try:
-                return await self._in_time(self._exchange(method, path, body))
+                return await in_time(self._clock, TIMEOUT_MS, self._exchange(method, path, body))
             except NEVER_SENT as wrong:
                 raise Unreachable(
                     f"the bridge of the game cannot be reached ({type(wrong).__name__}); is the game running?"
@@ -120,26 +126,6 @@ class Bridge:
                 if len(whole) > LARGEST_ANSWER:
                     raise OutcomeUnknown("the bridge of the game answered with more than anybody can read")
             return httpx2.Response(response.status_code, content=bytes(whole))
-
-    async def _in_time(self, work: Coroutine[Any, Any, httpx2.Response]) -> httpx2.Response:
-        """By the clock of the house, over the whole exchange."""
-        late = False
-        task = asyncio.ensure_future(work)
-
-        def give_up() -> None:
-            nonlocal late
-            late = True
-            task.cancel()
-
-        timer = self._clock.call_at(self._clock.now() + TIMEOUT_MS, give_up)
-        try:
-            return await task
-        except asyncio.CancelledError:
-            if late:
-                raise TimeoutError from None
-            raise
-        finally:
-            timer.cancel()
 
     # -- answers ----------------------------------------------------------------------------------
     def _result(self, response: httpx2.Response, flat: bool = False) -> dict[str, Any]:

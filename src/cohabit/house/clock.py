@@ -2,8 +2,10 @@
 
 import asyncio
 import time
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Callable, Coroutine
+from typing import Any, Protocol, TypeVar
+
+T = TypeVar("T")
 
 
 class Timer(Protocol):
@@ -29,3 +31,24 @@ class SystemClock:
 
     def call_at(self, at: int, then: Callable[[], None]) -> Timer:
         return asyncio.get_running_loop().call_later(max(0, at - self.now()) / 1000, then)
+
+
+async def in_time(clock: Clock, limit_ms: int, work: Coroutine[Any, Any, T]) -> T:
+    """What the work brings; TimeoutError where it takes longer than this by the clock of the house."""
+    late = False
+    task = asyncio.ensure_future(work)
+
+    def give_up() -> None:
+        nonlocal late
+        late = True
+        task.cancel()
+
+    timer = clock.call_at(clock.now() + limit_ms, give_up)
+    try:
+        return await task
+    except asyncio.CancelledError:
+        if late:
+            raise TimeoutError from None
+        raise
+    finally:
+        timer.cancel()

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cohabit.errors import BadArgs, Busy, CohabitError, Conflict, PermissionDenied, Quarantined, UnknownRoom
 from cohabit.house import commands as house_commands
@@ -20,11 +20,12 @@ from cohabit.house.context import HouseContext
 from cohabit.house.identities import Identities, hashed, make_token
 from cohabit.house.loading import load_room
 from cohabit.house.memory import MemoryStore
-from cohabit.house.remote import RemoteHost
+from cohabit.house.remote import RemoteHost, Way
 from cohabit.house.rooms import RoomHost
 from cohabit.house.settings import Settings
 from cohabit.house.sqlite import SQLiteStore
 from cohabit.house.store import Credential, Store, Write
+from cohabit.house.ways import has_own_way, own_way
 from cohabit.house.worldthread import Watchdog, apart
 from cohabit.house.writer import Writer
 from cohabit.registry import lasting_source, make_world
@@ -35,9 +36,6 @@ from cohabit.room.record import Line, Snapshot
 from cohabit.room.room import Room
 from cohabit.room.scenario import Scenario, check_scenario, opening_state
 from cohabit.world import RemoteWorld
-
-if TYPE_CHECKING:
-    from cohabit.house.bridge import Bridge
 
 log = logging.getLogger("cohabit")
 HOUSE_COMMANDS = CommandTable(chain(declared_in(house_commands), declared_in(saves)))
@@ -57,7 +55,7 @@ class House:
         self.identities = Identities(store)
         self.rooms: dict[str, RoomHost] = {}
         self.broken: dict[str, CohabitError] = {}
-        self.bridges: dict[str, Bridge] = {}  # the ways to worlds that are elsewhere, by room; never stored
+        self.bridges: dict[str, Way] = {}  # the ways to worlds that are elsewhere, by room; never stored
         self.calls = 0
         self.refusals: dict[str, int] = {}
         self.started_at = clock.now()
@@ -124,8 +122,7 @@ class House:
 
     def _run(self, room: Room) -> RoomHost:
         room.budget.per_second = self.settings.calls_per_second
-        kind = RemoteHost if isinstance(room.world, RemoteWorld) else RoomHost
-        host = kind(room, self.writer, self.clock, self._watchdog, self.settings)
+        host = self._host(room)
         host.on_change = self.bots.look_after
         host.on_lines = self._happened
         self.rooms[room.id] = host
@@ -133,11 +130,22 @@ class House:
         self.bots.look_after(host)
         return host
 
+    def _host(self, room: Room) -> RoomHost:
+        if not isinstance(room.world, RemoteWorld):
+            return RoomHost(room, self.writer, self.clock, self._watchdog, self.settings)
+        way = None
+        if has_own_way(room):
+            way = self.bridges.get(room.id) or own_way(room, self.settings, self.clock)
+            self.bridges[room.id] = way
+        return RemoteHost(room, self.writer, self.clock, self._watchdog, self.settings, way)
+
     def _happened(self, host: RoomHost, lines: Sequence[Line]) -> None:
         """Something became durable. Who was removed has no token either: a namesake must not inherit it."""
         for line in lines:
             if line.entry.do == "remove_member":
                 self.identities.revoke(line.entry.args["member"], host.room.id)
+                if isinstance(host, RemoteHost):
+                    host.forget(line.entry.args["member"])
                 host.fanout.show_out(self.clock.now())
         self.on_lines(host, lines)
 
@@ -150,8 +158,7 @@ class House:
             host.close()
             if isinstance(host, RemoteHost):
                 await host.left()
-        for bridge in self.bridges.values():
-            await bridge.close()
+        await asyncio.gather(*(way.close() for way in self.bridges.values()))
         await asyncio.to_thread(self.writer.close)
         self._watchdog.close()
         self.store.close()
@@ -331,10 +338,10 @@ class House:
         """Forget a room, with its record and its credentials."""
         host = self.rooms.pop(room_id)
         host.close("this room was deleted")
-        if room_id in self.bridges:
-            await self.bridges.pop(room_id).close()
         self._busy_names.add(room_id)
         try:
+            if room_id in self.bridges:
+                await self.bridges.pop(room_id).close(for_good=True)
             await self.writer.submit(Write(room_id))  # comes after whatever was still on its way
             for who in list(host.room.state.members):
                 self.identities.revoke(who, room_id)
@@ -359,7 +366,7 @@ class House:
             await host.connect(self.bridges[room_id])
         return host
 
-    async def reach(self, room_id: str, bridge: "Bridge") -> None:
+    async def reach(self, room_id: str, bridge: Way) -> None:
         """Tell a room whose world is elsewhere the way there. The house closes the bridge when it closes."""
         host = self.rooms[room_id]
         if not isinstance(host, RemoteHost):

@@ -1,14 +1,15 @@
 """A room whose world is elsewhere. It decides as always, and then waits for the other side.
 
 A call goes through the room first: who may not, or aims too far, is refused before anything leaves. Questions may
-overlap, and are not recorded. Actions leave one at a time, in order, each with an entry before it is sent and one
-with its answer; what came of an action whose answer is lost is unknown, and stays so.
+overlap, and are not recorded. Actions leave one at a time, in order (where each member has a place of its own over
+there: one of each member), each with an entry before it is sent and one with its answer; what came of an action whose
+answer is lost is unknown, and stays so.
 """
 
 import asyncio
 import logging
 from collections.abc import Coroutine
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import msgspec
 
@@ -35,54 +36,96 @@ from cohabit.room.replies import digest_of
 from cohabit.room.room import Room
 from cohabit.world import Ask, Plan, RemoteWorld
 
-if TYPE_CHECKING:
-    from cohabit.house.bridge import Bridge
-
 log = logging.getLogger("cohabit")
-LOOK_MS = 5_000
-"""How often the world elsewhere is looked at, for seats and standings."""
 MOST_WAITING = 64
 """Calls of one room that may wait for the other side; more are BUSY."""
-NO_WAY = "nobody has told this house where the game is; start it with `cohabit worldbox --bridge URL`"
 STOPPED = "the house stopped before the answer came; nobody knows whether it was done"
+
+
+class Way(Protocol):
+    """The way to a world that is elsewhere. What it raises says what became of a question; see ``bridge``."""
+
+    look_ms: int
+    """How often the world is looked at."""
+
+    async def about(self) -> dict[str, str]:
+        """What is there, in words that everybody may read."""
+
+    def must_know(self, ask: Ask) -> None:
+        """Refuse what is not known over there."""
+
+    async def ask(self, ask: Ask, by: str | None = None) -> dict[str, Any]:
+        """Ask, or do. ``by``: the member in whose place; None: nobody's, where only something is looked at."""
+
+    def removed(self, member: str) -> None:
+        """Somebody is a member no more: what is kept for it is not for a namesake."""
+
+    async def close(self, for_good: bool = False) -> None:
+        """``for_good``: the room is deleted, and what was kept for its members goes with it."""
 
 
 class Conclusion(Call):
     """What came of an action, on its way into the record."""
 
-    __slots__ = ("_answer", "_errand")
+    __slots__ = ("_answer", "_errand", "_whole")
 
-    def __init__(self, errand: Errand, answer: dict[str, Any]) -> None:
+    def __init__(self, errand: Errand, answer: dict[str, Any], whole: Any) -> None:
         super().__init__(errand.who, errand.command.name)
         self._errand = errand
         self._answer = answer
+        self._whole = whole
 
     def perform(self, room: Room, at: int) -> Any:
-        return room.answered(self._errand, self._answer, at)
+        return room.answered(self._errand, self._answer, at, self._whole)
 
 
 class RemoteHost(RoomHost):
     """See the module."""
 
-    def __init__(self, room: Room, writer: Writer, clock: Clock, watchdog: Watchdog, settings: Settings) -> None:
+    def __init__(
+        self,
+        room: Room,
+        writer: Writer,
+        clock: Clock,
+        watchdog: Watchdog,
+        settings: Settings,
+        way: Way | None = None,
+    ) -> None:
+        """``way``: where the house itself knows it, and nobody has to ``connect``."""
         super().__init__(room, writer, clock, watchdog, settings)
         assert isinstance(room.world, RemoteWorld)
         self._world: RemoteWorld = room.world
-        self._bridge: Bridge | None = None
+        self._bridge = way
         self._tasks: set[asyncio.Task[None]] = set()
-        self._acting = asyncio.Lock()
-        self._sent: Call | None = None  # the last call whose action has left
+        self._acting: dict[str, asyncio.Lock] = {}
+        self._looking = asyncio.Lock()
+        self._sent: set[Call] = set()  # calls whose action has left
         self._timer: Timer | None = None
         self.trouble: CohabitError | None = None  # why the last look brought nothing
-        if self._world.under_way is not None:
-            self.system("answered", {"unknown": STOPPED})
-        if self._world.reachable:
-            self.system("lost", {"why": NO_WAY})
+        for sent in self._world.out():
+            self.system("answered", {"unknown": STOPPED, **self._whose(sent.by)})
+        if self._world.reachable and way is None:
+            self.system("lost", {"why": self._no_way})
+        if way is not None:
+            self._start(self._keep_looking())
 
-    async def connect(self, bridge: "Bridge") -> None:
+    async def connect(self, way: Way) -> None:
         """Here is the way to the world; look at it now, and from now on every few seconds."""
-        self._bridge = bridge
+        self._bridge = way
         await self._keep_looking()
+
+    @property
+    def _no_way(self) -> str:
+        return f"nobody has told this house where {self._world.spec.title} is; {self._world.way}"
+
+    def _whose(self, by: str) -> dict[str, str]:
+        """What an answer must add where actions of several members may be under way."""
+        return {"by": by} if self._world.apart else {}
+
+    def forget(self, member: str) -> None:
+        """Somebody is a member no more."""
+        if self._bridge is not None:
+            self._bridge.removed(member)
 
     # -- calls ------------------------------------------------------------------------------------
     def put(self, call: Call, at: int | None = None) -> bool:
@@ -91,7 +134,7 @@ class RemoteHost(RoomHost):
         if self.failure is not None:
             raise self.failure
         if len(self._tasks) >= MOST_WAITING:
-            raise Busy(f"{MOST_WAITING} calls of this room wait for the game; try again in a moment")
+            raise Busy(f"{MOST_WAITING} calls of this room wait for {self._world.spec.title}; try again in a moment")
         self._start(self._see_through(call))
         return False
 
@@ -118,12 +161,14 @@ class RemoteHost(RoomHost):
         except CohabitError as refusal:
             call.error = refusal
         except asyncio.CancelledError:
-            unknown = OutcomeUnknown(STOPPED) if call is self._sent else None
+            unknown = OutcomeUnknown(STOPPED) if call in self._sent else None
             call.settle(unknown or self.failure or Disabled("this room is closing"))
             raise
         except Exception as bug:
             log.exception("a bug of ours in %s", call.name)
             call.error = Internal(f"a bug of ours ({type(bug).__name__}); it was logged")
+        finally:
+            self._sent.discard(call)
         call.settle()
 
     async def _answer(self, call: Call) -> Any:
@@ -131,9 +176,10 @@ class RemoteHost(RoomHost):
         if not isinstance(errand, Errand):
             return errand  # an answer that was given before
         if not errand.acts:
-            return await self._audited(errand, self._follow(errand.plan))
-        waits = self._acting.locked()
-        async with self._acting:
+            return await self._audited(errand, self._follow(errand.plan, errand))
+        acting = self._acting.setdefault(call.who if self._world.apart else "", asyncio.Lock())
+        waits = acting.locked()
+        async with acting:
             if waits:  # meanwhile the turn may have gone on, a grant ended, the same key been answered
                 errand = await self._let_through(call)
                 if not isinstance(errand, Errand):
@@ -154,13 +200,14 @@ class RemoteHost(RoomHost):
             raise
 
     # -- the other side ---------------------------------------------------------------------------
-    async def _follow(self, plan: Plan) -> Any:
+    async def _follow(self, plan: Plan, errand: Errand | None = None) -> Any:
         """Ask what a plan wants to know, until it is done; what it returns."""
+        by = errand.who if errand is not None and errand.works else None
         try:
             question = next(plan)
             while True:
                 try:
-                    answer = await self._read(question)
+                    answer = await self._read(question, by)
                 except CohabitError as wrong:
                     question = plan.throw(wrong)
                 else:
@@ -168,23 +215,23 @@ class RemoteHost(RoomHost):
         except StopIteration as end:
             return end.value
         except msgspec.ValidationError as wrong:
-            raise GameCrash(f"the game answered in a way that is not understood: {wrong}") from None
+            raise GameCrash(f"{self._world.spec.title} answered in a way that is not understood: {wrong}") from None
 
-    async def _read(self, question: Ask) -> dict[str, Any]:
+    async def _read(self, question: Ask, by: str | None) -> dict[str, Any]:
         bridge = self._way()
         bridge.must_know(Ask(question.name))
         try:
-            return await bridge.ask(question)
+            return await bridge.ask(question, by)
         except OutcomeUnknown as lost:  # a question changes nothing
             raise Unreachable(f"{lost.message}; ask again in a moment") from None
 
-    def _way(self) -> "Bridge":
+    def _way(self) -> Way:
         if self._bridge is None:
-            raise Unreachable(NO_WAY)
+            raise Unreachable(self._no_way)
         return self._bridge
 
     async def _act(self, call: Call, errand: Errand) -> Any:
-        await self._follow(errand.plan)
+        await self._follow(errand.plan, errand)
         bridge, action = self._way(), Ask(errand.command.name, errand.as_sent())
         bridge.must_know(action)
         await self.put_system(
@@ -194,12 +241,12 @@ class RemoteHost(RoomHost):
                 "key": errand.key, "digest": digest_of(errand.args), "why": errand.why,
             },
         )  # fmt: skip
-        self._sent = call
+        self._sent.add(call)
         return await self._send(bridge, action, errand)
 
-    async def _send(self, bridge: "Bridge", action: Ask, errand: Errand) -> Any:
+    async def _send(self, bridge: Way, action: Ask, errand: Errand) -> Any:
         try:
-            result = await bridge.ask(action)
+            result = await bridge.ask(action, errand.who)
         except OutcomeUnknown as lost:
             await self._conclude(errand, {"unknown": lost.message})
             raise OutcomeUnknown(
@@ -208,10 +255,13 @@ class RemoteHost(RoomHost):
         except CohabitError as refused:
             await self._conclude(errand, {"refused": refused.as_wire()})
             raise
-        return await self._conclude(errand, {"result": result})
+        reply = await self._conclude(errand, {"result": self._world.kept(action, result)}, result)
+        if action.name in self._world.moving:
+            self._start(self._keep_looking())
+        return reply
 
-    async def _conclude(self, errand: Errand, answer: dict[str, Any]) -> Any:
-        call = Conclusion(errand, answer)
+    async def _conclude(self, errand: Errand, answer: dict[str, Any], whole: Any = None) -> Any:
+        call = Conclusion(errand, {**answer, **self._whose(errand.who)}, whole)
         try:
             return call.answer() if self.put(call) else await call.wait()
         except StorageFailed:
@@ -220,6 +270,10 @@ class RemoteHost(RoomHost):
     # -- looking ----------------------------------------------------------------------------------
     async def look(self) -> None:
         """Look at the world elsewhere, and put on record what has changed."""
+        async with self._looking:
+            await self._look()
+
+    async def _look(self) -> None:
         world, bridge = self._world, self._way()
         try:
             about = await bridge.about() if not world.reachable else None
@@ -243,7 +297,13 @@ class RemoteHost(RoomHost):
         except CohabitError as wrong:
             log.warning("room %s: the look at its world failed: %s", self.room.id, wrong.as_text())
         if self.failure is None:
-            self._timer = self._clock.call_at(self._clock.now() + LOOK_MS, lambda: self._start(self._keep_looking()))
+            self._look_again()
+
+    def _look_again(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        next_look = self._clock.now() + self._way().look_ms
+        self._timer = self._clock.call_at(next_look, lambda: self._start(self._keep_looking()))
 
     # -- the end ----------------------------------------------------------------------------------
     def close(self, why: str = "the house is closing; connect again when it is back") -> None:

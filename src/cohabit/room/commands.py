@@ -90,7 +90,9 @@ class Command:
             default = msgspec.NODEFAULT if p.default is p.empty else p.default
             fields.append((p.name, kind, default))
         title = "".join(part.capitalize() for part in self.name.split("_")) + "Args"
-        return msgspec.defstruct(title, fields, kw_only=True, forbid_unknown_fields=True, omit_defaults=True)
+        return msgspec.defstruct(
+            title, fields, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, rename=_wire_name
+        )
 
     def check(self, args: Any) -> dict[str, Any]:
         """The arguments as the function takes them, or BAD_ARGS with words that say what is wrong."""
@@ -107,7 +109,7 @@ class Command:
         try:
             typed = self._decode(plain)
         except msgspec.DecodeError as wrong:
-            known = [p.name for p in self._params]
+            known = [_wire_name(p.name) for p in self._params]
             raise BadArgs(
                 f"{self.name}: {_in_words(str(wrong), known)}", command=self.name, did_you_mean=_closer(args, known)
             ) from None
@@ -199,7 +201,7 @@ def commands_of(world: World) -> Iterator[Command]:
             if isinstance(mark, Mark) and name not in seen:
                 seen.add(name)
                 yield Command(
-                    name,
+                    mark.name or name,
                     getattr(world, name),
                     where="world",
                     category=mark.category,  # type: ignore[arg-type]  # Mark narrows it to categories
@@ -248,6 +250,11 @@ class CommandTable:
 
     def action_space(self) -> ActionSpace:
         return ActionSpace([c.as_action() for c in self if c.where == "world" and c.records])
+
+
+def _wire_name(parameter: str) -> str:
+    """``for`` is a word of Python's: the parameter is called ``for_``, the argument ``for``."""
+    return parameter.rstrip("_")
 
 
 def _inline_root(schema: dict[str, Any]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from cohabit.room.room import Room
 
 LONGEST_KEPT = 2_000
-"""Texts in arguments that are longer (a whole save, say) are not put on record."""
+"""What is longer than this in an argument (a whole save, say) is not put on record."""
 
 
 class Errand(Struct, frozen=True):
@@ -37,6 +37,8 @@ class Errand(Struct, frozen=True):
     key: str | None = None
     why: str | None = None
     wrapped: bool = False
+    works: bool = False
+    """May it act there, and not only look? Where members have places of their own, it then asks in its own."""
 
     @property
     def acts(self) -> bool:
@@ -58,19 +60,25 @@ def errand(
     wrapped: bool,
 ) -> Errand:
     """What is left to do of a call that the room lets through."""
+    god, seat = Capability.ACTION_GLOBAL in member.held, room.seat_of(member)
+    works = god or (seat is not None and Capability.ACTION_FACTION in member.held)
     if not command.records:
-        return Errand(member.id, command, args, command.run(room.looks(member), **args))
-    god = Capability.ACTION_GLOBAL in member.held
-    plan = command.run(None if god else room.seat_of(member), **args)
-    return Errand(member.id, command, args, plan, member.seat, key, why, wrapped)
+        return Errand(member.id, command, args, command.run(room.looks(member), **args), works=works)
+    plan = command.run(None if god else seat, **args)
+    return Errand(member.id, command, args, plan, member.seat, key, why, wrapped, works)
 
 
 def kept_args(args: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments as the record keeps them."""
-    return {
-        name: f"({len(value)} characters)" if isinstance(value, str) and len(value) > LONGEST_KEPT else value
-        for name, value in args.items()
-    }
+    return {name: _kept(value) for name, value in args.items()}
+
+
+def _kept(value: Any) -> Any:
+    if isinstance(value, str):
+        return f"({len(value)} characters)" if len(value) > LONGEST_KEPT else value
+    if isinstance(value, list | dict) and len(msgspec.json.encode(value)) > LONGEST_KEPT:
+        return f"({len(value)} items)"
+    return value
 
 
 def _world(ctx: Context) -> RemoteWorld:
@@ -90,19 +98,25 @@ def asked(
     why: str | None = None,
 ) -> None:
     """Somebody's action is about to leave for the world elsewhere. Until it is answered nobody knows its fate."""
-    _world(ctx).under_way = Sent(by, action, seat, key, digest)
+    _world(ctx).left(Sent(by, action, seat, key, digest))
     if key is not None:
         remember(ctx.state, by, key, KeptReply(action, digest, unknown=True))
 
 
 @command(category="meta", records=True)
 def answered(
-    ctx: Context, result: dict[str, Any] | None = None, refused: dict[str, Any] | None = None, unknown: str = ""
+    ctx: Context,
+    result: dict[str, Any] | None = None,
+    refused: dict[str, Any] | None = None,
+    unknown: str = "",
+    by: str | None = None,
 ) -> Outcome | None:
-    """What came of it: the answer, or that it was refused over there, or that nobody knows."""
+    """What came of it: the answer, or that it was refused over there, or that nobody knows.
+
+    ``by`` says whose action it was, in worlds where several may be under way.
+    """
     world = _world(ctx)
-    sent, world.under_way = world.under_way, None
-    assert sent is not None
+    sent = world.came_back(by)
     own = (sent.seat,) if sent.seat is not None else ()
     if unknown:
         ctx.tell(f"{sent.by}: {sent.action}: {unknown}", seats=own, members=(sent.by,))

@@ -230,6 +230,8 @@ class Room:
             decision = by_seat(member, command, self.seats)
             if not decision.code:
                 to_move = self.to_move() if command.where == "world" else None
+                if to_move is not None and not to_move and not self._ordered and not self.is_over():
+                    to_move = None  # nobody is waited for
                 decision = by_turn(self.state, member, command, to_move, self._ordered)
             if decision.code:
                 return decision
@@ -256,12 +258,17 @@ class Room:
             raise PermissionDenied(f"the grant of {member.id} shows it nothing of this world", needs=["watch"])
         return looks
 
-    def answered(self, errand: Errand, answer: Mapping[str, Any], at: int) -> Any:
-        """Put on record what came of an errand; the reply for whoever is still there to read it."""
+    def answered(self, errand: Errand, answer: Mapping[str, Any], at: int, whole: Any = None) -> Any:
+        """Put on record what came of an errand; the reply for whoever is still there to read it.
+
+        ``whole``: the answer itself, where the record keeps less of it.
+        """
         outcome = self.system("answered", answer, at)
         member = self.state.members.get(errand.who)
         if outcome is None or member is None:
             return None
+        if whole is not None:
+            outcome = msgspec.structs.replace(outcome, data=whole)
         return self._reply(member, errand.command, outcome, True, errand.wrapped)
 
     def _write(

@@ -39,6 +39,8 @@ def make_view(
 def _turn_words(movers: list[str], over: bool) -> str:
     if over:
         return "It is over."
+    if not movers:
+        return "Nobody is waited for."
     more = f" and {len(movers) - MOVERS_SHOWN} more" if len(movers) > MOVERS_SHOWN else ""
     return f"To move: {', '.join(movers[:MOVERS_SHOWN])}{more}"
 

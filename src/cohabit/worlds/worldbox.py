@@ -113,6 +113,8 @@ class WorldBox(RemoteWorld):
         ),
     )  # fmt: skip
 
+    way = "start it with `cohabit worldbox --bridge URL`"
+
     def reset(self, seed: int, seats: Sequence[Seat]) -> None:
         self.now = Seen()
         self.about: dict[str, str] = {}

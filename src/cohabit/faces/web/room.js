@@ -1,5 +1,6 @@
 // One room: asks for what it shows, takes the pushes, and picks up at its cursor after a loss.
 
+import { Board } from "./board.js";
 import { gently, h, say } from "./dom.js";
 import { Moves, Talk, actionLabel } from "./doing.js";
 import { Feed } from "./feed.js";
@@ -9,6 +10,7 @@ import { Roster, Standings, WorldView, You, watchOnly } from "./panels.js";
 const FIRST_EVENTS = 200;
 const SEES = ["watch", "read_own_faction", "read_all"];
 const GONE = ["UNKNOWN_ROOM"];
+const WORKSPACE = "workspace"; // the world whose rooms show a board
 
 export class RoomScreen {
   /** `complain(text)` shows a problem (null: none any more); `gone(text)`: this room is not there for us. */
@@ -24,11 +26,13 @@ export class RoomScreen {
 
     this.you = new You();
     this.world = new WorldView();
+    this.board = new Board((command, args) => this.link.call(command, args, this.room));
     this.moves = new Moves((choice) => this.act(choice));
     this.roster = new Roster();
     this.standings = new Standings();
     this.feed = new Feed();
     this.talk = new Talk((to, content) => this.link.surely("send_message", { to, content }, this.room));
+    this.board.element.hidden = true;
     this.layout();
 
     this.refresh = gently(() => this.fetchAround(), 700);
@@ -44,7 +48,7 @@ export class RoomScreen {
     this.element = h("div", { class: "room-grid" },
       h("div", { class: "head" }, h("div", {}, this.title, this.subtitle), this.you.element),
       h("section", { class: "card world", "aria-label": "The world" },
-        this.turn, this.world.element, this.moves.element,
+        this.turn, this.world.element, this.board.element, this.moves.element,
         h("details", { class: "rules" }, h("summary", {}, "What this world is about"), this.rules)),
       h("div", { class: "side" }, this.feed.element, this.talk.element),
       h("div", { class: "people" }, this.roster.element, this.standings.element));
@@ -132,6 +136,7 @@ export class RoomScreen {
   see(view) {
     this.view = view;
     this.world.draw(view.text);
+    if (!this.board.element.hidden) this.board.see(view.observation.status);
     this.drawTurn();
     if (this.draws) this.look();
   }
@@ -155,6 +160,7 @@ export class RoomScreen {
   async fetchAround() {
     await this.guarded(async () => {
       this.session = await this.link.call("session_info", {}, this.room);
+      this.showBoard();
       this.drawHead();
       this.drawTurn();
       this.drawPeople();
@@ -162,6 +168,14 @@ export class RoomScreen {
         this.standings.draw(await this.link.call("objective_status", {}, this.room));
       }
     });
+  }
+
+  /** In a workspace the board is the thing to look at, for whoever may look. */
+  showBoard() {
+    const shown = this.session.world === WORKSPACE && Boolean(this.view);
+    this.board.element.hidden = !shown;
+    this.world.element.hidden = shown;
+    if (shown) this.board.see(this.view.observation.status);
   }
 
   async fetchPicture() {
@@ -222,7 +236,7 @@ export class RoomScreen {
   drawHead() {
     const { session } = this;
     if (!session) return;
-    const words = [
+    const words = session.world === WORKSPACE ? [`room ${session.room}`] : [
       `room ${session.room}`, `world ${session.world}`, `scenario ${session.scenario}`, `game ${session.game ?? 1}`,
       session.partial_intel && "fog", session.speed && `speed ${session.speed}`,
     ];
@@ -238,7 +252,7 @@ export class RoomScreen {
     let words = "";
     if (view?.over) words = "It is over.";
     else if (mine) words = view.to_move.length > 1 ? "You can act." : "It is your turn.";
-    else if (view) words = `To move: ${list(view.to_move)}.`;
+    else if (view?.to_move.length) words = `To move: ${list(view.to_move)}.`;
     if (view?.paused) words = `Paused. ${words}`;
     if (words && !view.over && session?.turn_ends_utc) {
       words += ` Until ${new Date(session.turn_ends_utc).toLocaleTimeString()}.`;

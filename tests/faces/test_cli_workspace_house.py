@@ -1,0 +1,87 @@
+"""``cohabit workspace serve``: one command makes a repository, a room around it, and a token for each member."""
+
+import argparse
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cohabit.errors import BadArgs
+from cohabit.faces.cli.say import UsageError
+from cohabit.faces.cli.workspace_house import plan_of
+
+from .test_cli_house import Running, cohabit, running
+
+
+def call(house: Running, token: str, home: Path, command: str, **args: Any) -> Any:
+    done = cohabit("call", command, json.dumps(args), "--url", house.url, home=home, env={"COHABIT_TOKEN": token})
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_a_workspace_is_served_stopped_and_goes_on_and_its_record_is_verified(tmp_path: Path) -> None:
+    with running("workspace", "serve", "--members", "ann,bob", "--watchers", "eve", home=tmp_path) as house:
+        ann, eve = house.token("ann"), house.token("eve")
+        shared = next(line.split(": ")[1] for line in house.greeting if line.startswith("The shared repository"))
+        assert f"claude mcp add cohabit-ann --transport http {house.url}/mcp/workspace " in house.text
+        call(house, ann, tmp_path, "journal_append", summary="Began")
+        call(house, ann, tmp_path, "add", paths=["journal.md"])
+        call(house, ann, tmp_path, "commit", message="Begin")
+        assert call(house, ann, tmp_path, "push")["ok"]
+        assert house.says("ann: pushed")
+        refused = cohabit("call", "push", "--url", house.url, home=tmp_path, env={"COHABIT_TOKEN": eve})
+        assert refused.returncode == 1
+        assert "PERMISSION_DENIED" in refused.stderr
+        code, _, err = house.stop()
+        assert (code, err) == (0, "")
+    plain = subprocess.run(["git", "-C", shared, "show", "main:journal.md"], capture_output=True, text=True, check=True)
+    assert "Began" in plain.stdout
+    verified = cohabit("verify", home=tmp_path)
+    assert verified.returncode == 0, verified.stderr
+    assert "as recorded, not worked out again" in verified.stdout
+    other = cohabit("workspace", "serve", "--remote", "/somewhere/else.git", "--port", "0", home=tmp_path)
+    assert other.returncode == 1
+    assert "around another repository" in other.stderr
+    with running("serve", home=tmp_path) as again:  # it finds the way by itself
+        assert call(again, eve, tmp_path, "board")["journal"][0]["summary"] == "Began"
+        assert call(again, ann, tmp_path, "status")["clean"] is True
+
+
+def options(**given: Any) -> argparse.Namespace:
+    return argparse.Namespace(**{"members": "ann,bob", "watchers": None, "remote": None, "room": None, **given})
+
+
+def test_each_member_gets_a_desk_and_there_are_some_more(tmp_path: Path) -> None:
+    plan = plan_of(options(watchers=" eve "))
+    assert plan.room == "workspace"
+    assert [(a.id, a.role, a.claim) for a in plan.scenario.agents] == [
+        ("you", "host", None), ("ann", "faction_player", "auto:0"), ("bob", "faction_player", "auto:1"),
+        ("eve", "agent", None),
+    ]  # fmt: skip
+    assert plan.scenario.config == {"desks": 8}
+    assert plan_of(options(members=",".join(f"a{i}" for i in range(20)))).scenario.config == {"desks": 22}
+
+
+def test_a_path_is_made_whole_and_an_address_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", "/home/ann")
+    for given, meant in (
+        ("./deck.git", f"{tmp_path}/deck.git"),
+        ("~/deck.git", "/home/ann/deck.git"),
+        ("git@example.org:us/deck.git", "git@example.org:us/deck.git"),
+        ("https://example.org/deck.git", "https://example.org/deck.git"),
+    ):
+        assert plan_of(options(remote=given)).scenario.config["remote"] == meant
+
+
+@pytest.mark.parametrize("given", [{"members": "ann,ann"}, {"members": "you"}, {"watchers": "bob"}])
+def test_two_of_one_name_are_refused(given: dict[str, str]) -> None:
+    with pytest.raises(UsageError):
+        plan_of(options(**given))
+
+
+def test_a_name_that_is_an_address_is_refused() -> None:
+    with pytest.raises(BadArgs):
+        plan_of(options(members="team:x"))

@@ -1,0 +1,161 @@
+"""The board of a workspace on the page, in a real browser, against a real house and real git."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from cohabit.room.scenario import AgentSpec, Scenario
+
+from .test_page import Running, Visit, browser, token, visit  # noqa: F401 - fixtures
+
+pytestmark = pytest.mark.browser
+ROOM = "deck"
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+DRAFT = """\
+# Oven-fresh robots
+
+Bakers **retire**, see `research/market.md` and [the census](https://example.org/census).
+
+- [x] why now
+- [ ] market
+
+| year | bakeries |
+|---|---|
+| 2025 | 41,000 |
+
+<script>alert(1)</script> <img src=x onerror=alert(2)> [do not](javascript:alert(3))
+<!-- cohabit:k3x9 at=2026-05-22T12:30:05Z -->
+"""
+
+
+@pytest.fixture
+def deck(tmp_path: Path) -> Iterator[Running]:
+    running = Running(tmp_path)
+    running.start()
+    try:
+        running.open(
+            Scenario(
+                scenario="workspace",
+                world="workspace",
+                agents=[
+                    AgentSpec(id="ann", role="faction_player", claim="auto:0", token=token("ann")),
+                    AgentSpec(id="bob", role="faction_player", claim="auto:1", token=token("bob")),
+                    AgentSpec(id="pip", role="agent", token=token("pip")),
+                    AgentSpec(id="hal", kind="human", role="host", token=token("hal")),
+                ],
+            ),
+            ROOM,
+        )
+        yield running
+    finally:
+        running.stop()
+
+
+def drop(deck: Running, who: str, summary: str, **files: str) -> None:
+    """Write files, tell of them and push."""
+    deck.call(who, "sync", ROOM)
+    for path, content in files.items():
+        deck.call(who, "write", ROOM, path=path, content=content)
+    deck.call(who, "journal_append", ROOM, summary=summary)
+    deck.call(who, "add", ROOM, paths=["."])
+    deck.call(who, "commit", ROOM, message=summary)
+    assert deck.call(who, "push", ROOM)["ok"]
+
+
+def part(page: Page, name: str) -> Locator:
+    return page.get_by_role("region", name=name)
+
+
+def test_a_watcher_sees_the_board_and_what_is_pushed_shows_without_asking(deck: Running, visit: Visit) -> None:  # noqa: F811
+    drop(deck, "ann", "Wrote the *first* draft", **{"drafts/deck.md": DRAFT})
+    page = visit(deck.link("pip", ROOM))
+    journal, inbox, files = (part(page, name) for name in ("Journal", "Inbox", "Files"))
+    expect(journal).to_contain_text("Wrote the first draft")
+    expect(inbox).to_contain_text("Nothing is open.")
+    expect(files.get_by_role("button", name="deck.md")).to_be_visible()
+
+    deck.call("bob", "inbox_add", ROOM, title="Read it, please", **{"for": "ann"})
+    drop(deck, "bob", "Found a number", **{"research/market.md": "41,000"})
+    expect(journal.get_by_role("listitem").first).to_contain_text("Found a number")
+    expect(inbox).to_contain_text("INB-001 Read it, please")
+    expect(inbox).to_contain_text("@ann")
+    expect(files.get_by_role("button", name="market.md")).to_be_visible()
+
+    deck.call("ann", "sync", ROOM)
+    deck.call("ann", "claim", ROOM, id="INB-001")
+    expect(inbox).to_contain_text("ann is at it")
+    deck.call("ann", "inbox_close", ROOM, id="INB-001", resolution="done")
+    drop(deck, "ann", "Read it")
+    expect(inbox).to_contain_text("Nothing is open.")
+    inbox.get_by_text("1 closed").click()
+    expect(inbox).to_contain_text("Read it, please")
+
+
+def test_a_file_is_shown_as_what_it_says_and_nothing_in_it_runs(deck: Running, visit: Visit) -> None:  # noqa: F811
+    drop(deck, "ann", "Wrote the draft", **{"drafts/deck.md": DRAFT})
+    page = visit(deck.link("hal", ROOM))
+    page.on("dialog", lambda dialog: pytest.fail("a script ran"))
+    page.get_by_role("button", name="deck.md").click()
+    reader = page.get_by_role("article")
+    expect(reader.get_by_role("heading", name="Oven-fresh robots")).to_be_visible()
+    expect(reader.locator("strong")).to_have_text("retire")
+    expect(reader.get_by_role("checkbox").first).to_be_checked()
+    expect(reader.get_by_role("cell", name="41,000")).to_be_visible()
+    expect(reader).to_contain_text("<script>alert(1)</script>")
+    expect(reader).not_to_contain_text("cohabit:")
+    links = reader.get_by_role("link")
+    expect(links).to_have_count(1)
+    expect(links).to_have_attribute("href", "https://example.org/census")
+    expect(links).to_have_attribute("rel", "noopener noreferrer nofollow")
+
+    drop(deck, "bob", "Shortened it", **{"drafts/deck.md": "# Robots\n"})  # an open file stays open, and up to date
+    expect(reader.get_by_role("heading", name="Robots", exact=True)).to_be_visible()
+    reader.get_by_role("button", name="Close").click()
+    expect(reader).to_be_hidden()
+    expect(page.get_by_role("button", name="deck.md")).to_be_focused()
+
+
+def test_a_long_file_is_read_on_and_a_picture_is_shown(deck: Running, visit: Visit) -> None:  # noqa: F811
+    deck.call("ann", "write", ROOM, path="assets/dot.png", content=PIXEL, encoding="base64")
+    deck.call(
+        "ann",
+        "write",
+        ROOM,
+        path="assets/dot.bin",
+        content=base64.b64encode(b"\xff\xfe\x00").decode(),
+        encoding="base64",
+    )
+    drop(deck, "ann", "Much text", **{"research/long.txt": "line\n" * 20_000 + "the end"})
+    page = visit(deck.link("pip", ROOM))
+    page.get_by_role("button", name="long.txt").click()
+    reader = page.get_by_role("article")
+    expect(reader).not_to_contain_text("the end")
+    reader.get_by_role("button", name="Read on").click()
+    expect(reader).to_contain_text("the end")
+    page.get_by_role("button", name="dot.png").click()
+    expect(reader.get_by_role("img", name="assets/dot.png")).to_be_visible()
+    page.get_by_role("button", name="dot.bin").click()
+    expect(reader).to_contain_text("not text")
+
+
+def test_the_board_fits_a_phone_and_survives_a_restart_of_the_house(deck: Running, visit: Visit) -> None:  # noqa: F811
+    drop(deck, "ann", "W" * 200, **{f"drafts/{'w' * 80}.md": "x"})
+    page = visit(deck.link("pip", ROOM), viewport={"width": 360, "height": 740})
+    expect(part(page, "Journal")).to_contain_text("WWW")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    deck.stop()
+    deck.start()
+    drop(deck, "bob", "Back again")
+    expect(part(page, "Journal")).to_contain_text("Back again")
+
+
+def test_who_may_not_see_the_world_sees_no_board(deck: Running, visit: Visit) -> None:  # noqa: F811
+    deck.call("hal", "grant", ROOM, member="pip", may=["read_roster"])
+    page = visit(deck.link("pip", ROOM))
+    expect(page.get_by_text("Your grant shows you nothing of this world.")).to_be_visible()
+    expect(page.locator(".board")).to_be_hidden()
