@@ -6,7 +6,7 @@ import sys
 
 from rich.console import Console
 
-BENCHES = ["step", "ws-read", "mcp-call", "durable", "fanout", "reopen", "start", "kingdoms", "statecraft"]
+BENCHES = ["step", "ws-read", "mcp-call", "durable", "fanout", "reopen", "start", "kingdoms", "statecraft", "workspace"]
 
 
 def main() -> int:

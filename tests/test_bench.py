@@ -20,7 +20,8 @@ pytestmark = [
 
 
 @pytest.mark.parametrize(
-    "name", ["step", "ws-read", "mcp-call", "durable", "fanout", "reopen", "start", "kingdoms", "statecraft"]
+    "name",
+    ["step", "ws-read", "mcp-call", "durable", "fanout", "reopen", "start", "kingdoms", "statecraft", "workspace"],
 )
 def test_a_bench_runs_and_prints_ratios(name: str) -> None:
     done = subprocess.run(

@@ -1,0 +1,270 @@
+"""The workspace against plain git, on a repository of 20,000 commits and 5,000 files, through its server."""
+
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+from bench.common import folder, quotients, take_turns
+from bench.report import Report
+from bench.workspace_repo import COMMON, RARE, made, push_from_elsewhere
+from bench.workspace_sides import Plain, Server, cpu_of
+
+HOW = """
+A repository with 20,000 commits and 5,000 notes of 2 kB (1,800 and 300 in a smoke run), as four agents could have made
+it in a year and a half; packed, with a commit-graph. Ours is a call of the MCP server over stdin and stdout, with all
+that belongs to it (the lock, the look at the clone's configuration, the log of calls, JSON); theirs is the same work
+by plain git in a clone of its own, each command a process. Time is what the caller waits; CPU is that of everybody who
+takes part: the caller, the server and every git. `sync` brings in a commit of somebody else and one of its own, in
+different files, against `git fetch`, `git merge` and `git push`; with a journal written on both sides, where plain git
+leaves a conflict, it has no peer. Search is for a word in every third note (500 lines are shown) and for one in every
+hundredth, against `git grep` of tracked files; ours looks in all files of the tree. Starting is `initialize` and
+`tools/list`.
+""".strip()
+START_MS = 250.0
+Nothing = Callable[[], object]
+
+
+@dataclass
+class Side:
+    """One way to do a thing. ``prepare`` comes before each time, and is not counted."""
+
+    act: Nothing
+    cpu: Callable[[], float]
+    times: int
+    prepare: Nothing = lambda: None
+    cpus: list[float] = field(default_factory=list)
+
+    def round(self) -> float:
+        wall = cpu = 0.0
+        for _ in range(self.times):
+            self.prepare()
+            cpu_before, before = self.cpu(), time.perf_counter()
+            answer = self.act()
+            wall += time.perf_counter() - before
+            cpu += self.cpu() - cpu_before
+            if isinstance(answer, bytes):
+                Server.read(answer)  # it says so where it is a refusal
+        self.cpus.append(cpu / self.times * 1000)
+        return wall / self.times * 1000
+
+
+class Match:
+    """Ours against plain git, in one report."""
+
+    def __init__(self, report: Report, top: Path, quick: bool) -> None:
+        self.report, self.top, self.quick = report, top, quick
+        self.rounds = 2 if quick else 9
+        source = made(*(1_800, 300) if quick else (20_000, 5_000))
+        self.remotes = {name: top / f"{name}.git" for name in ("ours", "theirs")}
+        for remote in self.remotes.values():
+            subprocess.run(["git", "clone", "--quiet", "--bare", source, remote], check=True)
+        self.plain = Plain(top / "theirs", self.remotes["theirs"])
+        self.count = 0
+
+    @contextmanager
+    def serving(self, *, index: bool) -> Iterator[Server]:
+        with Server(self.top, self.remotes["ours"], index=index) as self.server:
+            yield self.server
+
+    def ours(self, act: Nothing, times: int, prepare: Nothing = lambda: None) -> Side:
+        return Side(act, lambda: self.server.cpu, 1 if self.quick else times, prepare)
+
+    def theirs(self, act: Nothing, times: int, prepare: Nothing = lambda: None) -> Side:
+        return Side(act, cpu_of, 1 if self.quick else times, prepare)
+
+    def compare(
+        self,
+        what: str,
+        sides: dict[str, Side],
+        aim: float | None = None,
+        wanted: Literal["at least", "at most"] = "at most",
+    ) -> None:
+        """Time and CPU of each, and their ratio, which the first of ours has to keep."""
+        found = take_turns({name: side.round for name, side in sides.items()}, self.rounds)
+        cpus = {name: side.cpus[1:] for name, side in sides.items()}  # the first one was to warm up
+        for name in sides:
+            self.report.measure(f"{what}, {name}", found[name], "ms")
+            self.report.measure(f"{what}, {name}: CPU", cpus[name], "CPU-ms")
+        peer, *mine = sides
+        for name in mine:
+            goal = aim if name == mine[0] else None
+            for kind, values in (("time", found), ("CPU", cpus)):
+                pair = (values[name], [max(value, 0.01) for value in values[peer]])
+                over = quotients(*pair) if wanted == "at most" else quotients(pair[1], [max(v, 0.01) for v in pair[0]])
+                words = f"{name} over {peer}" if wanted == "at most" else f"{peer} over {name}"
+                self.report.ratio(f"workspace: {what}, {words}: {kind}", over, goal, wanted)
+
+    # -- looking ----------------------------------------------------------------------------------
+    def look(self) -> None:
+        plain, ask = self.plain, self.server.ask
+        base = plain.git("rev-parse", "HEAD~100")
+        root = plain.git("rev-list", "--max-parents=0", "HEAD")
+        self.compare(
+            "status",
+            {
+                "git": self.theirs(partial(plain.git, "status", "--porcelain=v2", "--branch"), 10),
+                "ours": self.ours(partial(ask, "status"), 10),
+            },
+            1.5,
+        )
+        self.compare(
+            "log 50",
+            {
+                "git": self.theirs(partial(plain.git, "log", "-n", "50"), 20),
+                "ours": self.ours(partial(ask, "log", n=50), 20),
+            },
+            1.5,
+        )
+        self.compare(
+            "diff of 100 commits",
+            {
+                "git": self.theirs(partial(plain.git, "diff", f"{base}..HEAD"), 10),
+                "ours, first page": self.ours(partial(ask, "diff", since=base), 10),
+                "ours, all pages": self.ours(partial(self._all_pages, base), 5),
+            },
+            1.5,
+        )
+        for commits, since, times in (("100 commits", base, 10), ("all commits", root, 3)):
+            self.compare(
+                f"whats_new of {commits}",
+                {
+                    "git log --name-only": self.theirs(
+                        partial(plain.git, "log", "--name-only", f"{since}..HEAD"), times
+                    ),
+                    "ours": self.ours(partial(ask, "whats_new"), times, partial(self.server.point_to, since)),
+                },
+            )
+
+    def _all_pages(self, since: str) -> None:
+        page = self.server.call("diff", since=since)
+        while page["truncated"]:
+            page = self.server.call("diff", since=since, offset=page["next_offset"])
+
+    # -- searching --------------------------------------------------------------------------------
+    def search(self, how: str, aim: float, wanted: Literal["at least", "at most"]) -> None:
+        for kind, word in (("rare", RARE), ("common", COMMON)):
+            sides = {
+                "git grep": self.theirs(partial(self.plain.git, "grep", "-n", "-I", "-F", word), 10),
+                f"ours, {how}": self.ours(partial(self.server.ask, "search", query=word), 10),
+            }
+            self.compare(f"search, {kind} word", sides, aim, wanted)
+
+    def wait_for_the_index(self) -> None:
+        """Until it has every file that git has."""
+        files = len(self.plain.git("ls-files").splitlines())
+        database = self.server.clone / ".git" / "cohabit" / "search.db"
+        deadline = time.monotonic() + 300
+        while _indexed(database) < files:
+            if time.monotonic() > deadline:
+                raise RuntimeError("there was no index after five minutes")
+            self.server.call("search", query=RARE)
+            time.sleep(0.2)
+
+    # -- working ----------------------------------------------------------------------------------
+    def work(self) -> None:
+        self.compare(
+            "write, add and commit",
+            {"git": self.theirs(self._commit_plain, 5), "ours": self.ours(self._commit_ours, 5)},
+            1.5,
+        )
+        self.compare(
+            "sync",
+            {
+                "git fetch, merge, push": self.theirs(self._sync_plain, 3, self._apart_plain),
+                "ours": self.ours(partial(self.server.ask, "sync"), 3, self._apart_ours),
+                "ours, journals on both sides": self.ours(partial(self.server.ask, "sync"), 3, self._apart_journals),
+            },
+            1.5,
+        )
+
+    def _new(self) -> str:
+        self.count += 1
+        return f"drafts/bench/{self.count:05}.md"
+
+    def _commit_plain(self) -> None:
+        path = self._new()
+        self.plain.write(path, "A new draft.\n")
+        self.plain.git("add", "--", path)
+        self.plain.git("commit", "--quiet", "--message", f"[bench] {path}")
+
+    def _commit_ours(self) -> None:
+        path = self._new()
+        self.server.call("write", path=path, content="A new draft.\n")
+        self._commit(path)
+
+    def _commit(self, *paths: str) -> None:
+        self.server.call("add", paths=list(paths))
+        self.server.call("commit", message=f"{paths[0]}")
+
+    def _apart_plain(self) -> None:
+        self._commit_plain()
+        push_from_elsewhere(self.remotes["theirs"], {self._new(): "From elsewhere.\n"})
+
+    def _apart_ours(self) -> None:
+        self._commit_ours()
+        push_from_elsewhere(self.remotes["ours"], {self._new(): "From elsewhere.\n"})
+
+    def _apart_journals(self) -> None:
+        remote = self.remotes["ours"]
+        journal = subprocess.check_output(["git", "-C", remote, "show", "main:journal.md"], text=True)
+        self.server.call("journal_append", summary="From here.")
+        self._commit("journal.md")
+        entry = f"## 2026-05-22 14:30 \N{EM DASH} eve-cli (Eve)\nFrom elsewhere, {self._new()}.\n\n"
+        push_from_elsewhere(remote, {"journal.md": journal + entry})
+
+    def _sync_plain(self) -> None:
+        self.plain.git("fetch", "--quiet", "origin")
+        self.plain.git("merge", "--quiet", "--no-edit", "origin/main")
+        self.plain.git("push", "--quiet", "origin", "main")
+
+
+def _indexed(database: Path) -> int:
+    """How many files the index has, so far."""
+    if not database.exists():
+        return 0
+    with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as seen:
+        made = seen.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'files'").fetchone()[0]
+        return int(seen.execute("SELECT count(*) FROM files").fetchone()[0]) if made else 0
+
+
+def _starting(report: Report, top: Path, rounds: int) -> None:
+    def cpu_ms(*command: str, said: bytes = b"") -> float:
+        before = cpu_of()
+        subprocess.run(command, input=said, check=True, capture_output=True)
+        return (cpu_of() - before) * 1000
+
+    serve = (sys.executable, "-m", "cohabit.workspace", "--home", str(top / "home"))
+    found = take_turns(
+        {
+            "bare Python": partial(cpu_ms, sys.executable, "-c", "pass"),
+            "server": partial(cpu_ms, *serve, said=Server.HELLO + Server.LIST),
+        },
+        rounds,
+    )
+    report.measure("start, bare Python", found["bare Python"], "CPU-ms")
+    report.measure("start, server with initialize and tools/list", found["server"], "CPU-ms")
+    report.ratio(
+        "workspace: start of the server over 0.25 s", [ms / START_MS for ms in found["server"]], 1.0, "at most"
+    )
+
+
+def run(quick: bool) -> Report:
+    report = Report("workspace", "The workspace, against plain git", HOW)
+    with folder() as name:
+        match = Match(report, Path(name), quick)
+        with match.serving(index=False):
+            match.look()
+            match.search("no index", 1.2, "at most")
+            match.work()
+        with match.serving(index=True):
+            match.wait_for_the_index()
+            match.search("with the index", 10.0, "at least")
+        _starting(report, Path(name), 3 if quick else 15)
+    return report

@@ -1,0 +1,132 @@
+"""The two who are compared: our server, spoken to as an agent's client does, and plain git."""
+
+import json
+import os
+import resource
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from types import TracebackType
+from typing import Any, ClassVar, Self
+
+SERVE = """
+import os, resource, sys, threading
+from cohabit.workspace import __main__
+from cohabit.workspace.searching import finder
+
+def tell(asked):
+    while os.read(asked, 1):
+        used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+        os.write(asked, b"%.6f\\n" % sum(each.ru_utime + each.ru_stime for each in used))
+
+threading.Thread(target=tell, args=[int(sys.argv[1])], daemon=True).start()
+if sys.argv[2] == "no index":
+    finder.SLOW_SECONDS = float("inf")
+__main__.main(sys.argv[3:])
+"""
+"""The server as it is, but that it says what it has used when it is asked."""
+
+
+def cpu_of() -> float:
+    """Seconds of processor time of this process, and of all that it has started and that have ended."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
+
+
+def _message(asked: int, method: str, **params: Any) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", "id": asked, "method": method, "params": params}).encode() + b"\n"
+
+
+class Server:
+    """A clone of a remote behind ``python -m cohabit.workspace``; without an index where that is asked for."""
+
+    HELLO: ClassVar = _message(
+        0, "initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo={"name": "bench", "version": "1"}
+    )
+    LIST: ClassVar = _message(1, "tools/list")
+    AGENT: ClassVar = "bench-cli"
+
+    def __init__(self, top: Path, remote: Path, *, index: bool) -> None:
+        self.clone = top / "ours"
+        environ = os.environ | {
+            "HOME": str(top),
+            "COHABIT_AGENT_ID": self.AGENT,
+            "COHABIT_AGENT_NAME": "Bench",
+            "COHABIT_AGENT_EMAIL": "bench@example.org",
+        }
+        self._used, asked = socket.socketpair()
+        program = [sys.executable, "-c", SERVE, str(asked.fileno()), "index" if index else "no index"]
+        self._process = subprocess.Popen(
+            [*program, "--home", str(top / "home")], env=environ, pass_fds=[asked.fileno()],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        asked.close()
+        self._ask(self.HELLO)
+        self.call("workspace_init", name="board", remote_url=str(remote), local_path=str(self.clone))
+        subprocess.run(["git", "-C", self.clone, "gc", "--quiet"], check=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._process.communicate(timeout=60)
+        self._used.close()
+
+    def _ask(self, message: bytes) -> bytes:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(message)
+        self._process.stdin.flush()
+        answer = self._process.stdout.readline()
+        if not answer:
+            raise RuntimeError(f"the server ended early ({self._process.wait()})")
+        return answer
+
+    def ask(self, tool: str, **args: Any) -> bytes:
+        """A call, up to where the answer has come; ``read`` says what it says."""
+        return self._ask(_message(1, "tools/call", name=tool, arguments=args))
+
+    @staticmethod
+    def read(answer: bytes) -> Any:
+        result = json.loads(answer)["result"]
+        said = json.loads(result["content"][0]["text"])
+        if result.get("isError") or "error" in said:
+            raise RuntimeError(f"the server refused: {said}")
+        return said
+
+    def call(self, tool: str, **args: Any) -> Any:
+        return self.read(self.ask(tool, **args))
+
+    def point_to(self, sha: str) -> None:
+        """As if the agent had last been here at that commit."""
+        pointer = self.clone / ".pointers" / f"{self.AGENT}.json"
+        pointer.parent.mkdir(exist_ok=True)
+        pointer.write_text(json.dumps({"last_seen_sha": sha, "last_read_at": "2026-05-22T14:30:00Z"}), encoding="utf-8")
+
+    @property
+    def cpu(self) -> float:
+        """Seconds of the server, of every process it has started and waited for, and of us who ask it."""
+        self._used.send(b"?")
+        return float(self._used.recv(100)) + cpu_of()
+
+
+class Plain:
+    """Git as a person types it, without a configuration of its own."""
+
+    def __init__(self, clone: Path, remote: Path) -> None:
+        self.clone = clone
+        self._environ = os.environ | {"HOME": str(clone.parent), "GIT_CONFIG_NOSYSTEM": "1"}
+        subprocess.run(["git", "clone", "--quiet", remote, clone], check=True, env=self._environ)
+        for key, value in (("user.name", "Plain"), ("user.email", "plain@example.org")):
+            self.git("config", key, value)
+        self.git("gc", "--quiet")
+
+    def git(self, *args: str) -> str:
+        done = subprocess.run(["git", *args], cwd=self.clone, env=self._environ, check=True, capture_output=True)
+        return done.stdout.decode(errors="replace").strip()
+
+    def write(self, path: str, text: str) -> None:
+        place = self.clone / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, encoding="utf-8")
