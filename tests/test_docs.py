@@ -10,6 +10,7 @@ from cohabit.errors import every_error
 from cohabit.faces.openapi import every_command
 from cohabit.house.settings import settings_table
 from cohabit.room.scenario import AgentSpec, Scenario, presets
+from cohabit.workspace.tool import tools
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -52,3 +53,15 @@ def test_every_link_between_pages_leads_somewhere() -> None:
     for path in [*DOCS.glob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]:
         for target in re.findall(r"\]\(([^)#:]+?)(?:#[^)]*)?\)", path.read_text()):
             assert (path.parent / target).exists(), f"{path.name} links to {target}"
+
+
+@pytest.mark.parametrize("name", tools())
+def test_every_tool_of_the_workspace_is_documented(name: str) -> None:
+    assert f"### `{name}`" in page("workspace-tools.md")
+
+
+def test_every_variable_that_the_workspace_reads_is_documented() -> None:
+    sources = [path.read_text() for path in (ROOT / "src/cohabit/workspace").rglob("*.py")]
+    names = set(re.findall(r"\bCOHABIT_[A-Z_]*[A-Z]\b", "\n".join(sources)))
+    assert len(names) >= 6
+    assert [name for name in sorted(names) if f"`{name}`" not in page("workspace.md")] == []

@@ -1,4 +1,4 @@
-"""Write the reference pages of the documentation from the code: commands, errors, settings, rights.
+"""Write the reference pages of the documentation from the code: commands, errors, settings, rights, workspace tools.
 
 python tools/reference.py           write them
 python tools/reference.py --check   exit 1 if one is out of date
@@ -14,6 +14,7 @@ from cohabit.faces.openapi import every_command
 from cohabit.house.settings import settings_table
 from cohabit.model.grant import ACT, BRIDGE_NAMES, KIBITZ_ACT, KIBITZ_PERCEIVE, PERCEIVE, ROLES
 from cohabit.room.commands import Command
+from cohabit.workspace.tool import Profile, Tool, tools
 
 DOCS = Path(__file__).parent.parent / "docs"
 NOTE = "<!-- Made by `python tools/reference.py`; edit the code instead. -->\n"
@@ -29,6 +30,15 @@ next."""
 RIGHTS = """\
 What a member may do is decided by the host's override for it, else by the role of its credential, else by its kind: a
 person has `human`, an agent `agent` (watch-only). Expired means empty."""
+WORKSPACE_TOOLS = """\
+A tool of the [workspace](workspace.md) is declared once, as a typed Python function; the MCP server, the house and
+`cohabit workspace call NAME` derive what they show from that. An answer is a JSON object. An error is
+`{"error": "what is wrong and what to do next", "details": {"code": "…"}}`, with a code of [the list](errors.md);
+[the protocol](protocol.md#answers) has the shapes."""
+PROFILES: dict[Profile, tuple[str, str]] = {
+    "compat": ("The twenty", "Both profiles show them: the tools of the first design, with its names and arguments."),
+    "full": ("What the full profile adds", "`--profile compat` leaves these out."),
+}
 HEADINGS = {"house": "Commands of the house", "room": "Commands of every room"}
 
 
@@ -63,14 +73,39 @@ def _command(command: Command) -> Iterator[str]:
         facts.append(f"MCP tool `{command.tool_name}`")
     yield "*" + " · ".join(facts) + "*"
     yield ""
-    properties: dict[str, Any] = command.schema.get("properties", {})
+    yield from _arguments(command.schema)
+
+
+def _arguments(schema: dict[str, Any]) -> Iterator[str]:
+    properties: dict[str, Any] = schema.get("properties", {})
     if properties:
         yield "| argument | type | default | |"
         yield "|---|---|---|---|"
         for name, spec in properties.items():
-            default = "required" if name in command.schema.get("required", []) else f"`{spec.get('default')!r}`"
+            default = "required" if name in schema.get("required", []) else f"`{spec.get('default')!r}`"
             yield f"| `{name}` | {_kind(spec)} | {default} | {spec.get('description', '')} |"
         yield ""
+
+
+def workspace_tools() -> str:
+    """Every tool of the workspace: the twenty, and what the full profile adds."""
+    lines = [NOTE, "# Workspace tools", "", WORKSPACE_TOOLS, ""]
+    for profile, (title, words) in PROFILES.items():
+        lines += [f"## {title}", "", words, ""]
+        for tool in tools().values():
+            if tool.profile == profile:
+                lines += _tool(tool)
+    return "\n".join(lines)
+
+
+def _tool(tool: Tool) -> Iterator[str]:
+    yield f"### `{tool.name}`"
+    yield ""
+    yield tool.description
+    yield ""
+    yield f"*{'changes something' if tool.writes else 'only looks'}*"
+    yield ""
+    yield from _arguments(tool.schema())
 
 
 def _kind(spec: dict[str, Any]) -> str:
@@ -150,7 +185,13 @@ def rights() -> str:
     return "\n".join([*lines, ""])
 
 
-PAGES = {"commands.md": commands, "errors.md": errors, "settings.md": settings, "rights.md": rights}
+PAGES = {
+    "commands.md": commands,
+    "errors.md": errors,
+    "settings.md": settings,
+    "rights.md": rights,
+    "workspace-tools.md": workspace_tools,
+}
 
 
 def stale() -> list[str]:
