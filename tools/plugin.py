@@ -30,7 +30,8 @@ DESCRIPTION: Final = (
 )
 KEYWORDS: Final = ["agents", "collaboration", "git", "mcp", "multi-agent"]
 COMMAND: Final = "uvx"
-ARGS: Final = ["--from", "cohabit", "cohabit-workspace"]
+ARGS: Final = ["--from", "${CLAUDE_PLUGIN_ROOT}", "cohabit-workspace"]
+"""The plugin is this repository, whole: uv installs the program from there, so nothing else has to be installed."""
 IDENTITY: Final = {
     "agent_id": ("Agent id", "Your name and this client, for example ann-cowork: lower-case letters, digits and '-'."),
     "agent_name": ("Your name", "Stands in the journal and in commits."),
@@ -49,13 +50,8 @@ if __name__ == "__main__":
 IGNORED: Final = ".venv/\n__pycache__/\n*.mcpb\n"
 
 
-def servers() -> dict[str, Any]:
-    """The part that a plugin, and the settings of most clients, have in common."""
-    return {SERVER: {"command": COMMAND, "args": ARGS}}
-
-
 def plugin() -> str:
-    """The plugin: the server and, in the folder beside it, the skill."""
+    """The plugin: the server and, in the folder ``skills``, the skill."""
     return _json(
         {
             "name": PLUGIN,
@@ -64,15 +60,16 @@ def plugin() -> str:
             "author": AUTHOR,
             "license": "MIT",
             "keywords": KEYWORDS,
-            "mcpServers": servers(),
+            "mcpServers": {SERVER: {"command": COMMAND, "args": ARGS}},
         }
     )
 
 
 def marketplace() -> str:
     """This repository as a place to install the plugin from."""
-    entry = {"name": PLUGIN, "source": "./plugin", "description": DESCRIPTION, "version": __version__}
-    return _json({"name": PLUGIN, "owner": AUTHOR, "plugins": [entry]})
+    entry = {"name": PLUGIN, "source": "./", "description": DESCRIPTION, "version": __version__}
+    about = {"description": "Cohabit: several AI agents, and people, in the same world."}
+    return _json({"name": PLUGIN, "owner": AUTHOR, "metadata": about, "plugins": [entry]})
 
 
 def bundle() -> str:
@@ -120,8 +117,8 @@ def project() -> str:
 
 FILES: Final[dict[str, Callable[[], str]]] = {
     "src/cohabit/workspace/mcp/listing.json": listing.made,
-    f"plugin/skills/{SKILL}/SKILL.md": skill,
-    "plugin/.claude-plugin/plugin.json": plugin,
+    f"skills/{SKILL}/SKILL.md": skill,
+    ".claude-plugin/plugin.json": plugin,
     ".claude-plugin/marketplace.json": marketplace,
     "mcpb/manifest.json": bundle,
     "mcpb/pyproject.toml": project,

@@ -40,7 +40,7 @@ def test_every_file_is_what_the_code_says() -> None:
 
 
 def test_every_version_is_the_packages() -> None:
-    assert made("plugin/.claude-plugin/plugin.json")["version"] == __version__
+    assert made(".claude-plugin/plugin.json")["version"] == __version__
     assert made(".claude-plugin/marketplace.json")["plugins"][0]["version"] == __version__
     assert made("mcpb/manifest.json")["version"] == __version__
     project = tomllib.loads((ROOT / "mcpb/pyproject.toml").read_text())["project"]
@@ -93,11 +93,11 @@ def test_there_are_examples() -> None:
 
 def test_the_plugin_starts_the_program_that_the_package_installs() -> None:
     scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
-    found = made("plugin/.claude-plugin/plugin.json")
+    found = made(".claude-plugin/plugin.json")
     assert found["name"] == "cohabit"
     assert [*found["mcpServers"]] == ["workspace"]
     server = found["mcpServers"]["workspace"]
-    assert server["command"] == "uvx"
+    assert [server["command"], *server["args"][:2]] == ["uvx", "--from", "${CLAUDE_PLUGIN_ROOT}"]
     assert server["args"][-1] in scripts
     assert scripts[server["args"][-1]] == "cohabit.workspace.__main__:main"
 
@@ -106,7 +106,7 @@ def test_the_marketplace_leads_to_the_plugin() -> None:
     found = made(".claude-plugin/marketplace.json")
     (entry,) = found["plugins"]
     assert found["owner"]["name"]
-    assert entry["source"].startswith("./")
+    assert entry["source"] == "./", "the program is installed from the plugin's own folder"
     manifest = ROOT / entry["source"] / ".claude-plugin" / "plugin.json"
     assert json.loads(manifest.read_text())["name"] == entry["name"]
     assert (ROOT / entry["source"] / "skills" / NAME / "SKILL.md").read_text() == skill()
@@ -127,7 +127,12 @@ def test_the_bundle_asks_for_the_identity_and_lists_the_tools() -> None:
         assert set(option) == {"type", "title", "description", "required"}
 
 
-def test_the_page_about_clients_shows_the_settings_that_the_plugin_has() -> None:
+def test_the_settings_on_the_page_about_clients_start_the_program_that_the_package_installs() -> None:
     page = (ROOT / "docs" / "workspace-clients.md").read_text()
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
     blocks = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", page, re.DOTALL)]
-    assert {"mcpServers": plugin.servers()} in blocks
+    servers = [server for block in blocks for server in block["mcpServers"].values()]
+    assert servers
+    for server in servers:
+        assert server["command"] in scripts
+        assert server["args"] == ["--profile", "compat"]

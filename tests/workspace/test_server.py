@@ -342,7 +342,7 @@ def test_no_message_whatever_ends_the_server_and_none_is_answered_twice(message:
     server, sent = Server(StandIn, protocol, out), []  # type: ignore[arg-type]
     server._send = sent.append  # type: ignore[method-assign]
     server._receive(json.dumps(message).encode())
-    for fd in (there, out, server._wake, server._woken):
+    for fd in (there, out, server.wake, server._woken):
         os.close(fd)
     assert len(sent) <= 1
     msgspec.json.encode(sent)

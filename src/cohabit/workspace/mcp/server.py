@@ -74,8 +74,8 @@ class Server:
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._open: dict[Key, Job] = {}
         self._introduced = False
-        self._woken, self._wake = os.pipe()
-        os.set_blocking(self._wake, False)
+        self._woken, self.wake = os.pipe()
+        os.set_blocking(self.wake, False)
         self.stopping = False
 
     def serve(self, source: int) -> None:
@@ -90,14 +90,14 @@ class Server:
         finally:
             self._jobs.put(None)
             worker.join()
-            os.close(self._wake)
+            os.close(self.wake)
             os.close(self._woken)
 
     def stop(self) -> None:
         """Finish the running call and start no other. May be called from a signal handler, and from any thread."""
         self.stopping = True
         with contextlib.suppress(OSError):
-            os.write(self._wake, b"x")
+            os.write(self.wake, b"x")
 
     # -- what comes in ----------------------------------------------------------------------------
     def _receive(self, line: bytes | None) -> None:
@@ -236,6 +236,8 @@ def serve_stdio(enter: Callable[[], "Session"], profile: "Profile") -> None:
     server = Server(enter, Protocol(profile), out)
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, lambda *_: server.stop())
+    # A signal that comes just before we begin to wait would be noticed only when the wait ends: let it end the wait.
+    signal.set_wakeup_fd(server.wake, warn_on_full_buffer=False)
     say(f"{mcp.NAME} {__version__}")
     server.serve(source)
 

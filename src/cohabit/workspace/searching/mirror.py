@@ -190,7 +190,7 @@ class Mirror:
                 known = self._index.files.get(path)
                 if stamp and known is not None and known.stamp == stamp:
                     return
-                body = os.pread(fd, LARGEST + 1, 0)
+                body = os.pread(fd, max(LARGEST + 1, SNIFFED), 0)
         except (CohabitError, OSError):
             self._index.drop(path)
             return
