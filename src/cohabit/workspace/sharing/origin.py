@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeVar
 
 from cohabit.errors import Conflict, GitFailed, Unreachable
-from cohabit.workspace.clone import refs
+from cohabit.workspace.clone import housekeeping, refs
 from cohabit.workspace.clone.hangup import HANGUP
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ def fetch(ws: "Workspace") -> str | None:
             raise
         if refs.upstream(ws) is not None:
             ws.git.run("update-ref", "-d", tracking)
+    housekeeping.tidy(ws)
     return refs.upstream(ws)
 
 
@@ -71,6 +72,7 @@ def push(ws: "Workspace", commit: str) -> Pushed:
     if done.code == 0:
         if refs.upstream(ws) != commit:
             ws.git.run("update-ref", f"refs/remotes/origin/{name}", commit)
+        housekeeping.tidy(ws)
         return Pushed("taken")
     if "matches more than one" in done.err:  # git has no way to say which is meant
         return Pushed(
