@@ -12,7 +12,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, settings
 
 from cohabit.errors import CohabitError
 from cohabit.workspace.answers import as_answer
@@ -22,10 +21,6 @@ from cohabit.workspace.person.registry import Place
 from cohabit.workspace.session import Session
 from cohabit.workspace.tool import Tool
 from cohabit.workspace.workspace import Workspace
-
-# Property tests are not timed: a machine with other work to do is no reason to fail.
-settings.register_profile("calm", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("calm")
 
 SECRET = "TOP-SECRET"
 """Stands in files outside of every workspace; no answer may hold it."""

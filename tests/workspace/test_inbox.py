@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta, timezone
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cohabit.errors import BadArgs, Conflict, TooLarge, UnknownAsset
@@ -52,6 +52,7 @@ def test_any_file_is_read_and_given_back_to_the_byte(text: str) -> None:
     assert inbox.next_id() not in {item.id for item in inbox.items}
 
 
+@example(file="", title="x", body="", resolution="x", ref="\x1f")
 @given(FILES, SHORT, ANY, SHORT, ANY)
 def test_whatever_is_asked_and_answered_comes_back_as_one_item_and_nothing_else(
     file: str, title: str, body: str, resolution: str, ref: str

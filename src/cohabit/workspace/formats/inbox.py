@@ -17,7 +17,7 @@ from cohabit.workspace.formats import item as items
 from cohabit.workspace.formats.item import ID, START, Claim, Closing, Item
 from cohabit.workspace.formats.journal import content_key
 from cohabit.workspace.formats.stamps import new_uid, stamp, utc
-from cohabit.workspace.formats.text import end_of_line, with_ends, with_gap
+from cohabit.workspace.formats.text import end_of_line, one_line, with_ends, with_gap
 
 HEADER: Final = "# Inbox\n\n## Open\n\n## Closed\n"
 SECTION: Final = re.compile(r"^## (.*)", re.MULTILINE)
@@ -105,7 +105,7 @@ class Inbox:
         """With an open item moved to the end of Closed."""
         item = self.find(id_)
         how = fields.line("the resolution", resolution)
-        if journal_ref and journal_ref.strip():
+        if journal_ref and one_line(journal_ref):
             how += f", see journal {fields.line('journal_ref', journal_ref)}"
         closed = replace(item, closings=(Closing(stamp(now), by, utc(now), how),))
         return self._without(item)._with(closed, "Closed")
