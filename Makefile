@@ -23,8 +23,8 @@ install: $(VENV)/.dev ## everything for development, into .venv
 run: $(VENV)/.base ## a house with a demo room, in the browser
 	@$(BIN)/cohabit up --demo $(ARGS)
 
-test: $(VENV)/.test needs ## the tests
-	@$(BIN)/python -m pytest $(ARGS)
+test: $(VENV)/.test needs ## the tests, two files at a time
+	@$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
 
 soak: $(VENV)/.test $(VENV)/.bench needs ## the tests that take minutes
 	@$(BIN)/python -m pytest -m soak --timeout=3600 $(ARGS)

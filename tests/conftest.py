@@ -25,7 +25,7 @@ settings.register_profile(
 )
 settings.load_profile("calm")
 
-MISSING = pytest.StashKey[dict[str, None]]()
+LACKS = "not tested: "
 
 
 @pytest.fixture(scope="session")
@@ -35,7 +35,7 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture(scope="session")
-def need(request: pytest.FixtureRequest) -> Callable[[str], Path]:
+def need() -> Callable[[str], Path]:
     """Where a program is that the test cannot do without; skips the test loudly if it is nowhere."""
 
     def find(name: str) -> Path:
@@ -45,15 +45,15 @@ def need(request: pytest.FixtureRequest) -> Callable[[str], Path]:
         reason = test_needs.reason(name)
         if os.environ.get("CI", "").lower() == "true":
             pytest.fail(reason, pytrace=False)
-        request.config.stash.setdefault(MISSING, {})[reason] = None
-        pytest.skip(reason)
+        pytest.skip(LACKS + reason)
 
     return find
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say once more what could not be tested, where it is seen."""
-    missing = config.stash.get(MISSING, {})
+    skipped = [str(report.longrepr[2]) for report in terminalreporter.stats.get("skipped", [])]
+    missing = dict.fromkeys(reason.partition(LACKS)[2] for reason in skipped if LACKS in reason)
     if missing:
         terminalreporter.section("NOT TESTED", sep="!", red=True)
         for reason in missing:
