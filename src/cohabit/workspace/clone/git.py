@@ -35,6 +35,8 @@ FIXED: Final = {
     "core.protectHFS": "true",
     "core.protectNTFS": "true",
     "core.gitProxy": "",
+    "core.fsync": "all",  # what was answered is on disk, also when the power goes
+    "core.fsyncMethod": "batch",
     "core.alternateRefsCommand": "true",
     "commit.gpgSign": "false",
     "tag.gpgSign": "false",

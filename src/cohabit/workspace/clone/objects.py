@@ -79,6 +79,8 @@ def write(ws: "Workspace", kind: str, data: bytes) -> str:
     try:
         with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o444), "wb") as file:
             file.write(zlib.compress(b"%s %d\0%s" % (kind.encode(), len(data), data), 1))
+            file.flush()
+            os.fsync(file.fileno())
         draft.rename(place)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
