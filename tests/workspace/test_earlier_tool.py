@@ -9,6 +9,7 @@ from datetime import datetime, timedelta, timezone
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cohabit.workspace.formats.archive import archive
 from cohabit.workspace.formats.inbox import HEADER, Inbox
 from cohabit.workspace.formats.item import Item
 from cohabit.workspace.formats.journal import Entry, Journal, Todo
@@ -181,3 +182,47 @@ def test_a_journal_written_by_both_tools_has_every_entry_as_it_was() -> None:
         todos=(Todo("y"),),
     )
     assert len(entries) == 3
+
+
+def test_headings_in_details_of_the_earlier_tool_stay_with_their_entry() -> None:
+    ann = Identity("ann", "Ann", "ann@example.org")
+    base = Journal.parse("").append(Entry.new(ann, NOW, "before")).text
+    details = "intro\n\n## Findings\n\n- one\n\n## Next\n\n- two"
+    theirs = OLD.append(base, "a review", details, "read it")
+    ours = Journal.parse(base).append(Entry.new(ann, NOW, "meanwhile")).text
+    for sides in ((ours, theirs), (theirs, ours)):
+        merged = merge_file("journal.md", base, *sides)
+        assert not merged.conflicts
+        found = [block.entry for block in Journal.parse(merged.text or "").blocks]
+        assert {entry.summary: (entry.details, entry.todos) for entry in found if entry} == {
+            "before": ("", ()),
+            "a review": (details, (Todo("read it"),)),
+            "meanwhile": ("", ()),
+        }
+    done = archive(theirs, "2026-06", lambda path: None)
+    assert (done.journal, done.entries) == ("# Journal\n\n", 2)
+    assert details in done.months["journal-archive/2026-05.md"]
+
+
+def test_what_people_write_below_an_entry_of_ours_is_no_part_of_it() -> None:
+    ann = Identity("ann", "Ann", "ann@example.org")
+    ours = Entry.new(ann, NOW, "one", "details")
+    (block,) = Journal.parse(Journal.parse("").append(ours).text + "## Ideas\nTODO @ann: no\n").blocks
+    assert (block.entry, block.below) == (ours, "## Ideas\nTODO @ann: no\n")
+
+
+def test_an_item_for_several_is_an_item() -> None:
+    text = OLD.add(HEADER, "x — y", "body", "ann, bob")
+    (item,) = Inbox.parse(text).items
+    assert (item.id, item.target, item.title, item.body) == ("INB-001", "ann, bob", "x — y", "body")
+    assert [item.is_for(name) for name in ("ann", "bob", "an")] == [True, True, False]
+    (closed,) = Inbox.parse(text).close("INB-001", by="ann", resolution="done", now=NOW).items
+    assert facts(closed) == facts(item)
+
+
+def test_a_title_that_the_earlier_tool_struck_out_in_a_file_of_crlf_is_the_title() -> None:
+    text = Inbox.parse(HEADER.replace("\n", "\r\n")).add(title="x", body="b", by="ann", now=NOW)[0].text
+    closed = OLD.close(text, "INB-001", "done")
+    assert "- [x] ~~INB-001 @anyone — x  \r~~\n" in closed
+    (item,) = Inbox.parse(closed).items
+    assert (item.title, item.body, item.open) == ("x", "b", False)

@@ -88,14 +88,14 @@ def test_a_file_with_windows_line_ends_keeps_them() -> None:
 
 def test_entries_of_people_and_of_the_earlier_tool_are_read_too() -> None:
     journal = Journal.parse(
-        "# Journal\n\n## 2026-05-22 09:00 – bob (Bob)\nBy hand.\nTODO @ann: look\n\n## Ideas\nsome\n\n"
+        "# Journal\n\n## 2026-05-22 09:00 – bob (Bob)\nBy hand.\nTODO @ann: look\n\n## 2026-05-23\nsome\n\n"
     )
-    entry, ideas = journal.blocks
+    entry, day = journal.blocks
     assert entry.entry == Entry(
         at="2026-05-22 09:00", agent_id="bob", agent_name="Bob", summary="By hand.", todos=(Todo("look", "ann"),)
     )
     assert entry.time == "2026-05-22T09:00:00Z"
-    assert ideas.entry is None
+    assert day.entry is None
     assert journal.tail(5) == [entry]
 
 

@@ -1,7 +1,7 @@
 """journal-archive/YYYY-MM.md: months of the journal that are over, moved out so that the journal stays short.
 
-An entry is moved as it stands. Merged with somebody who wrote on meanwhile, it is gone from the journal on one side and
-untouched on the other, so it is gone; and what they wrote stays.
+An entry is moved as it stands; what people wrote below one of ours stays. Merged with somebody who wrote on meanwhile,
+it is gone from the journal on one side and untouched on the other, so it is gone; and what they wrote stays.
 """
 
 import re
@@ -11,7 +11,7 @@ from typing import Final
 
 from cohabit.errors import BadArgs
 from cohabit.workspace.formats.journal import HEADING, Block, Journal
-from cohabit.workspace.formats.text import end_of_line, with_ends, with_gap
+from cohabit.workspace.formats.text import end_of_line, with_ends, with_gap, without_gap
 
 FOLDER: Final = "journal-archive"
 MONTH: Final = re.compile(r"[0-9]{4}-(?:0[1-9]|1[0-2])")
@@ -40,7 +40,7 @@ def archive(text: str, before: str, archived: Callable[[str], str | None]) -> Ar
     for block in moving:
         months.setdefault(month_of(block), []).append(block)
     moved = {id(block) for block in moving}
-    left = journal.preamble + "".join(block.text for block in journal.blocks if id(block) not in moved)
+    left = journal.preamble + "".join(block.below if id(block) in moved else block.text for block in journal.blocks)
     return Archived(
         left,
         {path_of(month): _with(archived(path_of(month)), month, blocks) for month, blocks in sorted(months.items())},
@@ -57,8 +57,8 @@ def month_of(block: Block) -> str:
 def _with(text: str | None, month: str, blocks: list[Block]) -> str:
     """A month's file with more entries; those it has already are not put in twice."""
     text = text or f"# Journal {month}\n\n"
-    known, eol = {(block.key, block.content) for block in Journal.parse(text).blocks}, end_of_line(text)
+    known, eol = {(block.key, without_gap(block.own)) for block in Journal.parse(text).blocks}, end_of_line(text)
     for block in blocks:
-        if (block.key, block.content) not in known:
-            text = with_gap(text, eol) + with_gap(with_ends(block.text.replace("\r\n", "\n"), eol), eol)
+        if (block.key, without_gap(block.own)) not in known:
+            text = with_gap(text, eol) + with_gap(with_ends(block.own.replace("\r\n", "\n"), eol), eol)
     return text

@@ -30,7 +30,8 @@ from cohabit.workspace.formats.text import escape, lines_of, shield, trimmed, un
 
 START: Final = re.compile(r"^- \[", re.MULTILINE)
 HEAD: Final = re.compile(
-    r"- \[([ xX])\] +(~~)?([A-Z][A-Z0-9]*-[0-9]{1,18})(?: +@(\S+))? +[—–-](?: +(.*))?"  # people type other dashes
+    r"- \[([ xX])\] +(~~)?([A-Z][A-Z0-9]*-[0-9]{1,18})"
+    r"(?: +@(\S+(?: \S+)*?))? +[—–-](?: +(.*))?"  # the earlier tool takes any target; people type other dashes
 )
 LINE: Final = re.compile(rf"\s+(added|claimed|closed|also closed) ({STAMP}) by (\S+)(?: → (.*))?")
 ID: Final = re.compile(r"([A-Z][A-Z0-9]*)-([0-9]{1,18})")
@@ -88,6 +89,10 @@ class Item:
     def closing(self) -> Closing | None:
         return self.closings[0] if self.closings else None
 
+    def is_for(self, agent: str) -> bool:
+        """Whether it names this agent; the earlier tool lets a target name several."""
+        return agent in re.split(r"[\s,;@]+", self.target)
+
     @property
     def claimed_by(self) -> str:
         return self.claim.by if self.claim else ""
@@ -117,7 +122,7 @@ def read(text: str, section: str) -> Item:
     return Item(
         id=name,
         target=target or "",
-        title=unshield(title.removesuffix("~~") if struck else title),
+        title=unshield(title.removesuffix("~~").rstrip() if struck else title),  # the earlier tool strikes out \r, too
         body=unescape("\n".join(re.sub(r"^ {0,2}", "", line) for line in trimmed(body))),
         uid=hidden.uid,
         added_at=added[2] if added else "",

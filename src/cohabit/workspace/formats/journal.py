@@ -8,7 +8,8 @@
     TODO @mike-claude-code: Read slide 6.
     <!-- cohabit:k3x9 at=2026-05-22T12:30:05Z -->
 
-A journal is its text: parsing only says where entries begin, so whatever people wrote in between stays as it is.
+A journal is its text: parsing only says where entries begin, so whatever people wrote in between stays as it is. An
+entry goes on to where the next begins: the earlier tool writes the headings of its details as they come.
 """
 
 import hashlib
@@ -21,7 +22,7 @@ from typing import Final
 
 from cohabit.errors import BadArgs, TooLarge
 from cohabit.workspace.formats import fields
-from cohabit.workspace.formats.hidden import Hidden
+from cohabit.workspace.formats.hidden import HIDDEN, Hidden
 from cohabit.workspace.formats.stamps import STAMP, new_uid, stamp, stamp_as_utc, utc
 from cohabit.workspace.formats.text import (
     end_of_line,
@@ -41,6 +42,8 @@ from cohabit.workspace.person.identity import Identity
 
 HEADER: Final = "# Journal\n\n"
 HEADING: Final = re.compile(rf"## ({STAMP}) [—–-] (\S+) \((.*)\)")  # people type other dashes
+BEGIN: Final = re.compile(r"^## (?=[0-9]{4}-[0-9]{2}-[0-9]{2})", re.MULTILINE)
+SAID: Final = re.compile(r"^.*\S", re.MULTILINE)
 TODO: Final = re.compile(r"TODO @(\S+?): (.*)")
 
 
@@ -102,7 +105,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One ``## `` section of the file with all that follows it: an entry, or something that people wrote."""
+    """What begins with a date, with all that follows it: an entry, or something that people wrote."""
 
     text: str
     key: str
@@ -129,12 +132,24 @@ class Block:
         return known or stamp_as_utc(self.heading[3:19])
 
     @property
+    def own(self) -> str:
+        """The entry alone, with the blank lines after it: one of ours ends with its comment."""
+        comment = HIDDEN.search(self.text) if self.uid else None
+        below = SAID.search(self.text, comment.end()) if comment else None
+        return self.text[: below.start()] if below else self.text
+
+    @property
+    def below(self) -> str:
+        """What people wrote below an entry of ours."""
+        return self.text[len(self.own) :]
+
+    @property
     def entry(self) -> Entry | None:
         """The entry, or None where the heading is not one of an entry."""
         heading = HEADING.fullmatch(self.heading)
         if heading is None:
             return None
-        lines = [line.rstrip("\r\n") for line in lines_of(self.text)[1:]]
+        lines = [line.rstrip("\r\n") for line in lines_of(self.own)[1:]]
         todos = [found for line in lines if (found := TODO.fullmatch(line.rstrip()))]
         said = trimmed([line for line in lines if not TODO.fullmatch(line.rstrip()) and Hidden.read(line) is None])
         cut = next((i for i, line in enumerate(said) if is_blank(line)), len(said))
@@ -163,7 +178,7 @@ class Journal:
     @cached_property
     def _pieces(self) -> list[str]:
         """The text before the first block, then each block's."""
-        starts = [found.start() for found in re.finditer(r"^## ", self.text, re.MULTILINE)]
+        starts = [found.start() for found in BEGIN.finditer(self.text)]
         return [self.text[a:b] for a, b in zip([0, *starts], [*starts, len(self.text)], strict=True)]
 
     @property

@@ -32,7 +32,7 @@ def for_me(ws: "Workspace") -> tuple[list[dict[str, Any]], int, int]:
     """Open items for the caller, how many there are, and how many are for anyone."""
     items = [item for item in Inbox.parse(text_of(ws, "inbox.md")).items if item.open]
     me = ws.who.agent_id
-    mine = [item for item in items if item.target == me]
+    mine = [item for item in items if item.is_for(me)]
     anyone = sum(item.target in ("anyone", "") for item in items)
     return [_item(item) for item in mine[:MOST_ITEMS]], len(mine), anyone
 

@@ -1,5 +1,6 @@
 """Whether the agents of a workspace keep to its protocol, as far as history and the files show it."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -99,9 +100,9 @@ def _malformed(inbox: Inbox, journal: Journal) -> Iterator[dict[str, str]]:
                 yield {"path": "inbox.md", "what": f"not an item: {clip(item.text, 80)}"}
             elif section.name == "Open" and item.closings:
                 yield {"path": "inbox.md", "what": f"{item.id} is ticked, and still under Open"}
-    for block in journal.blocks:
-        if block.entry is None:
-            yield {"path": "journal.md", "what": f"not the heading of an entry: {clip(block.heading, 80)}"}
+    loose = [journal.preamble, *(block.below if block.entry else block.text for block in journal.blocks)]
+    for heading in re.findall(r"^## .*", "\n".join(loose), re.MULTILINE):
+        yield {"path": "journal.md", "what": f"not the heading of an entry: {clip(heading, 80)}"}
 
 
 def _torn(ws: "Workspace") -> Iterator[dict[str, str]]:

@@ -54,8 +54,8 @@ def inbox_list(
     every = Inbox.parse(ws.tree.text(INBOX) or "").items
     wanted = [item for item in every if state == "all" or item.open == (state == "open")]
     if for_ is not None:
-        wanted = [item for item in wanted if item.target == fields.target(for_)]
-    wanted.sort(key=lambda item: {me: 0, "anyone": 1, "": 1}.get(item.target, 2))
+        wanted = [item for item in wanted if item.is_for(fields.target(for_))]
+    wanted.sort(key=lambda item: 0 if item.is_for(me) else 1 if item.target in ("anyone", "") else 2)
     start = 0 if cursor is None else _position([item.key for item in wanted], cursor) + 1
     shown = _fitting([_item(item) for item in wanted[start : start + limit]])
     end = start + len(shown)
@@ -65,7 +65,7 @@ def inbox_list(
         "counts": {
             "open": len(open_),
             "closed": len(every) - len(open_),
-            "for_me": sum(item.target == me for item in open_),
+            "for_me": sum(item.is_for(me) for item in open_),
             "for_anyone": sum(item.target in ("anyone", "") for item in open_),
         },
         "truncated": end < len(wanted),
