@@ -187,22 +187,23 @@ class Git:
 
     @staticmethod
     def _finish(process: "subprocess.Popen[bytes]", stdin: bytes, seconds: float, most: int | None) -> Done:
-        if most is None:
-            out, err = process.communicate(stdin or None, timeout=seconds)
-            return Done(process.returncode, out, err.decode(errors="replace"))
-        assert process.stdout is not None
-        assert not stdin
-        watch = _Watch(process, seconds)
+        watch = _Watch(process, seconds)  # a timeout of subprocess's own would poll for the end, for milliseconds
         watch.start()
-        out = process.stdout.read(most + 1)
-        cut = len(out) > most
-        if cut:
-            _kill(process)
-        _, err = process.communicate()
-        watch.cancel()
+        try:
+            out, cut = b"", False
+            if most is not None:
+                assert process.stdout is not None
+                assert not stdin
+                out = process.stdout.read(most + 1)
+                cut = len(out) > most
+                if cut:
+                    _kill(process)
+            rest, err = process.communicate(stdin or None)
+        finally:
+            watch.cancel()
         if watch.fired:
             raise subprocess.TimeoutExpired(process.args, seconds)
-        return Done(process.returncode, out[:most], err.decode(errors="replace"), cut)
+        return Done(process.returncode, rest if most is None else out[:most], err.decode(errors="replace"), cut)
 
 
 def as_author(who: Identity) -> dict[str, str]:
@@ -266,7 +267,7 @@ def _kill(process: "subprocess.Popen[bytes]") -> None:
 
 
 class _Watch(threading.Timer):
-    """Kills git when it takes too long to fill the answer."""
+    """Kills git when it takes too long."""
 
     def __init__(self, process: "subprocess.Popen[bytes]", seconds: float) -> None:
         super().__init__(seconds, self._end, [process])

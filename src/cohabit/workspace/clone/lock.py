@@ -16,7 +16,7 @@ from pathlib import Path
 from cohabit.errors import Busy
 from cohabit.workspace.limits import LOCK_SECONDS
 
-MARK = b"busy"
+BUSY, FREE = b"busy", b"free"
 
 
 class Lock:
@@ -63,9 +63,9 @@ class Lock:
                     raise Busy("another process works in this clone; try again in a moment") from None
                 time.sleep(wait)
                 wait = min(wait * 2, 0.05)
-        if os.pread(self.fd, 4, 0) == MARK:
+        if os.pread(self.fd, 4, 0) == BUSY:
             self._clear_up(os.fstat(self.fd).st_mtime)
-        os.pwrite(self.fd, MARK, 0)
+        os.pwrite(self.fd, BUSY, 0)
 
     def _clear_up(self, died: float) -> None:
         """The mark, and its time, stay until all is cleared up: whoever is killed at it is cleared up after as well."""
@@ -80,6 +80,6 @@ class Lock:
 
     def _leave(self) -> None:
         if not self.hurt:
-            os.ftruncate(self.fd, 0)
+            os.pwrite(self.fd, FREE, 0)
         self.hurt = False
         fcntl.flock(self.fd, fcntl.LOCK_UN)
