@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from cohabit.faces.cli import main
-from cohabit.faces.cli.workspace_drawing import DRAWINGS
-from cohabit.faces.cli.workspace_person import as_a_person
-from cohabit.faces.cli.workspace_pieces import ago
-from cohabit.faces.cli.workspace_verbs import VERBS, Below, todo
+from cohabit.faces.cli.workspace.drawing import DRAWINGS
+from cohabit.faces.cli.workspace.person import as_a_person
+from cohabit.faces.cli.workspace.pieces import ago
+from cohabit.faces.cli.workspace.verbs import VERBS, Below, todo
 from cohabit.workspace.tool import find
 
 ROOT = Path(__file__).parents[2]

@@ -10,7 +10,7 @@ import pytest
 
 from cohabit.errors import BadArgs
 from cohabit.faces.cli.say import UsageError
-from cohabit.faces.cli.workspace_house import plan_of
+from cohabit.faces.cli.workspace.house import plan_of
 
 from .test_cli_house import Running, cohabit, running
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cohabit.errors import CohabitError
 from cohabit.faces.cli import Parser
 from cohabit.faces.cli.say import complain, in_one_line, tell
-from cohabit.faces.cli.workspace_verbs import VERBS, Below
+from cohabit.faces.cli.workspace.verbs import VERBS, Below
 
 if TYPE_CHECKING:
     from cohabit.workspace.session import Session
@@ -95,7 +95,7 @@ def workspace(args: argparse.Namespace) -> int:
 
 
 def _verb(args: argparse.Namespace) -> int:
-    from cohabit.faces.cli.workspace_person import session_of_a_person
+    from cohabit.faces.cli.workspace.person import session_of_a_person
 
     raw = getattr(args, "json", False)
     with session_of_a_person() as session:
@@ -106,7 +106,7 @@ def _verb(args: argparse.Namespace) -> int:
     if raw:
         tell(json.dumps(answer, indent=2))
     else:
-        from cohabit.faces.cli.workspace_drawing import draw
+        from cohabit.faces.cli.workspace.drawing import draw
 
         draw(args.below.name, answer, me)
     return 1 if "error" in answer else 0
@@ -153,7 +153,7 @@ def _mcp(args: argparse.Namespace) -> int:
 
 
 def _serve(args: argparse.Namespace) -> int:
-    from cohabit.faces.cli.workspace_house import serve
+    from cohabit.faces.cli.workspace.house import serve
 
     return serve(args)
 
@@ -167,7 +167,7 @@ def _skill(_: argparse.Namespace) -> int:
 
 def _tool(args: argparse.Namespace) -> int:
     from cohabit.faces.cli.options import arguments
-    from cohabit.faces.cli.workspace_person import session_of_a_person
+    from cohabit.faces.cli.workspace.person import session_of_a_person
 
     with session_of_a_person() as session:
         answer = session.call(args.tool, arguments(args.words))

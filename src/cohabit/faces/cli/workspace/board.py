@@ -2,7 +2,7 @@
 
 from rich.text import Text
 
-from cohabit.faces.cli.workspace_pieces import (
+from cohabit.faces.cli.workspace.pieces import (
     Answer,
     Picture,
     ago,

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from cohabit.faces.cli import workspace_board as board
 from cohabit.faces.cli.say import clean, tell
-from cohabit.faces.cli.workspace_pieces import (
+from cohabit.faces.cli.workspace import board
+from cohabit.faces.cli.workspace.pieces import (
     Answer,
     Picture,
     below,
