@@ -54,6 +54,13 @@ class Index:
 
     def __init__(self, path: Path) -> None:
         self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        try:
+            self._begin()
+        except BaseException:  # it is broken, and nobody gets to close it
+            self._db.close()
+            raise
+
+    def _begin(self) -> None:
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = NORMAL")
         self._db.execute(f"PRAGMA cache_size = -{CACHE}")
