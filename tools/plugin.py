@@ -9,10 +9,9 @@ edited by hand.
 """
 
 import json
-import sys
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any, Final
+
+import generated
 
 from cohabit import __version__
 from cohabit.workspace.mcp import listing
@@ -20,7 +19,6 @@ from cohabit.workspace.mcp.skill import NAME as SKILL
 from cohabit.workspace.mcp.skill import skill
 from cohabit.workspace.tool import tools
 
-ROOT: Final = Path(__file__).parent.parent
 PLUGIN: Final = "cohabit"
 SERVER: Final = "workspace"
 """The server's key. It is not the plugin's name, because clients show both in front of every tool."""
@@ -115,7 +113,7 @@ def project() -> str:
     )
 
 
-FILES: Final[dict[str, Callable[[], str]]] = {
+FILES: Final[generated.Files] = {
     "src/cohabit/workspace/mcp/listing.json": listing.made,
     f"skills/{SKILL}/SKILL.md": skill,
     ".claude-plugin/plugin.json": plugin,
@@ -127,27 +125,9 @@ FILES: Final[dict[str, Callable[[], str]]] = {
 }
 
 
-def stale() -> list[str]:
-    """The files that no longer say what the code says."""
-    return [name for name, made in FILES.items() if not (ROOT / name).is_file() or (ROOT / name).read_text() != made()]
-
-
 def _json(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
-def main() -> int:
-    if "--check" in sys.argv:
-        old = stale()
-        if old:
-            print(f"out of date: {', '.join(old)}; run python tools/plugin.py")
-        return 1 if old else 0
-    for name, made in FILES.items():
-        (ROOT / name).parent.mkdir(parents=True, exist_ok=True)
-        (ROOT / name).write_text(made())
-        print(name)
-    return 0
-
-
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(generated.run(FILES, "tools/plugin.py"))

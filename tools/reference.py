@@ -4,10 +4,10 @@ python tools/reference.py           write them
 python tools/reference.py --check   exit 1 if one is out of date
 """
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
+
+import generated
 
 from cohabit.errors import AskerError, CohabitError, WorldError, every_error
 from cohabit.faces.openapi import every_command
@@ -16,7 +16,6 @@ from cohabit.model.grant import ACT, BRIDGE_NAMES, KIBITZ_ACT, KIBITZ_PERCEIVE, 
 from cohabit.room.commands import Command
 from cohabit.workspace.tool import Profile, Tool, tools
 
-DOCS = Path(__file__).parent.parent / "docs"
 NOTE = "<!-- Made by `python tools/reference.py`; edit the code instead. -->\n"
 COMMANDS = """\
 A command is declared once, as a typed Python function; every face derives what it shows from that. Over HTTP it is
@@ -185,31 +184,14 @@ def rights() -> str:
     return "\n".join([*lines, ""])
 
 
-PAGES = {
-    "commands.md": commands,
-    "errors.md": errors,
-    "settings.md": settings,
-    "rights.md": rights,
-    "workspace-tools.md": workspace_tools,
+PAGES: generated.Files = {
+    "docs/commands.md": commands,
+    "docs/errors.md": errors,
+    "docs/settings.md": settings,
+    "docs/rights.md": rights,
+    "docs/workspace-tools.md": workspace_tools,
 }
 
 
-def stale() -> list[str]:
-    """The pages that no longer say what the code says."""
-    return [name for name, page in PAGES.items() if not (DOCS / name).is_file() or (DOCS / name).read_text() != page()]
-
-
-def main() -> int:
-    if "--check" in sys.argv:
-        old = stale()
-        if old:
-            print(f"out of date: {', '.join(old)}; run python tools/reference.py")
-        return 1 if old else 0
-    for name, page in PAGES.items():
-        (DOCS / name).write_text(page())
-        print(f"docs/{name}")
-    return 0
-
-
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(generated.run(PAGES, "tools/reference.py"))

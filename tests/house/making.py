@@ -10,6 +10,8 @@ from typing import Any
 from cohabit.errors import CohabitError, StorageFailed
 from cohabit.house.house import House
 from cohabit.house.memory import MemoryStore
+from cohabit.house.remote import RemoteHost
+from cohabit.house.rooms import RoomHost
 from cohabit.house.settings import Settings
 from cohabit.house.sqlite import SQLiteStore
 from cohabit.house.store import Store, Write
@@ -116,3 +118,15 @@ def stored_room(folder: Path, room: str = "den") -> Room:
 
 def deeds(room: Room, do: str) -> list[Any]:
     return [line.entry for line in room.record.tail if line.entry.do == do]
+
+
+def remote_den(house: House) -> RemoteHost:
+    """The room ``den``, whose world is elsewhere."""
+    host = house.rooms["den"]
+    assert isinstance(host, RemoteHost)
+    return host
+
+
+def recorded(host: RoomHost, *dos: str) -> list[Any]:
+    """The entries of these kinds that are on record."""
+    return [line.entry for line in host.room.record.tail if line.entry.do in dos]

@@ -27,8 +27,10 @@ from .making import (
     make_room,
     open_house,
     player,
-    stored_room,
-)  # fmt: skip
+    recorded,
+    remote_den,
+    stored_room,  # fmt: skip
+)
 from .oldbridge import TOKEN, OldBridge, Refuses, kingdom
 
 ANN, BOB, ZEUS = player("ann", 0), player("bob", 1), {"id": "zeus", "role": "god"}
@@ -46,12 +48,10 @@ class Table(NamedTuple):
 
     @property
     def host(self) -> RemoteHost:
-        host = self.house.rooms["den"]
-        assert isinstance(host, RemoteHost)
-        return host
+        return remote_den(self.house)
 
     def recorded(self, *dos: str) -> list[Any]:
-        return [e for e in (line.entry for line in self.host.room.record.tail) if e.do in dos]
+        return recorded(self.host, *dos)
 
 
 @asynccontextmanager

@@ -22,7 +22,7 @@ from cohabit.testing.clock import FakeClock
 from cohabit.workspace.offered import OF_A_PERSON, offered
 from cohabit.worlds.workspace import Workspace
 
-from .making import ANN, BOB, HOST, Client, back_again, make_room, open_house, stored_room
+from .making import ANN, BOB, HOST, Client, back_again, make_room, open_house, recorded, remote_den, stored_room
 
 EVE = {"id": "eve"}  # an agent without a role: it watches
 
@@ -36,12 +36,10 @@ class Office(NamedTuple):
 
     @property
     def host(self) -> RemoteHost:
-        host = self.house.rooms["den"]
-        assert isinstance(host, RemoteHost)
-        return host
+        return remote_den(self.house)
 
     def recorded(self, *dos: str) -> list[Any]:
-        return [line.entry for line in self.host.room.record.tail if line.entry.do in dos]
+        return recorded(self.host, *dos)
 
     def told(self) -> list[str]:
         return [told.text for line in self.host.room.record.tail for told in line.entry.told]

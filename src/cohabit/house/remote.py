@@ -31,7 +31,7 @@ from cohabit.house.settings import Settings
 from cohabit.house.worldthread import Watchdog
 from cohabit.house.writer import Writer
 from cohabit.room.common import unwrap
-from cohabit.room.remote import Errand, kept_args
+from cohabit.room.remote import Errand, conclude, kept_args
 from cohabit.room.replies import digest_of
 from cohabit.room.room import Room
 from cohabit.world import Ask, Plan, RemoteWorld
@@ -76,7 +76,7 @@ class Conclusion(Call):
         self._whole = whole
 
     def perform(self, room: Room, at: int) -> Any:
-        return room.answered(self._errand, self._answer, at, self._whole)
+        return conclude(room, self._errand, self._answer, at, self._whole)
 
 
 class RemoteHost(RoomHost):

@@ -52,11 +52,17 @@ def by_grant(member: Member, command: Command) -> Decision:
 
 
 def by_turn(
-    state: RoomState, member: Member, command: Command, to_move: Sequence[SeatId] | None, ordered: bool
+    state: RoomState,
+    member: Member,
+    command: Command,
+    to_move: Sequence[SeatId] | None,
+    ordered: bool,
+    over: bool = False,
 ) -> Decision:
     """Is it this member's turn, where turns matter?
 
     ``to_move``: whom the world waits for (None: not asked); ``ordered``: does the world itself keep order?
+    ``over``: nobody is waited for because the game has ended.
     """
     if not command.gated or Capability.ACTION_GLOBAL in member.held:
         return YES
@@ -65,7 +71,7 @@ def by_turn(
         if current != member.id:
             return Decision("TURN_NOT_YOURS", f"it is {current}'s turn; wait for yours (turn {turn_words(state)})")
     if to_move is not None and command.category == "action":
-        if not to_move:
+        if over:
             return Decision("GAME_REJECTED", "this game is over; somebody with control_world can start a rematch")
         if ordered and member.seat not in to_move:
             return Decision("TURN_NOT_YOURS", f"it is not your turn: {', '.join(names(state, to_move))} to move")

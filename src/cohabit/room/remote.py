@@ -68,6 +68,20 @@ def errand(
     return Errand(member.id, command, args, plan, member.seat, key, why, wrapped, works)
 
 
+def conclude(room: "Room", errand: Errand, answer: Mapping[str, Any], at: int, whole: Any = None) -> Any:
+    """Put on record what came of an errand; the reply for whoever is still there to read it.
+
+    ``whole``: the answer itself, where the record keeps less of it.
+    """
+    outcome = room.system("answered", answer, at)
+    member = room.state.members.get(errand.who)
+    if outcome is None or member is None:
+        return None
+    if whole is not None:
+        outcome = msgspec.structs.replace(outcome, data=whole)
+    return room.reply(member, errand.command, outcome, True, errand.wrapped)
+
+
 def kept_args(args: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments as the record keeps them."""
     return {name: _kept(value) for name, value in args.items()}

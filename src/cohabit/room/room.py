@@ -33,7 +33,7 @@ from cohabit.room.commands import Command, CommandTable, commands_of, declared_i
 from cohabit.room.context import Context
 from cohabit.room.decide import YES, Decision, by_grant, by_seat, by_turn, names, refusal
 from cohabit.room.record import Line, Record, Snapshot
-from cohabit.room.remote import Errand, errand
+from cohabit.room.remote import errand
 from cohabit.room.replies import keep_reply, kept_reply
 from cohabit.room.state import Member, RoomState
 from cohabit.room.view import View, make_view
@@ -190,7 +190,7 @@ class Room:
             if key is not None and command.records:
                 kept = kept_reply(self.state, member, command, args, key)
                 if kept is not None:  # before the decision: having acted, it is somebody else's turn
-                    return self._reply(member, command, kept.result, look, wrapped)
+                    return self.reply(member, command, kept.result, look, wrapped)
             decision = self.decide(member, command, at, via)
             if decision.code:
                 raise refusal(decision)
@@ -206,7 +206,7 @@ class Room:
             if command.where != "world":
                 return result
             try:
-                return self._reply(member, command, result, look, wrapped)
+                return self.reply(member, command, result, look, wrapped)
             except Exception as bug:  # the world cannot be looked at after this: then it did not happen
                 raise self._crashed(bug, self.record.seq - before) from bug
         except CohabitError as wrong:
@@ -230,9 +230,8 @@ class Room:
             decision = by_seat(member, command, self.seats)
             if not decision.code:
                 to_move = self.to_move() if command.where == "world" else None
-                if to_move is not None and not to_move and not self._ordered and not self.is_over():
-                    to_move = None  # nobody is waited for
-                decision = by_turn(self.state, member, command, to_move, self._ordered)
+                over = not to_move and self.is_over()
+                decision = by_turn(self.state, member, command, to_move, self._ordered, over)
             if decision.code:
                 return decision
         return Decision("BUSY", self.budget.words) if self.budget.is_spent(member.id, at) else YES
@@ -257,19 +256,6 @@ class Room:
         if looks is None:
             raise PermissionDenied(f"the grant of {member.id} shows it nothing of this world", needs=["watch"])
         return looks
-
-    def answered(self, errand: Errand, answer: Mapping[str, Any], at: int, whole: Any = None) -> Any:
-        """Put on record what came of an errand; the reply for whoever is still there to read it.
-
-        ``whole``: the answer itself, where the record keeps less of it.
-        """
-        outcome = self.system("answered", answer, at)
-        member = self.state.members.get(errand.who)
-        if outcome is None or member is None:
-            return None
-        if whole is not None:
-            outcome = msgspec.structs.replace(outcome, data=whole)
-        return self._reply(member, errand.command, outcome, True, errand.wrapped)
 
     def _write(
         self, at: int, do: str, member: Member | None, args: Any, command: Command, checked: Mapping[str, Any],
@@ -318,7 +304,7 @@ class Room:
             context.tell(outcome.message or f"{command.name} done", seats=seats, members=(member.id,))
         return outcome
 
-    def _reply(self, member: Member, command: Command, result: Any, look: bool, wrapped: bool) -> Any:
+    def reply(self, member: Member, command: Command, result: Any, look: bool, wrapped: bool) -> Any:
         """An action's result carries what happened; the observation is added here, through the member's eye."""
         if command.where != "world":
             return result

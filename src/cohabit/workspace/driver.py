@@ -85,7 +85,7 @@ def main(args: Sequence[str]) -> int:
 
 
 def _say(line: str) -> None:
-    print(f"{line}", file=sys.stderr)  # noqa: T201  (git shows it to the person)
+    print(line, file=sys.stderr)  # noqa: T201  (git shows it to the person)
 
 
 def _pushed(path: str) -> set[str]:

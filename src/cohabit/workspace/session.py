@@ -31,7 +31,7 @@ class Session:
     """One server, one command line, one member of a house. Closing it closes what it opened.
 
     The active workspace is this process's own: it is taken from the file when it is first needed, and from then on
-    only this session changes it.
+    only ``switch`` changes it.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class Session:
 
     @property
     def active(self) -> str | None:
-        """The name of this process's active workspace. Asked for once, it stays until this session switches."""
+        """The name of this process's active workspace. Asked for once, it stays until ``switch``."""
         with self._guard:
             if self._active is None:
                 self._active = self.registry.default()

@@ -1,11 +1,12 @@
 """What a call is about to do to the files of a clone, written down before it does it."""
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
+
+from cohabit.workspace.whole import write_whole
 
 if TYPE_CHECKING:
     from cohabit.workspace.workspace import Workspace
@@ -32,9 +33,7 @@ class Intent:
     carried: tuple[Carried, ...] = ()
 
     def write(self, ws: "Workspace") -> None:
-        draft = _place(ws).with_suffix(".new")
-        draft.write_bytes(msgspec.json.encode(self))
-        os.replace(draft, _place(ws))
+        write_whole(_place(ws), msgspec.json.encode(self))
 
     @staticmethod
     def read(ws: "Workspace") -> "Intent | None":

@@ -8,15 +8,15 @@ import fcntl
 import json
 import os
 import re
-import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from cohabit.errors import BadArgs
 from cohabit.workspace.person import config
+from cohabit.workspace.whole import write_whole
 
 FILE: Final = "workspaces.json"
 LEGACY: Final = "config.json"
@@ -96,7 +96,7 @@ class Registry:
             fcntl.flock(lock, fcntl.LOCK_EX)
             data = self._read()
             yield data
-            _replace(self.home / FILE, json.dumps(data, indent=2) + "\n")
+            write_whole(self.home / FILE, (json.dumps(data, indent=2) + "\n").encode())
         finally:
             os.close(lock)
 
@@ -112,18 +112,3 @@ def _places(data: dict[str, Any]) -> dict[str, Place]:
             raise BadArgs(f"{where} has no local_path; repair it or take it away")
         places[name] = Place(name=name, remote=remote, local_path=path)
     return places
-
-
-def _replace(path: Path, text: str) -> None:
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with open(fd, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(fd)
-        os.replace(draft, path)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            draft.unlink()
-        raise

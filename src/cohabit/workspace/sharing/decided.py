@@ -1,6 +1,5 @@
 """What was decided about files that conflict: kept with the clone, and good for exactly the two versions met."""
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ import msgspec
 
 from cohabit.workspace.clone import objects
 from cohabit.workspace.clone.objects import Entry
+from cohabit.workspace.whole import write_whole
 
 if TYPE_CHECKING:
     from cohabit.workspace.workspace import Workspace
@@ -78,9 +78,7 @@ def _read(ws: "Workspace") -> dict[str, Decision]:
 
 
 def _write(ws: "Workspace", known: dict[str, Decision]) -> None:
-    draft = _place(ws).with_suffix(".new")
-    draft.write_bytes(msgspec.json.encode(known))
-    os.replace(draft, _place(ws))
+    write_whole(_place(ws), msgspec.json.encode(known))
 
 
 def _place(ws: "Workspace") -> Path:
