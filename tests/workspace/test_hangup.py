@@ -3,7 +3,8 @@
 import socket
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -27,22 +28,44 @@ def hangup() -> Iterator[Hangup]:
     HANGUP.reset(token)
 
 
-def test_a_command_that_waits_for_the_remote_ends_and_the_next_one_does_not_even_wait(git: Git, hangup: Hangup) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        address = f"git://127.0.0.1:{silent.getsockname()[1]}/x.git"
+@contextmanager
+def a_remote(silent: socket.socket, answer: Callable[[socket.socket], None]) -> Iterator[str]:
+    """The address of a remote that does ``answer`` when git connects, and keeps the line open until the end."""
+    over = threading.Event()
 
-        def hang_up_when_connected() -> None:
-            connection, _ = silent.accept()
-            with connection:
-                hangup.now()
+    def serve() -> None:
+        connection, _ = silent.accept()
+        with connection:
+            answer(connection)
+            over.wait()
 
-        other = threading.Thread(target=hang_up_when_connected)
+    with silent:
+        other = threading.Thread(target=serve)
         other.start()
-        with pytest.raises(Unreachable, match="cancelled"):
-            git.run("ls-remote", address, network=True)
-        other.join()
-        with pytest.raises(Unreachable, match="cancelled"):
-            git.run("ls-remote", address, network=True)
+        try:
+            yield f"git://127.0.0.1:{silent.getsockname()[1]}/x.git"
+        finally:
+            over.set()
+            other.join()
+
+
+def test_a_command_that_waits_for_the_remote_ends_and_the_next_one_does_not_even_wait(git: Git, hangup: Hangup) -> None:
+    with a_remote(socket.create_server(("127.0.0.1", 0)), lambda connection: hangup.now()) as address:
+        for _ in range(2):
+            with pytest.raises(Unreachable, match="cancelled"):
+                git.run("ls-remote", address, network=True)
+
+
+def test_a_call_whose_remote_breaks_off_as_we_hang_up_was_cancelled_all_the_same(git: Git, hangup: Hangup) -> None:
+    def break_off_first(connection: socket.socket) -> None:
+        hangup.happened = True  # as if git were not known yet to those who hang up
+        connection.close()
+
+    with (
+        a_remote(socket.create_server(("127.0.0.1", 0)), break_off_first) as address,
+        pytest.raises(Unreachable, match="cancelled"),
+    ):
+        git.run("ls-remote", address, network=True)
 
 
 def test_a_command_in_the_clone_is_left_to_finish(git: Git, hangup: Hangup) -> None:

@@ -137,6 +137,8 @@ class Git:
                 break
             time.sleep(0.02)  # a person's git, which is done in a moment
         if done.code not in ok and not done.cut:
+            if network and (hangup := HANGUP.get()) is not None and hangup.happened:
+                raise Unreachable("the call was cancelled")  # whether git was killed, or failed just before
             raise failure(args[0], done, self.root, network=network)
         return done
 
@@ -166,8 +168,7 @@ class Git:
             )
         except FileNotFoundError:
             raise GitFailed("git is not installed, or not on the PATH; install git 2.38 or newer") from None
-        hangup = HANGUP.get() if network else None
-        with process, _ended_by(hangup, process):
+        with process, _ended_by(HANGUP.get() if network else None, process):
             try:
                 done = self._finish(process, stdin, seconds, most)
             except subprocess.TimeoutExpired:
@@ -181,8 +182,6 @@ class Git:
                 _kill(process)
                 raise
         self.killed |= done.code < 0 and not done.cut
-        if done.code < 0 and hangup is not None and hangup.happened:
-            raise Unreachable("the call was cancelled")
         return done
 
     @staticmethod
