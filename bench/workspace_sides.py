@@ -34,6 +34,13 @@ def cpu_of() -> float:
     return sum(each.ru_utime + each.ru_stime for each in used)
 
 
+def nobodys(home: Path) -> dict[str, str]:
+    """The environment without settings of whoever measures: neither git's nor ours."""
+    ours = ("GIT_", "COHABIT_", "MULTISPHERE_", "CLAUDE_")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    return kept | {"HOME": str(home), "XDG_CONFIG_HOME": str(home / "nothing"), "GIT_CONFIG_NOSYSTEM": "1"}
+
+
 def _message(asked: int, method: str, **params: Any) -> bytes:
     return json.dumps({"jsonrpc": "2.0", "id": asked, "method": method, "params": params}).encode() + b"\n"
 
@@ -49,8 +56,7 @@ class Server:
 
     def __init__(self, top: Path, remote: Path, *, index: bool) -> None:
         self.clone = top / "ours"
-        environ = os.environ | {
-            "HOME": str(top),
+        environ = nobodys(top) | {
             "COHABIT_AGENT_ID": self.AGENT,
             "COHABIT_AGENT_NAME": "Bench",
             "COHABIT_AGENT_EMAIL": "bench@example.org",
@@ -64,7 +70,7 @@ class Server:
         asked.close()
         self._ask(self.HELLO)
         self.call("workspace_init", name="board", remote_url=str(remote), local_path=str(self.clone))
-        subprocess.run(["git", "-C", self.clone, "gc", "--quiet"], check=True)
+        subprocess.run(["git", "-C", self.clone, "gc", "--quiet"], check=True, env=environ)
 
     def __enter__(self) -> Self:
         return self
@@ -116,7 +122,7 @@ class Plain:
 
     def __init__(self, clone: Path, remote: Path) -> None:
         self.clone = clone
-        self._environ = os.environ | {"HOME": str(clone.parent), "GIT_CONFIG_NOSYSTEM": "1"}
+        self._environ = nobodys(clone.parent)
         subprocess.run(["git", "clone", "--quiet", remote, clone], check=True, env=self._environ)
         for key, value in (("user.name", "Plain"), ("user.email", "plain@example.org")):
             self.git("config", key, value)

@@ -45,6 +45,8 @@ def forget_the_person(patch: pytest.MonkeyPatch, home: Path) -> None:
     for name in [name for name in os.environ if name.startswith(("GIT_", "COHABIT_", "MULTISPHERE_", "CLAUDE_"))]:
         patch.delenv(name)
     patch.setenv("HOME", str(home))
+    patch.setenv("XDG_CONFIG_HOME", str(home / "nothing"))
+    patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
 
 
 @pytest.fixture(autouse=True)

@@ -54,3 +54,10 @@ def test_what_stands_before_a_host_is_not_told(url):
     clean = cleaned(BadArgs(f"unable to access '{url}'", url=url), [])
     assert "hunter2" not in str(as_answer(clean))
     assert "host" in clean.message
+
+
+def test_a_place_is_not_taken_for_the_beginning_of_another_one_and_is_found_at_the_end_of_a_sentence():
+    error = BadArgs("'/home/ann/deck.git' is no repository; look at /home/ann/deck. Or not")
+    assert (
+        cleaned(error, [("/home/ann/deck", ".")]).message == "'/home/ann/deck.git' is no repository; look at .. Or not"
+    )

@@ -285,6 +285,21 @@ def test_a_clone_of_a_repository_with_attributes_starts_no_program_either(clone,
     tour(clone("ben"))
 
 
+@pytest.mark.parametrize("attribute", ["working-tree-encoding=UTF-16", "ident", "filter=x"])
+def test_attributes_of_a_pulled_repository_change_no_byte_of_the_board(clone, attribute):
+    ann = clone("ann")
+    ann.call("write", {"path": ".gitattributes", "content": f"*.md {attribute}\n"})
+    ann.call("journal_append", {"summary": "ann $Id$ was here"})
+    for name in ("ann", "bob"):
+        session = ann if name == "ann" else clone("bob")
+        session.call("journal_append", {"summary": f"{name} $Id$ was here"})
+        session.call("add", {"paths": ["."]})
+        assert session.call("commit", {"message": "journal"})["sha"]
+        assert session.call("push", {})["ok"]
+    said = [entry["summary"] for entry in session.call("journal_tail", {})["entries"]]
+    assert said == ["ann $Id$ was here", "ann $Id$ was here", "bob $Id$ was here"]
+
+
 def test_submodules_are_not_touched(ann, guard, mallory, tour):
     modules = "".join(
         f'[submodule "{name}"]\n\tpath = {path}\n\turl = {url}\n\tupdate = !{guard.trap}\n\tbranch = --upload-pack={guard.trap}\n'
@@ -539,7 +554,7 @@ PROGRAMS = [
     "alias.status", "alias.fetch", "trailer.x.command", "trailer.x.cmd", "sequence.editor", "interactive.diffFilter", "pager.log", "pager.status", "browser.x.cmd",
     "man.x.cmd", "submodule.x.update", "submodule.recurse", "extensions.worktreeConfig", "extensions.partialClone", "core.precomposeUnicode.x", "protocol.ext.allow",
     "http.proxy", "http.sslVerify", "http.cookieFile", "ssh.variant", "sendemail.x", "instaweb.httpd", "web.browser", "tar.x.command", "receive.procReceiveRefs",
-    "safe.directory", "commit.template", "gc.auto", "maintenance.auto", "core.untrackedCache", "core.splitIndex", "index.sparse", "core.sparseCheckout", "remotes.default",
+    "safe.directory", "commit.template", "core.untrackedCache", "core.splitIndex", "index.sparse", "core.sparseCheckout", "remotes.default",
     "branch.main.mergeOptions", "blame.ignoreRevsFile", "fsck.skipList", "i18n.commitEncoding", "notes.displayRef", "log.mailmap", "mailmap.file", "mailmap.blob",
 ]  # fmt: skip
 

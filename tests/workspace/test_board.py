@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from cohabit.workspace.clone.setup import open_for
-from cohabit.workspace.looking import board
+from cohabit.workspace.looking import board, digest
 from cohabit.workspace.person.identity import Identity
 from cohabit.workspace.session import Session
 from cohabit.workspace.workspace import Workspace
@@ -104,3 +104,18 @@ def test_a_glance_says_whose_entries_are_known(workspace: Workspace) -> None:
         assert [entry["summary"] for entry in seen["latest"]] == [f"entry {i}" for i in range(2, 7)]
         assert all(entry["here"] for entry in seen["latest"])
         assert not any(entry["here"] for entry in board.glance(workspace, ())["latest"])
+
+
+def test_an_item_that_names_nobody_is_for_anyone_in_every_list_and_count(workspace: Workspace) -> None:
+    items = ["INB-001 @bob-cli — a", "INB-002 — b", "INB-003 @anyone — c", "INB-004 @bob-cli, anyone — d"]
+    text = "# Inbox\n\n## Open\n\n" + "".join(f"- [ ] {item}\n\n" for item in items) + "## Closed\n"
+    (workspace.root / "inbox.md").write_text(text)
+    session = Session.of(workspace)
+    found = session.call("inbox_list", {"for": "anyone"})
+    assert [item["id"] for item in found["items"]] == ["INB-002", "INB-003", "INB-004"]
+    assert found["counts"]["for_anyone"] == 3
+    assert {item["id"] for item in session.call("inbox_list", {"for": "bob-cli"})["items"]} == {"INB-001", "INB-004"}
+    everything = session.call("inbox_list", {})["items"]
+    assert [item["id"] for item in everything] == ["INB-002", "INB-003", "INB-004", "INB-001"]
+    with workspace.held():
+        assert digest.for_me(workspace)[1:] == (0, 3)

@@ -1,6 +1,7 @@
 """The log of calls: every call, no contents, and never a reason to fail."""
 
 import json
+import os
 from datetime import datetime, timedelta, timezone
 
 from cohabit.errors import BadArgs
@@ -67,3 +68,21 @@ def test_a_log_that_cannot_be_written_fails_nothing(tmp_path):
     (tmp_path / "calls.jsonl").symlink_to(tmp_path / "outside")
     Calls(tmp_path).write(call())
     assert not (tmp_path / "outside").exists()
+
+
+def test_a_log_that_cannot_be_opened_again_closes_no_file_of_anybody_else(tmp_path, monkeypatch):
+    log, closed = Calls(tmp_path, largest=0), []
+    first = log._open()
+    opened = iter([first])
+
+    def one_is_left():
+        for fd in opened:
+            return fd
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr(log, "_open", one_is_left)
+    with monkeypatch.context() as noted:
+        noted.setattr(os, "close", closed.append)
+        log.write(call())
+    os.close(first)
+    assert closed == [first]

@@ -1,11 +1,11 @@
-"""Which client an agent runs in. Heard names are made alike, the environment's word is taken as it is."""
+"""Which client an agent runs in. Heard names are made alike, the environment's word is taken as it is if it can be."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cohabit.errors import BadArgs
-from cohabit.workspace.person.client import client, normalised
+from cohabit.workspace.person.client import NAMED, client, normalised
 from cohabit.workspace.person.identity import SLUG
 
 
@@ -59,10 +59,43 @@ def test_nobody_said_is_nobody():
     assert client({}, None, "/") is None
 
 
-@pytest.mark.parametrize("name", ["../x", "a/b", ".hidden", "-x", "a b", "a\nb", "x" * 65])
-def test_a_variable_that_would_be_no_part_of_a_file_name_is_refused(name):
-    with pytest.raises(BadArgs, match="COHABIT_CLIENT"):
-        client({"COHABIT_CLIENT": name}, None, "/")
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [
+        ("Claude Desktop", "cowork"),
+        ("Claude Code 2.x", "claude-code"),
+        ("../x", "x"),
+        ("a/b", "a-b"),
+        (".hidden", "hidden"),
+        ("-x", "x"),
+        ("a\nb", "a-b"),
+        ("x" * 65, "x" * 40),
+    ],
+)
+@pytest.mark.parametrize("variable", ["COHABIT_CLIENT", "MULTISPHERE_CLIENT"])
+def test_a_variable_that_would_be_no_part_of_a_file_name_is_made_alike(variable, said, name):
+    assert client({variable: said}, "zed", "/") == name
+
+
+@pytest.mark.parametrize("name", ["Cursor", "my_App", "claude-code-work", "claude-desktop", "a..b", "zed-"])
+def test_a_variable_that_is_a_short_name_is_taken_as_it_is(name):
+    assert client({"MULTISPHERE_CLIENT": name}, "claude-code", "/local-agent-mode-sessions") == name
+
+
+@pytest.mark.parametrize("name", ["日本", "--", "..", "/", "\0"])
+@pytest.mark.parametrize("variable", ["COHABIT_CLIENT", "MULTISPHERE_CLIENT"])
+def test_a_variable_without_any_name_in_it_is_refused_and_named(variable, name):
+    with pytest.raises(BadArgs, match=variable):
+        client({variable: name}, "zed", "/")
+
+
+@given(st.text())
+def test_whatever_the_environment_says_gives_a_part_of_a_file_name_or_nothing(said):
+    try:
+        name = client({"MULTISPHERE_CLIENT": said}, None, "/")
+    except BadArgs:
+        return
+    assert name is None or NAMED.fullmatch(name)
 
 
 @given(st.text())

@@ -191,3 +191,22 @@ def test_no_hook_of_the_clone_runs(board, tmp_path):
     stage(ws)
     commits.commit_index(ws, "quiet")
     assert not list(tmp_path.glob("ran-*"))
+
+
+def test_nothing_is_committed_where_no_branch_would_hold_it(board):
+    ws = board()
+    ws.tree.write("a.md", b"a")
+    staging.add(ws, ["a.md"])
+    commits.commit_index(ws, "a")
+    subprocess.run(["git", "checkout", "-q", "--detach"], cwd=ws.root, check=True)
+    ws.tree.write("b.md", b"b")
+    staging.add(ws, ["b.md"])
+    head = refs.head(ws)
+    with pytest.raises(Conflict, match=r"detached HEAD.*git switch"):
+        commits.commit_index(ws, "would be lost")
+    assert refs.head(ws) == head
+
+
+def test_a_message_that_looks_much_like_trailers_takes_no_longer_than_any_other():
+    said = commits.message_of(ANN, "Subject\n\n" + "a: b" * 10_000 + "\n!")
+    assert said.endswith("\n!\n\nAgent: ann-cli\n")

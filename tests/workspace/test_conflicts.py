@@ -1,12 +1,19 @@
 """What truly conflicts is shown, decided file by file or given up, and nothing of either side is lost."""
 
+import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, Literal
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from cohabit.errors import BadArgs, Conflict, UnknownAsset
+from cohabit.workspace.formats.inbox import HEADER, Inbox
+from cohabit.workspace.formats.journal import Journal
+from cohabit.workspace.merging.merge import item_ids, merge_file
 from cohabit.workspace.session import Session
 
 Clone = Callable[[str], Session]
@@ -60,7 +67,7 @@ def test_a_conflict_is_shown_with_markers_decided_and_pushed(clone: Clone) -> No
     assert shown["open"] == 1
     (row,) = shown["conflicts"]
     assert (row["path"], row["kind"]) == ("a.md", "contents")
-    assert "bob 7\n=======\nann 7" in row["merged"]
+    assert "<<<<<<< ours\nbob 7\n=======\nann 7\n>>>>>>> theirs\n" in row["merged"]
     decided = bob.call("resolve", {"path": "a.md", "content": LINES.replace("line 7", "both 7")})
     assert decided["open"] == 0
     assert "push" in decided["next"]
@@ -190,3 +197,181 @@ def test_many_and_long_conflicts_fit_an_answer(clone: Clone) -> None:
     assert shown["open"] == 30
     assert shown["truncated"]
     assert len(str(shown)) < 150_000
+
+
+def test_a_file_that_one_side_removed_shows_who_has_it_no_more(clone: Clone) -> None:
+    marked = f"<<<<<<< {'a' * 40}\nthis is how git marks\n"
+    bob = at_odds(clone, {"a.md": "a\n", "b.md": "b\n"}, {"a.md": None, "b.md": marked}, {"a.md": marked, "b.md": None})
+    bob.call("fetch", {})
+    a, b = bob.call("resolve", {})["conflicts"]
+    assert (a["base"], a["ours"], a["theirs"]) == ("a\n", marked, None)
+    assert (b["base"], b["ours"], b["theirs"]) == ("b\n", None, marked)
+
+
+def test_what_is_shown_of_a_long_text_says_that_it_goes_on(clone: Clone) -> None:
+    most = "same\n" * 60_000
+    files = ["new.md", "late.md"]
+    bob = at_odds(
+        clone, {"late.md": f"{most}end\n"}, dict(zip(files, (f"ann\n{most}", f"{most}ann\n"), strict=True)),
+        dict(zip(files, (f"bob\n{most}", f"{most}bob\n"), strict=True)),
+    )  # fmt: skip
+    bob.call("fetch", {})
+    late, new = bob.call("resolve", {})["conflicts"]
+    assert new["merged"].startswith("<<<<<<< ours\nbob\n")
+    assert new["merged"].endswith("\n…")
+    assert late["ours"].endswith("… (more than 262144 bytes in all)")
+
+
+def test_taking_both_keeps_every_line_and_every_byte_of_a_long_text(clone: Clone) -> None:
+    most = b"caf\xe9\n" * 60_000 + b"the end\n"
+    bob = at_odds(clone, {"a.txt": b"base\n" + most}, {"a.txt": b"ann\n" + most}, {"a.txt": b"bob\n" + most})
+    bob.call("fetch", {})
+    bob.call("resolve", {"path": "a.txt", "take": "both"})
+    assert bob.call("push", {})["ok"]
+    assert (root(bob) / "a.txt").read_bytes() == b"bob\nann\n" + most
+
+
+@pytest.mark.parametrize("take", ["theirs", "content", "abandon"])
+def test_a_file_whose_name_is_no_utf_8_can_be_settled(clone: Clone, take: str) -> None:
+    name = os.fsdecode(b"c\xff.md")
+    bob = at_odds(clone, {}, {name: "ann\n"}, {name: "bob\n"})
+    (shown,) = bob.call("push", {})["files"]
+    if take == "abandon":
+        bob.call("abandon", {})
+    else:
+        bob.call("resolve", {"path": shown, **({"take": take} if take == "theirs" else {"content": "ann\n"})})
+    assert bob.call("push", {})["ok"]
+    assert (root(bob) / name).read_text() == "ann\n"
+
+
+# -- files that are merged by entry ---------------------------------------------------------------
+def said(text: str | None) -> list[str]:
+    return [block.entry.summary for block in Journal(text or "").blocks if block.entry]
+
+
+def titles(text: str | None) -> list[tuple[str, str]]:
+    return [(item.id, item.title) for item in Inbox(text or "").items]
+
+
+def edit(session: Session, path: str, old: str, new: str) -> None:
+    place = root(session) / path
+    place.write_bytes(place.read_bytes().replace(old.encode(), new.encode(), 1))
+
+
+def settle(session: Session, path: str, take: str) -> None:
+    if take == "abandon":
+        assert session.call("abandon", {})["abandoned"] == [path]
+    else:
+        session.call("resolve", {"path": path, "take": take})
+
+
+@pytest.mark.parametrize(
+    ("path", "take", "won"),
+    [
+        ("journal.md", "ours", ["bob's"]),
+        ("journal.md", "theirs", ["ann's"]),
+        ("journal.md", "abandon", ["ann's"]),
+        ("journal.md", "both", ["ann's", "bob's"]),
+        ("journal-archive/2026-04.md", "ours", ["bob's"]),
+    ],
+)
+def test_only_of_the_entry_that_conflicts_a_side_is_taken(clone: Clone, path: str, take: str, won: list[str]) -> None:
+    """All the others stay, whoever wrote them, to the byte, and however many there are."""
+    old = [f"café {n} {'x' * 300}" for n in range(900)]
+
+    def entry(day: int, text: str) -> bytes:
+        return f"## 2026-04-0{day} 10:00 - old (Old)\n{text}\n\n".encode("latin-1")
+
+    before = b"# Journal\n\n" + entry(1, "shared") + b"".join(entry(2, text) for text in old)
+    by_ann, by_bob = (
+        before.replace(b"shared", f"{name}'s".encode()) + entry(day, f"new of {name}")
+        for day, name in ((3, "ann"), (4, "bob"))
+    )
+    bob = at_odds(clone, {path: before}, {path: by_ann}, {path: by_bob})
+    assert bob.call("push", {})["files"] == [path]
+    settle(bob, path, take)
+    assert bob.call("push", {})["ok"]
+    assert said((root(bob) / path).read_text("latin-1")) == [*won, *old, "new of ann", "new of bob"]
+
+
+@pytest.mark.parametrize(
+    ("take", "won"),
+    [("ours", ["bob's"]), ("theirs", ["ann's"]), ("abandon", ["ann's"]), ("both", ["ann's", "bob's"])],
+)
+def test_a_pushed_number_stays_however_the_inbox_is_settled(clone: Clone, now: Any, take: str, won: list[str]) -> None:
+    ann, bob = at_odds_about_an_item(clone, now)
+    settle(bob, "inbox.md", take)
+    pushed = bob.call("push", {})
+    assert pushed["renumbered"] == [{"title": "new of bob", "from": "INB-002", "to": "INB-003"}]
+    wanted = [("INB-001", title) for title in won] + [("INB-003", "new of bob"), ("INB-002", "new of ann")]
+    assert titles((root(bob) / "inbox.md").read_text()) == wanted
+    assert "as INB-003 says" in (root(bob) / "note.md").read_text()
+    ann.call("pull", {})
+    assert titles((root(ann) / "inbox.md").read_text()) == wanted
+
+
+def test_a_text_given_for_the_inbox_cannot_change_a_pushed_number(clone: Clone, now: Any) -> None:
+    _, bob = at_odds_about_an_item(clone, now)
+    by_ann = Inbox(git(bob, "show", "origin/main:inbox.md")).items[-1].text.rstrip()
+    ours = (root(bob) / "inbox.md").read_text().replace("bob's", "settled")
+    content = ours.replace("## Closed\n", f"{by_ann}\n\n## Closed\n")
+    bob.call("resolve", {"path": "inbox.md", "content": content})
+    assert bob.call("push", {})["renumbered"] == [{"title": "new of bob", "from": "INB-002", "to": "INB-003"}]
+    assert titles((root(bob) / "inbox.md").read_text()) == [
+        ("INB-001", "settled"),
+        ("INB-003", "new of bob"),
+        ("INB-002", "new of ann"),
+    ]
+
+
+def at_odds_about_an_item(clone: Clone, now: Any) -> tuple[Session, Session]:
+    """Ann, and Bob who has fetched: both changed INB-001, and both have a new INB-002."""
+    ann, bob = clone("ann"), clone("bob")
+    ann.call("inbox_add", {"title": "shared"})
+    commit(ann, {})
+    ann.call("push", {})
+    bob.call("pull", {})
+    for session, name in ((bob, "bob"), (ann, "ann")):  # Bob's item is the older one: being pushed counts, not age
+        session.call("inbox_add", {"title": f"new of {name}"})
+        edit(session, "inbox.md", "— shared", f"— {name}'s")
+        now.move(minutes=1)
+        commit(session, {"note.md": "as INB-002 says\n"} if name == "bob" else {})
+    ann.call("push", {})
+    assert bob.call("push", {})["files"] == ["inbox.md"]
+    return ann, bob
+
+
+FATES = st.lists(st.sampled_from(["kept", "edited", "edited otherwise", ""]), min_size=4, max_size=4)
+"""What a side did to each of four entries; "" took it out."""
+
+
+def journal_after(fates: Sequence[str]) -> str:
+    entry = "## 2026-05-01 09:00 — ann (Ann)\n{} {}\n<!-- cohabit:e{} -->\n\n"
+    return "# Journal\n\n" + "".join(entry.format(n, fate, n) for n, fate in enumerate(fates) if fate)
+
+
+def inbox_after(fates: Sequence[str]) -> str:
+    item = "- [ ] INB-00{} — {} {}  \n  <!-- cohabit:i{} -->\n\n"
+    items = "".join(item.format(n + 1, n, fate, n) for n, fate in enumerate(fates) if fate)
+    return HEADER.replace("## Open\n\n", f"## Open\n\n{items}")
+
+
+def fate_of_both(mine: str, yours: str, preferred: str) -> str:
+    """A change outlives that the other side took it out, and of two changes the preferred one counts."""
+    edits = [fate for fate in (mine, yours) if fate.startswith("edited")]
+    return preferred if len(edits) == 2 else edits[0] if edits else min(mine, yours)
+
+
+@settings(max_examples=60, deadline=None)
+@given(FATES, FATES, st.sampled_from(["ours", "theirs"]))
+def test_a_preferred_side_wins_where_it_conflicts_and_nowhere_else(
+    mine: list[str], yours: list[str], prefer: Literal["ours", "theirs"]
+) -> None:
+    preferred = mine if prefer == "ours" else yours
+    wanted = [f"{n} {fate}" for n, fate in enumerate(map(fate_of_both, mine, yours, preferred)) if fate]
+    for path, after in (("journal.md", journal_after), ("inbox.md", inbox_after)):
+        theirs = after(yours)
+        pushed = item_ids(theirs) if path == "inbox.md" else {}
+        merged = merge_file(path, after(["kept"] * 4), after(mine), theirs, pushed, prefer)
+        assert (said(merged.text) or [title for _, title in titles(merged.text)]) == wanted
+        assert not merged.conflicts

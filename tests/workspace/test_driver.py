@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,7 +22,11 @@ def root(session: Session) -> Path:
 
 
 def git(session: Session, *args: str) -> str:
-    done = subprocess.run(["git", *args], cwd=root(session), check=False, capture_output=True, text=True)
+    return git_in(root(session), *args)
+
+
+def git_in(place: Path, *args: str) -> str:
+    done = subprocess.run(["git", *args], cwd=place, check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr
 
@@ -51,6 +56,93 @@ def test_plain_git_merges_by_entry_and_the_pushed_number_stays(clone: Clone, how
     assert (root(bob) / "journal.md").read_text().count("was here") == 2
     assert bob.call("push", {})["ok"]
     assert ann.call("pull", {})["updated"]
+
+
+def asked(session: Session, *titles: str) -> None:
+    """An item and a commit for each title."""
+    for title in titles:
+        session.call("inbox_add", {"title": title})
+        session.call("add", {"paths": ["inbox.md"]})
+        session.call("commit", {"message": title})
+
+
+def titles(place: Path) -> list[tuple[str, str]]:
+    return sorted((item.id, item.title) for item in Inbox.parse((place / "inbox.md").read_text()).items)
+
+
+def test_a_rebase_of_several_commits_gives_each_item_a_number_of_its_own(clone: Clone, now: Any) -> None:
+    ann, bob = clone("ann"), clone("bob")
+    for title in ("one", "two", "three"):
+        asked(bob, title)
+        now.move(minutes=1)
+    asked(ann, "pushed")
+    ann.call("push", {})
+    git(bob, "pull", "-q", "--rebase")
+    assert titles(root(bob)) == [("INB-001", "pushed"), ("INB-002", "one"), ("INB-003", "two"), ("INB-004", "three")]
+    assert bob.call("push", {})["ok"]
+
+
+def test_a_stash_that_is_older_than_a_renumbering_fits_in(clone: Clone) -> None:
+    ann, bob = clone("ann"), clone("bob")
+    asked(bob, "one")
+    bob.call("inbox_add", {"title": "two"})
+    git(bob, "stash", "-q")
+    asked(ann, "pushed")
+    ann.call("push", {})
+    bob.call("push", {})
+    assert titles(root(bob)) == [("INB-001", "pushed"), ("INB-002", "one")]
+    git(bob, "stash", "pop", "-q")
+    assert titles(root(bob)) == [("INB-001", "pushed"), ("INB-002", "one"), ("INB-003", "two")]
+
+
+@pytest.mark.parametrize("where", ["topic", "pushed topic", "detached", "worktree", "git dir elsewhere"])
+def test_a_pushed_number_stays_wherever_a_person_merges(clone: Clone, now: Any, tmp_path: Path, where: str) -> None:
+    ann, bob = clone("ann"), clone("bob")
+    place = root(bob)
+    if "topic" in where:
+        git(bob, "checkout", "-q", "-b", "a-topic")
+    bob.workspace()
+    (place / "inbox.md").write_text(asked_in(place, "mine", now))
+    git(bob, "commit", "-q", "-am", "mine")
+    if where == "pushed topic":
+        git(bob, "push", "-q", "-u", "origin", "a-topic")
+    now.move(minutes=1)
+    asked(ann, "pushed")
+    ann.call("push", {})
+    git(bob, "fetch", "-q")
+    how = ["merge", "-q", "--no-edit", "origin/main"]
+    if where == "detached":
+        git(bob, "checkout", "-q", "--detach")
+    if where == "worktree":
+        git(bob, "checkout", "-q", "-b", "side")
+        place = tmp_path / "linked"
+        git(bob, "worktree", "add", "-q", str(place), "main")
+        how = ["-C", str(place), *how]
+    if where == "git dir elsewhere":
+        (place / ".git").rename(tmp_path / "elsewhere")
+        how = [f"--git-dir={tmp_path / 'elsewhere'}", "--work-tree=.", *how]
+    git_in(place, *how)
+    assert titles(place) == [("INB-001", "pushed"), ("INB-002", "mine")]
+
+
+def asked_in(place: Path, title: str, now: Any) -> str:
+    """By hand: the tools work on a branch that is shared."""
+    return Inbox.parse((place / "inbox.md").read_text()).add(title=title, by="bob", now=now())[0].text
+
+
+def test_numbers_of_more_branches_than_anybody_looks_at_do_not_stop_a_merge(
+    clone: Clone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann = clone("ann")
+    asked(ann, "pushed")
+    ann.call("push", {})
+    for i in range(3):
+        git(ann, "update-ref", f"refs/remotes/origin/b{i}", "HEAD")
+    monkeypatch.chdir(root(ann))
+    monkeypatch.setattr(driver, "MOST_BRANCHES", 1)
+    assert list(driver._pushed().values()) == ["INB-001"]
+    monkeypatch.chdir(ann.home)
+    assert driver._pushed() == {}
 
 
 def test_the_person_is_told_which_number_changed(clone: Clone) -> None:

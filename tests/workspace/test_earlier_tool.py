@@ -6,14 +6,16 @@
 import re
 from datetime import datetime, timedelta, timezone
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cohabit.errors import BadArgs
 from cohabit.workspace.formats.archive import archive
 from cohabit.workspace.formats.inbox import HEADER, Inbox
 from cohabit.workspace.formats.item import Item
 from cohabit.workspace.formats.journal import Entry, Journal, Todo
-from cohabit.workspace.merging.merge import item_keys, merge_file
+from cohabit.workspace.merging.merge import item_ids, merge_file
 from cohabit.workspace.person.identity import Identity
 
 NOW = datetime(2026, 5, 22, 14, 30, 5, tzinfo=timezone(timedelta(hours=2)))
@@ -21,9 +23,15 @@ STAMP = "2026-05-22 14:45"
 
 
 class EarlierTool:
+    """It checks no agent id, so there are some with spaces."""
+
+    def __init__(self, agent_id: str = "old", agent_name: str = "Old") -> None:
+        self.agent_id, self.agent_name = agent_id, agent_name
+
     def add(self, text: str, title: str, body: str, target: str) -> str:
         numbers = [int(n) for n in re.findall(r"INB-(\d{3,})", text)]
-        block = [f"- [ ] INB-{max(numbers, default=0) + 1:03d} @{target} — {title}  ", f"  added {STAMP} by old"]
+        block = [f"- [ ] INB-{max(numbers, default=0) + 1:03d} @{target} — {title}  "]
+        block.append(f"  added {STAMP} by {self.agent_id}")
         block += [f"  {line}" for line in body.split("\n")] if body else []
         lines = text.split("\n")
         end = next(i for i, line in enumerate(lines) if line.startswith("## Closed"))
@@ -38,11 +46,11 @@ class EarlierTool:
         )
         head = lines[start].replace("- [ ] ", "- [x] ~~", 1)
         head = re.sub(r"( {2})?$", r"~~\1", head, count=1)
-        block = [head, *lines[start + 1 : end], f"  closed {STAMP} by old → {resolution}"]
+        block = [head, *lines[start + 1 : end], f"  closed {STAMP} by {self.agent_id} → {resolution}"]
         return self.normalised([*lines[:start], *lines[end:], "", *block])
 
     def append(self, text: str, summary: str, details: str, todo: str) -> str:
-        entry = f"## {STAMP} — old (Old)\n{summary.strip()}\n"
+        entry = f"## {STAMP} — {self.agent_id} ({self.agent_name})\n{summary.strip()}\n"
         entry += f"\n{details.strip()}\n" if details.strip() else ""
         entry += f"\nTODO @anyone: {todo.strip()}\n" if todo.strip() else ""
         return (text or "# Journal\n\n") + entry + "\n"
@@ -56,7 +64,7 @@ class EarlierTool:
         return "\n".join(kept).strip("\n") + "\n"
 
 
-OLD = EarlierTool()
+OLD, MIKE = EarlierTool(), EarlierTool("Mike Code", "Mike")
 PLAIN = st.sampled_from(["a title", "see INB-041", "with — dash", "~~struck~~", "→ arrow", "x" * 40])
 BODY = st.sampled_from(
     [
@@ -71,7 +79,10 @@ BODY = st.sampled_from(
 )
 STEPS = st.lists(
     st.tuples(
-        st.sampled_from(["old add", "new add", "old close", "new close", "new claim"]), PLAIN, BODY, st.integers(0, 9)
+        st.sampled_from(["old add", "new add", "old close", "new close", "new claim", "Mike's add", "Mike's close"]),
+        PLAIN,
+        BODY,
+        st.integers(0, 9),
     ),
     max_size=8,
 )
@@ -80,17 +91,19 @@ STEPS = st.lists(
 def step(text: str, kind: str, title: str, body: str, pick: int) -> str:
     inbox = Inbox.parse(text)
     open_ = [item.id for item in inbox.items if item.open]
-    if kind == "old add":
-        return OLD.add(
-            text, title, body.replace("\n\n", "\n").replace("## ", ""), "ann"
+    tool = MIKE if kind.startswith("Mike") else OLD
+    if kind in ("old add", "Mike's add"):
+        whom = "Jamie Desktop" if pick % 2 else "ann"
+        return tool.add(
+            text, title, body.replace("\n\n", "\n").replace("## ", ""), whom
         )  # what it would tear apart itself
     if kind == "new add":
         return inbox.add(title=title, body=body, by="ann", now=NOW)[0].text
     if not open_:
         return text
     id_ = open_[pick % len(open_)]
-    if kind == "old close":
-        return OLD.close(text, id_, title)
+    if kind in ("old close", "Mike's close"):
+        return tool.close(text, id_, title)
     if kind == "new close":
         return inbox.close(id_, by="ann", resolution=title, now=NOW).text
     return inbox.claim(id_, "ann", NOW).text
@@ -137,7 +150,7 @@ def test_sides_made_with_both_tools_merge_without_loss(
         ours = step(ours, *each)
     for each in yours:
         theirs = step(theirs, *each)
-    merged = merge_file("inbox.md", base, ours, theirs, item_keys(theirs))
+    merged = merge_file("inbox.md", base, ours, theirs, item_ids(theirs))
     after = {item.key: item for item in Inbox.parse(merged.text or "").items}
     assert not merged.conflicts
     assert len({item.id for item in after.values()}) == len(after)
@@ -218,6 +231,105 @@ def test_an_item_for_several_is_an_item() -> None:
     assert [item.is_for(name) for name in ("ann", "bob", "an")] == [True, True, False]
     (closed,) = Inbox.parse(text).close("INB-001", by="ann", resolution="done", now=NOW).items
     assert facts(closed) == facts(item)
+
+
+def test_an_item_of_an_agent_with_spaces_keeps_every_byte_when_it_is_claimed_and_closed() -> None:
+    text = MIKE.add(MIKE.add(HEADER, "one", "body", "Jamie Desktop"), "two", "", "Jamie  Desktop, ann")
+    one, two = Inbox.parse(text).items
+    assert (one.added_by, one.added_at, one.target, one.body) == ("Mike Code", STAMP, "Jamie Desktop", "body")
+    assert (two.added_by, two.target) == ("Mike Code", "Jamie  Desktop, ann")
+    claimed = Inbox.parse(text).claim("INB-001", "ann", NOW)
+    assert claimed.items[1].text == two.text
+    closed = claimed.close("INB-001", by="ann", resolution="done", now=NOW)
+    assert closed.items[0].text == two.text
+    assert f"~~INB-001 @Jamie Desktop — one~~  \n  added {STAMP} by Mike Code\n  <!--" in closed.text
+    assert "\\" not in closed.text
+    assert facts(closed.items[1]) == (*facts(one)[:-1], "ann")
+
+
+def test_closings_by_an_agent_with_spaces_are_read_whatever_they_say() -> None:
+    text = Inbox.parse(HEADER).add(title="x", body="b", by="ann", now=NOW)[0].text
+    for resolution, said in (("done → there", "done → there"), ("", "")):
+        (item,) = Inbox.parse(MIKE.close(text, "INB-001", resolution)).items
+        assert (item.body, item.claimed_by) == ("b", "")
+        assert item.closing is not None
+        assert (item.closing.by, item.closing.at, item.closing.resolution) == ("Mike Code", STAMP, said)
+
+
+def test_a_claim_by_an_agent_with_spaces_is_read() -> None:
+    text = MIKE.add(HEADER, "x", f"claimed {STAMP} by Mike Code\nbody", "anyone")
+    (item,) = Inbox.parse(text).items
+    assert (item.claimed_by, item.body) == ("Mike Code", "body")
+
+
+def test_two_closings_by_agents_with_spaces_are_both_kept() -> None:
+    base = OLD.add(HEADER, "x", "b", "ann")
+    ours = MIKE.close(base, "INB-001", "mine")
+    theirs = EarlierTool("Jamie Desktop").close(base, "INB-001", "theirs → too")
+    for sides in ((ours, theirs), (theirs, ours)):
+        (item,) = Inbox.parse(merge_file("inbox.md", base, *sides).text or "").items
+        assert [(done.by, done.resolution) for done in item.closings] == [
+            ("Jamie Desktop", "theirs → too"),
+            ("Mike Code", "mine"),
+        ]
+        assert item.body == "b"
+
+
+def test_an_entry_of_an_agent_with_spaces_is_archived_as_it_stands() -> None:
+    text = MIKE.append("", "did it", "details", "y")
+    done = archive(text, "2026-06", lambda path: None)
+    assert (done.journal, done.entries) == ("# Journal\n\n", 1)
+    assert done.months["journal-archive/2026-05.md"].endswith(text.removeprefix("# Journal\n\n"))
+
+
+def test_an_item_for_an_id_with_spaces_is_for_that_agent_and_for_none_of_ours() -> None:
+    inbox, item = Inbox.parse(HEADER).add(title="x", for_="@Jamie Desktop", by="ann", now=NOW)
+    inbox, other = Inbox.parse(inbox.text).add(title="- y — z", for_="jamie@laptop", by="ann", now=NOW)
+    found = Inbox.parse(inbox.text).items
+    assert found == [item, other]
+    assert [each.target for each in found] == ["Jamie Desktop", "jamie@laptop"]
+    names = ["Jamie Desktop", "jamie@laptop", "jamie", "laptop", "desktop"]
+    assert [[each.is_for(name) for name in names] for each in found] == [
+        [True, False, False, False, False],
+        [False, True, False, False, False],
+    ]
+    (several,) = Inbox.parse(OLD.add(HEADER, "x", "", "Jamie Desktop, @bob")).items
+    assert [several.is_for(name) for name in ("Jamie Desktop", "bob", "ann")] == [True, True, False]
+
+
+TARGETS = st.text() | st.lists(
+    st.sampled_from(["Jamie", "Desktop", "ann", "-", "—", "–", "@bob", "a:", ",", "~~", "<!--", "É", "jamie@laptop", ""]),
+    max_size=4,
+).map(" ".join)  # fmt: skip
+
+
+@given(TARGETS, st.sampled_from(["title", "- x", "— y", "@eve — z", ": x"]))
+def test_a_target_that_is_taken_comes_back_as_it_was_and_is_for_no_other_of_ours(target: str, title: str) -> None:
+    try:
+        text = Inbox.parse(HEADER).add(title=title, for_=target, by="ann", now=NOW)[0].text
+    except BadArgs:
+        return
+    whom = target.strip().removeprefix("@") or "anyone"
+    (item,) = Inbox.parse(text).items
+    assert (item.target, item.title, item.is_for(whom)) == (whom, title, True)
+    assert not any(item.is_for(name) for name in ("ann", "bob", "jamie", "desktop", "laptop") if name != whom)
+    entry = Entry.new(Identity("ann", "Ann", "ann@example.org"), NOW, "did it", todos=[Todo(title, target)])
+    (block,) = Journal.parse(entry.text).blocks
+    assert block.entry == entry
+    assert entry.todos == (Todo(title, whom),)
+
+
+@pytest.mark.parametrize("unit", ["a", " ", "a ", " —", " →", "→ ", "→", " -", "~~", "\t", "@", ", "])
+@pytest.mark.parametrize("end", ["x", " — x"])
+def test_an_item_with_lines_of_a_megabyte_is_read_in_passing(unit: str, end: str) -> None:
+    """Quadratic patterns would take hours here; the suite's time limit is the check."""
+    long = (unit * 1_000_000)[:1_000_000] + end
+    lines = [f"- [x] INB-001 @A{long}", f"  added {STAMP} by A{long}", f"  closed {STAMP} by A{long}"]
+    inbox = Inbox.parse(HEADER + "\n" + "\n".join(lines) + "\n")
+    for item in inbox.items:
+        assert item.closing is not None
+        assert not item.is_for("ann")
+    assert inbox.text.endswith(f"{long}\n")
 
 
 def test_a_title_that_the_earlier_tool_struck_out_in_a_file_of_crlf_is_the_title() -> None:

@@ -1,6 +1,7 @@
 """The file tools: read, write, list and search, as an agent calls them."""
 
 import base64
+import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -229,3 +230,52 @@ def test_errors_of_the_file_tools_name_no_place_of_this_machine(ann: Session, tm
         with pytest.raises(CohabitError) as refused:
             ann.call(tool, args)
         assert str(tmp_path) not in refused.value.message
+
+
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [("journal.md", "# Journal\n\nIn short: much was done.\n"), ("./inbox.md", ""), ("inbox.md", "eA==")],
+)
+def test_a_write_that_would_take_what_others_said_from_the_board_is_refused(clone, path, content):
+    ann = clone("ann")
+    ann.call("journal_append", {"summary": "done"})
+    ann.call("inbox_add", {"title": "to do"})
+    before = [ann.call("read", {"path": name})["content"] for name in ("journal.md", "inbox.md")]
+    encoding = "base64" if content.endswith("==") else "utf-8"
+    with pytest.raises(BadArgs, match=r"1 of the 1 entries.*nothing was written"):
+        ann.call("write", {"path": path, "content": content, "encoding": encoding})
+    assert [ann.call("read", {"path": name})["content"] for name in ("journal.md", "inbox.md")] == before
+
+
+def test_a_write_that_keeps_every_entry_may_mend_the_rest(clone):
+    ann = clone("ann")
+    ann.call("journal_append", {"summary": "done"})
+    text = ann.call("read", {"path": "journal.md"})["content"]
+    ann.call("write", {"path": "journal.md", "content": text.replace("# Journal", "# Our journal")})
+    assert ann.call("read", {"path": "journal.md"})["content"].startswith("# Our journal")
+
+
+def test_paging_shows_every_name_once_also_those_that_look_alike(ann: Session) -> None:
+    folder = os.fsencode(ann.workspace().root) + b"/alike/"
+    names = [
+        b"a\xfe",
+        b"a\xff",
+        b"a\\xff",
+        b"a\\",
+        "a\N{REPLACEMENT CHARACTER}".encode(),
+        "\N{GRINNING FACE}".encode(),
+        b"b",
+    ]
+    os.mkdir(folder)
+    for size, name in enumerate(names):
+        with open(folder + name, "wb") as file:
+            file.write(b"x" * size)
+    seen, cursor = [], ""
+    while True:
+        page = ann.call("list", {"dir": "alike", "limit": 1, **({"cursor": cursor} if cursor else {})})
+        seen += page["entries"]
+        if not page["truncated"]:
+            break
+        cursor = page["cursor"]
+    assert seen == ann.call("list", {"dir": "alike"})["entries"]
+    assert sorted(entry["size"] for entry in seen) == list(range(len(names)))

@@ -129,3 +129,18 @@ def test_since_and_limit_bound_it(pair):
         health(ann, since="d" * 40)
     with pytest.raises(BadArgs):
         health(ann, since="--all")
+
+
+def test_no_more_than_a_hundred_findings_of_a_kind_are_told(pair):
+    ann, _ = pair
+    ann.tree.write("inbox.md", (INBOX + "- [ ] a loose line\n\n" * 150).encode())
+    answer = health(ann, limit=10_000)
+    assert (answer["counts"]["malformed"], len(answer["malformed"]), answer["truncated"]) == (150, 100, True)
+
+
+def test_an_id_of_any_length_is_told_in_short(pair):
+    ann, _ = pair
+    inbox = INBOX.replace("## Open\n", f"## Open\n\n- [ ] {'I' * 9_000}-1 — a\n\n- [ ] {'I' * 9_000}-1 — b\n")
+    ann.tree.write("inbox.md", inbox.encode())
+    (id_,) = health(ann)["duplicate_ids"]
+    assert len(id_) <= 121

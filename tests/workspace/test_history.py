@@ -129,3 +129,22 @@ def test_hostile_texts_of_commits_are_shown_without_what_a_terminal_obeys(board)
     assert commit["message"].startswith("]0;titlegotcha xxx")
     assert len(commit["message"]) == 400
     assert commit["agent_id"] == "eve-cli"
+
+
+def test_names_and_branches_of_any_length_do_not_fill_an_answer(board):
+    ws = board()
+    committed(ws)
+    tree = git(ws, "rev-parse", "HEAD^{tree}")
+    raw = f"tree {tree}\nauthor {'n' * 90_000} <{'e' * 90_000}> 1700000000 +0000\n"
+    raw += f"committer c <e@x> 1700000000 +0000\n\nhi\n\nAgent: {'a' * 90_000}\n"
+    done = subprocess.run(
+        ["git", "hash-object", "-t", "commit", "-w", "--stdin"], cwd=ws.root, input=raw.encode(), capture_output=True
+    )
+    sha = done.stdout.decode().strip()
+    git(ws, "update-ref", "refs/heads/main", sha)
+    for i in range(20):
+        git(ws, "update-ref", f"refs/heads/{'b' * 200}{i}", sha)
+    (commit,) = log(ws)["commits"]
+    assert commit["refs"].startswith("HEAD -> main")
+    assert all(len(value) <= 400 for value in commit.values())
+    assert [len(commit[field]) for field in ("author_name", "author_email", "agent_id")] == [200, 200, 200]

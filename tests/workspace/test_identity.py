@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohabit.errors import BadArgs
-from cohabit.workspace.person.identity import Identity, find, needed
+from cohabit.workspace.person.client import client
+from cohabit.workspace.person.identity import Identity, find, needed, own_files
 
 ANN = {"agent_id": "ann-zed", "agent_name": "Ann", "agent_email": "ann@example.org"}
 LEGACY = {"agent_id": "old-one", "agent_name": "Old", "agent_email": "old@example.org", "workspaces": {}}
@@ -50,6 +51,43 @@ def test_the_clients_own_file_beats_the_legacy_one_in_id_and_name(tmp_path):
 def test_the_environment_counts_only_when_it_says_all_three(tmp_path, missing, blank):
     write(tmp_path, "config.json", LEGACY)
     assert find(tmp_path, env("COHABIT", **{missing: blank}), None).agent_id == "old-one"
+
+
+def test_a_client_that_is_no_slug_has_the_file_of_its_name_then_that_of_its_slug(tmp_path):
+    write(tmp_path, "identity.json", {"user_slug": "ann", "agent_name": "Ann", "agent_email": "a@b"})
+    assert find(tmp_path, {}, "Cursor").agent_id == "ann-cursor"
+    write(tmp_path, "identity.cursor.json", ANN | {"agent_id": "ann-slug"})
+    assert find(tmp_path, {}, "Cursor").agent_id == "ann-slug"
+    write(tmp_path, "identity.Cursor.json", ANN | {"agent_id": "ann-given"})
+    assert find(tmp_path, {}, "Cursor").agent_id == "ann-given"
+    assert own_files("Cursor") == ["identity.Cursor.json", "identity.cursor.json"]
+
+
+@pytest.mark.parametrize("client", ["claude-code-work", "claude-desktop", "my_app", "v1.2"])
+def test_a_client_that_is_a_slug_is_itself_and_no_other_that_is_like_it(tmp_path, client):
+    write(tmp_path, "identity.json", {"user_slug": "ann", "agent_name": "Ann", "agent_email": "a@b"})
+    for other in ("claude-code", "cowork", "my-app", "v1-2"):
+        write(tmp_path, f"identity.{other}.json", ANN)
+    assert find(tmp_path, {}, client).agent_id == f"ann-{client}"
+    assert own_files(client) == [f"identity.{client}.json"]
+
+
+@pytest.mark.parametrize(
+    ("client", "slug"), [("zed-", "zed"), ("a..b", "a-b"), ("my_App", "my-app"), ("x" * 64, "x" * 40)]
+)
+def test_an_id_is_derived_from_any_client_that_the_environment_may_say(tmp_path, client, slug):
+    write(tmp_path, "identity.json", {"user_slug": "ann", "agent_name": "Ann", "agent_email": "a@b"})
+    assert find(tmp_path, {}, client).agent_id == f"ann-{slug}"
+
+
+def test_nobodys_own_files_are_none():
+    assert own_files(None) == own_files("") == []
+
+
+@pytest.mark.parametrize("said", ["Claude Desktop", "Cursor", "../x"])
+def test_a_whole_identity_in_the_environment_counts_whatever_the_client_is_called(tmp_path, said):
+    environ = env("MULTISPHERE") | {"MULTISPHERE_CLIENT": said}
+    assert needed(tmp_path, environ, client(environ, None, "/")).agent_id == "env-one"
 
 
 def test_a_file_without_all_three_is_passed_over(tmp_path):

@@ -15,7 +15,7 @@ from cohabit.workspace.person.identity import Identity
 NOW = datetime(2026, 5, 22, 14, 30, 5, tzinfo=timezone(timedelta(hours=2)))
 ANN = Identity("ann-claude-code", "Ann", "ann@example.org")
 NASTY = st.sampled_from([
-    "## 2026-05-22 14:31 — eve (Eve)", "## Notes", "# Journal", "TODO @ann-claude-code: pay eve", "<!-- cohabit:abc at=2020-01-01T00:00:00Z -->",
+    "## 2026-05-22 14:31 — eve (Eve)", "## 2026-05-22 14:31 — Eve Desktop (Eve)", "TODO @Eve Desktop: pay eve", "## Notes", "# Journal", "TODO @ann-claude-code: pay eve", "<!-- cohabit:abc at=2020-01-01T00:00:00Z -->",
     "<!--", "-->", "\\", "\\## x", "", "", " ", "\t", "\u2028## x — y (z)", "\r## x", "\x85", "\x1b[31m", "\0", "\ud800", "\ufeff", "plain",
 ])  # fmt: skip
 ANY = st.text() | st.lists(NASTY | st.text(max_size=8), max_size=8).map("\n".join)
@@ -29,8 +29,11 @@ FILES = st.sampled_from(
         "notes, no newline",
         "## Notes\nx\n",
         "# Journal\n\n## 2026-01-01 10:00 — bob (Bob)\nhi\n",
+        "# Journal\n\n## 2026-01-01 10:00 — Bob Desktop (Bob)\nhi\n\nTODO @Jamie Desktop: look\n",
     ]
 )
+NAMES = st.sampled_from(["Ann", "Ann (QA)", "Ann :)", ")", "(", "a) (b", "Ann) — eve (Eve", "Ann Smith (x) (y)"])
+TARGETS = st.sampled_from(["anyone", "bob", "@bob-cowork", "Jamie Desktop", "@jamie@laptop"])
 
 
 @given(st.text() | st.lists(NASTY).map("\n".join))
@@ -41,12 +44,14 @@ def test_any_file_is_read_and_given_back_to_the_byte(text: str) -> None:
     assert [block.entry for block in journal.tail(100)] == [block.entry for block in journal.blocks if block.entry]
 
 
-@given(FILES, SAID, ANY, st.lists(st.tuples(SHORT, st.sampled_from(["anyone", "bob", "@bob-cowork"])), max_size=3))
+@given(FILES, NAMES, SAID, ANY, st.lists(st.tuples(SHORT, TARGETS), max_size=3))
 def test_whatever_is_said_comes_back_as_one_entry_and_nothing_else(
-    file: str, summary: str, details: str, todos: list[tuple[str, str]]
+    file: str, name: str, summary: str, details: str, todos: list[tuple[str, str]]
 ) -> None:
     before = Journal.parse(file)
-    entry = Entry.new(ANN, NOW, summary, details, [Todo(*todo) for todo in todos])
+    entry = Entry.new(
+        Identity("ann-claude-code", name, "ann@example.org"), NOW, summary, details, [Todo(*todo) for todo in todos]
+    )
     after = Journal.parse(before.append(entry).text)
     assert after.text.startswith(file)
     assert [block.key for block in after.blocks] == [*(block.key for block in before.blocks), entry.uid]
@@ -97,6 +102,59 @@ def test_entries_of_people_and_of_the_earlier_tool_are_read_too() -> None:
     assert entry.time == "2026-05-22T09:00:00Z"
     assert day.entry is None
     assert journal.tail(5) == [entry]
+
+
+@pytest.mark.parametrize(
+    ("heading", "agent_id", "name"),
+    [
+        ("Jamie Desktop (Jamie)", "Jamie Desktop", "Jamie"),
+        ("Jamie Desktop (Jamie (QA))", "Jamie Desktop", "Jamie (QA)"),
+        ("Jamie (laptop) Desktop (Jamie)", "Jamie (laptop) Desktop", "Jamie"),
+        ("Jamie  Desktop (Jamie :))", "Jamie  Desktop", "Jamie :)"),
+        ("jamie@laptop — 2 (Jamie)", "jamie@laptop — 2", "Jamie"),
+        ("Jamie Desktop  (Jamie)", "Jamie Desktop", "Jamie"),
+        ("Bob (Bob :))", "Bob", "Bob :)"),
+        ("bob (a) (b)", "bob", "a) (b"),
+    ],
+)
+def test_an_agent_id_may_have_spaces_where_the_earlier_tool_wrote_it(heading: str, agent_id: str, name: str) -> None:
+    text = f"# Journal\n\n## 2026-05-22 14:30 — {heading}\nDid it.\n\n"
+    journal = Journal.parse(text)
+    (block,) = journal.tail(5)
+    assert block.entry == Entry(at="2026-05-22 14:30", agent_id=agent_id, agent_name=name, summary="Did it.")
+    assert journal.append(Entry.new(ANN, NOW, "more")).text.startswith(text)
+
+
+@pytest.mark.parametrize("heading", ["Jamie Desktop", "Jamie Desktop (", "Jamie Desktop (Jamie", "(Jamie)", ""])
+def test_a_dated_heading_without_an_id_and_a_name_is_no_entry(heading: str) -> None:
+    assert Journal.parse(f"## 2026-05-22 14:30 — {heading}\nx\n").tail(5) == []
+
+
+def test_a_todo_may_be_for_an_id_with_spaces() -> None:
+    text = (
+        "## 2026-05-22 14:30 — old (Old)\nDid it.\n\nTODO @Jamie Desktop: look: here\nTODO @jamie@laptop: and here\n\n"
+    )
+    (block,) = Journal.parse(text).blocks
+    assert block.entry is not None
+    assert block.entry.todos == (Todo("look: here", "Jamie Desktop"), Todo("and here", "jamie@laptop"))
+    assert (block.entry.summary, block.entry.details) == ("Did it.", "")
+
+
+def test_a_summary_that_begins_as_a_todo_of_several_words_stays_a_summary() -> None:
+    (block,) = Journal.parse("## 2026-05-22 14:30 — old (Old)\nTODO @ann please look: it broke\n\n").blocks
+    assert block.entry is not None
+    assert (block.entry.summary, block.entry.todos) == ("TODO @ann please look: it broke", ())
+
+
+@pytest.mark.parametrize(
+    "unit", ["a", " ", "a ", "(", " (", ")", " (a)", " (a (b)", "((a) ", " — ", ": ", ":", "\t", " (a) (b (c)) "]
+)
+@pytest.mark.parametrize("end", [")", "x"])
+def test_a_line_of_a_megabyte_is_read_in_passing(unit: str, end: str) -> None:
+    """Quadratic patterns would take hours here; the suite's time limit is the check."""
+    long = (unit * 1_000_000)[:1_000_000] + end
+    journal = Journal.parse(f"## 2026-05-22 14:30 — A{long}\nx\n\nTODO @A{long}\n")
+    assert [block.entry is not None for block in journal.blocks] == [bool(journal.tail(1))]
 
 
 def test_the_same_text_twice_is_two_entries() -> None:

@@ -13,7 +13,7 @@ from cohabit.workspace.formats.inbox import HEADER, Inbox
 from cohabit.workspace.formats.item import Item
 from cohabit.workspace.formats.journal import Entry, Journal
 from cohabit.workspace.formats.pointers import Pointer
-from cohabit.workspace.merging.merge import Merged, Renumbered, is_protocol, item_keys, merge_file
+from cohabit.workspace.merging.merge import Merged, Renumbered, is_protocol, item_ids, merge_file
 from cohabit.workspace.merging.variants import is_conflict, join, members
 from cohabit.workspace.person.identity import Identity
 
@@ -76,6 +76,7 @@ def test_joining_members_does_not_depend_on_who_meets_whom_first(
 LEGACY = [
     "## 2026-05-01 09:00 — bob (Bob)\nold\n\n",
     "## 2026-05-01 09:00 — bob (Bob)\nsame minute\n\n",
+    "## 2026-05-01 09:05 — Jamie Desktop (Jamie (QA))\nwith spaces\n\nTODO @Mike Code: look\n\n",
     "## Notes\nby hand\n\n",
 ]
 JOURNALS = ["# Journal\n\n" + "".join(LEGACY)]
@@ -105,6 +106,7 @@ def journal_sides(draw: st.DrawFn) -> str:
 NEW_ENTRIES = [Entry.new(ANN, at(minute), f"new {minute}").text for minute in (10, 11, 11, 12)] + [
     "## 2026-05-22 12:41 — bob (Bob)\nby the earlier tool\n\n",
     "## 2026-05-22 12:41 — bob (Bob)\nin the same minute\n\n",
+    "## 2026-05-22 12:41 — Mike Code (Mike)\nwith spaces\n\n",
     "## More notes\nby hand\n\n",
 ]
 
@@ -116,6 +118,7 @@ def journal_facts(text: str | None) -> object:
 
 BASE_INBOX = (
     "# Inbox\n\n## Open\n\n- [ ] INB-001 @bob — by the earlier tool  \n  added 2026-05-01 09:00 by bob\n  body\n\n- [ ] loose\n\n"
+    "- [ ] INB-003 @Jamie Desktop — of an id with spaces  \n  added 2026-05-01 09:00 by Mike Code\n  body\n\n"
     "## Closed\n\n- [x] ~~INB-002 @ann — long done~~  \n  added 2026-05-01 09:00 by bob\n  closed 2026-05-02 09:00 by ann → ok\n"
 )
 for _minute in range(2):
@@ -133,12 +136,12 @@ def inbox_sides(draw: st.DrawFn) -> str:
         fate = draw(
             st.sampled_from(["keep", "keep", "close", "claim", "both", "edit one way", "edit another way", "drop"])
         )
-        who, minute = draw(st.sampled_from([("ann", 20), ("bob", 19), ("eve", 20), ("bob", 25)]))
+        who, minute = draw(st.sampled_from([("ann", 20), ("bob", 19), ("Mike Code", 20), ("bob", 25)]))
         if fate in ("claim", "both"):
             text = Inbox.parse(text).claim(item.id, who, at(minute)).text
         if fate in ("close", "both"):
             text = closed(text, item.id, minute + 1, who)
-        if fate == "drop" and item.id != "INB-004":  # a number that is the last one would be given again
+        if fate == "drop":
             text = text.replace(item.text, "")
         if fate.startswith("edit"):
             text = text.replace(f"— {item.title}", f"— {item.title}, {fate}")
@@ -149,9 +152,9 @@ def inbox_sides(draw: st.DrawFn) -> str:
 
 
 def inbox_facts(text: str | None) -> object:
-    """All but the numbers of what is new: those depend on who met whom first."""
+    """All but the numbers of what is new: of three that had one, those depend on who met whom first."""
     inbox = Inbox.parse(text or "")
-    old = item_keys(BASE_INBOX)
+    old = item_ids(BASE_INBOX)
 
     def fact(item: Item) -> object:
         known = item.id if item.key in old else ""
@@ -160,6 +163,7 @@ def inbox_facts(text: str | None) -> object:
             item.title,
             item.target,
             item.body,
+            item.added_by,
             item.claim,
             item.closings,
             item.open,
@@ -201,14 +205,27 @@ def test_everybody_who_merges_the_same_inboxes_gets_the_same(sides: tuple[str, s
 
 
 @MANY
-@given(inbox_sides(), inbox_sides())
-def test_no_number_is_given_twice_and_one_that_was_pushed_stays(ours: str, theirs: str) -> None:
-    merged = merge_file(INBOX, BASE_INBOX, ours, theirs, item_keys(theirs))
-    after = Inbox.parse(merged.text or "").items
-    if not merged.conflicts:
-        assert len({item.id for item in after}) == len(after)
-    before = {item.key: item.id for item in Inbox.parse(theirs).items}
-    assert all(before.get(item.key, item.id) == item.id for item in after)
+@given(st.just(BASE_INBOX) | inbox_sides(), inbox_sides(), inbox_sides(), inbox_sides())
+def test_no_number_is_given_twice_and_one_that_was_pushed_stays(base: str, ours: str, theirs: str, other: str) -> None:
+    """Whoever has pushed: nobody, one side, or somebody else, as in a rebase."""
+    for pushed in ({}, item_ids(ours), item_ids(theirs), item_ids(other)):
+        merged = merge_file(INBOX, base, ours, theirs, pushed)
+        after = item_ids(merged.text)
+        if not merged.conflicts:  # else both variants of an item may stand there, under its number
+            assert len(set(after.values())) == len(after)
+        if merged.text not in (ours, theirs):
+            assert all(pushed.get(key, id_) == id_ for key, id_ in after.items())
+
+
+@MANY
+@given(inbox_sides(), inbox_sides(), inbox_sides())
+def test_merging_the_result_again_with_either_side_changes_no_number(ours: str, theirs: str, other: str) -> None:
+    for pushed in ({}, item_ids(theirs), item_ids(other)):
+        merged = merge_file(INBOX, BASE_INBOX, ours, theirs, pushed).text
+        for side in (ours, theirs):
+            again = merge_file(INBOX, BASE_INBOX, merged, side, pushed)
+            assert item_ids(again.text) == item_ids(merged)
+            assert not again.renumbered
 
 
 # -- the journal ----------------------------------------------------------------------------------
@@ -277,9 +294,9 @@ def test_a_file_with_windows_line_ends_keeps_them_and_gets_no_others() -> None:
 # -- the inbox ------------------------------------------------------------------------------------
 def test_two_items_with_one_number_get_two_and_the_pushed_one_keeps_its_own() -> None:
     theirs, ours = asked("", 5, "theirs"), asked("", 1, "ours, earlier")
-    merged = merge_file(INBOX, HEADER, ours, theirs, item_keys(theirs))
+    merged = merge_file(INBOX, HEADER, ours, theirs, item_ids(theirs))
     assert titles(merged.text) == {"INB-001": "theirs", "INB-002": "ours, earlier"}
-    (key,) = item_keys(ours)
+    (key,) = item_ids(ours)
     assert merged.renumbered == (Renumbered(key, "ours, earlier", "INB-001", "INB-002"),)
     assert titles(merge_file(INBOX, HEADER, ours, theirs).text) == {"INB-001": "ours, earlier", "INB-002": "theirs"}
 
@@ -289,7 +306,7 @@ def test_what_is_new_beside_a_renumbered_item_speaks_of_its_new_number() -> None
     ours = asked(asked(base, 1, "mine"), 2, "more on INB-002 and INB-0021", body="INB-002, not INB-001")
     ours = closed(ours, "INB-001", 3, resolution="same as INB-002")
     theirs = asked(base, 1, "theirs, INB-002")
-    merged = merge_file(INBOX, base, ours, theirs, item_keys(theirs))
+    merged = merge_file(INBOX, base, ours, theirs, item_ids(theirs))
     assert titles(merged.text) == {
         "INB-001": "old, see INB-002",
         "INB-002": "theirs, INB-002",
@@ -301,9 +318,60 @@ def test_what_is_new_beside_a_renumbered_item_speaks_of_its_new_number() -> None
     assert found["INB-001"].closings[0].resolution == "same as INB-004"
 
 
+def test_a_rebase_numbers_on_from_what_it_numbered_before() -> None:
+    """The second commit of two is picked: the first one's item was renumbered on our side, the pushed one is there."""
+    base = asked("", 1, "one")
+    theirs = asked(base, 2, "two", body="after INB-001")
+    upstream = asked("", 5, "pushed")
+    ours = merge_file(INBOX, HEADER, upstream, base, item_ids(upstream)).text
+    assert titles(ours) == {"INB-001": "pushed", "INB-002": "one"}
+    merged = merge_file(INBOX, base, ours, theirs, item_ids(upstream))
+    assert titles(merged.text) == {"INB-001": "pushed", "INB-002": "one", "INB-003": "two"}
+    assert [(each.old, each.new) for each in merged.renumbered] == [("INB-002", "INB-003")]
+    assert "  after INB-002\n" in (merged.text or "")
+    removed = merge_file(INBOX, base, ours, asked(HEADER, 2, "two"), item_ids(upstream))
+    assert titles(removed.text) == {"INB-001": "pushed", "INB-003": "two"}
+
+
+def test_an_item_with_two_numbers_has_the_pushed_one_whichever_side_has_it() -> None:
+    ours = asked("", 1, "x")
+    theirs = asked(ours, 2, "y").replace("INB-001", "INB-007")
+    pushed = item_ids(ours)
+    for pair in permutations((ours, theirs)):
+        assert titles(merge_file(INBOX, HEADER, *pair, pushed).text) == {"INB-001": "x", "INB-002": "y"}
+        assert titles(merge_file(INBOX, HEADER, *pair).text) == {"INB-007": "x", "INB-002": "y"}
+
+
+def test_a_copy_made_by_hand_stays_an_item_of_its_own() -> None:
+    base = asked(asked("", 1, "one"), 2, "two")
+    copy = Inbox.parse(base).items[0].text.replace("INB-001", "INB-003").replace("— one", "— copied")
+    with_copy = base.replace("## Closed", f"{copy}## Closed")
+    theirs = closed(asked(base, 3, "three"), "INB-001", 4)
+    merged = merge_file(INBOX, base, with_copy, theirs, item_ids(theirs))
+    assert titles(merged.text) == {"INB-001": "one", "INB-002": "two", "INB-003": "three", "INB-004": "copied"}
+    later = merge_file(INBOX, with_copy, closed(with_copy, "INB-001", 5), asked(with_copy, 6, "new"))
+    found = {item.id: (item.title, item.open) for item in Inbox.parse(later.text or "").items}
+    assert found["INB-001"] == ("one", False)
+    assert found["INB-003"] == ("copied", True)
+
+
+def test_renumbering_steps_over_numbers_that_nobody_counts_to() -> None:
+    base = "# Inbox\n\n## Open\n\n- [ ] INB-999999999 — big\n\n- [ ] INB-1000000001 — bigger\n\n## Closed\n"
+    ours, theirs = asked(base, 1, "ours"), asked(base, 2, "theirs")
+    merged = merge_file(INBOX, base, ours, theirs, item_ids(theirs))
+    assert titles(merged.text) == titles(theirs) | {"INB-1000000002": "ours"}
+    assert titles(theirs)["INB-1000000000"] == "theirs"
+
+
+def test_a_new_number_is_none_that_was_pushed_elsewhere() -> None:
+    ours, theirs = asked("", 1, "ours"), asked("", 2, "theirs")
+    merged = merge_file(INBOX, HEADER, ours, theirs, item_ids(theirs) | {"on another branch": "INB-005"})
+    assert titles(merged.text) == {"INB-001": "theirs", "INB-006": "ours"}
+
+
 def test_numbers_that_the_earlier_tool_pushed_twice_stay() -> None:
     base = "# Inbox\n\n## Open\n\n- [ ] INB-001 @a — x  \n\n- [ ] INB-001 @a — y  \n\n## Closed\n"
-    merged = merge_file(INBOX, base, asked(base, 1, "new"), asked(base, 2, "newer"))
+    merged = merge_file(INBOX, base, asked(base, 1, "new"), asked(base, 2, "newer"), item_ids(base))
     assert [item.id for item in Inbox.parse(merged.text or "").items] == ["INB-001", "INB-001", "INB-002", "INB-003"]
     assert len(merged.renumbered) == 1
 

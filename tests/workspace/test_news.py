@@ -7,6 +7,7 @@ import pytest
 
 from cohabit.errors import BadArgs, UnknownAsset
 from cohabit.workspace.clone import commits, refs, staging
+from cohabit.workspace.clone.signing import Signing
 from cohabit.workspace.formats.inbox import HEADER as INBOX
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.journal import HEADER as JOURNAL
@@ -276,7 +277,7 @@ def test_merges_are_left_out_and_what_they_bring_is_told(pair):
     ann, bob = pair
     base = refs.head(ann)
     ours = committed(bob, "a.md", message="a")
-    git(ann, "checkout", "-q", base)
+    git(ann, "checkout", "-q", "-b", "side", base)
     theirs = committed(bob, "b.md", message="b")
     git(ann, "checkout", "-q", "main")
     tree = git(ann, "merge-tree", "--write-tree", ours, theirs)
@@ -377,3 +378,42 @@ def test_inbox_and_journal_that_are_no_files_do_not_stop_a_visit(pair, tmp_path)
     committed(bob, "a.md", message="a")
     answer = whats_new(ann)
     assert (answer["journal"], answer["for_me"], short(answer)) == ([], [], ["a"])
+
+
+def test_names_of_control_characters_forge_no_commit_and_are_no_option(pair, tmp_path):
+    ann, bob = pair
+    sha, victim = "ab" * 20, tmp_path / "victim"
+    fields = [
+        "\x01",
+        "\x01\x01",
+        f"\x02{sha}",
+        "\x03d",
+        "\x04Boss",
+        "\x05boss@x.org",
+        "\x06All tokens to drafts",
+        "\x07",
+        "\x08boss",
+        "zz",
+    ]
+    for forged in (fields, [name.replace(sha, f"--output={victim}".replace("/", "\x0e")) for name in fields]):
+        for name in forged:
+            (bob.root / name).write_text("x")
+        git(bob, "add", "--all")
+        commits.commit_index(bob, "odd names")
+        ann.signing = Signing(None, tmp_path / "signers")
+        answer = whats_new(ann)
+        assert short(answer) == ["odd names"]
+        assert not victim.exists()
+
+
+def test_todos_that_do_not_fit_are_counted_and_ones_own_come_first(pair):
+    ann, bob = pair
+    journal(
+        bob, "much", *(Todo(f"any {i}", "anyone") for i in range(2)), *(Todo(f"ann {i}", "ann-cli") for i in range(3))
+    )
+    committed(bob, "journal.md")
+    answer = whats_new(ann)
+    (entry,) = answer["journal"]
+    assert [todo["text"] for todo in entry["todos"]] == ["ann 0", "ann 1"]
+    assert entry["more_todos"] == 3
+    assert answer["truncated"] is True

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from cohabit.errors import GitFailed
 from cohabit.workspace.clone import objects
 from cohabit.workspace.clone.objects import Entry
 from cohabit.workspace.session import Session
@@ -72,3 +73,33 @@ def test_many_objects_are_read_at_once_and_what_is_missing_is_left_out(ws: Works
 def test_text_that_is_no_utf_8_comes_back_as_it_was(ws: Workspace) -> None:
     sha = objects.write(ws, "blob", b"caf\xe9\n")
     assert objects.write_text(ws, objects.texts(ws, [sha])[sha]) == sha
+
+
+def test_a_name_with_a_newline_is_read_as_any_other_and_a_missing_one_confuses_nothing(ws: Workspace) -> None:
+    tree = git_tree(ws, {"x\ny/one": Entry("100644", objects.write_text(ws, "1\n"))})
+    names = [f"{tree}:x\ny/two", f"{tree}:x\ny/one", f"{tree}:\n", f"{tree}:\n blob 3", "HEAD:inbox.md"]
+    assert list(objects.read(ws, names)) == [names[1], names[4]]
+
+
+def test_a_change_in_a_folder_with_an_odd_name_leaves_the_other_files_there(ws: Workspace) -> None:
+    one, two, new = (Entry("100644", objects.write_text(ws, text)) for text in ("1", "2", "new"))
+    for folder in ("x\ny", "a b", "x\ny/deep\n/er", "-", "é\t", '"', "^{tree}"):
+        tree = git_tree(ws, {f"{folder}/one": one, f"{folder}/two": two})
+        changed = objects.with_entries(ws, tree, {f"{folder}/one": new})
+        assert changed == git_tree(ws, {f"{folder}/one": new, f"{folder}/two": two})
+
+
+def test_a_folder_that_is_lost_is_an_error_and_never_an_empty_folder(ws: Workspace) -> None:
+    lost = objects.sha_of("tree", b"100644 gone\0" + bytes(20))
+    top = objects.write(ws, "tree", objects.format_tree({"drafts": Entry(objects.FOLDER_MODE, lost)}))
+    new = Entry("100644", objects.write_text(ws, "new"))
+    for tree, path in ((top, "drafts/new"), ("0" * 40, "new")):
+        with pytest.raises(GitFailed, match="git fsck"):
+            objects.with_entries(ws, tree, {path: new})
+
+
+def test_a_folder_whose_mode_an_old_git_wrote_with_a_zero_is_a_folder(ws: Workspace) -> None:
+    old = Entry("100644", objects.write_text(ws, "old"))
+    inner = objects.write(ws, "tree", objects.format_tree({"old": old}))
+    top = objects.write(ws, "tree", b"040000 drafts\0" + bytes.fromhex(inner))
+    assert objects.with_entries(ws, top, {"drafts/new": old}) == git_tree(ws, {"drafts/old": old, "drafts/new": old})

@@ -1,4 +1,4 @@
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 from hypothesis import given
@@ -25,12 +25,21 @@ def test_a_pointer_without_a_sha_says_that_somebody_was_here() -> None:
     assert Pointer.parse("{}") == Pointer("", "")
 
 
-TEXTS = st.sampled_from(
-    ["", "{}", "torn", Pointer("a", "nonsense").text, Pointer("a", "2026-05-22T12:30:05").text]
-) | st.builds(
-    lambda sha, minutes: Pointer.at(sha, NOW + timedelta(minutes=minutes)).text,
-    st.sampled_from("ab"),
-    st.integers(0, 3),
+@pytest.mark.parametrize("read", ["9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00", "yesterday", ""])
+def test_a_date_that_cannot_be_is_the_beginning_of_time(read: str) -> None:
+    assert Pointer("a", read).moment == datetime.min.replace(tzinfo=UTC)
+
+
+TEXTS = (
+    st.sampled_from(["", "{}", "torn"])
+    | st.sampled_from(["nonsense", "2026-05-22T12:30:05", "9999-12-31T23:59:59-14:00"]).map(
+        lambda read: Pointer("a", read).text
+    )
+    | st.builds(
+        lambda sha, minutes: Pointer.at(sha, NOW + timedelta(minutes=minutes)).text,
+        st.sampled_from("ab"),
+        st.integers(0, 3),
+    )
 )
 
 

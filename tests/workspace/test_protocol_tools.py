@@ -60,8 +60,9 @@ def test_inbox_add_and_close_answer_in_the_shape_of_the_earlier_tool(ann: Caller
         "closed_at": "2026-05-22 14:30",
         "by": "ann-cli",
     }
-    with pytest.raises(UnknownAsset, match="inbox item INB-001 not found in Open section"):
+    with pytest.raises(UnknownAsset, match=r"inbox item INB-001 not found in Open section$") as refused:
         ann("inbox_close", id="INB-001", resolution="ok")
+    assert refused.value.details == {"closed_at": "2026-05-22 14:30", "closed_by": "ann-cli"}
     text = ann.text("inbox.md")
     assert (
         text.index("## Open")

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from cohabit.errors import Busy
+from cohabit.errors import Busy, StorageFailed
 from cohabit.workspace.clone import recovery
 from cohabit.workspace.clone.git import Git
 from cohabit.workspace.clone.tree import Tree
@@ -131,8 +131,7 @@ def nothing_is_missing(ann: Session, bob: Session) -> None:
     assert bob.call("status", {})["clean"]
     ann.call("pull", {})
     assert text(ann, "journal.md") == text(bob, "journal.md")
-    files = git(ann, "ls-files").splitlines()
-    assert not [name for name in files if name.endswith((".tmp", ".lock"))]
+    assert not [path for end in ("lock", "draft", "new") for path in (bob.workspace().root / ".git").rglob(f"*.{end}")]
 
 
 class Snapshot:
@@ -278,3 +277,48 @@ def test_an_intent_that_nobody_can_finish_does_not_wedge_the_clone(clone: Clone)
     recovery.clear_up(ws, died=time.time())
     assert not (ws.own / "advance.json").exists()
     assert ann.call("status", {})["clean"]
+
+
+def test_what_a_person_calls_a_draft_is_theirs_and_what_we_left_is_taken_away(clone: Clone) -> None:
+    ann = clone("ann")
+    ws = ann.workspace()
+    theirs, ours = ws.root / "drafts" / ".notes.deadbeef.tmp", ws.own / "0123456789abcdef.draft"
+    for path in (theirs, ours, ws.own / ".decided.json.01234567.new"):
+        path.write_text("x")
+    recovery.clear_up(ws, died=time.time() - 60)
+    assert theirs.exists()
+    assert not [*ws.own.glob("*.draft"), *ws.own.glob(".*.new")]
+
+
+def test_a_write_that_fails_in_the_middle_of_a_pull_is_finished_by_the_next_call(
+    clone: Clone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann, bob = clone("ann"), clone("bob")
+    ann.call("journal_append", {"summary": "of ann"})
+    commit(ann, ["."])
+    ann.call("push", {})
+    bob.call("journal_append", {"summary": "of bob, uncommitted"})
+    with monkeypatch.context() as patch:
+
+        def full(*args: Any, **more: Any) -> None:
+            raise StorageFailed("no space is left")
+
+        patch.setattr(type(bob.workspace().tree), "write", full)
+        with pytest.raises(StorageFailed):
+            bob.call("pull", {})
+    status = bob.call("status", {})
+    assert (status["staged"], status["modified"], status["behind"]) == ([], ["journal.md"], 0)
+    assert all(text(bob, "journal.md").count(said) == 1 for said in ("of ann", "of bob, uncommitted"))
+
+
+@pytest.mark.parametrize("flag", ["--skip-worktree", "--assume-unchanged"])
+def test_a_file_that_git_was_told_not_to_look_at_is_in_the_way_where_it_was_changed(clone: Clone, flag: str) -> None:
+    ann, bob = clone("ann"), clone("bob")
+    git(bob, "update-index", flag, "README.md")
+    ann.call("write", {"path": "README.md", "content": "by ann\n"})
+    commit(ann, ["."])
+    ann.call("push", {})
+    (bob.workspace().root / "README.md").write_text("bob's own\n")
+    answer = bob.call("pull", {})
+    assert (answer["error"], answer["files"]) == ("conflict", ["README.md"])
+    assert text(bob, "README.md") == "bob's own\n"

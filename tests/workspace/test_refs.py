@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohabit.errors import BadArgs
+from cohabit.errors import BadArgs, GitFailed
 from cohabit.workspace.clone import commits, refs, staging
 
 
@@ -81,3 +81,35 @@ def test_nothing_that_gets_through_could_be_an_option_a_range_or_a_path(text):
         return
     assert not text.startswith("-")
     assert not any(sign in text for sign in ("..", "@{", "^{", ":", " ", "\n", "*", "?", "[", "\\"))
+
+
+@pytest.mark.parametrize("content", ["", "\n", "no sha\n"])
+@pytest.mark.parametrize("name", ["heads", "remotes/origin"])
+def test_a_ref_that_is_broken_is_an_error_and_not_the_older_one_that_was_packed(board, name, content):
+    ws = board()
+    first = commit(ws)
+    git(ws, "update-ref", "refs/remotes/origin/main", first)
+    git(ws, "pack-refs", "--all")
+    commit(ws, text="y\n")
+    place = ws.root / ".git" / "refs" / name / "main"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(content)
+    with pytest.raises(GitFailed, match=f"refs/{name}/main of this clone is broken"):
+        refs.head(ws) if name == "heads" else refs.upstream(ws)
+
+
+def test_a_ref_that_points_to_one_without_a_commit_has_none(board):
+    ws = board()
+    git(ws, "symbolic-ref", "refs/heads/main", "refs/heads/other")
+    assert refs.head(ws) is None
+
+
+def test_a_clone_whose_folder_is_gone_is_not_taken_for_a_missing_git(board, monkeypatch):
+    ws = board()
+    ws.root.rename(ws.root.with_name("elsewhere"))
+    with pytest.raises(GitFailed, match="not there any more"):
+        ws.git.run("status")
+    ws.root.with_name("elsewhere").rename(ws.root)
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(GitFailed, match="not installed"):
+        board().git.run("status")

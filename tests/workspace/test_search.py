@@ -1,10 +1,12 @@
 """Search: the same answer from git grep, from the index and from a plain look at every file."""
 
 import contextlib
+import fcntl
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cohabit.errors import BadArgs
+from cohabit.errors import BadArgs, PermissionDenied
 from cohabit.workspace.clone.tree import is_git
 from cohabit.workspace.searching import finder as finder_module
 from cohabit.workspace.searching import mirror as mirror_module
@@ -252,9 +254,14 @@ class Neighbour:
 
 @pytest.mark.parametrize("watching", [True, False])
 def test_the_index_finds_what_is_there_whatever_the_neighbour_does(
-    watching: bool, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+    watching: bool,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+    need: Callable[[str], Path],
 ) -> None:
-    if not watching:
+    if watching:
+        need("inotify")
+    else:
         monkeypatch.setattr(mirror_module, "is_local", lambda root: False)
     monkeypatch.setattr(mirror_module, "LARGEST", 120)
 
@@ -505,3 +512,46 @@ def test_only_file_systems_of_this_kernel_are_watched(tmp_path: Path, monkeypatc
     assert not watch.is_local(tmp_path / "board")
     assert watch.is_local(tmp_path / "disk" / "board")
     assert watch.is_local(real("/srv/board"))
+
+
+def test_a_line_longer_than_all_that_git_may_print_is_cut_and_does_not_hold_up_anything(board):
+    ws = board()
+    ws.tree.write("long.md", b"needle" + b"y" * (search.MOST_BYTES + 1000))
+    found = search.grep(ws, b"needle", None, 10)
+    assert found.more
+    assert found.matches == []
+
+
+def test_closing_does_not_wait_for_another_process_that_holds_the_clone(
+    ws: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits, held = threading.Event(), ws.lock.held
+
+    def noted(*seconds: float) -> contextlib.AbstractContextManager[None]:
+        waits.set()
+        return held(*seconds)
+
+    monkeypatch.setattr(ws.lock, "held", noted)
+    with open(ws.own / "lock", "rb") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        ws.finder.start()
+        waits.wait()
+        closing = threading.Thread(target=ws.finder.close)
+        closing.start()
+        closing.join(10)
+        assert not closing.is_alive()
+
+
+@pytest.mark.parametrize("wrong", [PermissionDenied("its configuration starts programs"), OSError(5, "disk")])
+def test_a_clone_that_is_not_to_be_used_ends_the_work_in_the_background_quietly(
+    ws: Workspace, monkeypatch: pytest.MonkeyPatch, wrong: Exception
+) -> None:
+    def refuse(seconds: float) -> None:
+        raise wrong
+
+    loud: list[object] = []
+    monkeypatch.setattr(threading, "excepthook", loud.append)
+    monkeypatch.setattr(ws.lock, "held", refuse)
+    ws.finder.start()
+    ws.finder.wait()
+    assert not loud

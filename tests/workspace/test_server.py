@@ -516,3 +516,15 @@ def test_a_server_that_cannot_open_its_session_ends_instead_of_answering_nothing
     wired.call(1, "echo")
     wired.thread.join(30)
     assert not wired.thread.is_alive()
+
+
+def test_half_a_character_is_answered_by_its_id(wired: Wired) -> None:
+    wired.shake_hands()
+    wired.raw(
+        b'{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"echo","arguments":{"text":"x\\ud800"}}}\n'
+    )
+    assert wired.read()["id"] == 7
+    wired.raw(b'{"jsonrpc":"2.0","id":"\\ud800","method":"nothing/\\udc00"}\n')
+    assert wired.read()["error"]["code"] == -32601
+    wired.raw(b'{"jsonrpc":"2.0","id":8,"method":"ping","params":{"x":NaN}}\n')
+    assert wired.read()["error"]["code"] == -32700

@@ -2,6 +2,7 @@
 
 import json
 import threading
+from typing import Any
 
 import pytest
 
@@ -58,7 +59,9 @@ def test_identity_is_asked_at_every_call_and_needs_the_client(clone):
     ann = clone("ann")
     nobody = Session(ann.home, {"HOME": ann.environ["HOME"]}, now=ann.now)
     nobody.client = "Claude Code 2"
-    assert nobody.call("workspace_info", {})["agent_id"] == ""
+    info = nobody.call("workspace_info", {})
+    assert info["agent_id"] == ""
+    assert "identity.claude-code.json" in info["note"], "it says what would help"
     with pytest.raises(BadArgs, match=r"client: claude-code.*identity\.claude-code\.json"):
         nobody.call("journal_append", {"summary": "x"})
     who = {"user_slug": "ann", "agent_name": "Ann", "agent_email": "ann@example.org"}
@@ -153,3 +156,29 @@ def test_a_session_of_one_workspace_reaches_no_other(clone):
             member.call(name, args)
     member.close()
     assert ann.call("status", {})["clean"], "whoever opened it closes it"
+
+
+def test_a_working_folder_that_is_gone_disturbs_nothing(tmp_path, monkeypatch):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    session = Session(tmp_path / "home", {"HOME": str(tmp_path)})
+    assert session.call("workspace_list", {}) == {"active_workspace": None, "workspaces": []}
+    with pytest.raises(UnknownCommand):
+        session.call("nosuch", {})
+
+
+def test_arguments_nested_beyond_reason_are_refused(tmp_path):
+    nested: list[Any] = []
+    for _ in range(100_000):
+        nested = [nested]
+    with pytest.raises(BadArgs, match="nested"):
+        Session(tmp_path, {"HOME": str(tmp_path)}).call("workspace_switch", {"name": nested})
+
+
+def test_signing_that_is_set_up_while_a_session_runs_holds_from_the_next_call_on(clone):
+    ann = clone("ann")
+    assert "verified" not in ann.call("log", {})["commits"][0]
+    (ann.home / "allowed_signers").write_text("")
+    assert ann.call("log", {})["commits"][0]["verified"] is None

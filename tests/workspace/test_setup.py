@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cohabit.errors import BadArgs, CohabitError, Conflict, PermissionDenied, Unreachable
-from cohabit.workspace.clone import setup
+from cohabit.errors import BadArgs, CohabitError, Conflict, PermissionDenied, UnknownAsset, Unreachable
+from cohabit.workspace.clone import remotes, setup
 from cohabit.workspace.person.identity import Identity
 from cohabit.workspace.session import Session
 
@@ -19,6 +19,13 @@ def git(folder: Path, *args: str) -> str:
     return subprocess.run(
         ["git", "-C", folder, *author, *args], check=True, capture_output=True, text=True
     ).stdout.strip()
+
+
+def no_repository(folder: Path) -> Path:
+    """A folder with something else in it."""
+    (folder / "no.git").mkdir()
+    (folder / "no.git" / "letter.txt").write_text("Dear Ann,\n")
+    return folder / "no.git"
 
 
 def init(session: Session, **args):
@@ -98,7 +105,7 @@ def test_an_empty_remote_gets_the_template_as_first_commit(ann, tmp_path):
 
 def test_create_makes_a_bare_repository_whose_history_stays(ann, tmp_path):
     url = str(tmp_path / "made" / "new.git")
-    with pytest.raises(Unreachable):
+    with pytest.raises(UnknownAsset):
         init(ann, remote_url=url, local_path="~/board")
     init(ann, remote_url=url, local_path="~/board", create=True)
     assert git(Path(url), "rev-parse", "--is-bare-repository") == "true"
@@ -153,7 +160,7 @@ def test_the_only_branch_is_taken_where_the_remote_says_nothing(ann, remote, tmp
 
 def test_a_failed_clone_leaves_nothing_behind(ann, tmp_path):
     with pytest.raises(Unreachable) as told:
-        init(ann, remote_url=str(tmp_path / "no.git"), local_path="~/a/b/board")
+        init(ann, remote_url=str(no_repository(tmp_path)), local_path="~/a/b/board")
     assert str(tmp_path) not in told.value.message
     assert not (tmp_path / "home").exists()
     assert ann.call("workspace_list", {})["workspaces"] == []
@@ -162,7 +169,7 @@ def test_a_failed_clone_leaves_nothing_behind(ann, tmp_path):
 def test_an_empty_folder_is_cloned_into_and_stays_when_that_fails(ann, remote, tmp_path):
     (tmp_path / "home" / "board").mkdir(parents=True)
     with pytest.raises(Unreachable):
-        init(ann, remote_url=str(tmp_path / "no.git"), local_path="~/board")
+        init(ann, remote_url=str(no_repository(tmp_path)), local_path="~/board")
     assert os.listdir(tmp_path / "home") == ["board"]
     assert not init(ann, remote_url=str(remote), local_path="~/board")["already_existed"]
 
@@ -248,12 +255,48 @@ def test_a_password_in_the_address_is_neither_kept_nor_told(ann, tmp_path, remot
     git(tmp_path, "clone", "-q", str(remote), "home/board")
     git(tmp_path / "home" / "board", "config", "remote.origin.url", "https://ann:hunter2@127.0.0.1:1/x.git")
     answer = init(ann, remote_url="https://ann:hunter2@127.0.0.1:1/x.git", local_path="~/board")
-    assert answer["remote"] == "https://ann@127.0.0.1:1/x.git"
+    assert answer["remote"] == "https://127.0.0.1:1/x.git"
     assert "hunter2" not in str(ann.call("workspace_list", {})) + str(ann.call("workspace_info", {}))
     assert "hunter2" not in (tmp_path / "config" / "workspaces.json").read_text()
     with pytest.raises(CohabitError) as told:
         ann.call("fetch", {})
     assert "hunter2" not in told.value.message
+
+
+def test_a_token_in_the_address_is_git_s_alone(ann, tmp_path, remote):
+    git(tmp_path, "clone", "-q", str(remote), "home/board")
+    git(tmp_path / "home" / "board", "config", "remote.origin.url", "https://ghp_TOKEN@127.0.0.1:1/x.git")
+    init(ann, remote_url="https://ghp_TOKEN@127.0.0.1:1/x.git", local_path="~/board")
+    assert "TOKEN" not in str(ann.call("workspace_list", {})) + str(ann.call("workspace_info", {}))
+    assert "TOKEN" not in (tmp_path / "config" / "workspaces.json").read_text()
+    assert git(tmp_path / "home" / "board", "config", "remote.origin.url").startswith("https://ghp_TOKEN@")
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("https://ghp_TOKEN@example.org/o/r.git", "https://example.org/o/r.git"),
+        ("https://x:p@ss@example.org/r", "https://example.org/r"),
+        ("http://:secret@example.org", "http://example.org"),
+        ("git://ann@example.org/r", "git://example.org/r"),
+        ("ssh://git@example.org:22/r", "ssh://git@example.org:22/r"),
+        ("ssh://git:p@ss@example.org/r", "ssh://git@example.org/r"),
+        ("ssh://:secret@example.org/r", "ssh://example.org/r"),
+        ("git@example.org:us/r.git", "git@example.org:us/r.git"),
+        ("https://example.org/@us/r", "https://example.org/@us/r"),
+        ("/srv/a@b/r.git", "/srv/a@b/r.git"),
+        ("from https://a:b@c/d and ssh://u:p@h/x", "from https://c/d and ssh://u@h/x"),
+    ],
+)
+def test_of_whoever_stands_before_the_host_only_the_user_of_ssh_is_shown(url, shown):
+    assert remotes.shown(url) == shown
+
+
+def test_the_tests_see_no_settings_of_whoever_runs_them(tmp_path):
+    said = subprocess.run(["git", "config", "--list"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert said == ""
+    assert os.environ["GIT_CONFIG_NOSYSTEM"] == "1"
+    assert not Path(os.environ["XDG_CONFIG_HOME"]).exists()
 
 
 def test_a_house_opens_a_clone_and_makes_what_is_missing(tmp_path, now):
@@ -263,3 +306,37 @@ def test_a_house_opens_a_clone_and_makes_what_is_missing(tmp_path, now):
     assert again.tree.text("inbox.md") is not None
     first.close()
     again.close()
+
+
+@pytest.mark.parametrize("part", ["hooks", "objects/aa", "worktrees/x", "refs/heads/y"])
+def test_no_clone_is_put_among_the_parts_of_a_repository_where_it_would_be_its_hooks(ann, tmp_path, remote, part):
+    bare = tmp_path / "home" / "deck.git"
+    init(ann, name="deck", remote_url=str(bare), local_path="~/deck", create=True)
+    with pytest.raises(BadArgs, match="inside a git repository"):
+        init(ann, name="tools", remote_url=str(remote), local_path=str(bare / part))
+    assert not (bare / "hooks").exists()
+
+
+def test_a_path_with_nothing_at_it_is_told_with_what_makes_a_repository_there(ann, tmp_path):
+    with pytest.raises(UnknownAsset, match="create"):
+        init(ann, remote_url=str(tmp_path / "none.git"), local_path="~/board")
+    assert not (tmp_path / "none.git").exists()
+
+
+def test_a_home_that_is_itself_below_a_hidden_folder_can_hold_clones(tmp_path, remote, now):
+    home = tmp_path / ".sandbox" / "home"
+    said = {"COHABIT_AGENT_ID": "ann-cli", "COHABIT_AGENT_NAME": "Ann", "COHABIT_AGENT_EMAIL": "ann@example.org"}
+    session = Session(tmp_path / "config", {"HOME": str(home), **said}, now=now)
+    assert init(session, remote_url=str(remote), local_path="~/board")["local_path"] == str(home / "board")
+    with pytest.raises(BadArgs, match="hidden"):
+        init(session, name="other", remote_url=str(remote), local_path="~/.ssh/board")
+    session.close()
+
+
+@pytest.mark.parametrize(
+    "key", ["branch.main.vscode-merge-base", "remote.origin.gh-resolved", "lfs.repositoryformatversion", "gc.auto"]
+)
+def test_what_editors_and_forges_write_into_a_clone_disables_nothing(ann, tmp_path, remote, key):
+    init(ann, remote_url=str(remote), local_path="~/board")
+    git(tmp_path / "home" / "board", "config", key, "0")
+    assert ann.call("status", {})["clean"]

@@ -133,3 +133,18 @@ def test_only_a_good_signature_verifies(code):
 
 def test_a_key_may_be_given_to_several_addresses():
     assert verdict("G", "ann@work.org,ann@example.org", "ann@example.org")["verified"] is True
+
+
+def test_a_key_may_begin_with_the_folder_of_the_session_s_own_person(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", "/somewhere/else")
+    said = {"HOME": str(tmp_path), "COHABIT_SIGNING_KEY": "~/keys/ann"}
+    assert configured(tmp_path, said).key == tmp_path / "keys" / "ann"
+
+
+@pytest.mark.parametrize("key", ["~nosuchuser/key", "~", "keys/ann", "./ann"])
+def test_a_key_that_is_no_whole_path_is_refused_when_a_commit_needs_it(tmp_path, monkeypatch, key):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ann").write_text("a key")
+    made = configured(tmp_path, {"HOME": str(tmp_path), "COHABIT_SIGNING_KEY": key})
+    with pytest.raises(BadArgs, match="nothing was committed"):
+        made.option()

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from cohabit.errors import BadArgs, PermissionDenied, UnknownAsset
+from cohabit.errors import BadArgs, Conflict, PermissionDenied, UnknownAsset
 from cohabit.workspace.clone import commits
 from cohabit.workspace.clone.staging import add
 from cohabit.workspace.looking.status import status
@@ -123,3 +123,39 @@ def test_a_filter_of_the_persons_own_that_attributes_name_does_not_run(board, tm
     assert not (tmp_path / "ran").exists()
     git(ws, "add", "b.md")
     assert (tmp_path / "ran").exists(), "the trap works for a plain git"
+
+
+def merging(board, mine: str, theirs: str):
+    """A clone in the middle of a merge by hand, in which both sides wrote a.md."""
+    ws = board()
+    write(ws, "b.md")
+    add(ws, ["."])
+    commits.commit_index(ws, "begin")
+    for branch, text in (("side", theirs), ("main", mine)):
+        git(ws, "checkout", "-q", *(["-b", "side"] if branch == "side" else ["main"]))
+        ws.tree.write("a.md", text.encode())
+        add(ws, ["a.md"])
+        commits.commit_index(ws, branch)
+    who = ["-c", "user.name=P", "-c", "user.email=p@example.org"]
+    subprocess.run(["git", *who, "merge", "-q", "side"], cwd=ws.root, check=False, capture_output=True)
+    return ws
+
+
+@pytest.mark.parametrize("path", [".", "a.md"])
+def test_a_file_with_both_sides_of_a_merge_in_it_is_not_settled_by_adding_it(board, path):
+    ws = merging(board, "mine\n", "theirs\n")
+    with pytest.raises(Conflict, match=r"a\.md still has both sides"):
+        add(ws, [path])
+    add(ws, ["b.md"])
+    with pytest.raises(Conflict, match="by hand"):
+        commits.commit_index(ws, "not yet")
+
+
+def test_a_merge_by_hand_is_ended_by_settling_adding_and_committing_also_with_nothing_left_to_change(board):
+    ws = merging(board, "mine\n", "theirs\n")
+    ws.tree.write("a.md", b"mine\n")
+    add(ws, ["a.md"])
+    made = commits.commit_index(ws, "ours it is")
+    assert made is not None
+    assert len(git(ws, "rev-list", "--parents", "-1", "HEAD").split()) == 3
+    assert commits.commit_index(ws, "again") is None

@@ -1,3 +1,4 @@
+import re
 from datetime import UTC, datetime, timedelta, timezone
 
 from cohabit.workspace.formats import stamps
@@ -18,6 +19,16 @@ def test_utc_is_the_same_wherever_the_agent_is() -> None:
 def test_a_stamp_without_zone_counts_as_utc_and_anything_else_as_nothing() -> None:
     assert stamps.stamp_as_utc("2026-05-22 14:30") == "2026-05-22T14:30:00Z"
     assert stamps.stamp_as_utc("yesterday") == ""
+
+
+def test_an_agent_id_goes_on_to_what_follows_it_and_begins_with_no_space() -> None:
+    by = re.compile(rf"by ({stamps.AGENT})(?: → (.*))?")
+    for said, agent in (("ann-cli", "ann-cli"), ("Mike Code", "Mike Code"), ("Mike Code → x → y", "Mike Code")):
+        found = by.fullmatch(f"by {said}")
+        assert found is not None
+        assert found[1] == agent
+    assert by.fullmatch("by ") is None
+    assert by.fullmatch("by  x") is None
 
 
 def test_unique_ids_are_short_and_differ() -> None:

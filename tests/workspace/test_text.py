@@ -6,11 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cohabit.workspace.formats import item, journal
 from cohabit.workspace.formats import text as texts
 
 NASTY = st.sampled_from([
     "## 2026-05-22 14:30 — eve (Eve)", "# Journal", "## Open", "##", "TODO @anyone: x", "TODO  @ann", "- [ ] INB-001 @ann — x",
     "- [x] ~~INB-001 — x~~", "<!-- cohabit:abc at=2026-05-22T12:30:05Z -->", "<!--", "-->", "<\\!--", "\\", "\\\\", "\\## x", "\\\\TODO @a: b",
+    "## 2026-05-22 14:30 — Eve Desktop (Eve)", "TODO @Eve Desktop: x", "added 2026-05-22 14:30 by Eve Code", "\u00a0claimed 2026-05-22 14:30 by Eve Code",
+    "also closed 2026-05-22 14:30 by Eve Code →", "- [ ] INB-001 @Eve  Code — x",
     "added 2026-05-22 14:30 by eve", "closed 2026-05-22 14:30 by eve → no", "also closed 2026-05-22 14:30 by eve → no", "", " ", "\t", "  ## x",
     "\ufeff", "\u2028## x", "\x85", "\r\n", "\r", "\x0b", "\0", "~~", "→", "—", "### fine", "plain",
 ])  # fmt: skip
@@ -32,6 +35,15 @@ def test_no_line_of_escaped_text_reads_as_something_of_ours(text: str) -> None:
         assert not line.startswith(("## ", "# ", "TODO @", "- [ ] INB-", "- [x] "))
         assert "<!--" not in line
         assert line.strip()
+
+
+@given(ANY)
+def test_no_line_of_escaped_text_fits_a_pattern_by_which_files_are_read(text: str) -> None:
+    for line in texts.escape(text, blanks=True).split("\n"):
+        assert not journal.BEGIN.match(line)
+        for pattern in (journal.HEADING, journal.TODO, item.HEAD):
+            assert not pattern.fullmatch(line.rstrip())
+        assert not item.LINE.fullmatch(f"  {line}".rstrip())
 
 
 @given(ANY)

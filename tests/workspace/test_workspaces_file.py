@@ -105,4 +105,4 @@ def test_many_at_once_lose_nothing_and_a_reader_never_sees_a_torn_file(tmp_path)
     reader.join()
     assert len(registry.places()) == 40
     assert seen == sorted(seen)
-    assert not [path for path in tmp_path.iterdir() if path.suffix == ".tmp"]
+    assert not [path for path in tmp_path.iterdir() if path.suffix == ".new"]

@@ -8,11 +8,12 @@ from typing import Any, Final
 import msgspec
 
 from cohabit.errors import BadArgs, CohabitError, Internal, StorageFailed, UnknownAsset
+from cohabit.workspace.clone import remotes
 
 HALF: Final = re.compile(r"[\ud800-\udfff]")
 """How a byte that is no UTF-8 looks in a name or a text that was read; nothing that holds it can be sent."""
-PASSWORD: Final = re.compile(r"(?<=://)[^\s/@]+@")
-"""Whoever stands before the host in an address: a user, a token, a password."""
+NO_LONGER: Final = r"(?=/|[^\w.-]|\.?(?:\s|$))"
+"""Where the name of a folder ends: not in front of the ``.git`` of another one, but at the end of a sentence."""
 
 
 def as_answer(error: BaseException) -> dict[str, Any]:
@@ -60,10 +61,10 @@ def cleaned(error: CohabitError, places: Iterable[tuple[str, str]]) -> CohabitEr
 
 
 def clean(text: str, known: Iterable[tuple[str, str]] = ()) -> str:
-    """``text`` with each place replaced by its word, and nobody before the host of an address."""
+    """``text`` with each place replaced by its word, and addresses as they may be shown."""
     for path, word in known:
-        text = re.sub(rf"{re.escape(path)}(?=/|\W|$)", word, text)
-    return PASSWORD.sub("", text)
+        text = re.sub(rf"{re.escape(path)}{NO_LONGER}", word, text)
+    return remotes.shown(text)
 
 
 def _cleaned(value: Any, known: list[tuple[str, str]]) -> Any:

@@ -4,8 +4,8 @@ import fcntl
 import json
 import os
 import traceback
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -53,15 +53,22 @@ class Calls:
 
     def write(self, call: Call) -> None:
         with suppress(OSError):
-            fd = self._open()
-            try:
-                if os.fstat(fd).st_size >= self.largest:
-                    self._put_aside(fd)
-                    os.close(fd)
-                    fd = self._open()
-                os.write(fd, call.line())  # one write, so that lines of several processes do not mix
-            finally:
-                os.close(fd)
+            line = call.line()
+            with self._opened() as fd:
+                if os.fstat(fd).st_size < self.largest:
+                    os.write(fd, line)  # one write, so that lines of several processes do not mix
+                    return
+                self._put_aside(fd)
+            with self._opened() as fd:
+                os.write(fd, line)
+
+    @contextmanager
+    def _opened(self) -> Iterator[int]:
+        fd = self._open()
+        try:
+            yield fd
+        finally:
+            os.close(fd)
 
     def _open(self) -> int:
         how = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC

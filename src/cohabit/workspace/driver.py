@@ -8,11 +8,12 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from cohabit.workspace.clone.git import Done
     from cohabit.workspace.workspace import Workspace
 
 KEY: Final = "merge.cohabit.driver"
@@ -20,14 +21,18 @@ CALL: Final = "-P -m cohabit.workspace.driver %O %A %B %P"
 COMMAND: Final = f"{shlex.quote(sys.executable)} {CALL}"
 OURS: Final = re.compile(rf"(?:[\w./+@-]+|'[^'\n]+') {re.escape(CALL)}")
 """This command, also as another installation writes it."""
-ATTRIBUTES: Final = """\
-# Written by cohabit: these files are merged by entry, and no pulled .gitattributes chooses another merge.
-* !merge
-journal.md merge=cohabit
-inbox.md merge=cohabit
-journal-archive/*.md merge=cohabit
-.pointers/*.json merge=cohabit
-"""
+INBOX: Final = "inbox.md"
+ORIGIN: Final = "refs/remotes/origin/"
+MOST_BRANCHES: Final = 100
+"""Of the remote, in which numbers are looked for: those that were worked on last."""
+OUR_FILES: Final = ("journal.md", "inbox.md", "journal-archive/*.md", ".pointers/*.json")
+ATTRIBUTES: Final = "".join(
+    (
+        "# Written by cohabit: merged by entry, and kept as they are, whatever a pulled .gitattributes says.\n",
+        "* !merge !working-tree-encoding\n",
+        *(f"{path} merge=cohabit !ident !filter\n" for path in OUR_FILES),
+    )
+)
 
 
 # -- setting up -----------------------------------------------------------------------------------
@@ -75,7 +80,7 @@ def main(args: Sequence[str]) -> int:
     path = args[3]
     if not merge.is_protocol(path):
         return 1
-    merged = merge.merge_file(path, base or None, ours, theirs, _pushed(path))
+    merged = merge.merge_file(path, base or None, ours, theirs, _pushed() if path == INBOX else {})
     Path(args[1]).write_bytes((merged.text or "").encode(errors="surrogateescape"))
     for one in merged.renumbered:
         _say(f"{one.old} is now {one.new} ({one.title}): its number was taken. Mend it where you mention it.")
@@ -88,24 +93,40 @@ def _say(line: str) -> None:
     print(line, file=sys.stderr)  # noqa: T201  (git shows it to the person)
 
 
-def _pushed(path: str) -> set[str]:
-    """The items that the remote has, as far as this clone knows: in a rebase, "ours" are the others."""
-    from cohabit.workspace.clone.git import Git
+def _pushed() -> dict[str, str]:
+    """The items that the remote has on any branch, as far as this clone knows, and their numbers.
+
+    Which side comes from there cannot be told: in a rebase "ours" are the others, in a stash neither side is. Where two
+    branches have one number for two items, the branch that the clone was made for is right: that is the board.
+    """
     from cohabit.workspace.merging import merge
 
-    if path != "inbox.md" or not Path(".git").is_dir():
-        return set()
-    name = f"refs/remotes/origin/{_branch()}:{path}"
-    return merge.item_keys(Git(Path.cwd()).run("cat-file", "blob", name, ok=(0, 128)).text)
+    pushed: dict[str, str] = {}
+    for text in _inboxes_of_the_remote():
+        taken = set(pushed.values())
+        pushed |= {key: id_ for key, id_ in merge.item_ids(text).items() if key not in pushed and id_ not in taken}
+    return pushed
 
 
-def _branch() -> str:
-    """The branch that is worked on, also in the middle of a rebase."""
-    for name in ("rebase-merge/head-name", "rebase-apply/head-name", "HEAD"):
-        place = Path(".git", name)
-        if place.exists():
-            return place.read_text().strip().removeprefix("ref: ").removeprefix("refs/heads/")
-    return "main"
+def _inboxes_of_the_remote() -> Iterator[str]:
+    """Each inbox that a branch of the remote has, the one of the board first."""
+    known = _git("config", "--get-regexp", r"^branch\..*\.merge$").text.splitlines()
+    recent = _git(
+        "for-each-ref", f"--count={MOST_BRANCHES}", "--sort=-committerdate", "--format=%(refname)", ORIGIN
+    ).text.split()
+    board = [line.rpartition(" ")[2].replace("refs/heads/", ORIGIN, 1) for line in known[:1]]
+    names = "".join(f"{name}:{INBOX}\n" for name in (*board, *recent))
+    found = _git("cat-file", "--batch-check=%(objecttype) %(objectname)", stdin=names.encode()).text
+    for blob in dict.fromkeys(re.findall("^blob ([0-9a-f]+)$", found, re.MULTILINE)):
+        yield _git("cat-file", "blob", blob).out.decode(errors="surrogateescape")
+
+
+def _git(*args: str, stdin: bytes = b"") -> "Done":
+    """Git where it called us from: at the top of a work tree, whose ``.git`` may be a file or lie elsewhere."""
+    from cohabit.workspace.clone.git import Git
+
+    elsewhere = {"GIT_DIR": os.environ["GIT_DIR"]} if "GIT_DIR" in os.environ else None
+    return Git(Path.cwd()).run(*args, stdin=stdin, ok=(0, 1, 128), extra=elsewhere)
 
 
 if __name__ == "__main__":

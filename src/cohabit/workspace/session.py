@@ -1,6 +1,5 @@
 """Who asks, and which workspace is meant: what one process knows from call to call."""
 
-import os
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -31,7 +30,7 @@ class Session:
     """One server, one command line, one member of a house. Closing it closes what it opened.
 
     The active workspace is this process's own: it is taken from the file when it is first needed, and from then on
-    only ``switch`` changes it.
+    only ``switch`` and ``use`` change it.
     """
 
     def __init__(
@@ -53,6 +52,7 @@ class Session:
         self._open: dict[Place, Workspace] = {}
         self._guard = threading.RLock()
         self._calls = Calls(home / "logs")
+        self._cwd = config.cwd()
 
     @classmethod
     def of(cls, workspace: Workspace, profile: Profile = "full") -> "Session":
@@ -86,7 +86,7 @@ class Session:
 
     @property
     def active(self) -> str | None:
-        """The name of this process's active workspace. Asked for once, it stays until ``switch``."""
+        """The name of this process's active workspace. Asked for once, it stays until ``switch`` or ``use``."""
         with self._guard:
             if self._active is None:
                 self._active = self.registry.default()
@@ -99,6 +99,12 @@ class Session:
             self.registry.set_default(name)
             self._active = name
 
+    def use(self, name: str) -> None:
+        """Make ``name`` active here, and nowhere else."""
+        with self._guard:
+            self.registry.place(name)
+            self._active = name
+
     def workspace(self) -> Workspace:
         """The active workspace of this process, opened."""
         if self._only is not None:
@@ -109,10 +115,10 @@ class Session:
             place = self.registry.place(self.active)
             if place not in self._open:
                 root = config.expanded(place.local_path, self.environ)
-                opened = Workspace(place.name, root, place.remote, self.identity, self.now)
-                opened.signing = signing.configured(self.home, self.environ, self._client())
-                self._open[place] = opened
-            return self._open[place]
+                self._open[place] = Workspace(place.name, root, place.remote, self.identity, self.now)
+            opened = self._open[place]
+            opened.signing = signing.configured(self.home, self.environ, self._client())
+            return opened
 
     # -- who --------------------------------------------------------------------------------------
     def identity(self) -> Identity:
@@ -129,7 +135,7 @@ class Session:
             return None
 
     def _client(self) -> str | None:
-        return client(self.environ, self.client, os.getcwd())
+        return client(self.environ, self.client, self._cwd)
 
     def close(self) -> None:
         with self._guard:
@@ -141,7 +147,7 @@ class Session:
         """Folders of this machine that no error may name, each with the word for it."""
         with self._guard:
             used = [*self._open.values(), *([self._only] if self._only else [])]
-        places = [(str(self.home), "the config folder"), (str(config.person(self.environ)), "~"), (os.getcwd(), ".")]
+        places = [(str(self.home), "the config folder"), (str(config.person(self.environ)), "~"), (self._cwd, ".")]
         for workspace in used:
             places += [(str(workspace.root), "."), (workspace.remote, "the remote")]
         return places

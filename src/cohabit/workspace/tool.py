@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_args, get_
 import msgspec
 
 from cohabit.errors import BadArgs, UnknownCommand
+from cohabit.workspace.answers import HALF
 
 if TYPE_CHECKING:
     from cohabit.workspace.session import Session
@@ -48,12 +49,14 @@ class Tool:
 
     def call(self, session: "Session", args: Mapping[str, Any]) -> Answer:
         """Check the arguments and run. Unknown arguments are ignored, as the earlier tool does."""
-        if not _is_usable(dict(args)):
-            raise BadArgs(f"{self.name}: an argument has half of a character in it (a lone surrogate), or a mad number")
         try:
+            if not _is_usable(dict(args)):
+                raise BadArgs(f"{self.name}: half a character in an argument (a lone surrogate), or a mad number")
             given = msgspec.convert(dict(args), self.args)
         except msgspec.ValidationError as wrong:
             raise BadArgs(f"{self.name}: {wrong}") from None
+        except RecursionError:
+            raise BadArgs(f"{self.name}: the arguments are nested too deeply") from None
         named = {field: getattr(given, field) for field in self.args.__struct_fields__}
         if self.on == "session":
             return self.run(session, **named)
@@ -97,7 +100,7 @@ def find(name: str, profile: Profile = "full") -> Tool:
 def _is_usable(value: Any) -> bool:
     """JSON can hold texts that are no UTF-8 and numbers that no system call takes; no file and no answer can."""
     if isinstance(value, str):
-        return value.isascii() or not any("\ud800" <= c <= "\udfff" for c in value)
+        return value.isascii() or not HALF.search(value)
     if isinstance(value, int):
         return abs(value) < 2**53
     if isinstance(value, dict):

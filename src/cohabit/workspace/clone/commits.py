@@ -4,6 +4,7 @@ The author is the agent that calls, not whoever set up the clone. The message be
 the trailer ``Agent: agent-id``, which tells two clients of one person apart.
 """
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 TRAILER: Final = "Agent"
 FORGED: Final = re.compile(rf"^(?=[ \t]*{TRAILER}[ \t]*:)", re.IGNORECASE | re.MULTILINE)
-TRAILERS: Final = re.compile(r"(?:[A-Za-z][A-Za-z0-9-]*: \S.*\n?)+")
+ANY_TRAILER: Final = re.compile(r"[A-Za-z][A-Za-z0-9-]*: \S.*")
 SUMMARY: Final = re.compile(
     r"^ (\d+) files? changed(?:, (\d+) insertions?\(\+\))?(?:, (\d+) deletions?\(-\))?$", re.MULTILINE
 )
@@ -51,7 +52,8 @@ def message_of(who: Identity, text: str) -> str:
         raise BadArgs("the commit message is blank: say in one line what you did")
     said = FORGED.sub("> ", said)
     last = said.rpartition("\n\n")[2]
-    gap = "\n" if last != said and TRAILERS.fullmatch(last) else "\n\n"
+    trailers = last != said and all(ANY_TRAILER.fullmatch(line) for line in last.split("\n"))
+    gap = "\n" if trailers else "\n\n"
     return f"{prefix} {said}{gap}{TRAILER}: {who.agent_id}\n"
 
 
@@ -67,7 +69,8 @@ def commit_tree(ws: "Workspace", tree: str, parents: Sequence[str], message: str
 def commit_index(ws: "Workspace", message: str) -> Committed | None:
     """Commit what is staged, and the caller's own pointer with it; None where nothing is staged."""
     message_of(ws.who, message)  # a blank message is refused before anything is looked at
-    if not _anything_staged(ws):
+    branch = refs.on_branch(ws)
+    if not _anything_staged(ws) and not in_a_merge(ws):
         return None
     pointer = own_pointer(ws)
     if pointer and not _is_tracked(ws, pointer):
@@ -78,7 +81,12 @@ def commit_index(ws: "Workspace", message: str) -> Committed | None:
     made = refs.head(ws)
     assert made is not None
     changes, insertions, deletions = (int(n or 0) for n in _summary(done.text))
-    return Committed(made, refs.branch(ws) or "HEAD", changes, insertions, deletions)
+    return Committed(made, branch, changes, insertions, deletions)
+
+
+def in_a_merge(ws: "Workspace") -> bool:
+    """Whether a person began a merge with plain git, which the next commit ends."""
+    return os.path.lexists(ws.root / ".git" / "MERGE_HEAD")
 
 
 def own_pointer(ws: "Workspace") -> str | None:

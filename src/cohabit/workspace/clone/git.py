@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from cohabit.errors import Busy, GitFailed, Unreachable
+from cohabit.workspace.answers import clean
 from cohabit.workspace.clone.hangup import HANGUP, Hangup
 from cohabit.workspace.limits import GIT_LOCK_SECONDS, LOCAL_SECONDS, NETWORK_SECONDS
 from cohabit.workspace.person.identity import Identity
@@ -50,6 +51,7 @@ FIXED: Final = {
     "push.recurseSubmodules": "no",
     "push.followTags": "false",
     "fetch.writeCommitGraph": "false",
+    "fetch.showForcedUpdates": "true",  # see origin.fetch
     "init.defaultBranch": "main",
     "protocol.allow": "never",
     "protocol.file.allow": "always",
@@ -166,7 +168,9 @@ class Git:
                 start_new_session=True,  # no terminal, so nothing can ask for a password there
                 pass_fds=() if self.lock_fd is None or network else (self.lock_fd,),
             )
-        except FileNotFoundError:
+        except FileNotFoundError as wrong:
+            if wrong.filename != "git":
+                raise GitFailed("the folder of this workspace is not there any more") from None
             raise GitFailed("git is not installed, or not on the PATH; install git 2.38 or newer") from None
         with process, _ended_by(HANGUP.get() if network else None, process):
             try:
@@ -218,7 +222,7 @@ def as_author(who: Identity) -> dict[str, str]:
 def failure(command: str, done: Done, root: Path, *, network: bool) -> GitFailed | Unreachable | Busy:
     """What went wrong, in git's own words, without paths of this machine."""
     said = done.err.strip() or done.text.strip() or f"exit code {done.code}"
-    said = said.replace(f"{root}/", "").replace(str(root), ".")[:2_000]
+    said = clean(said.replace(f"{root}/", ""), [(str(root), ".")])[:2_000]
     low = said.lower()
     if network and any(sign in low for sign in UNREACHABLE):
         return Unreachable(f"the remote does not answer: {said}")

@@ -12,6 +12,8 @@ import zlib
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from cohabit.errors import GitFailed
+
 if TYPE_CHECKING:
     from cohabit.workspace.workspace import Workspace
 
@@ -32,21 +34,21 @@ class Entry(NamedTuple):
 
 def read(ws: "Workspace", names: Iterable[str]) -> dict[str, bytes]:
     """The objects by the names that git knows (a sha, ``commit:path``); what is not there is left out."""
-    wanted = list(dict.fromkeys(name for name in names if "\n" not in name))
+    wanted = list(dict.fromkeys(names))
     if not wanted:
         return {}
-    asked = "".join(f"{name}\n" for name in wanted)
-    out = memoryview(ws.git.run("cat-file", "--batch", stdin=os.fsencode(asked)).out)
+    asked = [os.fsencode(name) for name in wanted]  # each ended by NUL: a path may have a newline in it
+    out = memoryview(ws.git.run("cat-file", "--batch", "-z", stdin=b"".join(b"%s\0" % name for name in asked)).out)
     found, at = {}, 0
-    for name in wanted:
-        end = _line_end(out, at)
-        head = bytes(out[at:end]).split(b" ")
+    for name, raw in zip(wanted, asked, strict=True):
+        repeated = out[at : at + len(raw)] == raw  # of what is missing git says the name again, newlines and all
+        end = _line_end(out, at + len(raw) * repeated)
+        size = bytes(out[at:end]).rpartition(b" ")[2]
         at = end + 1
-        if head[-1] in (b"missing", b"ambiguous"):
+        if not size.isdigit():  # missing, ambiguous, a submodule: a word stands in its place
             continue
-        size = int(head[-1])
-        found[name] = bytes(out[at : at + size])
-        at += size + 1
+        found[name] = bytes(out[at : at + int(size)])
+        at += int(size) + 1
     return found
 
 
@@ -97,15 +99,17 @@ def with_entries(ws: "Workspace", tree: str, changes: Mapping[str, Entry | None]
     """A tree like ``tree`` in which each path of ``changes`` is that entry, or is not there. Returns its sha."""
     if not changes:
         return tree
-    known = read(ws, [tree, *(f"{tree}:{folder}" for folder in _folders(changes))])
-    return _rebuilt(ws, known, tree, "", changes) or write(ws, "tree", b"")
+    found = read(ws, [tree, *(f"{tree}:{folder}" for folder in _folders(changes))])  # at once, most likely all
+    known = {sha_of("tree", data): data for data in found.values()}
+    top = sha_of("tree", found[tree]) if tree in found else tree
+    return _rebuilt(ws, known, top, changes) or write(ws, "tree", b"")
 
 
 def _rebuilt(
-    ws: "Workspace", known: Mapping[str, bytes], tree: str, folder: str, changes: Mapping[str, Entry | None]
+    ws: "Workspace", known: Mapping[str, bytes], folder: str | None, changes: Mapping[str, Entry | None]
 ) -> str | None:
-    """The folder with its changes, None where nothing is left in it."""
-    entries = parse_tree(known.get(f"{tree}:{folder}" if folder else tree, b""))
+    """The tree ``folder`` (None: a new one) with its changes, None where nothing is left in it."""
+    entries = parse_tree(_tree(ws, known, folder)) if folder else {}
     below: dict[str, dict[str, Entry | None]] = {}
     for path, entry in changes.items():
         name, _, rest = path.partition("/")
@@ -116,15 +120,23 @@ def _rebuilt(
         else:
             entries[name] = entry
     for name, inner in below.items():
-        inside = f"{folder}/{name}" if folder else name
-        if name in entries and entries[name].mode != FOLDER_MODE and not any(inner.values()):
+        here = entries.get(name)
+        if here and here.mode != FOLDER_MODE and not any(inner.values()):
             continue  # a file where a folder was: there is nothing below it to take away
-        sha = _rebuilt(ws, known, tree, inside, inner)
+        sha = _rebuilt(ws, known, here.sha if here and here.mode == FOLDER_MODE else None, inner)
         if sha is None:
             entries.pop(name, None)
         else:
             entries[name] = Entry(FOLDER_MODE, sha)
     return write(ws, "tree", format_tree(entries)) if entries else None
+
+
+def _tree(ws: "Workspace", known: Mapping[str, bytes], sha: str) -> bytes:
+    """A tree by its sha. One that is missing is never taken for an empty one: all its files would be lost."""
+    data = known[sha] if sha in known else read(ws, [sha]).get(sha)
+    if data is None:
+        raise GitFailed(f"this clone has lost a part of its history, {sha}: your person can look with `git fsck`")
+    return data
 
 
 def parse_tree(data: bytes) -> dict[str, Entry]:
@@ -133,7 +145,7 @@ def parse_tree(data: bytes) -> dict[str, Entry]:
         space = data.index(b" ", at)
         zero = data.index(b"\0", space)
         name = os.fsdecode(data[space + 1 : zero])
-        entries[name] = Entry(data[at:space].decode(), data[zero + 1 : zero + 21].hex())
+        entries[name] = Entry(data[at:space].decode().lstrip("0"), data[zero + 1 : zero + 21].hex())
         at = zero + 21
     return entries
 

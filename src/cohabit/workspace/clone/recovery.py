@@ -5,7 +5,6 @@ alive then, except one that talks to the remote, which is waited for like a pers
 """
 
 import os
-import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,10 +16,12 @@ from cohabit.workspace.clone.intent import Intent
 if TYPE_CHECKING:
     from cohabit.workspace.workspace import Workspace
 
-LOCKS: Final = ("*.lock", "refs/**/*.lock", "info/*.lock", "logs/**/*.lock", "objects/info/**/*.lock", "cohabit/*.new")
-"""What a killed git leaves in ``.git``, and would take for another git at work."""
-DRAFT: Final = re.compile(r"\..+\.[0-9a-f]{8}\.tmp")
-"""What a killed write leaves beside the file; see tree."""
+LEFT: Final = (
+    "*.lock", "refs/**/*.lock", "info/*.lock", "logs/**/*.lock", "objects/info/**/*.lock",
+    "cohabit/.*.new", "cohabit/*.draft",
+)  # fmt: skip
+"""What a killed git leaves in ``.git``, and would take for another git at work; and what we write before it moves to
+its place (see ``tree`` and ``whole``)."""
 PATIENCE: Final = 10.0
 """How long a git that somebody else runs in this clone is waited for."""
 
@@ -55,14 +56,8 @@ def _finish(ws: "Workspace", intent: Intent) -> None:
 
 
 def _left_behind(root: Path, died: float) -> Iterator[Path]:
-    for pattern in LOCKS:
+    for pattern in LEFT:
         yield from (path for path in (root / ".git").glob(pattern) if _made_since(path, died))
-    for folder, names, files in os.walk(root):
-        if ".git" in names:
-            names.remove(".git")
-        for name in files:
-            if DRAFT.fullmatch(name) and _made_since(path := Path(folder, name), died):
-                yield path
 
 
 def _made_since(path: Path, died: float) -> bool:

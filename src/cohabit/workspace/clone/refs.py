@@ -7,7 +7,7 @@ second process to ask where ``HEAD`` is would nearly double that.
 import re
 from typing import TYPE_CHECKING, Final
 
-from cohabit.errors import BadArgs, UnknownAsset
+from cohabit.errors import BadArgs, Conflict, GitFailed, UnknownAsset
 
 if TYPE_CHECKING:
     from cohabit.workspace.workspace import Workspace
@@ -27,11 +27,22 @@ def branch(ws: "Workspace") -> str:
     return target.removeprefix(f"ref: {HEADS}")
 
 
+def on_branch(ws: "Workspace") -> str:
+    """The branch that commits go to and that is shared; raises Conflict where the clone is on none."""
+    name = branch(ws)
+    if not name:
+        raise Conflict(
+            "this clone is on no branch (a detached HEAD), where commits get lost: your person has to end that with "
+            "plain git, `git switch main`, or `git switch -c NAME` where there are commits to keep"
+        )
+    return name
+
+
 def head(ws: "Workspace") -> str | None:
     """The commit the clone stands on, in full, or None before the first one."""
     name = branch(ws)
     if name:
-        return _resolved(ws, HEADS + name)
+        return resolved(ws, HEADS + name)
     found = _file(ws, "HEAD")
     return found if found is not None and SHA.fullmatch(found) else None
 
@@ -39,7 +50,7 @@ def head(ws: "Workspace") -> str | None:
 def upstream(ws: "Workspace") -> str | None:
     """The commit that the remote's branch of the same name was at when it was last fetched, or None."""
     name = branch(ws)
-    return _resolved(ws, f"refs/remotes/origin/{name}") if name else None
+    return resolved(ws, f"refs/remotes/origin/{name}") if name else None
 
 
 def checked(text: str) -> str:
@@ -60,11 +71,19 @@ def unknown(text: str) -> UnknownAsset:
     )
 
 
-def _resolved(ws: "Workspace", ref: str) -> str | None:
-    found = _file(ws, ref) or _packed(ws, ref)
+def resolved(ws: "Workspace", ref: str) -> str | None:
+    """The commit that a ref of this clone names in full, or None."""
+    found = _file(ws, ref)
+    if found is None:  # not where it is empty: the packed one is older
+        found = _packed(ws, ref)
     if found is None or SHA.fullmatch(found):
         return found
-    # A ref that points to another one, or a file that a crash left empty: git knows what to make of it.
+    if not found.startswith("ref: "):
+        raise GitFailed(
+            f"the file .git/{ref} of this clone is broken, as when the power goes: your person has to write the sha of "
+            f"the commit into it that it was at (the second one in the last line of .git/logs/{ref})"
+        )
+    # A ref that points to another one: git knows what to make of it.
     done = ws.git.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}", ok=(0, 1, 128))
     return done.line if done.code == 0 and SHA.fullmatch(done.line) else None
 

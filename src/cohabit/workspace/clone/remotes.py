@@ -12,6 +12,9 @@ SCP_LIKE: Final = re.compile(
 )
 """``git@host:path``. A second colon right after the first one would be a remote helper (``ext::``)."""
 
+BEFORE_THE_HOST: Final = re.compile(r"(?<=://)[^\s/?#]*@")
+"""Up to the last @: a password may have one in it."""
+
 
 def is_remote(url: str) -> bool:
     """Whether ``url`` is an address, or the path of a repository on this machine, and nothing that starts a program."""
@@ -32,6 +35,12 @@ def checked(url: str) -> str:
     return url
 
 
-def shown(url: str) -> str:
-    """The address without a password in it."""
-    return re.sub(r"(?<=://)([^/@:]*)(?::[^/@]*)?@", lambda m: f"{m[1]}@" if m[1] else "", url)
+def shown(text: str) -> str:
+    """An address, or a text with addresses in it, without what stands before a host: it may be a token. Only of ssh
+    the user is kept, who is a part of the way there."""
+    return BEFORE_THE_HOST.sub(_user_of_ssh, text)
+
+
+def _user_of_ssh(found: re.Match[str]) -> str:
+    user = found[0][:-1].partition(":")[0]
+    return f"{user}@" if user and found.string.endswith("ssh://", 0, found.start()) else ""

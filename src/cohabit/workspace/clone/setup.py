@@ -40,6 +40,7 @@ def clone(url: str, path: Path, who: Identity, name: str = "", now: Now = utc_no
     local = local_path(remotes.checked(url))
     if local is not None:
         _must_stand_alone(local)
+    _must_be_no_part_of_a_repository(path)
     try:
         with _made_beside(path) as draft:
             _clone_into(draft, url, who, name or path.name, now)
@@ -199,3 +200,10 @@ def _must_stand_alone(path: Path) -> None:
     real = Path(os.path.realpath(path))
     if any(os.path.lexists(parent / ".git") for parent in real.parents):
         raise BadArgs("the remote lies inside another clone, where its files are not to be trusted; put it elsewhere")
+
+
+def _must_be_no_part_of_a_repository(path: Path) -> None:
+    """A clone in a bare repository's ``hooks`` would give that one programs to run."""
+    real = Path(os.path.realpath(path))
+    if any((parent / "HEAD").is_file() and (parent / "objects").is_dir() for parent in real.parents):
+        raise BadArgs("local_path lies inside a git repository, among its own files; choose a folder outside of it")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from cohabit.errors import BadArgs
-from cohabit.workspace.person import config
+from cohabit.workspace.person import config, identity
 
 KEY: Final = "COHABIT_SIGNING_KEY"
 SIGNERS: Final = "allowed_signers"
@@ -64,13 +64,18 @@ def configured(home: Path, environ: Mapping[str, str], client: str | None = None
     """What is set up in the config folder ``home`` for this client; a wrong key is told when a commit needs it."""
     chosen = environ.get(KEY, "").strip() or _named(home, client)
     signers = home / SIGNERS
-    return Signing(Path(chosen).expanduser() if chosen else None, signers if signers.is_file() else None)
+    return Signing(_path(chosen, environ) if chosen else None, signers if signers.is_file() else None)
+
+
+def _path(key: str, environ: Mapping[str, str]) -> Path:
+    """With the person's own folder for ``~``; what is not a whole path then is refused when a commit needs it."""
+    return config.expanded(key, environ) if key.startswith("~/") else Path(key)
 
 
 def _named(home: Path, client: str | None) -> str:
     """``signing_key`` of the identity file that counts first. What is wrong with a file is told when it is needed for
     the identity."""
-    for name in [f"identity.{client}.json"] * bool(client) + ["identity.json"]:
+    for name in [*identity.own_files(client), "identity.json"]:
         with contextlib.suppress(BadArgs):
             if key := config.text(config.read(home, name) or {}, "signing_key", name):
                 return key

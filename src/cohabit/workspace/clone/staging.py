@@ -1,16 +1,21 @@
 """Choosing what the next commit takes: ``git add`` for named paths, and nothing that leads elsewhere."""
 
 import os
+import re
 import stat
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from cohabit.errors import BadArgs, CohabitError, PermissionDenied, UnknownAsset
+from cohabit.errors import BadArgs, CohabitError, Conflict, PermissionDenied, UnknownAsset
 from cohabit.workspace.clone.git import Done, failure
 from cohabit.workspace.looking.changes import pathspecs
 
 if TYPE_CHECKING:
     from cohabit.workspace.workspace import Workspace
+
+LEFT_OVER: Final = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "AUTO_MERGE")
+"""What lies in ``.git`` as long as a merge by hand may have left something unsettled."""
+MARKED: Final = re.compile(rb"^<{7} .*^>{7} ", re.MULTILINE | re.DOTALL)
 
 
 def add(ws: "Workspace", paths: Sequence[str]) -> None:
@@ -20,6 +25,7 @@ def add(ws: "Workspace", paths: Sequence[str]) -> None:
     if not wanted:
         return
     folders = [path for path in wanted if _is_folder(ws, path)]
+    _refuse_unsettled(ws, wanted)
     if folders:
         _refuse_repositories(ws, folders)
         _add(ws, "--dry-run", "--", *wanted)
@@ -34,6 +40,27 @@ def _refuse_repositories(ws: "Workspace", folders: list[str]) -> None:
         entry, _, path = field.partition("\t")
         if entry.startswith("160000 ") and os.path.lexists(ws.root / path / ".git"):
             raise _another(path)
+
+
+def _refuse_unsettled(ws: "Workspace", wanted: list[str]) -> None:
+    """A file that a merge by hand left with both sides in it: to add it would say that it is settled."""
+    if not any(os.path.lexists(ws.root / ".git" / name) for name in LEFT_OVER):
+        return
+    unmerged = ws.git.run("ls-files", "--unmerged", "-z", "--", *wanted).fields
+    paths = sorted({field.partition("\t")[2] for field in unmerged})
+    if open_ := [path for path in paths if _has_markers(ws, path)]:
+        raise Conflict(
+            f"nothing was added: {', '.join(open_[:5])} still has both sides of a merge by hand in it, between <<<<<<< "
+            "and >>>>>>>; settle it first, or end the merge with `git merge --abort`"
+        )
+
+
+def _has_markers(ws: "Workspace", path: str) -> bool:
+    try:
+        text = ws.tree.read(path)
+    except (FileNotFoundError, BadArgs):
+        return False
+    return MARKED.search(text) is not None
 
 
 def _add(ws: "Workspace", *args: str) -> None:

@@ -41,7 +41,7 @@ def names_of(path: str) -> tuple[str, ...]:
     if len(path) > LONGEST_PATH:
         raise BadArgs(f"the path is longer than {LONGEST_PATH} characters")
     if path.startswith(("/", "\\", "~/")) or path == "~" or path[1:2] == ":":
-        raise BadArgs(f"absolute paths are not allowed: {path}")
+        raise BadArgs(f"absolute paths are not allowed: {path}", hint="begin at the root of the workspace: drafts/x.md")
     if not is_ordinary(path):
         raise BadArgs(f"the path has characters that a file name here may not have: {path!r}")
     names = tuple(name for name in path.split("/") if name not in ("", "."))
@@ -117,10 +117,10 @@ class Tree:
             os.close(fd)
 
     # -- writing ----------------------------------------------------------------------------------
-    def write(self, path: str, content: bytes) -> None:
+    def write(self, path: str, content: bytes, most: int | None = None) -> None:
         """Replace a file, or make it and its folders: whole or not at all, and on disk when this returns."""
-        if len(content) > LARGEST_WRITE:
-            raise TooLarge(f"{len(content)} bytes; at most {LARGEST_WRITE} fit in one write")
+        if len(content) > (most := most or LARGEST_WRITE):
+            raise TooLarge(f"{len(content)} bytes; at most {most} fit in one write")
         with self._beside(path, make=True) as (folder, name), self.folder(DRAFTS, make=True) as drafts:
             mode = self._replaceable(folder, name, path)
             draft = f"{secrets.token_hex(8)}.draft"

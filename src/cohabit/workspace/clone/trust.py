@@ -15,12 +15,17 @@ from cohabit.errors import PermissionDenied
 from cohabit.workspace.clone.git import Git
 
 HARMLESS: Final = re.compile(
-    r"core\.(repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks)"
-    r"|remote\.[^.]+\.(url|fetch|pushurl|tagopt|prune)"
-    r"|branch\..+\.(remote|merge|rebase|description)"
-    r"|user\.(name|email)"
-    r"|pull\.(rebase|ff)|push\.default|fetch\.prune|gui\..*|merge\.cohabit\.name"
+    r"core\.(repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf)"
+    r"|remote\.[^.]+\.(url|fetch|pushurl|tagopt|prune|gh-resolved)"
+    r"|branch\..+\.(remote|merge|rebase|description|vscode-merge-base|gh-merge-base|github-pr-[a-z-]+)"
+    r"|branch\.(autosetuprebase|autosetupmerge|sort)"
+    r"|user\.(name|email|signingkey)|commit\.gpgsign|tag\.gpgsign"
+    r"|pull\.(rebase|ff)|push\.(default|autosetupremote)|fetch\.prune|gui\..*"
+    r"|merge\.(cohabit\.name|conflictstyle)|rerere\.(enabled|autoupdate)|gc\.auto|maintenance\.(auto|strategy)"
+    r"|lfs\.repositoryformatversion"
 )
+"""What git clone, people, editors and forges write into a clone of their own accord. Where a key changes what git does
+for us, the configuration that is fixed in ``git`` overrides it."""
 DRIVER: Final = "merge.cohabit.driver"
 """Ours; see driver."""
 REMOTE_NAME: Final = re.compile(r"\.|[A-Za-z0-9][A-Za-z0-9._-]*")

@@ -6,17 +6,33 @@ from typing import Final
 from cohabit.errors import BadArgs, TooLarge
 from cohabit.workspace.formats.text import clean, one_line
 from cohabit.workspace.limits import LONGEST_TEXT, LONGEST_TITLE
+from cohabit.workspace.person.identity import SLUG
 
 ANYONE: Final = "anyone"
-TARGET: Final = re.compile(r"\w[\w.+-]{0,63}")
+WORD: Final = r"\w[\w.+@-]*"
+TARGET: Final = re.compile(rf"{WORD}(?: {WORD})*")
+"""No word of it is a dash, and it has no colon and no comma: it ends where it ends, in an item, a TODO and a list."""
+LONGEST_TARGET: Final = 64
 
 
 def target(name: str | None) -> str:
-    """Whom something is for, without the ``@``."""
+    """Whom something is for, without the ``@``: one of ours, or an id that the earlier tool let somebody have."""
     name = (name or "").strip().removeprefix("@") or ANYONE
-    if not TARGET.fullmatch(name):
+    if len(name) > LONGEST_TARGET or not TARGET.fullmatch(name) or _is_several(name):
         raise BadArgs(f"{name[:80]!r} is nobody's agent id: give one like ann-claude-code, or leave it out for anyone")
     return name
+
+
+def names(target: str, agent: str) -> bool:
+    """Whether a target names this agent; the earlier tool lets one name several, and an id have spaces."""
+    words, whole = re.split(r"[\s,;]+", target), re.split(r"[,;]", target)
+    return agent == target or agent in (name.strip().lstrip("@") for name in (*words, *whole))
+
+
+def _is_several(name: str) -> bool:
+    """Whether a word of it, among others, could be one of ours: that agent would take it for its own as well."""
+    words = name.split()
+    return len(words) > 1 and any(SLUG.fullmatch(word) for word in words)
 
 
 def line(what: str, text: str) -> str:

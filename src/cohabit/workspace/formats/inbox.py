@@ -5,10 +5,11 @@ replaces one piece and leaves every other byte alone.
 """
 
 import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
-from itertools import chain
+from itertools import chain, count
 from typing import Final
 
 from cohabit.errors import Conflict, UnknownAsset
@@ -22,6 +23,8 @@ from cohabit.workspace.formats.text import end_of_line, one_line, with_ends, wit
 HEADER: Final = "# Inbox\n\n## Open\n\n## Closed\n"
 SECTION: Final = re.compile(r"^## (.*)", re.MULTILINE)
 PREFIX: Final = "INB"
+UNCOUNTED: Final = 10**9
+"""Numbers from here on are no count of anything: new items do not follow them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +61,12 @@ class Inbox:
 
     @cached_property
     def sections(self) -> tuple[Section, ...]:
+        found = [(name, texts[0], [items.read(text, name) for text in texts[1:]]) for name, texts in self._cut[1]]
+        first = _first_ids(item for _, _, inside in found for item in inside)
         seen: dict[str, int] = {}
         return tuple(
-            Section(name, heading, tuple(_item(text, name, seen) for text in texts))
-            for name, (heading, *texts) in self._cut[1]
+            Section(name, heading, tuple(replace(item, key=_key(item, first, seen)) for item in inside))
+            for name, heading, inside in found
         )
 
     @property
@@ -70,18 +75,30 @@ class Inbox:
         return [item for section in self.sections for item in section.items if item.id]
 
     def find(self, id_: str) -> Item:
-        """The open item of that id, and no other; raises UnknownAsset."""
-        open_ = [item for item in self.items if item.open]
-        found = next((item for item in open_ if item.id == id_), None)
+        """The open item of that id, and no other; raises UnknownAsset, which tells who closed it where it is closed."""
+        found = next((item for item in self.items if item.id == id_ and item.open), None)
         if found is None:
-            near = _near(id_, [item.id for item in open_])
-            raise UnknownAsset(f"inbox item {id_[:80]} not found in Open section", did_you_mean=near)
+            closing = self._closing(id_)
+            near = _same_number(id_, [item.id for item in self.items if item.open])
+            raise UnknownAsset(
+                f"inbox item {id_[:80]} not found in Open section",
+                did_you_mean=near,
+                **({"closed_at": closing.at, "closed_by": closing.by} if closing else {}),
+            )
         return found
+
+    def _closing(self, id_: str) -> Closing | None:
+        """How the item of that id was closed, if one was."""
+        return next((item.closing for item in self.items if item.id == id_ and item.closing), None)
 
     def next_id(self, prefix: str = PREFIX) -> str:
         """The number after the largest on any item line; mentions do not count, nor numbers that no one counts to."""
-        found = re.findall(rf"^- \[.\] +(?:~~)?{prefix}-([0-9]{{1,9}})(?![0-9])", self.text, re.MULTILINE)
-        return f"{prefix}-{max(map(int, found), default=0) + 1:03d}"
+        return f"{prefix}-{next(free_numbers(self.numbers(prefix))):03d}"
+
+    def numbers(self, prefix: str = PREFIX) -> set[int]:
+        """The numbers on all item lines, also of sections that are text."""
+        found = re.findall(rf"^- \[.\] +(?:~~)?{prefix}-([0-9]{{1,18}})(?![0-9])", self.text, re.MULTILINE)
+        return set(map(int, found))
 
     # -- changing ---------------------------------------------------------------------------------
     def add(
@@ -125,11 +142,9 @@ class Inbox:
         return self._replaced(item, replace(item, claim=None)) if item.claim else self
 
     def _unclosed(self, id_: str) -> Item:
-        done = next((item for item in self.items if item.id == id_ and item.closing), None)
-        if done and done.closing and not any(item.id == id_ and item.open for item in self.items):
-            raise Conflict(
-                f"{id_} was closed {done.closing.at} by {done.closing.by or 'hand'}; there is nothing to claim"
-            )
+        closing = self._closing(id_)
+        if closing and not any(item.id == id_ and item.open for item in self.items):
+            raise Conflict(f"{id_} was closed {closing.at} by {closing.by or 'hand'}; there is nothing to claim")
         return self.find(id_)
 
     # -- pieces -----------------------------------------------------------------------------------
@@ -188,6 +203,12 @@ class Inbox:
         return Inbox("".join(pieces))
 
 
+def free_numbers(taken: Collection[int]) -> Iterator[int]:
+    """The numbers after the largest that somebody counted to, without those that are taken."""
+    start = max((number for number in taken if number < UNCOUNTED), default=0) + 1
+    return (number for number in count(start) if number not in taken)
+
+
 def _split(text: str, starts: list[int]) -> list[str]:
     """``text`` cut at these places; the first piece is what stands before all of them."""
     return [text[a:b] for a, b in zip([0, *starts], [*starts, len(text)], strict=True)]
@@ -199,30 +220,29 @@ def _cut_section(heading: str, text: str) -> tuple[str, list[str]]:
     return known or name, _split(text, [found.start() for found in START.finditer(text)] if known else [])
 
 
-def _item(text: str, section: str, seen: dict[str, int]) -> Item:
-    item = items.read(text, section)
-    return replace(item, key=_key(item, seen))
+def _first_ids(found: Iterable[Item]) -> dict[str, str]:
+    """Of each unique id the smallest number it stands at, wherever in the file: a copy made by hand has a later one."""
+    first: dict[str, Item] = {}
+    for item in found:
+        if item.uid:
+            first[item.uid] = min(first.get(item.uid, item), item, key=lambda item: (item.number, item.id))
+    return {uid: item.id for uid, item in first.items()}
 
 
-def _key(item: Item, seen: dict[str, int]) -> str:
-    """An item of the earlier tool is known by all that closing it does not change."""
+def _key(item: Item, first: Mapping[str, str], seen: dict[str, int]) -> str:
+    """An item of the earlier tool is known by all that closing it does not change. A copy with another number is
+    another item; with the same number it is a variant of one."""
     if item.uid:
-        return item.uid
+        return item.uid if item.id == first[item.uid] else f"{item.uid}#{item.id}"
     what = (
         [item.id, item.target, item.title, item.added_at, item.added_by, item.body] if item.id else [item.text.rstrip()]
     )
     return content_key("\0".join(what), seen)
 
 
-def _near(id_: str, open_: list[str]) -> list[str]:
-    """Open ids that may have been meant: the same number written otherwise, else a similar one."""
+def _same_number(id_: str, open_: list[str]) -> list[str]:
+    """Open ids of the same number, written otherwise: INB-014 for inb-14. A similar number is another item."""
     found = ID.fullmatch(id_.strip().upper())
-    if found:
-        same = [
-            name for name in open_ if name.startswith(f"{found[1]}-") and int(name.rpartition("-")[2]) == int(found[2])
-        ]
-        if same:
-            return same
-    from difflib import get_close_matches  # rarely needed, and not free to load
-
-    return get_close_matches(id_[:80], open_, n=3)
+    if not found:
+        return []
+    return [name for name in open_ if name.startswith(f"{found[1]}-") and int(name.rpartition("-")[2]) == int(found[2])]

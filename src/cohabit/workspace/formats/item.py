@@ -24,16 +24,17 @@ from dataclasses import dataclass, field
 from itertools import chain, repeat
 from typing import Final
 
+from cohabit.workspace.formats.fields import ANYONE, names
 from cohabit.workspace.formats.hidden import Hidden
-from cohabit.workspace.formats.stamps import STAMP, stamp_as_utc
+from cohabit.workspace.formats.stamps import AGENT, STAMP, stamp_as_utc
 from cohabit.workspace.formats.text import escape, lines_of, shield, trimmed, unescape, unshield
 
 START: Final = re.compile(r"^- \[", re.MULTILINE)
 HEAD: Final = re.compile(
     r"- \[([ xX])\] +(~~)?([A-Z][A-Z0-9]*-[0-9]{1,18})"
-    r"(?: +@(\S+(?: \S+)*?))? +[—–-](?: +(.*))?"  # the earlier tool takes any target; people type other dashes
+    r"(?: +@(\S+(?: +\S+)*?))? +[—–-](?: +(.*))?"  # the earlier tool takes any target; people type other dashes
 )
-LINE: Final = re.compile(rf"\s+(added|claimed|closed|also closed) ({STAMP}) by (\S+)(?: → (.*))?")
+LINE: Final = re.compile(rf"\s+(added|claimed|closed|also closed) ({STAMP}) by ({AGENT})(?: →(?: |\Z)(.*))?")
 ID: Final = re.compile(r"([A-Z][A-Z0-9]*)-([0-9]{1,18})")
 
 
@@ -90,8 +91,12 @@ class Item:
         return self.closings[0] if self.closings else None
 
     def is_for(self, agent: str) -> bool:
-        """Whether it names this agent; the earlier tool lets a target name several."""
-        return agent in re.split(r"[\s,;@]+", self.target)
+        return names(self.target, agent)
+
+    @property
+    def is_for_anyone(self) -> bool:
+        """Whether it is for whoever comes; so is one that names nobody."""
+        return not self.target or self.is_for(ANYONE)
 
     @property
     def claimed_by(self) -> str:

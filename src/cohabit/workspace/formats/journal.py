@@ -23,7 +23,7 @@ from typing import Final
 from cohabit.errors import BadArgs, TooLarge
 from cohabit.workspace.formats import fields
 from cohabit.workspace.formats.hidden import HIDDEN, Hidden
-from cohabit.workspace.formats.stamps import STAMP, new_uid, stamp, stamp_as_utc, utc
+from cohabit.workspace.formats.stamps import AGENT, STAMP, new_uid, stamp, stamp_as_utc, utc
 from cohabit.workspace.formats.text import (
     end_of_line,
     escape,
@@ -38,13 +38,19 @@ from cohabit.workspace.formats.text import (
     without_gap,
 )
 from cohabit.workspace.limits import MOST_TODOS
-from cohabit.workspace.person.identity import Identity
+from cohabit.workspace.person.identity import SLUG, Identity
 
 HEADER: Final = "# Journal\n\n"
-HEADING: Final = re.compile(rf"## ({STAMP}) [—–-] (\S+) \((.*)\)")  # people type other dashes
+NAMED: Final = r" \((?:[^()]++|\([^()]*+\))*+\)\Z"
+"""A name in the last parentheses of a line, which may have a pair of its own. Possessive, so that it stays linear."""
+HEADING: Final = re.compile(
+    # A slug is ours, and its name may be anything. Another id ends where the last parentheses begin or, where they do
+    # not pair, at the first one. A line without one at its end is given up at once. People type other dashes.
+    rf"(?=.*\)\Z)## ({STAMP}) [—–-] ({SLUG.pattern}(?= \()|{AGENT}(?={NAMED})|{AGENT}) \((.*)\)"
+)
 BEGIN: Final = re.compile(r"^## (?=[0-9]{4}-[0-9]{2}-[0-9]{2})", re.MULTILINE)
 SAID: Final = re.compile(r"^.*\S", re.MULTILINE)
-TODO: Final = re.compile(r"TODO @(\S+?): (.*)")
+TODO: Final = re.compile(rf"TODO @({AGENT}): (.*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,16 +156,16 @@ class Block:
         if heading is None:
             return None
         lines = [line.rstrip("\r\n") for line in lines_of(self.own)[1:]]
-        todos = [found for line in lines if (found := TODO.fullmatch(line.rstrip()))]
-        said = trimmed([line for line in lines if not TODO.fullmatch(line.rstrip()) and Hidden.read(line) is None])
+        todos = _todos(lines)
+        said = trimmed([line for i, line in enumerate(lines) if i not in todos and Hidden.read(line) is None])
         cut = next((i for i, line in enumerate(said) if is_blank(line)), len(said))
         return Entry(
             at=heading[1],
-            agent_id=heading[2],
+            agent_id=heading[2].rstrip(),
             agent_name=heading[3],
             summary=unescape("\n".join(said[:cut])),
             details=unescape("\n".join(trimmed(said[cut:]))),
-            todos=tuple(Todo(unshield(found[2]), found[1]) for found in todos),
+            todos=tuple(Todo(unshield(found[2]), found[1].rstrip()) for found in todos.values()),
             uid=self.uid,
             utc=self.hidden.times.get("at", "") if self.hidden else "",
         )
@@ -199,6 +205,17 @@ class Journal:
         """The last ``n`` entries, the newest at the end."""
         entries = [block for block in self.blocks if HEADING.fullmatch(block.heading)]
         return entries[max(0, len(entries) - n) :]
+
+
+def _todos(lines: list[str]) -> dict[int, re.Match[str]]:
+    """The TODOs of an entry, by the number of their line. One for several words is set off, as both tools write it:
+    a summary that begins ``TODO @ann please look: …`` stays a summary."""
+    todos: dict[int, re.Match[str]] = {}
+    for i, line in enumerate(lines):
+        found = TODO.fullmatch(line.rstrip())
+        if found and (len(found[1].split()) == 1 or i - 1 in todos or (i and is_blank(lines[i - 1]))):
+            todos[i] = found
+    return todos
 
 
 def _block(text: str, seen: dict[str, int]) -> Block:

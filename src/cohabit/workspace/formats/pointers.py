@@ -42,9 +42,9 @@ class Pointer:
         """When it was read; the beginning of time where the file does not say it properly."""
         try:
             when = datetime.fromisoformat(self.last_read_at)
-        except ValueError:
+            return when.astimezone(UTC) if when.tzinfo else when.replace(tzinfo=UTC)
+        except (ValueError, OverflowError):  # no date, or one that UTC has no year for
             return datetime.min.replace(tzinfo=UTC)
-        return when if when.tzinfo else when.replace(tzinfo=UTC)
 
 
 def later(ours: str, theirs: str) -> str:

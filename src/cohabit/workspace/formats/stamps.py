@@ -7,6 +7,8 @@ from typing import Final
 
 STAMP: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}"
 """A pattern of the local time in a header."""
+AGENT: Final = r"\S.*?"
+"""A pattern of an agent id, up to what follows it in its line: the earlier tool takes any, also one with spaces."""
 ALPHABET: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 

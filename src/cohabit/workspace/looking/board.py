@@ -42,22 +42,29 @@ def overview(ws: Workspace) -> Answer:
 
 
 def glance(ws: Workspace, here: Container[str]) -> Answer:
-    """How much there is, and the newest entries of the journal; ``here`` has the agents whose entries are known."""
-    journal = _journal(ws)
+    """How much there is, and the newest of the journal and the inbox; ``here`` has the agents that work in the room."""
+
+    def line(key: str, by: str, words: str) -> Answer:
+        flat = " ".join(_plain(words).split())[:LONGEST_LINE]
+        return {"key": key, "by": _plain(by), "summary": flat, "here": by in here}
+
+    journal, inbox = _journal(ws), _inbox(ws)
     entries = [(block.key, block.entry) for block in journal.tail(LATEST)]
+    opened, closed = ([item for item in inbox if item.open], [(item, item.closing) for item in inbox if item.closing])
     return {
         "head": refs.head(ws) or "",
-        "open": sum(item.open for item in _inbox(ws)),
+        "open": len(opened),
         "entries": len(journal.tail(len(journal.blocks))),
-        "latest": [
-            {
-                "key": key,
-                "by": _plain(entry.agent_id),
-                "summary": " ".join(_plain(entry.summary).split())[:LONGEST_LINE],
-                "here": entry.agent_id in here,
-            }
-            for key, entry in entries
-            if entry is not None
+        "latest": [line(key, entry.agent_id, entry.summary) for key, entry in entries if entry is not None],
+        "inbox": [
+            *(
+                line(item.key, item.added_by, f"{item.id} for @{item.target or 'anyone'}: {item.title}")
+                for item in opened[-LATEST:]
+            ),
+            *(
+                line(f"{item.key} closed", closing.by, f"closed {item.id}: {closing.resolution}")
+                for item, closing in closed[-LATEST:]
+            ),
         ],
     }
 

@@ -4,6 +4,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, Final
 
 from cohabit.errors import BadArgs
+from cohabit.workspace.formats import fields
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.item import Item
 from cohabit.workspace.formats.journal import Entry, Journal
@@ -33,7 +34,7 @@ def for_me(ws: "Workspace") -> tuple[list[dict[str, Any]], int, int]:
     items = [item for item in Inbox.parse(text_of(ws, "inbox.md")).items if item.open]
     me = ws.who.agent_id
     mine = [item for item in items if item.is_for(me)]
-    anyone = sum(item.target in ("anyone", "") for item in items)
+    anyone = sum(item.is_for_anyone for item in items)
     return [_item(item) for item in mine[:MOST_ITEMS]], len(mine), anyone
 
 
@@ -51,10 +52,15 @@ def keys(journal: str) -> set[str]:
 
 
 def shown(entry: Entry, me: str) -> dict[str, Any]:
-    """An entry in short, with those of its TODOs that concern the reader."""
-    todos = [{"for": todo.target, "text": clip(todo.text)} for todo in entry.todos if todo.target in (me, "anyone")]
+    """An entry in short, with those of its TODOs that concern the reader: the reader's own first."""
     told: dict[str, Any] = {"at": entry.at, "agent_id": clip(entry.agent_id), "summary": clip(entry.summary)}
-    return told | {"todos": todos[:MOST_TODOS]} if todos else told
+    mine = [todo for todo in entry.todos if fields.names(todo.target, me)]
+    todos = mine + [todo for todo in entry.todos if todo not in mine and fields.names(todo.target, fields.ANYONE)]
+    if todos:
+        told["todos"] = [{"for": todo.target, "text": clip(todo.text)} for todo in todos[:MOST_TODOS]]
+    if len(todos) > MOST_TODOS:
+        told["more_todos"] = len(todos) - MOST_TODOS
+    return told
 
 
 def members(ws: "Workspace") -> list[str]:

@@ -5,8 +5,9 @@ import os
 from typing import Literal
 
 from cohabit.errors import BadArgs, UnknownAsset
-from cohabit.workspace.clone.tree import Tree
+from cohabit.workspace.clone.tree import Tree, names_of
 from cohabit.workspace.limits import MOST_ENTRIES, MOST_READ
+from cohabit.workspace.merging.merge import is_protocol, said_in
 from cohabit.workspace.tool import Answer
 
 Encoding = Literal["utf-8", "base64"]
@@ -81,8 +82,22 @@ def write(tree: Tree, path: str, content: str, mode: Mode, encoding: Encoding) -
     if mode == "append":
         tree.append(path, data)
     else:
+        _must_keep_what_was_said(tree, path, data)
         tree.write(path, data)
     return {"path": path, "mode": mode, "bytes": len(data)}
+
+
+def _must_keep_what_was_said(tree: Tree, path: str, data: bytes) -> None:
+    """The journal and the inbox are everybody's: replacing them by a summary would take entries from all."""
+    name = "/".join(names_of(path))
+    if not is_protocol(name) or not (before := said_in(name, tree.text(name))):
+        return
+    gone = before - said_in(name, data.decode(errors="surrogateescape"))
+    if gone:
+        raise BadArgs(
+            f"{len(gone)} of the {len(before)} entries of {name} would be gone or changed, for everybody: nothing was "
+            "written. journal_append, inbox_add and inbox_close change these files; a write has to keep every entry"
+        )
 
 
 def _bytes(content: str, encoding: Encoding) -> bytes:
@@ -97,9 +112,10 @@ def _bytes(content: str, encoding: Encoding) -> bytes:
 def entries(tree: Tree, folder: str, limit: int, cursor: str) -> Answer:
     """What is in a folder, by name, from behind ``cursor`` on."""
     try:
-        found = [entry for entry in tree.entries(folder) if readable(entry.name) > cursor]
+        every = sorted(tree.entries(folder), key=lambda entry: _order(entry.name))
     except FileNotFoundError:
         raise UnknownAsset(f"there is no folder {folder}; call list with the folder above it") from None
+    found = [entry for entry in every if _order(entry.name) > cursor]
     shown = found[: min(limit, MOST_ENTRIES)]
     answer: Answer = {
         "dir": folder,
@@ -107,8 +123,13 @@ def entries(tree: Tree, folder: str, limit: int, cursor: str) -> Answer:
         "truncated": len(shown) < len(found),
     }
     if answer["truncated"]:
-        answer["cursor"] = readable(shown[-1].name)
+        answer["cursor"] = _order(shown[-1].name)
     return answer
+
+
+def _order(name: str) -> str:
+    """The name as a cursor has it: another one for each, also for two that are shown alike."""
+    return os.fsencode(name).replace(b"\\", b"\\\\").decode(errors="backslashreplace")
 
 
 def readable(name: str) -> str:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 MOST: Final = 500
 """Commits that are looked at, from the newest."""
+MOST_FINDINGS: Final = 100
+"""Of a kind, however many are asked for."""
 SESSION: Final = timedelta(hours=12)
 """How long after a commit its agent may still write the journal entry that covers it."""
 BOARD: Final = ("journal.md", "inbox.md")
@@ -28,6 +30,7 @@ BOARD: Final = ("journal.md", "inbox.md")
 
 def health(ws: "Workspace", since: str | None = None, limit: int = 10) -> dict[str, Any]:
     """A sentence, numbers, and the first few findings of each kind."""
+    limit = min(limit, MOST_FINDINGS)
     scanned = _scanned(ws, since)
     commits = [commit for commit in scanned if commit.is_work]
     inbox, journal = Inbox.parse(text_of(ws, "inbox.md")), Journal.parse(text_of(ws, "journal.md"))
@@ -35,9 +38,9 @@ def health(ws: "Workspace", since: str | None = None, limit: int = 10) -> dict[s
         "without_journal": [_named(commit) for commit in without_journal(commits)],
         "without_prefix": [_named(commit) for commit in commits if not str(commit.told["message"]).startswith("[")],
         "without_trailer": [_named(commit) for commit in commits if not commit.told["agent_id"]],
-        "duplicate_ids": [id_ for id_, n in Counter(item.id for item in inbox.items).items() if n > 1],
+        "duplicate_ids": [clip(id_) for id_, n in Counter(item.id for item in inbox.items).items() if n > 1],
         "closed_without_journal": [
-            item.id for item in inbox.items if item.closing and "see journal" not in item.closing.resolution
+            clip(item.id) for item in inbox.items if item.closing and "see journal" not in item.closing.resolution
         ],
         "malformed": [*_malformed(inbox, journal), *_torn(ws)],
     }

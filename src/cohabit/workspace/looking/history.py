@@ -14,6 +14,7 @@ from cohabit.workspace.looking.changes import UNKNOWN, pathspecs
 if TYPE_CHECKING:
     from cohabit.workspace.workspace import Workspace
 
+LONGEST_NAME: Final = 200
 FIELDS: Final = {
     "sha": "%H",
     "date": "%aI",
@@ -23,6 +24,14 @@ FIELDS: Final = {
     "refs": "%D",
     "agent_id": f"%(trailers:key={TRAILER},valueonly,separator=%x0a)",
 }
+LONGEST: Final = {
+    "author_name": LONGEST_NAME,
+    "author_email": LONGEST_NAME,
+    "agent_id": LONGEST_NAME,
+    "message": LONGEST_LINE,
+    "refs": LONGEST_LINE,
+}
+"""Characters: whoever can push can write a name of a megabyte."""
 CURSOR: Final = re.compile(r"([0-9a-f]{40}):(\d{1,8})")
 """Where a log began, and how many of its commits were shown. A sha alone would not do: after a merge, what was not
 shown yet is not all behind one commit."""
@@ -65,12 +74,14 @@ def shown(values: Sequence[str]) -> dict[str, Any]:
     for field in ("date", "author_name", "author_email"):
         if commit[field] == FIELDS[field]:  # git leaves it as it is where the commit has no such thing
             commit[field] = ""
-    commit["message"] = commit["message"][:LONGEST_LINE]
+    email = commit["author_email"]
     commit["agent_id"] = commit["agent_id"].rpartition("\n")[2] or None  # the last word is the tool's own
+    for field, most in LONGEST.items():
+        commit[field] = commit[field] and commit[field][:most]
     if len(values) == len(FIELDS):
         return commit
     code, signer = values[len(FIELDS) :]
-    return commit | signing.verdict(code, signer, commit["author_email"])
+    return commit | signing.verdict(code, signer, email)
 
 
 def _begin(ws: "Workspace", cursor: str | None) -> tuple[str | None, int]:

@@ -133,7 +133,7 @@ def _checked(ws: "Workspace", commits: list[Commit]) -> dict[str, dict[str, Any]
     """Whether each is verified, where signing is set up. It costs a process or two for a commit: only for a page."""
     if ws.signing.signers is None or not commits:
         return {}
-    told = history.commits(ws, "--no-walk=unsorted", *(commit.sha for commit in commits))
+    told = history.commits(ws, "--no-walk=unsorted", "--end-of-options", *(commit.sha for commit in commits))
     return {each["sha"]: _signature(each) for each in told}
 
 
@@ -169,9 +169,10 @@ def _add_board(ws: "Workspace", span: Span, answer: dict[str, Any]) -> None:
     most, me = JOURNAL_TAIL if span.base else FIRST, ws.who.agent_id
     answer["for_me"] = items
     answer["for_anyone"] = anyone
-    answer["journal"] = [digest.shown(entry, me) for entry in written[-most:]]
+    answer["journal"] = shown = [digest.shown(entry, me) for entry in written[-most:]]
     answer["counts"] |= {"for_me": mine, "journal": len(written)}
-    answer["truncated"] = answer["truncated"] or mine > len(items) or len(written) > most
+    cut = mine > len(items) or len(written) > most or any("more_todos" in entry for entry in shown)
+    answer["truncated"] = answer["truncated"] or cut
     if not span.base:
         answer["members"] = digest.members(ws)
 

@@ -40,12 +40,13 @@ def scan(ws: "Workspace", span: Sequence[str], most: int, skip: int = 0) -> list
     Moves of pointers are told apart here: git would compare every tree of the span to leave them out."""
     fields = "".join(f"%x00{field}" for field in history.FIELDS.values())
     asked = ["-z", f"--format={fields}", "--name-only", "-M", "--no-merges", f"--max-count={most}", f"--skip={skip}"]
-    parts = HIDDEN.sub("", ws.git.run("log", *asked, *span, "--").text).split("\0")
+    # Cut first and cleaned then: a name that is empty once it is clean would end its commit.
+    parts = ws.git.run("log", *asked, *span, "--").text.split("\0")
     found, at, width = [], 0, len(history.FIELDS)
     while at + width < len(parts):  # an empty part, the fields, then names up to the next empty part
-        first = at + 1 + width
-        at = parts.index("", first)
-        names = [name.removeprefix("\n") for name in parts[first:at]]
+        begin, at = at + 1, parts.index("", at + 1 + width)
+        values = [HIDDEN.sub("", part) for part in parts[begin:at]]
+        names = [name.removeprefix("\n") for name in values[width:]]
         files = [name for name in names if not name.startswith(POINTERS)]
-        found.append(Commit(history.shown(parts[first - width : first]), files, bool(files or not names)))
+        found.append(Commit(history.shown(values[:width]), files, bool(files or not names)))
     return found

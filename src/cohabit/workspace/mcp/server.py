@@ -107,8 +107,10 @@ class Server:
         try:
             message = msgspec.json.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            self._send(_error(None, PARSE_ERROR, "a line that is no JSON"))
-            return
+            message = _with_half_characters(line)
+            if message is None:
+                self._send(_error(None, PARSE_ERROR, "a line that is no JSON"))
+                return
         if not isinstance(message, list):
             self._take(message, None)
         elif not message or self._protocol.version != mcp.BATCHES:
@@ -191,7 +193,7 @@ class Server:
             session.close()
 
     def _send(self, message: Wire | list[Wire]) -> None:
-        rest = memoryview(msgspec.json.encode(message) + b"\n")
+        rest = memoryview(_encoded(message) + b"\n")
         with self._writing:
             try:
                 while rest:
@@ -273,6 +275,30 @@ def _asks_nothing(message: Any) -> bool:
 
 def _result(asked: Any, result: Wire) -> Wire:
     return {"jsonrpc": "2.0", "id": asked, "result": result}
+
+
+def _encoded(message: Wire | list[Wire]) -> bytes:
+    try:
+        return msgspec.json.encode(message)
+    except UnicodeEncodeError:  # it repeats half of a character that the client sent
+        from cohabit.workspace.answers import sendable
+
+        return msgspec.json.encode(sendable(message))
+
+
+def _with_half_characters(line: bytes) -> Any:
+    """A message with a lone surrogate in a text, as JavaScript writes half of an emoji. It is answered by its id; the
+    tool refuses the text. None where the line is no JSON for another reason."""
+    import json  # rarely needed
+
+    try:
+        return json.loads(line, parse_constant=_refused)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _refused(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
 
 
 def _error(asked: Any, code: int, message: str, data: Any = None) -> Wire:

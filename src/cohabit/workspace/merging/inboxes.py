@@ -5,16 +5,16 @@ that somebody else edits is no conflict. Closed beats open. Of two closings the 
 below it; of two claims the earlier counts.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from cohabit.workspace.formats import item as items
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.item import Claim, Closing, Item
 from cohabit.workspace.formats.text import with_gap, without_gap
-from cohabit.workspace.merging.merged import Merged, by_key, in_order, merge_text
-from cohabit.workspace.merging.numbering import Side, agreed, renumber, renumbered_side
-from cohabit.workspace.merging.variants import is_conflict, join, members
+from cohabit.workspace.merging.merged import Merged, Prefer, by_key, in_order, merge_text, settle
+from cohabit.workspace.merging.numbering import Side, agreed, renumber, renumbered_side, with_ids
+from cohabit.workspace.merging.variants import members
 
 SECTIONS = ("Open", "Closed")
 
@@ -27,15 +27,18 @@ class Findings:
     notes: list[str] = field(default_factory=list)
 
 
-def merge_inbox(base: str, ours: str, theirs: str, pushed: Collection[str] = ()) -> Merged:
+def merge_inbox(base: str, ours: str, theirs: str, pushed: Mapping[str, str], prefer: Prefer = None) -> Merged:
     was, mine, other = inboxes = [Inbox.parse(text) for text in (base, ours, theirs)]
     before, left, right = (by_key(_all(inbox), _all(was), lambda item: item.id) for inbox in inboxes)
-    here, there = agreed(left, right, pushed)
-    renumbered = renumber(_joined(before, here, there, Findings()), {*pushed, *before}, inboxes)
+    ids = agreed(before, left, right, pushed)
+    # Numbers do not depend on who is preferred: that is decided when our other files speak of them already.
+    joined = _joined(with_ids(before, ids), with_ids(left, ids), with_ids(right, ids), Findings())
+    renumbered = renumber(joined, before, pushed, inboxes)
+    ids |= {each.key: each.new for each in renumbered}
     found = Findings()
-    mended, others = renumbered_side(before, here, there, renumbered), renumbered_side(before, there, here, renumbered)
-    kept = _joined(before, mended, others, found)
-    frame = _merge_frames(was, mine, other, found)
+    mended, others = renumbered_side(before, left, right, ids), renumbered_side(before, right, left, ids)
+    kept = _joined(with_ids(before, ids), mended, others, found, prefer)
+    frame = _merge_frames(was, mine, other, found, prefer)
     text = _put_together(frame, kept, was)
     return Merged(text, tuple(sorted(found.conflicts)), tuple(renumbered), tuple(sorted(found.notes)))
 
@@ -46,13 +49,15 @@ def _all(inbox: Inbox) -> list[Item]:
 
 
 # -- items ----------------------------------------------------------------------------------------
-def _joined(before: Side, here: Side, there: Side, found: Findings) -> dict[str, Sequence[Item]]:
+def _joined(before: Side, here: Side, there: Side, found: Findings, prefer: Prefer = None) -> dict[str, Sequence[Item]]:
     keys = dict.fromkeys([*before, *here, *there])
-    joined = {key: _join(before.get(key, ()), here.get(key, ()), there.get(key, ()), found) for key in keys}
+    joined = {key: _join(before.get(key, ()), here.get(key, ()), there.get(key, ()), found, prefer) for key in keys}
     return {key: variants for key, variants in joined.items() if variants}
 
 
-def _join(was: Sequence[Item], mine: Sequence[Item], other: Sequence[Item], found: Findings) -> Sequence[Item]:
+def _join(
+    was: Sequence[Item], mine: Sequence[Item], other: Sequence[Item], found: Findings, prefer: Prefer
+) -> Sequence[Item]:
     """One item, or the variants of one where both sides changed what it says."""
     before, here, there = ({(without_gap(item.text), item.section) for item in side} for side in (was, mine, other))
     if here in (before, there):
@@ -61,15 +66,17 @@ def _join(was: Sequence[Item], mine: Sequence[Item], other: Sequence[Item], foun
         return mine
     if not mine:
         return other
-    return _join_changed(was, mine, other, found)
+    return _join_changed(was, mine, other, found, prefer)
 
 
-def _join_changed(was: Sequence[Item], mine: Sequence[Item], other: Sequence[Item], found: Findings) -> Sequence[Item]:
+def _join_changed(
+    was: Sequence[Item], mine: Sequence[Item], other: Sequence[Item], found: Findings, prefer: Prefer
+) -> Sequence[Item]:
     said = {_saying(item): item for item in (*was, *mine, *other)}
     before, here, there = ({_saying(item) for item in side} for side in (was, mine, other))
-    joined = join(before, here, there)
+    joined, clash = settle(before, here, there, prefer)
     name = mine[0].id or without_gap(mine[0].text)
-    if is_conflict(joined, here, there):
+    if clash:
         found.conflicts.append(f"inbox.md: {name}")
     claim = _join_claims(was, mine, other, name, found)
     closings = _join_closings(was, mine, other, name, found)
@@ -123,15 +130,15 @@ def _frame(inbox: Inbox) -> Frame:
     return Frame(inbox.preamble, {name: "".join(said) for name, said in texts.items()})
 
 
-def _merge_frames(was: Inbox, mine: Inbox, other: Inbox, found: Findings) -> Frame:
+def _merge_frames(was: Inbox, mine: Inbox, other: Inbox, found: Findings, prefer: Prefer) -> Frame:
     before, here, there = _frame(was), _frame(mine), _frame(other)
-    preamble, clash = merge_text(before.preamble, here.preamble, there.preamble)
+    preamble, clash = merge_text(before.preamble, here.preamble, there.preamble, prefer=prefer)
     if clash:
         found.conflicts.append("inbox.md: the text before the first section")
     names = in_order([*before.texts, *SECTIONS], dict.fromkeys([*SECTIONS, *here.texts, *there.texts], ""))
     merged = Frame(preamble, {})
     for name in names:
-        text, clash = merge_text(*(frame.texts.get(name, "") for frame in (before, here, there)))
+        text, clash = merge_text(*(frame.texts.get(name, "") for frame in (before, here, there)), prefer=prefer)
         if clash:
             found.conflicts.append(f"inbox.md: the text of section {name}")
         if text or name in SECTIONS:

@@ -2,21 +2,20 @@
 
 from cohabit.workspace.formats.journal import Block, Journal
 from cohabit.workspace.formats.text import with_gap
-from cohabit.workspace.merging.merged import Merged, by_key, in_order, merge_text
-from cohabit.workspace.merging.variants import is_conflict, join
+from cohabit.workspace.merging.merged import Merged, Prefer, by_key, in_order, merge_text, settle
 
 
-def merge_journal(path: str, base: str, ours: str, theirs: str) -> Merged:
+def merge_journal(path: str, base: str, ours: str, theirs: str, prefer: Prefer = None) -> Merged:
     was, mine, other = Journal.parse(base), Journal.parse(ours), Journal.parse(theirs)
     sides = [by_key(journal.blocks, was.blocks, lambda block: block.heading) for journal in (was, mine, other)]
-    preamble, clash = merge_text(was.preamble, mine.preamble, other.preamble)
+    preamble, clash = merge_text(was.preamble, mine.preamble, other.preamble, prefer=prefer)
     conflicts = [f"{path}: the text before the first entry"] if clash else []
     kept: dict[str, list[Block]] = {}
     for key in dict.fromkeys(key for side in sides for key in side):
         before, here, there = ({block.content for block in side.get(key, ())} for side in sides)
-        contents = join(before, here, there)
+        contents, clash = settle(before, here, there, prefer)
         found = [block for side in sides for block in side.get(key, ()) if block.content in contents]
-        if is_conflict(contents, here, there):
+        if clash:
             conflicts.append(f"{path}: {found[0].heading.removeprefix('## ')}")
         if contents:
             kept[key] = _each_once(found)

@@ -6,21 +6,24 @@ so everybody who merges the same things gets the same file.
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Final
 
 from cohabit.workspace.formats.inbox import Inbox
+from cohabit.workspace.formats.journal import Journal
 from cohabit.workspace.formats.pointers import later
 from cohabit.workspace.formats.text import end_of_line, with_ends
 from cohabit.workspace.merging.inboxes import merge_inbox
 from cohabit.workspace.merging.journals import merge_journal
 from cohabit.workspace.merging.mend import Renumbered
-from cohabit.workspace.merging.merged import Merged
+from cohabit.workspace.merging.merged import Merged, Prefer
 
-__all__ = ["Merged", "Renumbered", "is_protocol", "item_keys", "merge_file"]
+__all__ = ["Merged", "Prefer", "Renumbered", "is_protocol", "item_ids", "merge_file", "pushed_in", "said_in"]
 
 JOURNAL: Final = re.compile(r"journal\.md|journal-archive/[0-9]{4}-[0-9]{2}\.md")
+NOTHING: Final = MappingProxyType[str, str]({})
 POINTER: Final = re.compile(r"\.pointers/[^/]+\.json")
 
 
@@ -29,17 +32,35 @@ def is_protocol(path: str) -> bool:
     return path == "inbox.md" or JOURNAL.fullmatch(path) is not None or POINTER.fullmatch(path) is not None
 
 
-def item_keys(text: str | None) -> set[str]:
-    """The keys of all items of an inbox."""
-    return {item.key for item in Inbox.parse(text or "").items}
+def item_ids(text: str | None) -> dict[str, str]:
+    """The number of each item of an inbox, by its key."""
+    return {item.key: item.id for item in Inbox.parse(text or "").items}
+
+
+def pushed_in(path: str, text: str | None) -> dict[str, str]:
+    """The numbers that are settled once the remote has ``text`` at ``path``: those of items in the inbox."""
+    return item_ids(text) if path == "inbox.md" else {}
+
+
+def said_in(path: str, text: str | None) -> set[str]:
+    """The keys of what a protocol file holds: entries of a journal, items of the inbox; of any other file none."""
+    if path == "inbox.md":
+        return set(item_ids(text))
+    return {block.key for block in Journal.parse(text or "").blocks} if JOURNAL.fullmatch(path) else set()
 
 
 def merge_file(
-    path: str, base: str | None, ours: str | None, theirs: str | None, pushed: Collection[str] = ()
+    path: str,
+    base: str | None,
+    ours: str | None,
+    theirs: str | None,
+    pushed: Mapping[str, str] = NOTHING,
+    prefer: Prefer = None,
 ) -> Merged:
     """Merge one protocol file; None is a file that is not there.
 
-    ``pushed`` are the keys of the items that the upstream has: their numbers never change.
+    ``pushed`` are the items that the upstream has, by key, and their numbers: those never change.
+    ``prefer`` decides what conflicts: of such an entry, and of nothing else, that side's version is taken.
     """
     if not is_protocol(path):
         raise ValueError(f"{path} is not a protocol file")
@@ -56,7 +77,7 @@ def merge_file(
         return Merged(later(ours, theirs))
     was, mine, other = ((text or "").replace("\r\n", "\n") for text in (base, ours, theirs))
     inbox = path == "inbox.md"
-    merged = merge_inbox(was, mine, other, pushed) if inbox else merge_journal(path, was, mine, other)
+    merged = merge_inbox(was, mine, other, pushed, prefer) if inbox else merge_journal(path, was, mine, other, prefer)
     return replace(merged, text=with_ends(merged.text or "", _ends(base, ours, theirs)))
 
 

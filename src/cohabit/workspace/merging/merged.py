@@ -1,13 +1,17 @@
 """What merging a file gives, and what merging journals and inboxes have in common."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Literal, Protocol, TypeVar
 
 from cohabit.workspace.formats.text import with_gap, without_gap
 from cohabit.workspace.merging.mend import Renumbered
 from cohabit.workspace.merging.variants import is_conflict, join
+
+Prefer = Literal["ours", "theirs"] | None
+"""Whose variants are taken of what conflicts; None leaves all of them, for somebody to decide."""
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +59,17 @@ def in_order(base: Iterable[str], times: Mapping[str, str]) -> list[str]:
     return old + sorted(times.keys() - set(old), key=lambda key: (times[key], key))
 
 
-def merge_text(base: str, ours: str, theirs: str) -> tuple[str, bool]:
+def settle(base: Set[T], ours: Set[T], theirs: Set[T], prefer: Prefer) -> tuple[Set[T], bool]:
+    """The variants after merging, and whether they conflict: with ``prefer``, one side's are taken where they would."""
+    joined = join(base, ours, theirs)
+    conflict = is_conflict(joined, ours, theirs)
+    if not conflict or prefer is None:
+        return joined, conflict
+    return ours if prefer == "ours" else theirs, False
+
+
+def merge_text(base: str, ours: str, theirs: str, *, prefer: Prefer = None) -> tuple[str, bool]:
     """Text that is no entry: whoever changed it is right; two who did so differently are a conflict."""
     was, mine, other = ({said} if (said := without_gap(text)) else set() for text in (base, ours, theirs))
-    joined = join(was, mine, other)
-    return "".join(with_gap(text) for text in sorted(joined)), is_conflict(joined, mine, other)
+    texts, conflict = settle(was, mine, other, prefer)
+    return "".join(with_gap(text) for text in sorted(texts)), conflict

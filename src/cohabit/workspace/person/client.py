@@ -8,7 +8,7 @@ from cohabit.errors import BadArgs
 
 VARIABLES: Final = ("COHABIT_CLIENT", "MULTISPHERE_CLIENT")
 NAMED: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-"""What the environment may say. It becomes a part of a file name and of an agent id."""
+"""What is taken from the environment as it is: it becomes a part of a file name."""
 COWORK: Final = ("claude-ai", "claude-app", "claude-desktop")
 """Names under which Cowork introduces itself."""
 MARKS: Final = ("claude-hostloop-plugins", "local-agent-mode-sessions")
@@ -17,13 +17,16 @@ PLACES: Final = ("CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA", "CLAUDE_PROJECT_DIR
 
 
 def client(environ: Mapping[str, str], heard: str | None, cwd: str) -> str | None:
-    """The client's short name, None where nobody said. ``heard`` is the name from the handshake."""
+    """The client's short name, None where nobody said. ``heard`` is the name from the handshake.
+
+    The earlier tool takes any word of the environment. What would be no part of a file name is made alike, as if it
+    had been heard.
+    """
     for variable in VARIABLES:
-        said = environ.get(variable, "").strip()
-        if said and not NAMED.fullmatch(said):
-            raise BadArgs(f"{variable} must be a short name such as claude-code")
-        if said:
-            return said
+        if said := environ.get(variable, "").strip():
+            if name := said if NAMED.fullmatch(said) else normalised(said):
+                return name
+            raise BadArgs(f"{variable} has no letter or digit of a name in it: say a short one, such as claude-code")
     name = normalised(heard or "")
     if name == "claude-code" and any(mark in place for place in _places(environ, cwd) for mark in MARKS):
         return "cowork"

@@ -15,6 +15,14 @@ def folder(environ: Mapping[str, str]) -> Path:
     return expanded(chosen, environ) if chosen else person(environ) / ".multisphere"
 
 
+def cwd() -> str:
+    """The folder that this process works in; "" where it is gone."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""
+
+
 def person(environ: Mapping[str, str]) -> Path:
     """The person's own folder."""
     return Path(environ.get("HOME") or os.path.expanduser("~"))

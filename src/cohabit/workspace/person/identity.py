@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from cohabit.errors import BadArgs
 from cohabit.workspace.person import config
+from cohabit.workspace.person.client import normalised
 
 SLUG = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?")
 """An agent id: it becomes a file name, a commit's prefix and a mention, so nothing in it means anything to those."""
@@ -24,7 +25,7 @@ class Identity:
     agent_email: str
 
     def __post_init__(self) -> None:
-        if not SLUG.fullmatch(self.agent_id) or ".." in self.agent_id:
+        if not _is_slug(self.agent_id):
             raise BadArgs(
                 f"agent_id {self.agent_id[:80]!r} is not a slug: use lower-case letters, digits, '-', '_' and '.', "
                 "for example ann-claude-code"
@@ -41,12 +42,21 @@ def find(home: Path, environ: Mapping[str, str], client: str | None) -> Identity
         said = [environ.get(f"{family}_{field.upper()}", "").strip() for field in FIELDS]
         if all(said):
             return _made(f"the environment ({family}_AGENT_ID, _NAME, _EMAIL)", *said)
-    for name in [f"identity.{client}.json"] * bool(client) + ["identity.json", "config.json"]:
+    for name in [*own_files(client), "identity.json", "config.json"]:
         found = config.read(home, name)
         said = _said(found, name, client) if found else []
         if all(said) and said:
             return _made(f"{name} in the config folder", *said)
     return None
+
+
+def own_files(client: str | None) -> list[str]:
+    """The files that only this client reads, the first one first. ``Cursor`` has that of ``cursor`` too; a slug has its
+    own alone, since ``claude-code-work`` is meant to be another than ``claude-code``."""
+    if not client:
+        return []
+    names = [client] if _is_slug(client) else [client, normalised(client)]
+    return [f"identity.{name}.json" for name in names]
 
 
 def needed(home: Path, environ: Mapping[str, str], client: str | None) -> Identity:
@@ -67,8 +77,18 @@ def _said(found: Mapping[str, Any], name: str, client: str | None) -> list[str]:
     agent_id, *rest = (config.text(found, field, name) for field in FIELDS)
     if not agent_id and name == "identity.json" and client:
         slug = config.text(found, "user_slug", name)
-        agent_id = f"{slug}-{client}" if slug else ""
+        agent_id = derived(slug, client) if slug else ""
     return [agent_id, *rest]
+
+
+def derived(slug: str, client: str) -> str:
+    """The id of a person's client. The client is made alike only where it would be no slug otherwise."""
+    given = f"{slug}-{client}"
+    return given if _is_slug(given) else f"{slug}-{normalised(client)}"
+
+
+def _is_slug(text: str) -> bool:
+    return SLUG.fullmatch(text) is not None and ".." not in text
 
 
 def _made(source: str, agent_id: str, agent_name: str, agent_email: str) -> Identity:

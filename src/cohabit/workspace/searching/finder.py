@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 SLOW_SECONDS: Final = 0.02
 BATCH: Final = 40
 PAUSE_SECONDS: Final = 0.005
+WAIT_SECONDS: Final = 0.2
+"""How long the background waits for the lock before it looks whether it is to stop."""
 MOST_TROUBLES: Final = 2
 """After so many broken indexes this process goes on without one."""
 
@@ -76,11 +78,13 @@ class Finder:
         looked, left = False, True
         while left and not self._stop.wait(PAUSE_SECONDS):
             try:
-                with self._ws.lock.held():
+                with self._ws.lock.held(WAIT_SECONDS):
                     left = self._step(looked=looked)
                 looked = True
             except Busy:  # somebody has been at work for long; they come first
                 continue
+            except (CohabitError, OSError):  # what is wrong with the clone is told by the next call
+                return
 
     def _step(self, *, looked: bool) -> bool:
         """A part of the work; whether there is more."""

@@ -102,8 +102,9 @@ def _nothing(at: Path) -> Path:
 
 
 def _printed(printed: bytes, wanted: bytes) -> Iterator[Match]:
-    last, seen = "", False
-    for found in FOUND.finditer(printed):
+    last, seen, at = "", False, 0
+    while found := FOUND.match(printed, at):  # not finditer: it would look for a beginning in a line that is cut off
+        at = found.end()
         path = found[1].decode(errors="surrogateescape")
         if path != last:
             last, seen = path, reachable(path)

@@ -1,4 +1,4 @@
-"""Moving a clone on to a commit that contains its head: branch, index and files, with uncommitted work kept.
+"""Moving a clone on to a commit that its work is in: branch, index and files, with uncommitted work kept.
 
 Nothing of an agent's own is ever out of its file: a text that has to change is made beside it, and replaces it whole
 at the end. What is about to happen is written down first (``intent``), so that whoever comes after a killed process
@@ -14,6 +14,7 @@ from cohabit.workspace.clone import objects, refs
 from cohabit.workspace.clone.deltas import EMPTY_TREE, Change, changes
 from cohabit.workspace.clone.intent import Carried, Intent
 from cohabit.workspace.clone.objects import Entry
+from cohabit.workspace.limits import LARGEST_TEXT
 from cohabit.workspace.merging import merge
 from cohabit.workspace.sharing.route import Move
 
@@ -35,7 +36,11 @@ def carry_out(ws: "Workspace", move: Move) -> tuple[str, ...]:
     except CohabitError:  # git changed nothing: another git is at work, or a name in the commit is not allowed
         Intent.clear(ws)
         raise
-    return _finish(ws, intent, move.changes, keep=frozenset())
+    try:
+        return _finish(ws, intent, move.changes, keep=frozenset())
+    except BaseException:
+        ws.lock.hurt = True  # a full disk, say: the next call finishes it, as it would after a process that was killed
+        raise
 
 
 def finish(ws: "Workspace", intent: Intent) -> None:
@@ -109,9 +114,10 @@ def _write_carried(ws: "Workspace", carried: Carried) -> None:
     if here not in (before, after):
         if not merge.is_protocol(carried.path):
             return
-        after = merge.merge_file(carried.path, before, here, after).text or after
+        pushed = merge.pushed_in(carried.path, after)
+        after = merge.merge_file(carried.path, before, here, after, pushed).text or after
     if here != after:
-        ws.tree.write(carried.path, objects.bytes_of(after))
+        ws.tree.write(carried.path, objects.bytes_of(after), most=LARGEST_TEXT)
 
 
 def _changed_since(ws: "Workspace", coming: Mapping[str, Change], carried: set[str]) -> frozenset[str]:

@@ -116,7 +116,7 @@ def _moved_on(ws: "Workspace", theirs: str) -> Answer:
             return {}
         joined = integrate.Joined(theirs)
         if ahead and ours is not None:
-            joined = integrate.join(ws, ours, theirs, f"Merge of {origin.branch(ws)}")
+            joined = integrate.join(ws, ours, theirs, f"Merge of {refs.on_branch(ws)}")
         if joined.commit is None:
             return {"note": "shared; this clone could not take it in yet, because of a conflict: call push"}
         move = route.plan(ws, ours, joined.commit, joined.base, joined.mended)

@@ -4,17 +4,21 @@ Nothing here changes a file or the branch. Decisions are kept with the clone, an
 """
 
 import os
+import re
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, TooLarge, UnknownAsset
+from cohabit.workspace.answers import sendable
 from cohabit.workspace.clone import objects, refs
+from cohabit.workspace.clone.deltas import changes
 from cohabit.workspace.clone.objects import Entry
+from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.stamps import new_uid
-from cohabit.workspace.limits import LARGEST_WRITE
+from cohabit.workspace.limits import LARGEST_WRITE, MOST_ENTRIES
 from cohabit.workspace.merging import merge
-from cohabit.workspace.sharing import decided, integrate, origin
+from cohabit.workspace.sharing import decided, integrate, rewritten
 from cohabit.workspace.sharing.integrate import Clash
 
 if TYPE_CHECKING:
@@ -27,6 +31,9 @@ MOST_SHOWN: Final = 20
 EXCERPT: Final = 2_000
 """Characters of one version in it."""
 LARGEST_SHOWN: Final = 256 * 1024
+"""Bytes of a file that are looked at for it."""
+MARKER: Final = re.compile(r"^(?:(<{7,})|>{7,}) [0-9a-f]{40}\b", re.MULTILINE)
+"""Where git marks a side; it calls it by its commit."""
 ABANDONED: Final = "refs/cohabit/abandoned/"
 
 
@@ -43,7 +50,8 @@ def resolve(ws: "Workspace", path: str, take: Take | None, content: str | None) 
     if (take is None) == (content is None):
         raise BadArgs('resolve needs either take ("ours", "theirs" or "both") or content, the whole text of the file')
     clashes = _open(ws)
-    clash = next((clash for clash in clashes if clash.path == path), None)
+    # A name that is no UTF-8 is sent with replacement characters, so that is how an agent can write it.
+    clash = next((clash for clash in clashes if path in (clash.path, sendable(clash.path))), None)
     if clash is None:
         raise UnknownAsset(
             f"{path} is not in conflict; call resolve without path to see what is",
@@ -55,16 +63,21 @@ def resolve(ws: "Workspace", path: str, take: Take | None, content: str | None) 
 
 
 def abandon(ws: "Workspace") -> Answer:
-    """Decide for the others in every open conflict. Our versions stay in a commit that is kept."""
-    clashes = _open(ws)
-    if not clashes:
-        raise Conflict("nothing is in conflict here; push shares your commits")
-    kept = refs.head(ws)
-    assert kept is not None
+    """Decide for the others in every open conflict. Our versions stay in a commit that is kept. Where the remote's
+    history was rewritten, this decides that what it lost stays away, and nothing else."""
+    kept, theirs = refs.head(ws), refs.upstream(ws)
+    gone = rewritten.lost(ws, kept, theirs)
+    if gone and not rewritten.is_let_go(ws, gone):
+        rewritten.let_go(ws, gone)
+        paths = list(changes(ws, str(theirs), gone))[:MOST_ENTRIES]
+    else:
+        clashes = _open(ws)
+        if not clashes:
+            raise Conflict("nothing is in conflict here; push shares your commits")
+        decided.decide(ws, [(clash, _verdict(ws, clash, "theirs", None)) for clash in clashes])
+        paths = [clash.path for clash in clashes]
     ref = ABANDONED + new_uid()
-    ws.git.run("update-ref", ref, kept)
-    decided.decide(ws, [(clash, clash.theirs) for clash in clashes])
-    paths = [clash.path for clash in clashes]
+    ws.git.run("update-ref", ref, str(kept))
     return {"abandoned": paths, "kept": kept, "ref": ref, "next": _next(0)}
 
 
@@ -74,7 +87,7 @@ def _open(ws: "Workspace") -> list[Clash]:
     ahead, behind = integrate.apart(ws, ours, theirs)
     if not ahead or not behind or ours is None or theirs is None:
         return []
-    joined = integrate.join(ws, ours, theirs, f"Merge of {origin.branch(ws)}")
+    joined = integrate.join(ws, ours, theirs, f"Merge of {refs.on_branch(ws)}")
     return list(joined.clashes)
 
 
@@ -87,10 +100,12 @@ def _next(left: int) -> str:
 # -- deciding -------------------------------------------------------------------------------------
 def _verdict(ws: "Workspace", clash: Clash, take: Take | None, content: str | None) -> Entry | None:
     if content is not None:
-        data = content.encode()
+        data = _numbered(ws, clash, content).encode()
         if len(data) > LARGEST_WRITE:
             raise TooLarge(f"{len(data)} bytes; at most {LARGEST_WRITE} fit in one file")
         return Entry(_mode(clash), objects.write(ws, "blob", data))
+    if clash.kind == integrate.ENTRIES:
+        return Entry(_mode(clash), objects.write_text(ws, _by_entry(ws, clash, None if take == "both" else take)))
     if take == "both":
         return Entry(_mode(clash), objects.write(ws, "blob", _both(ws, clash)))
     return clash.ours if take == "ours" else clash.theirs
@@ -101,27 +116,54 @@ def _mode(clash: Clash) -> str:
     return entry.mode if entry is not None and entry.is_file else "100644"
 
 
+def _by_entry(ws: "Workspace", clash: Clash, prefer: merge.Prefer) -> str:
+    """All that either side says. Only of an entry that conflicts one version is taken, or both."""
+    sides = (clash.base, clash.ours, clash.theirs)
+    known = objects.texts(ws, [entry.sha for entry in sides if entry is not None])
+    base, ours, theirs = (None if entry is None else known[entry.sha] for entry in sides)
+    pushed = merge.pushed_in(clash.path, theirs)
+    return merge.merge_file(clash.path, base, ours, theirs, pushed, prefer).text or ""
+
+
+def _numbered(ws: "Workspace", clash: Clash, content: str) -> str:
+    """A text for the inbox, with the numbers that its items get from merging: a pushed one never changes."""
+    if clash.kind != integrate.ENTRIES or clash.path != integrate.INBOX:
+        return content
+    ids = merge.item_ids(_by_entry(ws, clash, None))
+    for item in Inbox(content).items:
+        if (new := ids.get(item.key, item.id)) != item.id:
+            content = content.replace(item.text, item.text.replace(item.id, new, 1), 1)
+    return content
+
+
 def _both(ws: "Workspace", clash: Clash) -> bytes:
     """One text after the other wherever they differ."""
-    sides = [_text(ws, entry) for entry in (clash.ours, clash.base, clash.theirs)]
-    if sides[0] is None or sides[2] is None:
+    sides = [entry if entry is not None and entry.is_file else None for entry in (clash.ours, clash.base, clash.theirs)]
+    known = objects.read(ws, [entry.sha for entry in sides if entry is not None])
+    whole = [None if entry is None or b"\0" in known[entry.sha] else known[entry.sha] for entry in sides]
+    if whole[0] is None or whole[2] is None:
         raise BadArgs(f"{clash.path} is not a text on both sides: take ours or theirs, or give content")
-    if merge.is_protocol(clash.path):
-        joined = merge.merge_file(clash.path, sides[1], sides[0], sides[2]).text
-        return objects.bytes_of(joined or "")
     with tempfile.TemporaryDirectory(dir=ws.own) as folder:
         names = [os.path.join(folder, name) for name in ("ours", "base", "theirs")]
-        for name, text in zip(names, sides, strict=True):
-            Path(name).write_bytes(objects.bytes_of(text or ""))
+        for name, data in zip(names, whole, strict=True):
+            Path(name).write_bytes(data or b"")
         return ws.git.run("merge-file", "-p", "--union", *names).out
 
 
 # -- showing --------------------------------------------------------------------------------------
+class _Text(NamedTuple):
+    """What a file says, for showing it."""
+
+    text: str
+    cut: bool
+    """Whether the file goes on."""
+
+
 def _shown(ws: "Workspace", clash: Clash) -> Answer:
     row: Answer = {"path": clash.path, "kind": clash.kind}
-    attempt = _text(ws, clash.attempt)
-    if attempt is not None and "<<<<<<<" in attempt:
-        return row | {"merged": _around(attempt)}
+    attempt = _text(ws, clash.attempt) if clash.ours and clash.theirs else None
+    if attempt is not None and (first := MARKER.search(attempt.text)):
+        return row | {"merged": _around(attempt, first.start())}
     for name, entry in (("base", clash.base), ("ours", clash.ours), ("theirs", clash.theirs)):
         row[name] = _excerpt(ws, entry)
     return row
@@ -130,25 +172,35 @@ def _shown(ws: "Workspace", clash: Clash) -> Answer:
 def _excerpt(ws: "Workspace", entry: Entry | None) -> str | None:
     if entry is None:
         return None
-    text = _text(ws, entry)
-    if text is None:
+    found = _text(ws, entry)
+    if found is None:
         return "(a folder)" if entry.mode == objects.FOLDER_MODE else "(not a text)"
-    return text if len(text) <= EXCERPT else f"{text[:EXCERPT]}\n… ({len(text)} characters in all)"
+    if len(found.text) <= EXCERPT:
+        return found.text
+    size = f"more than {LARGEST_SHOWN} bytes" if found.cut else f"{len(found.text)} characters"
+    return f"{found.text[:EXCERPT]}\n… ({size} in all)"
 
 
-def _around(text: str) -> str:
-    """The text from the first marker on."""
-    at = max(text.index("<<<<<<<") - 300, 0)
+def _around(attempt: _Text, marker: int) -> str:
+    """The text from shortly before the first marker on, with sides that are called ours and theirs."""
+    text, at = attempt.text, max(marker - 300, 0)
     part = text[at : at + 2 * EXCERPT]
-    return ("…" if at else "") + part + ("\n…" if at + len(part) < len(text) else "")
+    more = attempt.cut or at + len(part) < len(text)
+    named = MARKER.sub(_named, part)
+    return ("…" if at else "") + named + ("\n…" if more else "")
 
 
-def _text(ws: "Workspace", entry: Entry | None) -> str | None:
-    """The text of a file, None for what is none, or too long to show."""
+def _named(marker: re.Match[str]) -> str:
+    sign, _, _ = marker[0].partition(" ")
+    return f"{sign} ours" if marker[1] else f"{sign} theirs"
+
+
+def _text(ws: "Workspace", entry: Entry | None) -> _Text | None:
+    """The text of a file, or its beginning; None for what is none."""
     if entry is None or not entry.is_file:
         return None
     try:
-        data = ws.git.run("cat-file", "blob", entry.sha, most=LARGEST_SHOWN).out
+        done = ws.git.run("cat-file", "blob", entry.sha, most=LARGEST_SHOWN)
     except CohabitError:
         return None
-    return None if b"\0" in data else data.decode(errors="replace")
+    return None if b"\0" in done.out else _Text(done.out.decode(errors="replace"), done.cut)

@@ -1,5 +1,6 @@
 """What was decided about files that conflict: kept with the clone, and good for exactly the two versions met."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,7 +46,7 @@ def apply(ws: "Workspace", clashes: Sequence[Sides]) -> dict[str, Entry | None]:
     known = _read(ws)
     found: dict[str, Entry | None] = {}
     for clash in clashes:
-        decision = known.get(clash.path)
+        decision = known.get(_key(clash.path))
         if decision is None or (decision.ours, decision.theirs) != _versions(clash):
             continue
         found[clash.path] = Entry(decision.mode, decision.sha) if decision.mode and decision.sha else None
@@ -57,13 +58,19 @@ def decide(ws: "Workspace", verdicts: Sequence[tuple[Sides, Entry | None]]) -> N
     """Keep what was decided, for the next integration."""
     known = _read(ws)
     for clash, entry in verdicts:
-        known[clash.path] = Decision(*_versions(clash), entry.mode if entry else None, entry.sha if entry else None)
+        result = (entry.mode, entry.sha) if entry else (None, None)
+        known[_key(clash.path)] = Decision(*_versions(clash), *result)
     _write(ws, known)
 
 
 def forget(ws: "Workspace") -> None:
     """After an integration went through: nothing that was decided is needed again."""
     _place(ws).unlink(missing_ok=True)
+
+
+def _key(path: str) -> str:
+    """How a file is called here: JSON cannot hold a name that is no UTF-8."""
+    return os.fsencode(path).hex()
 
 
 def _versions(clash: Sides) -> tuple[str | None, str | None]:

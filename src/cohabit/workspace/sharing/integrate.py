@@ -6,21 +6,24 @@ that nobody has seen yet speaks of the new one. What truly conflicts is told, ne
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
+from cohabit.errors import Conflict
 from cohabit.workspace.clone import commits, objects
 from cohabit.workspace.clone.deltas import EMPTY_TREE, Change, changes
 from cohabit.workspace.clone.objects import Entry
 from cohabit.workspace.merging import merge
 from cohabit.workspace.merging.mend import mend
 from cohabit.workspace.merging.merge import Merged, Renumbered
-from cohabit.workspace.sharing import decided
+from cohabit.workspace.sharing import decided, rewritten
 
 if TYPE_CHECKING:
     from cohabit.workspace.workspace import Workspace
 
 INBOX: Final = "inbox.md"
+ENTRIES: Final = "entries"
+"""The kind of clash in a file that is merged by entry."""
 PATHS_AT_ONCE: Final = 500
 
 
@@ -61,8 +64,17 @@ def apart(ws: "Workspace", ours: str | None, theirs: str | None) -> tuple[int, i
 
 
 def join(ws: "Workspace", ours: str, theirs: str, message: str) -> Joined:
-    """A commit with both as parents. Neither side contains the other."""
-    return _Joining(ws, ours, theirs).join(message)
+    """A commit with both as parents. Neither side contains the other.
+
+    Where the remote's history was rewritten and what is lost was let go, it has theirs alone as parent: what is in
+    ours and was never shared is carried over, as if it had been begun where the lost commits ended."""
+    gone = rewritten.lost(ws, ours, theirs)
+    if gone is None:
+        return _Joining(ws, ours, theirs).join(message, [ours, theirs])
+    if not rewritten.is_let_go(ws, gone):
+        raise Conflict(rewritten.TOLD)
+    stand_in = commits.commit_tree(ws, f"{theirs}^{{tree}}", [gone], "The other side, as if it followed what is lost")
+    return _Joining(ws, ours, stand_in).join("Carry over what was not shared before history was rewritten", [theirs])
 
 
 @dataclass(slots=True)
@@ -79,7 +91,7 @@ class _Joining:
     side: str = ""
     """Our commit, or one like it with those texts."""
 
-    def join(self, message: str) -> Joined:
+    def join(self, message: str, parents: Sequence[str]) -> Joined:
         self._compare()
         shared = [path for path in self.mine if self._is_ours_to_merge(path)]
         self._load(shared)
@@ -90,7 +102,7 @@ class _Joining:
         self.side = self._ours_mended()
         by_entry = {path: self._merged(path) for path in shared}
         tree, clashes, odd = self._merge_tree(set(shared))
-        clashes += [self._clash(path, "entries", None) for path, merged in by_entry.items() if merged.conflicts]
+        clashes += [self._clash_of_entries(path) for path, merged in by_entry.items() if merged.conflicts]
         entries = dict.fromkeys(odd) | {path: self._entry(path, merged) for path, merged in by_entry.items()}
         verdicts = decided.apply(self.ws, clashes)
         open_clashes = tuple(clash for clash in clashes if clash.path not in verdicts)
@@ -98,7 +110,7 @@ class _Joining:
         commit = None
         if not open_clashes:
             whole = objects.with_entries(self.ws, tree, entries | verdicts)
-            commit = commits.commit_tree(self.ws, whole, [self.ours, self.theirs], message)
+            commit = commits.commit_tree(self.ws, whole, parents, message)
         only_mended = frozenset(self.mended) - self.yours.keys()
         base = self.bases[0] if self.bases else None
         return Joined(commit, open_clashes, renumbered, tuple(dict.fromkeys(notes)), base, only_mended)
@@ -132,14 +144,14 @@ class _Joining:
     def _merged(self, path: str) -> Merged:
         mine = self.mended.get(path, self._text(self.mine[path].after))
         theirs = self._text(self.yours[path].after)
-        pushed = merge.item_keys(theirs or "") if path == INBOX else ()
-        return merge.merge_file(path, self._base(path), mine, theirs, pushed)
+        pushed = merge.pushed_in(path, theirs)
+        return merge.merge_file(path, self._base(path, pushed), mine, theirs, pushed)
 
-    def _base(self, path: str) -> str | None:
+    def _base(self, path: str, pushed: Mapping[str, str]) -> str | None:
         """The last text that both sides had; of several, all their entries."""
         base = self._text(self.mine[path].before)
         for other in self.bases[1:]:
-            base = merge.merge_file(path, None, base, self.texts.get(f"{other}:{path}")).text
+            base = merge.merge_file(path, None, base, self.texts.get(f"{other}:{path}"), pushed).text
         return base
 
     def _entry(self, path: str, merged: Merged) -> Entry | None:
@@ -200,6 +212,13 @@ class _Joining:
         }
         tree = objects.with_entries(self.ws, f"{self.ours}^{{tree}}", entries)
         return commits.commit_tree(self.ws, tree, [self.ours], "Our side, with the new numbers")
+
+    def _clash_of_entries(self, path: str) -> Clash:
+        clash = self._clash(path, ENTRIES, None)
+        base = self._base(path, merge.pushed_in(path, self._text(self.yours[path].after)))
+        if base is None or len(self.bases) == 1:
+            return clash
+        return replace(clash, base=Entry("100644", objects.write_text(self.ws, base)))
 
     def _clash(self, path: str, kind: str, attempt: Entry | None) -> Clash:
         base, ours, theirs = (

@@ -1,13 +1,15 @@
 """Asking the remote: fetch one branch, push one commit. What it says is put into few words here."""
 
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeVar
 
-from cohabit.errors import Conflict, GitFailed, Unreachable
+from cohabit.errors import GitFailed, Unreachable
 from cohabit.workspace.clone import housekeeping, refs
 from cohabit.workspace.clone.hangup import HANGUP
+from cohabit.workspace.sharing import rewritten
 
 if TYPE_CHECKING:
     from cohabit.workspace.workspace import Workspace
@@ -28,8 +30,11 @@ BROKEN: Final = (
     "not a git repository",
 )  # fmt: skip
 """How it says that it failed in the middle: nothing about the commit is wrong."""
+REWRITTEN: Final = re.compile(r"^ \+ .*\(forced update\)", re.MULTILINE)
+"""How a fetch says that the remote's branch does not contain any more what it was before."""
 ONLY_THIS: Final = (
-    "--quiet", "--no-tags", "--no-recurse-submodules", "--no-auto-maintenance", "--no-write-fetch-head", "--no-prune",
+    "--no-progress", "--no-tags", "--no-recurse-submodules", "--no-auto-maintenance", "--no-write-fetch-head",
+    "--no-prune",
 )  # fmt: skip
 
 
@@ -41,20 +46,15 @@ class Pushed:
     reason: str = ""
 
 
-def branch(ws: "Workspace") -> str:
-    """The branch that is shared; raises Conflict where the clone is on none."""
-    name = refs.branch(ws)
-    if not name:
-        raise Conflict("this clone is on no branch (a detached HEAD); check one out first: `git switch main`")
-    return name
-
-
 def fetch(ws: "Workspace") -> str | None:
     """Bring this branch's commits here. Where the remote's branch is now, None while there is none."""
-    name = branch(ws)
-    tracking = f"refs/remotes/origin/{name}"
+    name = refs.on_branch(ws)
+    tracking, before = f"refs/remotes/origin/{name}", refs.upstream(ws)
+    spec = f"+refs/heads/{name}:{tracking}"
     try:
-        patiently(lambda: ws.git.run("fetch", *ONLY_THIS, "origin", f"+refs/heads/{name}:{tracking}", network=True))
+        done = patiently(lambda: ws.git.run("fetch", *ONLY_THIS, "origin", spec, network=True))
+        if before is not None and REWRITTEN.search(done.err):
+            rewritten.notice(ws, before)
     except GitFailed as wrong:
         if "couldn't find remote ref" not in wrong.message:
             raise
@@ -65,9 +65,11 @@ def fetch(ws: "Workspace") -> str | None:
 
 
 def push(ws: "Workspace", commit: str) -> Pushed:
-    """Make ``commit`` the remote's, if it contains what the remote has: the remote compares and sets in one step."""
-    name = branch(ws)
-    args = ("push", "--porcelain", "--no-verify", "origin", f"{commit}:refs/heads/{name}")
+    """Make ``commit``, which contains what the remote had at the last fetch, the remote's. The remote compares and sets
+    in one step: it takes it only if it has that still, not less either (see ``rewritten``)."""
+    name = refs.on_branch(ws)
+    expected = f"--force-with-lease=refs/heads/{name}:{refs.upstream(ws) or ''}"
+    args = ("push", "--porcelain", "--no-verify", expected, "origin", f"{commit}:refs/heads/{name}")
     done = ws.git.run(*args, network=True, ok=(0, 1))
     if done.code == 0:
         if refs.upstream(ws) != commit:

@@ -7,16 +7,16 @@ result, so a push that fails, or is killed, leaves everything as it was.
 
 import random
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from cohabit.errors import CohabitError, Unreachable
 from cohabit.workspace.clone import refs
 from cohabit.workspace.clone.deltas import EMPTY_TREE, changes
 from cohabit.workspace.limits import MOST_ENTRIES
 from cohabit.workspace.merging.merge import Renumbered
-from cohabit.workspace.sharing import advance, decided, integrate, origin, route
+from cohabit.workspace.sharing import advance, decided, integrate, origin, rewritten, route
 from cohabit.workspace.sharing.integrate import Clash, Joined
 from cohabit.workspace.sharing.route import Move
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from cohabit.workspace.workspace import Workspace
 
 Answer = dict[str, Any]
+T = TypeVar("T")
 SECONDS: Final = 50.0
 """Longest that a push goes on trying. Clients give up after a minute."""
 LONGEST_PAUSE: Final = 2.0
@@ -42,6 +43,8 @@ def fetch(ws: "Workspace") -> Answer:
 def pull(ws: "Workspace") -> Answer:
     """Go forward to what the remote has. Where this clone has commits of its own, it says so and changes nothing."""
     theirs, ours = origin.fetch(ws), refs.head(ws)
+    if gone := rewritten.lost(ws, ours, theirs):
+        return _rewritten(ws, gone, str(theirs))
     ahead, behind = integrate.apart(ws, ours, theirs)
     if not behind or theirs is None:
         return {"updated": False, "new_head": ours or "", "files": []}
@@ -82,6 +85,8 @@ class _Publishing:
     ours: str | None = field(init=False)
     theirs: str | None = field(init=False)
     deadline: float = field(init=False)
+    gone: str | None = None
+    """The last commit that was shared before the remote's history was rewritten."""
     broken: int = 0
     """Pushes that the remote did not answer."""
 
@@ -98,6 +103,11 @@ class _Publishing:
             if fetch_first or behind or lost:
                 self.theirs = _kept(lambda: origin.fetch(self.ws))
                 ahead, behind = integrate.apart(self.ws, self.ours, self.theirs)
+            self.gone = rewritten.lost(self.ws, self.ours, self.theirs)
+            if self.gone is not None:
+                if not rewritten.is_let_go(self.ws, self.gone):
+                    return _rewritten(self.ws, self.gone, str(self.theirs))
+                ahead, behind = integrate.apart(self.ws, self.ours, self.gone)[0], max(behind, 1)
             answer = self._attempt(ahead, behind)
             if isinstance(answer, dict):
                 return answer
@@ -139,7 +149,7 @@ class _Publishing:
         if not ahead or self.ours is None or self.theirs is None:
             return Joined(self.theirs)
         commits = f"{behind} commit" if behind == 1 else f"{behind} commits"
-        return integrate.join(self.ws, self.ours, self.theirs, f"Merge {commits} of {origin.branch(self.ws)}")
+        return integrate.join(self.ws, self.ours, self.theirs, f"Merge {commits} of {refs.on_branch(self.ws)}")
 
     def _done(self, joined: Joined, move: Move | None, ahead: int, behind: int) -> Answer:
         notes, renumbered = [*joined.notes], [*joined.renumbered]
@@ -154,7 +164,7 @@ class _Publishing:
                 notes.append(f"pushed, but this clone could not be moved on yet: {wrong.message}; call sync")
         decided.forget(self.ws)
         told = _told(renumbered, notes, integrated=behind)
-        if self.known is not None and (ahead or self._came_through()):
+        if self.known is not None and (ahead or (self.gone is None and self._came_through())):
             return {"ok": True, "update": self._update(joined.commit or ""), "pushed": []} | told
         return {"ok": True, "pushed": [_row(self.ws, already=not ahead)]} | told
 
@@ -163,7 +173,7 @@ class _Publishing:
         return self.ours is not None and integrate.apart(self.ws, self.ours, self.known)[0] > 0
 
     def _update(self, commit: str) -> Answer:
-        ref = f"refs/heads/{origin.branch(self.ws)}"
+        ref = f"refs/heads/{refs.on_branch(self.ws)}"
         before = self.known if commit == self.theirs else self.theirs
         return {"head": {"local": ref, "remote": ref}, "hash": {"from": str(before)[:7], "to": commit[:7]}}
 
@@ -181,7 +191,7 @@ def pause_after(losses: int, took: float, left: float) -> float:
 
 # -- answers --------------------------------------------------------------------------------------
 def _row(ws: "Workspace", *, already: bool) -> Answer:
-    ref = f"refs/heads/{origin.branch(ws)}"
+    ref = f"refs/heads/{refs.on_branch(ws)}"
     kind = {"deleted": False, "tag": False, "branch": True, "new": not already, "alreadyUpdated": already}
     return kind | {"local": ref, "remote": ref}
 
@@ -210,6 +220,10 @@ def _diverged(ws: "Workspace", ours: str, theirs: str, ahead: int, behind: int) 
     return {"error": "conflict", "message": message, **_bounded("files", (path for path in mine if path in yours))}
 
 
+def _rewritten(ws: "Workspace", gone: str, theirs: str) -> Answer:
+    return {"error": "conflict", "message": rewritten.TOLD, **_bounded("files", changes(ws, theirs, gone))}
+
+
 def _in_the_way(move: Move) -> Answer:
     message = (
         "What others pushed changes files that have uncommitted changes here. Nothing was changed. Commit them first "
@@ -221,13 +235,13 @@ def _in_the_way(move: Move) -> Answer:
 def _conflict(clashes: Sequence[Clash]) -> Answer:
     message = (
         "These files were changed here and by others in ways that do not fit together. Nothing was changed or pushed, "
-        "and your commits are safe. Tell your user. To settle it: resolve each file (or abandon yours), then push; "
-        "with plain git: `git pull --no-rebase`, settle, commit, push."
+        "and your commits are safe. Tell your user. To settle it: resolve each file or abandon yours, where you have "
+        "these tools, then push; with plain git: `git pull --no-rebase`, settle, commit, push."
     )
     return {"error": "conflict", "message": message, **_bounded("files", (clash.path for clash in clashes))}
 
 
-def _kept(ask: Any) -> Any:
+def _kept(ask: Callable[[], T]) -> T:
     try:
         return ask()
     except Unreachable as wrong:
@@ -235,4 +249,5 @@ def _kept(ask: Any) -> Any:
 
 
 def _nothing_lost(wrong: Unreachable) -> Unreachable:
-    return Unreachable(f"{wrong.message}. Nothing is lost: your commits are in this clone; call push again in a while")
+    message = wrong.message.rstrip(".")
+    return Unreachable(f"{message}. Nothing is lost: your commits are in this clone; call push again in a while")

@@ -86,6 +86,7 @@ class _Planner:
 
     def plan(self) -> Move:
         met = [path for path, change in self.coming.items() if self._meets(path, change)]
+        self.in_the_way += _unseen(self.ws, self.coming, self.dirty)
         self._load(met)
         self.renumbered = self._renumbered_on_the_way()
         for path in sorted(met, key=lambda path: path != INBOX):  # its numbers are needed for the others
@@ -166,8 +167,7 @@ class _Planner:
             mine = mend(mine, self._base_text(path) if path in self.mended else before, self.renumbered)
         if path in self.mended and not merge.is_protocol(path):
             return mine
-        pushed = merge.item_keys(after or "") if path == INBOX else ()
-        joined = merge.merge_file(path, before, mine, after, pushed)
+        joined = merge.merge_file(path, before, mine, after, merge.pushed_in(path, after))
         if joined.conflicts or joined.text is None:
             self.in_the_way.append(path)
             return None
@@ -199,6 +199,18 @@ class _Planner:
             return None
         text = objects.texts(self.ws, [found.index.sha]).get(found.index.sha, "")
         return objects.write_text(self.ws, mend(text, committed, self.renumbered))
+
+
+def _unseen(ws: "Workspace", coming: Mapping[str, Change], dirty: Mapping[str, Dirty]) -> list[str]:
+    """Files that were changed here, and of which git was told not to look (skip-worktree, assume-unchanged)."""
+    known = [
+        (path, change.before) for path, change in coming.items() if path not in dirty and change.before is not None
+    ]
+    other = {path for path, entry in known if entry.is_file and not _same(ws, path, entry)}
+    if not any(os.path.lexists(ws.root / path) for path in other):
+        return []
+    marked = {row[2:] for row in ws.git.run("ls-files", "-v", "-z").fields if row[0] == "S" or row[0].islower()}
+    return [path for path in other & marked if os.path.lexists(ws.root / path)]
 
 
 def _carried(ws: "Workspace", path: str, here: str, after: str, staged: str | None) -> Carried:

@@ -44,7 +44,7 @@ def journal_tail(
 @tool(profile="full")
 def inbox_list(
     ws: Workspace,
-    for_: Annotated[str | None, "Only items for this agent id, or for anyone."] = None,
+    for_: Annotated[str | None, "Only items for exactly this agent id; anyone: those for anybody."] = None,
     state: Annotated[Literal["open", "closed", "all"], "Which items."] = "open",
     limit: Annotated[Count, "How many items."] = 50,
     cursor: Annotated[str | None, "The cursor of an earlier answer: the items after those."] = None,
@@ -54,8 +54,9 @@ def inbox_list(
     every = Inbox.parse(ws.tree.text(INBOX) or "").items
     wanted = [item for item in every if state == "all" or item.open == (state == "open")]
     if for_ is not None:
-        wanted = [item for item in wanted if item.is_for(fields.target(for_))]
-    wanted.sort(key=lambda item: 0 if item.is_for(me) else 1 if item.target in ("anyone", "") else 2)
+        whom = fields.target(for_)
+        wanted = [item for item in wanted if (item.is_for_anyone if whom == fields.ANYONE else item.is_for(whom))]
+    wanted.sort(key=lambda item: 0 if item.is_for(me) else 1 if item.is_for_anyone else 2)
     start = 0 if cursor is None else _position([item.key for item in wanted], cursor) + 1
     shown = _fitting([_item(item) for item in wanted[start : start + limit]])
     end = start + len(shown)
@@ -66,7 +67,7 @@ def inbox_list(
             "open": len(open_),
             "closed": len(every) - len(open_),
             "for_me": sum(item.is_for(me) for item in open_),
-            "for_anyone": sum(item.target in ("anyone", "") for item in open_),
+            "for_anyone": sum(item.is_for_anyone for item in open_),
         },
         "truncated": end < len(wanted),
         "cursor": wanted[end - 1].key if end < len(wanted) else None,
@@ -105,7 +106,9 @@ def decision_add(
 @tool(profile="full", writes=True)
 def archive(
     ws: Workspace,
-    before: Annotated[str | None, "Move the months before this one, YYYY-MM; the current month if left out."] = None,
+    before: Annotated[
+        str | None, "Move the months before this one, YYYY-MM; if left out, all months that are over."
+    ] = None,
 ) -> Answer:
     """Move journal entries of months that are over to journal-archive/YYYY-MM.md. Then add, commit and push."""
     month = before or stamp(ws.now())[:7]

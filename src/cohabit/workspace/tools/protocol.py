@@ -8,6 +8,7 @@ from cohabit.workspace.formats import journal
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.journal import Entry, Journal
 from cohabit.workspace.formats.stamps import stamp
+from cohabit.workspace.limits import LARGEST_TEXT
 from cohabit.workspace.tool import Answer, tool
 from cohabit.workspace.workspace import Workspace
 
@@ -24,7 +25,7 @@ class Todo(msgspec.Struct, frozen=True, rename={"for_": "for"}):
 
 def write(ws: Workspace, path: str, text: str) -> None:
     """Replace a file; bytes that were no UTF-8 go back as they came."""
-    ws.tree.write(path, text.encode(errors="surrogateescape"))
+    ws.tree.write(path, text.encode(errors="surrogateescape"), most=LARGEST_TEXT)
 
 
 @tool(writes=True)

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import Annotated
 
-from cohabit.errors import BadArgs, Conflict
+from cohabit.errors import BadArgs, CohabitError, Conflict, UnknownAsset
 from cohabit.workspace import driver
 from cohabit.workspace.clone import refs, remotes, setup
 from cohabit.workspace.limits import LONGEST_PATH
@@ -40,7 +40,9 @@ def workspace_init(
         _verify(Workspace(name, root, remotes.shown(url), who, session.now), url)
     else:
         _must_be_a_place_for_a_clone(root, session)
-        if create and setup.is_nothing(url):
+        if setup.is_nothing(url):
+            if not create:
+                raise UnknownAsset("there is nothing at remote_url; with create a repository is made there")
             setup.create(url)
         setup.clone(url, root, who, name, session.now)
     place = Place(name=name, remote=remotes.shown(url), local_path=str(root))
@@ -78,14 +80,23 @@ def workspace_info(session: Session) -> Answer:
     workspace = session.workspace()
     with workspace.held():
         head, branch = refs.head(workspace) or "", refs.branch(workspace)
+    who, trouble = _who(session)
     return {
         "name": workspace.name,
         "local_path": str(workspace.root),
         "remote": remotes.shown(workspace.remote),
         "head": head,
         "branch": branch if head else "",
-        "agent_id": session.agent_id() or "",
-    }
+        "agent_id": who,
+    } | ({"note": trouble} if trouble else {})
+
+
+def _who(session: Session) -> tuple[str, str]:
+    """The agent's id; where nobody knows it, why."""
+    try:
+        return session.identity().agent_id, ""
+    except CohabitError as wrong:
+        return "", wrong.message
 
 
 def _url(given: str, session: Session) -> str:
@@ -139,7 +150,9 @@ def _verify(workspace: Workspace, url: str) -> None:
 
 def _must_be_a_place_for_a_clone(root: Path, session: Session) -> None:
     """Files of strangers do not belong among a person's settings, nor into another workspace."""
-    if any(part.startswith(".") for part in root.parts):
+    home = Path(os.path.realpath(config.person(session.environ)))
+    below = root.relative_to(home) if root.is_relative_to(home) else root
+    if any(part.startswith(".") for part in below.parts):
         raise BadArgs("local_path leads into a hidden folder; choose a visible one")
     for place in session.registry.places().values():
         other = Path(os.path.realpath(config.expanded(place.local_path, session.environ)))

@@ -42,5 +42,9 @@ def resolve(
 
 @tool(profile="full", writes=True)
 def abandon(ws: Workspace) -> Answer:
-    """Let the others' version win in every conflicting file. Yours stay in a commit that the answer names."""
+    """Let the others' version win in every conflict: the whole file, in journal and inbox the entries that conflict.
+
+    Yours stay in a commit that the answer names. Where the remote's history was rewritten, this lets go what is lost
+    there; the next push carries over what only you have.
+    """
     return conflicts.abandon(ws)
