@@ -49,3 +49,16 @@ async def test_a_place_stays_taken_until_the_work_ends_although_nobody_waits() -
     assert not second.done()
     go.set()
     assert await second == "second"
+
+
+async def test_a_thread_that_cannot_be_started_gives_its_place_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    crew = Crew("test", 1)
+    with monkeypatch.context() as full:
+        full.setattr(threading.Thread, "start", refuse)
+        with pytest.raises(RuntimeError, match="new thread"):
+            await crew.do(lambda: 1)
+    assert await crew.rest(0)
+    assert await asyncio.wait_for(crew.do(lambda: 7), 10) == 7

@@ -130,6 +130,7 @@ async def test_who_only_watches_sees_what_was_pushed_and_may_change_nothing(tmp_
         assert seen["folders"][0]["files"] == [{"path": "drafts/plan.md", "size": 7}]
         for ask in ("board_read", "read"):
             assert (await o.who["eve"](ask, {"path": "drafts/plan.md"}))["content"] == "# Plan\n"
+        assert (await o.who["eve"]("workspace_info"))["agent_id"] == ""
         before = git("rev-parse", "main", at=shared(tmp_path))
         for name, tool in offered().items():
             if tool.writes:
@@ -180,20 +181,60 @@ async def test_a_namesake_of_a_member_who_left_gets_a_clone_of_its_own(tmp_path:
         assert (left / "drafts/secret.md").read_text() == "bob's"
 
 
+def test_a_member_who_is_removed_while_its_clone_is_looked_up_does_not_break_that(tmp_path: Path) -> None:
+    made = desks.Desks(tmp_path, "den", None, FakeClock())
+
+    class Removing(dict[str, Any]):
+        """As if the member were removed in the middle of a look into it."""
+
+        def __contains__(self, name: object) -> bool:
+            there = super().__contains__(name)
+            if there and name == "ann":
+                self.pop("ann", None)
+            return there
+
+    first = made._desk("ann")
+    made._open = Removing(made._open)
+    assert made._desk("ann") is first
+    for session in (first, made._board()):
+        session.workspace().close()
+
+
 # -- what everybody is told, and what is recorded -----------------------------------------------
-async def test_everybody_is_told_of_entries_items_and_pushes_and_nobody_else_of_files(tmp_path: Path) -> None:
+async def test_everybody_is_told_of_entries_and_items_when_they_are_pushed_and_not_before(tmp_path: Path) -> None:
     async with office(tmp_path) as o:
-        ann = o.who["ann"]
+        ann, eve = o.who["ann"], o.who["eve"]
+
+        async def told() -> list[str]:
+            return [item.text for item in (await eve("events")).items if item.text.startswith("ann: ")]
+
+        await o.host.look()
         await ann("write", {"path": "drafts/a.md", "content": "x"})
         await ann("inbox_add", {"title": "Read the draft", "for": "bob"})
+        await ann("journal_append", {"summary": "A thought that is not shared yet"})
+        assert await told() == []
+        await ann("add", {"paths": ["inbox.md"]})
         await drop(ann, "drafts/a.md", "y", "Wrote a draft\nin two lines")
-        told = [item.text for item in (await o.who["eve"]("events")).items if item.text.startswith("ann: ")]
-        assert told == [
-            "ann: inbox: INB-001 for @bob: Read the draft",
-            "ann: journal: Wrote a draft in two lines",
+        await o.host.look()
+        assert await told() == [
             "ann: pushed",
+            "ann: journal: A thought that is not shared yet",
+            "ann: journal: Wrote a draft in two lines",
+            "ann: inbox: INB-001 for @bob: Read the draft",
         ]
         assert "ann: write drafts/a.md" in o.told()
+
+
+async def test_a_closed_item_is_told_once_it_is_pushed(tmp_path: Path) -> None:
+    async with office(tmp_path) as o:
+        ann = o.who["ann"]
+        await ann("inbox_add", {"title": "Read the draft"})
+        await ann("inbox_close", {"id": "INB-001", "resolution": "read it"})
+        await ann("add", {"paths": ["inbox.md"]})
+        await o.host.look()
+        await drop(ann, "drafts/a.md", "y", "Wrote a draft")
+        await o.host.look()
+        assert "ann: inbox: closed INB-001: read it" in o.told()
 
 
 async def test_what_was_pushed_shows_at_once(tmp_path: Path) -> None:

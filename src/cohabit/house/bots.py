@@ -1,6 +1,7 @@
 """The built-in players of a house: brains that play seats whose player is away, or that never had one."""
 
 import asyncio
+import inspect
 import logging
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -61,7 +62,7 @@ class Bots:
         try:
             agent = make_agent(brain, host.room.state.world, f"{host.room.id}/{who}")
             world = host.room.world
-            agent.initialize(type(world).__doc__ or "", host.room.commands.action_space())
+            agent.initialize(inspect.cleandoc(type(world).__doc__ or ""), host.room.commands.action_space())
             refused = 0
             while host.failure is None and refused < MOST_REFUSALS:
                 member = host.room.state.members.get(who)

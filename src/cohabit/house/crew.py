@@ -31,11 +31,14 @@ class Crew:
         loop = asyncio.get_running_loop()
         done: asyncio.Future[T] = loop.create_future()
 
-        def finish(then: Callable[[Any], None], value: Any) -> None:
+        def give_back() -> None:
             self._places.release()
             self._at_work -= 1
             if not self._at_work:
                 self._idle.set()
+
+        def finish(then: Callable[[Any], None], value: Any) -> None:
+            give_back()
             if not done.done():
                 then(value)
 
@@ -49,7 +52,11 @@ class Crew:
             with suppress(RuntimeError):  # the loop is closed: nobody waits
                 loop.call_soon_threadsafe(finish, then, value)
 
-        threading.Thread(target=job, name=self._name, daemon=True).start()
+        try:
+            threading.Thread(target=job, name=self._name, daemon=True).start()
+        except BaseException:  # the system has no thread left for us
+            give_back()
+            raise
         return await done
 
     async def rest(self, seconds: float) -> bool:

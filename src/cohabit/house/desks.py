@@ -118,8 +118,9 @@ class Desks:
         name = identity_of(member, self._room).agent_id
         with suppress(FileNotFoundError):
             (self._home / name).rename(self._home / f".left-{self._clock.now()}-{name}")
-        if name in self._open:
-            self._left.append(self._open.pop(name))
+        session = self._open.pop(name, None)
+        if session is not None:
+            self._left.append(session)
 
     async def close(self, for_good: bool = False) -> None:
         for hangup in list(self._calls):
@@ -146,11 +147,13 @@ class Desks:
     def _opened(self, who: Identity, folder: str | None = None) -> Session:
         """The clone of somebody, made when it is first needed."""
         name = folder or who.agent_id
-        if name not in self._open:
+        session = self._open.get(name)  # asked once: whoever is removed meanwhile is not there any more
+        if session is None:
             with self._opening.setdefault(name, threading.Lock()):
-                if name not in self._open:
-                    self._open[name] = Session.of(self._clone(who, self._home / name))
-        return self._open[name]
+                session = self._open.get(name)
+                if session is None:
+                    session = self._open[name] = Session.of(self._clone(who, self._home / name))
+        return session
 
     def _clone(self, who: Identity, root: Path) -> Workspace:
         self._home.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -193,7 +196,8 @@ class Desks:
     def _told(self, name: str, by: str | None, answer: Mapping[str, Any]) -> dict[str, Any]:
         """The answer of a tool without places of this machine."""
         if name == "workspace_info":
-            return {**answer, "local_path": "", "remote": self._shown}
+            nobody = {"agent_id": ""} if by is None else {}  # who only looks, through the house's own clone
+            return {**answer, "local_path": "", "remote": self._shown, **nobody}
         if name in SPEAK_OF_THE_REMOTE:
             return {key: self._clean(value) for key, value in answer.items()}
         return dict(answer)

@@ -1,5 +1,6 @@
 """The commands every room has: who am I, what do I see, what may I do, and talk."""
 
+import inspect
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -259,7 +260,7 @@ def rules(ctx: Context) -> Rules:
     return Rules(
         world=world.spec.name,
         title=world.spec.title or world.spec.name,
-        description=(type(world).__doc__ or "").strip(),
+        description=inspect.cleandoc(type(world).__doc__ or ""),
         actions=ctx.room.commands.action_space().to_text(),
         your_commands=[c.name for c in ctx.room.may(ctx.member)],
         view_schema=world.view_schema,

@@ -1,5 +1,6 @@
 """Whole matches of built-in players in a real room, without a house and without a clock: for soaks and experiments."""
 
+import inspect
 from collections.abc import Callable, Sequence
 
 from cohabit.agents.contract import Agent
@@ -69,5 +70,5 @@ class Match:
 
 def _mind(room: Room, member: Member, brain: str) -> Agent:
     mind = make_agent(brain, room.state.world, f"{room.id}/{member.id}")
-    mind.initialize(type(room.world).__doc__ or "", room.commands.action_space())
+    mind.initialize(inspect.cleandoc(type(room.world).__doc__ or ""), room.commands.action_space())
     return mind

@@ -5,7 +5,7 @@ the house does elsewhere, in threads; see ``house/desks.py``. This part knows wh
 """
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 import msgspec
@@ -37,12 +37,12 @@ LONGEST_WORDS = 300
 """Of a journal entry or a title, in the events of the room."""
 LONGEST_ANSWER = 1_000
 """Characters of an answer that go on record whole; of a longer one only its short parts."""
-FOR_ALL = ("journal_append", "inbox_add", "inbox_close", "decision_add", "claim", "release")
-"""What everybody in the room is told of; and of what was pushed."""
+SHARED_AT_ONCE = ("claim", "release")
+"""What everybody in the room is told of when it is done. Of the rest they hear when it was pushed."""
 
 
 class Entry(Struct, frozen=True):
-    """A line of the journal, for the events: ``here`` says that a member of this room wrote it."""
+    """A line of the journal or the inbox, for the events: ``here`` says that a member of this room wrote it."""
 
     key: str
     by: str
@@ -51,12 +51,13 @@ class Entry(Struct, frozen=True):
 
 
 class Seen(Struct, frozen=True, omit_defaults=True):
-    """The shared board as it was last seen: its commit, how much is on it, and the newest entries of its journal."""
+    """The shared board as it was last seen: its commit, how much is on it, and the newest of its journal and inbox."""
 
     head: str = ""
     open: int = 0
     entries: int = 0
     latest: tuple[Entry, ...] = ()
+    inbox: tuple[Entry, ...] = ()
 
 
 class Workspace(RemoteWorld):
@@ -116,9 +117,8 @@ class Workspace(RemoteWorld):
         before, self.now = self.now, msgspec.convert(what, Seen)
         if not before.head:
             return Sight()
-        known = [entry.key for entry in before.latest]
-        new = [entry for entry in self.now.latest if entry.key not in known and not entry.here]
-        return Sight([Told(f"{entry.by} (from elsewhere): journal: {entry.summary}") for entry in new])
+        told = [*_new("journal", before.latest, self.now.latest), *_new("inbox", before.inbox, self.now.inbox)]
+        return Sight([Told(line) for line in told])
 
     def observe(self, eye: Eye) -> Observation:
         now = self.now
@@ -202,6 +202,13 @@ for _name, _tool in offered().items():
 
 
 # -- words -----------------------------------------------------------------------------------------
+def _new(where: str, before: Sequence[Entry], now: Sequence[Entry]) -> Iterator[str]:
+    known = [entry.key for entry in before]
+    for entry in now:
+        if entry.key not in known:
+            yield f"{entry.by}{'' if entry.here else ' (from elsewhere)'}: {where}: {entry.summary}"
+
+
 def _said(sent: Ask, answer: Mapping[str, Any]) -> str:
     """An action and what came of it, in one line for the events."""
     args, failed = sent.args, answer.get("error")
@@ -225,7 +232,7 @@ def _said(sent: Ask, answer: Mapping[str, Any]) -> str:
 
 
 def _is_for_all(name: str, answer: Mapping[str, Any]) -> bool:
-    return not answer.get("error") and (name in FOR_ALL or (name in ("push", "sync") and _was_pushed(answer)))
+    return not answer.get("error") and (name in SHARED_AT_ONCE or (name in ("push", "sync") and _was_pushed(answer)))
 
 
 def _was_pushed(answer: Mapping[str, Any]) -> bool:
@@ -248,9 +255,7 @@ def _short(answer: Mapping[str, Any]) -> dict[str, Any]:
 
 def _without_secrets(remote: str) -> str:
     """The address is on record, where every owner of the record reads it."""
-    scheme, _, rest = remote.partition("://")
-    user, at, _ = rest.partition("/")[0].rpartition("@")
-    if at and (scheme.lower() in ("http", "https") or ":" in user):
+    if remotes.shown(remote) != remote:
         raise BadArgs(
             "the remote's address has a name or password in it, and it would be on record; leave it out, and let git "
             "find it (a credential helper, or an ssh key)"
