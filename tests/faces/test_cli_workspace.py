@@ -1,21 +1,29 @@
 """``cohabit workspace``: what a person types, and what they get to see."""
 
+import ast
 import json
 import os
 import pty
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
 import pytest
+from rich.console import Console
+from rich.text import Text
 
+from cohabit.errors import BadArgs
 from cohabit.faces.cli import main
 from cohabit.faces.cli.workspace.drawing import DRAWINGS
 from cohabit.faces.cli.workspace.person import as_a_person
-from cohabit.faces.cli.workspace.pieces import ago
-from cohabit.faces.cli.workspace.verbs import VERBS, Below, todo
+from cohabit.faces.cli.workspace.pieces import ago, grid, told
+from cohabit.faces.cli.workspace.verbs import MOST_ROWS, VERBS, Below, todo
+from cohabit.faces.cli.workspace.words import PHRASES, here
+from cohabit.workspace.limits import MOST_COMMITS
+from cohabit.workspace.sharing import rewritten
 from cohabit.workspace.tool import find
 
 ROOT = Path(__file__).parents[2]
@@ -89,7 +97,26 @@ def test_what_was_said_for_agents_holds_for_the_command_line_too(home: Path) -> 
 
 def test_who_told_nobody_anything_is_told_what_to_say(home: Path, capsys: Said) -> None:
     (home / ".gitconfig").unlink()
-    assert "COHABIT_AGENT_ID" in typed(capsys, "init", "deck", "./deck.git", "--create", code=1)
+    said = typed(capsys, "init", "deck", "./deck.git", "--create", code=1)
+    assert said.startswith(
+        'cohabit: [BAD_ARGS] git does not know you: `git config --global user.name "Ann Smith"` and '
+        "`git config --global user.email ann@example.org`, then again. "
+    )
+    assert "COHABIT_AGENT_ID, _NAME and _EMAIL" in said
+    (home / ".gitconfig").write_text("[user]\nname = Ann\n")
+    said = typed(capsys, "init", "deck", "./deck.git", "--create", code=1)
+    assert "user.email" in said
+    assert "user.name" not in said, "that git knows"
+
+
+def test_a_name_without_latin_letters_is_asked_for_an_id(
+    home: Path, capsys: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / ".gitconfig").write_text("[user]\nname = 李\nemail = li@example.org\n", encoding="utf-8")
+    monkeypatch.delenv("USER", raising=False)
+    said = typed(capsys, "init", "deck", "./deck.git", "--create", code=1)
+    assert "set COHABIT_AGENT_ID (such as ann-cli), COHABIT_AGENT_NAME and COHABIT_AGENT_EMAIL" in said
+    assert "git config" not in said
 
 
 def test_without_a_workspace_every_verb_says_how_to_get_one(capsys: Said) -> None:
@@ -109,10 +136,10 @@ def test_a_round_of_the_protocol_reads_well_at_both_ends(
     typed(capsys, "journal", "add", "Drafted slide 4", "--todo", "@bob-cli: read it", "--todo", "find a logo")
     assert re.search(r"^modified  journal.md$", typed(capsys, "status"), re.MULTILINE)
     assert "+Drafted slide 4" in typed(capsys, "diff", "journal.md")
-    assert re.match(r"[0-9a-f]{9} on main: 2 files, \+\d+ -0\n", typed(capsys, "commit", "slide 4"))
-    assert "nothing to commit" in typed(capsys, "commit", "again")
-    assert re.match(r"main  1 to share, 0 to fetch\nNothing is changed.", typed(capsys, "status"))
-    assert re.match(r"✓ shared: [0-9a-f]{7} → [0-9a-f]{7}\n", typed(capsys, "sync"))
+    assert re.match(r"[0-9a-f]{9} in deck on main: 2 files, \+\d+ -0\n", typed(capsys, "commit", "slide 4"))
+    assert "Nothing is changed in deck" in typed(capsys, "commit", "again")
+    assert re.match(r"deck  main  1 to share, 0 to fetch\nNothing is changed.", typed(capsys, "status"))
+    assert re.match(r"✓ deck shared: [0-9a-f]{7} → [0-9a-f]{7}\n", typed(capsys, "sync"))
 
     other(home, monkeypatch)
     typed(capsys, "init", "deck", "../deck.git")
@@ -154,7 +181,11 @@ def test_a_conflict_is_shown_with_its_files_and_decided_here(
     monkeypatch.chdir(home)
     said = typed(capsys, "sync", code=1)
     assert said.startswith("conflict: ")
-    assert said.endswith("\n  drafts/a.md\n")
+    assert said.endswith("; then `cohabit workspace sync`.\n  drafts/a.md\n")
+    assert "`cohabit workspace resolve` shows each file" in said
+    assert "`cohabit workspace abandon` lets the others' version win" in said
+    assert "your user" not in said
+    assert "`--take ours`, `theirs` or `both`" in typed(capsys, "resolve", "drafts/a.md", code=1)
     assert "drafts/a.md  " in typed(capsys, "resolve")
     assert "1 to decide: `cohabit workspace resolve PATH" in typed(capsys, "resolve")
     Path("both.md").write_text("both\n")
@@ -221,8 +252,172 @@ def test_mistakes_are_told_in_one_line(board: str, capsys: Said) -> None:
 def test_a_remote_that_does_not_answer_is_told_with_what_to_do(home: Path, board: str, capsys: Said) -> None:
     (home / "deck.git").rename(home / "elsewhere.git")
     said = typed(capsys, "pull", code=1)
-    assert said.count("\n") == 1
-    assert "the next `cohabit workspace sync`" in said
+    assert said.startswith("cohabit: [UNREACHABLE] the remote does not answer: ")
+    assert "⏎" not in said, "what git says in several lines is shown in several"
+    assert all(line.startswith("  ") for line in said.splitlines()[1:])
+    assert said.endswith(" the next `cohabit workspace sync`.\n")
+    said = typed(capsys, "sync", code=1)
+    assert said.count("Nothing is lost") == 1
+    assert "What you committed" not in said, "that is said already"
+    assert "run `cohabit workspace push` again" in said
+    assert ".. " not in said
+    (home / "no.git").write_text("no repository")
+    assert "What you committed" not in typed(capsys, "init", "other", "./no.git", code=1), "nobody committed anything"
+
+
+def test_the_first_push_of_a_branch_is_told(board: str, capsys: Said) -> None:
+    subprocess.run(["git", "-C", "deck", "switch", "-q", "-c", "side"], check=True)
+    typed(capsys, "journal", "add", "Began")
+    typed(capsys, "commit", "begin")
+    assert typed(capsys, "sync") == "✓ deck shared: side is new on the remote\n"
+    assert typed(capsys, "sync") == "✓ deck: nothing to share\n"
+    assert typed(capsys, "push") == "✓ deck: nothing to share\n"
+
+
+def test_in_the_folder_of_a_clone_that_workspace_is_meant(
+    home: Path, board: str, capsys: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    typed(capsys, "init", "other", "./other.git", "--create")
+    (home / "link").symlink_to(home / "other" / "drafts")
+    assert typed(capsys, "status").startswith("deck  main  ")
+    monkeypatch.chdir(home / "link")
+    assert typed(capsys, "status").startswith("other  main  ")
+    assert re.search(r"^● +other ", typed(capsys, "list"), re.MULTILINE)
+    typed(capsys, "journal", "add", "Began")
+    assert " in other on main: " in typed(capsys, "commit", "begin")
+    assert typed(capsys, "sync").startswith("✓ other shared: ")
+    assert json.loads(typed(capsys, "call", "workspace_info"))["name"] == "other"
+    assert typed(capsys, "switch", "deck") == (
+        "Active is deck.\nIn this folder it is still other: it is a part of that clone.\n"
+    )
+    assert typed(capsys, "status").startswith("other  ")
+    assert typed(capsys, "switch", "other") == "Active is other.\n"
+    typed(capsys, "switch", "deck")
+    monkeypatch.chdir(home)
+    assert typed(capsys, "status").startswith("deck  "), "where one stands is stored nowhere"
+
+
+def test_of_clones_in_each_other_the_inner_one_is_meant(
+    home: Path, board: str, capsys: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    typed(capsys, "init", "inner", "./inner.git", "--create")
+    (home / "inner").rename(home / "deck" / "inner")
+    known = home / ".multisphere" / "workspaces.json"
+    known.write_text(known.read_text().replace(f'{home}/inner"', f'{home}/deck/inner"'))
+    monkeypatch.chdir(home / "deck" / "inner" / "drafts")
+    assert typed(capsys, "status").startswith("inner  ")
+    monkeypatch.chdir(home / "deck" / "drafts")
+    assert typed(capsys, "status").startswith("deck  ")
+
+
+def test_errors_name_the_verbs_of_this_command_line(board: str, capsys: Said) -> None:
+    assert "; run `cohabit workspace ls` to see what is there" in typed(capsys, "read", "nope", code=1)
+    said = typed(capsys, "log", "--since", "nope", code=1)
+    assert "(run `cohabit workspace pull`)" in said
+    assert "`cohabit workspace log` has the commits" in said
+    typed(capsys, "inbox", "add", "Read slide 4")
+    said = typed(capsys, "inbox", "claim", "INB-001", code=1)
+    assert "`cohabit workspace commit MESSAGE` and `cohabit workspace sync` share it, then try again" in said
+    said = typed(capsys, "init", "other", "./nothing.git", code=1)
+    assert "REMOTE" in said
+    assert "`--create`" in said
+    assert "remote_url" not in said
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("Call push: it merges", "Run `cohabit workspace push`: it merges"),
+        ("call push again", "run `cohabit workspace push` again"),
+        ("Look with list", "Look with `cohabit workspace ls`"),
+        ("status shows it", "`cohabit workspace status` shows it"),
+        ("and inbox_list has them", "and `cohabit workspace inbox` has them"),
+        ("there is no file drafts/inbox_list.md", "there is no file drafts/inbox_list.md"),
+        ("the push did not get through; read the list", "the push did not get through; read the list"),
+        (rewritten.TOLD, None),
+    ],
+)
+def test_what_is_said_to_agents_is_said_to_a_person(said: str, meant: str | None) -> None:
+    assert meant is None or here(said) == meant
+    assert not re.search(r"your (user|person)|that tool|[Cc]all ", here(said))
+
+
+def test_notes_name_the_verbs_of_this_command_line_too() -> None:
+    (said,) = told({"notes": ["pushed, but this clone could not be moved on yet: busy; call sync"]})
+    assert str(said).endswith("busy; run `cohabit workspace sync`")
+
+
+def test_a_refused_push_is_told_in_the_lines_of_the_remote(home: Path, board: str, capsys: Said) -> None:
+    hook = home / "deck.git" / "hooks" / "pre-receive"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\necho 'No pushes on Fridays.' >&2\necho 'Come back on Monday.' >&2\nexit 1\n")
+    hook.chmod(0o755)
+    typed(capsys, "journal", "add", "Began")
+    typed(capsys, "commit", "begin")
+    said = typed(capsys, "sync", code=1)
+    assert said.startswith("rejected: ")
+    assert said.endswith("\n  No pushes on Fridays.\n  Come back on Monday.\n")
+
+
+def test_long_names_are_shown_and_only_a_house_has_tokens_to_hide(
+    board: str, capsys: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, commit = "a-name-of-a-file-that-is-as-long-as-a-token", "0123456789abcdef" * 2 + "01234567"
+    assert name in typed(capsys, "read", name, code=1)
+    assert commit in typed(capsys, "log", "--since", commit, code=1)
+    assert name in typed(capsys, "call", "read", f"path={name}", code=1)
+
+    def refuse(_: object) -> int:
+        raise BadArgs(name)
+
+    monkeypatch.setattr("cohabit.faces.cli.workspace.house.serve", refuse)
+    assert "[hidden]" in typed(capsys, "serve", code=1)
+
+
+def test_an_item_that_is_closed_already_says_when_and_by_whom(board: str, capsys: Said) -> None:
+    typed(capsys, "inbox", "add", "Read slide 4")
+    typed(capsys, "inbox", "close", "INB-001", "done")
+    said = typed(capsys, "inbox", "close", "INB-001", "again", code=1)
+    assert re.search(r": it was closed \d{4}-\d\d-\d\d \S+ by ann-cli already\.", said)
+    typed(capsys, "inbox", "add", "Read slide 5")
+    assert "section. Did you mean: INB-002?" in typed(capsys, "inbox", "close", "INB-2", "done", code=1)
+
+
+def test_more_than_a_tool_shows_is_as_many_as_it_shows(board: str, capsys: Said) -> None:
+    assert find("journal_tail").schema()["properties"]["n"]["maximum"] == MOST_ROWS == MOST_COMMITS
+    typed(capsys, "journal", "add", "Began")
+    assert "Began" in typed(capsys, "journal", "-n", "500")
+    assert "Begin the workspace" in typed(capsys, "log", "-n", "9" * 30)
+
+
+def test_no_difference_is_told_in_one_line(board: str, capsys: Said) -> None:
+    assert typed(capsys, "diff") == "No difference.\n"
+
+
+def test_a_hint_can_be_pasted_whatever_the_name(board: str, capsys: Said) -> None:
+    said = typed(capsys, "init", "my deck", "./other.git", "other", "--create")
+    assert "`cohabit workspace switch 'my deck'`" in said
+
+
+def test_what_may_be_left_out_is_not_said_to_be_missing(capsys: Said) -> None:
+    for verb, needed in (("call", "TOOL"), ("search", "QUERY")):
+        assert f"required: {needed};" in typed(capsys, verb, code=2)
+
+
+def test_long_paths_are_folded_where_the_terminal_is_narrow() -> None:
+    path = "drafts/" + "a-long-name-" * 8 + ".md"
+    console = Console(width=60, color_system=None)
+    with console.capture() as got:
+        console.print(grid([(Text("untracked"), Text(path))]))
+    assert "…" not in got.get()
+    assert re.sub(r"\s+", "", got.get()) == f"untracked{path}"
+
+
+@pytest.mark.parametrize("verb", ["list", "skill", "status"])
+def test_a_closed_output_is_no_bug_of_ours(verb: str, board: str) -> None:
+    words = [sys.executable, "-m", "cohabit", "workspace", verb]
+    done = subprocess.run(["sh", "-c", '"$@" >&-', "sh", *words], stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_todo_is_for_somebody_or_for_anyone() -> None:
@@ -265,3 +460,16 @@ def test_the_documentation_has_every_verb_below_with_its_options() -> None:
         for names, _ in below.takes:
             if names[0].startswith("-"):
                 assert f"`{names[0]}" in row, f"docs/cli.md, workspace {below.name}: {names[0]} is missing"
+
+
+@pytest.mark.parametrize("phrase", [said for said, _ in PHRASES])
+def test_every_phrase_that_is_turned_for_a_person_is_one_that_a_tool_says(phrase: str) -> None:
+    def texts(path: Path) -> Iterator[str]:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.JoinedStr):
+                yield "".join(part.value if isinstance(part, ast.Constant) else "x" for part in node.values)
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield node.value
+
+    tools = ROOT / "src" / "cohabit" / "workspace"
+    assert any(re.search(phrase, text) for path in tools.rglob("*.py") for text in texts(path))

@@ -49,8 +49,45 @@ def test_a_workspace_is_served_stopped_and_goes_on_and_its_record_is_verified(tm
         assert call(again, ann, tmp_path, "status")["clean"] is True
 
 
+def test_who_is_named_later_is_told_how_to_come_in(tmp_path: Path) -> None:
+    with running("workspace", "serve", "--members", "ann,carl", "--watchers", "eve", home=tmp_path) as house:
+        you = house.token("you")
+        assert "not in this room yet" not in house.text
+        house.stop()
+    with running("workspace", "serve", home=tmp_path) as house:
+        assert "not in this room yet" not in house.text, "nobody was named"
+        house.stop()
+    named = ("--members", "ann,dora", "--watchers", "eve,frank")
+    with running("workspace", "serve", *named, home=tmp_path) as house:
+        told = house.greeting.index("dora, frank are not in this room yet. With the host's token:")
+        ways = house.greeting[told + 1 : told + 3]
+        assert ways == [
+            f"  COHABIT_TOKEN=… cohabit invite dora --role player --claim auto:2 --room workspace --url {house.url}",
+            f"  COHABIT_TOKEN=… cohabit invite frank --room workspace --url {house.url}",
+        ]
+        tokens = []
+        for way in ways:
+            done = cohabit(*way.split()[2:], home=tmp_path, env={"COHABIT_TOKEN": you})
+            assert done.returncode == 0, done.stderr
+            tokens.append(done.stdout.splitlines()[1].strip())
+        assert call(house, tokens[0], tmp_path, "journal_append", summary="Here too")["agent_id"] == "dora"
+        assert call(house, tokens[1], tmp_path, "board")["journal"] == []
+        refused = cohabit("call", "push", "--url", house.url, home=tmp_path, env={"COHABIT_TOKEN": tokens[1]})
+        assert "PERMISSION_DENIED" in refused.stderr
+
+
+def test_a_remote_that_does_not_answer_is_told_in_the_lines_of_git(tmp_path: Path) -> None:
+    (tmp_path / "no.git").mkdir()
+    (tmp_path / "no.git" / "file").touch()
+    with running("workspace", "serve", "--remote", "./no.git", home=tmp_path) as house:
+        assert house.greeting[0].startswith("The shared repository: the remote does not answer: ")
+        said = house.greeting[: house.greeting.index("")]
+        assert all(line.startswith("  ") for line in said[1:])
+        assert said[-1].endswith("exists. It is asked again every few seconds.")
+
+
 def options(**given: Any) -> argparse.Namespace:
-    return argparse.Namespace(**{"members": "ann,bob", "watchers": None, "remote": None, "room": None, **given})
+    return argparse.Namespace(**{"members": None, "watchers": None, "remote": None, "room": None, **given})
 
 
 def test_each_member_gets_a_desk_and_there_are_some_more(tmp_path: Path) -> None:

@@ -29,6 +29,11 @@ def clean(text: object, lines: bool = False) -> str:
     return "".join(c if c.isprintable() or (lines and c == "\n") else ("⏎" if c == "\n" else "·") for c in str(text))
 
 
+def in_lines(text: str) -> str:
+    """The same for a text of several lines: all but the first are indented, so that none of them can be forged."""
+    return "\n  ".join(filter(None, clean(text, lines=True).split("\n")))
+
+
 def in_one_line(refusal: CohabitError, hints: Mapping[str, str] = _NEXT) -> str:
     """An error, its hints and what to do next."""
     text = refusal.as_text()
@@ -38,9 +43,14 @@ def in_one_line(refusal: CohabitError, hints: Mapping[str, str] = _NEXT) -> str:
     return " ".join(parts)
 
 
-def complain(text: str) -> None:
-    """One line on stderr. Something as long as a token is never shown."""
-    print(f"cohabit: {clean(_TOKEN.sub('[hidden]', text))}", file=sys.stderr, flush=True)
+def complain(text: str, *, secret: bool = True, lines: bool = False) -> None:
+    """What went wrong, on stderr, in one line; with ``lines`` in several, all but the first indented.
+
+    Something as long as a token is never shown, except where there can be none (``secret=False``): names of files
+    and commits are as long.
+    """
+    shown = _TOKEN.sub("[hidden]", text) if secret else text
+    print(f"cohabit: {in_lines(shown) if lines else clean(shown)}", file=sys.stderr, flush=True)
 
 
 def tell(text: str = "") -> None:
@@ -48,10 +58,15 @@ def tell(text: str = "") -> None:
     print(text, flush=True)
 
 
+def looked_at() -> bool:
+    """Whether a person sees what is printed. There is no stdout at all where it was closed (``>&-``)."""
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
 def paint(style: str, text: str) -> str:
     """Colour, where somebody looks at it."""
     codes = {"dim": "2", "bold": "1", "green": "32", "red": "31", "cyan": "36"}
-    if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
+    if not looked_at() or os.environ.get("NO_COLOR"):
         return text
     return f"\x1b[{codes[style]}m{text}\x1b[0m"
 

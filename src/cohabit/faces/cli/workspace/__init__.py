@@ -2,8 +2,6 @@
 
 import argparse
 import json
-import re
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -90,12 +88,21 @@ def workspace(args: argparse.Namespace) -> int:
     try:
         return PROGRAMS.get(args.below.name, _verb)(args)
     except CohabitError as refusal:
-        complain(in_one_line(_here(refusal), NEXT))
+        _complain(refusal, args.below)
         return 1
 
 
+def _complain(refusal: CohabitError, below: Below) -> None:
+    """What went wrong, and what to do: git may say it in several lines. Only a house has tokens to hide."""
+    from cohabit.faces.cli.workspace.words import error_here
+
+    hinted = below.name != "init" and "Nothing is lost" not in refusal.message
+    hints = {code: text for code, text in NEXT.items() if hinted or code != "UNREACHABLE"}
+    complain(in_one_line(error_here(refusal, below), hints), secret=below.name == "serve", lines=True)
+
+
 def _verb(args: argparse.Namespace) -> int:
-    from cohabit.faces.cli.workspace.person import session_of_a_person
+    from cohabit.faces.cli.workspace.person import session_of_a_person, standing_in
 
     raw = getattr(args, "json", False)
     with session_of_a_person() as session:
@@ -103,12 +110,13 @@ def _verb(args: argparse.Namespace) -> int:
         if not raw and args.below.name in PAGED:
             _read_on(session, args.below, vars(args), answer)
         me = session.agent_id() or ""
+        where = {"workspace": session.active, "standing_in": standing_in(session)}
     if raw:
         tell(json.dumps(answer, indent=2))
     else:
         from cohabit.faces.cli.workspace.drawing import draw
 
-        draw(args.below.name, answer, me)
+        draw(args.below.name, answer | where, me)
     return 1 if "error" in answer else 0
 
 
@@ -120,15 +128,6 @@ def _read_on(session: "Session", below: Below, given: Answer, answer: Answer) ->
         page = _call(session, below, {**given, "offset": answer["next_offset"]})
         answer[PAGED[below.name]] += page[PAGED[below.name]]
         answer |= {key: page.get(key) for key in ("truncated", "next_offset")}
-
-
-def _here(refusal: CohabitError) -> CohabitError:
-    """The same error with the verbs of this command line in place of the tools that it names."""
-    message = refusal.message
-    for below in VERBS:
-        if below.tool and "_" in below.tool:
-            message = re.sub(rf"\b{below.tool}\b", f"`cohabit workspace {below.name}`", message)
-    return type(refusal)(message, did_you_mean=refusal.did_you_mean, **refusal.details)
 
 
 def _call(session: "Session", below: Below, given: Answer) -> Answer:
@@ -161,7 +160,7 @@ def _serve(args: argparse.Namespace) -> int:
 def _skill(_: argparse.Namespace) -> int:
     from cohabit.workspace.mcp.skill import skill
 
-    sys.stdout.write(skill())
+    print(skill(), end="")
     return 0
 
 

@@ -1,12 +1,12 @@
 """How the answers of a workspace look to a person: a table where there are many, colour where it says something."""
 
-import sys
+import shlex
 from collections.abc import Callable
 
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from cohabit.faces.cli.say import clean, tell
+from cohabit.faces.cli.say import clean, looked_at, tell
 from cohabit.faces.cli.workspace import board
 from cohabit.faces.cli.workspace.pieces import (
     Answer,
@@ -20,15 +20,17 @@ from cohabit.faces.cli.workspace.pieces import (
     more,
     told,
 )
+from cohabit.faces.cli.workspace.words import here
 
 WIDE = 10_000
 """Columns where nobody looks: a program that reads this wants whole lines."""
 
 
 def draw(verb: str, answer: Answer, me: str) -> None:
-    """Print an answer for the agent ``me``."""
+    """Print an answer for the agent ``me``. It says besides which ``workspace`` it is of, and in whose folder the
+    person stands."""
     parts = list((_trouble if "error" in answer else DRAWINGS[verb])(answer, me))
-    if sys.stdout.isatty():
+    if looked_at():
         console = Console(highlight=False)
         for part in parts:
             console.print(part)
@@ -51,7 +53,8 @@ def _init(answer: Answer, me: str) -> Picture:
     yield line("remote  ", answer["remote"])
     yield line("you are ", (me, "cyan"))
     if answer["active_workspace"] != answer["name"]:
-        yield line(f"Active is still {answer['active_workspace']}; `cohabit workspace switch {answer['name']}`.")
+        switch = f"cohabit workspace switch {shlex.quote(answer['name'])}"
+        yield line(f"Active is still {answer['active_workspace']}; `{switch}`.")
 
 
 def _list(answer: Answer, me: str) -> Picture:
@@ -68,6 +71,8 @@ def _list(answer: Answer, me: str) -> Picture:
 
 def _switch(answer: Answer, me: str) -> Picture:
     yield line("Active is ", (answer["active_workspace"], "bold"), ".")
+    if answer["standing_in"] not in (None, answer["active_workspace"]):
+        yield line(f"In this folder it is still {answer['standing_in']}: it is a part of that clone.")
 
 
 def _info(answer: Answer, me: str) -> Picture:
@@ -84,7 +89,8 @@ KINDS = {"conflicted": "red", "renamed": "cyan", "deleted": "red", "staged": "gr
 def _status(answer: Answer, me: str) -> Picture:
     ahead, behind = answer["ahead"], answer["behind"]
     shared = f"{ahead} to share, {behind} to fetch" if ahead or behind else "as the remote was when it was last asked"
-    yield line((answer["branch"], "bold"), "  ", (shared, "yellow" if ahead or behind else "green"))
+    style = "yellow" if ahead or behind else "green"
+    yield line((answer["workspace"], "bold"), "  ", answer["branch"], "  ", (shared, style))
     if answer["clean"]:
         yield line("Nothing is changed.")
     shown: dict[str, str] = {}
@@ -102,7 +108,7 @@ def _log(answer: Answer, me: str) -> Picture:
 
 def _diff(answer: Answer, me: str) -> Picture:
     styles = {"+++": "bold", "---": "bold", "+": "green", "-": "red", "@": "cyan", "diff": "bold"}
-    for each in answer["diff"].removesuffix("\n").split("\n"):
+    for each in answer["diff"].removesuffix("\n").split("\n") if answer["diff"] else ():
         style = next((style for start, style in styles.items() if each.startswith(start)), "")
         yield Text(lines_of(each), style)
     if not answer["diff"]:
@@ -141,16 +147,19 @@ def _search(answer: Answer, me: str) -> Picture:
 def _commit(answer: Answer, me: str) -> Picture:
     summary = answer["summary"]
     if not answer["sha"]:
-        yield line("Nothing is changed, so there is nothing to commit.")
+        yield line(f"Nothing is changed in {answer['workspace']}, so there is nothing to commit.")
         return
-    yield line((answer["sha"][:9], "yellow"), f" on {answer['branch']}: {count(summary['changes'], 'file')}, ",
+    yield line((answer["sha"][:9], "yellow"), " in ", (answer["workspace"], "bold"),
+               f" on {answer['branch']}: {count(summary['changes'], 'file')}, ",
                (f"+{summary['insertions']}", "green"), " ", (f"-{summary['deletions']}", "red"))  # fmt: skip
     yield line("`cohabit workspace sync` shares it.")
 
 
 def _shared(answer: Answer, me: str) -> Picture:
     hashes = answer.get("update", {}).get("hash")
-    yield line(("✓ ", "green"), f"shared: {hashes['from']} → {hashes['to']}" if hashes else "nothing to share")
+    new = next((row["remote"].removeprefix("refs/heads/") for row in answer.get("pushed", ()) if row["new"]), None)
+    done = f"{hashes['from']} → {hashes['to']}" if hashes else f"{new} is new on the remote" if new else ""
+    yield line(("✓ ", "green"), (answer["workspace"], "bold"), f" shared: {done}" if done else ": nothing to share")
     if answer.get("integrated"):
         yield line(("✓ ", "green"), f"{count(answer['integrated'], 'commit')} of others came in")
     yield from told(answer)
@@ -181,6 +190,8 @@ def _resolve(answer: Answer, me: str) -> Picture:
             if one.get(side) is not None:
                 yield line((side, "cyan")) if side != "merged" else Text("")
                 yield below(one[side])
+            elif side in one:
+                yield line((side, "cyan"), " removed it")
     yield _next(answer["open"])
     yield from more(answer)
 
@@ -200,7 +211,10 @@ def _next(left: int) -> Text:
 
 
 def _trouble(answer: Answer, me: str) -> Picture:
-    yield line((answer["error"], "bold red"), ": ", answer.get("message") or answer.get("reason") or "")
+    first, *rest = here(answer.get("message") or answer.get("reason") or "").split("\n")
+    yield line((answer["error"], "bold red"), ": ", first)
+    for each in rest:
+        yield line("  ", each)
     for path in answer.get("files", ()):
         yield line("  ", (path, "red"))
 

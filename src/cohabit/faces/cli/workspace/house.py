@@ -2,20 +2,25 @@
 
 import argparse
 import os
+import shlex
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cohabit.errors import Conflict
 from cohabit.faces.cli.options import settings_of
 from cohabit.faces.cli.running import Greeting, run_house
-from cohabit.faces.cli.say import UsageError, clean
+from cohabit.faces.cli.say import UsageError, clean, in_lines
 from cohabit.faces.cli.up import Plan, open_room
 from cohabit.room.scenario import AgentSpec, Scenario, check_id
+from cohabit.room.turns import claimed
 
 if TYPE_CHECKING:
     from cohabit.house.house import House
 
 WORLD = "workspace"
+MEMBERS = "ann,bob"
+"""Who works in a new room, where nobody was named."""
 FEWEST_DESKS = 8
 """There are some more desks than members, for whoever is invited later."""
 
@@ -28,14 +33,15 @@ def serve(args: argparse.Namespace) -> int:
         _must_be_the_same(house, plan)
         greeting = await open_room(house, plan, args)
         found = await _first_words(house, plan)
-        return lambda url, bridge: [clean(found), "", *greeting(url, bridge)]
+        missing = list(_invitations(house, plan)) if args.members or args.watchers else []
+        return lambda url, bridge: [in_lines(found), "", *greeting(url, bridge), *_not_yet(missing, plan.room, url)]
 
     return run_house(settings_of(args), prepare, args.quiet)
 
 
 def plan_of(args: argparse.Namespace) -> Plan:
     """A room with a desk for each of the members, and with you as its host."""
-    workers, watchers = (_names(text) for text in (args.members, args.watchers or ""))
+    workers, watchers = (_names(text or "") for text in (_members(args), args.watchers))
     if len({"you", *workers, *watchers}) <= len(workers) + len(watchers):
         raise UsageError("--members, --watchers: each name once, and none of them `you`: that is the host")
     agents = [
@@ -47,6 +53,10 @@ def plan_of(args: argparse.Namespace) -> Plan:
     if args.remote:
         config["remote"] = _address(args.remote)
     return Plan(args.room or WORLD, Scenario(agents=agents, scenario=WORLD, world=WORLD, config=config), WORLD)
+
+
+def _members(args: argparse.Namespace) -> str:
+    return MEMBERS if args.members is None else str(args.members)
 
 
 def _names(text: str) -> list[str]:
@@ -79,6 +89,30 @@ async def _first_words(house: "House", plan: Plan) -> str:
     assert isinstance(host, RemoteHost)
     await host.look()
     if host.trouble is not None:
-        return f"The shared repository: {host.trouble.message}. It is asked again every few seconds."
+        return f"The shared repository: {host.trouble.message.rstrip('.')}. It is asked again every few seconds."
     where = plan.scenario.config.get("remote") or house.settings.folder / "workspaces" / f"{plan.room}.git"
     return f"The shared repository: {where}"
+
+
+# -- who is named later ---------------------------------------------------------------------------
+def _invitations(house: "House", plan: Plan) -> Iterator[tuple[str, str]]:
+    """Who was named and is not in the room, each with what invites them. The host may have shown them the door, so
+    it is the host who lets them in."""
+    state = house.rooms[plan.room].room.state
+    members = state.members.values()
+    taken = {m.seat for m in members} | {claimed(state.seats_ever, m.claim) for m in members if m.claim}
+    free = (f"auto:{i}" for i, desk in enumerate(state.seats_ever) if desk not in taken)
+    for agent in plan.scenario.agents:
+        if agent.id not in state.members:
+            desk = f" --role player --claim {next(free, 'auto:N')}" if agent.claim else ""
+            yield agent.id, f"cohabit invite {shlex.quote(agent.id)}{desk}"
+
+
+def _not_yet(missing: Sequence[tuple[str, str]], room: str, url: str) -> Iterator[str]:
+    if not missing:
+        return
+    names = ", ".join(clean(name) for name, _ in missing)
+    yield f"{names} {'is' if len(missing) == 1 else 'are'} not in this room yet. With the host's token:"
+    for _, invite in missing:
+        yield f"  COHABIT_TOKEN=… {clean(invite)} --room {room} --url {url}"
+    yield ""

@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cohabit.faces.cli.say import clean
+from cohabit.faces.cli.workspace.words import here
 
 Answer = dict[str, Any]
 Picture = Iterator[RenderableType]
@@ -43,6 +44,8 @@ def grid(rows: Iterable[Sequence[Text]], headings: Sequence[str] = ()) -> Table:
         table.add_row(*row)
     for column in table.columns[:-1]:
         column.no_wrap = True
+    for column in table.columns[-1:]:
+        column.overflow = "fold"
     return table
 
 
@@ -93,7 +96,7 @@ def told(answer: Answer) -> Picture:
     for one in answer.get("renumbered", ()):
         yield line((f"{one['from']} is now {one['to']}", "yellow"), f" ({one['title']}): its number was taken")
     for note in [*answer.get("notes", ()), *filter(None, [answer.get("note")])]:
-        yield line((note, "dim"))
+        yield line((here(note), "dim"))
 
 
 def more(answer: Answer) -> Picture:

@@ -41,12 +41,15 @@ def text_of(name: str) -> str:
 
 
 def number(text: str) -> int:
+    """How many to show. More than a tool gives is as many as it gives: the answer says that there are more."""
     if not text.isdecimal() or int(text) < 1:
         raise UsageError(f"{text!r} is not a number of things to show: 1 or more")
-    return int(text)
+    return min(int(text), MOST_ROWS)
 
 
-PATHS = word("paths", "only these files or folders", nargs="*", metavar="PATH")
+MOST_ROWS = 200
+# Without a default, a mistake elsewhere on the line is told as if these were missing too.
+PATHS = word("paths", "only these files or folders", nargs="*", metavar="PATH", default=[])
 ITEM = word("id", "of the item, for example INB-014")
 MOST = (("-n",), {"metavar": "N", "type": number, "help": "how many"})
 
@@ -84,7 +87,7 @@ VERBS: tuple[Below, ...] = (
                        "help": "what is left to do, and for whom; may be given several times"}),
     )),
     Below("inbox", "inbox_list", "what is open, yours first", (
-        option("for", "only what is for this agent, or for anyone", metavar="WHO"),
+        option("for", "only what is for exactly this agent; `anyone` for what is for anyone", metavar="WHO"),
         option("state", "which items (default open)", choices=("open", "closed", "all")),
     )),
     Below("inbox add", "inbox_add", "ask somebody, or anybody, for something", (
@@ -136,7 +139,7 @@ VERBS: tuple[Below, ...] = (
     Below("serve", None, "open it as a room of a house: for agents elsewhere, and with a page for people", (
         option("remote", "the shared repository: an address, or a path, where it is made if nothing is there "
                "(otherwise the house keeps one in its data folder)", metavar="URL"),
-        option("members", "who works in it, each with a token (default ann,bob)", metavar="A,B", default="ann,bob"),
+        option("members", "who works in it, each with a token (default ann,bob)", metavar="A,B"),
         option("watchers", "agents that may only look", metavar="C,D"),
         option("room", "id of the room (default workspace)"),
         option("quiet", "do not show what happens in the room", action="store_true"),
@@ -144,6 +147,6 @@ VERBS: tuple[Below, ...] = (
     Below("skill", None, "print the skill: the protocol, for an agent to read"),
     Below("call", None, "call any tool and print its answer as JSON", (
         word("tool", "its name; docs/workspace-tools.md has them all"),
-        word("words", "name=value, or a JSON object", nargs="*", metavar="NAME=VALUE"),
+        word("words", "name=value, or a JSON object", nargs="*", metavar="NAME=VALUE", default=[]),
     )),
 )  # fmt: skip
