@@ -10,6 +10,8 @@ import msgspec
 from cohabit.errors import BadArgs, CohabitError, Internal, StorageFailed, UnknownAsset
 from cohabit.workspace.clone import remotes
 
+Answer = dict[str, Any]
+"""Of a tool: JSON."""
 HALF: Final = re.compile(r"[\ud800-\udfff]")
 """How a byte that is no UTF-8 looks in a name or a text that was read; nothing that holds it can be sent."""
 NO_LONGER: Final = r"(?=/|[^\w.-]|\.?(?:\s|$))"

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from cohabit.workspace.formats.paths import INBOX, JOURNAL
+
 if TYPE_CHECKING:
     from cohabit.workspace.clone.git import Done
     from cohabit.workspace.workspace import Workspace
@@ -21,11 +23,10 @@ CALL: Final = "-P -m cohabit.workspace.driver %O %A %B %P"
 COMMAND: Final = f"{shlex.quote(sys.executable)} {CALL}"
 OURS: Final = re.compile(rf"(?:[\w./+@-]+|'[^'\n]+') {re.escape(CALL)}")
 """This command, also as another installation writes it."""
-INBOX: Final = "inbox.md"
 ORIGIN: Final = "refs/remotes/origin/"
 MOST_BRANCHES: Final = 100
 """Of the remote, in which numbers are looked for: those that were worked on last."""
-OUR_FILES: Final = ("journal.md", "inbox.md", "journal-archive/*.md", ".pointers/*.json")
+OUR_FILES: Final = (JOURNAL, INBOX, "journal-archive/*.md", ".pointers/*.json")
 ATTRIBUTES: Final = "".join(
     (
         "# Written by cohabit: merged by entry, and kept as they are, whatever a pulled .gitattributes says.\n",

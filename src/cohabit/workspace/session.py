@@ -9,13 +9,14 @@ from typing import Any
 
 from cohabit.errors import BadArgs, CohabitError, PermissionDenied
 from cohabit.workspace import answers
+from cohabit.workspace.answers import Answer
 from cohabit.workspace.calls import Call, Calls, sizes
 from cohabit.workspace.clone import signing
 from cohabit.workspace.person import config, identity
 from cohabit.workspace.person.client import client
 from cohabit.workspace.person.identity import Identity
 from cohabit.workspace.person.registry import Place, Registry
-from cohabit.workspace.tool import Answer, Profile, Tool, find
+from cohabit.workspace.tool import Profile, Tool, find
 from cohabit.workspace.workspace import Workspace
 
 NONE_ACTIVE = "No active workspace. Call workspace_switch or workspace_init first."

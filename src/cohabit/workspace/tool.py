@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_args, get_
 import msgspec
 
 from cohabit.errors import BadArgs, UnknownCommand
-from cohabit.workspace.answers import HALF
+from cohabit.workspace.answers import HALF, Answer
 
 if TYPE_CHECKING:
     from cohabit.workspace.session import Session
 
 Profile = Literal["compat", "full"]
-Answer = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

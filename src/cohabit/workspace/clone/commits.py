@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from cohabit.errors import BadArgs, Conflict, GitFailed, TooLarge
 from cohabit.workspace.clone import refs
+from cohabit.workspace.clone.deltas import EMPTY_TREE
 from cohabit.workspace.clone.git import Done, as_author, failure
 from cohabit.workspace.formats.plain import plain
 from cohabit.workspace.limits import LONGEST_TEXT
@@ -26,7 +27,6 @@ ANY_TRAILER: Final = re.compile(r"[A-Za-z][A-Za-z0-9-]*: \S.*")
 SUMMARY: Final = re.compile(
     r"^ (\d+) files? changed(?:, (\d+) insertions?\(\+\))?(?:, (\d+) deletions?\(-\))?$", re.MULTILINE
 )
-EMPTY_TREE: Final = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, PermissionDenied, UnknownAsset
 from cohabit.workspace.clone.git import Done, failure
-from cohabit.workspace.looking.changes import pathspecs
+from cohabit.workspace.clone.tree import pathspecs
 
 if TYPE_CHECKING:
     from cohabit.workspace.workspace import Workspace

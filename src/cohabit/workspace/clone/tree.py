@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Literal
 
 from cohabit.errors import BadArgs, PermissionDenied, StorageFailed, TooLarge
-from cohabit.workspace.limits import LARGEST_TEXT, LARGEST_WRITE, LONGEST_PATH
+from cohabit.workspace.limits import LARGEST_TEXT, LARGEST_WRITE, LONGEST_PATH, MOST_PATHS
 
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # a FIFO must not make us wait
@@ -50,6 +50,13 @@ def names_of(path: str) -> tuple[str, ...]:
     if any(is_git(name) for name in names):
         raise BadArgs(f"git's own folder is out of reach: {path}")
     return names
+
+
+def pathspecs(paths: Sequence[str] | None) -> list[str]:
+    """Paths as an agent gives them, checked; git takes them literally. The root itself limits nothing."""
+    if paths and len(paths) > MOST_PATHS:
+        raise TooLarge(f"{len(paths)} paths; at most {MOST_PATHS} fit in one call, or name their folder")
+    return ["/".join(names_of(path)) or "." for path in paths or ()]
 
 
 def is_ordinary(path: str) -> bool:

@@ -196,6 +196,11 @@ class Journal:
         seen: dict[str, int] = {}
         return tuple(_block(text, seen) for text in self._pieces[1:])
 
+    @cached_property
+    def entries(self) -> list[Block]:
+        """The blocks that are entries: people may write others."""
+        return [block for block in self.blocks if HEADING.fullmatch(block.heading)]
+
     def append(self, entry: Entry) -> "Journal":
         text = self.text if self.text.strip() else HEADER
         eol = end_of_line(text)
@@ -203,8 +208,7 @@ class Journal:
 
     def tail(self, n: int) -> list[Block]:
         """The last ``n`` entries, the newest at the end."""
-        entries = [block for block in self.blocks if HEADING.fullmatch(block.heading)]
-        return entries[max(0, len(entries) - n) :]
+        return self.entries[max(0, len(self.entries) - n) :]
 
 
 def _todos(lines: list[str]) -> dict[int, re.Match[str]]:

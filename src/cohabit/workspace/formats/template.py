@@ -2,9 +2,10 @@
 
 from typing import Final
 
+from cohabit.workspace.formats import inbox, journal
+from cohabit.workspace.formats.paths import INBOX, JOURNAL
+
 FOLDERS: Final = ("research", "drafts", "comments", "decisions", "assets", ".pointers")
-JOURNAL: Final = "# Journal\n\n"
-INBOX: Final = "# Inbox\n\n## Open\n\n## Closed\n"
 NAME: Final = "{{WORKSPACE_NAME}}"
 PURPOSE: Final = "{{ONE_OR_TWO_SENTENCES_ON_WHAT_WE_ARE_BUILDING}}"
 
@@ -58,4 +59,4 @@ No new folders at the top: they make it harder to find things.
 def files(name: str) -> dict[str, str]:
     """Every file of a new workspace called ``name``, by its path."""
     keeps = {f"{folder}/.gitkeep": "" for folder in FOLDERS}
-    return {"README.md": README.replace(NAME, name), "journal.md": JOURNAL, "inbox.md": INBOX, **keeps}
+    return {"README.md": README.replace(NAME, name), JOURNAL: journal.HEADER, INBOX: inbox.HEADER, **keeps}

@@ -1,12 +1,14 @@
 """The board at a glance, for whoever only looks: the journal's end, the inbox and the files of a clone."""
 
 from collections.abc import Container
-from typing import Any, Final
+from typing import Final
 
+from cohabit.workspace.answers import Answer
 from cohabit.workspace.clone import refs
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.item import Item
 from cohabit.workspace.formats.journal import Block, Journal
+from cohabit.workspace.formats.paths import INBOX, JOURNAL
 from cohabit.workspace.limits import JOURNAL_TAIL, MOST_ENTRIES
 from cohabit.workspace.workspace import Workspace
 
@@ -17,7 +19,6 @@ LONGEST: Final = 2_000
 """Characters of a body or of details; the file has all of it."""
 LATEST: Final = 5
 LONGEST_LINE: Final = 300
-Answer = dict[str, Any]
 
 
 def overview(ws: Workspace) -> Answer:
@@ -31,7 +32,7 @@ def overview(ws: Workspace) -> Answer:
         "name": ws.name,
         "head": refs.head(ws) or "",
         "journal": [_entry(block) for block in reversed(tail)],
-        "entries": len(journal.tail(len(journal.blocks))),
+        "entries": len(journal.entries),
         "open": [_item(item) for item in opened[:MOST_OPEN]],
         "open_count": len(opened),
         "closed": [_item(item) for item in reversed(closed[-MOST_CLOSED:])],
@@ -54,7 +55,7 @@ def glance(ws: Workspace, here: Container[str]) -> Answer:
     return {
         "head": refs.head(ws) or "",
         "open": len(opened),
-        "entries": len(journal.tail(len(journal.blocks))),
+        "entries": len(journal.entries),
         "latest": [line(key, entry.agent_id, entry.summary) for key, entry in entries if entry is not None],
         "inbox": [
             *(
@@ -70,11 +71,11 @@ def glance(ws: Workspace, here: Container[str]) -> Answer:
 
 
 def _journal(ws: Workspace) -> Journal:
-    return Journal.parse(ws.tree.text("journal.md") or "")
+    return Journal.parse(ws.tree.text(JOURNAL) or "")
 
 
 def _inbox(ws: Workspace) -> list[Item]:
-    return [item for item in Inbox.parse(ws.tree.text("inbox.md") or "").items if item.id]
+    return [item for item in Inbox.parse(ws.tree.text(INBOX) or "").items if item.id]
 
 
 def _entry(block: Block) -> Answer:
@@ -122,7 +123,7 @@ def _folders(ws: Workspace) -> tuple[list[Answer], bool]:
         top, slash, _ = path.partition("/")
         if not mode.startswith("100") or top.startswith(".") or path.endswith(".gitkeep"):
             continue
-        if path in ("journal.md", "inbox.md"):
+        if path in (JOURNAL, INBOX):
             continue
         count += 1
         if count <= MOST_ENTRIES:

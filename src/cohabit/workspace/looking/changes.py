@@ -4,11 +4,11 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from cohabit.errors import BadArgs, GitFailed, TooLarge
+from cohabit.errors import BadArgs, GitFailed
 from cohabit.workspace.clone import refs
-from cohabit.workspace.clone.tree import names_of
+from cohabit.workspace.clone.tree import pathspecs
 from cohabit.workspace.formats.plain import plain
-from cohabit.workspace.limits import MOST_DIFF, MOST_PATHS
+from cohabit.workspace.limits import MOST_DIFF
 
 if TYPE_CHECKING:
     from cohabit.workspace.workspace import Workspace
@@ -36,13 +36,6 @@ def diff(ws: "Workspace", since: str | None, paths: Sequence[str] | None, offset
     page = _whole_lines(done.out[offset:]) if done.cut else done.out[offset:]
     answer: dict[str, Any] = {"diff": plain(page.decode(errors="replace")), "truncated": done.cut}
     return answer | {"next_offset": offset + len(page)} if done.cut else answer
-
-
-def pathspecs(paths: Sequence[str] | None) -> list[str]:
-    """Paths as an agent gives them, checked; git takes them literally. The root itself limits nothing."""
-    if paths and len(paths) > MOST_PATHS:
-        raise TooLarge(f"{len(paths)} paths; at most {MOST_PATHS} fit in one call, or name their folder")
-    return ["/".join(names_of(path)) or "." for path in paths or ()]
 
 
 def _whole_lines(page: bytes) -> bytes:

@@ -8,6 +8,7 @@ from cohabit.workspace.formats import fields
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.item import Item
 from cohabit.workspace.formats.journal import Entry, Journal
+from cohabit.workspace.formats.paths import INBOX, JOURNAL
 from cohabit.workspace.formats.plain import plain
 from cohabit.workspace.person.identity import SLUG
 
@@ -31,7 +32,7 @@ def text_of(ws: "Workspace", path: str) -> str:
 
 def for_me(ws: "Workspace") -> tuple[list[dict[str, Any]], int, int]:
     """Open items for the caller, how many there are, and how many are for anyone."""
-    items = [item for item in Inbox.parse(text_of(ws, "inbox.md")).items if item.open]
+    items = [item for item in Inbox.parse(text_of(ws, INBOX)).items if item.open]
     me = ws.who.agent_id
     mine = [item for item in items if item.is_for(me)]
     anyone = sum(item.is_for_anyone for item in items)
@@ -40,7 +41,7 @@ def for_me(ws: "Workspace") -> tuple[list[dict[str, Any]], int, int]:
 
 def entries(ws: "Workspace", seen: Collection[str], after: str = "") -> list[Entry]:
     """Journal entries of others that are not among the ``seen`` keys, nor from before ``after`` (UTC); oldest first."""
-    blocks = Journal.parse(text_of(ws, "journal.md")).blocks
+    blocks = Journal.parse(text_of(ws, JOURNAL)).blocks
     me = ws.who.agent_id
     new = [block for block in blocks if block.key not in seen and block.time >= after]
     found = [block.entry for block in new]

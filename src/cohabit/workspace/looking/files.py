@@ -5,10 +5,10 @@ import os
 from typing import Literal
 
 from cohabit.errors import BadArgs, UnknownAsset
+from cohabit.workspace.answers import Answer
 from cohabit.workspace.clone.tree import Tree, names_of
 from cohabit.workspace.limits import MOST_ENTRIES, MOST_READ
 from cohabit.workspace.merging.merge import is_protocol, said_in
-from cohabit.workspace.tool import Answer
 
 Encoding = Literal["utf-8", "base64"]
 Mode = Literal["overwrite", "append"]

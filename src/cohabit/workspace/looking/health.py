@@ -10,6 +10,7 @@ from cohabit.errors import GitFailed
 from cohabit.workspace.clone import refs
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.journal import Journal
+from cohabit.workspace.formats.paths import INBOX, JOURNAL
 from cohabit.workspace.formats.pointers import Pointer
 from cohabit.workspace.looking import digest
 from cohabit.workspace.looking.changes import UNKNOWN
@@ -25,7 +26,7 @@ MOST_FINDINGS: Final = 100
 """Of a kind, however many are asked for."""
 SESSION: Final = timedelta(hours=12)
 """How long after a commit its agent may still write the journal entry that covers it."""
-BOARD: Final = ("journal.md", "inbox.md")
+BOARD: Final = (JOURNAL, INBOX)
 
 
 def health(ws: "Workspace", since: str | None = None, limit: int = 10) -> dict[str, Any]:
@@ -33,7 +34,7 @@ def health(ws: "Workspace", since: str | None = None, limit: int = 10) -> dict[s
     limit = min(limit, MOST_FINDINGS)
     scanned = _scanned(ws, since)
     commits = [commit for commit in scanned if commit.is_work]
-    inbox, journal = Inbox.parse(text_of(ws, "inbox.md")), Journal.parse(text_of(ws, "journal.md"))
+    inbox, journal = Inbox.parse(text_of(ws, INBOX)), Journal.parse(text_of(ws, JOURNAL))
     found: dict[str, list[Any]] = {
         "without_journal": [_named(commit) for commit in without_journal(commits)],
         "without_prefix": [_named(commit) for commit in commits if not str(commit.told["message"]).startswith("[")],
@@ -62,7 +63,7 @@ def without_journal(commits: list[Commit]) -> list[Commit]:
     for commit in commits:  # the newest first
         when = _when(commit.told["date"])
         who = commit.agent_id or commit.told["author_email"]
-        if "journal.md" in commit.files:
+        if JOURNAL in commit.files:
             covered[who] = when
         elif set(commit.files) - set(BOARD) and not (who in covered and covered[who] - when <= SESSION):
             missing.append(commit)
@@ -96,16 +97,16 @@ def _malformed(inbox: Inbox, journal: Journal) -> Iterator[dict[str, str]]:
     names = [section.name for section in inbox.sections]
     for name in ("Open", "Closed"):
         if names.count(name) != 1:
-            yield {"path": "inbox.md", "what": f"{names.count(name)} sections called {name}, where there is one"}
+            yield {"path": INBOX, "what": f"{names.count(name)} sections called {name}, where there is one"}
     for section in inbox.sections:
         for item in section.items:
             if not item.id:
-                yield {"path": "inbox.md", "what": f"not an item: {clip(item.text, 80)}"}
+                yield {"path": INBOX, "what": f"not an item: {clip(item.text, 80)}"}
             elif section.name == "Open" and item.closings:
-                yield {"path": "inbox.md", "what": f"{item.id} is ticked, and still under Open"}
+                yield {"path": INBOX, "what": f"{item.id} is ticked, and still under Open"}
     loose = [journal.preamble, *(block.below if block.entry else block.text for block in journal.blocks)]
     for heading in re.findall(r"^## .*", "\n".join(loose), re.MULTILINE):
-        yield {"path": "journal.md", "what": f"not the heading of an entry: {clip(heading, 80)}"}
+        yield {"path": JOURNAL, "what": f"not the heading of an entry: {clip(heading, 80)}"}
 
 
 def _torn(ws: "Workspace") -> Iterator[dict[str, str]]:

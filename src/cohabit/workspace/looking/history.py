@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 from cohabit.errors import BadArgs, GitFailed
 from cohabit.workspace.clone import refs, signing
 from cohabit.workspace.clone.commits import TRAILER
+from cohabit.workspace.clone.tree import pathspecs
 from cohabit.workspace.formats.plain import HIDDEN
 from cohabit.workspace.limits import LONGEST_LINE, MOST_COMMITS, USUAL_COMMITS
-from cohabit.workspace.looking.changes import UNKNOWN, pathspecs
+from cohabit.workspace.looking.changes import UNKNOWN
 
 if TYPE_CHECKING:
     from cohabit.workspace.workspace import Workspace

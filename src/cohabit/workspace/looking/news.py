@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from cohabit.errors import BadArgs, GitFailed
 from cohabit.workspace.clone import refs
 from cohabit.workspace.clone.signing import Signing
+from cohabit.workspace.formats.paths import JOURNAL
 from cohabit.workspace.formats.pointers import Pointer
 from cohabit.workspace.limits import JOURNAL_TAIL, LONGEST_LINE, MOST_COMMITS, MOST_NEWS
 from cohabit.workspace.looking import digest, history, visits
@@ -161,10 +162,10 @@ def _add_board(ws: "Workspace", span: Span, answer: dict[str, Any]) -> None:
     items, mine, anyone = digest.for_me(ws)
     seen: set[str] = set()
     if span.sha and span.sha != span.head:
-        done = ws.git.run("cat-file", "blob", f"{span.sha}:journal.md", ok=(0, 128))
+        done = ws.git.run("cat-file", "blob", f"{span.sha}:{JOURNAL}", ok=(0, 128))
         seen = digest.keys(done.out.decode(errors="surrogateescape")) if done.code == 0 else set()
     elif span.sha:
-        seen = digest.keys(digest.text_of(ws, "journal.md"))
+        seen = digest.keys(digest.text_of(ws, JOURNAL))
     written = digest.entries(ws, seen, _after(span))
     most, me = JOURNAL_TAIL if span.base else FIRST, ws.who.agent_id
     answer["for_me"] = items

@@ -13,6 +13,7 @@ from typing import Final
 
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.journal import Journal
+from cohabit.workspace.formats.paths import INBOX
 from cohabit.workspace.formats.pointers import later
 from cohabit.workspace.formats.text import end_of_line, with_ends
 from cohabit.workspace.merging.inboxes import merge_inbox
@@ -29,7 +30,7 @@ POINTER: Final = re.compile(r"\.pointers/[^/]+\.json")
 
 def is_protocol(path: str) -> bool:
     """Whether this is a file whose format we know how to merge."""
-    return path == "inbox.md" or JOURNAL.fullmatch(path) is not None or POINTER.fullmatch(path) is not None
+    return path == INBOX or JOURNAL.fullmatch(path) is not None or POINTER.fullmatch(path) is not None
 
 
 def item_ids(text: str | None) -> dict[str, str]:
@@ -39,12 +40,12 @@ def item_ids(text: str | None) -> dict[str, str]:
 
 def pushed_in(path: str, text: str | None) -> dict[str, str]:
     """The numbers that are settled once the remote has ``text`` at ``path``: those of items in the inbox."""
-    return item_ids(text) if path == "inbox.md" else {}
+    return item_ids(text) if path == INBOX else {}
 
 
 def said_in(path: str, text: str | None) -> set[str]:
     """The keys of what a protocol file holds: entries of a journal, items of the inbox; of any other file none."""
-    if path == "inbox.md":
+    if path == INBOX:
         return set(item_ids(text))
     return {block.key for block in Journal.parse(text or "").blocks} if JOURNAL.fullmatch(path) else set()
 
@@ -76,7 +77,7 @@ def merge_file(
     if POINTER.fullmatch(path):
         return Merged(later(ours, theirs))
     was, mine, other = ((text or "").replace("\r\n", "\n") for text in (base, ours, theirs))
-    inbox = path == "inbox.md"
+    inbox = path == INBOX
     merged = merge_inbox(was, mine, other, pushed, prefer) if inbox else merge_journal(path, was, mine, other, prefer)
     return replace(merged, text=with_ends(merged.text or "", _ends(base, ours, theirs)))
 

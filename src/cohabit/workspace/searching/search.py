@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cohabit.errors import BadArgs
-from cohabit.workspace.clone.tree import names_of
-from cohabit.workspace.limits import LONGEST_LINE, LONGEST_PATH, LONGEST_QUERY, MOST_MATCHES, MOST_PATHS
-from cohabit.workspace.tool import Answer
+from cohabit.workspace.answers import Answer
+from cohabit.workspace.clone.tree import names_of, pathspecs
+from cohabit.workspace.limits import LONGEST_LINE, LONGEST_PATH, LONGEST_QUERY, MOST_MATCHES
 
 if TYPE_CHECKING:
     from cohabit.workspace.workspace import Workspace
@@ -65,12 +65,8 @@ def needle(query: str) -> bytes:
 
 def scope(paths: Sequence[str] | None) -> list[str] | None:
     """The files and folders to look in, without a slash at the end; None for everything."""
-    if not paths:
-        return None
-    if len(paths) > MOST_PATHS:
-        raise BadArgs(f"more than {MOST_PATHS} paths; name the folders they are in")
-    places = ["/".join(names_of(path)) for path in paths]
-    return None if "" in places else places
+    places = pathspecs(paths)
+    return None if not places or "." in places else places
 
 
 def is_within(path: str, places: Sequence[str]) -> bool:

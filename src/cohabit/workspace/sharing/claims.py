@@ -6,20 +6,19 @@ it is made again on top of that. What this clone has committed or not committed 
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, UnknownAsset
+from cohabit.workspace.answers import Answer
 from cohabit.workspace.clone import commits, objects, refs
 from cohabit.workspace.clone.objects import Entry
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.item import ID, Item
+from cohabit.workspace.formats.paths import INBOX
 from cohabit.workspace.sharing import advance, integrate, origin, publish, route
 
 if TYPE_CHECKING:
     from cohabit.workspace.workspace import Workspace
-
-Answer = dict[str, Any]
-INBOX: Final = "inbox.md"
 
 
 def claim(ws: "Workspace", id_: str) -> Answer:

@@ -7,14 +7,15 @@ import os
 import re
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, TooLarge, UnknownAsset
-from cohabit.workspace.answers import sendable
+from cohabit.workspace.answers import Answer, sendable
 from cohabit.workspace.clone import objects, refs
 from cohabit.workspace.clone.deltas import changes
 from cohabit.workspace.clone.objects import Entry
 from cohabit.workspace.formats.inbox import Inbox
+from cohabit.workspace.formats.paths import INBOX
 from cohabit.workspace.formats.stamps import new_uid
 from cohabit.workspace.limits import LARGEST_WRITE, MOST_ENTRIES
 from cohabit.workspace.merging import merge
@@ -24,7 +25,6 @@ from cohabit.workspace.sharing.integrate import Clash
 if TYPE_CHECKING:
     from cohabit.workspace.workspace import Workspace
 
-Answer = dict[str, Any]
 Take = Literal["ours", "theirs", "both"]
 MOST_SHOWN: Final = 20
 """Conflicts in one answer."""
@@ -127,7 +127,7 @@ def _by_entry(ws: "Workspace", clash: Clash, prefer: merge.Prefer) -> str:
 
 def _numbered(ws: "Workspace", clash: Clash, content: str) -> str:
     """A text for the inbox, with the numbers that its items get from merging: a pushed one never changes."""
-    if clash.kind != integrate.ENTRIES or clash.path != integrate.INBOX:
+    if clash.kind != integrate.ENTRIES or clash.path != INBOX:
         return content
     ids = merge.item_ids(_by_entry(ws, clash, None))
     for item in Inbox(content).items:

@@ -13,6 +13,7 @@ from cohabit.errors import Conflict
 from cohabit.workspace.clone import commits, objects
 from cohabit.workspace.clone.deltas import EMPTY_TREE, Change, changes
 from cohabit.workspace.clone.objects import Entry
+from cohabit.workspace.formats.paths import INBOX
 from cohabit.workspace.merging import merge
 from cohabit.workspace.merging.mend import mend
 from cohabit.workspace.merging.merge import Merged, Renumbered
@@ -21,7 +22,6 @@ from cohabit.workspace.sharing import decided, rewritten
 if TYPE_CHECKING:
     from cohabit.workspace.workspace import Workspace
 
-INBOX: Final = "inbox.md"
 ENTRIES: Final = "entries"
 """The kind of clash in a file that is merged by entry."""
 PATHS_AT_ONCE: Final = 500

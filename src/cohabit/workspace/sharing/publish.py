@@ -9,9 +9,10 @@ import random
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from cohabit.errors import CohabitError, Unreachable
+from cohabit.workspace.answers import Answer
 from cohabit.workspace.clone import refs
 from cohabit.workspace.clone.deltas import EMPTY_TREE, changes
 from cohabit.workspace.limits import MOST_ENTRIES
@@ -23,7 +24,6 @@ from cohabit.workspace.sharing.route import Move
 if TYPE_CHECKING:
     from cohabit.workspace.workspace import Workspace
 
-Answer = dict[str, Any]
 T = TypeVar("T")
 SECONDS: Final = 50.0
 """Longest that a push goes on trying. Clients give up after a minute."""

@@ -16,13 +16,13 @@ from cohabit.workspace.clone.deltas import EMPTY_TREE, Change, Dirty, changes, d
 from cohabit.workspace.clone.intent import Carried
 from cohabit.workspace.clone.objects import Entry
 from cohabit.workspace.formats.inbox import Inbox
+from cohabit.workspace.formats.paths import INBOX
 from cohabit.workspace.merging import merge
 from cohabit.workspace.merging.mend import Renumbered, mend
 
 if TYPE_CHECKING:
     from cohabit.workspace.workspace import Workspace
 
-INBOX: Final = "inbox.md"
 LARGEST_MENDED: Final = 1024 * 1024
 """Bytes of a file in which numbers of items are looked for."""
 BY_HAND: Final = {

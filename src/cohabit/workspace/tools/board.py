@@ -5,15 +5,17 @@ from typing import Annotated, Any, Final, Literal
 from msgspec import Meta
 
 from cohabit.errors import BadArgs
+from cohabit.workspace.answers import Answer
 from cohabit.workspace.formats import archive as archives
 from cohabit.workspace.formats import decisions, fields
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.item import Item
 from cohabit.workspace.formats.journal import Block, Journal
+from cohabit.workspace.formats.paths import INBOX, JOURNAL
 from cohabit.workspace.formats.stamps import stamp
 from cohabit.workspace.limits import JOURNAL_TAIL, MOST_READ
-from cohabit.workspace.tool import Answer, tool
-from cohabit.workspace.tools.protocol import INBOX, JOURNAL, write
+from cohabit.workspace.tool import tool
+from cohabit.workspace.tools.protocol import write
 from cohabit.workspace.workspace import Workspace
 
 MOST: Final = 200
@@ -29,7 +31,7 @@ def journal_tail(
     before: Annotated[str | None, "The cursor of an earlier answer: the entries before those."] = None,
 ) -> Answer:
     """Read the last entries of journal.md, the newest at the end."""
-    every = Journal.parse(ws.tree.text(JOURNAL) or "").tail(10**9)
+    every = Journal.parse(ws.tree.text(JOURNAL) or "").entries
     end = len(every) if before is None else _position([block.key for block in every], before)
     shown = _fitting([_entry(block) for block in reversed(every[max(0, end - n) : end])])[::-1]
     start = end - len(shown)

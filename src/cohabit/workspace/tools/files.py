@@ -4,10 +4,11 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from cohabit.workspace.answers import Answer
 from cohabit.workspace.limits import MOST_ENTRIES, MOST_MATCHES, MOST_READ
 from cohabit.workspace.looking import files
 from cohabit.workspace.searching import search as engine
-from cohabit.workspace.tool import Answer, tool
+from cohabit.workspace.tool import tool
 from cohabit.workspace.workspace import Workspace
 
 Path = Annotated[str, "relative to the root of the workspace"]

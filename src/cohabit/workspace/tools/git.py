@@ -4,12 +4,13 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from cohabit.workspace.answers import Answer
 from cohabit.workspace.clone import commits, staging
 from cohabit.workspace.limits import MOST_COMMITS, USUAL_COMMITS
 from cohabit.workspace.looking import changes, history
 from cohabit.workspace.looking.status import status as status_of
 from cohabit.workspace.sharing import publish
-from cohabit.workspace.tool import Answer, tool
+from cohabit.workspace.tool import tool
 from cohabit.workspace.workspace import Workspace
 
 Since = Annotated[str | None, "a commit: what came after it. A sha as in log, a branch, or HEAD~3"]

@@ -4,10 +4,11 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from cohabit.workspace.answers import Answer
 from cohabit.workspace.limits import MOST_COMMITS, MOST_NEWS
 from cohabit.workspace.looking import health as protocol
 from cohabit.workspace.looking import news
-from cohabit.workspace.tool import Answer, tool
+from cohabit.workspace.tool import tool
 from cohabit.workspace.workspace import Workspace
 
 

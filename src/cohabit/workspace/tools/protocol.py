@@ -4,16 +4,15 @@ from typing import Annotated
 
 import msgspec
 
+from cohabit.workspace.answers import Answer
 from cohabit.workspace.formats import journal
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.journal import Entry, Journal
+from cohabit.workspace.formats.paths import INBOX, JOURNAL
 from cohabit.workspace.formats.stamps import stamp
 from cohabit.workspace.limits import LARGEST_TEXT
-from cohabit.workspace.tool import Answer, tool
+from cohabit.workspace.tool import tool
 from cohabit.workspace.workspace import Workspace
-
-JOURNAL = "journal.md"
-INBOX = "inbox.md"
 
 
 class Todo(msgspec.Struct, frozen=True, rename={"for_": "for"}):

@@ -6,12 +6,13 @@ from typing import Annotated
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, UnknownAsset
 from cohabit.workspace import driver
+from cohabit.workspace.answers import Answer
 from cohabit.workspace.clone import refs, remotes, setup
 from cohabit.workspace.limits import LONGEST_PATH
 from cohabit.workspace.person import config, registry
 from cohabit.workspace.person.registry import Place
 from cohabit.workspace.session import Session
-from cohabit.workspace.tool import Answer, tool
+from cohabit.workspace.tool import tool
 from cohabit.workspace.workspace import Workspace
 
 

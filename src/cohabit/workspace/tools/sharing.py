@@ -2,8 +2,9 @@
 
 from typing import Annotated, Literal
 
+from cohabit.workspace.answers import Answer
 from cohabit.workspace.sharing import claims, conflicts, publish
-from cohabit.workspace.tool import Answer, tool
+from cohabit.workspace.tool import tool
 from cohabit.workspace.workspace import Workspace
 
 ItemId = Annotated[str, "an open item, such as INB-014"]
