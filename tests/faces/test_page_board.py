@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import os
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -141,6 +143,99 @@ def test_a_long_file_is_read_on_and_a_picture_is_shown(deck: Running, visit: Vis
     expect(reader.get_by_role("img", name="assets/dot.png")).to_be_visible()
     page.get_by_role("button", name="dot.bin").click()
     expect(reader).to_contain_text("not text")
+
+
+def push(deck: Running, where: Path, **files: str) -> None:
+    """What somebody does with plain git; seen with the next drop."""
+    env = {"PATH": os.environ["PATH"], "HOME": str(where.parent), "GIT_CONFIG_NOSYSTEM": "1"}
+    who = ("-c", "user.name=m", "-c", "user.email=m@example.org")
+    shared = deck.folder / "workspaces" / f"{ROOM}.git"
+    subprocess.run(["git", "clone", "--quiet", shared, where], env=env, check=True)
+    for path, content in files.items():
+        (where / path).parent.mkdir(parents=True, exist_ok=True)
+        (where / path).write_text(content)
+    for did in (["add", "--all"], [*who, "commit", "--quiet", "-m", "x"], ["push", "--quiet", "origin", "HEAD"]):
+        subprocess.run(["git", *did], cwd=where, env=env, check=True)
+
+
+def test_a_large_board_shows_the_newest_and_something_of_each_folder_and_the_way_to_the_rest(
+    deck: Running,
+    visit: Visit,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    drop(deck, "ann", "The first entry", **{"drafts/deck.md": DRAFT})
+    items = "".join(f"- [ ] INB-{n:03d} @anyone — item number {n}\n\n" for n in range(1, 151))
+    head = "## 2026-05-22 14:30 — mal (M)\nentry\n\n"
+    todos = "".join(f"TODO @anyone: look {n}\n" for n in range(60))
+    files = {f"assets/{n:04d}.png": PIXEL for n in range(1200)}
+    push(deck, tmp_path / "plain", **files, **{
+        "inbox.md": f"# Inbox\n\n## Open\n\n{items}## Closed\n",
+        "journal.md": f"# Journal\n\n{head * 30}{head}{todos}\n",
+        "constructor/x.constructor": "x",
+    })  # fmt: skip
+    drop(deck, "ann", "The last entry")
+    page = visit(deck.link("pip", ROOM))
+    journal, inbox, shown = (part(page, name) for name in ("Journal", "Inbox", "Files"))
+    expect(inbox.get_by_role("listitem").first).to_contain_text("INB-150 item number 150")
+    expect(inbox).to_contain_text("… and 50 more in inbox.md")
+    expect(journal).to_contain_text("… and 12 more in journal.md")
+    expect(journal).to_contain_text("… and 10 more")
+    expect(shown.get_by_role("button", name="deck.md")).to_be_visible()
+    expect(shown).to_contain_text("assets (1200)")
+    expect(shown).to_contain_text("… and 900 more")
+    expect(shown).to_contain_text("constructor (1)")
+    inbox.get_by_role("button", name="inbox.md").click()
+    reader = page.get_by_role("article")
+    expect(reader).to_contain_text("INB-001 @anyone — item number 1")
+    reader.get_by_role("button", name="Close").click()
+    expect(inbox.get_by_role("button", name="inbox.md")).to_be_focused()
+    shown.get_by_text("Other files").click()
+    shown.get_by_role("button", name="journal.md").click()
+    expect(reader.get_by_role("heading", name="journal.md")).to_be_visible()
+
+
+def test_who_reads_a_long_file_is_left_in_peace_by_what_others_push(deck: Running, visit: Visit) -> None:  # noqa: F811
+    long = "".join(f"line {n} of a long file {'and so on ' * 20}\n\n" for n in range(700))
+    drop(deck, "ann", "Much text", **{"drafts/long.md": long + "the end"})
+    page = visit(deck.link("pip", ROOM))
+    page.get_by_role("button", name="long.md").click()
+    reader, body = page.get_by_role("article"), page.locator(".reader .page")
+    for n in (400, 699):
+        reader.get_by_role("button", name="Read on").click()
+        expect(body).to_contain_text(f"line {n} of")
+    body.evaluate("body => { body.scrollTop = 5000; body.firstChild.id = 'as-it-was'; }")
+
+    drop(deck, "bob", "Something else", **{"drafts/other.md": "x"})
+    expect(page.get_by_role("button", name="other.md")).to_be_visible()
+    drop(deck, "bob", "And more", **{"drafts/more.md": "x"})  # drawn after the open file was asked for once more
+    expect(page.get_by_role("button", name="more.md")).to_be_visible()
+    assert page.locator("#as-it-was").count() == 1
+    assert body.evaluate("body => body.scrollTop") == 5000
+
+    drop(deck, "bob", "Another end", **{"drafts/long.md": long + "the new end"})
+    expect(body).to_contain_text("the new end")
+    assert page.locator("#as-it-was").count() == 0
+    assert body.evaluate("body => body.scrollTop") == 5000
+
+
+def test_a_file_of_very_many_lines_opens_and_a_name_that_turns_the_text_is_shown_as_it_is(
+    deck: Running,
+    visit: Visit,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    drop(deck, "ann", "Nothing yet")
+    tricky = "drafts/invoice-\u202efdp.md"
+    push(deck, tmp_path / "plain", **{tricky: "a\n" * 300_000, "research/list.md": "- a\n" * 100_000})
+    drop(deck, "ann", "Look at it")
+    page = visit(deck.link("pip", ROOM))
+    page.get_by_role("button", name=r"invoice-\u202efdp.md").click()
+    reader, body = page.get_by_role("article"), page.locator(".reader .page")
+    expect(reader.get_by_role("heading", name=r"drafts/invoice-\u202efdp.md")).to_be_visible()
+    assert body.evaluate("body => body.textContent.replaceAll(/\\s/g, '').length") == 32 * 1024
+    assert body.evaluate("body => Math.max(...[...body.children].map(p => p.textContent.length))") < 1_000
+    page.get_by_role("button", name="list.md").click()
+    expect(reader.get_by_role("heading", name="research/list.md")).to_be_visible()
+    assert body.locator("li").count() == 16 * 1024
 
 
 def test_the_board_fits_a_phone_and_survives_a_restart_of_the_house(deck: Running, visit: Visit) -> None:  # noqa: F811

@@ -268,6 +268,30 @@ async def test_the_same_key_asked_twice_at_once_is_done_once() -> None:
         assert t.game.names() == ["spawn"]
 
 
+async def test_the_same_key_asked_again_while_the_game_is_at_it_waits_for_the_answer() -> None:
+    async with table() as t:
+        t.game.mood("spawn", "hold")
+        first = asyncio.ensure_future(t.who["ann"]("spawn", SPAWN, key="k"))
+        await until(t.game, "spawn")
+        again = asyncio.ensure_future(t.who["ann"]("spawn", SPAWN, key="k"))
+        assert await t.who["ann"]("whoami")
+        t.game.release()
+        assert await again == await first
+        assert t.game.names() == ["spawn"]
+
+
+async def test_the_same_key_asked_again_while_the_answer_gets_lost_is_unknown_too() -> None:
+    async with table() as t:
+        t.game.mood("spawn", "hold")
+        asked = [asyncio.ensure_future(t.who["ann"]("spawn", SPAWN, key="k"))]
+        await until(t.game, "spawn")
+        asked.append(asyncio.ensure_future(t.who["ann"]("spawn", SPAWN, key="k")))
+        assert await t.who["ann"]("whoami")
+        await t.clock.advance(TIMEOUT_MS)
+        assert [(await refused(each)).code for each in asked] == ["OUTCOME_UNKNOWN"] * 2
+        t.game.release()
+
+
 async def test_a_key_whose_answer_was_lost_says_so_for_ever_and_acts_no_second_time(tmp_path: Path) -> None:
     async with table(tmp_path) as t:
         t.game.mood("spawn", "drop")

@@ -1,6 +1,7 @@
 """A workspace as a room of a house: who works where, as whom, what is recorded, and the bad days."""
 
 import asyncio
+import contextvars
 import os
 import socket
 import subprocess
@@ -12,17 +13,31 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from cohabit.errors import BadArgs, CohabitError
-from cohabit.house import desks
+from cohabit.errors import BadArgs, CohabitError, GitFailed
+from cohabit.house import desks, remote
 from cohabit.house.commands import create_room
 from cohabit.house.house import House
 from cohabit.house.remote import RemoteHost
 from cohabit.room.commands import commands_of
 from cohabit.testing.clock import FakeClock
 from cohabit.workspace.offered import OF_A_PERSON, offered
+from cohabit.workspace.person.identity import Identity
+from cohabit.workspace.session import Session
 from cohabit.worlds.workspace import Workspace
 
-from .making import ANN, BOB, HOST, Client, back_again, make_room, open_house, recorded, remote_den, stored_room
+from .making import (
+    ANN,
+    BOB,
+    HOST,
+    Client,
+    HeldStore,
+    back_again,
+    make_room,
+    open_house,
+    recorded,
+    remote_den,
+    stored_room,
+)  # fmt: skip
 
 EVE = {"id": "eve"}  # an agent without a role: it watches
 
@@ -181,6 +196,103 @@ async def test_a_namesake_of_a_member_who_left_gets_a_clone_of_its_own(tmp_path:
         assert (left / "drafts/secret.md").read_text() == "bob's"
 
 
+async def test_a_member_who_is_removed_during_a_call_leaves_nothing_in_the_way_of_a_namesake(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pushing, go = threading.Event(), threading.Event()
+
+    def slow(workspace: Any, *_: Any) -> Any:
+        pushing.set()
+        go.wait(30)
+        (workspace.root / ".git" / "refs" / "heads").mkdir(parents=True, exist_ok=True)  # as git does
+        raise GitFailed("the folder is gone")
+
+    monkeypatch.setattr(desks.origin, "push", slow)
+    async with office(tmp_path) as o:
+        asked = asyncio.ensure_future(drop(o.who["bob"], "drafts/secret.md", "bob's", "A secret"))
+        await asyncio.to_thread(pushing.wait)
+        await o.who["hostess"]("remove_member", {"member": "bob"})
+        made = await o.who["hostess"]("invite", {"id": "bob", "role": "player", "claim": "auto:1"})
+        bob = Client(o.house, "den", "bob", made.token)
+        looking = asyncio.ensure_future(bob("status"))
+        while not [visit for visit in o.house.bridges["den"]._visits if visit.name == "bob"][1:]:
+            await asyncio.sleep(0)
+        go.set()
+        assert (await refused(asked)).code == "OUTCOME_UNKNOWN"
+        assert (await looking)["untracked"] == []
+        assert await bob("write", {"path": "drafts/mine.md", "content": "x"})
+        assert o.host.room.world.out() == []  # type: ignore[attr-defined]
+        left = sorted((tmp_path / "workspaces" / "den").glob(".left-*-bob"))
+        assert [(folder / "drafts/secret.md").is_file() for folder in left].count(True) == 1
+        assert len(left) == 2
+
+
+async def test_who_is_removed_before_its_call_leaves_gets_no_clone(tmp_path: Path) -> None:
+    store = HeldStore()
+    clock = FakeClock()
+    async with open_house(store=store, clock=clock) as house:
+        who = await make_room(house, ANN, BOB, EVE, HOST, world="workspace")
+        host, home = remote_den(house), house.bridges["den"]._home
+        await host.look()
+        store.go.clear()
+        said = asyncio.ensure_future(who["ann"]("send_message", {"to": "ann", "content": "hi"}))
+        await asyncio.sleep(0)
+        asked = asyncio.ensure_future(who["bob"]("write", {"path": "drafts/a.md", "content": "x"}))
+        for _ in range(5):
+            await asyncio.sleep(0)
+        gone = asyncio.ensure_future(who["hostess"]("remove_member", {"member": "bob"}))
+        await asyncio.sleep(0)
+        store.go.set()
+        await asyncio.gather(said, gone)
+        assert (await refused(asked)).code == "UNAUTHORIZED"
+        assert [path.name for path in home.iterdir()] == [".board"]
+        assert host.room.world.out() == []  # type: ignore[attr-defined]
+        assert "bob" not in host.room.state.replies
+
+
+def test_who_is_removed_while_its_clone_is_made_leaves_none_to_a_namesake(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = desks.Desks(tmp_path, "den", None, FakeClock())
+    visit, clone = desks.Visit("ann"), made._clone
+
+    def removed_meanwhile(*args: Any) -> Any:
+        done = clone(*args)
+        made.removed("ann")
+        return done
+
+    def call() -> str:
+        desks.HANGUP.set(visit.hangup)
+        with pytest.raises(CohabitError) as wrong:
+            made._desk("ann")
+        return wrong.value.code
+
+    board = made._board()
+    made._visits.add(visit)
+    monkeypatch.setattr(made, "_clone", removed_meanwhile)
+    assert contextvars.copy_context().run(call) == "UNAUTHORIZED"  # after its clone was made
+    assert contextvars.copy_context().run(call) == "UNAUTHORIZED"  # and before
+    assert not (tmp_path / "workspaces/den/ann").exists()
+    board.workspace().close()
+
+
+def test_a_house_that_closes_while_a_clone_is_opened_leaves_it_where_it_is(tmp_path: Path) -> None:
+    made, visit = desks.Desks(tmp_path, "den", None, FakeClock()), desks.Visit("ann")
+
+    def call() -> None:
+        desks.HANGUP.set(visit.hangup)
+        made._desk("ann").workspace().close()
+
+    board = made._board()
+    contextvars.copy_context().run(call)
+    made._open.pop("ann")
+    made._visits.add(visit)
+    visit.hangup.now()
+    contextvars.copy_context().run(call)
+    assert (tmp_path / "workspaces/den/ann/inbox.md").is_file()
+    board.workspace().close()
+
+
 def test_a_member_who_is_removed_while_its_clone_is_looked_up_does_not_break_that(tmp_path: Path) -> None:
     made = desks.Desks(tmp_path, "den", None, FakeClock())
 
@@ -222,7 +334,29 @@ async def test_everybody_is_told_of_entries_and_items_when_they_are_pushed_and_n
             "ann: journal: Wrote a draft in two lines",
             "ann: inbox: INB-001 for @bob: Read the draft",
         ]
-        assert "ann: write drafts/a.md" in o.told()
+        assert not [line for line in o.told() if "write" in line]
+
+
+async def test_who_takes_a_desk_or_a_name_after_somebody_reads_nothing_of_what_was_not_pushed(tmp_path: Path) -> None:
+    async with office(tmp_path) as o:
+        hostess = o.who["hostess"]
+
+        async def invite(name: str) -> Client:
+            return Client(o.house, "den", name, (await hostess("invite", {"id": name, "role": "player"})).token)
+
+        async def hears(client: Client) -> bool:
+            return "SECRET" in repr((await client("events")).items)
+
+        cat, dog = await invite("cat"), await invite("dog")
+        await cat("sit", {"seat": "desk-3"})
+        await cat("journal_append", {"summary": "SECRET plan"})
+        await cat("inbox_add", {"title": "SECRET title"})
+        await cat("stand_up")
+        await dog("sit", {"seat": "desk-3"})
+        assert not await hears(dog)
+        await hostess("remove_member", {"member": "cat"})
+        assert not await hears(await invite("cat"))
+        assert not await hears(hostess)
 
 
 async def test_a_closed_item_is_told_once_it_is_pushed(tmp_path: Path) -> None:
@@ -248,20 +382,87 @@ async def test_what_was_pushed_shows_at_once(tmp_path: Path) -> None:
         await asyncio.wait_for(until_seen(o), 30)  # no time goes by on the clock of this house
 
 
+def write_elsewhere(folder: Path, *entries: tuple[str, str]) -> None:
+    """Somebody with plain git pushes entries of the journal: who, and what."""
+    mine = folder / "mine"
+    if not mine.exists():
+        git("clone", "--quiet", str(shared(folder / "house")), "mine", at=folder)
+    git("pull", "-q", at=mine)
+    with (mine / "journal.md").open("a") as journal:
+        journal.write("".join(f"## 2026-05-22 14:30 — {who} (Mike)\n{what}\n\n" for who, what in entries))
+    git("-c", "user.name=Mike", "-c", "user.email=m@example.org", "commit", "-qam", "[mike-cli] Read it", at=mine)
+    git("push", "-q", at=mine)
+
+
 async def test_what_somebody_pushed_from_elsewhere_is_told_and_shown(tmp_path: Path) -> None:
     async with office(tmp_path / "house") as o:
         await drop(o.who["ann"], "drafts/a.md", "x", "Wrote a draft")
         await o.host.look()
-        git("clone", "--quiet", str(shared(tmp_path / "house")), "mine", at=tmp_path)
-        mine = tmp_path / "mine"
-        with (mine / "journal.md").open("a") as journal:
-            journal.write("## 2026-05-22 14:30 — mike-cli (Mike)\nRead it all.\n\n")
-        git("-c", "user.name=Mike", "-c", "user.email=m@example.org", "commit", "-qam", "[mike-cli] Read it", at=mine)
-        git("push", "-q", at=mine)
+        write_elsewhere(tmp_path, ("mike-cli", "Read it all."))
         await o.clock.advance(desks.LOOK_MS)
         await o.host.look()
         assert "mike-cli (from elsewhere): journal: Read it all." in o.told()
         assert "Read it all." in (await o.who["eve"]("view")).text
+
+
+async def test_only_what_is_new_is_told_and_of_much_at_once_how_much_more(tmp_path: Path) -> None:
+    async with office(tmp_path / "house") as o:
+        ann = o.who["ann"]
+        for i in range(7):
+            await ann("inbox_add", {"title": f"item {i + 1}"})
+        await ann("add", {"paths": ["inbox.md"]})
+        await drop(ann, "drafts/a.md", "x", "Wrote a draft")
+        await o.host.look()
+        before = o.told()
+        await ann("inbox_close", {"id": "INB-007", "resolution": "done"})  # items 2 to 6 are the newest open ones now
+        await ann("add", {"paths": ["inbox.md"]})
+        await ann("commit", {"message": "x"})
+        await ann("push")
+        await o.host.look()
+        assert o.told()[len(before) :] == ["ann: pushed", "ann: inbox: closed INB-007: done"]
+        before = o.told()
+        write_elsewhere(tmp_path, *(("mike-cli", f"Entry {i}") for i in range(13)))
+        await o.host.look()
+        new = [f"mike-cli (from elsewhere): journal: Entry {i}" for i in range(3, 13)]
+        assert o.told()[len(before) :] == [*new, "… and 3 more"]
+        await o.host.drained()
+        assert stored_room(tmp_path / "house").digest() == o.host.room.digest()
+
+
+async def test_what_was_pushed_while_a_house_was_closed_is_told_when_it_is_back(tmp_path: Path) -> None:
+    async with office(tmp_path / "house") as o:
+        await drop(o.who["ann"], "drafts/a.md", "x", "Wrote a draft")
+        await o.host.look()
+    write_elsewhere(tmp_path, ("mike-cli", "Read it all."))
+    async with open_house(tmp_path / "house") as house:
+        host = remote_den(house)
+        before = host.durable_seq
+        await host.look()
+        told = [told.text for line in host.room.record.tail if line.seq > before for told in line.entry.told]
+        assert told == ["mike-cli (from elsewhere): journal: Read it all."]
+
+
+async def test_the_first_look_at_a_board_that_was_there_tells_nothing(tmp_path: Path) -> None:
+    async with office(tmp_path / "house") as o:
+        await drop(o.who["ann"], "drafts/a.md", "x", "Wrote a draft")
+        remote = str(shared(tmp_path / "house"))
+        await make_room(o.house, ANN, HOST, world="workspace", room="other", config={"remote": remote})
+        host = o.house.rooms["other"]
+        assert isinstance(host, RemoteHost)
+        await host.look()
+        told = [told.text for line in host.room.record.tail for told in line.entry.told]
+        assert told == ["Workspace answers (repository den.git)"]
+
+
+async def test_an_endless_name_from_elsewhere_is_cut_in_events_views_and_the_record(tmp_path: Path) -> None:
+    async with office(tmp_path / "house") as o:
+        await o.host.look()
+        before = o.host.room.record.seq
+        write_elsewhere(tmp_path, ("z" * 100_000, "Hello " + "there " * 10_000))
+        await o.host.look()
+        assert len(o.told()[-1]) < 500
+        assert len((await o.who["eve"]("view")).text) < 1_000
+        assert all(len(line.body) < 2_000 for line in o.host.room.record.tail if line.seq > before)
 
 
 async def test_long_contents_are_not_recorded_and_the_answer_is_whole_all_the_same(tmp_path: Path) -> None:
@@ -379,11 +580,11 @@ async def test_a_member_whose_push_takes_long_holds_up_nobody_else(
 ) -> None:
     pushing, go, push = threading.Event(), threading.Event(), desks.origin.push
 
-    def slow_for_ann(workspace: Any, commit: str) -> Any:
+    def slow_for_ann(workspace: Any, *args: Any) -> Any:
         if workspace.who.agent_id == "ann":
             pushing.set()
             go.wait(30)
-        return push(workspace, commit)
+        return push(workspace, *args)
 
     monkeypatch.setattr(desks.origin, "push", slow_for_ann)
     async with office(tmp_path) as o:
@@ -396,13 +597,98 @@ async def test_a_member_whose_push_takes_long_holds_up_nobody_else(
         assert (await slow)["ok"]
 
 
+async def test_a_call_that_is_repeated_while_it_runs_waits_and_gets_the_same_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pushing, go, push, pushes = threading.Event(), threading.Event(), desks.origin.push, list[Any]()
+
+    def slow(*args: Any) -> Any:
+        pushes.append(args)
+        pushing.set()
+        go.wait(30)
+        return push(*args)
+
+    monkeypatch.setattr(desks.origin, "push", slow)
+    async with office(tmp_path) as o:
+        ann = o.who["ann"]
+        await ann("write", {"path": "drafts/a.md", "content": "x"})
+        await ann("add", {"paths": ["drafts/a.md"]})
+        await ann("commit", {"message": "x"})
+        first = asyncio.ensure_future(ann("push", key="k"))
+        await asyncio.to_thread(pushing.wait)
+        again = [asyncio.ensure_future(ann("push", key="k")) for _ in range(2)]
+        assert await o.who["eve"]("status", key="k")
+        await ann("send_message", {"to": "bob", "content": "it takes long"}, key="l")
+        assert not any(asked.done() for asked in again)
+        go.set()
+        done = await first
+        assert done["ok"]
+        assert await asyncio.gather(*again) == [done, done]
+        assert len(pushes) == 1
+        assert not o.host.room.audit.kept
+
+
+async def test_a_member_with_many_calls_that_wait_keeps_nobody_else_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pushing, go, push = threading.Event(), threading.Event(), desks.origin.push
+
+    def slow_for_ann(workspace: Any, *args: Any) -> Any:
+        if workspace.who.agent_id == "ann":
+            pushing.set()
+            go.wait(30)
+        return push(workspace, *args)
+
+    monkeypatch.setattr(desks.origin, "push", slow_for_ann)
+    async with office(tmp_path) as o:
+        slow = asyncio.ensure_future(drop(o.who["ann"], "drafts/a.md", "x", "Slow"))
+        await asyncio.to_thread(pushing.wait)
+        waiting = [asyncio.ensure_future(o.who["ann"]("push")) for _ in range(remote.MOST_WAITING)]
+        await asyncio.sleep(0)
+        busy = await refused(o.who["ann"]("push"))
+        assert (busy.code, "of yours" in busy.message) == ("BUSY", True)
+        assert (await drop(o.who["bob"], "drafts/b.md", "x", "Quick"))["ok"]
+        assert await o.who["eve"]("board")
+        monkeypatch.setattr(remote, "MOST_APART", remote.MOST_OF_ONE)
+        assert (await refused(o.who["bob"]("status"))).code == "BUSY"
+        go.set()
+        assert (await slow)["ok"]
+        ends = await asyncio.gather(*waiting, return_exceptions=True)
+        assert sum(isinstance(end, dict) for end in ends) == remote.MOST_OF_ONE - 1
+
+
+async def test_questions_that_wait_for_ones_own_push_take_no_place_from_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pushing, go, push = threading.Event(), threading.Event(), desks.origin.push
+
+    def slow(*args: Any) -> Any:
+        pushing.set()
+        go.wait(60)
+        return push(*args)
+
+    async with office(tmp_path) as o:
+        await o.host.look()
+        monkeypatch.setattr(desks.origin, "push", slow)
+        pushed = asyncio.ensure_future(drop(o.who["ann"], "drafts/a.md", "x", "Slow"))
+        await asyncio.to_thread(pushing.wait)
+        asked = [asyncio.ensure_future(o.who["ann"]("status")) for _ in range(desks.AT_ONCE)]
+        await asyncio.sleep(0)
+        assert await o.who["eve"]("board")
+        assert await o.who["bob"]("status")
+        assert not any(each.done() for each in asked)
+        go.set()
+        assert (await pushed)["ok"]
+        assert len(await asyncio.gather(*asked)) == desks.AT_ONCE
+
+
 async def test_those_who_look_need_not_wait_for_those_who_push(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pushing, go, push = threading.Event(), threading.Event(), desks.origin.push
 
-    def slow(workspace: Any, commit: str) -> Any:
+    def slow(workspace: Any, *args: Any) -> Any:
         pushing.set()
         go.wait(30)
-        return push(workspace, commit)
+        return push(workspace, *args)
 
     monkeypatch.setattr(desks, "AT_ONCE", 1)
     async with office(tmp_path) as o:
@@ -433,6 +719,34 @@ async def test_no_place_of_this_machine_leaves_the_house(tmp_path: Path, monkeyp
         said += [o.host.trouble, *o.told(), *o.host.room.audit.kept]
         assert not [text for text in map(repr, said) if str(tmp_path) in text]
         assert "does not answer" in (await o.who["eve"]("view")).text
+
+
+async def test_no_place_of_a_remote_outside_of_the_house_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(desks.origin, "PAUSE", 0)
+    monkeypatch.chdir("/")
+    remote = tmp_path / "team" / "deck.git"
+    async with office(tmp_path / "house", config={"remote": str(remote)}) as o:
+        ann = o.who["ann"]
+        await ann("inbox_add", {"title": "Read the draft"})
+        await ann("add", {"paths": ["inbox.md"]})
+        said = [await drop(ann, "drafts/a.md", "x", "x"), await ann("fetch"), await ann("workspace_info")]
+        remote.rename(tmp_path / "gone.git")
+        for name, args in [("push", None), ("fetch", None), ("claim", {"id": "INB-001"}), ("sync", None)]:
+            said.append(await refused(ann(name, args)))
+        said += [await refused(o.who["bob"]("status"))]
+        await o.host.look()
+        said += [o.host.trouble, *o.told(), *o.host.room.audit.kept]
+        assert not [text for text in map(repr, said) if str(tmp_path) in text or "team" in text]
+
+
+def test_a_remote_that_is_told_by_its_name_alone_is_no_place_to_be_hidden(tmp_path: Path) -> None:
+    made = desks.setup.open_for(tmp_path / "clone", "deck", str(tmp_path / "deck.git"), Identity("ann", "Ann", "a@b.c"))
+    assert (str(tmp_path / "deck.git"), "the remote") in Session.of(made)._places()
+    made.remote = "deck.git"  # in "/somewhere/deck.git" it would hide what has to be found
+    assert "the remote" not in dict(map(reversed, Session.of(made)._places()))  # type: ignore[arg-type]
+    made.close()
 
 
 async def test_a_history_that_was_rewritten_is_shown_as_it_is_now(tmp_path: Path) -> None:

@@ -70,6 +70,11 @@ def test_a_log_that_cannot_be_written_fails_nothing(tmp_path):
     assert not (tmp_path / "outside").exists()
 
 
+def test_a_log_of_a_clone_that_was_put_aside_makes_no_folders_in_its_place(tmp_path):
+    Calls(tmp_path / "bob" / ".git" / "cohabit" / "logs").write(call())
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_log_that_cannot_be_opened_again_closes_no_file_of_anybody_else(tmp_path, monkeypatch):
     log, closed = Calls(tmp_path, largest=0), []
     first = log._open()

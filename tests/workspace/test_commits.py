@@ -136,6 +136,22 @@ def test_nothing_staged_makes_no_commit(board):
     assert refs.head(ws) == sha
 
 
+def test_what_a_persons_commit_took_in_the_last_moment_is_not_staged_any_more(board, monkeypatch):
+    ws = board()
+    git(ws, "config", "user.name", "Ann")
+    git(ws, "config", "user.email", "ann@example.org")
+    commit = commits._commit
+
+    def too_late(*args):
+        git(ws, "commit", "-q", "-m", "by hand")
+        return commit(*args)
+
+    stage(ws)
+    monkeypatch.setattr(commits, "_commit", too_late)
+    assert commits.commit_index(ws, "a note") is None
+    assert git(ws, "log", "--format=%s") == "by hand"
+
+
 def test_the_own_pointer_goes_with_a_commit_and_nobody_elses(board):
     ws = board()
     for round_ in range(3):  # new to git, then known to it

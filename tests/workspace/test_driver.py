@@ -1,16 +1,19 @@
 """People with plain git in a clone get the same merge."""
 
+import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cohabit.errors import PermissionDenied
+from cohabit.errors import Busy, PermissionDenied
 from cohabit.workspace import driver
+from cohabit.workspace.clone import processes, recovery
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.session import Session
 
@@ -240,3 +243,123 @@ def test_every_protocol_file_is_registered() -> None:
     named = re.findall(r"^(\S+) merge=cohabit", driver.ATTRIBUTES, re.MULTILINE)
     samples = [name.replace("journal-archive/*", "journal-archive/2026-05").replace("*", "ann-cli") for name in named]
     assert all(is_protocol(sample) for sample in samples)
+
+
+# -- agents at work in the same clone ---------------------------------------------------------------
+knows_processes = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="who runs is known from /proc")
+
+
+@contextmanager
+def a_merge_that_stands_still(session: Session, where: str) -> Iterator["subprocess.Popen[bytes]"]:
+    """A person's `git merge origin/main` that waits before our merge driver, after it, or in the editor, until the
+    block ends."""
+    there, go = (root(session).parent / name for name in ("there", "go"))
+    for pipe in (there, go):
+        os.mkfifo(pipe)
+    halt = f"echo > {there}; read x < {go}"
+    called = {"before": f"{halt}; {driver.COMMAND}", "after": f"{driver.COMMAND}; {halt}"}.get(where, driver.COMMAND)
+    environ = {**os.environ, "GIT_EDITOR": f"sh -c '{halt}' --"}
+    how = ["-c", f"merge.cohabit.driver={called}", "merge", "-q", "--edit" if where == "editor" else "--no-edit"]
+    let_go = os.open(go, os.O_RDWR)
+    with subprocess.Popen(
+        ["git", *how, "origin/main"], cwd=root(session), env=environ, stderr=subprocess.DEVNULL
+    ) as person:
+        there.read_text()
+        try:
+            yield person
+        finally:
+            os.write(let_go, b"x\n")
+            person.wait()
+            os.close(let_go)
+
+
+def something_to_merge(ann: Session, bob: Session) -> None:
+    ann.call("journal_append", {"summary": "of ann"})
+    bob.call("journal_append", {"summary": "of bob"})
+    for session in (ann, bob):
+        session.call("add", {"paths": ["journal.md"]})
+        session.call("commit", {"message": "an entry"})
+    ann.call("push", {})
+    git(bob, "fetch", "-q")
+
+
+@knows_processes
+@pytest.mark.parametrize("where", ["before", "after"])
+def test_nothing_is_written_while_a_merge_by_plain_git_may_put_back_what_it_found(
+    clone: Clone, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    ann, bob = clone("ann"), clone("bob")
+    something_to_merge(ann, bob)
+    bob.call("journal_append", {"summary": "not committed"})
+    monkeypatch.setattr(recovery, "PATIENCE", 0.0)
+    monkeypatch.setattr(recovery, "JUST_NOW", 1000.0)
+    with a_merge_that_stands_still(bob, where) as person, pytest.raises(Busy, match="try again when it has ended"):
+        bob.call("journal_append", {"summary": "written meanwhile"})
+    assert person.returncode != 0, "git merges over uncommitted entries now"
+    bob.call("journal_append", {"summary": "written afterwards"})
+    journal = (root(bob) / "journal.md").read_text()
+    assert [journal.count(said) for said in ("not committed", "meanwhile", "afterwards")] == [1, 0, 1]
+    assert not (bob.workspace().own / driver.MERGING).exists()
+
+
+@knows_processes
+def test_a_merge_whose_message_a_person_writes_is_not_waited_for(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> None:
+    ann, bob = clone("ann"), clone("bob")
+    something_to_merge(ann, bob)
+    monkeypatch.setattr(recovery, "PATIENCE", 0.0)
+    with a_merge_that_stands_still(bob, "editor") as person:
+        assert (bob.workspace().own / driver.MERGING).exists()
+        bob.call("journal_append", {"summary": "written meanwhile"})
+    assert person.returncode == 0
+    journal = (root(bob) / "journal.md").read_text()
+    assert [journal.count(said) for said in ("of ann", "of bob", "meanwhile")] == [1, 1, 1]
+
+
+@knows_processes
+def test_the_mark_names_the_git_that_a_person_typed(clone: Clone) -> None:
+    ann, bob = clone("ann"), clone("bob")
+    something_to_merge(ann, bob)
+    with a_merge_that_stands_still(bob, "after") as person:
+        typed = processes.look(person.pid)
+        assert typed is not None
+        assert (bob.workspace().own / driver.MERGING).read_text() == typed.mark
+
+
+@knows_processes
+def test_a_mark_of_a_git_that_has_ended_counts_for_nothing_also_when_its_number_is_used_again(clone: Clone) -> None:
+    ann = clone("ann")
+    me = processes.look("self")
+    assert me is not None
+    for mark in (f"{me.pid}:1", "what is this", ""):
+        (ann.workspace().own / driver.MERGING).write_text(mark)
+        assert ann.call("status", {})["clean"]
+        assert not (ann.workspace().own / driver.MERGING).exists()
+
+
+def test_a_call_that_has_begun_is_not_stopped_by_a_merge(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> None:
+    ws = clone("ann").workspace()
+    with ws.held():
+        monkeypatch.setattr(recovery, "merges", lambda root: True)
+        with ws.held():
+            assert ws.git.run("rev-parse", "HEAD").line
+
+
+@knows_processes
+def test_a_merge_waits_for_a_call_that_has_begun_and_lets_others_wait_without_the_lock(
+    clone: Clone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ws = clone("ann").workspace()
+    waits: list[float] = []
+    monkeypatch.setattr(driver.time, "sleep", waits.append)
+    monkeypatch.setattr(driver, "LONGEST_CALL", 0.01)
+    with ws.held():
+        driver._wait_for_the_lock(ws.own / "lock")
+    assert waits
+    waits.clear()
+    driver._wait_for_the_lock(ws.own / "lock")
+    assert not waits
+    answers = iter([True, False])
+    monkeypatch.setattr(recovery, "merges", lambda root: next(answers))
+    monkeypatch.setattr(recovery, "wait_for_a_merge", lambda root: driver._wait_for_the_lock(ws.own / "lock"))
+    with ws.held():
+        assert not waits

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from cohabit.errors import BadArgs, TooLarge, UnknownAsset
+from cohabit.workspace.limits import MOST_TODOS
 from cohabit.workspace.tool import find
 from cohabit.workspace.workspace import Workspace
 
@@ -24,6 +25,10 @@ class Caller:
 
     def __call__(self, name: str, **args: Any) -> dict[str, Any]:
         return find(name).call(self, {key.rstrip("_"): value for key, value in args.items()})  # type: ignore[arg-type]
+
+    def put(self, path: str, text: str) -> None:
+        """Write a file behind the back of the tools."""
+        (self.ws.root / path).write_text(text)
 
     def text(self, path: str) -> str:
         return (self.ws.root / path).read_bytes().decode()
@@ -145,6 +150,36 @@ def test_an_answer_is_bounded_however_long_the_entries_are(ann: Caller) -> None:
     page = ann("inbox_list")
     assert len(str(page)) < 80_000
     assert page["truncated"]
+
+
+def test_an_answer_is_bounded_whatever_plain_git_pushed(ann: Caller) -> None:
+    long, head = "z" * 100_000, "## 2026-05-22 14:30 —"
+    todos = "".join(f"TODO @{'x' * 500}: {i} {'y' * 5_000}\n" for i in range(200))
+    hidden = "".join(f"{head} m (M)\nentry {i}\n<!-- cohabit:{long}{i} -->\n\n" for i in range(3))
+    ann.put("journal.md", f"# Journal\n\n{hidden}{head} {long} ({long})\nhi\n\n{todos}\n")
+    (entry,) = ann("journal_tail", n=1)["entries"]
+    assert (len(entry["todos"]), entry["more_todos"]) == (MOST_TODOS, 200 - MOST_TODOS)
+    items = "".join(
+        f"- [ ] Z{long.upper()}-{i} @{long} — {i} {long}\n  added 2026-05-22 14:30 by {long}\n"
+        f"  <!-- cohabit:{long}{i} -->\n  claimed 2026-05-22 14:30 by {long}\n  {long}\n\n"
+        for i in range(3)
+    )
+    done = f"- [x] X-1 @a — t\n  closed 2026-05-22 14:30 by {long} → {long}\n"
+    ann.put("inbox.md", f"# Inbox\n\n## Open\n\n{items}## Closed\n\n{done}")
+    assert _walked(ann, "journal_tail", "entries", "before", n=1) == 4
+    assert _walked(ann, "inbox_list", "items", "cursor", limit=1, state="all") == 4
+
+
+def _walked(ann: Caller, name: str, what: str, after: str, **args: Any) -> int:
+    """How many different ones come page by page, each page within bounds."""
+    seen: list[Any] = []
+    cursor = None
+    while cursor or not seen:
+        page = ann(name, **args, **{after: cursor})
+        assert len(str(page)) < 80_000
+        assert page[what][0] not in seen
+        seen, cursor = seen + page[what], page["cursor"]
+    return len(seen)
 
 
 def test_items_for_me_come_first_then_those_for_anyone(ann: Caller) -> None:

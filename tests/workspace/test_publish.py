@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from cohabit.errors import Busy, Conflict, Unreachable
+from cohabit.errors import Busy, Conflict, StorageFailed, Unreachable
+from cohabit.workspace.clone.git import Done, failure
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.session import Session
 from cohabit.workspace.sharing import origin
@@ -358,11 +359,11 @@ def test_one_push_that_loses_many_races_leaves_one_merge(clone: Clone, monkeypat
     commit(ann, "drafts/a.md", "a\n")
     push, races = origin.push, iter(range(5))
 
-    def raced(ws: Any, sha: str) -> origin.Pushed:
+    def raced(ws: Any, *args: Any) -> origin.Pushed:
         if ws.who.agent_id == "ann-cli" and (race := next(races, None)) is not None:
             commit(bob, f"drafts/{race}.md", "b\n")
             assert bob.call("push", {})["ok"]
-        return push(ws, sha)
+        return push(ws, *args)
 
     monkeypatch.setattr(origin, "push", raced)
     answer = ann.call("push", {})
@@ -507,3 +508,68 @@ def test_a_clone_on_no_branch_says_what_to_do(clone: Clone) -> None:
     git(ann, "checkout", "-q", "--detach")
     with pytest.raises(Conflict, match="git switch main"):
         ann.call("push", {})
+
+
+def test_a_file_that_cannot_be_written_here_is_not_taken_for_my_work(clone: Clone, tmp_path: Path) -> None:
+    ann, bob = clone("ann"), clone("bob")
+    commit(bob, "drafts/sub/f.md", "one\n")
+    bob.call("push", {})
+    ann.call("pull", {})
+    commit(bob, "drafts/sub/f.md", "two\n")
+    long = "y" * 300 + ".md"  # no file system here has such names
+    blob = subprocess.run(
+        ["git", "hash-object", "-w", "--stdin"], cwd=root(bob), input="x", text=True, capture_output=True
+    )
+    git(bob, "update-index", "--add", "--cacheinfo", f"100644,{blob.stdout.strip()},drafts/{long}")
+    assert bob.call("commit", {"message": "a long name"})["sha"]
+    assert bob.call("push", {})["ok"]
+    answer = ann.call("pull", {})
+    assert long in answer["notes"][0]
+    assert text(ann, "drafts/sub/f.md") == "two\n"
+    ann.call("journal_append", {"summary": "went on"})
+    ann.call("add", {"paths": ["."]})
+    ann.call("commit", {"message": "went on"})
+    assert ann.call("push", {})["ok"]
+    assert long in git(ann, "ls-tree", "-r", "--name-only", "origin/main")
+
+
+def test_a_disk_that_is_full_in_the_middle_leaves_what_is_to_be_finished(
+    clone: Clone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann, bob = clone("ann"), clone("bob")
+    commit(ann, "drafts/a.md", "a\n")
+    ann.call("push", {})
+    ws, run = bob.workspace(), type(bob.workspace().git).run
+
+    def full(self: Any, *args: str, **more: Any) -> Any:
+        if args[0] in ("checkout-index", "update-ref") and self is ws.git:
+            done = Done(128, b"", "fatal: unable to write: No space left on device")
+            if done.code not in more.get("ok", (0,)):
+                raise failure(args[0], done, ws.root, network=False)
+            return done
+        return run(self, *args, **more)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(ws.git), "run", full)
+        for _ in range(2):
+            with pytest.raises(StorageFailed, match="disk is full"):
+                bob.call("pull", {})
+    status = bob.call("status", {})
+    assert (status["clean"], status["behind"]) == (True, 0)
+    assert text(bob, "drafts/a.md") == "a\n"
+
+
+def test_a_claim_that_was_taken_though_the_line_broke_is_mine(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> None:
+    ann = clone("ann")
+    ann.call("inbox_add", {"title": "x"})
+    board(ann)
+    ann.call("push", {})
+    push = origin.push
+
+    def broken_off(*args: Any) -> origin.Pushed:
+        push(*args)
+        monkeypatch.setattr(origin, "push", push)
+        raise Unreachable("the line broke")
+
+    monkeypatch.setattr(origin, "push", broken_off)
+    assert ann.call("claim", {"id": "INB-001"})["by"] == "ann-cli"

@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 
 from cohabit.errors import Busy, StorageFailed
-from cohabit.workspace.clone import recovery
+from cohabit.workspace.clone import processes, recovery
 from cohabit.workspace.clone.git import Git
 from cohabit.workspace.clone.tree import Tree
 from cohabit.workspace.session import Session
@@ -267,6 +268,69 @@ def test_a_git_that_somebody_runs_here_is_waited_for(clone: Clone, monkeypatch: 
         theirs.stdin.close()
         theirs.wait()
     recovery.clear_up(ws, died=time.time())
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="who runs is known from /proc")
+def test_a_git_of_ours_that_hangs_at_the_remote_is_ended_once_its_owner_was_killed(
+    clone: Clone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann = clone("ann")
+    ws = ann.workspace()
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        git(ann, "remote", "set-url", "origin", f"git://127.0.0.1:{silent.getsockname()[1]}/x.git")
+        child = os.fork()
+        if child == 0:
+            again(ann).call("fetch", {})
+            os._exit(1)
+        connection, _ = silent.accept()  # now git waits for an answer
+        with connection:
+            monkeypatch.setattr(recovery, "PATIENCE", 0.0)
+            with pytest.raises(Busy, match="try again"):
+                recovery.wait_for_others(ws.root)  # its owner lives, and watches it
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            monkeypatch.setattr(recovery, "PATIENCE", 10.0)
+            assert again(ann).call("status", {})["clean"]
+            assert not list(recovery._gits_in(ws.root))
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="who runs is known from /proc")
+@pytest.mark.parametrize("args", [["log"], ["-c", "color.ui=never", "-P", "show", "HEAD"]])
+def test_what_a_person_reads_in_a_pager_is_not_waited_for(
+    clone: Clone, monkeypatch: pytest.MonkeyPatch, args: list[str]
+) -> None:
+    ann = clone("ann")
+    ws = ann.workspace()
+    ann.call("write", {"path": "drafts/long.md", "content": "a line that fills the pipe\n" * 20_000})
+    commit(ann, ["drafts"])
+    monkeypatch.setattr(recovery, "PATIENCE", 0.0)
+    with subprocess.Popen(["git", *args, "-p"], cwd=ws.root, stdout=subprocess.PIPE) as theirs:
+        assert theirs.stdout is not None
+        theirs.stdout.read(1)
+        assert theirs.pid in list(recovery._gits_in(ws.root))
+        recovery.wait_for_others(ws.root)
+        theirs.stdout.close()
+
+
+def test_a_process_is_known_by_more_than_its_number() -> None:
+    me = processes.look("self")
+    if me is not None:
+        assert (me.pid, me.parent) == (os.getpid(), os.getppid())
+        assert processes.runs(me.mark)
+    assert not processes.runs(f"{os.getpid()}:1")
+    assert not processes.runs("../self:1")
+
+
+def test_what_a_merge_left_among_the_files_when_it_was_killed_is_taken_away(clone: Clone) -> None:
+    ann = clone("ann")
+    ws = ann.workspace()
+    ours, older, theirs = (ws.root / f".merge_file_{end}" for end in ("a1B2c3", "older1", "notes"))
+    for path in (ours, older, theirs):
+        path.write_text("half")
+    (ws.root / ".merge_file_folder").mkdir()
+    os.utime(older, (time.time() - 1000, time.time() - 1000))
+    recovery.clear_up(ws, died=time.time() - 500)
+    assert [path.exists() for path in (ours, older, theirs)] == [False, True, True]
 
 
 def test_an_intent_that_nobody_can_finish_does_not_wedge_the_clone(clone: Clone) -> None:

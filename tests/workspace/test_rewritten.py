@@ -3,10 +3,12 @@
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cohabit.workspace.session import Session
+from cohabit.workspace.sharing import origin
 
 Clone = Callable[[str], Session]
 SECRET = "drafts/key.md"
@@ -57,7 +59,7 @@ def test_what_shares_says_so_and_changes_nothing(bob: Session, remote: Path, too
         answer = bob.call(tool, {})
         assert answer["error"] == "conflict"
         assert "rewritten" in answer["message"]
-        assert SECRET in answer["files"]
+        assert answer["files"] == [SECRET]
     assert git(bob, "rev-parse", "HEAD") == before
     assert shared(remote) == there
 
@@ -68,7 +70,7 @@ def test_abandon_lets_it_go_and_push_carries_over_what_was_not_shared(bob: Sessi
     bob.call("journal_append", {"summary": "uncommitted, and kept"})
     assert bob.call("push", {})["error"] == "conflict"
     let_go = bob.call("abandon", {})
-    assert SECRET in let_go["abandoned"]
+    assert let_go["abandoned"] == [SECRET]
     assert git(bob, "show", f"{let_go['ref']}:{SECRET}") == "secret"
     assert bob.call("push", {})["ok"]
     assert shared(remote) == sorted([*there, "drafts/bobs.md"])
@@ -98,3 +100,116 @@ def test_a_person_may_bring_it_back_with_plain_git(bob: Session, remote: Path) -
     commit(bob, "drafts/bobs.md", "bob\n")
     assert bob.call("push", {})["ok"]
     assert SECRET in shared(remote)
+
+
+# -- however it comes to pass ---------------------------------------------------------------------
+@pytest.fixture
+def pair(clone: Clone, remote: Path) -> tuple[Session, Session]:
+    """Ann and bob have the secret; the remote lets its history be rewritten."""
+    for setting in ("receive.denyNonFastForwards", "receive.denyDeletes"):
+        subprocess.run(["git", "-C", str(remote), "config", setting, "false"], check=True)
+    ann, bob = clone("ann"), clone("bob")
+    commit(ann, "drafts/plan.md", "plan\n")
+    commit(ann, SECRET, "secret\n")
+    ann.call("push", {})
+    bob.call("pull", {})
+    return ann, bob
+
+
+def take_out(ann: Session, commits: int = 1) -> None:
+    git(ann, "reset", "-q", "--hard", f"HEAD~{commits}")
+    git(ann, "push", "-q", "--force", "origin", "main")
+
+
+def test_also_where_more_was_fetched_than_merged(pair: tuple[Session, Session], remote: Path) -> None:
+    ann, bob = pair
+    commit(ann, "drafts/later.md", "later\n")
+    ann.call("push", {})
+    bob.call("fetch", {})
+    commit(bob, "drafts/bobs.md", "bob\n")
+    take_out(ann, 2)
+    assert bob.call("push", {})["error"] == "conflict"
+    assert SECRET not in shared(remote)
+
+
+def test_also_where_a_person_fetched_it_with_plain_git(pair: tuple[Session, Session], remote: Path) -> None:
+    ann, bob = pair
+    bob.call("fetch", {})
+    take_out(ann)
+    git(bob, "fetch", "-q")
+    commit(bob, "drafts/bobs.md", "bob\n")
+    assert bob.call("push", {})["error"] == "conflict"
+    assert SECRET not in shared(remote)
+
+
+def test_also_where_the_branch_was_away_in_between(pair: tuple[Session, Session], remote: Path) -> None:
+    ann, bob = pair
+    subprocess.run(["git", "-C", str(remote), "update-ref", "-d", "refs/heads/main"], check=True)
+    bob.call("fetch", {})
+    take_out(ann)
+    commit(bob, "drafts/bobs.md", "bob\n")
+    assert bob.call("push", {})["error"] == "conflict"
+    assert SECRET not in shared(remote)
+
+
+def test_also_a_second_time(pair: tuple[Session, Session], remote: Path) -> None:
+    ann, bob = pair
+    for _ in range(2):
+        take_out(ann)
+        assert bob.call("sync", {})["error"] == "conflict"
+        bob.call("abandon", {})
+        assert bob.call("sync", {})["ok"]
+        commit(ann, SECRET, "another secret\n")
+        git(ann, "push", "-q", "--force", "origin", "main")
+        assert bob.call("sync", {})["ok"]
+        assert SECRET in shared(remote)
+
+
+def test_what_is_there_again_is_not_missed_any_more(pair: tuple[Session, Session]) -> None:
+    ann, bob = pair
+    commit(bob, "drafts/bobs.md", "bob\n")
+    whole = git(ann, "rev-parse", "HEAD")
+    take_out(ann)
+    assert bob.call("push", {})["error"] == "conflict"
+    git(ann, "push", "-q", "origin", f"{whole}:main")
+    assert bob.call("push", {})["ok"]
+
+
+def test_a_conflict_with_what_is_left_can_be_settled(pair: tuple[Session, Session], remote: Path) -> None:
+    ann, bob = pair
+    commit(bob, SECRET, "bob's own words on the secret\n")
+    take_out(ann)
+    assert bob.call("push", {})["error"] == "conflict"
+    bob.call("abandon", {})
+    answer = bob.call("push", {})
+    assert (answer["error"], answer["files"]) == ("conflict", [SECRET])
+    assert bob.call("resolve", {})["open"] == 1
+    bob.call("resolve", {"path": SECRET, "take": "theirs"})
+    assert bob.call("push", {})["ok"]
+    assert SECRET not in shared(remote)
+
+
+@pytest.mark.parametrize("tool", ["sync", "claim"])
+def test_a_fetch_of_somebody_else_in_the_middle_lets_nothing_be_overwritten(
+    pair: tuple[Session, Session], remote: Path, tool: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann, bob = pair
+    ann.call("inbox_add", {"title": "to do"})
+    commit(ann, "drafts/asked.md", "asked\n")
+    git(ann, "add", "inbox.md")
+    ann.call("commit", {"message": "ask"})
+    ann.call("push", {})
+    bob.call("pull", {})
+    commit(bob, "drafts/bobs.md", "bob\n")
+    push = origin.push
+
+    def raced(*args: Any) -> origin.Pushed:
+        monkeypatch.setattr(origin, "push", push)
+        commit(ann, "drafts/anns.md", "ann\n")
+        assert ann.call("push", {})["ok"]
+        git(bob, "fetch", "-q")
+        return push(*args)
+
+    monkeypatch.setattr(origin, "push", raced)
+    bob.call(tool, {"id": "INB-001"} if tool == "claim" else {})
+    assert "drafts/anns.md" in shared(remote)

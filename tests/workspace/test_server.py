@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from cohabit import __version__
 from cohabit.errors import BadArgs, UnknownCommand
+from cohabit.workspace.clone.hangup import HANGUP
 from cohabit.workspace.mcp import server as module
 from cohabit.workspace.mcp.protocol import HANDSHAKE, META, Protocol
 from cohabit.workspace.mcp.server import LONGEST_LINE, Server, lines
@@ -470,6 +471,30 @@ def test_stopping_lets_the_running_call_finish_and_starts_no_other(wired: Wired)
     wired.thread.join(30)
     assert not wired.thread.is_alive()
     assert [name for _, name, _ in wired.session.seen] == ["wait"]
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_at_the_end_the_remote_is_hung_up_on_and_what_was_asked_is_answered(
+    wired: Wired, monkeypatch: pytest.MonkeyPatch, told: bool
+) -> None:
+    monkeypatch.setattr(module, "AFTER_THE_END", 0.0)
+    monkeypatch.setattr(module, "TOLD_TO_STOP", 0.0)
+
+    def call(name: str, args: Any) -> dict[str, Any]:
+        hangup = HANGUP.get()
+        assert hangup is not None
+        with hangup.can(wired.session.go.set):
+            wired.session.running.set()
+            assert wired.session.go.wait(30)
+        return {"hung up": hangup.happened}
+
+    monkeypatch.setattr(wired.session, "call", call)
+    wired.call(1, "fetch")
+    assert wired.session.running.wait(30)
+    if told:
+        wired.server.stop()
+    (answer,) = wired.end()
+    assert text_of(answer) == {"hung up": True}
 
 
 def test_a_client_that_reads_no_more_ends_the_server_quietly() -> None:

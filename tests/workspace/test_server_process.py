@@ -116,6 +116,25 @@ def test_cancelling_ends_the_git_that_waits_for_a_remote(
             assert receive(process)["id"] == 3
 
 
+def test_a_remote_that_hangs_does_not_keep_the_server_from_ending(
+    process: "subprocess.Popen[bytes]", tmp_path: Path, remote: Path
+) -> None:
+    board = tmp_path / "board"
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        send(process, call(1, "workspace_init", name="board", remote_url=str(remote), local_path=str(board)))
+        assert "isError" not in receive(process)["result"]
+        address = f"git://127.0.0.1:{silent.getsockname()[1]}/x.git"
+        subprocess.run(["git", "-C", str(board), "remote", "set-url", "origin", address], check=True)
+        send(process, call(2, "fetch"))
+        connection, _ = silent.accept()  # now git waits for an answer
+        with connection:
+            process.send_signal(signal.SIGTERM)
+            out, _ = process.communicate()
+    (answer,) = map(json.loads, out.splitlines())
+    assert json.loads(answer["result"]["content"][0]["text"])["details"]["code"] == "UNREACHABLE"
+    assert process.returncode == 0
+
+
 def test_a_stray_print_cannot_reach_stdout(tmp_path: Path) -> None:
     program = """
 import os, subprocess, sys

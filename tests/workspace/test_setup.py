@@ -2,11 +2,12 @@
 
 import os
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
-from cohabit.errors import BadArgs, CohabitError, Conflict, PermissionDenied, UnknownAsset, Unreachable
+from cohabit.errors import BadArgs, CohabitError, Conflict, GitFailed, PermissionDenied, UnknownAsset, Unreachable
 from cohabit.workspace.clone import remotes, setup
 from cohabit.workspace.person.identity import Identity
 from cohabit.workspace.session import Session
@@ -247,7 +248,7 @@ def test_a_git_folder_that_is_elsewhere_is_refused(ann, remote, tmp_path, kind):
         (root / ".git").write_text(f"gitdir: {tmp_path / 'elsewhere'}\n")
     else:
         (root / ".git").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(BadArgs, match=r"no folder \.git"):
+    with pytest.raises(BadArgs, match="no clone of its own"):
         init(ann, remote_url=str(remote), local_path="~/board")
 
 
@@ -340,3 +341,33 @@ def test_what_editors_and_forges_write_into_a_clone_disables_nothing(ann, tmp_pa
     init(ann, remote_url=str(remote), local_path="~/board")
     git(tmp_path / "home" / "board", "config", key, "0")
     assert ann.call("status", {})["clean"]
+
+
+def test_what_a_killed_clone_left_beside_its_place_is_taken_away_when_it_is_old(ann, remote, tmp_path):
+    home = tmp_path / "home"
+    old, young, others, link = (
+        home / name
+        for name in (".board.0123abcd.new", ".board.4567cdef.new", ".boards.0123abcd.new", ".board.89abcdef.new")
+    )
+    for draft in (old, young, others):
+        (draft / ".git").mkdir(parents=True)
+    link.symlink_to(young)
+    for draft in (old, others, link):
+        os.utime(draft, (time.time() - 7200, time.time() - 7200), follow_symlinks=False)
+    init(ann, remote_url=str(remote), local_path="~/board")
+    assert [os.path.lexists(draft) for draft in (old, young, others, link)] == [False, True, True, True]
+    assert (young / ".git").exists()
+
+
+def test_a_linked_worktree_is_refused_and_says_what_to_do(ann, remote, tmp_path):
+    git(tmp_path, "clone", "-q", str(remote), "main")
+    git(tmp_path / "main", "worktree", "add", "-q", str(tmp_path / "home" / "board"), "-b", "other")
+    with pytest.raises(BadArgs, match=r"\.git is a file there.*another local_path"):
+        init(ann, remote_url=str(remote), local_path="~/board")
+
+
+def test_a_remote_with_another_object_format_is_named_and_not_taken_for_one_that_does_not_answer(ann, tmp_path):
+    git(tmp_path, "init", "-q", "--bare", "--object-format=sha256", "other.git")
+    with pytest.raises(GitFailed, match="another object format"):
+        init(ann, remote_url=str(tmp_path / "other.git"), local_path="~/board")
+    assert not (tmp_path / "home" / "board").exists()

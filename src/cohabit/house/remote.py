@@ -8,7 +8,8 @@ answer is lost is unknown, and stays so.
 
 import asyncio
 import logging
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 import msgspec
@@ -22,6 +23,7 @@ from cohabit.errors import (
     Internal,
     OutcomeUnknown,
     StorageFailed,
+    Unauthorized,
     Unreachable,
 )  # fmt: skip
 from cohabit.house.calls import Call
@@ -30,6 +32,7 @@ from cohabit.house.rooms import RoomHost
 from cohabit.house.settings import Settings
 from cohabit.house.worldthread import Watchdog
 from cohabit.house.writer import Writer
+from cohabit.room.commands import Command
 from cohabit.room.common import unwrap
 from cohabit.room.remote import Errand, conclude, kept_args
 from cohabit.room.replies import digest_of
@@ -39,6 +42,8 @@ from cohabit.world import Ask, Plan, RemoteWorld
 log = logging.getLogger("cohabit")
 MOST_WAITING = 64
 """Calls of one room that may wait for the other side; more are BUSY."""
+MOST_OF_ONE, MOST_APART = 16, 256
+"""Where each member has a place of its own: calls of one member, who then keeps nobody else out, and of all."""
 STOPPED = "the house stopped before the answer came; nobody knows whether it was done"
 
 
@@ -99,7 +104,10 @@ class RemoteHost(RoomHost):
         self._tasks: set[asyncio.Task[None]] = set()
         self._acting: dict[str, asyncio.Lock] = {}
         self._looking = asyncio.Lock()
+        self._waiting: set[Call] = set()  # calls that are not answered yet
+        self._shown_out: set[Call] = set()  # those of them whose member was removed
         self._sent: set[Call] = set()  # calls whose action has left
+        self._under_way: dict[tuple[str, str], asyncio.Event] = {}  # by member and key; set when it is answered
         self._timer: Timer | None = None
         self.trouble: CohabitError | None = None  # why the last look brought nothing
         for sent in self._world.out():
@@ -124,40 +132,52 @@ class RemoteHost(RoomHost):
 
     def forget(self, member: str) -> None:
         """Somebody is a member no more."""
+        self._shown_out.update(call for call in self._waiting if call.who == member)
         if self._bridge is not None:
             self._bridge.removed(member)
 
     # -- calls ------------------------------------------------------------------------------------
     def put(self, call: Call, at: int | None = None) -> bool:
-        if not self._is_for_the_world(call):
+        command = self._command(call)
+        if command is None or command.where != "world":
             return super().put(call, at)
         if self.failure is not None:
             raise self.failure
-        if len(self._tasks) >= MOST_WAITING:
-            raise Busy(f"{MOST_WAITING} calls of this room wait for {self._world.spec.title}; try again in a moment")
-        self._start(self._see_through(call))
+        self._must_have_room(call.who)
+        self._waiting.add(call)
+        self._start(self._see_through(call, command))
         return False
 
-    def _is_for_the_world(self, call: Call) -> bool:
+    def _must_have_room(self, who: str) -> None:
+        most, waiting, whose = MOST_WAITING, len(self._tasks), "of this room"
+        if self._world.apart:
+            most, waiting = MOST_APART, len(self._waiting)
+            own = sum(call.who == who for call in self._waiting)
+            if own >= MOST_OF_ONE:
+                most, waiting, whose = MOST_OF_ONE, own, "of yours"
+        if waiting >= most:
+            raise Busy(f"{most} calls {whose} wait for {self._world.spec.title}; try again in a moment")
+
+    def _command(self, call: Call) -> Command | None:
+        """What a member asks for."""
         if type(call) is not Call:
-            return False
+            return None
         name = call.name
         if name == "act":
             try:
                 name = unwrap(call.args)[0]
             except BadArgs:  # the room says that, and puts it in the audit
-                return False
-        command = self.room.commands.get(name)
-        return command is not None and command.where == "world"
+                return None
+        return self.room.commands.get(name)
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _see_through(self, call: Call) -> None:
+    async def _see_through(self, call: Call, command: Command) -> None:
         try:
-            call.result = await self._answer(call)
+            call.result = await self._answer(call, command)
         except CohabitError as refusal:
             call.error = refusal
         except asyncio.CancelledError:
@@ -168,14 +188,19 @@ class RemoteHost(RoomHost):
             log.exception("a bug of ours in %s", call.name)
             call.error = Internal(f"a bug of ours ({type(bug).__name__}); it was logged")
         finally:
-            self._sent.discard(call)
+            for calls in (self._waiting, self._shown_out, self._sent):
+                calls.discard(call)
         call.settle()
 
-    async def _answer(self, call: Call) -> Any:
+    async def _answer(self, call: Call, command: Command) -> Any:
+        same = self._under_way.get((call.who, call.key)) if call.key is not None and command.records else None
+        if same is not None:  # asked again before the answer is there: it is what this one gets, too
+            await same.wait()
         errand = await self._let_through(call)
         if not isinstance(errand, Errand):
             return errand  # an answer that was given before
         if not errand.acts:
+            self._must_be_a_member(call)
             return await self._audited(errand, self._follow(errand.plan, errand))
         acting = self._acting.setdefault(call.who if self._world.apart else "", asyncio.Lock())
         waits = acting.locked()
@@ -184,7 +209,26 @@ class RemoteHost(RoomHost):
                 errand = await self._let_through(call)
                 if not isinstance(errand, Errand):
                     return errand
-            return await self._audited(errand, self._act(call, errand))
+            with self._keyed(errand):
+                return await self._audited(errand, self._act(call, errand))
+
+    @contextmanager
+    def _keyed(self, errand: Errand) -> Iterator[None]:
+        """As long as this lasts, whoever comes with the same key waits."""
+        if errand.key is None:
+            yield
+            return
+        done = self._under_way[errand.who, errand.key] = asyncio.Event()
+        try:
+            yield
+        finally:
+            del self._under_way[errand.who, errand.key]
+            done.set()
+
+    def _must_be_a_member(self, call: Call) -> None:
+        """Still: whoever was removed since it was let through would be taken for a namesake."""
+        if call in self._shown_out:
+            raise Unauthorized(f"{call.who} is not a member of this room any more")
 
     async def _let_through(self, call: Call) -> Any:
         """The room's own part of the path, as for every call: an errand, a kept answer, or a refusal."""
@@ -242,10 +286,11 @@ class RemoteHost(RoomHost):
             },
         )  # fmt: skip
         self._sent.add(call)
-        return await self._send(bridge, action, errand)
+        return await self._send(call, bridge, action, errand)
 
-    async def _send(self, bridge: Way, action: Ask, errand: Errand) -> Any:
+    async def _send(self, call: Call, bridge: Way, action: Ask, errand: Errand) -> Any:
         try:
+            self._must_be_a_member(call)
             result = await bridge.ask(action, errand.who)
         except OutcomeUnknown as lost:
             await self._conclude(errand, {"unknown": lost.message})

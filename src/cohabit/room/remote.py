@@ -113,7 +113,7 @@ def asked(
 ) -> None:
     """Somebody's action is about to leave for the world elsewhere. Until it is answered nobody knows its fate."""
     _world(ctx).left(Sent(by, action, seat, key, digest))
-    if key is not None:
+    if key is not None and by in ctx.state.members:  # else a namesake would find it
         remember(ctx.state, by, key, KeptReply(action, digest, unknown=True))
 
 
@@ -127,11 +127,13 @@ def answered(
 ) -> Outcome | None:
     """What came of it: the answer, or that it was refused over there, or that nobody knows.
 
-    ``by`` says whose action it was, in worlds where several may be under way.
+    ``by`` says whose action it was, in worlds where several may be under way. Where each member has a place of its own
+    a seat is only a chair: whoever sits there next must not read what the last one did, nor must a namesake. So an
+    answer that is not for all is told to nobody there; the caller has it.
     """
     world = _world(ctx)
     sent = world.came_back(by)
-    own = (sent.seat,) if sent.seat is not None else ()
+    own = None if world.apart else (sent.seat,) if sent.seat is not None else ()
     if unknown:
         ctx.tell(f"{sent.by}: {sent.action}: {unknown}", seats=own, members=(sent.by,))
         return None
@@ -143,9 +145,9 @@ def answered(
     ctx.told.extend(outcome.told)
     if outcome.public:
         ctx.tell(f"{sent.by}: {outcome.public}", "turn")
-    if not ctx.told:
+    if not ctx.told and not world.apart:
         ctx.tell(f"{sent.by}: {outcome.message}", seats=own, members=(sent.by,))
-    if sent.key is not None:
+    if sent.key is not None and sent.by in ctx.state.members:
         remember(ctx.state, sent.by, sent.key, KeptReply(sent.action, sent.digest, msgspec.to_builtins(outcome)))
     return outcome
 

@@ -75,8 +75,9 @@ class Calls:
         try:
             return os.open(self.path, how, 0o600)
         except FileNotFoundError:
+            # No further up: the clone that this was the log of may have been put aside.
             for folder in (self.path.parent.parent, self.path.parent):
-                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                folder.mkdir(mode=0o700, exist_ok=True)
             return os.open(self.path, how, 0o600)
 
     def _put_aside(self, fd: int) -> None:

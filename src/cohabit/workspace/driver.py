@@ -4,11 +4,14 @@ Git is told so in the clone's own configuration and in ``.git/info/attributes``,
 ``-P`` keeps Python from loading modules out of the work tree, where git starts it.
 """
 
+import fcntl
 import os
 import re
 import shlex
 import sys
+import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -24,6 +27,12 @@ COMMAND: Final = f"{shlex.quote(sys.executable)} {CALL}"
 OURS: Final = re.compile(rf"(?:[\w./+@-]+|'[^'\n]+') {re.escape(CALL)}")
 """This command, also as another installation writes it."""
 ORIGIN: Final = "refs/remotes/origin/"
+MERGING: Final = "merging"
+"""The file that says which git is merging here, see ``recovery.wait_for_a_merge``."""
+LONGEST_CALL: Final = 3.0
+"""Seconds for which a merge waits for a call that has begun."""
+SHELLS: Final = ("sh", "dash", "bash", "ash", "busybox", "zsh", "ksh")
+"""Git starts us through one."""
 MOST_BRANCHES: Final = 100
 """Of the remote, in which numbers are looked for: those that were worked on last."""
 OUR_FILES: Final = (JOURNAL, INBOX, "journal-archive/*.md", ".pointers/*.json")
@@ -75,6 +84,7 @@ def main(args: Sequence[str]) -> int:
 
     Exit code 1 tells git that there is something to settle; the file then holds both sides.
     """
+    _leave_a_mark()
     from cohabit.workspace.merging import merge
 
     base, ours, theirs = (Path(name).read_bytes().decode(errors="surrogateescape") for name in args[:3])
@@ -88,6 +98,41 @@ def main(args: Sequence[str]) -> int:
     for note in (*merged.notes, *merged.conflicts):
         _say(note)
     return 1 if merged.conflicts else 0
+
+
+def _leave_a_mark() -> None:
+    """Say in the clone which git merges there, so that nobody writes meanwhile: before it calls us, git has put aside
+    what is not committed, and puts that back over whatever is there should the merge fail.
+
+    Only where we keep things of our own, which is not in a linked worktree: nobody else works there.
+    """
+    from cohabit.workspace.clone import processes
+    from cohabit.workspace.whole import write_whole
+
+    own = Path(os.environ.get("GIT_DIR", ".git")) / "cohabit"
+    above = processes.look(os.getppid())
+    while above is not None and above.name in SHELLS:
+        above = processes.look(above.parent)
+    top = None
+    while above is not None and above.name.startswith("git"):
+        top, above = above, processes.look(above.parent)
+    if top is not None and own.is_dir():
+        with suppress(OSError):  # a full disk is no reason not to merge
+            write_whole(own / MERGING, top.mark.encode())
+            _wait_for_the_lock(own / "lock")
+
+
+def _wait_for_the_lock(place: Path) -> None:
+    """Until a call that had begun before the mark was there has ended: should git put back what it found while the call
+    works in the index, it would fail at that too. A call that talks to the remote may take too long."""
+    deadline = time.monotonic() + LONGEST_CALL
+    with place.open() as lock:
+        while time.monotonic() < deadline:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                return
+            except BlockingIOError:
+                time.sleep(0.005)
 
 
 def _say(line: str) -> None:

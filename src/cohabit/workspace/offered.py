@@ -16,6 +16,9 @@ OF_A_PERSON: Final = ("workspace_init", "workspace_list", "workspace_switch")
 OTHER_NAMES: Final = {"archive": "workspace_archive"}
 """Names that every room needs for something else: there, `archive` closes the room."""
 
+MADE_UP: Final = re.compile(r".*-[0-9a-f]{8}")
+"""How an id ends that was made from a name which is no slug."""
+
 
 def offered() -> dict[str, Tool]:
     """The tools that a room offers, by their names there."""
@@ -31,7 +34,8 @@ def identity_of(member: str, room: str) -> Identity:
 
 
 def _is_slug(member: str) -> bool:
-    return SLUG.fullmatch(member) is not None and ".." not in member
+    """Can it be taken as it is? Not where it looks like an id that was made for somebody else."""
+    return SLUG.fullmatch(member) is not None and ".." not in member and MADE_UP.fullmatch(member) is None
 
 
 def _slug(member: str) -> str:

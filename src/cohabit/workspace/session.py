@@ -150,7 +150,9 @@ class Session:
             used = [*self._open.values(), *([self._only] if self._only else [])]
         places = [(str(self.home), "the config folder"), (str(config.person(self.environ)), "~"), (self._cwd, ".")]
         for workspace in used:
-            places += [(str(workspace.root), "."), (workspace.remote, "the remote")]
+            places.append((str(workspace.root), "."))
+            if workspace.remote.startswith("/") or ":" in workspace.remote:  # a mere name may be part of other places
+                places.append((workspace.remote, "the remote"))
         return places
 
     def _log(self, tool: Tool | None, args: Mapping[str, Any], seconds: float, error: BaseException | None) -> None:

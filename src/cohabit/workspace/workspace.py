@@ -29,6 +29,11 @@ class Workspace:
 
     def __init__(self, name: str, root: Path, remote: str, who: Who = None, now: Now = utc_now) -> None:
         if not (root / ".git").is_dir() or (root / ".git").is_symlink():
+            if (root / ".git").is_file():
+                raise BadArgs(
+                    f'the folder of workspace "{name}" is no clone of its own (.git is a file there, as in a linked '
+                    "worktree or a submodule); call workspace_init with another local_path"
+                )
             raise BadArgs(
                 f'the folder of workspace "{name}" is no clone of its own (no folder .git); call workspace_init'
             )
@@ -59,16 +64,23 @@ class Workspace:
     @contextmanager
     def held(self) -> Iterator[None]:
         """Alone in this clone, and its configuration is known to start nothing."""
-        with self.lock.held():
-            self._trusted.check(self.git)
-            if not self._merges:  # a clone that was made by another installation, or by hand
-                driver.install(self)
-                self._merges = True
-            try:
-                yield
-            finally:
-                self.lock.hurt |= self.git.killed
-                self.git.killed = False
+        while True:
+            with self.lock.held():
+                if not self.lock.outermost or not recovery.merges(self.root):
+                    yield from self._trusted_and_ready()
+                    return
+            recovery.wait_for_a_merge(self.root)  # without the lock, which our merge driver waits for
+
+    def _trusted_and_ready(self) -> Iterator[None]:
+        self._trusted.check(self.git)
+        if not self._merges:  # a clone that was made by another installation, or by hand
+            driver.install(self)
+            self._merges = True
+        try:
+            yield
+        finally:
+            self.lock.hurt |= self.git.killed
+            self.git.killed = False
 
     def _clear_up(self, died: float) -> None:
         self._trusted.check(self.git)

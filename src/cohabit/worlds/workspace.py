@@ -44,20 +44,22 @@ SHARED_AT_ONCE = ("claim", "release")
 class Entry(Struct, frozen=True):
     """A line of the journal or the inbox, for the events: ``here`` says that a member of this room wrote it."""
 
-    key: str
     by: str
     summary: str
     here: bool
 
 
 class Seen(Struct, frozen=True, omit_defaults=True):
-    """The shared board as it was last seen: its commit, how much is on it, and the newest of its journal and inbox."""
+    """The shared board as it was last seen: its commit, how much is on it, and the end of its journal. On record also
+    what was new: in the journal, in the inbox, and how much more."""
 
     head: str = ""
     open: int = 0
     entries: int = 0
     latest: tuple[Entry, ...] = ()
+    journal: tuple[Entry, ...] = ()
     inbox: tuple[Entry, ...] = ()
+    more: int = 0
 
 
 class Workspace(RemoteWorld):
@@ -110,14 +112,15 @@ class Workspace(RemoteWorld):
 
     # -- the shared board --------------------------------------------------------------------------
     def look(self) -> Plan:
-        found = msgspec.convert((yield Ask("look")), Seen)
+        found = msgspec.convert((yield Ask("look", {"since": self.now.head})), Seen)
         return None if found == self.now else msgspec.to_builtins(found)
 
     def seen(self, what: Mapping[str, Any]) -> Sight:
-        before, self.now = self.now, msgspec.convert(what, Seen)
-        if not before.head:
-            return Sight()
-        told = [*_new("journal", before.latest, self.now.latest), *_new("inbox", before.inbox, self.now.inbox)]
+        new = msgspec.convert(what, Seen)
+        self.now = msgspec.structs.replace(new, journal=(), inbox=(), more=0)
+        told = [*_lines("journal", new.journal), *_lines("inbox", new.inbox)]
+        if new.more:
+            told.append(f"… and {new.more} more")
         return Sight([Told(line) for line in told])
 
     def observe(self, eye: Eye) -> Observation:
@@ -202,11 +205,9 @@ for _name, _tool in offered().items():
 
 
 # -- words -----------------------------------------------------------------------------------------
-def _new(where: str, before: Sequence[Entry], now: Sequence[Entry]) -> Iterator[str]:
-    known = [entry.key for entry in before]
-    for entry in now:
-        if entry.key not in known:
-            yield f"{entry.by}{'' if entry.here else ' (from elsewhere)'}: {where}: {entry.summary}"
+def _lines(where: str, new: Sequence[Entry]) -> Iterator[str]:
+    for entry in new:
+        yield f"{entry.by}{'' if entry.here else ' (from elsewhere)'}: {where}: {entry.summary}"
 
 
 def _said(sent: Ask, answer: Mapping[str, Any]) -> str:

@@ -1,6 +1,6 @@
 // Making elements. Data only ever becomes text: nothing here, or anywhere on this page, parses HTML.
 
-/** An element: h("p", {class: "note", onclick: f}, "some text", another). */
+/** An element: h("p", {class: "note", onclick: f}, "some text", another, [many, others]). */
 export function h(tag, props = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(props)) {
@@ -8,7 +8,9 @@ export function h(tag, props = {}, ...children) {
     if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
     else made.setAttribute(name, value === true ? "" : value);
   }
-  made.append(...children.filter((child) => child !== null && child !== undefined && child !== false));
+  for (const child of children.flat()) { // one by one: a call takes only so many arguments
+    if (child !== null && child !== undefined && child !== false) made.append(child);
+  }
   return made;
 }
 
@@ -23,13 +25,20 @@ export function card(title, name, ...children) {
   return h("section", { class: `card ${name}`, "aria-labelledby": id }, h("h2", { id }, title), ...children);
 }
 
+const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+/** A name with what turns the writing direction, or cannot be seen at all, written out: it must not look like another. */
+export function visible(name) {
+  return name.replace(UNSEEN, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
 const TINTS = 8; // as many as the style sheet has
 const tints = new Map();
 
 /** A member's name, in a colour that it keeps. */
 export function named(name) {
   if (!tints.has(name)) tints.set(name, String(tints.size % TINTS));
-  return h("span", { class: "name", "data-tint": tints.get(name) }, name);
+  return h("span", { class: "name", "data-tint": tints.get(name) }, visible(name));
 }
 
 /** The time of day of an event, with the date where it is not today. */

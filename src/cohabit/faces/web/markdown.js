@@ -13,6 +13,7 @@ const DASHES = /^[\s|:-]+$/;
 const HIDDEN = /^\s*<!--.*-->\s*$/; // ids that the tools keep in comments
 const INLINE = /(`+)(.+?)\1|\*\*(.+?)\*\*|~~(.+?)~~|\*(?!\s)(.+?)\*|\[([^\]]+)\]\(([^()\s]+)\)|<?(https?:\/\/[^\s<>()]+)>?/;
 const LONGEST = 1_000; // characters of a line that is looked at: a hostile line must not keep a browser busy
+const MOST = 500; // lines of one paragraph: the rest of a longer one becomes the next
 const DEEPEST = 6; // of quotes in quotes: a hostile text must not make us go down for ever
 
 /** The elements that a text stands for. */
@@ -32,7 +33,7 @@ function block(lines, i, depth) {
   if (!line.trim()) return [null, i + 1];
   if (is(FENCE, line)) return fence(lines, i);
   const heading = is(HEADING, line) && HEADING.exec(line);
-  if (heading) return [h(`h${Math.min(6, heading[1].length + 2)}`, {}, ...inline(heading[2])), i + 1];
+  if (heading) return [h(`h${Math.min(6, heading[1].length + 2)}`, {}, inline(heading[2])), i + 1];
   if (is(RULE, line)) return [h("hr"), i + 1];
   if (is(ROW, line)) return table(lines, i);
   if (is(QUOTE, line) && depth < DEEPEST) return quote(lines, i, depth);
@@ -44,9 +45,9 @@ function is(pattern, line) {
   return line.length <= LONGEST && pattern.test(line);
 }
 
-function run(lines, i, test) {
+function run(lines, i, test, most = lines.length) {
   let end = i;
-  while (end < lines.length && test(lines[end])) end++;
+  while (end < Math.min(lines.length, i + most) && test(lines[end])) end++;
   return end;
 }
 
@@ -59,7 +60,7 @@ function fence(lines, i) {
 function quote(lines, i, depth) {
   const end = run(lines, i, (line) => is(QUOTE, line));
   const inside = lines.slice(i, end).map((line) => QUOTE.exec(line)[1]).join("\n");
-  return [h("blockquote", {}, ...markdown(inside, depth + 1)), end];
+  return [h("blockquote", {}, markdown(inside, depth + 1)), end];
 }
 
 /** One list; an item that stands further in is shown further in, and a line below an item belongs to it. */
@@ -69,10 +70,10 @@ function list(lines, i) {
   const items = [];
   for (const line of lines.slice(i, end)) {
     const item = is(ITEM, line) && ITEM.exec(line);
-    if (item) items.push(h("li", { "data-in": String(Math.min(4, Math.floor(item[1].length / 2))) }, ...task(item[3])));
+    if (item) items.push(h("li", { "data-in": String(Math.min(4, Math.floor(item[1].length / 2))) }, task(item[3])));
     else items.at(-1)?.append(h("br"), ...inline(line.trim()));
   }
-  return [h(ordered ? "ol" : "ul", {}, ...items), end];
+  return [h(ordered ? "ol" : "ul", {}, items), end];
 }
 
 function task(text) {
@@ -85,20 +86,22 @@ function table(lines, i) {
   const end = run(lines, i, (line) => is(ROW, line));
   const rows = lines.slice(i, end).map((line) => ROW.exec(line)[1]);
   const headed = rows.length > 1 && DASHES.test(rows[1]);
-  const cells = (row, tag) => h("tr", {}, ...row.split("|").map((cell) => h(tag, {}, ...inline(cell.trim()))));
+  const cells = (row, tag) => h("tr", {}, row.split("|").map((cell) => h(tag, {}, inline(cell.trim()))));
   return [
     h("div", { class: "wide", tabindex: "0" }, h("table", {},
       headed && h("thead", {}, cells(rows[0], "th")),
-      h("tbody", {}, ...rows.slice(headed ? 2 : 0).map((row) => cells(row, "td"))))),
+      h("tbody", {}, rows.slice(headed ? 2 : 0).map((row) => cells(row, "td"))))),
     end,
   ];
 }
 
 function paragraph(lines, i) {
   const begins = (line) => !line.trim() || is(FENCE, line) || is(HEADING, line) || is(QUOTE, line) || is(ROW, line) || is(ITEM, line);
-  const end = Math.max(i + 1, run(lines, i, (line) => !begins(line)));
+  const end = Math.max(i + 1, run(lines, i, (line) => !begins(line), MOST));
   const said = lines.slice(i, end).flatMap((line, n) => [...(n ? [lines[i + n - 1].endsWith("  ") ? h("br") : "\n"] : []), ...inline(line.trim())]);
-  return [h("p", {}, ...said), end];
+  const made = h("p", {}, said);
+  made.normalize(); // lines without marks are one text: very many small ones are slow
+  return [made, end];
 }
 
 function inline(text, depth = 0) {
@@ -114,14 +117,14 @@ function inline(text, depth = 0) {
 
 function span([whole, , code, strong, struck, soft, label, target, address], depth) {
   if (code !== undefined) return h("code", {}, code.trim() || code);
-  if (strong !== undefined) return h("strong", {}, ...inline(strong, depth));
-  if (struck !== undefined) return h("s", {}, ...inline(struck, depth));
-  if (soft !== undefined) return h("em", {}, ...inline(soft, depth));
+  if (strong !== undefined) return h("strong", {}, inline(strong, depth));
+  if (struck !== undefined) return h("s", {}, inline(struck, depth));
+  if (soft !== undefined) return h("em", {}, inline(soft, depth));
   if (address !== undefined) return link(address, [address]);
   if (/^https?:\/\//.test(target)) return link(target, inline(label, depth));
   return h("span", { title: target }, label); // a file of the board, or something that a browser must not follow
 }
 
 function link(address, words) {
-  return h("a", { href: address, target: "_blank", rel: "noopener noreferrer nofollow" }, ...words);
+  return h("a", { href: address, target: "_blank", rel: "noopener noreferrer nofollow" }, words);
 }

@@ -77,6 +77,8 @@ def commit_index(ws: "Workspace", message: str) -> Committed | None:
         ws.git.run("update-index", "--add", "--", pointer)
     done = _commit(ws, message, pointer)
     if done.code != 0:
+        if not _anything_staged(ws) and not in_a_merge(ws):  # a person's commit was faster, and took it
+            return None
         raise _refused(ws, "commit", done)
     made = refs.head(ws)
     assert made is not None

@@ -19,8 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from cohabit.errors import Busy, GitFailed, Unreachable
+from cohabit.errors import Busy, CohabitError, GitFailed, StorageFailed, Unreachable
 from cohabit.workspace.answers import clean
+from cohabit.workspace.clone import processes
 from cohabit.workspace.clone.hangup import HANGUP, Hangup
 from cohabit.workspace.limits import GIT_LOCK_SECONDS, LOCAL_SECONDS, NETWORK_SECONDS
 from cohabit.workspace.person.identity import Identity
@@ -51,7 +52,6 @@ FIXED: Final = {
     "push.recurseSubmodules": "no",
     "push.followTags": "false",
     "fetch.writeCommitGraph": "false",
-    "fetch.showForcedUpdates": "true",  # see origin.fetch
     "init.defaultBranch": "main",
     "protocol.allow": "never",
     "protocol.file.allow": "always",
@@ -62,8 +62,12 @@ FIXED: Final = {
     "credential.interactive": "false",
     "merge.cohabit.driver": "true",  # our merges by entry are made in this process; see integrate
 }
+OWNER: Final = "GIT_OF_COHABIT"
+"""Tells a command that uses the network which process started it, and watches its time. See recovery."""
 KEPT: Final = ("PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "TZ", "SYSTEMROOT")
 """What a local command keeps of the environment."""
+FULL: Final = ("no space left", "disk quota exceeded", "file too large")
+OTHER_FORMAT: Final = ("hash algorithm", "object format", "mismatched algorithms")
 UNREACHABLE: Final = (
     "could not read from remote", "unable to access", "could not resolve", "connection", "does not appear to be a git",
     "repository not found", "timed out", "early eof", "the remote end hung up", "unable to look up", "rpc failed",
@@ -140,7 +144,8 @@ class Git:
             time.sleep(0.02)  # a person's git, which is done in a moment
         if done.code not in ok and not done.cut:
             if network and (hangup := HANGUP.get()) is not None and hangup.happened:
-                raise Unreachable("the call was cancelled")  # whether git was killed, or failed just before
+                # Whether git was killed, or failed just before.
+                raise Unreachable("the call was cancelled, or the server is ending")
             raise failure(args[0], done, self.root, network=network)
         return done
 
@@ -155,7 +160,7 @@ class Git:
         config: Mapping[str, str] | None,
     ) -> Done:
         seconds = seconds or (NETWORK_SECONDS if network else LOCAL_SECONDS)
-        env = self._network if network else self._local
+        env = {**self._network, **_owned()} if network else self._local
         settings = [arg for key, value in (config or {}).items() for arg in ("-c", f"{key}={value}")]
         try:
             process = subprocess.Popen(
@@ -219,11 +224,15 @@ def as_author(who: Identity) -> dict[str, str]:
     }
 
 
-def failure(command: str, done: Done, root: Path, *, network: bool) -> GitFailed | Unreachable | Busy:
+def failure(command: str, done: Done, root: Path, *, network: bool) -> CohabitError:
     """What went wrong, in git's own words, without paths of this machine."""
     said = done.err.strip() or done.text.strip() or f"exit code {done.code}"
     said = clean(said.replace(f"{root}/", ""), [(str(root), ".")])[:2_000]
     low = said.lower()
+    if any(sign in low for sign in FULL) and not network:
+        return StorageFailed(f"the disk is full: {said}; make room, then call again")
+    if network and any(sign in low for sign in OTHER_FORMAT):
+        return GitFailed(f"the remote uses another object format (sha256), which is not supported: {said}")
     if network and any(sign in low for sign in UNREACHABLE):
         return Unreachable(f"the remote does not answer: {said}")
     if _is_locked(done):
@@ -255,6 +264,11 @@ def _fixed(root: Path) -> dict[str, str]:
         # As `git -c` hands it on; with GIT_CONFIG_COUNT git takes a tenth of a millisecond longer, at every start.
         "GIT_CONFIG_PARAMETERS": " ".join(f"'{key}'='{value}'" for key, value in FIXED.items()),
     }
+
+
+def _owned() -> dict[str, str]:
+    me = processes.look("self")
+    return {} if me is None else {OWNER: me.mark}
 
 
 def _ended_by(hangup: Hangup | None, process: "subprocess.Popen[bytes]") -> AbstractContextManager[None]:

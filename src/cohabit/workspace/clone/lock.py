@@ -35,6 +35,11 @@ class Lock:
     def close(self) -> None:
         os.close(self.fd)
 
+    @property
+    def outermost(self) -> bool:
+        """Whether the holder took it just once, so that nothing was begun yet under it."""
+        return self._depth == 1
+
     @contextmanager
     def held(self, seconds: float = LOCK_SECONDS) -> Iterator[None]:
         if not self._thread.acquire(timeout=seconds):

@@ -12,7 +12,7 @@ SCP_LIKE: Final = re.compile(
 )
 """``git@host:path``. A second colon right after the first one would be a remote helper (``ext::``)."""
 
-BEFORE_THE_HOST: Final = re.compile(r"(?<=://)[^\s/?#]*@")
+BEFORE_THE_HOST: Final = re.compile(r"(?<=://)[^\s/]*@")
 """Up to the last @: a password may have one in it."""
 
 

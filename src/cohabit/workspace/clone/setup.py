@@ -6,10 +6,12 @@ place and moved there when it is whole, so a failure leaves nothing behind.
 """
 
 import os
+import re
 import secrets
 import shutil
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote
@@ -24,6 +26,8 @@ from cohabit.workspace.workspace import Now, Workspace, utc_now
 
 USUAL_BRANCH: Final = "main"
 TRIES: Final = 3
+OLD_DRAFT: Final = 3600.0
+"""Seconds after which nobody is at work any more on a clone that is not whole."""
 
 
 def open_for(root: Path, name: str, remote: str, who: Identity, now: Now = utc_now) -> Workspace:
@@ -179,6 +183,7 @@ def _track(git: Git, branch: str) -> None:
 @contextmanager
 def _made_beside(path: Path) -> Iterator[Path]:
     """A new folder that becomes ``path`` when the block ends well, and is taken away when it does not."""
+    _take_away_old_drafts(path)
     made = [parent for parent in path.parents if not parent.exists()]
     draft = path.with_name(f".{path.name[:80]}.{secrets.token_hex(4)}.new")
     try:
@@ -193,6 +198,17 @@ def _made_beside(path: Path) -> Iterator[Path]:
         if isinstance(wrong, OSError):
             raise Conflict(f"the folder could not be made: {wrong.strerror}; choose another local_path") from None
         raise
+
+
+def _take_away_old_drafts(path: Path) -> None:
+    """What was killed while it made this folder has left one beside it."""
+    name = re.compile(rf"\.{re.escape(path.name[:80])}\.[0-9a-f]{{8}}\.new")
+    before = time.time() - OLD_DRAFT
+    with suppress(OSError), os.scandir(path.parent) as beside:  # there may be no such folder yet
+        for entry in beside:
+            ours = name.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False)
+            if ours and entry.stat(follow_symlinks=False).st_mtime < before:
+                shutil.rmtree(entry.path, ignore_errors=True)
 
 
 def _must_stand_alone(path: Path) -> None:

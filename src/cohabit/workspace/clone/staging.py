@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, PermissionDenied, UnknownAsset
+from cohabit.workspace.clone import by_hand
 from cohabit.workspace.clone.git import Done, failure
 from cohabit.workspace.clone.tree import pathspecs
 
 if TYPE_CHECKING:
     from cohabit.workspace.workspace import Workspace
 
-LEFT_OVER: Final = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "AUTO_MERGE")
-"""What lies in ``.git`` as long as a merge by hand may have left something unsettled."""
 MARKED: Final = re.compile(rb"^<{7} .*^>{7} ", re.MULTILINE | re.DOTALL)
 
 
@@ -44,14 +43,16 @@ def _refuse_repositories(ws: "Workspace", folders: list[str]) -> None:
 
 def _refuse_unsettled(ws: "Workspace", wanted: list[str]) -> None:
     """A file that a merge by hand left with both sides in it: to add it would say that it is settled."""
-    if not any(os.path.lexists(ws.root / ".git" / name) for name in LEFT_OVER):
+    if by_hand.under_way(ws) is None and not os.path.lexists(ws.root / ".git" / "AUTO_MERGE"):  # that: a stash
         return
     unmerged = ws.git.run("ls-files", "--unmerged", "-z", "--", *wanted).fields
     paths = sorted({field.partition("\t")[2] for field in unmerged})
     if open_ := [path for path in paths if _has_markers(ws, path)]:
+        what = by_hand.under_way(ws)
+        abort = f", or end that with `git {what} --abort`" if what else ""
         raise Conflict(
-            f"nothing was added: {', '.join(open_[:5])} still has both sides of a merge by hand in it, between <<<<<<< "
-            "and >>>>>>>; settle it first, or end the merge with `git merge --abort`"
+            f"nothing was added: {', '.join(open_[:5])} still has both sides of a {what or 'merge'} by hand in it, "
+            f"between <<<<<<< and >>>>>>>; settle it first{abort}"
         )
 
 

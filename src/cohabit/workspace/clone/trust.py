@@ -15,7 +15,7 @@ from cohabit.errors import PermissionDenied
 from cohabit.workspace.clone.git import Git
 
 HARMLESS: Final = re.compile(
-    r"core\.(repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf)"
+    r"core\.(repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks)"
     r"|remote\.[^.]+\.(url|fetch|pushurl|tagopt|prune|gh-resolved)"
     r"|branch\..+\.(remote|merge|rebase|description|vscode-merge-base|gh-merge-base|github-pr-[a-z-]+)"
     r"|branch\.(autosetuprebase|autosetupmerge|sort)"

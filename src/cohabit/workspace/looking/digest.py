@@ -58,7 +58,7 @@ def shown(entry: Entry, me: str) -> dict[str, Any]:
     mine = [todo for todo in entry.todos if fields.names(todo.target, me)]
     todos = mine + [todo for todo in entry.todos if todo not in mine and fields.names(todo.target, fields.ANYONE)]
     if todos:
-        told["todos"] = [{"for": todo.target, "text": clip(todo.text)} for todo in todos[:MOST_TODOS]]
+        told["todos"] = [{"for": clip(todo.target), "text": clip(todo.text)} for todo in todos[:MOST_TODOS]]
     if len(todos) > MOST_TODOS:
         told["more_todos"] = len(todos) - MOST_TODOS
     return told
@@ -81,7 +81,7 @@ def clip(text: str, most: int = LINE) -> str:
 
 
 def _item(item: Item) -> dict[str, Any]:
-    told = {"id": item.id, "title": clip(item.title), "from": clip(item.added_by), "added_at": item.added_at}
+    told = {"id": clip(item.id), "title": clip(item.title), "from": clip(item.added_by), "added_at": item.added_at}
     if item.body:
         told["body"] = clip(item.body)
     if item.claimed_by:

@@ -95,7 +95,7 @@ def _must_keep_what_was_said(tree: Tree, path: str, data: bytes) -> None:
     gone = before - said_in(name, data.decode(errors="surrogateescape"))
     if gone:
         raise BadArgs(
-            f"{len(gone)} of the {len(before)} entries of {name} would be gone or changed, for everybody: nothing was "
+            f"{len(gone)} of the {len(before)} entries of {name} would be gone, for everybody: nothing was "
             "written. journal_append, inbox_add and inbox_close change these files; a write has to keep every entry"
         )
 

@@ -2,7 +2,8 @@
 
 The main thread reads, and answers at once whatever needs no workspace; calls run in a second thread, one after the
 other, in the order in which they came. So a ping is answered and a call can be cancelled while another one runs.
-When stdin ends, what was asked is still answered; a signal lets the running call finish and starts no other.
+When stdin ends, what was asked is still answered; a signal lets the running call finish and starts no other. Neither
+waits for a remote that hangs: after a few seconds, the call ends as if it were unreachable.
 """
 
 import contextlib
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
 
 LONGEST_LINE: Final = 2 * LARGEST_WRITE + 1024 * 1024
 """Bytes of a message: the largest write, as base64 or as text with escapes, and room for the rest."""
+AFTER_THE_END: Final = 5.0
+"""Seconds that calls have after stdin ended, as if nothing were: a script may have closed it and wait for answers."""
+TOLD_TO_STOP: Final = 2.0
+"""Seconds that calls have after that, or after a signal, before we hang up on the remote."""
 CHUNK: Final = 64 * 1024
 Key = tuple[type, Any]
 
@@ -42,6 +47,7 @@ class Job:
         self.call = call
         self.batch = batch
         self.hangup = Hangup()
+        self.cancelled = False
 
 
 class Batch:
@@ -89,9 +95,16 @@ class Server:
                     break
         finally:
             self._jobs.put(None)
-            worker.join()
+            self._wait_for(worker)
             os.close(self.wake)
             os.close(self._woken)
+
+    def _wait_for(self, worker: threading.Thread) -> None:
+        select.select([self._woken], [], [], AFTER_THE_END)  # a signal ends it, and so does the worker when it is done
+        worker.join(TOLD_TO_STOP)
+        for job in [*self._open.values()]:
+            job.hangup.now()
+        worker.join()
 
     def stop(self) -> None:
         """Finish the running call and start no other. May be called from a signal handler, and from any thread."""
@@ -159,6 +172,7 @@ class Server:
             asked = message["params"].get("requestId")
             job = self._open.get((type(asked), asked)) if _is_id(asked) else None
             if job is not None:
+                job.cancelled = True
                 job.hangup.now()
 
     def _introduce(self) -> None:
@@ -180,10 +194,10 @@ class Server:
                 continue
             session = session or self._enter()
             HANGUP.set(job.hangup)
-            answer = None if job.hangup.happened else _result(job.id, mcp.run(session, job.call))
+            answer = None if job.cancelled else _result(job.id, mcp.run(session, job.call))
             if self._open.get(job.key) is job:
                 del self._open[job.key]
-            if job.hangup.happened:
+            if job.cancelled:
                 answer = None
             if job.batch is not None:
                 job.batch.add(answer)

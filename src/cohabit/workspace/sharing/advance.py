@@ -9,9 +9,10 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from cohabit.errors import BadArgs, Busy, CohabitError, GitFailed
+from cohabit.errors import BadArgs, Busy, CohabitError, GitFailed, StorageFailed
 from cohabit.workspace.clone import objects, refs
 from cohabit.workspace.clone.deltas import EMPTY_TREE, Change, changes
+from cohabit.workspace.clone.git import Done, failure
 from cohabit.workspace.clone.intent import Carried, Intent
 from cohabit.workspace.clone.objects import Entry
 from cohabit.workspace.limits import LARGEST_TEXT
@@ -62,9 +63,11 @@ def _finish(ws: "Workspace", intent: Intent, coming: Mapping[str, Change], keep:
     try:
         ws.git.run("update-ref", "-m", "integrate", "HEAD", intent.goal, intent.start or "0" * 40)
     except GitFailed as wrong:
-        raise Busy(MOVED) from wrong
-    finally:
+        if refs.head(ws) == intent.start:  # nobody moved it: what is written down stays, to be finished
+            raise
         Intent.clear(ws)
+        raise Busy(MOVED) from wrong
+    Intent.clear(ws)
     return notes
 
 
@@ -90,7 +93,24 @@ def _update_files(ws: "Workspace", coming: Sequence[Change]) -> tuple[str, ...]:
     if not written:
         return ()
     done = ws.git.run("checkout-index", "-f", "-u", "-q", "-z", "--stdin", stdin=_listed(written), ok=(0, 1, 128))
-    return () if done.code == 0 else (f"some files could not be written: {done.err.strip()[:500]}",)
+    return () if done.code == 0 else _left_unwritten(ws, done, written)
+
+
+def _left_unwritten(ws: "Workspace", done: Done, written: Sequence[str]) -> tuple[str, ...]:
+    """Files that cannot be written here, as for want of rights or because of their names. Git is told not to look at
+    them: the next ``add .`` would take what is here instead for somebody's work, and undo what others did."""
+    wrong = failure("checkout-index", done, ws.root, network=False)
+    if isinstance(wrong, StorageFailed):
+        raise wrong
+    ws.git.run("update-index", "-q", "--refresh", ok=(0, 1, 128))  # those that were written are known by their stamps
+    other = set(ws.git.run("diff-files", "--name-only", "-z", ok=(0, 1, 128)).fields)
+    paths = [path for path in written if path in other or not os.path.lexists(ws.root / path)]
+    ws.git.run("update-index", "--skip-worktree", "-z", "--stdin", stdin=_listed(paths))
+    names, why = ", ".join(paths[:10]), done.err.strip()[:300]
+    mended = "`git update-index --no-skip-worktree` and `git checkout`"
+    return (
+        f"files that could not be written, and are left as they were: {names}. When that is mended: {mended} ({why})",
+    )
 
 
 def _remove(ws: "Workspace", path: str) -> None:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from cohabit.errors import BadArgs, CohabitError, Conflict, UnknownAsset
+from cohabit.errors import BadArgs, CohabitError, Conflict, UnknownAsset, Unreachable
 from cohabit.workspace.answers import Answer
 from cohabit.workspace.clone import commits, objects, refs
 from cohabit.workspace.clone.objects import Entry
@@ -39,7 +39,7 @@ def release(ws: "Workspace", id_: str) -> Answer:
 def _changed(ws: "Workspace", id_: str, change: Callable[[Inbox, str], Inbox], verb: str) -> tuple[Item, Answer]:
     """The item after the change, as the remote has it, and what else there is to tell."""
     key = _meant(ws, id_)
-    deadline, losses = time.monotonic() + publish.SECONDS, 0
+    deadline, losses, broken = time.monotonic() + publish.SECONDS, 0, 0
     while True:
         began = time.monotonic()
         theirs = origin.fetch(ws)
@@ -52,7 +52,13 @@ def _changed(ws: "Workspace", id_: str, change: Callable[[Inbox, str], Inbox], v
         if after.text == inbox.text:
             return item, _moved_on(ws, str(theirs))
         commit = _commit(ws, str(theirs), after.text, f"{verb} {item.id}")
-        pushed = origin.push(ws, commit)
+        try:
+            pushed = origin.push(ws, commit, theirs)
+        except Unreachable as wrong:
+            broken += 1
+            if broken == origin.TRIES:
+                raise Unreachable(f"{wrong.message}; it may have been taken: call again, which tells") from None
+            continue  # the next fetch tells
         if pushed.how == "taken":
             return item, _moved_on(ws, commit)
         if pushed.how == "refused":

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from cohabit.errors import BadArgs, CohabitError, Conflict, TooLarge, UnknownAsset
 from cohabit.workspace.answers import Answer, sendable
 from cohabit.workspace.clone import objects, refs
-from cohabit.workspace.clone.deltas import changes
 from cohabit.workspace.clone.objects import Entry
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.paths import INBOX
 from cohabit.workspace.formats.stamps import new_uid
-from cohabit.workspace.limits import LARGEST_WRITE, MOST_ENTRIES
+from cohabit.workspace.limits import LARGEST_WRITE
 from cohabit.workspace.merging import merge
 from cohabit.workspace.sharing import decided, integrate, rewritten
 from cohabit.workspace.sharing.integrate import Clash
@@ -69,7 +68,7 @@ def abandon(ws: "Workspace") -> Answer:
     gone = rewritten.lost(ws, kept, theirs)
     if gone and not rewritten.is_let_go(ws, gone):
         rewritten.let_go(ws, gone)
-        paths = list(changes(ws, str(theirs), gone))[:MOST_ENTRIES]
+        paths = rewritten.files(ws, gone, str(theirs))
     else:
         clashes = _open(ws)
         if not clashes:
@@ -85,7 +84,9 @@ def _open(ws: "Workspace") -> list[Clash]:
     """What stands in the way of the next push, as far as this clone knows the remote."""
     ours, theirs = refs.head(ws), refs.upstream(ws)
     ahead, behind = integrate.apart(ws, ours, theirs)
-    if not ahead or not behind or ours is None or theirs is None:
+    if not ahead or ours is None or theirs is None:
+        return []
+    if not behind and rewritten.lost(ws, ours, theirs) is None:
         return []
     joined = integrate.join(ws, ours, theirs, f"Merge of {refs.on_branch(ws)}")
     return list(joined.clashes)

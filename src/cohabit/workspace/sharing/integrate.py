@@ -72,7 +72,7 @@ def join(ws: "Workspace", ours: str, theirs: str, message: str) -> Joined:
     if gone is None:
         return _Joining(ws, ours, theirs).join(message, [ours, theirs])
     if not rewritten.is_let_go(ws, gone):
-        raise Conflict(rewritten.TOLD)
+        raise Conflict(rewritten.told(ws))
     stand_in = commits.commit_tree(ws, f"{theirs}^{{tree}}", [gone], "The other side, as if it followed what is lost")
     return _Joining(ws, ours, stand_in).join("Carry over what was not shared before history was rewritten", [theirs])
 

@@ -1,6 +1,5 @@
 """Asking the remote: fetch one branch, push one commit. What it says is put into few words here."""
 
-import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,11 +29,8 @@ BROKEN: Final = (
     "not a git repository",
 )  # fmt: skip
 """How it says that it failed in the middle: nothing about the commit is wrong."""
-REWRITTEN: Final = re.compile(r"^ \+ .*\(forced update\)", re.MULTILINE)
-"""How a fetch says that the remote's branch does not contain any more what it was before."""
 ONLY_THIS: Final = (
-    "--no-progress", "--no-tags", "--no-recurse-submodules", "--no-auto-maintenance", "--no-write-fetch-head",
-    "--no-prune",
+    "--quiet", "--no-tags", "--no-recurse-submodules", "--no-auto-maintenance", "--no-write-fetch-head", "--no-prune",
 )  # fmt: skip
 
 
@@ -49,12 +45,10 @@ class Pushed:
 def fetch(ws: "Workspace") -> str | None:
     """Bring this branch's commits here. Where the remote's branch is now, None while there is none."""
     name = refs.on_branch(ws)
-    tracking, before = f"refs/remotes/origin/{name}", refs.upstream(ws)
-    spec = f"+refs/heads/{name}:{tracking}"
+    tracking = f"refs/remotes/origin/{name}"
+    rewritten.remember(ws, refs.upstream(ws))
     try:
-        done = patiently(lambda: ws.git.run("fetch", *ONLY_THIS, "origin", spec, network=True))
-        if before is not None and REWRITTEN.search(done.err):
-            rewritten.notice(ws, before)
+        patiently(lambda: _fetch(ws, f"+refs/heads/{name}:{tracking}"))
     except GitFailed as wrong:
         if "couldn't find remote ref" not in wrong.message:
             raise
@@ -64,12 +58,21 @@ def fetch(ws: "Workspace") -> str | None:
     return refs.upstream(ws)
 
 
-def push(ws: "Workspace", commit: str) -> Pushed:
-    """Make ``commit``, which contains what the remote had at the last fetch, the remote's. The remote compares and sets
-    in one step: it takes it only if it has that still, not less either (see ``rewritten``)."""
+def _fetch(ws: "Workspace", spec: str) -> None:
+    try:
+        ws.git.run("fetch", *ONLY_THIS, "origin", spec, network=True)
+    except GitFailed as wrong:
+        if "cannot lock ref" not in wrong.message:
+            raise
+        ws.git.run("fetch", *ONLY_THIS, "origin", spec, network=True)  # a person fetched the same in the same moment
+
+
+def push(ws: "Workspace", commit: str, expected: str | None) -> Pushed:
+    """Make ``commit`` the remote's, if the remote has ``expected``, which ``commit`` contains, and nothing more; nor
+    less, see ``rewritten``. It compares and sets in one step."""
     name = refs.on_branch(ws)
-    expected = f"--force-with-lease=refs/heads/{name}:{refs.upstream(ws) or ''}"
-    args = ("push", "--porcelain", "--no-verify", expected, "origin", f"{commit}:refs/heads/{name}")
+    lease = f"--force-with-lease=refs/heads/{name}:{expected or ''}"
+    args = ("push", "--porcelain", "--no-verify", lease, "origin", f"{commit}:refs/heads/{name}")
     done = ws.git.run(*args, network=True, ok=(0, 1))
     if done.code == 0:
         if refs.upstream(ws) != commit:

@@ -28,6 +28,15 @@ T = TypeVar("T")
 SECONDS: Final = 50.0
 """Longest that a push goes on trying. Clients give up after a minute."""
 LONGEST_PAUSE: Final = 2.0
+UNCOMMITTED: Final = (
+    "What others pushed changes files that have uncommitted changes here. Nothing was changed. Commit them first "
+    "(add, commit), then push, which merges both."
+)
+UNSEEN: Final = (
+    "What others pushed changes files that were changed here, and git was told not to look at them. Nothing was "
+    "changed. Tell your user: `git update-index --no-skip-worktree --no-assume-unchanged FILE` lets git look again; "
+    "then commit them, or take the others' with `git checkout FILE`, and call again."
+)
 MOST_TOLD: Final = 50
 """Renumbered items and notes in one answer."""
 
@@ -100,11 +109,15 @@ class _Publishing:
         while True:
             began = time.monotonic()
             ahead, behind = (1, 0) if lost or fetch_first else integrate.apart(self.ws, self.ours, self.theirs)
-            if fetch_first or behind or lost:
+            fetched = fetch_first or bool(behind or lost)
+            if fetched:
                 self.theirs = _kept(lambda: origin.fetch(self.ws))
                 ahead, behind = integrate.apart(self.ws, self.ours, self.theirs)
             self.gone = rewritten.lost(self.ws, self.ours, self.theirs)
             if self.gone is not None:
+                if not fetched:  # it may be there again
+                    fetch_first = True
+                    continue
                 if not rewritten.is_let_go(self.ws, self.gone):
                     return _rewritten(self.ws, self.gone, str(self.theirs))
                 ahead, behind = integrate.apart(self.ws, self.ours, self.gone)[0], max(behind, 1)
@@ -129,7 +142,7 @@ class _Publishing:
                 return _in_the_way(move)
         if ahead:
             try:
-                pushed = origin.push(self.ws, goal)
+                pushed = origin.push(self.ws, goal, self.theirs)
             except Unreachable as wrong:
                 self.broken += 1
                 if self.broken == origin.TRIES or time.monotonic() > self.deadline - SECONDS + origin.PATIENCE:
@@ -163,8 +176,11 @@ class _Publishing:
                     raise
                 notes.append(f"pushed, but this clone could not be moved on yet: {wrong.message}; call sync")
         decided.forget(self.ws)
+        if self.gone is not None:
+            rewritten.settle(self.ws, str(joined.commit))
         told = _told(renumbered, notes, integrated=behind)
-        if self.known is not None and (ahead or (self.gone is None and self._came_through())):
+        moved = ahead or (self.gone is None and self._came_through())
+        if self.known is not None and self.theirs is not None and moved:
             return {"ok": True, "update": self._update(joined.commit or ""), "pushed": []} | told
         return {"ok": True, "pushed": [_row(self.ws, already=not ahead)]} | told
 
@@ -221,14 +237,11 @@ def _diverged(ws: "Workspace", ours: str, theirs: str, ahead: int, behind: int) 
 
 
 def _rewritten(ws: "Workspace", gone: str, theirs: str) -> Answer:
-    return {"error": "conflict", "message": rewritten.TOLD, **_bounded("files", changes(ws, theirs, gone))}
+    return {"error": "conflict", "message": rewritten.told(ws), "files": rewritten.files(ws, gone, theirs)}
 
 
 def _in_the_way(move: Move) -> Answer:
-    message = (
-        "What others pushed changes files that have uncommitted changes here. Nothing was changed. Commit them first "
-        "(add, commit), then push, which merges both."
-    )
+    message = UNSEEN if move.unseen else UNCOMMITTED
     return {"error": "conflict", "message": message, **_bounded("files", move.in_the_way)}
 
 

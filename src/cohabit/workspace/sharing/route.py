@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from cohabit.errors import BadArgs, Conflict
-from cohabit.workspace.clone import objects
+from cohabit.workspace.clone import by_hand, objects
 from cohabit.workspace.clone.deltas import EMPTY_TREE, Change, Dirty, changes, dirty_files, untracked_files
 from cohabit.workspace.clone.intent import Carried
 from cohabit.workspace.clone.objects import Entry
@@ -25,11 +25,6 @@ if TYPE_CHECKING:
 
 LARGEST_MENDED: Final = 1024 * 1024
 """Bytes of a file in which numbers of items are looked for."""
-BY_HAND: Final = {
-    "MERGE_HEAD": "merge", "rebase-merge": "rebase", "rebase-apply": "rebase", "CHERRY_PICK_HEAD": "cherry-pick",
-    "REVERT_HEAD": "revert",
-}  # fmt: skip
-"""What lies in ``.git`` while a person is in the middle of something."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +38,8 @@ class Move:
     """Uncommitted texts that become other texts on the way."""
     in_the_way: tuple[str, ...] = ()
     """Uncommitted files that would be lost. With any of these, there is no way."""
+    unseen: bool = False
+    """Whether git was told not to look at some of those."""
     renumbered: tuple[Renumbered, ...] = ()
     """Uncommitted items that had to get another number."""
     notes: tuple[str, ...] = ()
@@ -60,12 +57,8 @@ def plan(
 
 def refuse_by_hand(ws: "Workspace") -> None:
     """Raises Conflict while a person is in the middle of a merge, a rebase or the like in this clone."""
-    for name, what in BY_HAND.items():
-        if os.path.lexists(ws.root / ".git" / name):
-            raise Conflict(
-                f"a {what} that was started by hand is unfinished in this clone: finish it, or end it with "
-                f"`git {what} --abort`, then call again"
-            )
+    if what := by_hand.under_way(ws):
+        raise Conflict(by_hand.unfinished(what))
 
 
 @dataclass(slots=True)
@@ -86,7 +79,8 @@ class _Planner:
 
     def plan(self) -> Move:
         met = [path for path, change in self.coming.items() if self._meets(path, change)]
-        self.in_the_way += _unseen(self.ws, self.coming, self.dirty)
+        unseen = _unseen(self.ws, self.coming, self.dirty)
+        self.in_the_way += unseen
         self._load(met)
         self.renumbered = self._renumbered_on_the_way()
         for path in sorted(met, key=lambda path: path != INBOX):  # its numbers are needed for the others
@@ -94,7 +88,7 @@ class _Planner:
         if self.renumbered and not self.in_the_way:
             self._mend_the_rest()
         return Move(
-            self.start, self.goal, self.coming, tuple(self.carried), tuple(sorted(set(self.in_the_way))),
+            self.start, self.goal, self.coming, tuple(self.carried), tuple(sorted(set(self.in_the_way))), bool(unseen),
             tuple(self.fresh), tuple(self.notes),
         )  # fmt: skip
 

@@ -10,10 +10,11 @@ from cohabit.workspace.formats import archive as archives
 from cohabit.workspace.formats import decisions, fields
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.item import Item
-from cohabit.workspace.formats.journal import Block, Journal
+from cohabit.workspace.formats.journal import Block, Journal, content_key
 from cohabit.workspace.formats.paths import INBOX, JOURNAL
 from cohabit.workspace.formats.stamps import stamp
-from cohabit.workspace.limits import JOURNAL_TAIL, MOST_READ
+from cohabit.workspace.limits import JOURNAL_TAIL, MOST_TODOS
+from cohabit.workspace.looking.board import LONGEST_NAME, fitting
 from cohabit.workspace.tool import tool
 from cohabit.workspace.tools.protocol import write
 from cohabit.workspace.workspace import Workspace
@@ -21,6 +22,7 @@ from cohabit.workspace.workspace import Workspace
 MOST: Final = 200
 LONGEST: Final = 8 * 1024
 """Characters of a text in an answer; the file has the rest."""
+LONGEST_TODO: Final = 1_000
 Count = Annotated[int, Meta(ge=1, le=MOST)]
 
 
@@ -32,14 +34,14 @@ def journal_tail(
 ) -> Answer:
     """Read the last entries of journal.md, the newest at the end."""
     every = Journal.parse(ws.tree.text(JOURNAL) or "").entries
-    end = len(every) if before is None else _position([block.key for block in every], before)
-    shown = _fitting([_entry(block) for block in reversed(every[max(0, end - n) : end])])[::-1]
+    end = len(every) if before is None else _position([_key(block) for block in every], before)
+    shown = fitting([_entry(block) for block in reversed(every[max(0, end - n) : end])])[::-1]
     start = end - len(shown)
     return {
         "entries": shown,
         "total": len(every),
         "truncated": start > 0,
-        "cursor": every[start].key if start > 0 else None,
+        "cursor": _key(every[start]) if start > 0 else None,
     }
 
 
@@ -59,8 +61,8 @@ def inbox_list(
         whom = fields.target(for_)
         wanted = [item for item in wanted if (item.is_for_anyone if whom == fields.ANYONE else item.is_for(whom))]
     wanted.sort(key=lambda item: 0 if item.is_for(me) else 1 if item.is_for_anyone else 2)
-    start = 0 if cursor is None else _position([item.key for item in wanted], cursor) + 1
-    shown = _fitting([_item(item) for item in wanted[start : start + limit]])
+    start = 0 if cursor is None else _position([_key(item) for item in wanted], cursor) + 1
+    shown = fitting([_item(item) for item in wanted[start : start + limit]])
     end = start + len(shown)
     open_ = [item for item in every if item.open]
     return {
@@ -72,7 +74,7 @@ def inbox_list(
             "for_anyone": sum(item.is_for_anyone for item in open_),
         },
         "truncated": end < len(wanted),
-        "cursor": wanted[end - 1].key if end < len(wanted) else None,
+        "cursor": _key(wanted[end - 1]) if end < len(wanted) else None,
     }
 
 
@@ -129,48 +131,50 @@ def _position(keys: list[str], cursor: str) -> int:
     return keys.index(cursor)
 
 
-def _fitting(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """As many from the start as one answer holds, and at least one."""
-    used, fitting = 0, list[dict[str, Any]]()
-    for each in found:
-        used += sum(len(str(value)) for value in each.values())
-        if fitting and used > MOST_READ:
-            break
-        fitting.append(each)
-    return fitting
+def _key(of: Block | Item) -> str:
+    """Its key, which may be as long as somebody made it, in a length that fits an answer."""
+    return of.key if len(of.key) <= LONGEST_NAME else content_key(of.key, {})
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= LONGEST else text[:LONGEST] + " […]"
+def _short(text: str, most: int = LONGEST) -> str:
+    return text if len(text) <= most else text[:most] + " […]"
+
+
+def _name(text: str) -> str:
+    return _short(text, LONGEST_NAME)
 
 
 def _entry(block: Block) -> dict[str, Any]:
     entry = block.entry
     assert entry is not None  # `tail` gives entries alone
-    return {
-        "id": block.key,
+    found: dict[str, Any] = {
+        "id": _key(block),
         "at": entry.at,
-        "agent_id": entry.agent_id,
-        "agent_name": entry.agent_name,
+        "agent_id": _name(entry.agent_id),
+        "agent_name": _name(entry.agent_name),
         "summary": _short(entry.summary),
         "details": _short(entry.details),
-        "todos": [{"for": todo.target, "text": _short(todo.text)} for todo in entry.todos],
+        "todos": [
+            {"for": _name(todo.target), "text": _short(todo.text, LONGEST_TODO)} for todo in entry.todos[:MOST_TODOS]
+        ],
     }
+    left_out = len(entry.todos) - MOST_TODOS
+    return found | ({"more_todos": left_out} if left_out > 0 else {})
 
 
 def _item(item: Item) -> dict[str, Any]:
     found = {
-        "id": item.id,
-        "target": f"@{item.target or 'anyone'}",
+        "id": _name(item.id),
+        "target": f"@{_name(item.target) or 'anyone'}",
         "title": _short(item.title),
         "body": _short(item.body),
         "state": "open" if item.open else "closed",
         "added_at": item.added_at,
-        "added_by": item.added_by,
+        "added_by": _name(item.added_by),
     }
     if item.claim:
-        found |= {"claimed_at": item.claim.at, "claimed_by": item.claim.by}
+        found |= {"claimed_at": item.claim.at, "claimed_by": _name(item.claim.by)}
     if item.closing:
         closing = item.closing
-        found |= {"closed_at": closing.at, "closed_by": closing.by, "resolution": _short(closing.resolution)}
+        found |= {"closed_at": closing.at, "closed_by": _name(closing.by), "resolution": _short(closing.resolution)}
     return found
