@@ -89,11 +89,14 @@ class Wired:
         assert line.endswith(b"\n"), "the server has ended"
         return json.loads(line)
 
-    def end(self) -> list[Any]:
-        """Close the server's stdin; what it still answers."""
+    def shut(self) -> None:
         if self._write >= 0:
             os.close(self._write)
             self._write = -1
+
+    def end(self) -> list[Any]:
+        """Close the server's stdin; what it still answers."""
+        self.shut()
         rest = [json.loads(line) for line in self._answers]
         self.thread.join(30)
         assert not self.thread.is_alive()
@@ -473,11 +476,10 @@ def test_stopping_lets_the_running_call_finish_and_starts_no_other(wired: Wired)
     assert [name for _, name, _ in wired.session.seen] == ["wait"]
 
 
-@pytest.mark.parametrize("told", [True, False])
-def test_at_the_end_the_remote_is_hung_up_on_and_what_was_asked_is_answered(
-    wired: Wired, monkeypatch: pytest.MonkeyPatch, told: bool
+@pytest.mark.parametrize("signalled", [True, False])
+def test_a_signal_hangs_up_on_the_remote_and_the_end_of_stdin_does_not(
+    wired: Wired, monkeypatch: pytest.MonkeyPatch, signalled: bool
 ) -> None:
-    monkeypatch.setattr(module, "AFTER_THE_END", 0.0)
     monkeypatch.setattr(module, "TOLD_TO_STOP", 0.0)
 
     def call(name: str, args: Any) -> dict[str, Any]:
@@ -491,10 +493,13 @@ def test_at_the_end_the_remote_is_hung_up_on_and_what_was_asked_is_answered(
     monkeypatch.setattr(wired.session, "call", call)
     wired.call(1, "fetch")
     assert wired.session.running.wait(30)
-    if told:
+    if signalled:
         wired.server.stop()
+    else:
+        wired.shut()
+        wired.session.go.set()  # the remote answers after all
     (answer,) = wired.end()
-    assert text_of(answer) == {"hung up": True}
+    assert text_of(answer) == {"hung up": signalled}
 
 
 def test_a_client_that_reads_no_more_ends_the_server_quietly() -> None:

@@ -2,8 +2,8 @@
 
 The main thread reads, and answers at once whatever needs no workspace; calls run in a second thread, one after the
 other, in the order in which they came. So a ping is answered and a call can be cancelled while another one runs.
-When stdin ends, what was asked is still answered; a signal lets the running call finish and starts no other. Neither
-waits for a remote that hangs: after a few seconds, the call ends as if it were unreachable.
+When stdin ends, what was asked is still answered, however long it takes: a script may wait for it. A signal lets the
+running call finish and starts no other; on a remote that hangs it hangs up after a few seconds.
 """
 
 import contextlib
@@ -30,10 +30,8 @@ if TYPE_CHECKING:
 
 LONGEST_LINE: Final = 2 * LARGEST_WRITE + 1024 * 1024
 """Bytes of a message: the largest write, as base64 or as text with escapes, and room for the rest."""
-AFTER_THE_END: Final = 5.0
-"""Seconds that calls have after stdin ended, as if nothing were: a script may have closed it and wait for answers."""
 TOLD_TO_STOP: Final = 2.0
-"""Seconds that calls have after that, or after a signal, before we hang up on the remote."""
+"""Seconds that the running call has after a signal, before we hang up on the remote."""
 CHUNK: Final = 64 * 1024
 Key = tuple[type, Any]
 
@@ -100,7 +98,7 @@ class Server:
             os.close(self._woken)
 
     def _wait_for(self, worker: threading.Thread) -> None:
-        select.select([self._woken], [], [], AFTER_THE_END)  # a signal ends it, and so does the worker when it is done
+        select.select([self._woken], [], [])  # until a signal comes, or the worker is done
         worker.join(TOLD_TO_STOP)
         for job in [*self._open.values()]:
             job.hangup.now()
