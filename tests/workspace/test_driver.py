@@ -13,7 +13,7 @@ import pytest
 
 from cohabit.errors import Busy, PermissionDenied
 from cohabit.workspace import driver
-from cohabit.workspace.clone import processes, recovery
+from cohabit.workspace.clone import others, processes
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.session import Session
 
@@ -291,8 +291,8 @@ def test_nothing_is_written_while_a_merge_by_plain_git_may_put_back_what_it_foun
     ann, bob = clone("ann"), clone("bob")
     something_to_merge(ann, bob)
     bob.call("journal_append", {"summary": "not committed"})
-    monkeypatch.setattr(recovery, "PATIENCE", 0.0)
-    monkeypatch.setattr(recovery, "JUST_NOW", 1000.0)
+    monkeypatch.setattr(others, "PATIENCE", 0.0)
+    monkeypatch.setattr(others, "JUST_NOW", 1000.0)
     with a_merge_that_stands_still(bob, where) as person, pytest.raises(Busy, match="try again when it has ended"):
         bob.call("journal_append", {"summary": "written meanwhile"})
     assert person.returncode != 0, "git merges over uncommitted entries now"
@@ -306,7 +306,7 @@ def test_nothing_is_written_while_a_merge_by_plain_git_may_put_back_what_it_foun
 def test_a_merge_whose_message_a_person_writes_is_not_waited_for(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> None:
     ann, bob = clone("ann"), clone("bob")
     something_to_merge(ann, bob)
-    monkeypatch.setattr(recovery, "PATIENCE", 0.0)
+    monkeypatch.setattr(others, "PATIENCE", 0.0)
     with a_merge_that_stands_still(bob, "editor") as person:
         assert (bob.workspace().own / driver.MERGING).exists()
         bob.call("journal_append", {"summary": "written meanwhile"})
@@ -339,7 +339,7 @@ def test_a_mark_of_a_git_that_has_ended_counts_for_nothing_also_when_its_number_
 def test_a_call_that_has_begun_is_not_stopped_by_a_merge(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> None:
     ws = clone("ann").workspace()
     with ws.held():
-        monkeypatch.setattr(recovery, "merges", lambda root: True)
+        monkeypatch.setattr(others, "merges", lambda root: True)
         with ws.held():
             assert ws.git.run("rev-parse", "HEAD").line
 
@@ -359,7 +359,7 @@ def test_a_merge_waits_for_a_call_that_has_begun_and_lets_others_wait_without_th
     driver._wait_for_the_lock(ws.own / "lock")
     assert not waits
     answers = iter([True, False])
-    monkeypatch.setattr(recovery, "merges", lambda root: next(answers))
-    monkeypatch.setattr(recovery, "wait_for_a_merge", lambda root: driver._wait_for_the_lock(ws.own / "lock"))
+    monkeypatch.setattr(others, "merges", lambda root: next(answers))
+    monkeypatch.setattr(others, "wait_for_a_merge", lambda root: driver._wait_for_the_lock(ws.own / "lock"))
     with ws.held():
         assert not waits

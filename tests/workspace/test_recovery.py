@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from cohabit.errors import Busy, StorageFailed
-from cohabit.workspace.clone import processes, recovery
+from cohabit.workspace.clone import others, processes, recovery
 from cohabit.workspace.clone.git import Git
 from cohabit.workspace.clone.tree import Tree
 from cohabit.workspace.session import Session
@@ -256,12 +256,12 @@ def test_a_lock_from_before_the_dead_one_is_not_ours_to_take_away(clone: Clone) 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="who runs is known from /proc")
 def test_a_git_that_somebody_runs_here_is_waited_for(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recovery, "PATIENCE", 0.0)
+    monkeypatch.setattr(others, "PATIENCE", 0.0)
     ann = clone("ann")
     ws = ann.workspace()
     with subprocess.Popen(["git", "cat-file", "--batch"], cwd=ws.root, stdin=subprocess.PIPE) as theirs:
         assert theirs.stdin is not None
-        while theirs.pid not in list(recovery._gits_in(ws.root)):
+        while theirs.pid not in list(others._gits_in(ws.root)):
             time.sleep(0.001)
         with pytest.raises(Busy, match="try again"):
             recovery.clear_up(ws, died=time.time())
@@ -284,14 +284,14 @@ def test_a_git_of_ours_that_hangs_at_the_remote_is_ended_once_its_owner_was_kill
             os._exit(1)
         connection, _ = silent.accept()  # now git waits for an answer
         with connection:
-            monkeypatch.setattr(recovery, "PATIENCE", 0.0)
+            monkeypatch.setattr(others, "PATIENCE", 0.0)
             with pytest.raises(Busy, match="try again"):
-                recovery.wait_for_others(ws.root)  # its owner lives, and watches it
+                others.wait_for_others(ws.root)  # its owner lives, and watches it
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
-            monkeypatch.setattr(recovery, "PATIENCE", 10.0)
+            monkeypatch.setattr(others, "PATIENCE", 10.0)
             assert again(ann).call("status", {})["clean"]
-            assert not list(recovery._gits_in(ws.root))
+            assert not list(others._gits_in(ws.root))
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="who runs is known from /proc")
@@ -303,12 +303,12 @@ def test_what_a_person_reads_in_a_pager_is_not_waited_for(
     ws = ann.workspace()
     ann.call("write", {"path": "drafts/long.md", "content": "a line that fills the pipe\n" * 20_000})
     commit(ann, ["drafts"])
-    monkeypatch.setattr(recovery, "PATIENCE", 0.0)
+    monkeypatch.setattr(others, "PATIENCE", 0.0)
     with subprocess.Popen(["git", *args, "-p"], cwd=ws.root, stdout=subprocess.PIPE) as theirs:
         assert theirs.stdout is not None
         theirs.stdout.read(1)
-        assert theirs.pid in list(recovery._gits_in(ws.root))
-        recovery.wait_for_others(ws.root)
+        assert theirs.pid in list(others._gits_in(ws.root))
+        others.wait_for_others(ws.root)
         theirs.stdout.close()
 
 

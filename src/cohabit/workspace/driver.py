@@ -28,7 +28,7 @@ OURS: Final = re.compile(rf"(?:[\w./+@-]+|'[^'\n]+') {re.escape(CALL)}")
 """This command, also as another installation writes it."""
 ORIGIN: Final = "refs/remotes/origin/"
 MERGING: Final = "merging"
-"""The file that says which git is merging here, see ``recovery.wait_for_a_merge``."""
+"""The file that says which git is merging here, see ``others.wait_for_a_merge``."""
 LONGEST_CALL: Final = 3.0
 """Seconds for which a merge waits for a call that has begun."""
 SHELLS: Final = ("sh", "dash", "bash", "ash", "busybox", "zsh", "ksh")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cohabit.errors import BadArgs
 from cohabit.workspace import driver
-from cohabit.workspace.clone import recovery, trust
+from cohabit.workspace.clone import others, recovery, trust
 from cohabit.workspace.clone.git import Git
 from cohabit.workspace.clone.lock import Lock
 from cohabit.workspace.clone.signing import Signing
@@ -66,10 +66,10 @@ class Workspace:
         """Alone in this clone, and its configuration is known to start nothing."""
         while True:
             with self.lock.held():
-                if not self.lock.outermost or not recovery.merges(self.root):
+                if not self.lock.outermost or not others.merges(self.root):
                     yield from self._trusted_and_ready()
                     return
-            recovery.wait_for_a_merge(self.root)  # without the lock, which our merge driver waits for
+            others.wait_for_a_merge(self.root)  # without the lock, which our merge driver waits for
 
     def _trusted_and_ready(self) -> Iterator[None]:
         self._trusted.check(self.git)

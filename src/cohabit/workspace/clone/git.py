@@ -63,7 +63,7 @@ FIXED: Final = {
     "merge.cohabit.driver": "true",  # our merges by entry are made in this process; see integrate
 }
 OWNER: Final = "GIT_OF_COHABIT"
-"""Tells a command that uses the network which process started it, and watches its time. See recovery."""
+"""Tells a command that uses the network which process started it, and watches its time. See others."""
 KEPT: Final = ("PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "TZ", "SYSTEMROOT")
 """What a local command keeps of the environment."""
 FULL: Final = ("no space left", "disk quota exceeded", "file too large")
