@@ -633,7 +633,7 @@ def test_a_clone_whose_git_folder_is_swapped_is_not_worked_in(kind, ann, guard, 
         (root / ".git").write_text(f"gitdir: {guard.folder}/ann/board.git\n")
     else:
         (root / ".git").symlink_to("../board.git")
-    assert "no folder .git" in attempt(ann, "status", {})["error"]
+    assert "no clone of its own" in attempt(ann, "status", {})["error"]
 
 
 @pytest.mark.parametrize(
