@@ -55,18 +55,18 @@ def wait_for_a_merge(root: Path) -> None:
 def merges(root: Path) -> bool:
     """Whether a merge is under way: our merge driver has left its mark, or will in a moment. Costs two looks at files
     that are mostly old or not there."""
-    place = root / ".git"
-    marked = _is_marked(place / "cohabit" / MERGING)
-    if not marked and not _is_young(place / "ORIG_HEAD"):  # git writes it first
+    place = f"{root}/.git"
+    marked = os.path.exists(f"{place}/cohabit/{MERGING}") and _is_marked(Path(place, "cohabit", MERGING))
+    if not marked and not _is_young(f"{place}/ORIG_HEAD"):  # git writes it first
         return False
-    if os.path.lexists(place / "MERGE_HEAD"):  # the files are merged, and a person writes the message or settles them
+    if os.path.lexists(f"{place}/MERGE_HEAD"):  # the files are merged, and a person writes the message or settles them
         return False
     return marked or any(_is_in_the_way(pid) for pid in _gits_in(root))
 
 
-def _is_young(path: Path) -> bool:
+def _is_young(path: str) -> bool:
     try:
-        return path.lstat().st_mtime >= time.time() - JUST_NOW
+        return os.lstat(path).st_mtime >= time.time() - JUST_NOW
     except FileNotFoundError:
         return False
 
