@@ -21,8 +21,7 @@ def tell(asked):
         os.write(asked, b"%.6f\\n" % sum(each.ru_utime + each.ru_stime for each in used))
 
 threading.Thread(target=tell, args=[int(sys.argv[1])], daemon=True).start()
-if sys.argv[2] == "no index":
-    finder.SLOW_SECONDS = float("inf")
+finder.SLOW_SECONDS = float("inf") if sys.argv[2] == "no index" else 0.0  # on a small board no search is slow
 __main__.main(sys.argv[3:])
 """
 """The server as it is, but that it says what it has used when it is asked."""
