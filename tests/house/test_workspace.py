@@ -84,6 +84,20 @@ async def drop(client: Client, path: str, text: str, summary: str) -> dict[str, 
     return done
 
 
+def slow_for_ann(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, threading.Event]:
+    """A push of ann's says that it has begun, and waits until it may go."""
+    pushing, go, push = threading.Event(), threading.Event(), desks.origin.push
+
+    def slow(workspace: Any, *args: Any) -> Any:
+        if workspace.who.agent_id == "ann":
+            pushing.set()
+            go.wait(30)
+        return push(workspace, *args)
+
+    monkeypatch.setattr(desks.origin, "push", slow)
+    return pushing, go
+
+
 def git(*args: str, at: Path) -> str:
     env = {"PATH": os.environ["PATH"], "HOME": str(at), "GIT_CONFIG_NOSYSTEM": "1"}
     return subprocess.run(["git", *args], cwd=at, env=env, capture_output=True, text=True, check=True).stdout.strip()
@@ -578,15 +592,7 @@ async def test_a_house_that_closes_does_not_wait_for_a_remote_and_says_later_tha
 async def test_a_member_whose_push_takes_long_holds_up_nobody_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pushing, go, push = threading.Event(), threading.Event(), desks.origin.push
-
-    def slow_for_ann(workspace: Any, *args: Any) -> Any:
-        if workspace.who.agent_id == "ann":
-            pushing.set()
-            go.wait(30)
-        return push(workspace, *args)
-
-    monkeypatch.setattr(desks.origin, "push", slow_for_ann)
+    pushing, go = slow_for_ann(monkeypatch)
     async with office(tmp_path) as o:
         slow = asyncio.ensure_future(drop(o.who["ann"], "drafts/a.md", "x", "Slow"))
         await asyncio.to_thread(pushing.wait)
@@ -631,15 +637,7 @@ async def test_a_call_that_is_repeated_while_it_runs_waits_and_gets_the_same_ans
 async def test_a_member_with_many_calls_that_wait_keeps_nobody_else_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pushing, go, push = threading.Event(), threading.Event(), desks.origin.push
-
-    def slow_for_ann(workspace: Any, *args: Any) -> Any:
-        if workspace.who.agent_id == "ann":
-            pushing.set()
-            go.wait(30)
-        return push(workspace, *args)
-
-    monkeypatch.setattr(desks.origin, "push", slow_for_ann)
+    pushing, go = slow_for_ann(monkeypatch)
     async with office(tmp_path) as o:
         slow = asyncio.ensure_future(drop(o.who["ann"], "drafts/a.md", "x", "Slow"))
         await asyncio.to_thread(pushing.wait)

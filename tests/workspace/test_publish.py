@@ -48,6 +48,18 @@ def refuse_pushes(remote: Path, why: str) -> None:
     hook.chmod(0o755)
 
 
+def break_off_after_the_next_push(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The remote takes it, and the line breaks before it can say so."""
+    push = origin.push
+
+    def broken_off(*args: Any) -> origin.Pushed:
+        push(*args)
+        monkeypatch.setattr(origin, "push", push)
+        raise Unreachable("the line broke")
+
+    monkeypatch.setattr(origin, "push", broken_off)
+
+
 # -- fetch and pull -------------------------------------------------------------------------------
 def test_fetch_says_how_far_apart_the_sides_are_and_whether_the_remote_moved(clone: Clone) -> None:
     ann, bob = clone("ann"), clone("bob")
@@ -333,14 +345,7 @@ def test_a_push_that_was_taken_though_nobody_said_so_is_not_made_twice(
 ) -> None:
     ann = clone("ann")
     commit(ann, "drafts/a.md", "a\n")
-    push = origin.push
-
-    def broken_off(*args: Any) -> origin.Pushed:
-        push(*args)
-        monkeypatch.setattr(origin, "push", push)
-        raise Unreachable("the line broke")
-
-    monkeypatch.setattr(origin, "push", broken_off)
+    break_off_after_the_next_push(monkeypatch)
     answer = ann.call("push", {})
     assert answer["update"]["hash"]["to"] == git(ann, "rev-parse", "--short=7", "HEAD").strip()
     assert git(ann, "rev-list", "--count", "HEAD") == "2\n"
@@ -564,12 +569,5 @@ def test_a_claim_that_was_taken_though_the_line_broke_is_mine(clone: Clone, monk
     ann.call("inbox_add", {"title": "x"})
     board(ann)
     ann.call("push", {})
-    push = origin.push
-
-    def broken_off(*args: Any) -> origin.Pushed:
-        push(*args)
-        monkeypatch.setattr(origin, "push", push)
-        raise Unreachable("the line broke")
-
-    monkeypatch.setattr(origin, "push", broken_off)
+    break_off_after_the_next_push(monkeypatch)
     assert ann.call("claim", {"id": "INB-001"})["by"] == "ann-cli"

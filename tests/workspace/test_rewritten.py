@@ -34,9 +34,9 @@ def shared(remote: Path) -> list[str]:
     ]
 
 
-@pytest.fixture(params=["amended", "reset"])
-def bob(request: pytest.FixtureRequest, clone: Clone, remote: Path) -> Session:
-    """Ann pushed a secret, bob pulled it, and ann took it out of the remote's history again, in one of two ways."""
+@pytest.fixture
+def pair(clone: Clone, remote: Path) -> tuple[Session, Session]:
+    """Ann and bob have the secret; the remote lets its history be rewritten."""
     for setting in ("receive.denyNonFastForwards", "receive.denyDeletes"):
         subprocess.run(["git", "-C", str(remote), "config", setting, "false"], check=True)
     ann, bob = clone("ann"), clone("bob")
@@ -44,6 +44,13 @@ def bob(request: pytest.FixtureRequest, clone: Clone, remote: Path) -> Session:
     commit(ann, SECRET, "secret\n")
     ann.call("push", {})
     bob.call("pull", {})
+    return ann, bob
+
+
+@pytest.fixture(params=["amended", "reset"])
+def bob(request: pytest.FixtureRequest, pair: tuple[Session, Session]) -> Session:
+    """Bob, after ann took it out of the remote's history again, in one of two ways."""
+    ann, bob = pair
     git(ann, "reset", "-q", "--hard", "HEAD^")
     if request.param == "amended":
         commit(ann, "drafts/more.md", "more\n")
@@ -103,19 +110,6 @@ def test_a_person_may_bring_it_back_with_plain_git(bob: Session, remote: Path) -
 
 
 # -- however it comes to pass ---------------------------------------------------------------------
-@pytest.fixture
-def pair(clone: Clone, remote: Path) -> tuple[Session, Session]:
-    """Ann and bob have the secret; the remote lets its history be rewritten."""
-    for setting in ("receive.denyNonFastForwards", "receive.denyDeletes"):
-        subprocess.run(["git", "-C", str(remote), "config", setting, "false"], check=True)
-    ann, bob = clone("ann"), clone("bob")
-    commit(ann, "drafts/plan.md", "plan\n")
-    commit(ann, SECRET, "secret\n")
-    ann.call("push", {})
-    bob.call("pull", {})
-    return ann, bob
-
-
 def take_out(ann: Session, commits: int = 1) -> None:
     git(ann, "reset", "-q", "--hard", f"HEAD~{commits}")
     git(ann, "push", "-q", "--force", "origin", "main")

@@ -4,14 +4,13 @@ The author is the agent that calls, not whoever set up the clone. The message be
 the trailer ``Agent: agent-id``, which tells two clients of one person apart.
 """
 
-import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from cohabit.errors import BadArgs, Conflict, GitFailed, TooLarge
-from cohabit.workspace.clone import refs
+from cohabit.workspace.clone import by_hand, refs
 from cohabit.workspace.clone.deltas import EMPTY_TREE
 from cohabit.workspace.clone.git import Done, as_author, failure
 from cohabit.workspace.formats.plain import plain
@@ -70,25 +69,20 @@ def commit_index(ws: "Workspace", message: str) -> Committed | None:
     """Commit what is staged, and the caller's own pointer with it; None where nothing is staged."""
     message_of(ws.who, message)  # a blank message is refused before anything is looked at
     branch = refs.on_branch(ws)
-    if not _anything_staged(ws) and not in_a_merge(ws):
+    if not _anything_to_commit(ws):
         return None
     pointer = own_pointer(ws)
     if pointer and not _is_tracked(ws, pointer):
         ws.git.run("update-index", "--add", "--", pointer)
     done = _commit(ws, message, pointer)
     if done.code != 0:
-        if not _anything_staged(ws) and not in_a_merge(ws):  # a person's commit was faster, and took it
+        if not _anything_to_commit(ws):  # a person's commit was faster, and took it
             return None
         raise _refused(ws, "commit", done)
     made = refs.head(ws)
     assert made is not None
     changes, insertions, deletions = (int(n or 0) for n in _summary(done.text))
     return Committed(made, branch, changes, insertions, deletions)
-
-
-def in_a_merge(ws: "Workspace") -> bool:
-    """Whether a person began a merge with plain git, which the next commit ends."""
-    return os.path.lexists(ws.root / ".git" / "MERGE_HEAD")
 
 
 def own_pointer(ws: "Workspace") -> str | None:
@@ -109,9 +103,11 @@ def _is_tracked(ws: "Workspace", path: str) -> bool:
     return entry in (ws.root / ".git" / "index").read_bytes()
 
 
-def _anything_staged(ws: "Workspace") -> bool:
+def _anything_to_commit(ws: "Workspace") -> bool:
+    """Something is staged, or a person began a merge with plain git, which the next commit ends."""
     against = refs.head(ws) or EMPTY_TREE
-    return ws.git.run("diff-index", "--cached", "--quiet", against, "--", ok=(0, 1)).code == 1
+    staged = ws.git.run("diff-index", "--cached", "--quiet", against, "--", ok=(0, 1)).code == 1
+    return staged or by_hand.under_way(ws) == "merge"
 
 
 def _commit(ws: "Workspace", message: str, pointer: str | None) -> Done:

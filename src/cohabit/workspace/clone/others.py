@@ -6,7 +6,7 @@ A merge by hand is waited for before anything is written, and any other command 
 import os
 import signal
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -27,12 +27,7 @@ PATIENCE: Final = 10.0
 
 def wait_for_others(root: Path) -> None:
     """Until no git runs in this clone; raises Busy when that takes too long."""
-    wait, deadline = 0.005, time.monotonic() + PATIENCE
-    while any(_is_in_the_way(pid) for pid in _gits_in(root)):
-        if time.monotonic() > deadline:
-            raise Busy("a git command runs in this clone; try again when it has ended")
-        time.sleep(wait)
-        wait = min(wait * 2, 0.1)
+    _wait_while(lambda: _is_at_work(root), "a git command runs in this clone; try again when it has ended")
 
 
 def wait_for_a_merge(root: Path) -> None:
@@ -41,13 +36,19 @@ def wait_for_a_merge(root: Path) -> None:
     Before it merges, git puts aside what is not committed. Should the merge fail, git puts that back over whatever is
     there, and an entry written meanwhile would be lost.
     """
+    _wait_while(
+        lambda: merges(root),
+        "a person's `git pull`, `git merge` or `git rebase` runs in this clone, and what is written meanwhile could "
+        "get lost; try again when it has ended",
+    )
+
+
+def _wait_while(busy: Callable[[], bool], told: str) -> None:
+    """By looking again and again: a process of somebody else tells nobody when it ends."""
     wait, deadline = 0.005, time.monotonic() + PATIENCE
-    while merges(root):
+    while busy():
         if time.monotonic() > deadline:
-            raise Busy(
-                "a person's `git pull`, `git merge` or `git rebase` runs in this clone, and what is written meanwhile "
-                "could get lost; try again when it has ended"
-            )
+            raise Busy(told)
         time.sleep(wait)
         wait = min(wait * 2, 0.1)
 
@@ -61,7 +62,11 @@ def merges(root: Path) -> bool:
         return False
     if os.path.lexists(f"{place}/MERGE_HEAD"):  # the files are merged, and a person writes the message or settles them
         return False
-    return marked or any(_is_in_the_way(pid) for pid in _gits_in(root))
+    return marked or _is_at_work(root)
+
+
+def _is_at_work(root: Path) -> bool:
+    return any(_is_in_the_way(pid) for pid in _gits_in(root))
 
 
 def _is_young(path: str) -> bool:
