@@ -37,7 +37,7 @@ class Keeper:
         from cohabit.room.scenario import AgentSpec, Scenario, opening_state
 
         store = SQLiteStore(self.path)
-        agents = [AgentSpec(id=f"m{i}", role="faction_player", claim=f"auto:{i}") for i in range(2)]
+        agents = [AgentSpec(id=f"m{i}", role="player", claim=f"auto:{i}") for i in range(2)]
         plan = Scenario(world="tictactoe", agents=[*agents, AgentSpec(id="host", role="host")])
         world = make_world("tictactoe", {})
         at, choose = 1_000_000, random.Random(1).choice

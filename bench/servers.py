@@ -15,7 +15,7 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 
 async def house(
-    *, members: int, world: str, role: str = "faction_player", seated: bool = True, watchers: int = 0, data: str = "",
+    *, members: int, world: str, role: str = "player", seated: bool = True, watchers: int = 0, data: str = "",
     config: dict[str, Any] | None = None, mcp: bool = False, rooms: int = 1,
 ) -> None:  # fmt: skip
     """A house as ``cohabit serve`` runs it, with rooms of so many members. Tells its address and tokens."""

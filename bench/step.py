@@ -30,8 +30,8 @@ class Cohabit:
         plan = Scenario(
             world="tictactoe",
             agents=[
-                AgentSpec(id="ada", role="faction_player", claim="auto:0"),
-                AgentSpec(id="bob", role="faction_player", claim="auto:1"),
+                AgentSpec(id="ada", role="player", claim="auto:0"),
+                AgentSpec(id="bob", role="player", claim="auto:1"),
                 AgentSpec(id="host", role="host"),
             ],
         )

@@ -4,7 +4,7 @@
     ├── AskerError            yours: nothing changed; the message says what to do instead
     │   ├── Unauthorized          UNAUTHORIZED             401
     │   ├── PermissionDenied      PERMISSION_DENIED        403
-    │   ├── ScopeViolation        FACTION_SCOPE_VIOLATION  403
+    │   ├── ScopeViolation        SCOPE_VIOLATION  403
     │   ├── UnknownCommand        UNKNOWN_COMMAND          404
     │   ├── UnknownRoom           UNKNOWN_ROOM             404
     │   ├── TurnNotYours          TURN_NOT_YOURS           409
@@ -17,7 +17,7 @@
     │   └── Busy                  BUSY                     503  (slow down, then the same again)
     ├── WorldError            the world's: the room went back to where it was before the call
     │   ├── GameCrash             GAME_CRASH               500
-    │   ├── WorldTimeout          MAIN_THREAD_TIMEOUT      504
+    │   ├── WorldTimeout          WORLD_TIMEOUT      504
     │   ├── Quarantined           QUARANTINED              503
     │   └── OutcomeUnknown        OUTCOME_UNKNOWN          504  (a remote world may have acted)
     └── HouseError            ours
@@ -91,7 +91,7 @@ class PermissionDenied(AskerError):
 class ScopeViolation(AskerError):
     """The target belongs to another seat."""
 
-    code = "FACTION_SCOPE_VIOLATION"
+    code = "SCOPE_VIOLATION"
     status = 403
 
 
@@ -179,7 +179,7 @@ class GameCrash(WorldError):
 class WorldTimeout(WorldError):
     """World code did not come back in time; the room is quarantined."""
 
-    code = "MAIN_THREAD_TIMEOUT"
+    code = "WORLD_TIMEOUT"
     status = 504
 
 

@@ -258,7 +258,7 @@ def action(
     preconditions: Sequence[str] = (),
     group: str = "action",
     category: Literal["action", "control"] = "action",
-    needs: str | Sequence[str] = ("action_faction", "action_global"),
+    needs: str | Sequence[str] = ("act", "act_global"),
     raw: bool = False,
     gives: type | None = None,
     name: str = "",

@@ -33,8 +33,8 @@ from cohabit.world import (
 
 AGENTS = [
     {"id": "zeus", "role": "god"},
-    {"id": "athena", "role": "faction_player", "kingdom_claim": "auto:0"},
-    {"id": "ares", "role": "faction_player", "kingdom_claim": "auto:1"},
+    {"id": "athena", "role": "player", "kingdom_claim": "auto:0"},
+    {"id": "ares", "role": "player", "kingdom_claim": "auto:1"},
     {"id": "argus", "role": "observer"},
 ]
 SMALL = {"world": "kingdoms", "config": {"zones_x": 2, "zones_y": 2}, "scenario": "pvp"}
@@ -75,7 +75,7 @@ class Box(World):
             raise OutOfBounds(f"{x} is off the map")
         return Cell(x, notes=[{"of": None, "x": x}])
 
-    @action(needs="action_global", gives=Painted)
+    @action(needs="act_global", gives=Painted)
     def paint_tile(self, by: Seat | None, x: int, tile_id: str) -> Outcome:
         """Paint a cell."""
         if tile_id not in ("sand", "soil"):

@@ -17,8 +17,8 @@ from cohabit.testing.clock import FakeClock
 
 WORLDS = Path(__file__).parent.parent / "room" / "worlds.py"
 MEMBERS = [
-    {"id": "ann", "role": "faction_player", "claim": "auto:0"},
-    {"id": "bob", "role": "faction_player", "claim": "auto:1"},
+    {"id": "ann", "role": "player", "claim": "auto:0"},
+    {"id": "bob", "role": "player", "claim": "auto:1"},
     {"id": "hostess", "role": "host", "kind": "human"},
 ]
 

@@ -135,7 +135,7 @@ def test_the_demo_plays_by_itself_and_somebody_can_take_a_seat(tmp_path: Path) -
         link = f"{house.url}/?room=demo#{house.token('cleo')}"
         done = cohabit("play", link, home=tmp_path, typed="/help\nsteal n=1\n/bogus\n/say hello\n/quit\n")
         assert done.returncode == 0, done.stderr
-        assert "You are cleo (faction_player), seat 3, in demo: kingdoms." in done.stdout
+        assert "You are cleo (player), seat 3, in demo: kingdoms." in done.stdout
         assert "there is no /bogus" in done.stderr
         assert "[UNKNOWN_COMMAND]" in done.stderr
         assert house.says("cleo plays its own seat again")

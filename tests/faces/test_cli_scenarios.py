@@ -10,7 +10,7 @@ from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.room.scenario import presets, read_scenario
 
-PLAYER, GOD = "faction_player", "god"
+PLAYER, GOD = "player", "god"
 SEED_PRESETS = {
     "pvp": (True, {
         "athena": (PLAYER, "auto:0", [("survive", "survive", None), ("dominate", "wipe_kingdom", "auto:1")]),

@@ -94,7 +94,7 @@ def test_each_member_gets_a_desk_and_there_are_some_more(tmp_path: Path) -> None
     plan = plan_of(options(watchers=" eve "))
     assert plan.room == "workspace"
     assert [(a.id, a.role, a.claim) for a in plan.scenario.agents] == [
-        ("you", "host", None), ("ann", "faction_player", "auto:0"), ("bob", "faction_player", "auto:1"),
+        ("you", "host", None), ("ann", "player", "auto:0"), ("bob", "player", "auto:1"),
         ("eve", "agent", None),
     ]  # fmt: skip
     assert plan.scenario.config == {"desks": 8}

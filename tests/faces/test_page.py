@@ -38,7 +38,7 @@ def table() -> Scenario:
         config={"stones": STONES},
         agents=[
             AgentSpec(id="ann", kind="human", role="human", claim="auto:0", token=token("ann")),
-            AgentSpec(id="bob", role="faction_player", claim="auto:1", token=token("bob"), backend="tiny-7b"),
+            AgentSpec(id="bob", role="player", claim="auto:1", token=token("bob"), backend="tiny-7b"),
             AgentSpec(id="eve", role="observer", token=token("eve")),
             AgentSpec(id="pip", role="agent", token=token("pip")),
             AgentSpec(id="hal", kind="human", role="host", token=token("hal")),
@@ -49,7 +49,7 @@ def table() -> Scenario:
 def chart() -> Scenario:
     """A world that draws pictures, standing still."""
     keeper = AgentSpec(id="kay", kind="human", role="human", claim="auto:0", token=token("kay"))
-    rival = AgentSpec(id="rex", role="faction_player", claim="auto:1")
+    rival = AgentSpec(id="rex", role="player", claim="auto:1")
     return Scenario(scenario="chart", world="lanterns", seed=1, agents=[keeper, rival])
 
 
@@ -220,7 +220,7 @@ def test_what_others_do_shows_without_asking(house: Running, visit: Visit) -> No
 def test_the_roster_says_who_is_here_and_what_they_think_with(house: Running, visit: Visit) -> None:
     page = visit(house.link("ann"))
     bob = page.get_by_role("row").filter(has_text="bob")
-    expect(bob).to_contain_text("faction_player")
+    expect(bob).to_contain_text("player")
     expect(bob).to_contain_text("tiny-7b")
     expect(bob).to_contain_text("away")
     visit(house.link("bob"))

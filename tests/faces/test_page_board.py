@@ -45,8 +45,8 @@ def deck(tmp_path: Path) -> Iterator[Running]:
                 scenario="workspace",
                 world="workspace",
                 agents=[
-                    AgentSpec(id="ann", role="faction_player", claim="auto:0", token=token("ann")),
-                    AgentSpec(id="bob", role="faction_player", claim="auto:1", token=token("bob")),
+                    AgentSpec(id="ann", role="player", claim="auto:0", token=token("ann")),
+                    AgentSpec(id="bob", role="player", claim="auto:1", token=token("bob")),
                     AgentSpec(id="pip", role="agent", token=token("pip")),
                     AgentSpec(id="hal", kind="human", role="host", token=token("hal")),
                 ],

@@ -34,8 +34,8 @@ async def office(folder: Path) -> AsyncIterator[tuple[House, dict[str, str]]]:
         scenario="workspace",
         world="workspace",
         agents=[
-            AgentSpec(id="ann", role="faction_player", claim="auto:0"),
-            AgentSpec(id="bob", role="faction_player", claim="auto:1"),
+            AgentSpec(id="ann", role="player", claim="auto:0"),
+            AgentSpec(id="bob", role="player", claim="auto:1"),
             AgentSpec(id="eve", role="agent"),
         ],
     )

@@ -40,8 +40,8 @@ GAME = {
     "agents": [{"id": "legacy", "role": "god"}],
 }
 PLAYERS = [
-    {"id": "athena", "role": "faction_player", "kingdom_claim": "auto:0"},
-    {"id": "ares", "role": "faction_player", "kingdom_claim": "auto:1"},
+    {"id": "athena", "role": "player", "kingdom_claim": "auto:0"},
+    {"id": "ares", "role": "player", "kingdom_claim": "auto:1"},
     {"id": "zeus", "role": "god"},
 ]
 READY = re.compile(r"The house is open: (\S+)")
@@ -178,7 +178,7 @@ async def test_a_claim_binds_what_a_player_may_do() -> None:
         near = {"entity_id": mine.asset_id, "x": mine.x, "y": mine.y}
         assert (await athena("spawn", near))["spawned"] == 1
         for aimed in ({**near, "entity_id": theirs.asset_id}, {**near, "x": theirs.x, "y": theirs.y}):
-            assert await code_of(athena("spawn", aimed)) == "FACTION_SCOPE_VIOLATION"
+            assert await code_of(athena("spawn", aimed)) == "SCOPE_VIOLATION"
         assert await code_of(athena("invoke_power", {"power_id": "rain", "x": 1, "y": 1})) == "PERMISSION_DENIED"
         assert (await table.http("zeus", "invoke_power", {"power_id": "rain", "x": 1, "y": 1}))["power_id"] == "rain"
 

@@ -30,7 +30,7 @@ def source(name: str) -> str:
 
 
 def player(name: str, seat: int, **more: Any) -> dict[str, Any]:
-    return {"id": name, "role": "faction_player", "claim": f"auto:{seat}", **more}
+    return {"id": name, "role": "player", "claim": f"auto:{seat}", **more}
 
 
 ANN, BOB = player("ann", 0), player("bob", 1)

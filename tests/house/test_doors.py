@@ -49,7 +49,7 @@ async def test_whoever_is_invited_under_an_old_name_does_not_share_it_with_the_o
         await who["hostess"]("remove_member", {"member": "ann"})
         with pytest.raises(Unauthorized):
             await who["ann"]("whoami")
-        invited = await who["hostess"]("invite", {"id": "ann", "role": "faction_player", "claim": "auto:0"})
+        invited = await who["hostess"]("invite", {"id": "ann", "role": "player", "claim": "auto:0"})
         with pytest.raises(Unauthorized):
             await who["ann"]("whoami")
         assert (await Client(house, "den", "ann", invited.token)("whoami")).seat is not None

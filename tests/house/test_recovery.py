@@ -208,7 +208,7 @@ async def test_another_version_of_a_world_is_refused_with_both_versions_named(tm
 
     data = tmp_path / "data"
     async with open_house(data) as house:
-        plan = Scenario(agents=[AgentSpec(id="ann", role="faction_player", claim="auto:0")], world=str(game))
+        plan = Scenario(agents=[AgentSpec(id="ann", role="player", claim="auto:0")], world=str(game))
         _, tokens = await house.create_room(plan, "den")
         await make_room(house, room="other")
     game.write_text(text.replace("VERSION", "2"))

@@ -160,8 +160,8 @@ async def test_a_save_of_megabytes_is_sent_and_not_put_on_record() -> None:
         ("owl", "pause", {}, "PERMISSION_DENIED"),
         ("ann", "spawn", {**SPAWN, "count": 1000}, "BAD_ARGS"),
         ("zeus", "spawn", {"entity_id": "wolf"}, "BAD_ARGS"),
-        ("ann", "spawn", {**SPAWN, "entity_id": "dragon"}, "FACTION_SCOPE_VIOLATION"),
-        ("ann", "act", {"action": "spawn", "params": {**SPAWN, "entity_id": "orc"}}, "FACTION_SCOPE_VIOLATION"),
+        ("ann", "spawn", {**SPAWN, "entity_id": "dragon"}, "SCOPE_VIOLATION"),
+        ("ann", "act", {"action": "spawn", "params": {**SPAWN, "entity_id": "orc"}}, "SCOPE_VIOLATION"),
         ("ann", "act", {"action": 3}, "BAD_ARGS"),
         ("ann", "declare_war", {"kingdom_id": 9}, "UNKNOWN_COMMAND"),
     ],
@@ -176,18 +176,18 @@ async def test_what_the_room_refuses_never_reaches_the_game(who: str, command: s
 async def test_a_kingdom_may_call_its_people_only_near_some_of_them() -> None:
     async with table() as t:
         far = await refused(t.who["ann"]("spawn", {**SPAWN, "x": 100}))
-        assert far.code == "FACTION_SCOPE_VIOLATION"
+        assert far.code == "SCOPE_VIOLATION"
         assert [name for name, _ in t.game.asked] == ["query_actors"]
-        assert t.host.room.audit.kept[-1].code == "FACTION_SCOPE_VIOLATION"
+        assert t.host.room.audit.kept[-1].code == "SCOPE_VIOLATION"
         await t.who["ann"]("spawn", {**SPAWN, "x": 12 + 12, "y": 10 + 12})
-        assert (await refused(t.who["ann"]("spawn", {**SPAWN, "x": 12 + 13}))).code == "FACTION_SCOPE_VIOLATION"
+        assert (await refused(t.who["ann"]("spawn", {**SPAWN, "x": 12 + 13}))).code == "SCOPE_VIOLATION"
         await t.who["zeus"]("spawn", {**SPAWN, "x": 100})
         assert t.game.names() == ["spawn", "spawn"]
 
 
 async def test_who_may_act_anywhere_may_do_so_although_it_holds_a_kingdom() -> None:
     async with table() as t:
-        await t.who["zeus"]("widen", {"member": "bob", "may": ["action_global"]})
+        await t.who["zeus"]("widen", {"member": "bob", "may": ["act_global"]})
         await t.who["bob"]("spawn", {**SPAWN, "entity_id": "dragon", "x": 60})
         assert [name for name, _ in t.game.asked] == ["spawn"]
 
@@ -311,7 +311,7 @@ async def test_a_key_that_was_refused_over_there_can_be_used_again() -> None:
 
 
 # -- the bad days -------------------------------------------------------------------------------
-@pytest.mark.parametrize("mood", ["drop", "garbage", Refuses("MAIN_THREAD_TIMEOUT", "60 s are over")])
+@pytest.mark.parametrize("mood", ["drop", "garbage", Refuses("WORLD_TIMEOUT", "60 s are over")])
 async def test_an_answer_that_does_not_come_is_unknown_and_recorded_as_that(mood: Any) -> None:
     async with table() as t:
         t.game.mood("spawn", mood)

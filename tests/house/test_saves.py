@@ -18,8 +18,8 @@ from cohabit.room.scenario import parse_scenario
 from cohabit.testing.clock import FakeClock
 
 AGENTS = [
-    {"id": "ann", "role": "faction_player", "claim": "auto:0"},
-    {"id": "bob", "role": "faction_player", "claim": "auto:1"},
+    {"id": "ann", "role": "player", "claim": "auto:0"},
+    {"id": "bob", "role": "player", "claim": "auto:1"},
     {"id": "zeus", "role": "god"},
 ]
 

@@ -106,7 +106,7 @@ async def test_a_renewed_token_is_the_same_member_and_the_old_one_is_worthless(t
         with pytest.raises(Unauthorized):
             await who["ann"]("whoami")
         me = await Client(house, "den", "ann", renewed.token)("whoami")
-        assert (me.agent_id, me.seat, me.role) == ("ann", "red", "faction_player")
+        assert (me.agent_id, me.seat, me.role) == ("ann", "red", "player")
     async with open_house(tmp_path) as house:
         with pytest.raises(Unauthorized):
             await back_again(house, who)["ann"]("whoami")
@@ -196,9 +196,9 @@ async def test_kind_role_and_seat_are_bound_to_the_invitation() -> None:
     async with open_house() as house:
         who = await make_room(house, player("ann", 0), {"id": "hostess", "role": "host"})
         made = await who["hostess"]("invite", {"id": "cy", "role": "player", "claim": "auto:1"})
-        assert (made.role, made.seat) == ("faction_player", "blue")
+        assert (made.role, made.seat) == ("player", "blue")
         me = await Client(house, "den", "cy", made.token)("whoami")
-        assert (me.role, me.kind, me.seat) == ("faction_player", "agent", "blue")
+        assert (me.role, me.kind, me.seat) == ("player", "agent", "blue")
 
 
 async def test_an_invitation_is_refused_to_who_may_not_and_where_the_name_or_the_room_is_taken() -> None:

@@ -141,8 +141,8 @@ def test_an_action_done_from_a_seat_is_refused_to_a_god_without_one() -> None:
 
 
 def test_a_player_without_a_seat_is_not_taken_for_a_god() -> None:
-    late = {"id": "late", "role": "faction_player", "claim": "auto:3"}
-    free = {"id": "free", "role": "faction_player"}
+    late = {"id": "late", "role": "player", "claim": "auto:3"}
+    free = {"id": "free", "role": "player"}
     room = make_room(RED, late, free, GOD)
     before = room.digest()
     for who in ("late", "free"):

@@ -23,14 +23,14 @@ from cohabit.room.state import Member
 from .making import AGENT, BLUE, EVERYBODY, GOD, HOST, PERSON, RED, entries, make_room, player, replayed, restored
 
 WIRE_ORDER = [
-    "read_all", "read_own_faction", "action_global", "action_faction", "control_world", "send_message",
+    "read_all", "read_own", "act_global", "act", "control_world", "send_message",
     "recv_message", "send_broadcast", "advance_time",
 ]  # fmt: skip
 ROLE_TABLE = {
     "god": WIRE_ORDER,
-    "faction_player": ["read_own_faction", "action_faction", "send_message", "recv_message", "advance_time"],
-    "observer": ["read_all", "read_own_faction", "send_message", "recv_message"],
-    "narrator": ["read_all", "read_own_faction", "send_message", "recv_message", "send_broadcast"],
+    "player": ["read_own", "act", "send_message", "recv_message", "advance_time"],
+    "observer": ["read_all", "read_own", "send_message", "recv_message"],
+    "narrator": ["read_all", "read_own", "send_message", "recv_message", "send_broadcast"],
 }
 
 
@@ -50,10 +50,10 @@ def test_the_nine_permissions_of_the_bridge_come_in_its_order() -> None:
     assert list(BRIDGE_NAMES) == WIRE_ORDER
 
 
-@pytest.mark.parametrize("alias", ["player", "faction", "faction_player"])
+@pytest.mark.parametrize("alias", ["player", "faction", "player"])
 def test_the_aliases_of_the_player_are_the_player(alias: str) -> None:
     room = make_room({"id": "me", "role": alias})
-    assert wire(room.call("me", "whoami", at=1))["role"] == "faction_player"
+    assert wire(room.call("me", "whoami", at=1))["role"] == "player"
 
 
 @pytest.mark.parametrize("name", ["God", "admin", "", "narator"])
@@ -140,14 +140,14 @@ def test_a_grant_gives_exactly_what_it_names(may: set[Capability]) -> None:
 def test_widening_adds_to_the_role_and_narrowing_takes_away_from_it() -> None:
     room = make_room(RED, BLUE, HOST)
     room.call("hostess", "widen", {"member": "ann", "may": ["send_broadcast"]}, at=1)
-    assert room.state.members["ann"].held == ROLES["faction_player"] | {Capability.SEND_BROADCAST}
+    assert room.state.members["ann"].held == ROLES["player"] | {Capability.SEND_BROADCAST}
     assert room.call("ann", "send_message", {"to": "*", "content": "x"}, at=2).broadcast
     room.call("hostess", "narrow", {"member": "ann", "may": ["send_broadcast", "act"]}, at=3)
     with pytest.raises(PermissionDenied) as refused:
         room.call("ann", "hide", {"n": 1}, at=4)
-    assert "action_faction" in refused.value.message
+    assert "act" in refused.value.message
     assert "ann" in refused.value.message
-    assert "faction_player" in refused.value.message
+    assert "player" in refused.value.message
 
 
 def test_a_revoked_member_may_ask_who_it_is_and_nothing_else() -> None:
@@ -158,7 +158,7 @@ def test_a_revoked_member_may_ask_who_it_is_and_nothing_else() -> None:
         with pytest.raises(PermissionDenied):
             room.call("ann", name, at=2)
     room.call("hostess", "clear_grant", {"member": "ann"}, at=3)
-    assert room.state.members["ann"].held == ROLES["faction_player"]
+    assert room.state.members["ann"].held == ROLES["player"]
 
 
 def test_the_override_goes_before_the_role_and_the_role_before_the_kind() -> None:
@@ -175,7 +175,7 @@ def test_the_override_goes_before_the_role_and_the_role_before_the_kind() -> Non
 
 def test_an_expiry_is_an_event_and_what_is_left_then_is_nothing_not_the_role() -> None:
     room = make_room(RED, BLUE, HOST)
-    may = [*ROLES["faction_player"], "send_broadcast"]
+    may = [*ROLES["player"], "send_broadcast"]
     room.call("hostess", "grant", {"member": "ann", "may": may, "expires_in_s": 10}, at=1000)
     assert room.next_deadline() == 11_000
     assert room.call("ann", "hide", {"n": 1}, at=10_999).success
@@ -194,7 +194,7 @@ def test_what_was_only_lent_goes_back_to_what_was_before() -> None:
     room.call("hostess", "widen", lend, at=2000)  # lent again: still on top of the role
     assert Capability.SEND_BROADCAST in room.state.members["ann"].held
     room.settle(12_000)
-    assert room.state.members["ann"].held == ROLES["faction_player"]
+    assert room.state.members["ann"].held == ROLES["player"]
     room.call("hostess", "narrow", {"member": "ann", "may": ["send_message"]}, at=13_000)
     narrowed = room.state.members["ann"].held
     room.call("hostess", "widen", lend, at=14_000)
@@ -230,7 +230,7 @@ def test_a_kibitzer_looks_through_the_seat_it_was_given() -> None:
     room = make_room(RED, BLUE, HOST, AGENT, partial_intel=True)
     room.call("ann", "hide", {"n": 41}, at=1)
     room.call("bob", "hide", {"n": 42}, at=1)
-    args = {"member": "bot", "may": ["watch", "read_own_faction"], "through": "red"}
+    args = {"member": "bot", "may": ["watch", "read_own"], "through": "red"}
     room.call("hostess", "grant", args, at=2)
     assert room.call("bot", "numbers", at=3) == {"red": [41]}
 
@@ -251,7 +251,7 @@ def test_a_host_cannot_make_a_god_since_it_is_none() -> None:
     room = make_room(RED, HOST, GOD)
     with pytest.raises(PermissionDenied) as refused:
         room.call("hostess", "add_member", {"id": "me_too", "role": "god"}, at=1)
-    assert "action_global" in refused.value.message
+    assert "act_global" in refused.value.message
     assert room.call("zeus", "add_member", {"id": "me_too", "role": "god"}, at=1).role == "god"
 
 

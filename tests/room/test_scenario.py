@@ -24,7 +24,7 @@ GOOD: dict[str, Any] = {
     "seed": 5,
     "stand_in_seconds": 10,
     "agents": [
-        {"id": "athena", "token": TOKENS[0], "role": "faction_player", "kingdom_claim": "auto:0",
+        {"id": "athena", "token": TOKENS[0], "role": "player", "kingdom_claim": "auto:0",
          "objectives": [{"id": "survive", "kind": "survive"}, {"id": "dominate", "target": "auto:1"}]},
         {"id": "ares", "token": TOKENS[1], "role": "player", "claim": "auto:1", "_note": "the mirror image"},
         {"id": "owl", "role": "observer"},
@@ -43,8 +43,8 @@ def test_a_good_file_opens_a_room_with_the_members_it_names() -> None:
     room = opened(parse_scenario(json.dumps(GOOD)))
     members = room.state.members
     assert [(m.id, m.role, m.claim, m.seat, m.team) for m in members.values()] == [
-        ("athena", "faction_player", "auto:0", "X", "greek"),
-        ("ares", "faction_player", "auto:1", "O", "greek"),
+        ("athena", "player", "auto:0", "X", "greek"),
+        ("ares", "player", "auto:1", "O", "greek"),
         ("owl", "observer", None, None, None),
         ("zeus", "god", None, None, None),
         ("watcher", None, None, None, None),
@@ -244,7 +244,7 @@ def test_a_mutated_file_opens_a_room_or_is_refused_and_nobody_becomes_a_god_who_
     except CohabitError as refused:  # a world that is not there, or whose config is wrong
         assert refused.code in ("BAD_ARGS", "UNKNOWN_ASSET")
         return
-    gods = {m.id for m in room.state.members.values() if "action_global" in m.held or "read_all" in m.held}
+    gods = {m.id for m in room.state.members.values() if "act_global" in m.held or "read_all" in m.held}
     assert gods - {m.id for m in room.state.members.values() if m.role in ("observer", "narrator")} <= gods_written(
         file
     )

@@ -9,7 +9,7 @@ from cohabit.errors import Conflict, PermissionDenied, UnknownAsset
 
 from .making import AGENT, BLUE, GOD, HOST, PERSON, RED, make_room, player, replayed
 
-FREE = {"id": "fay", "role": "faction_player"}
+FREE = {"id": "fay", "role": "player"}
 
 
 def seat(room: Any, who: str) -> str | None:

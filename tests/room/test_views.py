@@ -16,7 +16,7 @@ from cohabit.room.views import FeedItem, feed, seal, unseal
 
 from .making import AGENT, BLUE, EVERYBODY, GOD, HOST, NARRATOR, OBSERVER, RED, entries, make_room, replayed
 
-UNBOUND = {"id": "una", "role": "faction_player", "claim": "auto:3"}
+UNBOUND = {"id": "una", "role": "player", "claim": "auto:3"}
 
 
 def told(room: Room, who: str, after: int = -1) -> list[FeedItem]:
@@ -77,7 +77,7 @@ def test_an_actions_observation_is_seen_through_the_eye_of_who_acted() -> None:
 
 def test_who_is_shown_nothing_gets_no_observation_with_its_action_and_no_view() -> None:
     room = make_room(RED, BLUE, HOST)
-    room.call("hostess", "grant", {"member": "ann", "may": ["action_faction"]}, at=1)
+    room.call("hostess", "grant", {"member": "ann", "may": ["act"]}, at=1)
     assert room.call("ann", "hide", {"n": 1}, at=2).observation is None
     with pytest.raises(PermissionDenied):
         room.call("ann", "view", at=2)

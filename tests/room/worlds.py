@@ -136,13 +136,13 @@ class Realms(World):
     def observe(self, eye: Eye) -> Observation:
         return Observation(text=f"{eye.seat or 'nobody'} sees {eye.sees}", status={"seat": eye.seat, "sees": eye.sees})
 
-    @action(needs="action_global")
+    @action(needs="act_global")
     def rise(self, by: Seat | None, name: str) -> Outcome:
         """A realm is founded."""
         self.alive.append(name)
         return Outcome(public=f"{name} rises")
 
-    @action(needs="action_global")
+    @action(needs="act_global")
     def fall(self, by: Seat | None, name: str) -> Outcome:
         """A realm is gone."""
         self.alive.remove(name)

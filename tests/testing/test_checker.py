@@ -213,7 +213,7 @@ ROUNDS = """
     @query()
 """
 BY_GOD = """
-    @action(needs="action_global")
+    @action(needs="act_global")
     def clear(self, by: Seat | None) -> Outcome:
         \"\"\"Begin again from nothing.\"\"\"
         self.sums = dict.fromkeys(self.sums, 0)

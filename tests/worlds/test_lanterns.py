@@ -333,8 +333,8 @@ def test_goals_and_standings_say_who_is_ahead():
 # -- in a room ----------------------------------------------------------------------------------
 def room(partial_intel: bool = True, seed: int = 1, **config: int) -> Room:
     world = make_world("lanterns", config)
-    ann = AgentSpec(id="ann", role="faction_player", claim="auto:0")
-    ben = AgentSpec(id="ben", role="faction_player", claim="auto:1")
+    ann = AgentSpec(id="ann", role="player", claim="auto:0")
+    ben = AgentSpec(id="ben", role="player", claim="auto:1")
     agents = [ann, ben, AgentSpec(id="zeus", role="god")]
     scenario = Scenario(agents=agents, world="lanterns", config=config, partial_intel=partial_intel)
     return Room.create(opening_state(scenario, world, "lanterns", "test", seed, "00" * 16), world, 0)

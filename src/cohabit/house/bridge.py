@@ -147,7 +147,7 @@ class Bridge:
         hints = error.get("did_you_mean")
         if code == "UNAUTHORIZED":  # that is about our token, not about whoever asked
             return _not_let_in()
-        if code in ("MAIN_THREAD_TIMEOUT", "OUTCOME_UNKNOWN"):  # it may have begun
+        if code in ("WORLD_TIMEOUT", "OUTCOME_UNKNOWN"):  # it may have begun
             return OutcomeUnknown(f"the game did not finish in time: {words}")
         near = [self._clean(str(hint))[:80] for hint in hints[:10]] if isinstance(hints, list) else []
         return by_code({"code": code, "message": f"the game says: {words}", "did_you_mean": near})

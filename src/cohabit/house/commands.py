@@ -119,7 +119,7 @@ async def create_room(
             scenario=world,
             world=world,
             agents=[
-                AgentSpec(id=name, role="faction_player", claim=f"auto:{i}", stand_in="random")
+                AgentSpec(id=name, role="player", claim=f"auto:{i}", stand_in="random")
                 for i, name in enumerate(players)
             ],
         )
@@ -271,7 +271,7 @@ class Events(Struct):
     more: bool
 
 
-@command(category="read", where="house", needs=(C.WATCH, C.READ_OWN_FACTION, C.READ_ALL, C.READ_CHAT))
+@command(category="read", where="house", needs=(C.WATCH, C.READ_OWN, C.READ_ALL, C.READ_CHAT))
 async def events(
     ctx: HouseContext,
     cursor: Annotated[str, Meta(description="as the last answer gave it; empty: from the beginning")] = "",

@@ -56,7 +56,7 @@ class WorldThread:
 
 
 async def apart(name: str, work: Callable[[], T], limit_s: float) -> T:
-    """Let world code run once off the event loop; MAIN_THREAD_TIMEOUT where it does not come back in time."""
+    """Let world code run once off the event loop; WORLD_TIMEOUT where it does not come back in time."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[T] = loop.create_future()
 

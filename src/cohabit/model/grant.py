@@ -1,12 +1,19 @@
-"""What a member may perceive and do: one vocabulary for every world and every face.
+"""What a member may perceive and do: capabilities, roles, and the layers of a grant.
 
-Two families of names reach us from outside: the permissions of the WorldBox bridge (``read_all``,
-``action_faction`` …) and the perceive/act capabilities of Kibitz (``read-chat``, ``act`` …). Both are
-spelled out of the same atoms here, so that one check serves both.
+A member holds what the fold of its layers gives::
+
+    held = (role ∪ additions) ∩ limits
+
+The role comes with the membership. An *addition* gives more: for good, or as a loan until a given time. A *limit*
+is a ceiling that a host puts over everything else.
+
+Other protocols have names of their own for these capabilities. They register them with `add_aliases`, so one
+check serves all of them.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
+from typing import Literal
 
 from msgspec import Struct
 
@@ -19,21 +26,21 @@ class Capability(StrEnum):
 
     # perceive
     WATCH = "watch"  # the public part of the world, and what happens there
-    READ_OWN_FACTION = "read_own_faction"  # what the own seat sees
+    READ_OWN = "read_own"  # what the member's own seat sees
     READ_ALL = "read_all"  # everything in the world
-    READ_ROSTER = "read_roster"  # who is here
-    READ_CHAT = "read_chat"  # messages to everybody or to the own team
+    READ_ROSTER = "read_roster"  # who is in the room
+    READ_CHAT = "read_chat"  # messages to everybody or to the member's team
     RECEIVE_DIRECTED = "receive_directed"  # messages to this member alone
     SEE_SCREEN = "see_screen"  # pictures of the world
     HEAR_AUDIO = "hear_audio"  # voices
     READ_MEDIA = "read_media"  # images in the chat
     READ_FILES = "read_files"  # files in the chat
     # act
-    ACTION_FACTION = "action_faction"  # act for the own seat
-    ACTION_GLOBAL = "action_global"  # act anywhere, at any time
+    ACT = "act"  # act for the member's own seat
+    ACT_GLOBAL = "act_global"  # act anywhere, at any time
     ADVANCE_TIME = "advance_time"  # pause, resume, set the speed
     CONTROL_WORLD = "control_world"  # reset, rematch, archive, delete
-    SEND_MESSAGE = "send_message"  # write to one member, or to the own team
+    SEND_MESSAGE = "send_message"  # write to one member, or to the member's team
     SEND_BROADCAST = "send_broadcast"  # write to everybody
     SPEAK = "speak"  # voice
     MANAGE_MEMBERS = "manage_members"  # invite, remove, grant, revoke, read the audit
@@ -41,84 +48,95 @@ class Capability(StrEnum):
 
 C = Capability
 PERCEIVE = (
-    C.WATCH, C.READ_OWN_FACTION, C.READ_ALL, C.READ_ROSTER, C.READ_CHAT, C.RECEIVE_DIRECTED,
+    C.WATCH, C.READ_OWN, C.READ_ALL, C.READ_ROSTER, C.READ_CHAT, C.RECEIVE_DIRECTED,
     C.SEE_SCREEN, C.HEAR_AUDIO, C.READ_MEDIA, C.READ_FILES,
 )  # fmt: skip
 ACT = tuple(c for c in Capability if c not in PERCEIVE)
+EVERYTHING = frozenset(Capability)
+SEAT_BOUND = frozenset({C.READ_OWN, C.ACT})
+"""Worth nothing without a seat, so every host can give them: they say who plays, not what a host may see."""
 
-BRIDGE_NAMES: dict[str, frozenset[Capability]] = {
-    "read_all": frozenset({C.READ_ALL}),
-    "read_own_faction": frozenset({C.READ_OWN_FACTION}),
-    "action_global": frozenset({C.ACTION_GLOBAL}),
-    "action_faction": frozenset({C.ACTION_FACTION}),
-    "control_world": frozenset({C.CONTROL_WORLD}),
-    "send_message": frozenset({C.SEND_MESSAGE}),
-    "recv_message": frozenset({C.READ_CHAT, C.RECEIVE_DIRECTED}),
-    "send_broadcast": frozenset({C.SEND_BROADCAST}),
-    "advance_time": frozenset({C.ADVANCE_TIME}),
-}
-"""The nine permissions of the WorldBox bridge, in the order its ``whoami`` lists them."""
+# -- names ----------------------------------------------------------------------------------------
+Names = Mapping[str, frozenset[Capability]]
+"""Names of another protocol, and the capabilities that each of them stands for."""
+_names: dict[str, frozenset[Capability]] = {c.value: frozenset({c}) for c in Capability}
+_families: dict[str, Names] = {}
 
-KIBITZ_PERCEIVE: dict[str, frozenset[Capability]] = {
-    "see-screen": frozenset({C.SEE_SCREEN}),
-    "hear-audio": frozenset({C.HEAR_AUDIO}),
-    "read-chat": frozenset({C.READ_CHAT, C.WATCH}),
-    "read-roster": frozenset({C.READ_ROSTER}),
-    "receive-directed": frozenset({C.RECEIVE_DIRECTED}),
-    "read-media": frozenset({C.READ_MEDIA}),
-    "read-files": frozenset({C.READ_FILES}),
-}
-KIBITZ_ACT: dict[str, frozenset[Capability]] = {
-    "send-chat": frozenset({C.SEND_MESSAGE, C.SEND_BROADCAST}),
-    "speak": frozenset({C.SPEAK}),
-    "act": frozenset({C.ACTION_FACTION}),
-}
 
-_NAMES: dict[str, frozenset[Capability]] = {
-    **{c.value: frozenset({c}) for c in Capability},
-    **BRIDGE_NAMES,
-    **{name: atoms for name, atoms in (KIBITZ_PERCEIVE | KIBITZ_ACT).items() if "-" in name},
-    "act": frozenset({C.ACTION_FACTION}),
-}
+def add_aliases(family: str, names: Names) -> None:
+    """Let the names of another protocol be used wherever capabilities are named. Ours win where both have one."""
+    _families[family] = names
+    for name, meant in names.items():
+        _names.setdefault(name, meant)
+
+
+def alias_families() -> dict[str, Names]:
+    """The names of other protocols that are known, by protocol."""
+    return dict(_families)
 
 
 def capabilities(names: Iterable[str]) -> frozenset[Capability]:
-    """The atoms that names of any family stand for."""
+    """The capabilities that these names stand for, whichever protocol they come from."""
     held: set[Capability] = set()
     for name in names:
-        atoms = _NAMES.get(name) or _NAMES.get(name.replace("-", "_"))
-        if atoms is None:
-            raise BadArgs(f"there is no capability {name!r}", did_you_mean=nearest(name, list(_NAMES), 3))
-        held |= atoms
+        meant = _names.get(name) or _names.get(name.replace("-", "_"))
+        if meant is None:
+            raise BadArgs(f"there is no capability {name[:80]!r}", did_you_mean=nearest(name, list(_names), 3))
+        held |= meant
     return frozenset(held)
 
 
-def names_held(held: frozenset[Capability], family: dict[str, frozenset[Capability]]) -> list[str]:
-    """The names of one family that ``held`` covers wholly, in the family's order."""
-    return [name for name, atoms in family.items() if atoms <= held]
+def names_held(held: frozenset[Capability], family: Names) -> list[str]:
+    """The names of one protocol whose capabilities are all held, in that protocol's order."""
+    return [name for name, meant in family.items() if meant <= held]
 
 
-class Grant(Struct, frozen=True, omit_defaults=True):
-    """What somebody may perceive and do, through whose seat, and until when (ms; None: no end)."""
+def in_order(held: Iterable[Capability]) -> tuple[Capability, ...]:
+    """Capabilities in the order of their declaration, so that equal sets are written alike."""
+    held = frozenset(held)
+    return tuple(c for c in Capability if c in held)
 
+
+# -- layers ---------------------------------------------------------------------------------------
+class Layer(Struct, frozen=True, omit_defaults=True):
+    """One reason why a member holds capabilities, or holds them no longer.
+
+    ``addition``: gives ``may``; once it has expired it drops out. ``limit``: nothing but ``may`` is held; once it has
+    expired it is empty, and so nothing is held. ``lifts``: what an addition gives even where a limit that
+    was there before it says otherwise, because the host who set the limit also lent this.
+    """
+
+    kind: Literal["addition", "limit"]
     may: tuple[Capability, ...] = ()
-    through: str | None = None
-    expires_at: int | None = None
+    expires_at: int | None = None  # ms; None: no end
+    lifts: bool = False
 
-    @classmethod
-    def of(cls, names: Iterable[str], through: str | None = None, expires_at: int | None = None) -> "Grant":
-        held = capabilities(names)
-        return cls(tuple(c for c in Capability if c in held), through, expires_at)
+    def without(self, taken: frozenset[Capability]) -> "Layer":
+        return Layer(self.kind, tuple(c for c in self.may if c not in taken), self.expires_at, self.lifts)
 
 
+def fold(role: frozenset[Capability], layers: Iterable[Layer]) -> frozenset[Capability]:
+    """What a member holds by its role and these layers."""
+    given, allowed, lifted = set(role), set(EVERYTHING), set[Capability]()
+    for layer in layers:
+        if layer.kind == "limit":
+            allowed &= set(layer.may)
+        else:
+            given |= set(layer.may)
+            if layer.lifts:
+                lifted |= set(layer.may)
+    return frozenset(given & (allowed | lifted))
+
+
+# -- roles ----------------------------------------------------------------------------------------
 _TALK = {C.READ_ROSTER, C.READ_CHAT, C.RECEIVE_DIRECTED, C.SEND_MESSAGE}
 _MEDIA = {C.SEE_SCREEN, C.HEAR_AUDIO, C.READ_MEDIA, C.READ_FILES, C.SPEAK}
-_PLAY = _TALK | {C.WATCH, C.READ_OWN_FACTION, C.ACTION_FACTION, C.ADVANCE_TIME, C.SEE_SCREEN}
-_OBSERVE = _TALK | {C.WATCH, C.READ_OWN_FACTION, C.READ_ALL, C.SEE_SCREEN}
+_PLAY = _TALK | {C.WATCH, C.READ_OWN, C.ACT, C.ADVANCE_TIME, C.SEE_SCREEN}
+_OBSERVE = _TALK | {C.WATCH, C.READ_OWN, C.READ_ALL, C.SEE_SCREEN}
 
 ROLES: dict[str, frozenset[Capability]] = {
-    "god": frozenset(Capability),
-    "faction_player": frozenset(_PLAY),
+    "god": EVERYTHING,
+    "player": frozenset(_PLAY),
     "observer": frozenset(_OBSERVE),
     "narrator": frozenset(_OBSERVE | {C.SEND_BROADCAST}),
     "human": frozenset(_PLAY | _MEDIA | {C.SEND_BROADCAST}),
@@ -126,13 +144,18 @@ ROLES: dict[str, frozenset[Capability]] = {
     "host": frozenset(_TALK | _MEDIA | {C.WATCH, C.SEND_BROADCAST, C.ADVANCE_TIME, C.CONTROL_WORLD, C.MANAGE_MEMBERS}),
 }
 """A role is a named grant."""
-ROLE_ALIASES = {"player": "faction_player", "faction": "faction_player"}
+_role_aliases: dict[str, str] = {}
+
+
+def add_role_aliases(names: Mapping[str, str]) -> None:
+    """Let the role names of another protocol be used wherever a role is named."""
+    _role_aliases.update(names)
 
 
 def role_named(name: str) -> str:
-    """The role a name stands for; aliases resolved."""
-    role = ROLE_ALIASES.get(name, name)
+    """The role that a name stands for; aliases resolved."""
+    role = _role_aliases.get(name, name)
     if role not in ROLES:
-        known = list(ROLES) + list(ROLE_ALIASES)
-        raise BadArgs(f"there is no role {name!r}", did_you_mean=nearest(name, known, 3))
+        known = [*ROLES, *_role_aliases]
+        raise BadArgs(f"there is no role {name[:80]!r}", did_you_mean=nearest(name, known, 3))
     return role

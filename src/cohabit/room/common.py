@@ -55,7 +55,7 @@ def unwrap(args: Any) -> tuple[str, dict[str, Any], str | None]:
     return wrapped.action, wrapped.params, wrapped.reasoning and wrapped.reasoning[:LONGEST_MESSAGE]
 
 
-@command(category="action", needs=(C.ACTION_FACTION, C.ACTION_GLOBAL), records=True)
+@command(category="action", needs=(C.ACT, C.ACT_GLOBAL), records=True)
 def act(
     ctx: Context,
     action: Annotated[str, Meta(description="the name of an action of this world (see `rules`)")],
@@ -230,7 +230,7 @@ class ViewReply(Struct, omit_defaults=True):
     tick: int = 0
 
 
-@command(category="read", needs=(C.WATCH, C.READ_OWN_FACTION, C.READ_ALL))
+@command(category="read", needs=(C.WATCH, C.READ_OWN, C.READ_ALL))
 def view(ctx: Context) -> ViewReply:
     """What you see of the world now: as text to read, and as values."""
     return view_reply(ctx)
@@ -271,7 +271,7 @@ def _not_yet(result: Any) -> bool:
     return isinstance(result, ViewReply) and not (result.your_turn or result.over)
 
 
-@command(category="read", needs=(C.WATCH, C.READ_OWN_FACTION, C.READ_ALL), waits=_not_yet)
+@command(category="read", needs=(C.WATCH, C.READ_OWN, C.READ_ALL), waits=_not_yet)
 def wait_for_turn(ctx: Context, wait_ms: WaitMs = 10_000) -> ViewReply:
     """Wait until it is your turn (or all is over), but not longer than `wait_ms`; then what you see.
 
@@ -312,7 +312,7 @@ class ObjectiveStatus(Struct, omit_defaults=True):
     kingdoms: list[dict[str, Any]] = []  # the same standings, as clients of the WorldBox bridge know them
 
 
-@command(category="meta", needs=(C.WATCH, C.READ_OWN_FACTION, C.READ_ALL))
+@command(category="meta", needs=(C.WATCH, C.READ_OWN, C.READ_ALL))
 def objective_status(ctx: Context) -> ObjectiveStatus:
     """Everybody's declared objectives as they were written, and the world's own live standings.
 
@@ -343,7 +343,7 @@ def turn_advance(ctx: Context) -> TurnAdvanced:
         raise BadArgs("this room keeps no order of turns; just act when the world lets you")
     previous = state.turn_order[state.turn_index]
     forced = previous != me.id
-    if forced and C.ACTION_GLOBAL not in me.held:
+    if forced and C.ACT_GLOBAL not in me.held:
         raise TurnNotYours(f"it is {previous}'s turn; only {previous} or a god can end it")
     following = turns.next_turn(ctx)
     ctx.tell(f"{previous}'s turn is over{' (ended by ' + me.id + ')' if forced else ''}; it is {following}'s", "turn")

@@ -99,7 +99,7 @@ class Seated(Struct):
     seat: str | None
 
 
-@command(category="meta", needs=C.ACTION_FACTION, records=True)
+@command(category="meta", needs=C.ACT, records=True)
 def sit(ctx: Context, seat: Annotated[str, Meta(description="the id of a free seat")]) -> Seated:
     """Take a free seat. A seat that a credential claims is kept for it."""
     state, me = ctx.state, ctx.member

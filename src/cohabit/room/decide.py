@@ -64,7 +64,7 @@ def by_turn(
     ``to_move``: whom the world waits for (None: not asked); ``ordered``: does the world itself keep order?
     ``over``: nobody is waited for because the game has ended.
     """
-    if not command.gated or Capability.ACTION_GLOBAL in member.held:
+    if not command.gated or Capability.ACT_GLOBAL in member.held:
         return YES
     if state.turn_based and state.turn_order:
         current = state.turn_order[state.turn_index]
@@ -79,10 +79,10 @@ def by_turn(
 
 
 def by_seat(member: Member, command: Command, seats: Container[SeatId]) -> Decision:
-    """An action that is done by a seat needs one that is there; ``action_faction`` gives nothing without."""
+    """An action that is done by a seat needs one that is there; ``act`` gives nothing without."""
     if member.seat in seats or command.where != "world" or not command.records:
         return YES
-    if command.needs_seat or not any(n in member.held for n in command.needs if n != Capability.ACTION_FACTION):
+    if command.needs_seat or not any(n in member.held for n in command.needs if n != Capability.ACT):
         return Decision("PERMISSION_DENIED", f"{command.name} is done from a seat, and {member.id} holds none")
     return YES
 

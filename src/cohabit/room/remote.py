@@ -60,8 +60,8 @@ def errand(
     wrapped: bool,
 ) -> Errand:
     """What is left to do of a call that the room lets through."""
-    god, seat = Capability.ACTION_GLOBAL in member.held, room.seat_of(member)
-    works = god or (seat is not None and Capability.ACTION_FACTION in member.held)
+    god, seat = Capability.ACT_GLOBAL in member.held, room.seat_of(member)
+    works = god or (seat is not None and Capability.ACT in member.held)
     if not command.records:
         return Errand(member.id, command, args, command.run(room.looks(member), **args), works=works)
     plan = command.run(None if god else seat, **args)

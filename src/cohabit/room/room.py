@@ -237,7 +237,7 @@ class Room:
         return Decision("BUSY", self.budget.words) if self.budget.is_spent(member.id, at) else YES
 
     def _scope(self, member: Member, command: Command, args: Mapping[str, Any]) -> None:
-        if command.where != "world" or not command.records or Capability.ACTION_GLOBAL in member.held:
+        if command.where != "world" or not command.records or Capability.ACT_GLOBAL in member.held:
             return
         seat = self.seat_of(member)
         if seat is not None:

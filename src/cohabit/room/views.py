@@ -26,7 +26,7 @@ def eye(state: RoomState, member: Member, seats: Mapping[SeatId, Seat], fog: boo
     seat = member.seat if member.seat in seats else None
     if Capability.READ_ALL in held:
         return Eye(seat, "all") if seat else ALL
-    if Capability.READ_OWN_FACTION in held:
+    if Capability.READ_OWN in held:
         through = member.override.through if member.override else None
         if through is not None and through in seats:
             return Eye(through, "own")

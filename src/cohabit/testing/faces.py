@@ -93,8 +93,8 @@ def island() -> Scenario:
         config={"ticks": 10_000},
         partial_intel=True,
         agents=[
-            AgentSpec(id="ann", role="faction_player", claim="auto:0"),
-            AgentSpec(id="ben", role="faction_player", claim="auto:1"),
+            AgentSpec(id="ann", role="player", claim="auto:0"),
+            AgentSpec(id="ben", role="player", claim="auto:1"),
             AgentSpec(id="zeus", role="god"),
             AgentSpec(id="olga", role="observer"),
             AgentSpec(id="hera", role="host", kind="human"),
@@ -110,8 +110,8 @@ def table() -> Scenario:
         world="nim",
         config={"stones": 5_000},
         agents=[
-            AgentSpec(id="fay", role="faction_player", claim="auto:0"),
-            AgentSpec(id="sol", role="faction_player", claim="auto:1"),
+            AgentSpec(id="fay", role="player", claim="auto:0"),
+            AgentSpec(id="sol", role="player", claim="auto:1"),
         ],
     )
 
@@ -160,12 +160,12 @@ def expect(holds: bool, words: str) -> None:
 async def claim_each_token_is_its_own_member(scene: Scene) -> None:
     """whoami answers with the member, role, room and seat that are bound to the token."""
     expected = {
-        "ann": ("faction_player", ISLAND, "amber"),
-        "ben": ("faction_player", ISLAND, "blue"),
+        "ann": ("player", ISLAND, "amber"),
+        "ben": ("player", ISLAND, "blue"),
         "zeus": ("god", ISLAND, None),
         "olga": ("observer", ISLAND, None),
         "wim": ("agent", ISLAND, None),
-        "fay": ("faction_player", TABLE, "first"),
+        "fay": ("player", TABLE, "first"),
     }
     for name, (role, room, seat) in expected.items():
         me = await scene.call(name, "whoami")
@@ -206,7 +206,7 @@ async def claim_who_only_watches_cannot_act(scene: Scene) -> None:
 
 
 async def claim_a_rivals_tower_is_out_of_scope(scene: Scene) -> None:
-    """Acting on what is another's is FACTION_SCOPE_VIOLATION, and changes nothing."""
+    """Acting on what is another's is SCOPE_VIOLATION, and changes nothing."""
     towers = await scene.call("ann", "list_towers")
     rivals = [t["tower"] for t in towers if t["burns_for"] == "blue"]
     expect(rivals == ["T2"], f"blue should hold T2: {towers}")

@@ -282,7 +282,7 @@ def _open(source: str, seed: int, config: dict[str, Any]) -> Room:
     world = make_world(source, config)
     fewest, most = world.spec.seat_range
     count = max(fewest, min(most, PLAYERS))
-    players = [AgentSpec(id=f"p{i + 1}", role="faction_player", claim=f"auto:{i}") for i in range(count)]
+    players = [AgentSpec(id=f"p{i + 1}", role="player", claim=f"auto:{i}") for i in range(count)]
     scenario = Scenario(
         agents=[*players, AgentSpec(id=GOD, role="god")], scenario="check", world=source, config=config,
         partial_intel=True,

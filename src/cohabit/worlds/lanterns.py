@@ -267,7 +267,7 @@ class Lanterns(World):
             raise GameRejected(f"{tower} {'burns for you' if found.holder else 'is dark already'}")
         return self._put_out(found, f"{tower} was put out", 0.5)
 
-    @action(needs="action_global", group="god")
+    @action(needs="act_global", group="god")
     def storm(self, by: Seat | None, tower: TowerName) -> Outcome:
         """Let a storm blow out a tower. Only a god can."""
         return self._put_out(self._tower(tower), f"a storm leaves {tower} dark", 0.0)

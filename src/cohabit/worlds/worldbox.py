@@ -233,7 +233,7 @@ class WorldBox(RemoteWorld):
         ground = {k: tile[k] for k in ("x", "y", "tile_id", "height") if k in tile}
         return {**ground, "actors": [], "actor_count": 0, "visible": False}
 
-    @query(needs="read_own_faction")
+    @query(needs="read_own")
     def list_kingdoms(self, eye: Eye, include_wild: IncludeWild = False) -> Plan:
         """Every kingdom that is alive. Never hidden; how many there are of the wild ones is."""
         found = yield Ask("list_kingdoms", {"include_wild": include_wild})
@@ -242,7 +242,7 @@ class WorldBox(RemoteWorld):
         items = [{**k, "units_count": 0} if k.get("wild") else k for k in _items(found)]
         return {"items": items, "count": len(items)}
 
-    @query(needs="read_own_faction")
+    @query(needs="read_own")
     def list_cities(self, eye: Eye, kingdom_id: KingdomId | None = None) -> Plan:
         """The cities you may know of: with fog, your own."""
         if eye.sees == "all":
@@ -254,7 +254,7 @@ class WorldBox(RemoteWorld):
         items = _of_kingdom(found, own.id)
         return {"items": items, "count": len(items)}
 
-    @query(needs="read_own_faction")
+    @query(needs="read_own")
     def query_actors(
         self,
         eye: Eye,
@@ -311,7 +311,7 @@ class WorldBox(RemoteWorld):
             return None
         return f"{own.name} can only call its own people ({own.race}); other creatures are for gods"
 
-    @action(needs="action_global", gives=dict, group="powers")
+    @action(needs="act_global", gives=dict, group="powers")
     def invoke_power(
         self,
         by: Seat | None,
@@ -343,7 +343,7 @@ class WorldBox(RemoteWorld):
                 f"none of your people stand within {NEAR} tiles of {x},{y}; query_actors shows where they are"
             )
 
-    @action(needs="action_global", gives=dict, group="powers")
+    @action(needs="act_global", gives=dict, group="powers")
     def paint_tile(
         self,
         by: Seat | None,

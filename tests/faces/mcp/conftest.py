@@ -66,8 +66,8 @@ def scenario() -> Scenario:
         world="nim",
         seed=1,
         agents=[
-            AgentSpec(id="ann", role="faction_player", claim="auto:0"),
-            AgentSpec(id="bob", role="faction_player", claim="auto:1"),
+            AgentSpec(id="ann", role="player", claim="auto:0"),
+            AgentSpec(id="bob", role="player", claim="auto:1"),
             AgentSpec(id="eve", role="observer"),
             AgentSpec(id="hal", role="host", kind="human"),
         ],

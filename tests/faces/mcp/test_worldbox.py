@@ -66,8 +66,8 @@ async def realm(tmp_path: Path) -> AsyncIterator[Table]:
             ticks_per_turn=1,
             agents=[
                 AgentSpec(id="zeus", role="god"),
-                AgentSpec(id="athena", role="faction_player", claim="auto:0"),
-                AgentSpec(id="ares", role="faction_player", claim="auto:1"),
+                AgentSpec(id="athena", role="player", claim="auto:0"),
+                AgentSpec(id="ares", role="player", claim="auto:1"),
             ],
         )
         _, tokens = await house.create_room(kingdoms, "realm", seed=3)

@@ -21,8 +21,8 @@ SCENARIO = {
     "config": {"zones_x": 2, "zones_y": 2, "kingdoms": 3},
     "partial_intel": True,
     "agents": [
-        {"id": "athena", "role": "faction_player", "kingdom_claim": "auto:0"},
-        {"id": "ares", "role": "faction_player", "kingdom_claim": "auto:1"},
+        {"id": "athena", "role": "player", "kingdom_claim": "auto:0"},
+        {"id": "ares", "role": "player", "kingdom_claim": "auto:1"},
         {"id": "zeus", "role": "god"},
     ],
 }

@@ -52,7 +52,7 @@ def shown(world: Statecraft, eye: Eye) -> str:
 
 # -- handing in -----------------------------------------------------------------------------------
 def room_of(players: int = 2, **config: object) -> Room:
-    agents = [AgentSpec(id=f"p{i}", role="faction_player", claim=f"auto:{i}") for i in range(players)]
+    agents = [AgentSpec(id=f"p{i}", role="player", claim=f"auto:{i}") for i in range(players)]
     scenario = Scenario(agents=agents, world="statecraft", config=config, turn_seconds=60)
     world = make_world("statecraft", config)
     return Room.create(opening_state(scenario, world, "statecraft", "r", 7, "00" * 16), world, 0)

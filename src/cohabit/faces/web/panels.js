@@ -31,7 +31,7 @@ export class You {
 }
 
 export function watchOnly(me) {
-  return !me.grant.act.includes("action_faction") && !me.grant.act.includes("action_global");
+  return !me.grant.act.includes("act") && !me.grant.act.includes("act_global");
 }
 
 function also(me) {

@@ -8,7 +8,7 @@ import { BEAT_MS } from "./link.js";
 import { Roster, Standings, WorldView, You, watchOnly } from "./panels.js";
 
 const FIRST_EVENTS = 200;
-const SEES = ["watch", "read_own_faction", "read_all"];
+const SEES = ["watch", "read_own", "read_all"];
 const GONE = ["UNKNOWN_ROOM"];
 const WORKSPACE = "workspace"; // the world whose rooms show a board
 

@@ -11,7 +11,7 @@ from cohabit.worlds.kingdoms.powers import orders
 from cohabit.worlds.kingdoms.realms import Kingdom
 from cohabit.worlds.kingdoms.sim import Sim
 
-OF_A_SEAT = "action_faction"
+OF_A_SEAT = "act"
 GiveOrder = Callable[[Kingdom], str]
 """Gives an order to a kingdom, and says so in words."""
 

@@ -291,17 +291,17 @@ class Kingdoms(Court):
         self._on_map(x, y)
         return read.tile(self.view(eye), x, y)
 
-    @query(needs="read_own_faction")
+    @query(needs="read_own")
     def list_kingdoms(self, eye: Eye, include_wild: IncludeWild = False) -> Listed[KingdomLine]:
         """Every kingdom that is alive. Never hidden."""
         return read.kingdoms(self.view(eye), include_wild)
 
-    @query(needs="read_own_faction")
+    @query(needs="read_own")
     def list_cities(self, eye: Eye, kingdom_id: KingdomId | None = None) -> Listed[CityLine]:
         """The cities you may know of: with fog, your own."""
         return read.cities(self.view(eye), kingdom_id)
 
-    @query(needs="read_own_faction")
+    @query(needs="read_own")
     def query_actors(
         self,
         eye: Eye,
@@ -378,7 +378,7 @@ class Kingdoms(Court):
         self._on_map(x, y)
         return self._done(by, casting.spawn(self.sim, self._kingdom(by), kind, x, y, count, adult))
 
-    @action(gives=Painted, needs="action_global", group="powers")
+    @action(gives=Painted, needs="act_global", group="powers")
     def paint_tile(
         self,
         by: Seat | None,

@@ -46,7 +46,7 @@ def plan_of(args: argparse.Namespace) -> Plan:
         raise UsageError("--members, --watchers: each name once, and none of them `you`: that is the host")
     agents = [
         AgentSpec(id="you", kind="human", role="host"),
-        *(AgentSpec(id=name, role="faction_player", claim=f"auto:{i}") for i, name in enumerate(workers)),
+        *(AgentSpec(id=name, role="player", claim=f"auto:{i}") for i, name in enumerate(workers)),
         *(AgentSpec(id=name, role="agent") for name in watchers),
     ]
     config: dict[str, object] = {"desks": max(FEWEST_DESKS, len(workers) + 2)}

@@ -10,7 +10,7 @@ from cohabit.worlds.kingdoms.sim import Sim
 
 Family = Literal["spawn", "weather", "disaster", "blessing", "curse", "terraform", "order", "law"]
 Aim = Literal["own", "any", "god"]
-"""Where a faction player may aim it. own: at cells of its own land (and there at its own people alone) · any:
+"""Where a player may aim it. own: at cells of its own land (and there at its own people alone) · any:
 everywhere (orders to its own kingdom) · god: not at all."""
 
 
@@ -40,4 +40,4 @@ class Power(Struct, frozen=True):
     aim: Aim = "god"
     brush: bool = False  # does it take a radius?
     toggle: bool = False  # does it switch a law of the world on and off?
-    faith: int = 0  # what a faction player's kingdom pays for a pulse
+    faith: int = 0  # what a player's kingdom pays for a pulse
