@@ -34,7 +34,8 @@ class Keeper:
         from cohabit.house.store import Write
         from cohabit.registry import make_world
         from cohabit.room.room import Room
-        from cohabit.room.scenario import AgentSpec, Scenario, opening_state
+        from cohabit.room.opening import opening_state
+        from cohabit.scenario import AgentSpec, Scenario
 
         store = SQLiteStore(self.path)
         agents = [AgentSpec(id=f"m{i}", role="player", claim=f"auto:{i}") for i in range(2)]

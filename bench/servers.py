@@ -23,7 +23,7 @@ async def house(
     from cohabit.house.house import House
     from cohabit.house.memory import MemoryStore
     from cohabit.house.settings import Settings
-    from cohabit.room.scenario import AgentSpec, Scenario
+    from cohabit.scenario import AgentSpec, Scenario
 
     # The one setting that is not the default: a bench asks faster than a member is allowed to.
     settings = Settings(port=0, data=data, calls_per_second=10**9, rooms_limit=10**6)

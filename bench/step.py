@@ -25,7 +25,8 @@ class Cohabit:
         from cohabit.house.memory import MemoryStore
         from cohabit.registry import make_world
         from cohabit.room.room import Room
-        from cohabit.room.scenario import AgentSpec, Scenario, opening_state
+        from cohabit.room.opening import opening_state
+        from cohabit.scenario import AgentSpec, Scenario
 
         plan = Scenario(
             world="tictactoe",

@@ -8,7 +8,7 @@ import asyncio
 
 from cohabit import CohabitError, House, connect
 from cohabit.faces.python import Client
-from cohabit.room.scenario import AgentSpec, Scenario
+from cohabit.scenario import AgentSpec, Scenario
 
 
 async def say(who: Client, name: str, text: str) -> bool:

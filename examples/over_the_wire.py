@@ -17,7 +17,7 @@ from mcp.client.streamable_http import streamable_http_client
 from cohabit import House, connect
 from cohabit.faces.app import make_app
 from cohabit.faces.serve import Server
-from cohabit.room.scenario import AgentSpec, Scenario
+from cohabit.scenario import AgentSpec, Scenario
 
 PIG = str(Path(__file__).with_name("pig.py"))
 PLAYERS = ("ada", "bob", "cleo")

@@ -11,7 +11,7 @@ from cohabit.house.store import Row
 from cohabit.registry import make_world
 from cohabit.room.record import GENESIS, read_lines
 from cohabit.room.room import Room
-from cohabit.room.scenario import AgentSpec, Scenario
+from cohabit.scenario import AgentSpec, Scenario
 
 PIG = str(Path(__file__).with_name("pig.py"))
 

@@ -10,7 +10,7 @@ import reference
 from cohabit.errors import every_error
 from cohabit.faces.openapi import every_command
 from cohabit.house.settings import settings_table
-from cohabit.room.scenario import AgentSpec, Scenario, presets
+from cohabit.scenario import AgentSpec, Scenario, presets
 from cohabit.workspace.tool import tools
 
 ROOT = Path(__file__).parent.parent

@@ -17,7 +17,7 @@ from cohabit.lab.config import parse_experiment
 from cohabit.lab.report import write_report
 from cohabit.lab.run import run
 from cohabit.registry import find_world
-from cohabit.room.scenario import parse_scenario, read_scenario
+from cohabit.scenario import parse_scenario, read_scenario
 from cohabit.testing.checker import check_world
 
 ROOT = Path(__file__).parent.parent

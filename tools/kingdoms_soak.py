@@ -21,7 +21,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from cohabit.registry import make_world
 from cohabit.room.room import Room
-from cohabit.room.scenario import AgentSpec, Scenario, read_scenario
+from cohabit.scenario import AgentSpec, Scenario, read_scenario
 from cohabit.testing.match import Match
 from cohabit.worlds.kingdoms.world import Kingdoms
 from kingdoms_soak_page import write_page

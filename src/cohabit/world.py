@@ -7,14 +7,15 @@ members, tokens, networks, clocks or files; the room calls it, one call at a tim
   on any machine: draw from ``Stream(seed, "purpose")``, keep lists and dicts (never sets), read no clock.
 * An action either returns an ``Outcome``, or raises ``GameRejected`` (or ``UnknownAsset``,
   ``OutOfBounds``, ``ScopeViolation``) *before it has changed anything*. Any other exception is a crash:
-  the room goes back to where it was.
+  the room rolls back to the state before the call.
 * ``observe``, queries and ``picture`` change nothing, however often they are called, and show only
   what the ``Eye`` may see: ``eye.seat`` or none, and ``eye.sees`` one of own, public, all.
 """
 
 import sys
-from collections.abc import Callable, Generator, Mapping, Sequence
-from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from inspect import signature
+from typing import Any, ClassVar, Literal, TypeVar, get_type_hints
 
 from msgspec import Meta, Struct
 
@@ -27,9 +28,9 @@ from cohabit.model.seat import Eye, Seat, SeatId
 from cohabit.model.stream import Stream
 
 __all__ = [
-    "Ask", "Eye", "GameRejected", "Observation", "OutOfBounds", "Outcome", "Plan", "Range", "RemoteWorld",
-    "ScopeViolation", "Seat", "SeatId", "Sent", "Sight", "Standing", "Stream", "Told", "UnknownAsset", "World",
-    "WorldSpec", "action", "query",
+    "ActionSpec", "Arrival", "Body", "Eye", "GameRejected", "Observation", "OutOfBounds", "Outcome", "Range",
+    "ScopeViolation", "Seat", "SeatId", "Standing", "Stream", "Told", "UnknownAsset", "World", "WorldSpec", "action",
+    "query",
 ]  # fmt: skip
 
 Pace = Literal["step", "turns", "rounds", "clock"]
@@ -45,14 +46,13 @@ class WorldSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     seats: int | tuple[int, int] = 1  # how many, or the fewest and the most
     seat_names: tuple[str, ...] = ()
     pace: Pace = "step"
-    """step: each action is a step · turns: ``to_move`` says who may act · rounds: all hand in, then
-    ``resolve`` · clock: it runs by itself through ``advance``."""
+    """step: each action is a step · turns: ``to_move`` says who may act · rounds: everybody submits, then
+    ``resolve`` · clock: it runs by itself through ``advance``. See ``World.pace`` where the config decides."""
     fog: bool = False  # True where hiding is the scenario's choice (partial_intel), not the rules'
+    open_information: bool = False  # True where every seat sees everything, so members may change seats in a game
     quick: bool = False  # True promises that every call takes well under a millisecond
     tick_ms: int = 100  # pace clock: how long a tick takes at speed x1
-    tool_prefix: str = ""  # put before the names of actions and queries on MCP
-    prefixed: tuple[str, ...] = ()  # commands of every room that get the prefix too
-    bridge: bool = False  # its rooms answer the clients of the WorldBox bridge
+    extension: str = ""  # a protocol that brings further commands and names to its rooms, as registered
 
     def __post_init__(self) -> None:
         fewest, most = self.seat_range
@@ -77,6 +77,18 @@ class Outcome(Struct, frozen=True, omit_defaults=True, gc=False):
     data: Any = None  # of the type that the action `gives`, where it gives one
 
 
+Body = Any
+"""What somebody takes along from one world to another. Opaque to the room; plain values, so that it can be recorded."""
+
+
+class Arrival(Struct, frozen=True, omit_defaults=True):
+    """Somebody who takes a seat while the world runs."""
+
+    name: str
+    seat: SeatId | None = None  # the seat it asked for, if any
+    body: Body = None  # what it brings along
+
+
 class Standing(Struct, frozen=True, omit_defaults=True):
     """One line of the live score board. Public."""
 
@@ -95,7 +107,7 @@ class World:
 
     # -- every world has these ------------------------------------------------------------------
     def reset(self, seed: int, seats: Sequence[Seat]) -> None:
-        """Set the world up anew for these seats."""
+        """Set up a new game for these seats."""
         raise NotImplementedError
 
     def to_move(self) -> Sequence[SeatId]:
@@ -107,12 +119,37 @@ class World:
         raise NotImplementedError
 
     # -- and may have these ---------------------------------------------------------------------
+    @property
+    def pace(self) -> Pace:
+        """How time passes, where that depends on the config. Fixed once the world has been made."""
+        return self.spec.pace
+
+    def actions(self) -> "Sequence[ActionSpec]":
+        """The actions and queries of this world: by default the methods marked ``@action`` and ``@query``.
+
+        A world may compute them from its config. They stay the same as long as the world exists."""
+        return list(declared_actions(self))
+
+    def returns(self) -> Mapping[SeatId, float]:
+        """The total reward of each seat since ``reset``, in any pace. The room reports the differences as rewards,
+        to each seat its own."""
+        return {}
+
+    def arrive(self, arrival: Arrival) -> Seat:
+        """Somebody takes a seat while the world runs, perhaps one that opens for them: the seat, which ``seats_now``
+        then lists. Raise ``GameRejected`` where nobody can."""
+        raise NotImplementedError
+
+    def depart(self, seat: Seat, mode: Literal["left", "removed"]) -> Body:
+        """Somebody leaves its seat: what it takes along."""
+        return None
+
     def seats_now(self) -> Sequence[Seat] | None:
-        """The seats there are, where they come and go; None: those of ``reset``, for good."""
+        """The seats there are, where they open and close during a game; None: those of ``reset``."""
         return None
 
     def is_over(self) -> bool:
-        """Has it come to its end? Where seats come and go, nobody to move need not mean that."""
+        """Is the game over? Where seats open and close, an empty ``to_move`` need not mean that."""
         return not self.to_move()
 
     def scope(self, by: Seat, action: str, args: Mapping[str, Any]) -> str | None:
@@ -124,18 +161,18 @@ class World:
         return ()
 
     def clock(self, paused: bool, speed: str) -> None:
-        """Pace clock: time was stopped, let go, or given another speed; also told after ``reset``."""
+        """Pace clock: the game was paused, resumed or given another speed; also called after ``reset``."""
 
     def resolve(self) -> Sequence[Told]:
-        """Pace rounds: everybody has handed in, or time is up."""
+        """Pace rounds: everybody has submitted, or time is up."""
         return ()
 
     def skip(self, seat: Seat) -> Outcome:
-        """Pace turns: this seat let its time run out; do for it what the rules say."""
+        """Pace turns: this seat ran out of time; do for it what the rules say."""
         raise NotImplementedError
 
     def goals(self, seat: Seat) -> Sequence[Goal]:
-        """What this seat is after."""
+        """What this seat is trying to achieve."""
         return ()
 
     def legal(self, seat: Seat) -> Sequence[Action] | None:
@@ -143,7 +180,7 @@ class World:
         return None
 
     def standings(self) -> Sequence[Standing]:
-        """How everybody stands, best first."""
+        """The score board, best first."""
         return ()
 
     def picture(self, eye: Eye) -> bytes | None:
@@ -155,7 +192,7 @@ class World:
         return self.snapshot()
 
     def load(self, data: bytes) -> None:
-        """Take up a save; where it is none, raise before anything has changed."""
+        """Load a save; raise before anything has changed where the data is not one."""
         self.restore(data)
 
     def snapshot(self) -> bytes:
@@ -169,88 +206,31 @@ class World:
         self.__dict__.update(state)
 
 
-class Ask(Struct, frozen=True):
-    """One question to a world that is elsewhere."""
-
-    name: str
-    args: dict[str, Any] = {}
+def overrides(world: World, method: str) -> bool:
+    """Does this world define the method itself?"""
+    return getattr(type(world), method) is not getattr(World, method)
 
 
-Plan = Generator[Ask, dict[str, Any], Any]
-"""Yields questions, is sent their answers (or has what went wrong raised in it), and returns what came of it."""
+# -- actions and queries ----------------------------------------------------------------------------
+class ActionSpec(Struct, frozen=True, kw_only=True):
+    """An action or a query of a world: what ``World.actions`` lists.
 
-
-class Sent(Struct, frozen=True):
-    """An action that has left for a world elsewhere, until its answer is on record."""
-
-    by: str
-    action: str
-    seat: SeatId | None = None
-    key: str | None = None
-    digest: str = ""
-
-
-class Sight(NamedTuple):
-    """What a look at a world elsewhere brought; ``anew``: it is another world than before, so claims bind again."""
-
-    told: Sequence[Told] = ()
-    anew: bool = False
-
-
-class RemoteWorld(World):
-    """A world that is elsewhere: somebody else's game behind a wire, which answers late and as it likes.
-
-    This is the part of it that a room can hold: what the record told of it, and nothing else. Its commands do
-    not answer, they return a ``Plan``, and the house follows it. The plan of a query ends with the answer, as
-    its eye may have it. The plan of an action asks what must be known first and raises where it may not be
-    done; then the house sends the action on. Its answer comes back through the record, to ``answered``.
+    ``run`` takes the acting seat (an action) or the eye (a query), then the arguments by name. Arguments and
+    description come from its signature and docstring unless ``args`` and ``description`` give them.
     """
 
-    apart: ClassVar[bool] = False
-    """Does each member have a place of its own there? Then actions of several members may be under way at once."""
-    moving: ClassVar[tuple[str, ...]] = ()
-    """Actions after which it is worth looking at once."""
-    way: ClassVar[str] = "start it with the way there"
-    """How a house is told where this world is, for whoever finds it without."""
-
-    about: dict[str, str]  # versions, as the other side tells them
-    reachable: bool
-    under_way: Sent | None  # kept by the room, here, so that it survives with the rest of the state
-
-    def left(self, sent: Sent) -> None:
-        """An action is on its way."""
-        self.under_way = sent
-
-    def came_back(self, by: str | None) -> Sent:
-        """It is answered: the one that was on its way (``by`` says whose, where there may be several)."""
-        sent, self.under_way = self.under_way, None
-        assert sent is not None
-        return sent
-
-    def out(self) -> Sequence[Sent]:
-        """What is on its way now."""
-        return [self.under_way] if self.under_way is not None else []
-
-    def kept(self, sent: Ask, answer: Mapping[str, Any]) -> dict[str, Any]:
-        """What of an answer goes on record: it is what ``answered`` gets, now and in every replay."""
-        return dict(answer)
-
-    def look(self) -> Plan:
-        """Asked for every few seconds: what ``seen`` is to be told, or None where nothing has changed."""
-        raise NotImplementedError
-
-    def seen(self, what: Mapping[str, Any]) -> Sight:
-        """Something has changed over there."""
-        raise NotImplementedError
-
-    def answered(self, sent: Sent, answer: Mapping[str, Any]) -> Outcome:
-        """An action was done over there, and this is the answer."""
-        raise NotImplementedError
-
-
-def overrides(world: World, method: str) -> bool:
-    """Does this world say something of its own here?"""
-    return getattr(type(world), method) is not getattr(World, method)
+    name: str
+    run: Callable[..., Any]
+    changes: bool = True  # an action; False: a query
+    description: str | None = None
+    args: type[Struct] | None = None
+    category: Literal["action", "control", "read", "discovery"] = "action"
+    group: str = "action"
+    needs: tuple[str, ...] = ("act", "act_global")  # capabilities of which one is enough
+    preconditions: tuple[str, ...] = ()
+    needs_seat: bool = True  # False: also somebody without a seat (a god) may do it; ``run`` then gets None
+    raw: bool = False
+    result: Any = None  # the type of ``Outcome.data``, where the action answers with that rather than with a view
 
 
 def action(
@@ -260,18 +240,21 @@ def action(
     category: Literal["action", "control"] = "action",
     needs: str | Sequence[str] = ("act", "act_global"),
     raw: bool = False,
-    gives: type | None = None,
+    gives: Any = None,
     name: str = "",
 ) -> Callable[[Method], Method]:
     """Make a method an action: ``def take(self, by: Seat, n: Annotated[int, Range(1, 3)]) -> Outcome``.
 
-    ``by`` is the acting seat, or None for a god (say ``Seat | None`` to allow that). ``needs`` names the
-    capabilities of which one is enough. A ``raw`` action takes whatever it is handed: its schema is
-    advice, and it answers for itself. ``group`` is the heading it stands under in the action space. An action
-    that ``gives`` a type answers whoever calls it by its name with that (``Outcome.data``), not with a view.
-    ``name``: where the method itself cannot be called that.
+    ``by`` is the acting seat, or None for a god (annotate ``Seat | None`` to allow that). ``needs`` names the
+    capabilities of which one is enough. A ``raw`` action takes any arguments: its schema is only advice, and it
+    validates them itself. ``group`` is its heading in the list of actions. An action that ``gives`` a type answers
+    a call by its own name with that (``Outcome.data``) instead of an observation. ``name``: where the
+    method itself cannot have the name.
     """
-    return _mark("action", preconditions, group, category, needs, raw, gives, name)
+    return _mark(
+        changes=True, preconditions=tuple(preconditions), group=group, category=category, needs=_tuple(needs), raw=raw,
+        result=gives, name=name,
+    )  # fmt: skip
 
 
 def query(
@@ -280,8 +263,8 @@ def query(
     category: Literal["read", "discovery", "control"] = "read",
     name: str = "",
 ) -> Callable[[Method], Method]:
-    """Make a method a question: ``def heaps(self, eye: Eye) -> list[int]``. It changes nothing."""
-    return _mark("query", (), "query", category, needs, False, None, name)
+    """Make a method a query: ``def heaps(self, eye: Eye) -> list[int]``. It changes nothing."""
+    return _mark(changes=False, group="query", category=category, needs=_tuple(needs), name=name)
 
 
 def Range(lo: int | None = None, hi: int | None = None, doc: str | None = None) -> Meta:  # noqa: N802 - reads as a type
@@ -289,34 +272,31 @@ def Range(lo: int | None = None, hi: int | None = None, doc: str | None = None) 
     return Meta(ge=lo, le=hi, description=doc)
 
 
-class Mark(Struct, frozen=True):
-    """What ``@action`` and ``@query`` leave on a method; the room's command table reads it."""
+def declared_actions(world: World) -> Iterator[ActionSpec]:
+    """The methods of a world that are marked as actions and queries, in the order they are written."""
+    seen: set[str] = set()
+    for cls in type(world).__mro__:
+        for attribute, method in vars(cls).items():
+            mark = getattr(method, "__cohabit__", None)
+            if mark is None or attribute in seen:
+                continue
+            seen.add(attribute)
+            hints = get_type_hints(method)
+            actor = next(iter(list(signature(method).parameters)[1:]), "")
+            yield ActionSpec(
+                **{**mark, "name": mark["name"] or attribute},
+                run=getattr(world, attribute),
+                needs_seat=mark["changes"] and hints.get(actor) is Seat,
+            )
 
-    what: Literal["action", "query"]
-    preconditions: tuple[str, ...]
-    group: str
-    category: str
-    needs: tuple[str, ...]
-    raw: bool
-    gives: type | None
-    name: str
 
-
-def _mark(
-    what: Literal["action", "query"],
-    preconditions: Sequence[str],
-    group: str,
-    category: str,
-    needs: str | Sequence[str],
-    raw: bool,
-    gives: type | None,
-    name: str,
-) -> Callable[[Method], Method]:
-    held = (needs,) if isinstance(needs, str) else tuple(needs)
-    mark = Mark(what, tuple(preconditions), group, category, held, raw, gives, name)
-
+def _mark(**options: Any) -> Callable[[Method], Method]:
     def put(method: Method) -> Method:
-        method.__cohabit__ = mark  # type: ignore[attr-defined]  # functions take attributes
+        method.__cohabit__ = options  # type: ignore[attr-defined]  # functions take attributes
         return method
 
     return put
+
+
+def _tuple(needs: str | Sequence[str]) -> tuple[str, ...]:
+    return (needs,) if isinstance(needs, str) else tuple(needs)

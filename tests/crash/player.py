@@ -17,7 +17,7 @@ from pathlib import Path
 import cohabit.house.sqlite as sqlite_store
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
-from cohabit.room.scenario import parse_scenario
+from cohabit.scenario import parse_scenario
 
 ROOMS, PLAYERS = 2, 4
 SEATS = ("red", "blue", "green", "4")

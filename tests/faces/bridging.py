@@ -13,7 +13,7 @@ from msgspec import Struct
 from cohabit.faces.serve import bridge_beside
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
-from cohabit.room.scenario import parse_scenario
+from cohabit.scenario import parse_scenario
 from cohabit.testing.clock import FakeClock
 from cohabit.world import (
     Eye,

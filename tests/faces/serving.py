@@ -12,7 +12,7 @@ import httpx2
 from cohabit.faces.serve import serve
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
-from cohabit.room.scenario import parse_scenario
+from cohabit.scenario import parse_scenario
 from cohabit.testing.clock import FakeClock
 
 WORLDS = Path(__file__).parent.parent / "room" / "worlds.py"

@@ -16,7 +16,7 @@ from cohabit.faces.bridge import HEADER_LIMIT
 from cohabit.faces.serve import bridge_listener, serve
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
-from cohabit.room.scenario import AgentSpec, Scenario
+from cohabit.scenario import AgentSpec, Scenario
 
 from .bridging import SMALL, Bridged, bridged
 from .test_cli_house import cohabit, running

@@ -9,7 +9,7 @@ import pytest
 from cohabit.faces.cli import main
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
-from cohabit.room.scenario import parse_scenario
+from cohabit.scenario import parse_scenario
 
 SCENARIO = json.dumps({
     "world": "nim", "config": {"stones": 7}, "seed": 3,

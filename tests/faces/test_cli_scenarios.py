@@ -8,7 +8,7 @@ from cohabit.agents.registry import BRAINS
 from cohabit.faces.cli.up import plan_for, put_under, world_scenario
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
-from cohabit.room.scenario import presets, read_scenario
+from cohabit.scenario import presets, read_scenario
 
 PLAYER, GOD = "player", "god"
 SEED_PRESETS = {

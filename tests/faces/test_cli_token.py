@@ -8,7 +8,7 @@ from cohabit.errors import Unauthorized
 from cohabit.faces.cli import main
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
-from cohabit.room.scenario import read_scenario
+from cohabit.scenario import read_scenario
 from cohabit.testing.clock import FakeClock
 
 
@@ -29,7 +29,7 @@ def test_a_token_is_printed_once_and_only_its_hash_is_kept(tmp_path: Path, capsy
 
 
 def test_make_prints_a_token_that_an_agents_file_may_hold(capsys: pytest.CaptureFixture[str]) -> None:
-    from cohabit.room.scenario import check_token
+    from cohabit.scenario import check_token
 
     check_token(run(capsys, "make").strip())
 

@@ -16,7 +16,7 @@ from cohabit.faces.python import connect
 from cohabit.faces.serve import serve
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
-from cohabit.room.scenario import AgentSpec, Scenario
+from cohabit.scenario import AgentSpec, Scenario
 
 from .serving import Served, served
 

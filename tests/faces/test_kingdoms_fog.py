@@ -10,7 +10,7 @@ import pytest
 from cohabit.errors import CohabitError
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
-from cohabit.room.scenario import parse_scenario
+from cohabit.scenario import parse_scenario
 from cohabit.testing.clock import FakeClock
 from cohabit.worlds.kingdoms.sight import seen_by
 from cohabit.worlds.kingdoms.world import Kingdoms

@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, Page, WebSocketRoute, expect, sync_play
 from cohabit.faces.app import make_app
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
-from cohabit.room.scenario import AgentSpec, Scenario
+from cohabit.scenario import AgentSpec, Scenario
 
 pytestmark = pytest.mark.browser
 LONG_MS = 600_000

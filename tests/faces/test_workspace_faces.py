@@ -19,7 +19,7 @@ from cohabit.house.settings import Settings
 from cohabit.registry import make_world
 from cohabit.room.record import GENESIS, read_lines
 from cohabit.room.room import Room
-from cohabit.room.scenario import AgentSpec, Scenario
+from cohabit.scenario import AgentSpec, Scenario
 from cohabit.testing.faces import Client
 from cohabit.workspace.offered import OF_A_PERSON, offered
 

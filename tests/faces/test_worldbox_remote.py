@@ -31,7 +31,7 @@ from cohabit.faces.serve import Server
 from cohabit.house.bridge import Bridge
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
-from cohabit.room.scenario import parse_scenario, presets
+from cohabit.scenario import parse_scenario, presets
 from cohabit.testing.clock import FakeClock
 
 GAME = {

@@ -18,7 +18,7 @@ from cohabit.house.store import Store, Write
 from cohabit.registry import make_world
 from cohabit.room.record import GENESIS, read_lines
 from cohabit.room.room import Room
-from cohabit.room.scenario import parse_scenario
+from cohabit.scenario import parse_scenario
 from cohabit.testing.clock import FakeClock
 
 WORLDS = str(Path(__file__).parent.parent / "room" / "worlds.py")

@@ -149,7 +149,7 @@ async def test_a_world_with_a_name_that_the_house_needs_opens_no_room(tmp_path: 
         "    @action()\n    def NAME(self, by: Seat) -> Outcome:\n        '''Not yours.'''\n        return Outcome()\n"
     )
     text = (tmp_path / "rude.py").read_text()
-    from cohabit.room.scenario import AgentSpec, Scenario
+    from cohabit.scenario import AgentSpec, Scenario
 
     async with open_house() as house:
         for name in ("whoami", "events", "join", "invite"):

@@ -204,7 +204,7 @@ async def test_another_version_of_a_world_is_refused_with_both_versions_named(tm
         "class Game(Nim):\n    spec = WorldSpec(name='game', version=VERSION, seats=2, pace='turns', quick=True)\n"
     )
     game.write_text(text.replace("VERSION", "1"))
-    from cohabit.room.scenario import AgentSpec, Scenario
+    from cohabit.scenario import AgentSpec, Scenario
 
     data = tmp_path / "data"
     async with open_house(data) as house:
@@ -229,7 +229,7 @@ async def test_a_world_that_is_gone_or_broken_closes_its_room_only(
 ) -> None:
     game = tmp_path / "game.py"
     game.write_text("from cohabit.worlds.nim import Nim\nclass Game(Nim):\n    pass\n")
-    from cohabit.room.scenario import AgentSpec, Scenario
+    from cohabit.scenario import AgentSpec, Scenario
 
     data = tmp_path / "data"
     async with open_house(data) as house:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cohabit.errors import BadArgs, Busy, CohabitError, Conflict
-from cohabit.room.scenario import AgentSpec, Scenario
+from cohabit.scenario import AgentSpec, Scenario
 
 from .making import ANN, BOB, HOST, OWL, make_room, open_house, player
 from .test_durability import Ear

@@ -14,7 +14,7 @@ from cohabit.house.settings import Settings
 from cohabit.registry import make_world
 from cohabit.room.record import GENESIS, read_lines
 from cohabit.room.room import Room
-from cohabit.room.scenario import parse_scenario
+from cohabit.scenario import parse_scenario
 from cohabit.testing.clock import FakeClock
 
 AGENTS = [

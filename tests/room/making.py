@@ -8,7 +8,8 @@ from typing import Any
 from cohabit.model.record import Entry
 from cohabit.registry import make_world
 from cohabit.room.room import Room
-from cohabit.room.scenario import opening_state, parse_scenario
+from cohabit.room.opening import opening_state
+from cohabit.scenario import parse_scenario
 
 WORLDS = str(Path(__file__).with_name("worlds.py"))
 SECRET = "00112233445566778899aabbccddeeff"

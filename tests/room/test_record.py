@@ -247,7 +247,8 @@ def test_an_action_may_have_the_name_of_something_the_house_does() -> None:
 
 
 def test_a_world_cannot_take_the_name_of_a_command_every_room_has() -> None:
-    from cohabit.room.scenario import opening_state, parse_scenario
+    from cohabit.room.opening import opening_state
+    from cohabit.scenario import parse_scenario
     from cohabit.world import Outcome, Seat, action
     from cohabit.worlds.nim import Nim
 

@@ -7,7 +7,8 @@ import pytest
 from cohabit.errors import BadArgs
 from cohabit.registry import make_world
 from cohabit.room.room import Room
-from cohabit.room.scenario import opening_state, parse_scenario
+from cohabit.room.opening import opening_state
+from cohabit.scenario import parse_scenario
 
 
 def room_with(**keys: object) -> Room:

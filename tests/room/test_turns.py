@@ -180,7 +180,8 @@ def test_who_moves_in_time_is_not_skipped() -> None:
 
 
 def test_a_time_limit_is_refused_for_a_world_that_does_not_say_what_a_skip_is() -> None:
-    from cohabit.room.scenario import opening_state, parse_scenario
+    from cohabit.room.opening import opening_state
+    from cohabit.scenario import parse_scenario
     from cohabit.world import World
     from cohabit.worlds.nim import Nim
 

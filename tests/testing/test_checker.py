@@ -5,7 +5,7 @@ import pytest
 from cohabit.errors import BadArgs
 from cohabit.house.house import House
 from cohabit.registry import known_worlds
-from cohabit.room.scenario import AgentSpec, Scenario
+from cohabit.scenario import AgentSpec, Scenario
 from cohabit.testing.checker import CHECKS, Report, check_world
 
 TALLY = (Path(__file__).parent / "tally.py").read_text()

@@ -2,7 +2,7 @@
 
 from cohabit.registry import make_world
 from cohabit.room.room import Room
-from cohabit.room.scenario import AgentSpec, Scenario
+from cohabit.scenario import AgentSpec, Scenario
 from cohabit.testing.match import Match
 
 

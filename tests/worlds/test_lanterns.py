@@ -7,7 +7,8 @@ from cohabit.agents.registry import make_agent
 from cohabit.errors import CohabitError
 from cohabit.registry import make_world
 from cohabit.room.room import Room
-from cohabit.room.scenario import AgentSpec, Scenario, opening_state
+from cohabit.room.opening import opening_state
+from cohabit.scenario import AgentSpec, Scenario
 from cohabit.world import Eye, GameRejected, OutOfBounds, Seat, UnknownAsset
 from cohabit.worlds.island import LAND, SEA
 from cohabit.worlds.lanterns import CARRY, POUR, TOWER_HOLDS, TOWER_TICKS, Barrel, Lanterns

@@ -16,7 +16,7 @@ from cohabit.registry import find_world, known_worlds
 from cohabit.room.commands import command
 from cohabit.room.common import WaitMs
 from cohabit.room.record import Line
-from cohabit.room.scenario import AgentSpec, Scenario, check_id, presets, read_scenario
+from cohabit.scenario import AgentSpec, Scenario, check_handle, presets, read_scenario
 from cohabit.room.state import Kind
 from cohabit.room.views import FeedItem, feed, seal, unseal
 from cohabit.room.worldbox import versions
@@ -124,7 +124,7 @@ async def create_room(
             ],
         )
         for name in players:
-            check_id(name)
+            check_handle(name)
     if any(a.id == ctx.credential.who for a in plan.agents):
         raise Conflict(f"somebody in it is called {ctx.credential.who!r}, as you are; that would be two of one name")
     plan.agents.append(AgentSpec(id=ctx.credential.who, role="host", kind="human", house=True))

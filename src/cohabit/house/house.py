@@ -34,7 +34,7 @@ from cohabit.room.commands import Command, CommandTable, declared_in
 from cohabit.room.decide import by_grant
 from cohabit.room.record import Line, Snapshot
 from cohabit.room.room import Room
-from cohabit.room.scenario import Scenario, check_scenario, opening_state
+from cohabit.scenario import Scenario, check_scenario, opening_state
 from cohabit.world import RemoteWorld
 
 log = logging.getLogger("cohabit")

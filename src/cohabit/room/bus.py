@@ -13,30 +13,31 @@ REMEMBERED_DROPS = 4096
 
 
 def recipients(state: RoomState, sender: Member, to: str) -> list[str]:
-    """Who gets a message addressed like this, or why nobody may."""
+    """The ids of the members who get a message addressed like this, or the error that says why nobody does."""
     if to == EVERYBODY:
         if Capability.SEND_BROADCAST not in sender.held:
             raise PermissionDenied(
-                f"{sender.id} ({sender.role_name}) lacks send_broadcast; write to one member instead",
+                f"{sender.handle} ({sender.role_name}) lacks send_broadcast; write to one member instead",
                 needs=["send_broadcast"],
             )
         return [m for m in state.members if m != sender.id]
     if Capability.SEND_MESSAGE not in sender.held:
-        raise PermissionDenied(f"{sender.id} ({sender.role_name}) lacks send_message", needs=["send_message"])
+        raise PermissionDenied(f"{sender.handle} ({sender.role_name}) lacks send_message", needs=["send_message"])
     if to.startswith(TEAM):
         team = to.removeprefix(TEAM) or (sender.team or "")
         if team not in state.teams:
             raise BadArgs(f"there is no team {team!r}", did_you_mean=[TEAM + t for t in state.teams])
         if sender.id not in state.teams[team]:
-            raise PermissionDenied(f"{sender.id} is not in team {team!r}")
+            raise PermissionDenied(f"{sender.handle} is not in team {team!r}")
         return [m for m in state.teams[team] if m != sender.id]
-    if to not in state.members:
+    receiver = state.with_handle(to)
+    if receiver is None:
         if Capability.READ_ROSTER not in sender.held:
-            raise BadArgs(f"nobody here is called {to[:80]!r}")
-        known = list(state.members)
-        raise BadArgs(f"nobody here is called {to[:80]!r}; members: {', '.join(known[:50])}",
+            raise BadArgs(f"no member here is called {to[:80]!r}")
+        known = [m.handle for m in state.members.values()]
+        raise BadArgs(f"no member here is called {to[:80]!r}; members: {', '.join(known[:50])}",
                       did_you_mean=nearest(to[:80], known, 3))  # fmt: skip
-    return [to]
+    return [receiver.id]
 
 
 def deliver(state: RoomState, sender: str, to: str, kind: str, content: str, receivers: list[str], at: int) -> int:
@@ -51,7 +52,7 @@ def deliver(state: RoomState, sender: str, to: str, kind: str, content: str, rec
     return state.bus_seq
 
 
-def inbox(state: RoomState, reader: Member, since_seq: int, most: int) -> tuple[list[Message], int]:
+def inbox(state: RoomState, reader: Member, since_seq: int, limit: int) -> tuple[list[Message], int]:
     """The messages after ``since_seq`` that the reader's grant lets it perceive, and how many were lost."""
     box = state.inboxes.get(reader.id)
     if box is None:
@@ -63,4 +64,4 @@ def inbox(state: RoomState, reader: Member, since_seq: int, most: int) -> tuple[
         if m.seq > since_seq and (Capability.RECEIVE_DIRECTED if m.directed else Capability.READ_CHAT) in held
     ]
     lost = len(box.dropped) - bisect_right(box.dropped, since_seq)
-    return fresh[:most], lost
+    return fresh[:limit], lost

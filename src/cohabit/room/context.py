@@ -1,4 +1,4 @@
-"""What a room command is handed: the room, who asks, and when."""
+"""What a room command gets: the room, the member who calls, and the time."""
 
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Context:
-    """``me`` is None for what the house does itself. ``tell`` is how a command lets others know."""
+    """``me`` is None for what the house does itself. ``tell`` is how a command informs others."""
 
     __slots__ = ("at", "me", "room", "told")
 
@@ -27,7 +27,7 @@ class Context:
 
     @property
     def member(self) -> Member:
-        """Who asks, where somebody does."""
+        """The member who calls, where one does."""
         assert self.me is not None
         return self.me
 
@@ -38,5 +38,5 @@ class Context:
         seats: tuple[SeatId, ...] | None = None,
         members: tuple[str, ...] | None = None,
     ) -> None:
-        """Say what happened, to everybody unless seats or members are named."""
+        """Say what happened: to everybody, unless seats or members are named."""
         self.told.append(Told(text, kind, seats, members))

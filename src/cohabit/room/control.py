@@ -1,4 +1,4 @@
-"""Commands over a room's time and life: pause, speed, seats, reset, rematch."""
+"""Commands for the time and the life of a room: pause, speed, seats, reset, rematch, archive."""
 
 from typing import Annotated
 
@@ -10,23 +10,21 @@ from cohabit.model.suggest import nearest
 from cohabit.room import turns
 from cohabit.room.commands import command
 from cohabit.room.context import Context
+from cohabit.room.remote import RemoteWorld
+from cohabit.room.state import Member
 from cohabit.room.system import begin_again, next_seed
-from cohabit.world import RemoteWorld, World
+from cohabit.scenario import parse_seed
+from cohabit.world import Arrival, World
 
 C = Capability
-SPEEDS = {
-    "slow_mo": 500, "x1": 1000, "x2": 2000, "x3": 3000, "x4": 4000, "x5": 5000, "x10": 10_000, "x15": 15_000,
-    "x20": 20_000, "x40": 20_000,
-}  # fmt: skip
-"""Speed ids and their multipliers in thousandths. x40 runs like x20, as in the game whose ids these are."""
 
 
-def _runs_by_itself(world: World) -> bool:
-    return world.spec.pace == "clock"
+def _has_clock(world: World) -> bool:
+    return world.pace == "clock"
 
 
-def _is_here(world: World) -> bool:
-    """A world elsewhere does not start over because a room wants it to."""
+def _is_local(world: World) -> bool:
+    """A remote world does not start over because a room wants it to."""
     return not isinstance(world, RemoteWorld)
 
 
@@ -35,24 +33,24 @@ class Paused(Struct):
     paused: bool
 
 
-@command(category="control", needs=C.ADVANCE_TIME, records=True, only_if=_runs_by_itself)
+@command(category="control", needs=C.ADVANCE_TIME, records=True, only_if=_has_clock)
 def pause(ctx: Context) -> Paused:
-    """Stop the world's time. If you then leave, time goes on by itself after a while."""
+    """Pause the world. If you then leave, it resumes by itself after a while."""
     state, was = ctx.state, ctx.state.paused
     if not was:
         state.paused_at = ctx.at
     state.paused, state.paused_by, state.pause_until = True, ctx.member.id, None
-    turns.clock_changed(ctx)
-    ctx.tell(f"{ctx.member.id} paused", "turn")
+    turns.clock_changed(ctx.room)
+    ctx.tell(f"{ctx.member.handle} paused the game", "turn")
     return Paused(was, True)
 
 
-@command(category="control", needs=C.ADVANCE_TIME, records=True, only_if=_runs_by_itself)
+@command(category="control", needs=C.ADVANCE_TIME, records=True, only_if=_has_clock)
 def resume(ctx: Context) -> Paused:
-    """Let the world's time go on."""
+    """Resume the world after a pause."""
     was = ctx.state.paused
-    turns.go_on(ctx)
-    ctx.tell(f"{ctx.member.id} let time go on", "turn")
+    turns.resume(ctx.room, ctx.at)
+    ctx.tell(f"{ctx.member.handle} resumed the game", "turn")
     return Paused(was, False)
 
 
@@ -62,20 +60,21 @@ class SpeedSet(Struct):
     previous: str
 
 
-@command(category="control", needs=C.ADVANCE_TIME, records=True, only_if=_runs_by_itself)
+@command(category="control", needs=C.ADVANCE_TIME, records=True, only_if=_has_clock)
 def set_speed(
     ctx: Context, speed_id: Annotated[str, Meta(description="one of the ids of list_speeds, such as x5")]
 ) -> SpeedSet:
     """Set how fast the world's time runs."""
-    if speed_id not in SPEEDS:
+    speeds = ctx.room.extension.speeds
+    if speed_id not in speeds:
         raise UnknownAsset(
-            f"there is no speed {speed_id[:40]!r}; there are {', '.join(SPEEDS)}",
-            did_you_mean=nearest(speed_id[:40], list(SPEEDS)),
+            f"there is no speed {speed_id[:40]!r}; there are {', '.join(speeds)}",
+            did_you_mean=nearest(speed_id[:40], list(speeds)),
         )
     previous, ctx.state.speed = ctx.state.speed, speed_id
-    turns.clock_changed(ctx)
-    ctx.tell(f"{ctx.member.id} set the speed to {speed_id}", "turn")
-    return SpeedSet(speed_id, SPEEDS[speed_id] / 1000, previous)
+    turns.clock_changed(ctx.room)
+    ctx.tell(f"{ctx.member.handle} set the speed to {speed_id}", "turn")
+    return SpeedSet(speed_id, speeds[speed_id] / 1000, previous)
 
 
 class Speed(Struct):
@@ -89,10 +88,11 @@ class Speeds(Struct):
     current: str
 
 
-@command(category="discovery", only_if=_runs_by_itself)
+@command(category="discovery", only_if=_has_clock)
 def list_speeds(ctx: Context) -> Speeds:
     """The speeds that set_speed takes, and the current one."""
-    return Speeds([Speed(i, m / 1000) for i, m in SPEEDS.items()], len(SPEEDS), ctx.state.speed)
+    speeds = ctx.room.extension.speeds
+    return Speeds([Speed(i, m / 1000) for i, m in speeds.items()], len(speeds), ctx.state.speed)
 
 
 class Seated(Struct):
@@ -100,62 +100,112 @@ class Seated(Struct):
 
 
 @command(category="meta", needs=C.ACT, records=True)
-def sit(ctx: Context, seat: Annotated[str, Meta(description="the id of a free seat")]) -> Seated:
-    """Take a free seat. A seat that a credential claims is kept for it."""
+def sit(
+    ctx: Context,
+    seat: Annotated[str | None, Meta(description="the id of a free seat; left out: any that is free")] = None,
+) -> Seated:
+    """Take a free seat; where the world lets players arrive, one may open for you.
+
+    In a world that hides things from its players you keep your seat until the game is over.
+    """
     state, me = ctx.state, ctx.member
     if me.claim is not None:
         raise PermissionDenied(f"your credential claims {me.claim}; you cannot take another seat")
-    if all(s.id != seat for s in state.seats):
+    if me.seat is not None and me.seat in ctx.room.seats and seat in (None, me.seat):
+        return Seated(me.seat)
+    before = state.played.get(me.identity or me.id)
+    if seat is None and before is not None and before in ctx.room.seats:
+        seat = before
+    _keep_to_one_seat(ctx, me, seat)
+    if ctx.room.has_arrivals:
+        taken = _arrive(ctx, me, seat)
+    else:
+        taken = _free_seat(ctx, seat)
+    me.seat = taken
+    if not ctx.room.world.spec.open_information:
+        state.played[me.identity or me.id] = taken
+    ctx.tell(f"{me.handle} takes seat {taken}", "roster")
+    return Seated(taken)
+
+
+def _keep_to_one_seat(ctx: Context, me: Member, seat: str | None) -> None:
+    """A member who has seen the secrets of one seat must not act from another in the same game."""
+    before = ctx.state.played.get(me.identity or me.id)
+    if before is not None and seat != before:
+        raise GameRejected(
+            f"you have played seat {before} in this game and know what it knows; you can change seats in the next game"
+        )
+
+
+def _free_seat(ctx: Context, seat: str | None) -> str:
+    state = ctx.state
+    holders = {m.seat: m.handle for m in state.members.values() if m.seat is not None}
+    if seat is None:
+        free = next((s.id for s in state.seats if s.id not in holders), None)
+        if free is None:
+            raise Conflict("every seat is taken")
+        return free
+    if seat not in ctx.room.seats:
         known = [s.id for s in state.seats]
         raise UnknownAsset(f"there is no seat {seat[:40]!r}", did_you_mean=nearest(seat[:40], known, 3))
-    holder = next((m.id for m in state.members.values() if m.seat == seat), None)
-    if holder not in (None, me.id):
-        raise Conflict(f"seat {seat} is taken by {holder}")
-    me.seat = seat
-    ctx.tell(f"{me.id} sits down at {seat}", "roster")
-    return Seated(seat)
+    if seat in holders:
+        raise Conflict(f"seat {seat} is taken by {holders[seat]}")
+    return seat
+
+
+def _arrive(ctx: Context, me: Member, seat: str | None) -> str:
+    if me.seat is not None:
+        raise Conflict(f"you have seat {me.seat}; leave it first (stand_up)")
+    if seat is not None and seat in ctx.room.seats:  # it is there already, and perhaps free
+        return _free_seat(ctx, seat)
+    opened = ctx.room.world.arrive(Arrival(me.name or me.handle, seat))
+    seats = ctx.room.obliged(ctx.room.world.seats_now)
+    if seats is None or all(s.id != opened.id for s in seats):
+        raise RuntimeError(f"arrive() opened seat {opened.id!r}, and seats_now() does not list it")
+    turns.bind(ctx.room, seats)
+    return _free_seat(ctx, opened.id)
 
 
 @command(category="meta", records=True)
 def stand_up(ctx: Context) -> Seated:
-    """Leave your seat, so that somebody else can take it."""
+    """Leave your seat, so that another member can take it."""
     me = ctx.member
     if me.claim is not None:
         raise PermissionDenied(f"your credential claims {me.claim}; that seat stays yours")
     if me.seat is None:
-        raise GameRejected("you hold no seat")
-    ctx.tell(f"{me.id} leaves seat {me.seat}", "roster")
-    me.seat = None
-    turns.bind(ctx.room, ctx.state.seats)
+        raise GameRejected("you have no seat")
+    ctx.tell(f"{me.handle} leaves seat {me.seat}", "roster")
+    turns.leave_seat(ctx.room, me, "left")
     return Seated(None)
 
 
-class Begun(Struct):
+class Begun(Struct, omit_defaults=True):
     game: int
-    seed: int
+    seed: str | None = None  # told only to those who may see everything: it gives away what is hidden
 
 
-@command(category="control", needs=C.CONTROL_WORLD, records=True, ungated=True, only_if=_is_here)
+@command(category="control", needs=C.CONTROL_WORLD, records=True, ungated=True, only_if=_is_local)
 def reset(
     ctx: Context,
     seed: Annotated[
-        Annotated[int, Meta(ge=0, le=2**63 - 1)] | None, Meta(description="another seed; left out: the same again")
+        int | str | None,
+        Meta(description="another seed: a whole number, or up to 32 hexadecimal digits as text; left out: the same"),
     ] = None,
 ) -> Begun:
-    """Start the world over, from the same seed unless you give another. The record goes on."""
-    return _begin_again(ctx, ctx.state.seed if seed is None else seed, "reset the world")
+    """Start the world over, from the same seed unless you give another. The record continues."""
+    return _begin_again(ctx, ctx.state.seed if seed is None else parse_seed(seed), "reset the world")
 
 
-@command(category="control", needs=C.CONTROL_WORLD, records=True, ungated=True, only_if=_is_here)
+@command(category="control", needs=C.CONTROL_WORLD, records=True, ungated=True, only_if=_is_local)
 def rematch(ctx: Context) -> Begun:
     """Play again with a new seed, drawn from the last one."""
-    return _begin_again(ctx, next_seed(ctx), "called a rematch")
+    return _begin_again(ctx, next_seed(ctx), "started a rematch")
 
 
-def _begin_again(ctx: Context, seed: int, words: str) -> Begun:
+def _begin_again(ctx: Context, seed: str, words: str) -> Begun:
     begin_again(ctx, seed)
-    ctx.tell(f"{ctx.member.id} {words}: game {ctx.state.games}", "turn")
-    return Begun(ctx.state.games, seed)
+    ctx.tell(f"{ctx.member.handle} {words}: game {ctx.state.games}", "turn")
+    return Begun(ctx.state.games, seed if C.READ_ALL in ctx.member.held else None)
 
 
 class Archived(Struct):
@@ -164,7 +214,7 @@ class Archived(Struct):
 
 @command(category="control", needs=C.CONTROL_WORLD, records=True, ungated=True)
 def archive(ctx: Context) -> Archived:
-    """Close the room for good: it can still be read, watched and replayed, not changed."""
+    """Close the room permanently: it can still be read, watched and replayed, not changed."""
     ctx.state.archived = True
-    ctx.tell(f"{ctx.member.id} archived this room")
+    ctx.tell(f"{ctx.member.handle} archived this room")
     return Archived(True)

@@ -1,18 +1,23 @@
-"""May this member do that? A yes or a no with a reason, and nothing else.
+"""May this be done? A yes, or a refusal with its code and reason.
 
-The same function serves the call path, the tool lists and anybody who asks "why not?". It changes
-nothing, logs nothing and reads no clock.
+One function for commands of rooms and of the house alike: credential, membership, grant, archive, seat, turn,
+budget, in this order. It changes nothing, logs nothing and reads no clock. Calls, tool lists and the audit use it.
 """
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Hashable, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from cohabit.errors import CohabitError, by_code
 from cohabit.model.grant import Capability
+from cohabit.model.identity import Credential
 from cohabit.model.seat import SeatId
 from cohabit.room.commands import Command
-from cohabit.room.state import Member, RoomState
+from cohabit.room.state import Member, RoomState, handle_of
+
+if TYPE_CHECKING:
+    from cohabit.room.room import Room
 
 
 class Decision(Struct, frozen=True, gc=False):
@@ -29,8 +34,83 @@ class Decision(Struct, frozen=True, gc=False):
 YES = Decision()
 
 
+class Budget:
+    """How many calls each caller may make in one second. ``spend`` counts; deciding only looks."""
+
+    def __init__(self, per_second: int) -> None:
+        self.per_second = per_second
+        self._second = -1
+        self._spent: dict[Hashable, int] = {}
+
+    def spend(self, caller: Hashable, at: int) -> None:
+        """Count one more call."""
+        if at // 1000 != self._second:
+            self._second = at // 1000
+            self._spent = {}
+        self._spent[caller] = self._spent.get(caller, 0) + 1
+
+    def is_spent(self, caller: Hashable, at: int) -> bool:
+        """Has the caller made more calls in this second than it may?"""
+        return self._spent.get(caller, 0) > self.per_second and at // 1000 == self._second
+
+    @property
+    def refusal(self) -> Decision:
+        return Decision("BUSY", f"more than {self.per_second} calls in one second; wait a second")
+
+
+def decide(
+    command: Command,
+    member: Member | None,
+    room: "Room | None",
+    at: int,
+    *,
+    credential: Credential | None = None,
+    host: bool = False,
+    via: str | None = None,
+    budget: Budget | None = None,
+) -> Decision:
+    """May the caller do this now?
+
+    ``member``: the caller in ``room``, where it is a member. ``host``: it is a host of the house. ``via``: the stand-in
+    that acts for the member. ``budget``: of a caller of house commands; a room has its own.
+    """
+    if credential is not None:
+        if credential.revoked:
+            return Decision("UNAUTHORIZED", "this token was revoked; ask your host for a new one")
+        if credential.expires_at is not None and at >= credential.expires_at:
+            return Decision("UNAUTHORIZED", "this token has expired; ask your host for a new one")
+    if command.host_only and not host:
+        return Decision("PERMISSION_DENIED", f"only a host of this house can use {command.name}; ask for a host token")
+    if member is not None:
+        decision = by_grant(member, command)
+        if decision.code:
+            return decision
+    if room is not None:
+        if command.records and room.state.archived and not command.when_archived:
+            return Decision("DISABLED", "this room is archived; it can be read, not changed")
+        if command.acts and member is not None:
+            decision = _by_seat_and_turn(command, member, room, via)
+            if decision.code:
+                return decision
+        if member is not None and room.budget.is_spent(member.id, at):
+            return room.budget.refusal
+    if budget is not None and credential is not None and budget.is_spent(credential.hash, at):
+        return budget.refusal
+    return YES
+
+
+def _by_seat_and_turn(command: Command, member: Member, room: "Room", via: str | None) -> Decision:
+    if via is not None and not member.played_by_bot:
+        return Decision("PERMISSION_DENIED", f"{member.handle} plays its own seat again")
+    decision = by_seat(member, command, room.seats)
+    if decision.code:
+        return decision
+    to_move = room.to_move() if command.where == "world" else None
+    return by_turn(room.state, member, command, to_move, room.pace == "turns", not to_move and room.is_over())
+
+
 def refusal(decision: Decision) -> CohabitError:
-    """A no, as the error it is on the wire."""
+    """A refusal as the error it is on the wire."""
     details = {"needs": list(decision.needs)} if decision.needs else {}
     return by_code({"code": decision.code, "message": decision.reason, **details})
 
@@ -46,7 +126,7 @@ def by_grant(member: Member, command: Command) -> Decision:
     wanted = " or ".join(command.needs)
     return Decision(
         "PERMISSION_DENIED",
-        f"{member.id} ({member.role_name}) lacks {wanted}, which {command.name} needs. A host can grant it.",
+        f"{member.handle} ({member.role_name}) lacks {wanted}, which {command.name} needs. A host can grant it.",
         command.needs,
     )
 
@@ -61,38 +141,40 @@ def by_turn(
 ) -> Decision:
     """Is it this member's turn, where turns matter?
 
-    ``to_move``: whom the world waits for (None: not asked); ``ordered``: does the world itself keep order?
-    ``over``: nobody is waited for because the game has ended.
+    ``to_move``: the seats that the world waits for (None: not asked); ``ordered``: does the world itself keep order?
+    ``over``: it waits for nobody because the game has ended.
     """
     if not command.gated or Capability.ACT_GLOBAL in member.held:
         return YES
     if state.turn_based and state.turn_order:
         current = state.turn_order[state.turn_index]
         if current != member.id:
-            return Decision("TURN_NOT_YOURS", f"it is {current}'s turn; wait for yours (turn {turn_words(state)})")
+            return Decision(
+                "TURN_NOT_YOURS", f"it is {handle_of(current)}'s turn; wait for yours (turn order: {turn_order(state)})"
+            )
     if to_move is not None and command.category == "action":
         if over:
-            return Decision("GAME_REJECTED", "this game is over; somebody with control_world can start a rematch")
+            return Decision("GAME_REJECTED", "this game is over; a member with control_world can start a rematch")
         if ordered and member.seat not in to_move:
-            return Decision("TURN_NOT_YOURS", f"it is not your turn: {', '.join(names(state, to_move))} to move")
+            return Decision("TURN_NOT_YOURS", f"it is not your turn: {', '.join(movers(state, to_move))} to move")
     return YES
 
 
 def by_seat(member: Member, command: Command, seats: Container[SeatId]) -> Decision:
-    """An action that is done by a seat needs one that is there; ``act`` gives nothing without."""
-    if member.seat in seats or command.where != "world" or not command.records:
+    """An action that is done by a seat needs one that exists; ``act`` gives nothing without."""
+    if member.seat in seats or not command.in_world:
         return YES
     if command.needs_seat or not any(n in member.held for n in command.needs if n != Capability.ACT):
-        return Decision("PERMISSION_DENIED", f"{command.name} is done from a seat, and {member.id} holds none")
+        return Decision("PERMISSION_DENIED", f"{command.name} is done from a seat, and {member.handle} has none")
     return YES
 
 
-def names(state: RoomState, seats: Sequence[SeatId]) -> list[str]:
-    """The members who hold these seats; a seat nobody holds by its own name."""
-    held = {m.seat: m.id for m in state.members.values() if m.seat is not None}
+def movers(state: RoomState, seats: Sequence[SeatId]) -> list[str]:
+    """The handles of the members on these seats; for an empty seat its own name."""
+    held = {m.seat: m.handle for m in state.members.values() if m.seat is not None}
     named = {s.id: s.name or s.id for s in state.seats}
     return [held.get(seat) or named.get(seat, seat) for seat in seats]
 
 
-def turn_words(state: RoomState) -> str:
-    return " → ".join(state.turn_order)
+def turn_order(state: RoomState) -> str:
+    return " → ".join(map(handle_of, state.turn_order))

@@ -1,23 +1,31 @@
-"""Commands for whoever hosts a room: members, grants, the audit."""
+"""Commands for the hosts of a room: members, grants, the audit.
 
+Nobody can give what they do not hold. A host may also give what is bound to a seat (``read_own`` and ``act``): that
+says who plays, and shows the host nothing.
+"""
+
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from cohabit.errors import BadArgs, Conflict, PermissionDenied, UnknownAsset
-from cohabit.model.grant import ROLES, Capability, Grant, capabilities, role_named
+from cohabit.errors import Conflict, PermissionDenied, UnknownAsset
+from cohabit.model.grant import EVERYTHING, ROLES, SEAT_BOUND, Capability, Layer, capabilities, in_order, role_named
+from cohabit.model.identity import Kind
 from cohabit.model.suggest import nearest
-from cohabit.room import turns
+from cohabit.room import membership
 from cohabit.room.audit import Refusal
-from cohabit.room.commands import command
+from cohabit.room.commands import Resource, command
 from cohabit.room.common import grant_wire
 from cohabit.room.context import Context
-from cohabit.room.scenario import check_claim, check_id
-from cohabit.room.state import Kind, Member
+from cohabit.room.state import Member
+from cohabit.room.views import ACCOUNT
+from cohabit.scenario import check_handle
 
 C = Capability
-MemberId = Annotated[str, Meta(description="the member's id")]
-Names = Annotated[list[str], Meta(description="capabilities, in either family's names")]
+Handle = Annotated[str, Meta(description="the member's handle")]
+Names = Annotated[list[str], Meta(description="capabilities, by our names or by those of a protocol")]
+ExpiresIn = Annotated[Annotated[int, Meta(ge=1, le=10**9)] | None, Meta(description="expires after this many seconds")]
 
 
 class Granted(Struct):
@@ -25,96 +33,126 @@ class Granted(Struct):
     grant: dict[str, Any]
 
 
-def _other(ctx: Context, name: str) -> Member:
-    members = ctx.state.members
-    if name not in members:
-        raise UnknownAsset(f"nobody here is called {name[:80]!r}", did_you_mean=nearest(name[:80], list(members), 3))
-    return members[name]
+def grantable(giver: Member) -> frozenset[Capability]:
+    """What a member who manages members can give to others."""
+    return giver.held | SEAT_BOUND
 
 
-def _put(ctx: Context, who: Member, grant: Grant | None, words: str) -> Granted:
-    if who.id == ctx.member.id and grant is not None and C.MANAGE_MEMBERS not in grant.may:
-        raise Conflict("that would take the right to manage members from yourself; let another host do it")
-    beyond = sorted(set(grant.may) - who.held) if grant is not None and who.id == ctx.member.id else []
+def check_grantable(giver: Member, given: Iterable[Capability], to: str) -> None:
+    """Refuse to give what the giver does not hold."""
+    beyond = in_order(frozenset(given) - grantable(giver))
     if beyond:
-        raise PermissionDenied(f"you cannot give yourself what you do not hold: {', '.join(beyond)}")
-    if grant is not None and grant.through is not None and grant.through not in ctx.room.seats:
+        raise PermissionDenied(
+            f"you cannot give {to} what you do not hold: {', '.join(beyond)}. A member who holds it can",
+            needs=list(beyond),
+        )
+
+
+def other(ctx: Context, handle: str) -> Member:
+    """The member with this handle."""
+    member = ctx.state.with_handle(handle)
+    if member is None:
+        known = [m.handle for m in ctx.state.members.values()]
+        raise UnknownAsset(f"no member is called {handle[:80]!r}", did_you_mean=nearest(handle[:80], known, 3))
+    return member
+
+
+def _change(ctx: Context, member: Member, layers: list[Layer], words: str, through: str | None = None) -> Granted:
+    """Give a member these layers in place of its own, if that gives nothing the caller does not hold."""
+    me = ctx.member
+    before, old_layers, old_through = member.held, member.layers, member.through
+    member.layers, member.through = layers, through
+    try:
+        _check_change(ctx, member, before, old_through)
+    except Exception:
+        member.layers, member.through = old_layers, old_through
+        raise
+    ctx.tell(f"{me.handle} {words} for {member.handle}", "roster")
+    if through is not None and through != old_through:
+        players = tuple(m.id for m in ctx.state.members.values() if m.seat == through)
+        if players:
+            ctx.tell(f"{me.handle} lets {member.handle} see what your seat sees", ACCOUNT, members=players)
+    return Granted(member.handle, grant_wire(member))
+
+
+def _check_change(ctx: Context, member: Member, before: frozenset[Capability], old_through: str | None) -> None:
+    me = ctx.member
+    gained = member.held - before
+    if member.id == me.id:
+        if C.MANAGE_MEMBERS not in member.held:
+            raise Conflict("that would take the right to manage members from yourself; another host can do it")
+        if gained:
+            raise PermissionDenied(f"you cannot give yourself what you do not hold: {', '.join(in_order(gained))}")
+        if member.through not in (None, old_through):
+            raise PermissionDenied("you cannot look through another member's seat by your own decision")
+    check_grantable(me, gained, member.handle)
+    if member.through is not None and member.through not in ctx.room.seats:
         known = list(ctx.room.seats)
-        raise UnknownAsset(f"there is no seat {grant.through[:40]!r}", did_you_mean=nearest(grant.through, known, 3))
-    who.override, who.lent, who.before = grant, False, None
-    ctx.tell(f"{ctx.member.id} {words} for {who.id}", "roster")
-    return Granted(who.id, grant_wire(who))
+        raise UnknownAsset(f"there is no seat {member.through[:40]!r}", did_you_mean=nearest(member.through, known, 3))
 
 
 def _expiry(ctx: Context, expires_in_s: int | None) -> int | None:
     return None if expires_in_s is None else ctx.at + expires_in_s * 1000
 
 
-ExpiresIn = Annotated[Annotated[int, Meta(ge=1, le=10**9)] | None, Meta(description="runs out after so many seconds")]
-
-
 @command(category="host", needs=C.MANAGE_MEMBERS, records=True)
 def grant(
     ctx: Context,
-    member: MemberId,
+    member: Handle,
     may: Names,
     through: Annotated[str | None, Meta(description="look through this seat (a kibitzer)")] = None,
     expires_in_s: ExpiresIn = None,
 ) -> Granted:
-    """Set exactly what a member may perceive and do, in place of its role."""
-    return _put(ctx, _other(ctx, member), Grant.of(may, through, _expiry(ctx, expires_in_s)), "set the grant")
+    """Set exactly what a member may perceive and do, in place of its role. When that expires, it holds nothing."""
+    given, ends = in_order(capabilities(may)), _expiry(ctx, expires_in_s)
+    layers = [Layer("addition", given), Layer("limit", given, ends)]
+    return _change(ctx, other(ctx, member), layers, "set the grant", through)
 
 
 @command(category="host", needs=C.MANAGE_MEMBERS, records=True)
-def widen(ctx: Context, member: MemberId, may: Names, expires_in_s: ExpiresIn = None) -> Granted:
-    """Give a member more on top of what it holds; with `expires_in_s` only lent: then it holds what it held."""
-    who, given = _other(ctx, member), capabilities(may)
-    lent, before = who.lent or expires_in_s is not None, who.before if who.lent else who.override
-    if who.lent and expires_in_s is None:  # what is given for good stays when the loan goes
-        before = Grant.of([*_without_loan(who), *given], _through(who))
-    more = Grant.of([*who.held, *given], _through(who), _expiry(ctx, expires_in_s) or _ends(who))
-    granted = _put(ctx, who, more, f"allowed {', '.join(may)}")
-    who.lent, who.before = (True, before) if lent else (False, None)
-    return granted
+def widen(ctx: Context, member: Handle, may: Names, expires_in_s: ExpiresIn = None) -> Granted:
+    """Give a member more than it holds; with `expires_in_s` as a loan, after which it holds what it held before."""
+    who, given = other(ctx, member), capabilities(may)
+    layers = list(who.layers)
+    if expires_in_s is not None:
+        layers.append(Layer("addition", in_order(given), _expiry(ctx, expires_in_s), lifts=True))
+    else:
+        layers = [
+            Layer("limit", in_order({*layer.may, *given}), layer.expires_at) if layer.kind == "limit" else layer
+            for layer in layers
+        ]
+        layers.append(Layer("addition", in_order(given)))
+    return _change(ctx, who, _merged(layers), f"allowed {', '.join(may)}", who.through)
 
 
 @command(category="host", needs=C.MANAGE_MEMBERS, records=True)
-def narrow(ctx: Context, member: MemberId, may: Names) -> Granted:
-    """Take something away from what a member holds."""
-    who, taken = _other(ctx, member), capabilities(may)
-    lent, before = who.lent, Grant.of(sorted(_without_loan(who) - taken), _through(who))
-    left = Grant.of(sorted(who.held - taken), _through(who), _ends(who))
-    granted = _put(ctx, who, left, f"took away {', '.join(may)}")
-    if lent:  # it does not come back with the end of the loan
-        who.lent, who.before = True, before
-    return granted
+def narrow(ctx: Context, member: Handle, may: Names) -> Granted:
+    """Take something away from what a member holds, also from what was lent to it."""
+    who, taken = other(ctx, member), capabilities(may)
+    layers = [layer.without(taken) for layer in who.layers]
+    if all(layer.kind != "limit" for layer in layers):
+        layers.append(Layer("limit", in_order(EVERYTHING - taken)))
+    return _change(ctx, who, _merged(layers), f"took away {', '.join(may)}", who.through)
 
 
 @command(category="host", needs=C.MANAGE_MEMBERS, records=True)
-def revoke(ctx: Context, member: MemberId) -> Granted:
+def revoke(ctx: Context, member: Handle) -> Granted:
     """Take everything from a member: it may ask who it is, and nothing else."""
-    return _put(ctx, _other(ctx, member), Grant(), "revoked everything")
+    return _change(ctx, other(ctx, member), [Layer("limit")], "revoked everything")
 
 
 @command(category="host", needs=C.MANAGE_MEMBERS, records=True)
-def clear_grant(ctx: Context, member: MemberId) -> Granted:
-    """Drop the override: the member holds what its role gives again."""
-    return _put(ctx, _other(ctx, member), None, "cleared the override")
+def clear_grant(ctx: Context, member: Handle) -> Granted:
+    """Drop every layer: the member holds what its role gives again."""
+    return _change(ctx, other(ctx, member), [], "cleared the grant")
 
 
-def _without_loan(who: Member) -> frozenset[Capability]:
-    """What a member will hold when what was lent to it is gone."""
-    if not who.lent:
-        return who.held
-    return frozenset(who.before.may) if who.before is not None else ROLES[who.role_name]
-
-
-def _through(who: Member) -> str | None:
-    return who.override.through if who.override else None
-
-
-def _ends(who: Member) -> int | None:
-    return who.override.expires_at if who.override and who.override.may else None  # one that ran out has no end
+def _merged(layers: list[Layer]) -> list[Layer]:
+    """Without additions that give nothing, and with the permanent ones as one, so that the list stays short."""
+    lasting = [layer for layer in layers if layer.kind == "addition" and layer.expires_at is None]
+    rest = [layer for layer in layers if layer not in lasting and (layer.kind == "limit" or layer.may)]
+    given = in_order(c for layer in lasting for c in layer.may)
+    return [Layer("addition", given), *rest] if given else rest
 
 
 class Joined(Struct):
@@ -123,10 +161,20 @@ class Joined(Struct):
     seat: str | None
 
 
+def check_invitation(ctx: Context, handle: str, role: str | None, claim: str | None, team: str | None) -> str | None:
+    """Can the caller admit somebody like this? The role, aliases resolved."""
+    check_handle(handle)
+    membership.check_admission(ctx, claim, team)
+    named = role_named(role) if role is not None else None
+    if named is not None:
+        check_grantable(ctx.member, ROLES[named], handle)
+    return named
+
+
 @command(category="host", needs=C.MANAGE_MEMBERS, records=True)
 def add_member(
     ctx: Context,
-    id: Annotated[str, Meta(description="a name nobody here has")],  # noqa: A002 - the wire's name
+    id: Annotated[str, Meta(description="a handle that no member here has")],  # noqa: A002 - the wire's name
     kind: Kind = "agent",
     role: Annotated[str | None, Meta(description="left out: watch-only for agents, full for people")] = None,
     claim: Annotated[str | None, Meta(description="auto:N or id:X")] = None,
@@ -134,28 +182,10 @@ def add_member(
     stand_in: Annotated[str | None, Meta(description="the brain that plays while this player is away")] = None,
     backend: Annotated[Annotated[str, Meta(max_length=80)] | None, Meta(description="the model it uses")] = None,
 ) -> Joined:
-    """Add a member. (The house's `invite` does this and makes a credential too.)"""
-    state = ctx.state
-    check_id(id)
-    if id in state.members:
-        raise Conflict(f"there is a member called {id!r} already")
-    named = role_named(role) if role is not None else None
-    if named is not None and not ROLES[named] <= ctx.member.held | ROLES["human"]:
-        beyond = sorted(ROLES[named] - ctx.member.held - ROLES["human"])
-        raise PermissionDenied(f"you cannot give what you do not hold: {', '.join(beyond)}")
-    if claim is not None:
-        check_claim(claim)
-        if any(m.claim == claim for m in state.members.values()):
-            raise Conflict(f"somebody claims {claim} already")
-    if team is not None:
-        if team not in state.teams:
-            raise BadArgs(f"there is no team {team!r}", did_you_mean=list(state.teams))
-        state.teams[team].append(id)
-    made = Member(id, kind, named, claim, team=team, stand_in=stand_in, backend=backend, away_since=ctx.at)
-    state.members[id] = made
-    turns.bind(ctx.room, state.seats)
-    ctx.tell(f"{id} joined as {state.members[id].role_name}", "roster")
-    return Joined(id, state.members[id].role_name, state.members[id].seat)
+    """Add a member without a credential, such as a built-in player. `invite` is for everybody else."""
+    named = check_invitation(ctx, id, role, claim, team)
+    made = membership.add_member(ctx, id, kind, role=named, claim=claim, team=team, stand_in=stand_in, backend=backend)
+    return Joined(made.handle, made.role_name, made.seat)
 
 
 class Removed(Struct):
@@ -163,36 +193,14 @@ class Removed(Struct):
 
 
 @command(category="host", needs=C.MANAGE_MEMBERS, records=True)
-def remove_member(ctx: Context, member: MemberId) -> Removed:
-    """Show somebody the door: its membership and its seat are gone."""
-    who = _other(ctx, member)
+def remove_member(ctx: Context, member: Handle) -> Removed:
+    """Remove a member: its membership and its seat are gone, and its tokens for this room stop working."""
+    who = other(ctx, member)
     if who.id == ctx.member.id:
-        raise Conflict("you cannot remove yourself; let another host do it")
-    state = ctx.state
-    del state.members[who.id]
-    state.inboxes.pop(who.id, None)
-    state.replies.pop(who.id, None)
-    for team in state.teams.values():
-        if who.id in team:
-            team.remove(who.id)
-    if who.id in state.turn_order:
-        _out_of_order(ctx, who.id)
-    if state.paused_by == who.id:
-        state.pause_until = ctx.at + state.pause_grace_ms
-    turns.bind(ctx.room, state.seats)  # its seat is free for whoever else claims it
-    ctx.tell(f"{ctx.member.id} removed {who.id}", "roster")
-    return Removed(who.id)
-
-
-def _out_of_order(ctx: Context, who: str) -> None:
-    """Whoever was next stays next."""
-    state = ctx.state
-    current = state.turn_order[state.turn_index]
-    before = sum(1 for name in state.turn_order[: state.turn_index] if name == who)
-    state.turn_order = [name for name in state.turn_order if name != who]
-    state.turn_index = (state.turn_index - before) % len(state.turn_order) if state.turn_order else 0
-    if current == who:
-        state.turn_started = ctx.at
+        raise Conflict("you cannot remove yourself; another host can do it")
+    membership.remove_member(ctx, who)
+    ctx.tell(f"{ctx.member.handle} removed {who.handle}", "roster")
+    return Removed(who.handle)
 
 
 class AuditReply(Struct):
@@ -200,13 +208,18 @@ class AuditReply(Struct):
     grants: list[Granted]
 
 
-@command(category="host", needs=C.MANAGE_MEMBERS)
+@command(
+    category="host",
+    needs=C.MANAGE_MEMBERS,
+    resource=Resource("audit", "Audit", "What was refused to whom, for hosts"),
+)
 def audit(
     ctx: Context,
-    member: Annotated[str | None, Meta(description="only this member's")] = None,
+    member: Annotated[str | None, Meta(description="only the refusals of this member")] = None,
     max: Annotated[int, Meta(ge=1, le=500)] = 50,  # noqa: A002 - the wire's name
 ) -> AuditReply:
-    """What was refused, newest first, and the overrides in force. Changes of grants are in `events`."""
-    lines = [r for r in reversed(ctx.room.audit.kept) if member in (None, r.member)]
-    over = [Granted(m.id, grant_wire(m)) for m in ctx.state.members.values() if m.override is not None]
-    return AuditReply(lines[:max], over)
+    """What was refused, newest first, and the grants that differ from the role. Changes of grants are in `events`."""
+    wanted = other(ctx, member).id if member is not None else None
+    lines = [r for r in reversed(ctx.room.audit.kept) if wanted in (None, r.member)]
+    changed = [Granted(m.handle, grant_wire(m)) for m in ctx.state.members.values() if m.layers]
+    return AuditReply(lines[:max], changed)

@@ -1,100 +1,167 @@
-"""Calls of a world that is elsewhere: what a room lets through, and what it puts on record of the answers.
+"""Rooms whose world runs elsewhere: the contract of such a world, and what the room records of it.
 
-An action leaves two entries. ``asked`` is on disk before anything is sent, so that after a crash nobody takes an
-action for undone that may have been done; ``answered`` says what came of it. A replay reads the answers there and
-asks nobody.
+An action leaves two entries. ``asked`` is on disk before anything is sent, so that after a crash an action that may
+have been done is not taken for undone; ``answered`` holds the outcome. A replay reads the answers from the record and
+sends nothing.
 """
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Generator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import msgspec
 from msgspec import Struct
 
 from cohabit.model.grant import Capability
+from cohabit.model.record import Told
+from cohabit.model.seat import SeatId
 from cohabit.room import turns
-from cohabit.room.commands import Command, command
+from cohabit.room.commands import command
 from cohabit.room.context import Context
 from cohabit.room.replies import remember
-from cohabit.room.state import KeptReply, Member
-from cohabit.world import Outcome, Plan, RemoteWorld, SeatId, Sent
+from cohabit.room.state import KeptReply, Member, handle_of
+from cohabit.world import Outcome, World
 
 if TYPE_CHECKING:
-    from cohabit.room.room import Room
+    from cohabit.room.room import Admitted, Room
 
-LONGEST_KEPT = 2_000
-"""What is longer than this in an argument (a whole save, say) is not put on record."""
+MAX_RECORDED_ARG = 2_000
+"""A longer text in an argument (a whole save, for example) is not put on record."""
 
 
-class Errand(Struct, frozen=True):
-    """A call that was decided, checked and found in scope; what is left is to ask the world, which is elsewhere."""
+# -- the contract -----------------------------------------------------------------------------------
+class Ask(Struct, frozen=True):
+    """One request to a remote world."""
 
-    who: str
-    command: Command
-    args: dict[str, Any]
-    plan: Plan
+    name: str
+    args: dict[str, Any] = {}
+
+
+Plan = Generator[Ask, dict[str, Any], Any]
+"""Yields requests, is sent their answers (or has the error raised in it), and returns the result."""
+
+
+class Sent(Struct, frozen=True):
+    """An action that was sent to a remote world, until its outcome is on record."""
+
+    by: str
+    action: str
     seat: SeatId | None = None
     key: str | None = None
-    why: str | None = None
-    wrapped: bool = False
-    works: bool = False
-    """May it act there, and not only look? Where members have places of their own, it then asks in its own."""
+    digest: str = ""
 
-    @property
-    def acts(self) -> bool:
-        return self.command.records
 
-    def as_sent(self) -> dict[str, Any]:
-        """The arguments for the other side. What is as it would be anyhow is left out: an old one may not know it."""
-        sent: dict[str, Any] = msgspec.to_builtins(self.command.args_type(**self.args))
+class Polled(NamedTuple):
+    """What polling a remote world found; ``replaced``: it is another world than before, so claims bind again."""
+
+    told: Sequence[Told] = ()
+    replaced: bool = False
+
+
+class RemoteWorld(World):
+    """The part of a remote world that a room can hold: what the record says about it, and nothing else.
+
+    Its commands return a ``Plan``, which the house follows through the world's connector. The plan of a query ends with
+    the answer, as its eye may see it. The plan of an action asks what must be known first and raises where the action
+    is not allowed; then the house sends the action. The answer comes back through the record, to ``answered``.
+    """
+
+    connector: ClassVar[str] = ""
+    """What connects a house to this world, as registered; empty: whoever opens the room gives it a connector."""
+    separate: ClassVar[bool] = False
+    """Does each member work in a place of its own there? Then one action of each member may be pending."""
+    refresh_after: ClassVar[tuple[str, ...]] = ()
+    """Actions after which the world is polled at once."""
+    how_to_connect: ClassVar[str] = "start its room together with its connector"
+    """What to do where a room of this world has no connector."""
+
+    about: dict[str, str]  # versions, as the other side reports them
+    reachable: bool
+    pending: Sent | None  # kept here, so that it survives with the rest of the state
+
+    def sending(self, sent: Sent) -> None:
+        """An action is about to be sent."""
+        self.pending = sent
+
+    def settled(self, by: str | None) -> Sent:
+        """The pending action has an outcome (``by`` says whose it is, where there may be several)."""
+        sent, self.pending = self.pending, None
+        assert sent is not None
         return sent
 
+    def all_pending(self) -> Sequence[Sent]:
+        """The actions that have been sent and have no outcome yet."""
+        return [self.pending] if self.pending is not None else []
 
-def errand(
-    room: "Room",
-    member: Member,
-    command: Command,
-    args: dict[str, Any],
-    key: str | None,
-    why: str | None,
-    wrapped: bool,
-) -> Errand:
-    """What is left to do of a call that the room lets through."""
-    god, seat = Capability.ACT_GLOBAL in member.held, room.seat_of(member)
-    works = god or (seat is not None and Capability.ACT in member.held)
-    if not command.records:
-        return Errand(member.id, command, args, command.run(room.looks(member), **args), works=works)
-    plan = command.run(None if god else seat, **args)
-    return Errand(member.id, command, args, plan, member.seat, key, why, wrapped, works)
+    def recorded_answer(self, sent: Ask, answer: Mapping[str, Any]) -> dict[str, Any]:
+        """The part of an answer that goes on record: what ``answered`` gets, now and in every replay."""
+        return dict(answer)
+
+    def poll(self) -> Plan:
+        """Run every few seconds: what ``polled`` is to be told, or None where nothing has changed."""
+        raise NotImplementedError
+
+    def polled(self, state: Mapping[str, Any]) -> Polled:
+        """The remote world has changed."""
+        raise NotImplementedError
+
+    def answered(self, sent: Sent, answer: Mapping[str, Any]) -> Outcome:
+        """An action was done, and this is the answer."""
+        raise NotImplementedError
 
 
-def conclude(room: "Room", errand: Errand, answer: Mapping[str, Any], at: int, whole: Any = None) -> Any:
-    """Put on record what came of an errand; the reply for whoever is still there to read it.
+# -- calls --------------------------------------------------------------------------------------
+def plan_of(room: "Room", call: "Admitted") -> Plan:
+    """What has to be asked of the remote world for a call that the room admitted."""
+    member, command = call.member, call.command
+    if command.records:
+        actor: Any = None if Capability.ACT_GLOBAL in member.held else room.seat_of(member)
+    else:
+        actor = room.eye_of(member)
+    plan: Plan = command.run(actor, **call.args)
+    return plan
+
+
+def works_there(room: "Room", member: Member) -> bool:
+    """May this member act in the remote world, and not only look? Then it asks in a place of its own."""
+    if Capability.ACT_GLOBAL in member.held:
+        return True
+    return room.seat_of(member) is not None and Capability.ACT in member.held
+
+
+def sent_args(call: "Admitted") -> dict[str, Any]:
+    """The arguments for the other side, without defaults: an older version of it may not know all of them."""
+    sent: dict[str, Any] = msgspec.to_builtins(call.command.args_type(**call.args))
+    return sent
+
+
+def conclude(room: "Room", call: "Admitted", answer: Mapping[str, Any], at: int, whole: Any = None) -> Any:
+    """Put the outcome of an action on record; the reply, if the caller is still a member.
 
     ``whole``: the answer itself, where the record keeps less of it.
     """
     outcome = room.system("answered", answer, at)
-    member = room.state.members.get(errand.who)
+    member = room.state.members.get(call.member.id)
     if outcome is None or member is None:
         return None
     if whole is not None:
         outcome = msgspec.structs.replace(outcome, data=whole)
-    return room.reply(member, errand.command, outcome, True, errand.wrapped)
+    return room.reply(member, call.command, outcome, True, call.wrapped)
 
 
-def kept_args(args: Mapping[str, Any]) -> dict[str, Any]:
+def recorded_args(args: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments as the record keeps them."""
-    return {name: _kept(value) for name, value in args.items()}
+    return {name: _recorded(value) for name, value in args.items()}
 
 
-def _kept(value: Any) -> Any:
+def _recorded(value: Any) -> Any:
     if isinstance(value, str):
-        return f"({len(value)} characters)" if len(value) > LONGEST_KEPT else value
-    if isinstance(value, list | dict) and len(msgspec.json.encode(value)) > LONGEST_KEPT:
+        return f"({len(value)} characters)" if len(value) > MAX_RECORDED_ARG else value
+    if isinstance(value, list | dict) and len(msgspec.json.encode(value)) > MAX_RECORDED_ARG:
         return f"({len(value)} items)"
     return value
 
 
+# -- entries ------------------------------------------------------------------------------------
 def _world(ctx: Context) -> RemoteWorld:
     assert isinstance(ctx.room.world, RemoteWorld)
     return ctx.room.world
@@ -111,9 +178,9 @@ def asked(
     digest: str = "",
     why: str | None = None,
 ) -> None:
-    """Somebody's action is about to leave for the world elsewhere. Until it is answered nobody knows its fate."""
-    _world(ctx).left(Sent(by, action, seat, key, digest))
-    if key is not None and by in ctx.state.members:  # else a namesake would find it
+    """An action is about to be sent to the remote world. Until it is answered, its outcome is unknown."""
+    _world(ctx).sending(Sent(by, action, seat, key, digest))
+    if key is not None and by in ctx.state.members:
         remember(ctx.state, by, key, KeptReply(action, digest, unknown=True))
 
 
@@ -125,17 +192,18 @@ def answered(
     unknown: str = "",
     by: str | None = None,
 ) -> Outcome | None:
-    """What came of it: the answer, or that it was refused over there, or that nobody knows.
+    """The outcome of an action: its answer, or that it was refused there, or that the outcome is unknown.
 
-    ``by`` says whose action it was, in worlds where several may be under way. Where each member has a place of its own
-    a seat is only a chair: whoever sits there next must not read what the last one did, nor must a namesake. So an
-    answer that is not for all is told to nobody there; the caller has it.
+    ``by`` says whose action it was, in worlds where several may be pending. Where each member works in a place of its
+    own, the next member on that seat must not read what the last one did. So an answer that is not for everybody is
+    told to nobody there; the caller has it.
     """
     world = _world(ctx)
-    sent = world.came_back(by)
-    own = None if world.apart else (sent.seat,) if sent.seat is not None else ()
+    sent = world.settled(by)
+    who = handle_of(sent.by)
+    own = None if world.separate else (sent.seat,) if sent.seat is not None else ()
     if unknown:
-        ctx.tell(f"{sent.by}: {sent.action}: {unknown}", seats=own, members=(sent.by,))
+        ctx.tell(f"{who}: {sent.action}: {unknown}", seats=own, members=(sent.by,))
         return None
     if refused is not None:
         if sent.key is not None:  # a refusal changed nothing, so the key may be used again
@@ -144,25 +212,25 @@ def answered(
     outcome = world.answered(sent, result or {})
     ctx.told.extend(outcome.told)
     if outcome.public:
-        ctx.tell(f"{sent.by}: {outcome.public}", "turn")
-    if not ctx.told and not world.apart:
-        ctx.tell(f"{sent.by}: {outcome.message}", seats=own, members=(sent.by,))
+        ctx.tell(f"{who}: {outcome.public}", "turn")
+    if not ctx.told and not world.separate:
+        ctx.tell(f"{who}: {outcome.message}", seats=own, members=(sent.by,))
     if sent.key is not None and sent.by in ctx.state.members:
         remember(ctx.state, sent.by, sent.key, KeptReply(sent.action, sent.digest, msgspec.to_builtins(outcome)))
     return outcome
 
 
 @command(category="meta", records=True)
-def seen(ctx: Context, what: dict[str, Any]) -> None:
-    """The world elsewhere has changed."""
-    room, state = ctx.room, ctx.state
-    told, anew = _world(ctx).seen(what)
+def polled(ctx: Context, state: dict[str, Any]) -> None:
+    """The remote world has changed."""
+    room = ctx.room
+    told, replaced = _world(ctx).polled(state)
     ctx.told.extend(told)
-    if not anew:
+    if not replaced:
         return
-    state.games += 1
-    state.seats_ever = []
-    for member in state.members.values():
+    ctx.state.games += 1
+    ctx.state.seats_ever = []
+    for member in ctx.state.members.values():
         if member.claim is not None:
             member.seat = None
     turns.bind(room, room.world.seats_now() or ())
@@ -170,15 +238,16 @@ def seen(ctx: Context, what: dict[str, Any]) -> None:
 
 @command(category="meta", records=True)
 def reached(ctx: Context, about: dict[str, str]) -> None:
-    """The world elsewhere answers, for the first time or again."""
+    """The remote world answers, for the first time or again."""
     world = _world(ctx)
     world.reachable, world.about = True, about
-    ctx.tell(f"{world.spec.title} answers ({', '.join(f'{k} {v}' for k, v in about.items()) or 'no version told'})")
+    versions = ", ".join(f"{k} {v}" for k, v in about.items())
+    ctx.tell(f"connected to {world.spec.title} ({versions or 'version unknown'})")
 
 
 @command(category="meta", records=True)
 def lost(ctx: Context, why: str) -> None:
-    """The world elsewhere does not answer."""
+    """The remote world does not answer."""
     world = _world(ctx)
     world.reachable = False
-    ctx.tell(f"{world.spec.title} does not answer: {why}")
+    ctx.tell(f"the connection to {world.spec.title} is lost: {why}")

@@ -1,4 +1,4 @@
-"""Idempotency: who lost an answer may ask again with the same key, and nothing is done twice."""
+"""Idempotency: a caller that lost a reply repeats the call with the same key, and nothing is done twice."""
 
 from hashlib import sha256
 from typing import Any
@@ -16,22 +16,22 @@ _sorted_json = msgspec.json.Encoder(order="sorted").encode
 
 
 def kept_reply(state: RoomState, member: Member, command: Command, args: Any, key: str) -> KeptReply | None:
-    """The answer that was given to this call before, if it was."""
+    """The reply that this call got before, if it did."""
     if not 0 < len(key) <= 200 or not key.isprintable():
         raise BadArgs("an idempotency key has 1 to 200 visible characters")
     kept = state.replies.get(member.id, {}).get(key)
     if kept is not None and (kept.do != command.name or kept.args != digest_of(command.check(args))):
-        raise Conflict(f"the idempotency key {key!r} was used for another call; take a new one")
+        raise Conflict(f"the idempotency key {key!r} was used for another call; use a new one")
     if kept is not None and kept.unknown:
         raise OutcomeUnknown(
-            f"this {command.name} was sent, and no answer came: it may have been done or not, and is not sent again. "
-            "Look at the world; to try once more, take a new idempotency key"
+            f"this {command.name} was sent and got no reply: it may have been done or not, and is not sent again. "
+            "Look at the world; to try again, use a new idempotency key"
         )
     return kept
 
 
 def keep_reply(state: RoomState, entry: Entry, result: Any) -> None:
-    """Remember what was answered to a call with a key; the oldest are forgotten."""
+    """Keep the reply to a call with a key; the oldest are dropped."""
     if entry.key is None or entry.by is None:
         return
     remember(state, entry.by, entry.key, KeptReply(entry.do, digest_of(entry.args), msgspec.to_builtins(result)))

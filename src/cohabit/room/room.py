@@ -1,8 +1,8 @@
 """A room: one world, the members in it, and the one path that every call takes.
 
-Synchronous and deterministic: no I/O, no clock (``at`` comes in with each call), no randomness of its
-own. The room is the fold of its record: ``call`` decides, checks and runs, and leaves an entry;
-``replay`` runs the same entries again and arrives at the same room.
+Synchronous and deterministic: no I/O, no clock (``at`` comes with each call), no randomness of its own. The room is
+the fold of its record: ``call`` decides, checks and runs, and leaves an entry; ``replay`` runs the same entries
+again and arrives at the same room.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -11,41 +11,59 @@ from itertools import chain
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from cohabit.errors import (
-    Busy,
+    AskerError,
     CohabitError,
     GameCrash,
     PermissionDenied,
+    Quarantined,
     RecordCorrupt,
     ScopeViolation,
     Unauthorized,
 )  # fmt: skip
 from cohabit.model.action import ActionResult
 from cohabit.model.grant import Capability
+from cohabit.model.identity import Credential
 from cohabit.model.observation import Observation
 from cohabit.model.record import Entry, Told
 from cohabit.model.seat import Eye, Seat, SeatId
-from cohabit.room import common, control, hosting, remote, system, turns, views, worldbox
+from cohabit.room import common, control, hosting, remote, system, turns, views
 from cohabit.room.audit import Audit
-from cohabit.room.budget import Budget
-from cohabit.room.commands import Command, CommandTable, commands_of, declared_in, renamed
+from cohabit.room.commands import Command, CommandTable, commands_of, declared_in
 from cohabit.room.context import Context
-from cohabit.room.decide import YES, Decision, by_grant, by_seat, by_turn, names, refusal
+from cohabit.room.decide import Budget, Decision, by_grant, decide, movers, refusal
+from cohabit.room.extension import extension_named
 from cohabit.room.record import Line, Record, Snapshot
-from cohabit.room.remote import errand
 from cohabit.room.replies import keep_reply, kept_reply
-from cohabit.room.state import Member, RoomState
+from cohabit.room.state import KeptReply, Member, RoomState
 from cohabit.room.view import View, make_view
-from cohabit.world import Outcome, RemoteWorld, World, overrides
+from cohabit.world import Outcome, World, overrides
 
 DIGEST_EVERY = 256
-"""After so many entries the room writes down a digest of itself, so that a replay proves itself."""
+"""After this many entries the room records a digest of its state, so that a replay proves itself."""
 CALLS_PER_SECOND = 1_000
-"""What one member may ask of one room; more is BUSY."""
+"""How many calls one member may make to one room; further ones are BUSY."""
 
 MakeWorld = Callable[[str, Mapping[str, Any]], World]
 _SYSTEM = {c.name: c for c in chain(declared_in(system), declared_in(remote))}
+
+
+class WorldInterrupted(BaseException):
+    """Raised inside world code that took too long. Not an Exception, so that a world does not swallow it."""
+
+
+class Admitted(Struct, frozen=True):
+    """A call that has passed every check and can be run; or one that was answered before (``kept``)."""
+
+    member: Member
+    command: Command
+    args: dict[str, Any]
+    key: str | None = None
+    why: str | None = None
+    wrapped: bool = False  # it was named by `act`
+    kept: KeptReply | None = None
 
 
 class Room:
@@ -54,43 +72,40 @@ class Room:
     def __init__(self, state: RoomState, world: World) -> None:
         self.state = state
         self.world = world
+        self.pace = world.pace
+        self.extension = extension_named(world.spec.extension)
         self.record = Record()
         self.audit = Audit()
         self.budget = Budget(CALLS_PER_SECOND)
         self.digest_every = DIGEST_EVERY
-        modules = (common, control, hosting, worldbox)
-        ours = (c for module in modules for c in declared_in(module, world))
-        self.commands = CommandTable(chain(map(self.as_named, ours), commands_of(world)))
+        self.commands = CommandTable(self.extension.named(chain(_room_commands(world), commands_of(world))))
         self.seats: dict[SeatId, Seat] = {s.id: s for s in state.seats}
-        self.roster_version = 0  # goes up whenever who sees what may have changed
+        self.roster_version = 0  # goes up whenever it may have changed who sees what
+        self.clocks = turns.Clocks()
         self._to_move: Sequence[SeatId] | None = None
         self._is_over: bool | None = None
         self._movers: list[str] | None = None
         self._views: dict[Eye, View] = {}
-        self._ordered = world.spec.pace == "turns"
-        self._fog = world.spec.fog
-        self._remote = isinstance(world, RemoteWorld)
+        self._eyes: dict[str, Eye | None] = {}
+        self._by_identity: dict[str, str] | None = None
         # What a world leaves to its base class need not be asked for at every step.
         self._has_scope = overrides(world, "scope")
         self._has_goals = overrides(world, "goals")
+        self._has_returns = overrides(world, "returns")
         self._says_when_over = overrides(world, "is_over")
+        self.has_arrivals = overrides(world, "arrive")
         self.has_moving_seats = overrides(world, "seats_now")
-        self.clocks = turns.Clocks()
+        self._refusals: dict[tuple[str, str], int] = {}
         self._checkpoint: Snapshot | None = None
 
     @property
     def id(self) -> str:
         return self.state.id
 
-    def as_named(self, command: Command) -> Command:
-        """A command that is not the world's own, under the name this world gives it on MCP."""
-        spec = self.world.spec
-        return renamed(command, spec.tool_prefix) if command.name in spec.prefixed else command
-
     # -- making one -------------------------------------------------------------------------------
     @classmethod
     def create(cls, state: RoomState, world: World, at: int) -> "Room":
-        """A new room; its first entry says all that is needed to make it again."""
+        """A new room; its first entry holds all that is needed to make it again."""
         room = cls(state, world)
         opening = msgspec.to_builtins(state)
         room._write(at, "open", None, {"state": opening}, _SYSTEM["open"], {"state": opening})
@@ -99,7 +114,7 @@ class Room:
 
     @classmethod
     def restore(cls, snapshot: Snapshot, lines: Iterable[Line], make_world: MakeWorld) -> "Room":
-        """The room that was at ``snapshot``, brought forward by the lines that follow it."""
+        """The room as it was at ``snapshot``, brought forward by the lines that follow it."""
         state = snapshot.state
         world = make_world(state.source, state.config)
         _same_version(state, world)
@@ -112,7 +127,7 @@ class Room:
 
     @classmethod
     def replay(cls, lines: Iterable[Line], make_world: MakeWorld) -> "Room":
-        """The room that a whole record tells of, from its first entry."""
+        """The room that a whole record describes, from its first entry."""
         rest = iter(lines)
         room = cls._opened_by(next(rest, None), make_world)
         room._run_again(rest)
@@ -120,7 +135,7 @@ class Room:
 
     @classmethod
     def replaying(cls, lines: Iterable[Line], make_world: MakeWorld) -> "Iterator[tuple[Room, Line]]":
-        """The same, entry by entry: the room as it stood after each line. It is one room that moves on."""
+        """The same, entry by entry: the room as it was after each line. It is one room that moves on."""
         rest = iter(lines)
         first = next(rest, None)
         room = cls._opened_by(first, make_world)
@@ -132,7 +147,7 @@ class Room:
         """Bring this room forward by the lines that follow, one by one."""
         for line in lines:
             self._run_again([line])
-            self.record.tail.clear()  # nobody goes back from here, and a long record is not kept in memory
+            self.record.tail.clear()  # nothing rolls back from here, and a long record is not kept in memory
             yield self, line
 
     @classmethod
@@ -154,7 +169,9 @@ class Room:
                 result, told = self._perform(entry.by, entry.at, command, command.check(entry.args))
             except CohabitError as refused:
                 raise RecordCorrupt(f"entry {entry.seq} does not replay: {refused.as_text()}", seq=entry.seq) from None
-            except Exception as bug:
+            except WorldInterrupted:
+                raise
+            except BaseException as bug:
                 what = type(bug).__name__
                 raise RecordCorrupt(f"entry {entry.seq} does not replay: the world failed ({what})") from bug
             if tuple(told) != entry.told:
@@ -166,96 +183,87 @@ class Room:
     # -- the one path -----------------------------------------------------------------------------
     def call(
         self, who: str, name: str, args: Any = None, *, at: int, key: str | None = None, via: str | None = None,
-        look: bool = True,
+        look: bool = True, credential: Credential | None = None,
     ) -> Any:  # fmt: skip
-        """Do what ``who`` asks, or raise the error that says why not. Identification has happened.
+        """Do what the member ``who`` asks for, or raise the error that says why not.
 
-        ``look=False`` leaves the observation out of an action's reply, for callers who look anyway.
-        A world that is elsewhere cannot be asked from here: then the answer is the ``Errand`` that is left to do.
+        ``look=False`` leaves the observation out of the result of an action, for callers who look anyway.
         """
         at = self.settle(at)
-        member = self.state.members.get(who)
-        if member is None:
-            raise Unauthorized(f"{who} is not a member of this room")
-        self.budget.spend(who, at)
         try:
-            why, wrapped = None, name == "act"
-            if wrapped:
-                name, args, why = common.unwrap(args)
-            command = self.commands.get(name)
-            if command is None:
-                if self.budget.is_spent(who, at):  # looking for near names costs time
-                    raise Busy(self.budget.words)
-                command = self.commands.named(name)
-            if key is not None and command.records:
-                kept = kept_reply(self.state, member, command, args, key)
-                if kept is not None:  # before the decision: having acted, it is somebody else's turn
-                    return self.reply(member, command, kept.result, look, wrapped)
-            decision = self.decide(member, command, at, via)
-            if decision.code:
-                raise refusal(decision)
-            checked = command.check(args)
-            if self._has_scope:
-                self._scope(member, command, checked)
-            if self._remote and command.where == "world":
-                return errand(self, member, command, checked, key, why, wrapped)
+            call = self.admit(who, name, args, at, key, via, credential)
+            member, command, checked = call.member, call.command, call.args
+            if call.kept is not None:
+                return self.reply(member, command, call.kept.result, look, call.wrapped)
             if not command.records:
                 return self._ask(member, command, checked, at)
             before = self.record.seq
-            result = self._write(at, name, member, checked, command, checked, why=why, key=key, via=via)
+            result = self._write(at, command.name, member, checked, command, checked, why=call.why, key=key, via=via)
             if command.where != "world":
                 return result
             try:
-                return self.reply(member, command, result, look, wrapped)
-            except Exception as bug:  # the world cannot be looked at after this: then it did not happen
+                return self.reply(member, command, result, look, call.wrapped)
+            except WorldInterrupted:
+                raise
+            except BaseException as bug:  # the world cannot be observed after this action: then it did not happen
                 raise self._crashed(bug, self.record.seq - before) from bug
         except CohabitError as wrong:
-            self.audit.refused(at, who, name if name in self.commands else "?", wrong.code, wrong.message)
+            self._refused(who, name, at, wrong)
             raise
-        except Exception as bug:
+        except WorldInterrupted:
+            raise
+        except BaseException as bug:  # also SystemExit and KeyboardInterrupt: a world must not end the house
             crash = self._crashed(bug)
-            self.audit.refused(at, who, name if name in self.commands else "?", crash.code, crash.message)
+            self._refused(who, name, at, crash)
             raise crash from bug
 
-    def decide(self, member: Member, command: Command, at: int, via: str | None = None) -> Decision:
-        """May this member do that now? Grant, then seat and turn, then budget."""
-        decision = by_grant(member, command)
+    def admit(
+        self, who: str, name: str, args: Any, at: int, key: str | None = None, via: str | None = None,
+        credential: Credential | None = None,
+    ) -> Admitted:  # fmt: skip
+        """Everything that comes before a command runs: find it, decide, check the arguments and the scope."""
+        member = self.state.members.get(who)
+        if member is None:
+            raise Unauthorized("you are not a member of this room")
+        self.budget.spend(who, at)
+        command, why, wrapped = self.commands.get(name), None, False
+        if command is not None and command.unwrap is not None:
+            name, args, why = command.unwrap(args)
+            command, wrapped = self.commands.get(name), True
+        if command is None:
+            if self.budget.is_spent(who, at):  # looking for near names costs time
+                raise refusal(self.budget.refusal)
+            command = self.commands.named(name)
+        if key is not None and command.records:
+            kept = kept_reply(self.state, member, command, args, key)
+            if kept is not None:  # before the decision: after the first call it may be somebody else's turn
+                return Admitted(member, command, {}, key, why, wrapped, kept)
+        decision = decide(command, member, self, at, credential=credential, via=via)
         if decision.code:
-            return decision
-        if command.records and self.state.archived:
-            return Decision("DISABLED", "this room is archived; it can be read, not changed")
-        if command.acts:
-            if via is not None and not member.played_by_bot:
-                return Decision("PERMISSION_DENIED", f"{member.id} plays its own seat again")
-            decision = by_seat(member, command, self.seats)
-            if not decision.code:
-                to_move = self.to_move() if command.where == "world" else None
-                over = not to_move and self.is_over()
-                decision = by_turn(self.state, member, command, to_move, self._ordered, over)
-            if decision.code:
-                return decision
-        return Decision("BUSY", self.budget.words) if self.budget.is_spent(member.id, at) else YES
+            raise refusal(decision)
+        checked = command.check(args)
+        if self._has_scope and command.in_world:
+            self._check_scope(member, command, checked)
+        return Admitted(member, command, checked, key, why, wrapped)
 
-    def _scope(self, member: Member, command: Command, args: Mapping[str, Any]) -> None:
-        if command.where != "world" or not command.records or Capability.ACT_GLOBAL in member.held:
-            return
+    def decide(self, member: Member, command: Command, at: int, via: str | None = None) -> Decision:
+        """May this member do that now?"""
+        return decide(command, member, self, at, via=via)
+
+    def _check_scope(self, member: Member, command: Command, args: Mapping[str, Any]) -> None:
         seat = self.seat_of(member)
-        if seat is not None:
+        if seat is not None and Capability.ACT_GLOBAL not in member.held:
             reason = self.world.scope(seat, command.name, args)
             if reason:
                 raise ScopeViolation(reason)
 
+    def _refused(self, who: str, name: str, at: int, error: CohabitError) -> None:
+        self.audit.refused(at, who, name if name in self.commands else "?", error.code, error.message)
+
     def _ask(self, member: Member, command: Command, args: Mapping[str, Any], at: int) -> Any:
         if command.where == "room":
             return command.run(Context(self, member, at), **args)
-        return command.run(self.looks(member), **args)
-
-    def looks(self, member: Member) -> Eye:
-        """The member's eye, where its grant shows it anything."""
-        looks = self.eye(member)
-        if looks is None:
-            raise PermissionDenied(f"the grant of {member.id} shows it nothing of this world", needs=["watch"])
-        return looks
+        return command.run(self.eye_of(member), **args)
 
     def _write(
         self, at: int, do: str, member: Member | None, args: Any, command: Command, checked: Mapping[str, Any],
@@ -264,139 +272,222 @@ class Room:
         """Run something and put it on record."""
         who = member.id if member else None
         result, told = self._perform(who, at, command, checked)
-        entry = Entry(self.record.seq + 1, at, do, who, args or None, tuple(told), why, key, via)
-        keep_reply(self.state, entry, result)
-        # Whatever can fail comes before the entry is on record: a world that cannot be written down crashed.
+        record = self.record
+        entry = Entry(record.seq + 1, at, do, who, args or None, tuple(told), why, key, via)
+        if key is not None:
+            keep_reply(self.state, entry, result)
+        # Everything that can fail comes before the entry is on record: a world that cannot be saved has crashed.
         proof = self.digest() if entry.seq % self.digest_every == self.digest_every - 1 else None
-        self.record.append(entry)
+        record.append(entry)
         if proof is not None:
-            self.record.append(Entry(entry.seq + 1, at, "digest", args={"sha256": proof}))
+            record.append(Entry(entry.seq + 1, at, "digest", args={"sha256": proof}))
         return result
 
     def _perform(
         self, by: str | None, at: int, command: Command, args: Mapping[str, Any]
     ) -> tuple[Any, Sequence[Told]]:
         """Let an entry take effect: the same code for a call and for a replay."""
-        context = Context(self, self.state.members[by] if by is not None else None, at)
         if command.where == "world":
-            result: Any = self._act(context, command, args)
-        else:
-            result = command.run(context, **args)
-            if command.category != "bus":
-                self.clocks.changed()
-                self.roster_version += 1
+            assert by is not None
+            told: list[Told] = []
+            result: Any = self._act(self.state.members[by], command, args, told)
+            self._moved()
+            turns.after(self, at, told)
+            return (self._rewarded(by, result, told) if self._has_returns else result), told
+        context = Context(self, self.state.members[by] if by is not None else None, at)
+        result = command.run(context, **args)
         if command.category != "bus":
-            self.moved()
-            turns.after(self, context)
+            self.clocks.changed()
+            self.roster_changed()
+            turns.after(self, at, context.told)
+            if self._has_returns:
+                self._report_returns(context.told)
         return result, context.told
 
-    def _act(self, context: Context, command: Command, args: Mapping[str, Any]) -> Outcome:
-        member = context.me
-        assert member is not None
-        outcome = command.run(self.seat_of(member), **args)
+    def _act(self, member: Member, command: Command, args: Mapping[str, Any], told: list[Told]) -> Outcome:
+        try:
+            outcome = command.run(self.seats.get(member.seat) if member.seat is not None else None, **args)
+        except AskerError as refused:
+            self._check_unchanged(command, refused)
+            raise
         if not isinstance(outcome, Outcome):
             outcome = Outcome("" if outcome is None else str(outcome))
-        context.told.extend(outcome.told)
+        told.extend(outcome.told)
         if outcome.public:
-            context.tell(outcome.public)
-        if not context.told:
+            told.append(Told(outcome.public))
+        if not told:
             seats = (member.seat,) if member.seat is not None else ()
-            context.tell(outcome.message or f"{command.name} done", seats=seats, members=(member.id,))
+            told.append(Told(outcome.message or f"{command.name} done", "info", seats, (member.id,)))
         return outcome
 
+    def _check_unchanged(self, command: Command, refused: AskerError) -> None:
+        """A refusal must leave the world as it was. The check costs a rollback, so it is made for the first refusal of
+        each kind and then ever more rarely (the 2nd, 4th, 8th …)."""
+        if self._checkpoint is None:
+            return
+        kind = command.name, refused.code
+        count = self._refusals[kind] = self._refusals.get(kind, 0) + 1
+        if count & (count - 1):
+            return
+        found = self.world.snapshot()
+        self.go_back()
+        if self.world.snapshot() != found:
+            raise Quarantined(
+                f"the world {self.state.world!r} refused {command.name} after it had already changed something, so its "
+                "state cannot be trusted; the room was rolled back. The author of the world must validate first, "
+                "then change"
+            )
+
+    def _rewarded(self, by: str, outcome: Outcome, told: list[Told]) -> Outcome:
+        """The outcome with the reward of the actor, by the world's own account."""
+        gains, seat = self._report_returns(told), self.state.members[by].seat
+        return msgspec.structs.replace(outcome, reward=gains.get(seat, 0.0) if seat is not None else 0.0)
+
+    def _report_returns(self, told: list[Told]) -> dict[SeatId, float]:
+        """Tell each seat how its total reward has changed."""
+        before = self.state.returns
+        now = {seat: float(total) for seat, total in self.obliged(self.world.returns).items()}
+        gains = {seat: total - before.get(seat, 0.0) for seat, total in now.items() if total != before.get(seat, 0.0)}
+        for seat, gain in gains.items():
+            told.append(Told(f"Reward: {gain:+g} (total {now[seat]:g})", "reward", (seat,)))
+        self.state.returns = now
+        return gains
+
     def reply(self, member: Member, command: Command, result: Any, look: bool, wrapped: bool) -> Any:
-        """An action's result carries what happened; the observation is added here, through the member's eye."""
+        """The result of an action; the observation is added here, through the member's eye."""
         if command.where != "world":
             return result
         outcome = result if isinstance(result, Outcome) else msgspec.convert(result, Outcome)
-        if command.gives is not None and not wrapped:
+        if command.result is not None and not wrapped:
             return outcome.data
-        looks = self.eye(member) if look else None
-        seen = self._observe(looks) if looks is not None else None
-        over, won = self.is_over(), list(outcome.achievements)
-        return ActionResult(True, outcome.message, outcome.reward, won, over, seen, outcome.data)
+        eye = self.eye(member) if look else None
+        seen = self._observe(eye) if eye is not None else None
+        return ActionResult(
+            True, outcome.message, outcome.reward, list(outcome.achievements), self.is_over(), seen, outcome.data
+        )
 
     # -- what the room itself does ----------------------------------------------------------------
     def settle(self, at: int) -> int:
-        """Let everything happen that was due by ``at``; the time it really is for this room."""
+        """Let everything happen that was due by ``at``; the time it is for this room."""
         if at < self.record.at:
             at = self.record.at
-        if self.clocks.idle:
-            return at
-        while (due := self.clocks.due(self.state, at)) is not None:
-            self.system(due[0], due[1], at)
+        if not self.clocks.idle:
+            while (due := self.clocks.due(self.state, at)) is not None:
+                self.system(due[0], due[1], at)
         return at
 
     def system(self, do: str, args: Mapping[str, Any], at: int) -> Any:
-        """An entry by the house: ticks, presence, a time-out."""
+        """An entry by the house: ticks, presence, a timeout."""
         command = _SYSTEM[do]
         return self.guarded(self._write, max(at, self.record.at), do, None, args, command, command.check(args))
 
     def next_deadline(self) -> int | None:
         """When ``settle`` next has something to do."""
-        return self.clocks.next_deadline(self.state)
+        return None if self.clocks.idle else self.clocks.next_deadline(self.state)
 
     def to_move(self) -> Sequence[SeatId]:
-        """Whom the world waits for. Only an entry can change that, so it is asked once per entry."""
+        """The seats that the world waits for. Only an entry can change that, so it is asked once per entry."""
         if self._to_move is None:
             self._to_move = self.world.to_move()
         return self._to_move
 
     def is_over(self) -> bool:
-        """Has the game come to its end? Asked once per entry, too."""
+        """Is the game over? Asked once per entry, too."""
         if self._is_over is None:
             self._is_over = self.world.is_over() if self._says_when_over else not self.to_move()
         return self._is_over
 
     def movers(self) -> list[str]:
-        """The members (or seats nobody holds) whose turn it is; nobody when it is over."""
+        """The handles of the members (or the names of empty seats) whose turn it is; nobody when the game is over."""
         if self._movers is None:
             state = self.state
             if self.is_over():
                 self._movers = []
             elif state.turn_based and state.turn_order:
-                self._movers = [state.turn_order[state.turn_index]]
+                self._movers = [state.members[state.turn_order[state.turn_index]].handle]
             else:
-                self._movers = names(state, self.to_move())
+                self._movers = movers(state, self.to_move())
         return self._movers
 
-    def moved(self) -> None:
-        """The world went on: what was asked of it before this no longer counts."""
+    def _moved(self) -> None:
+        """The world has changed: what was asked of it before does not count any more."""
         self._to_move = None
         self._is_over = None
         self._movers = None
         if self._views:
             self._views = {}
 
+    def roster_changed(self) -> None:
+        """Who sees what may have changed, and the world with it."""
+        self.roster_version += 1
+        self._eyes = {}
+        self._by_identity = None
+        self._moved()
+
+    def set_seats(self, seats: Sequence[Seat]) -> None:
+        """The seats there are from now on."""
+        self.state.seats = list(seats)
+        self.seats = {s.id: s for s in seats}
+        self.roster_changed()
+
+    # -- members ----------------------------------------------------------------------------------
+    def member_of(self, identity: str) -> Member | None:
+        """The member that an identity is in this room."""
+        if self._by_identity is None:
+            self._by_identity = {m.identity: m.id for m in self.state.members.values() if m.identity}
+        found = self._by_identity.get(identity)
+        return self.state.members[found] if found is not None else None
+
+    def seat_of(self, member: Member) -> Seat | None:
+        return self.seats.get(member.seat) if member.seat is not None else None
+
+    def may(self, member: Member) -> list[Command]:
+        """The commands that this member's grant gives it: never a matter of whose turn it is."""
+        return [c for c in self.commands if by_grant(member, c)]
+
     # -- seeing -----------------------------------------------------------------------------------
     def eye(self, member: Member) -> Eye | None:
-        return views.eye(self.state, member, self.seats, self._fog)
+        """How this member looks into the world; None where its grant shows it nothing."""
+        try:
+            return self._eyes[member.id]
+        except KeyError:
+            eye = self._eyes[member.id] = views.eye(self.state, member, self.seats, self.world.spec.fog)
+            return eye
+
+    def eye_of(self, member: Member) -> Eye:
+        """The member's eye, or PERMISSION_DENIED."""
+        eye = self.eye(member)
+        if eye is None:
+            raise PermissionDenied("you don't have permission to view this world; a host can grant it", needs=["watch"])
+        return eye
 
     def view(self, member: Member) -> View:
         """What this member sees. The only source of it."""
-        return self.view_through(self.looks(member))
+        return self.view_through(self.eye_of(member))
 
-    def view_through(self, looks: Eye) -> View:
+    def view_through(self, eye: Eye) -> View:
         """What an eye sees, as values and as text."""
-        view = self._views.get(looks)
+        view = self._views.get(eye)
         if view is None:
-            view = self._views[looks] = self.guarded(self._view_through, looks)
+            view = self._views[eye] = self.guarded(self._view_through, eye)
         return view
 
-    def observe(self, looks: Eye) -> Observation:
+    def observe(self, eye: Eye) -> Observation:
         """What an eye sees, as values alone."""
-        seen: Observation = self.guarded(self._observe, looks)
+        seen: Observation = self.guarded(self._observe, eye)
         return seen
 
-    def _view_through(self, looks: Eye) -> View:
-        choices = self._choices(looks.seat) if looks.seat is not None and looks.seat in self.to_move() else ()
-        return make_view(self.state, self._observe(looks), self.movers(), choices, self.is_over())
+    def _view_through(self, eye: Eye) -> View:
+        seat = eye.seat
+        choices = self._choices(seat) if seat is not None and seat in self.to_move() else ()
+        total = self.state.returns.get(seat, 0.0) if self._has_returns and seat is not None else None
+        return make_view(self.state, self._observe(eye), self.movers(), choices, self.is_over(), total)
 
-    def _observe(self, looks: Eye) -> Observation:
-        seen = self.world.observe(looks)
+    def _observe(self, eye: Eye) -> Observation:
+        seen = self.world.observe(eye)
         if not self._has_goals:
             return seen
-        seat = self.seats.get(looks.seat) if looks.seat is not None else None
+        seat = self.seats.get(eye.seat) if eye.seat is not None else None
         if seat is not None and not seen.current_goals:
             goals = self.world.goals(seat)
             if goals:
@@ -408,26 +499,19 @@ class Room:
         legal = self.world.legal(self.seats[seat])
         return [{"action": a.name, "params": a.parameters} for a in legal or ()]
 
-    def seat_of(self, member: Member) -> Seat | None:
-        return self.seats.get(member.seat) if member.seat is not None else None
-
-    def may(self, member: Member) -> list[Command]:
-        """The commands this member's grant gives it: never a matter of whose turn it is."""
-        return [c for c in self.commands if by_grant(member, c)]
-
-    # -- going back -------------------------------------------------------------------------------
+    # -- rolling back -----------------------------------------------------------------------------
     def snapshot(self) -> Snapshot:
         return Snapshot.of(self.record, self.state, self.guarded(self.world.snapshot))
 
     def stored(self, snapshot: Snapshot) -> None:
-        """Everything up to this snapshot is on disk: from now on going back goes back to it."""
+        """Everything up to this snapshot is on disk: from now on a rollback starts from it."""
         self._checkpoint = snapshot
         self.record.tail = [line for line in self.record.tail if line.seq > snapshot.seq]
 
     def digest(self) -> str:
         """One hash over the whole state: two rooms are alike exactly if their digests are.
 
-        Of the mail only the counts go in: its contents are in the record already, under the chain.
+        Of the messages only the counts go in: their contents are in the record already, under the chain.
         """
         mail = {who: (len(box.items), box.items[-1].seq, len(box.dropped)) for who, box in self.state.inboxes.items()}
         whole = sha256(msgspec.json.encode((msgspec.structs.replace(self.state, inboxes={}), mail)))
@@ -441,13 +525,11 @@ class Room:
         pending = self.record.pending[: max(0, len(self.record.pending) - lines)]
         back = self._checkpoint
         self.state = back.state
-        self.seats = {s.id: s for s in self.state.seats}
+        self.set_seats(self.state.seats)
         self.clocks.changed()
-        self.roster_version += 1
-        self.moved()
         self.world.restore(back.world)
         self.record = Record(back.seq, back.digest, back.at)
-        checkpoint, self._checkpoint = self._checkpoint, None  # who fails on the way back does not go back again
+        checkpoint, self._checkpoint = self._checkpoint, None  # a failure on the way back does not go back again
         try:
             self._run_again(tail)
         finally:
@@ -455,38 +537,49 @@ class Room:
         self.record.pending = pending
 
     def guarded(self, run: Callable[..., Any], *args: Any) -> Any:
-        """Run something with world code in it; whatever it raises that is not one of our errors is a crash.
+        """Run something with world code in it; anything it raises that is not one of our errors is a crash.
 
         ``call`` guards itself; this is for what the house does without anybody's call.
         """
         try:
             return run(*args)
-        except CohabitError:
+        except (CohabitError, WorldInterrupted):
             raise
-        except Exception as bug:
+        except BaseException as bug:
             raise self._crashed(bug) from bug
 
     def obliged(self, run: Callable[..., Any], *args: Any) -> Any:
         """Call world code that may not refuse, because something has changed already: a refusal is a crash."""
         try:
             return run(*args)
-        except Exception as bug:
+        except WorldInterrupted:
+            raise
+        except BaseException as bug:
             raise self._crashed(bug) from bug
 
-    def _crashed(self, bug: Exception, lines: int = 0) -> GameCrash:
-        """Go back to before the crash, and take back the last ``lines`` entries with it."""
+    def _crashed(self, bug: BaseException, lines: int = 0) -> GameCrash:
+        """Roll back to before the crash, and take back the last ``lines`` entries with it."""
         if self._checkpoint is not None:
             self.go_back(lines)
         # Only the type is told: the text of a world's exception may hold what the caller must not see.
         what = type(bug).__name__
         return GameCrash(
-            f"the world {self.state.world!r} failed ({what}); the room is as it was before", exception={"type": what}
+            f"the world {self.state.world!r} failed ({what}); the room was rolled back", exception={"type": what}
         )
+
+
+def _room_commands(world: World) -> Iterator[Command]:
+    """The commands that every room has, and those of the world's extension in place of them."""
+    extension = extension_named(world.spec.extension)
+    replaced = {made.name for made in extension.room_commands}
+    for module in (common, control, hosting):
+        yield from (made for made in declared_in(module, world) if made.name not in replaced)
+    yield from (made for made in extension.room_commands if made.only_if is None or made.only_if(world))
 
 
 def _same_version(state: RoomState, world: World) -> None:
     if world.spec.version != state.version:
         raise RecordCorrupt(
             f"room {state.id} was recorded with version {state.version} of {state.world!r}, and version "
-            f"{world.spec.version} is installed; install the old one to go on with this room"
+            f"{world.spec.version} is installed; install the old version to continue this room"
         )

@@ -1,13 +1,17 @@
-"""What the house itself puts on record: nobody can ask for these."""
+"""Entries that the house itself puts on record; no member can call these."""
 
 from base64 import b64decode
 from typing import Any
 
-from cohabit.errors import Conflict, RecordCorrupt
+from cohabit.errors import RecordCorrupt
+from cohabit.model.grant import Layer
+from cohabit.model.identity import Kind
 from cohabit.room import saves, turns
 from cohabit.room.commands import command
 from cohabit.room.context import Context
-from cohabit.room.state import Kind, Member
+from cohabit.room.membership import add_member
+from cohabit.room.state import handle_of, seed_hex
+from cohabit.room.views import ACCOUNT
 from cohabit.world import Outcome, Seat, Stream
 
 
@@ -16,7 +20,8 @@ def open_(ctx: Context, state: dict[str, Any]) -> None:
     """The room opens: the world is set up for its seats, and claims are bound."""
     ctx.state.turn_started = ctx.at
     for member in ctx.state.members.values():
-        member.away_since = ctx.at  # nobody has come yet; a stand-in starts to wait
+        member.away_since = ctx.at  # nobody is here yet; stand-ins start to wait
+        ctx.state.handles_used.setdefault(member.id, 1)
     begin(ctx, ctx.state.seed)
 
 
@@ -37,54 +42,54 @@ def opened(ctx: Context, gap: int) -> None:
 @command(category="meta", records=True)
 def ticks(ctx: Context, n: int) -> None:
     """Time passed."""
-    turns.advance(ctx, n)
+    turns.advance(ctx.room, n, ctx.told)
 
 
 @command(category="meta", records=True)
 def turn_timeout(ctx: Context) -> None:
-    """Somebody let the time of a turn run out: the turn goes on without it."""
+    """The time of a turn is up: the game continues without that member."""
     state, world = ctx.state, ctx.room.world
     if state.turn_based:
-        late = state.turn_order[state.turn_index]
-        ctx.tell(f"{late}'s time is up; it is {turns.next_turn(ctx)}'s turn", "turn")
+        late = handle_of(state.turn_order[state.turn_index])
+        ctx.tell(f"{late}'s time is up; it is {turns.next_turn(ctx.room, ctx.at, ctx.told)}'s turn", "turn")
         return
     state.turn_started = ctx.at
-    if world.spec.pace == "rounds":
+    if ctx.room.pace == "rounds":
         ctx.tell("time is up for this round", "turn")
         state.waiting_for = []  # this resolves the round; nothing more is due for it
-        turns.resolve(ctx)
+        turns.resolve(ctx.room, ctx.told)
         return
     for seat_id in list(state.waiting_for):
         seat = next((s for s in state.seats if s.id == seat_id), Seat(seat_id))
         outcome: Outcome = ctx.room.obliged(world.skip, seat)
-        ctx.tell(outcome.public or f"{seat.name or seat.id} let its time run out", "turn")
+        ctx.tell(outcome.public or f"{seat.name or seat.id} ran out of time", "turn")
         ctx.told.extend(outcome.told)
 
 
 @command(category="meta", records=True)
 def grant_expired(ctx: Context, member: str) -> None:
-    """A grant ran out: what is left is nothing."""
+    """A layer of a grant has expired: an addition drops out, a limit lets nothing through any more."""
     who = ctx.state.members[member]
-    assert who.override is not None
-    if who.lent:
-        who.override, who.before, who.lent = who.before, None, False
-        ctx.tell(f"what was lent to {member} has run out", "roster")
-        return
-    who.override = type(who.override)(expires_at=who.override.expires_at)
-    ctx.tell(f"the grant of {member} has run out", "roster")
+    due = [layer for layer in who.layers if layer.expires_at is not None and layer.expires_at <= ctx.at]
+    who.layers = [layer for layer in who.layers if layer not in due]
+    if any(layer.kind == "limit" for layer in due):
+        who.layers, who.through = [Layer("limit")], None
+        ctx.tell(f"the grant of {who.handle} has expired", "roster")
+    else:
+        ctx.tell(f"what was lent to {who.handle} has expired", "roster")
 
 
 @command(category="meta", records=True)
 def pause_expired(ctx: Context) -> None:
-    """Whoever paused went away: time goes on."""
-    state = ctx.state
-    ctx.tell(f"{state.paused_by} paused and went away; time goes on", "turn")
-    turns.go_on(ctx)
+    """The member who paused left: the game resumes."""
+    paused_by = handle_of(ctx.state.paused_by or "")
+    ctx.tell(f"{paused_by} paused and left; the game resumes", "turn")
+    turns.resume(ctx.room, ctx.at)
 
 
 @command(category="meta", records=True)
 def presence(ctx: Context, members: list[str], here: bool) -> None:
-    """Some came, or went. A player who comes back takes its seat back from the stand-in at once."""
+    """Members arrived or left. A returning player takes over from its stand-in at once."""
     state = ctx.state
     members = [name for name in members if name in state.members]
     for name in members:
@@ -93,20 +98,31 @@ def presence(ctx: Context, members: list[str], here: bool) -> None:
         who.away_since = None if here else ctx.at
         if here and who.played_by_bot:
             who.played_by_bot = False
-            ctx.tell(f"{name} plays its own seat again", "roster")
+            ctx.tell(f"{who.handle} plays its own seat again", "roster")
         if state.paused and state.paused_by == name:
             state.pause_until = None if here else ctx.at + state.pause_grace_ms
-    shown = ", ".join(members[:10]) + (f" and {len(members) - 10} more" if len(members) > 10 else "")
+    shown = ", ".join(map(handle_of, members[:10])) + (f" and {len(members) - 10} more" if len(members) > 10 else "")
     ctx.tell(f"{shown}: {'here' if here else 'away'}", "roster")
 
 
 @command(category="meta", records=True)
-def admitted(ctx: Context, id: str, kind: Kind, role: str | None = None) -> None:  # noqa: A002 - the wire's name
-    """A guest came in: what it may do is what its kind may, or a host of the house."""
-    if id in ctx.state.members:
-        raise Conflict(f"there is a member called {id!r} already")
-    ctx.state.members[id] = Member(id, kind, role, away_since=ctx.at, house=True)
-    ctx.tell(f"{id} came in as {ctx.state.members[id].role_name}", "roster")
+def admitted(
+    ctx: Context,
+    handle: str,
+    kind: Kind,
+    identity: str,
+    name: str = "",
+    role: str | None = None,
+    claim: str | None = None,
+    team: str | None = None,
+    stand_in: str | None = None,
+    invite: str | None = None,
+) -> None:
+    """Somebody joined: a guest, a host of the house, or the holder of an invite."""
+    add_member(
+        ctx, ctx.state.free_handle(handle), kind, identity=identity, name=name, role=role, claim=claim, team=team,
+        stand_in=stand_in,
+    )  # fmt: skip
 
 
 @command(category="meta", records=True)
@@ -114,7 +130,20 @@ def stand_in(ctx: Context, member: str) -> None:
     """A player has been away long enough: its stand-in plays the seat until it is back."""
     who = ctx.state.members[member]
     who.played_by_bot = True
-    ctx.tell(f"{who.stand_in} stands in for {member}", "roster")
+    ctx.tell(f"{who.stand_in} stands in for {who.handle}", "roster")
+
+
+@command(category="meta", records=True)
+def credential(ctx: Context, member: str, change: str, by: str | None = None, label: str = "") -> None:
+    """A credential of a member was issued, rotated or revoked. The member is told, and so is the roster."""
+    who, author = ctx.state.members.get(member), handle_of(by) if by is not None else "the house"
+    if who is None:
+        return
+    if by == member:
+        author = who.handle
+    named = f" ({label})" if label else ""
+    ctx.tell(f"{author} {change} a token of yours{named}", ACCOUNT, members=(member,))
+    ctx.tell(f"{author} {change} a token of {who.handle}", "roster")
 
 
 @command(category="meta", records=True)
@@ -126,9 +155,9 @@ def digest(ctx: Context, sha256: str) -> None:
 
 @command(category="meta", records=True)
 def loaded(ctx: Context, by: str, save: str) -> None:
-    """Somebody put a saved world in place of the one there was."""
+    """A member replaced the world by a saved one."""
     saves.load(ctx.room.world, b64decode(save))
-    ctx.tell(f"{by} loaded a save", "turn")
+    ctx.tell(f"{handle_of(by)} loaded a save", "turn")
 
 
 @command(category="meta", records=True)
@@ -138,19 +167,20 @@ def rematch_due(ctx: Context) -> None:
     ctx.tell(f"the next game begins: game {ctx.state.games}", "turn")
 
 
-def next_seed(ctx: Context) -> int:
+def next_seed(ctx: Context) -> str:
     """The seed of a rematch, drawn from the last one."""
-    return Stream(ctx.state.seed, "rematch").bits64() >> 1
+    stream = Stream(int(ctx.state.seed, 16), "rematch")
+    return seed_hex(stream.bits64() << 64 | stream.bits64())
 
 
-def begin_again(ctx: Context, seed: int) -> None:
+def begin_again(ctx: Context, seed: str) -> None:
     """Play another game in the same room."""
     ctx.state.games += 1
     begin(ctx, seed)
     ctx.state.turn_started = ctx.at
 
 
-def begin(ctx: Context, seed: int) -> None:
+def begin(ctx: Context, seed: str) -> None:
     """Set the world up from a seed and bind claims."""
     state, room = ctx.state, ctx.room
     state.seed = seed
@@ -158,13 +188,19 @@ def begin(ctx: Context, seed: int) -> None:
     state.waiting_for = []
     state.over_since = None
     state.seats_ever = []
+    state.returns = {}
     for member in state.members.values():
         if member.claim is not None:
             member.seat = None
     starting = starting_seats(ctx)
-    room.obliged(room.world.reset, seed, starting)
-    turns.clock_changed(ctx)
+    room.obliged(room.world.reset, int(seed, 16), starting)
+    turns.clock_changed(room)
     turns.bind(room, room.obliged(room.world.seats_now) or starting)
+    for member in state.members.values():
+        if member.seat not in room.seats:
+            member.seat = None
+    hidden = not room.world.spec.open_information
+    state.played = {m.identity or m.id: m.seat for m in state.members.values() if hidden and m.seat is not None}
     state.turn_index = 0
 
 

@@ -5,11 +5,11 @@ then lets it happen, as an entry of the record.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from cohabit.model.record import Told
 from cohabit.model.seat import Seat, SeatId
-from cohabit.room.context import Context
-from cohabit.room.state import RoomState
+from cohabit.room.state import Member, RoomState, handle_of
 from cohabit.world import World, overrides
 
 if TYPE_CHECKING:
@@ -19,15 +19,15 @@ Due = tuple[int, str, dict[str, Any]]
 
 
 def can_skip(world: World) -> bool:
-    """Does the world say what happens to a seat that lets its time run out?"""
+    """Does the world say what happens to a seat that runs out of time?"""
     return overrides(world, "skip")
 
 
 class Clocks:
-    """What will happen in a room by itself, and when.
+    """What is due in a room without anybody's call, and when.
 
-    Who has a clock running (a grant that ends, a stand-in that waits) changes seldom, so those members are
-    looked up anew only after ``changed``; most calls compare two numbers.
+    Which members have a timer (a grant that expires, a stand-in that waits) changes seldom, so they are looked up
+    only after ``changed``; most calls compare two numbers.
     """
 
     def __init__(self) -> None:
@@ -57,7 +57,7 @@ class Clocks:
         return first
 
     def due(self, state: RoomState, at: int) -> tuple[str, dict[str, Any]] | None:
-        """The first thing that should have happened by ``at``."""
+        """The first thing that is due by ``at``."""
         first = self._first(state)
         self.idle = self._of_members is None and state.turn_ms is None and state.rematch_ms is None
         return first[1:] if first is not None and first[0] <= at else None
@@ -75,58 +75,56 @@ def _of_members(state: RoomState) -> Iterator[Due]:
     if state.pause_until is not None:
         yield state.pause_until, "pause_expired", {}
     for member in state.members.values():
-        grant = member.override
-        if grant is not None and grant.expires_at is not None and grant.may:
-            yield grant.expires_at, "grant_expired", {"member": member.id}
-        plays = member.seat is not None or member.claim is None  # a claim that waits for its seat has nothing to play
+        for layer in member.layers:
+            if layer.expires_at is not None:
+                yield layer.expires_at, "grant_expired", {"member": member.id}
+        plays = member.seat is not None or member.claim is None  # a claim without its seat has nothing to play
         if member.away_since is not None and member.stand_in and not member.played_by_bot and plays:
             yield member.away_since + state.stand_in_ms, "stand_in", {"member": member.id}
 
 
-def next_turn(context: Context) -> str:
-    """Hand the turn to the next in the order; who that is."""
-    state = context.state
+def next_turn(room: "Room", at: int, told: list[Told]) -> str:
+    """Give the turn to the next member in the order; its handle."""
+    state = room.state
     state.turn_index = (state.turn_index + 1) % len(state.turn_order)
-    state.turn_started = context.at
-    if state.ticks_per_turn and context.room.world.spec.pace == "clock":
-        advance(context, state.ticks_per_turn)
-    return state.turn_order[state.turn_index]
+    state.turn_started = at
+    if state.ticks_per_turn and room.pace == "clock":
+        advance(room, state.ticks_per_turn, told)
+    return handle_of(state.turn_order[state.turn_index])
 
 
-def advance(context: Context, ticks: int) -> None:
-    """Let a clock world move."""
-    context.state.tick += ticks
-    context.told.extend(context.room.obliged(context.room.world.advance, ticks))
+def advance(room: "Room", ticks: int, told: list[Told]) -> None:
+    """Let time pass in a world with a clock."""
+    room.state.tick += ticks
+    told.extend(room.obliged(room.world.advance, ticks))
 
 
-def go_on(context: Context) -> None:
-    """End a pause: the clock of the turn, which stood still meanwhile, runs on from where it was."""
-    state = context.state
+def resume(room: "Room", at: int) -> None:
+    """End a pause: the time of the turn, which was stopped, continues from where it was."""
+    state = room.state
     if state.paused:
-        state.turn_started += context.at - max(state.paused_at, state.turn_started)
+        state.turn_started += at - max(state.paused_at, state.turn_started)
     state.paused, state.paused_by, state.pause_until = False, None, None
-    clock_changed(context)
+    clock_changed(room)
 
 
-def clock_changed(context: Context) -> None:
-    """Let a clock world know whether its time runs, and how fast."""
-    room = context.room
-    if room.world.spec.pace == "clock":
-        room.obliged(room.world.clock, context.state.paused, context.state.speed)
+def clock_changed(room: "Room") -> None:
+    """Tell a world with a clock whether it is paused, and how fast it runs."""
+    if room.pace == "clock":
+        room.obliged(room.world.clock, room.state.paused, room.state.speed)
 
 
-def resolve(context: Context) -> None:
-    """Let a world of rounds work out the round."""
-    context.told.extend(context.room.obliged(context.room.world.resolve))
-    context.room.moved()
+def resolve(room: "Room", told: list[Told]) -> None:
+    """Let a world of rounds resolve the round."""
+    told.extend(room.obliged(room.world.resolve))
+    room.roster_changed()
 
 
-def after(room: "Room", context: Context) -> None:
-    """What follows any entry: a round that is complete resolves, claims bind, the turn clock restarts."""
-    world, state = room.world, room.state
-    pace = world.spec.pace
+def after(room: "Room", at: int, told: list[Told]) -> None:
+    """What follows any entry: a complete round resolves, claims bind, the time of the turn restarts."""
+    world, state, pace = room.world, room.state, room.pace
     if pace == "rounds" and state.waiting_for and not room.to_move():
-        resolve(context)
+        resolve(room, told)
     if room.has_moving_seats:
         seats = room.obliged(world.seats_now)
         if seats is not None and list(seats) != state.seats:
@@ -134,26 +132,24 @@ def after(room: "Room", context: Context) -> None:
     if not room.is_over():
         state.over_since = None
     elif state.over_since is None:
-        state.over_since = context.at
+        state.over_since = at
     if pace in ("turns", "rounds"):
         waiting = list(room.to_move())
         if waiting != state.waiting_for:
-            # Rounds: others handing in is no reason to begin anew; more seats than before are a new round.
+            # In rounds a submission does not restart the time; more seats than before are a new round.
             if pace == "turns" or len(waiting) > len(state.waiting_for):
-                state.turn_started = context.at
+                state.turn_started = at
             state.waiting_for = waiting
 
 
 def bind(room: "Room", seats: Sequence[Seat]) -> None:
     """Take over the seats there are, and give each claim the seat it was waiting for.
 
-    A claim binds once: ``auto:N`` is the N-th seat this world ever opened, so the death of one kingdom
+    A claim binds once: ``auto:N`` is the N-th seat this world ever opened, so the end of one seat
     moves nobody into another.
     """
     state = room.state
-    state.seats = list(seats)
-    room.seats = {s.id: s for s in seats}
-    room.roster_version += 1
+    room.set_seats(seats)
     ids = [s.id for s in seats]
     known = set(state.seats_ever)
     state.seats_ever.extend(i for i in ids if i not in known)
@@ -167,9 +163,18 @@ def bind(room: "Room", seats: Sequence[Seat]) -> None:
 
 
 def claimed(seats_ever: Sequence[SeatId], claim: str) -> SeatId | None:
-    """The seat that a claim (``auto:N`` or ``id:X``) means, where it has been opened."""
+    """The seat that a claim (``auto:N`` or ``id:X``) means, once it has been opened."""
     how, _, what = claim.partition(":")
     if how == "id":
         return what if what in seats_ever else None
     number = int(what)
     return seats_ever[number] if number < len(seats_ever) else None
+
+
+def leave_seat(room: "Room", member: Member, mode: Literal["left", "removed"]) -> None:
+    """A member gives up its seat; other claims may then bind to it."""
+    seat = room.seat_of(member)
+    if seat is not None and overrides(room.world, "depart"):
+        room.obliged(room.world.depart, seat, mode)
+    member.seat = None
+    bind(room, (room.obliged(room.world.seats_now) if room.has_moving_seats else None) or room.state.seats)

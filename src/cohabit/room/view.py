@@ -12,7 +12,7 @@ from cohabit.room.state import RoomState
 CHOICES_SHOWN = 40
 """How many legal actions the text lists."""
 MOVERS_SHOWN = 20
-"""How many of those whose turn it is are named."""
+"""How many of the members whose turn it is are named."""
 _sorted_json = msgspec.json.Encoder(order="sorted").encode
 
 
@@ -23,24 +23,32 @@ class View(Struct, frozen=True, omit_defaults=True):
     over: bool = False
     paused: bool = False
     tick: int = 0
+    total_reward: float | None = None  # of the eye's own seat, where the world counts rewards
 
 
 def make_view(
-    state: RoomState, seen: Observation, movers: list[str], choices: Sequence[Mapping[str, Any]], over: bool
+    state: RoomState,
+    seen: Observation,
+    movers: list[str],
+    choices: Sequence[Mapping[str, Any]],
+    over: bool,
+    total_reward: float | None = None,
 ) -> View:
     """Put together what the world shows, whose turn it is, and what can be done."""
     text = f"{seen.to_text()}\n\n{_turn_words(movers, over)}"
+    if total_reward is not None:
+        text += f"\nYour total reward: {total_reward:g}"
     if choices:
         seen = msgspec.structs.replace(seen, choices=list(choices))
         text += "\nYou can: " + _choices_words(choices)
-    return View(text, seen, movers[:MOVERS_SHOWN], over, state.paused, state.tick)
+    return View(text, seen, movers[:MOVERS_SHOWN], over, state.paused, state.tick, total_reward)
 
 
 def _turn_words(movers: list[str], over: bool) -> str:
     if over:
-        return "It is over."
+        return "The game is over."
     if not movers:
-        return "Nobody is waited for."
+        return "Nobody has to move."
     more = f" and {len(movers) - MOVERS_SHOWN} more" if len(movers) > MOVERS_SHOWN else ""
     return f"To move: {', '.join(movers[:MOVERS_SHOWN])}{more}"
 

@@ -1,7 +1,7 @@
-"""What a member sees. The only place where anything is withheld.
+"""What a member perceives. The only place where anything is withheld.
 
 ``eye`` turns a member's grant into how it looks into the world; ``feed`` turns an entry of the record
-into what that member is told of it. Faces never filter.
+into what that member is told of it. Interfaces never filter.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from cohabit.errors import BadArgs
 from cohabit.model.grant import Capability
 from cohabit.model.record import Entry, Told
 from cohabit.model.seat import ALL, PUBLIC, Eye, Seat, SeatId
-from cohabit.room.state import Member, RoomState
+from cohabit.room.state import Member, RoomState, handle_of
 
 
 def eye(state: RoomState, member: Member, seats: Mapping[SeatId, Seat], fog: bool) -> Eye | None:
@@ -27,9 +27,8 @@ def eye(state: RoomState, member: Member, seats: Mapping[SeatId, Seat], fog: boo
     if Capability.READ_ALL in held:
         return Eye(seat, "all") if seat else ALL
     if Capability.READ_OWN in held:
-        through = member.override.through if member.override else None
-        if through is not None and through in seats:
-            return Eye(through, "own")
+        if member.through is not None and member.through in seats:
+            return Eye(member.through, "own")
         if seat is not None:
             return Eye(seat, "all" if fog and not state.partial_intel else "own")
     return PUBLIC if Capability.WATCH in held else None
@@ -51,39 +50,48 @@ class FeedItem(Struct, frozen=True, omit_defaults=True, gc=False):
 _NEEDS = {"roster": Capability.READ_ROSTER, "chat": Capability.READ_CHAT, "direct": Capability.RECEIVE_DIRECTED}
 
 
-def perceives(told: Told, member: Member, held: frozenset[Capability], looks: Eye | None) -> bool:
+MESSAGES = ("chat", "direct")
+ACCOUNT = "account"
+"""What concerns a member's own credential, seat or grant."""
+
+
+def perceives(told: Told, member: Member, held: frozenset[Capability], eye: Eye | None) -> bool:
     """May this member hear this?"""
+    if told.kind == ACCOUNT:  # about the member itself, so no grant is needed
+        return told.members is not None and member.id in told.members
     if _NEEDS.get(told.kind, Capability.WATCH) not in held:
         return False
     if told.members is None and told.seats is None:
         return True
     if told.members is not None and member.id in told.members:
         return True
-    return told.seats is not None and looks is not None and (looks.sees == "all" or looks.seat in told.seats)
+    return told.seats is not None and eye is not None and (eye.sees == "all" or eye.seat in told.seats)
 
 
-def feed(entry: Entry, member: Member, looks: Eye | None) -> list[FeedItem]:
+def feed(entry: Entry, member: Member, eye: Eye | None) -> list[FeedItem]:
     """What this member is told of this entry; nothing where nothing of it is for this member."""
     held = member.held
-    heard = [t for t in entry.told if perceives(t, member, held, looks)]
+    heard = [t for t in entry.told if perceives(t, member, held, eye)]
     if not heard:
         return []
-    mine = entry.by == member.id
-    message = entry.do == "send_message"
-    inside = not message and (mine or Capability.READ_ALL in held)
-    return [
-        FeedItem(
-            entry.at,
-            entry.do,
-            told.text,
-            by=entry.by,
-            kind=told.kind,
-            args=entry.args if inside and i == 0 else None,
-            why=entry.why if inside and i == 0 else None,
-            via=entry.via,
+    by = handle_of(entry.by) if entry.by is not None else None
+    inside = entry.by == member.id or Capability.READ_ALL in held
+    items = []
+    for i, told in enumerate(heard):
+        shown = inside and i == 0 and told.kind not in MESSAGES  # a message's text is all there is to tell
+        items.append(
+            FeedItem(
+                entry.at,
+                entry.do,
+                told.text,
+                by=by,
+                kind=told.kind,
+                args=entry.args if shown else None,
+                why=entry.why if shown else None,
+                via=entry.via,
+            )
         )
-        for i, told in enumerate(heard)
-    ]
+    return items
 
 
 # -- cursors ------------------------------------------------------------------------------------
@@ -115,11 +123,11 @@ def unseal(secret: str, cursor: str, head: int) -> int:
         if len(cursor) != 16 or number < 0:
             raise ValueError
     except ValueError:
-        raise BadArgs("that is no cursor of this room; leave it out to start from the beginning") from None
+        raise BadArgs("that is not a cursor of this room; leave it out to start from the beginning") from None
     left, right = number >> 32, number & 0xFFFFFFFF
     for i in reversed(range(4)):
         left, right = right ^ _round(key, i, left), left
     seq = (left << 32) | right
     if seq > head:
-        raise BadArgs("that is no cursor of this room; leave it out to start from the beginning")
+        raise BadArgs("that is not a cursor of this room; leave it out to start from the beginning")
     return seq

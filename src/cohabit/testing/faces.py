@@ -29,7 +29,7 @@ from cohabit.errors import (
 from cohabit.house.clock import Clock
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
-from cohabit.room.scenario import AgentSpec, Scenario
+from cohabit.scenario import AgentSpec, Scenario
 from cohabit.testing.clock import FakeClock
 
 ISLAND = "island"

@@ -10,7 +10,8 @@ from cohabit.model.action import ActionResult
 from cohabit.registry import make_world
 from cohabit.room.record import Line
 from cohabit.room.room import Room
-from cohabit.room.scenario import Scenario, opening_state
+from cohabit.room.opening import opening_state
+from cohabit.scenario import Scenario
 from cohabit.room.state import Member
 
 BEAT = 50

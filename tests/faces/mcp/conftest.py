@@ -20,7 +20,7 @@ from cohabit.faces.serve import Server
 from cohabit.house.house import House
 from cohabit.house.rooms import RoomHost
 from cohabit.house.settings import Settings
-from cohabit.room.scenario import AgentSpec, Scenario
+from cohabit.scenario import AgentSpec, Scenario
 
 MODES = {"2025-11-25": "legacy", "2026-07-28": "auto"}
 

@@ -10,7 +10,7 @@ import pytest
 
 from cohabit.errors import CohabitError, every_error
 from cohabit.house.house import House
-from cohabit.room.scenario import AgentSpec, Scenario
+from cohabit.scenario import AgentSpec, Scenario
 
 KEY = "cohabit/key"
 

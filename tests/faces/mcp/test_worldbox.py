@@ -13,7 +13,7 @@ import pytest
 from cohabit.faces.app import make_app
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
-from cohabit.room.scenario import AgentSpec, Scenario
+from cohabit.scenario import AgentSpec, Scenario
 
 from .conftest import Table, listening
 

@@ -6,7 +6,7 @@ import pytest
 
 from cohabit.registry import make_world
 from cohabit.room.room import Room
-from cohabit.room.scenario import read_scenario
+from cohabit.scenario import read_scenario
 from cohabit.testing.match import Match
 from cohabit.worlds.kingdoms.world import Kingdoms
 

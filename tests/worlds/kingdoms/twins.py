@@ -9,7 +9,8 @@ import numpy as np
 from cohabit.errors import CohabitError
 from cohabit.registry import make_world
 from cohabit.room.room import Room
-from cohabit.room.scenario import opening_state, parse_scenario
+from cohabit.room.opening import opening_state
+from cohabit.scenario import parse_scenario
 from cohabit.room.views import feed
 from cohabit.worlds.kingdoms.realms import News, Orders
 from cohabit.worlds.kingdoms.sight import seen_by

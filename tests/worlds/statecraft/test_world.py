@@ -10,7 +10,8 @@ from cohabit.errors import BadArgs
 from cohabit.registry import make_world
 from cohabit.room.record import GENESIS, read_lines
 from cohabit.room.room import Room
-from cohabit.room.scenario import AgentSpec, Scenario, opening_state
+from cohabit.room.opening import opening_state
+from cohabit.scenario import AgentSpec, Scenario
 from cohabit.room.views import feed
 from cohabit.testing.checker import check_world
 from cohabit.world import Eye, Seat

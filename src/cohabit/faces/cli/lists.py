@@ -97,7 +97,7 @@ def _world_table() -> str:
 def _scenario_table() -> str:
     import json
 
-    from cohabit.room.scenario import presets
+    from cohabit.scenario import presets
 
     rows = []
     for name, path in presets().items():

@@ -12,7 +12,7 @@ from cohabit.house.loading import load_room
 from cohabit.house.sqlite import SQLiteStore
 from cohabit.house.store import Credential
 from cohabit.model.suggest import nearest
-from cohabit.room.scenario import check_id
+from cohabit.scenario import check_handle
 
 UNITS_MS = {"s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 7 * 86_400_000}
 
@@ -68,7 +68,7 @@ def _now() -> int:
 
 
 def _new(args: argparse.Namespace, store: SQLiteStore) -> None:
-    check_id(args.name)
+    check_handle(args.name)
     if args.is_host and args.room:
         raise UsageError("a host is a host of the whole house; leave out --room")
     kind = args.kind or ("human" if args.is_host else "agent")

@@ -16,7 +16,7 @@ from cohabit.house.settings import Settings
 from cohabit.model.grant import ROLES, Capability
 from cohabit.model.suggest import nearest
 from cohabit.registry import find_world, known_worlds
-from cohabit.room.scenario import AgentSpec, Scenario, check_id, presets, read_scenario
+from cohabit.scenario import AgentSpec, Scenario, check_handle, presets, read_scenario
 from cohabit.world import World
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def world_scenario(source: str, players: Sequence[str]) -> Scenario:
     if len(set(names)) < len(names) or "you" in names:
         raise BadArgs("--players: each name once, and none of them `you`: that is the host")
     for name in names:
-        check_id(name)
+        check_handle(name)
     stand_in = "random" if cls.legal is not World.legal else None
     seated = [
         AgentSpec(id=name, role="player", claim=f"auto:{i}", stand_in=stand_in) for i, name in enumerate(names)

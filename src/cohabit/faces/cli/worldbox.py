@@ -11,7 +11,7 @@ from cohabit.faces.cli.options import settings_of, settings_options
 from cohabit.faces.cli.running import Greeting, run_house
 from cohabit.faces.cli.say import UsageError, clean
 from cohabit.faces.cli.up import Plan, open_room, plan_for
-from cohabit.room.scenario import AgentSpec, Scenario
+from cohabit.scenario import AgentSpec, Scenario
 
 if TYPE_CHECKING:
     from cohabit.house.bridge import Bridge

@@ -12,7 +12,7 @@ from cohabit.faces.cli.options import settings_of
 from cohabit.faces.cli.running import Greeting, run_house
 from cohabit.faces.cli.say import UsageError, clean, in_lines
 from cohabit.faces.cli.up import Plan, open_room
-from cohabit.room.scenario import AgentSpec, Scenario, check_id
+from cohabit.scenario import AgentSpec, Scenario, check_handle
 from cohabit.room.turns import claimed
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def _members(args: argparse.Namespace) -> str:
 def _names(text: str) -> list[str]:
     names = [name.strip() for name in text.split(",") if name.strip()]
     for name in names:
-        check_id(name)
+        check_handle(name)
     return names
 
 

@@ -1,8 +1,6 @@
-"""A scenario: the file that says who plays what, and under which rules of the house.
+"""A scenario: the file that says who plays what in a room, and under which rules.
 
-The shape is that of the WorldBox bridge's ``agents.json``; the keys it does not have (``world``,
-``teams``, ``turn_seconds`` …) are ours. It is read strictly: a file with a mistake opens no room. Keys
-that start with ``_`` are comments.
+It is read strictly: a file with a mistake opens no room. Keys that start with ``_`` are comments.
 """
 
 import json
@@ -15,15 +13,13 @@ from msgspec import Struct
 
 from cohabit.errors import BadArgs
 from cohabit.model.grant import role_named
+from cohabit.model.identity import Kind
 from cohabit.model.suggest import nearest
-from cohabit.room.control import SPEEDS
-from cohabit.room.state import Kind, Member, RoomState
-from cohabit.room.turns import can_skip
-from cohabit.world import World
 
-SHORTEST_TOKEN = 32
-LONGEST = 10**9  # seconds, or ticks
-PRESETS = Path(__file__).parent.parent / "scenarios"
+MIN_TOKEN = 32
+MAX_DURATION = 10**9  # seconds, or ticks
+MAX_SEED_BITS = 128
+PRESETS = Path(__file__).parent / "scenarios"
 
 
 class AgentSpec(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
@@ -32,15 +28,16 @@ class AgentSpec(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=
     id: str
     token: str | None = None
     role: str | None = None
+    name: str | None = None  # shown; the id is how others address it
     kind: Kind = "agent"
     kingdom_claim: str | None = None
     claim: str | None = None  # the same, for worlds without kingdoms
     objectives: list[dict[str, Any]] = []
     team: str | None = None
-    brain: str | None = None  # this seat is always played by a built-in brain
+    brain: str | None = None  # a built-in brain always plays this seat
     stand_in: str | None = None  # this brain plays while the player is away
     backend: str | None = None
-    house: bool = False  # an identity of the house (`cohabit token new`); no token of its own is made
+    identity: str | None = None  # an identity that the house knows already; no token is issued for it
 
 
 class Scenario(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
@@ -50,7 +47,7 @@ class Scenario(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=T
     scenario: str = "sandbox"
     world: str = "nim"
     config: dict[str, Any] = {}
-    seed: int | None = None
+    seed: int | str | None = None  # a whole number, or hexadecimal digits as text
     partial_intel: bool | None = None
     turn_based: bool = False
     turn_order: list[str] | None = None
@@ -60,8 +57,8 @@ class Scenario(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=T
     guests: bool = False
     stand_in_seconds: int = 30
     pause_seconds: int = 30
-    speed: str = "x1"  # how fast the time of a clock world runs at first
-    rematch_seconds: int | None = None  # a game that is over is followed by the next one after so long
+    speed: str = "x1"  # how fast a world with a clock runs at first
+    rematch_seconds: int | None = None  # how long after the end of a game the next one begins
 
 
 def presets() -> dict[str, Path]:
@@ -89,13 +86,13 @@ def read_scenario(name_or_path: str) -> Scenario:
 
 
 def parse_scenario(text: str, where: str = "agents.json") -> Scenario:
-    """Read and check a scenario; the message of an error names the place."""
+    """Read and check a scenario; an error message names the place."""
     try:
-        raw = json.loads(text, object_pairs_hook=_told_once, parse_float=_finite, parse_constant=_finite)
-        msgspec.msgpack.encode(raw)  # what cannot be kept (half a character, 30 digits) cannot be used
+        raw = json.loads(text, object_pairs_hook=_without_duplicates, parse_float=_finite, parse_constant=_finite)
+        msgspec.msgpack.encode(raw)  # what cannot be stored (a lone surrogate, 30 digits) cannot be used
         plain = _without_comments(raw)
     except (ValueError, OverflowError, RecursionError) as wrong:
-        raise BadArgs(f"{where} is not JSON that can be used: {wrong}") from None
+        raise BadArgs(f"{where} is not usable JSON: {wrong}") from None
     try:
         found = msgspec.convert(plain, Scenario)
     except msgspec.ValidationError as wrong:
@@ -106,20 +103,20 @@ def parse_scenario(text: str, where: str = "agents.json") -> Scenario:
         raise BadArgs(f"{where}: {wrong.message}", did_you_mean=wrong.did_you_mean) from None
 
 
-def _told_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """JSON would take the last of two equal keys, and hide the first."""
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """JSON would take the last of two equal keys and hide the first."""
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for i, name in enumerate(names) if name in names[:i])
-        raise ValueError(f"the key {twice!r} is there twice")
+        raise ValueError(f"the key {twice!r} appears twice")
     return found
 
 
 def _finite(digits: str) -> float:
     number = float(digits)
     if not math.isfinite(number):
-        raise ValueError(f"{digits} is not a number that can be kept")
+        raise ValueError(f"{digits} is not a finite number")
     return number
 
 
@@ -132,7 +129,7 @@ def _without_comments(value: Any) -> Any:
 
 
 def check_scenario(found: Scenario) -> Scenario:
-    """Refuse what cannot be meant; names brought into their one spelling. Harmless to do twice."""
+    """Refuse contradictions and resolve aliases. Idempotent."""
     if not found.agents:
         raise BadArgs("agents: at least one is needed")
     found.scenario = found.scenario.strip().lower()
@@ -142,10 +139,10 @@ def check_scenario(found: Scenario) -> Scenario:
     for i, agent in enumerate(found.agents):
         try:
             agent.id = agent.id.strip()
-            check_id(agent.id)
+            check_handle(agent.id)
             _new(agent.id, ids, "id")
-            if agent.token is not None and agent.house:
-                raise BadArgs("token: an identity of the house has its own")
+            if agent.token is not None and agent.identity is not None:
+                raise BadArgs("token: a known identity has its own")
             if agent.token is not None:
                 agent.token = agent.token.strip()
                 check_token(agent.token)
@@ -169,7 +166,7 @@ def check_scenario(found: Scenario) -> Scenario:
         for name in members:
             _known(name, ids, f"teams.{team}")
             if members.count(name) > 1:
-                raise BadArgs(f"teams.{team}: {name!r} is there twice")
+                raise BadArgs(f"teams.{team}: {name!r} appears twice")
     for i, name in enumerate(found.turn_order or []):
         _known(name, ids, f"turn_order[{i}]")
     if not found.turn_based and (found.turn_order is not None or found.ticks_per_turn):
@@ -180,28 +177,37 @@ def check_scenario(found: Scenario) -> Scenario:
         number = getattr(found, key)
         if number is not None and (number < 0 or (key in ("turn_seconds", "rematch_seconds") and number == 0)):
             raise BadArgs(f"{key}: must be positive")
-        if number is not None and number > LONGEST:
-            raise BadArgs(f"{key}: must be at most {LONGEST}")
-    if found.speed not in SPEEDS:
-        raise BadArgs(f"speed: {found.speed[:40]!r} is none of {', '.join(SPEEDS)}")
-    if found.seed is not None and not 0 <= found.seed < 2**63:
-        raise BadArgs("seed: must be a whole number from 0 that fits 63 bits")
+        if number is not None and number > MAX_DURATION:
+            raise BadArgs(f"{key}: must be at most {MAX_DURATION}")
+    if found.seed is not None:
+        found.seed = parse_seed(found.seed)
     return found
 
 
-def check_id(name: str) -> None:
-    """A member's name: short, visible, and no address of its own on the bus."""
-    if not 0 < len(name) <= 64 or not name.isprintable() or name != name.strip():
+def parse_seed(seed: int | str) -> str:
+    """A seed as the record keeps it (32 hexadecimal digits), from a whole number or from hexadecimal digits."""
+    try:
+        number = seed if isinstance(seed, int) else int(seed, 16)
+    except ValueError:
+        raise BadArgs(f"seed: {str(seed)[:40]!r} is not hexadecimal") from None
+    if not 0 <= number < 1 << MAX_SEED_BITS:
+        raise BadArgs(f"seed: must be at least 0 and fit {MAX_SEED_BITS} bits")
+    return f"{number:032x}"
+
+
+def check_handle(handle: str) -> None:
+    """A handle is short, visible, and not an address of its own on the bus."""
+    if not 0 < len(handle) <= 64 or not handle.isprintable() or handle != handle.strip():
         raise BadArgs("id: 1 to 64 visible characters")
-    if name == "*" or name.startswith("team:") or "/" in name:
-        raise BadArgs(f"id: {name!r} would be an address; choose another name")
+    if handle == "*" or handle.startswith("team:") or "/" in handle or "#" in handle:
+        raise BadArgs(f"id: {handle!r} has a reserved form; choose a name without / and #")
 
 
 def check_token(token: str) -> None:
     """Refuse a token somebody could guess."""
-    if len(token) < SHORTEST_TOKEN or len(set(token)) < 10 or not token.isascii() or not token.isprintable():
+    if len(token) < MIN_TOKEN or len(set(token)) < 10 or not token.isascii() or not token.isprintable():
         raise BadArgs(
-            f"token: too weak; use at least {SHORTEST_TOKEN} random letters and digits (`cohabit token make` "
+            f"token: too weak; use at least {MIN_TOKEN} random letters and digits (`cohabit token make` "
             "prints one), or leave it out and it is made for you"
         )
     if any(c.isspace() for c in token):
@@ -227,49 +233,6 @@ def _known(name: str, ids: list[str], where: str) -> None:
         raise BadArgs(f"{where}: no agent is called {name!r}", did_you_mean=nearest(name, ids, 2))
 
 
-def opening_state(found: Scenario, world: World, source: str, room: str, seed: int, secret: str) -> RoomState:
-    """The room that a scenario describes, before its first entry."""
-    spec = world.spec
-    if found.turn_seconds is not None and not found.turn_based and spec.pace == "turns" and not can_skip(world):
-        raise BadArgs(f"turn_seconds: {spec.name} does not say what happens to a seat that lets its time run out")
-    if found.turn_seconds is not None and not found.turn_based and spec.pace in ("step", "clock"):
-        raise BadArgs(f"turn_seconds: {spec.name} has no turns; add turn_based, or leave it out")
-    if found.turn_based and spec.pace in ("turns", "rounds"):
-        raise BadArgs(f"turn_based: {spec.name} keeps an order of its own; leave turn_based out")
-    if found.speed != "x1" and spec.pace != "clock":
-        raise BadArgs(f"speed: the time of {spec.name} does not run by itself; leave it out")
-    fog = found.scenario == "pvp" if found.partial_intel is None else found.partial_intel
-    members = {
-        a.id: Member(
-            a.id, a.kind, a.role, a.claim, team=a.team or _team_of(a.id, found), objectives=a.objectives,
-            backend=a.backend, house=a.house, stand_in=a.brain or a.stand_in, played_by_bot=a.brain is not None,
-        )
-        for a in found.agents
-    }  # fmt: skip
-    return RoomState(
-        id=room,
-        source=source,
-        world=spec.name,
-        version=spec.version,
-        config=found.config,
-        seed=seed,
-        secret=secret,
-        scenario=found.scenario,
-        partial_intel=fog,
-        guests=found.guests,
-        members=members,
-        teams={name: list(who) for name, who in found.teams.items()},
-        legacy=len(found.agents) == 1 and found.agents[0].id == "legacy",
-        turn_based=found.turn_based,
-        turn_order=(found.turn_order or [a.id for a in found.agents]) if found.turn_based else [],
-        turn_ms=found.turn_seconds * 1000 if found.turn_seconds is not None else None,
-        ticks_per_turn=found.ticks_per_turn,
-        stand_in_ms=found.stand_in_seconds * 1000,
-        pause_grace_ms=found.pause_seconds * 1000,
-        speed=found.speed,
-        rematch_ms=found.rematch_seconds * 1000 if found.rematch_seconds is not None else None,
-    )
-
-
-def _team_of(name: str, found: Scenario) -> str | None:
+def team_of(name: str, found: Scenario) -> str | None:
+    """The team that an agent is in."""
     return next((team for team, members in found.teams.items() if name in members), None)

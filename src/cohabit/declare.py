@@ -1,0 +1,174 @@
+"""A typed function as a declaration: its arguments as one checked type, their JSON Schema, and its description.
+
+Commands of rooms and houses, actions of worlds, tools of a workspace and the config of a world are all declared this
+way: the signature gives the arguments, the docstring the text, the return annotation the type of the result.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from cohabit.errors import BadArgs
+from cohabit.model.suggest import nearest
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Declaration:
+    """One function that can be called with arguments from outside.
+
+    ``skip``: how many leading parameters are not arguments (``self``, a context). ``args``: the type of the arguments,
+    where the signature does not say it. ``raw``: arguments are passed on as they come, and the schema is only advice.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        run: Callable[..., Any],
+        *,
+        skip: int = 1,
+        args: type[msgspec.Struct] | None = None,
+        doc: str | None = None,
+        raw: bool = False,
+        ignore_unknown: bool = False,
+    ) -> None:
+        self.name = name
+        self.run = run
+        self.raw = raw
+        self.doc = inspect.cleandoc(doc) if doc is not None else inspect.getdoc(run) or ""
+        self._skip = skip
+        self._ignore_unknown = ignore_unknown
+        if args is not None:
+            self.args_type = args
+
+    @cached_property
+    def hints(self) -> dict[str, Any]:
+        """The annotations of the function."""
+        function = self.run.__init__ if isinstance(self.run, type) else self.run  # type: ignore[misc]  # of a class
+        return get_type_hints(function, include_extras=True)
+
+    @cached_property
+    def args_type(self) -> type[msgspec.Struct]:
+        """The arguments as one type."""
+        fields: list[Any] = []
+        for parameter in list(inspect.signature(self.run).parameters.values())[self._skip :]:
+            kind = _with_description(self.hints.get(parameter.name, Any))
+            default = msgspec.NODEFAULT if parameter.default is parameter.empty else parameter.default
+            fields.append((parameter.name, kind, default))
+        title = "".join(part.capitalize() for part in self.name.split("_")) + "Args"
+        return msgspec.defstruct(
+            title, fields, kw_only=True, forbid_unknown_fields=not self._ignore_unknown, omit_defaults=True,
+            rename=wire_name,
+        )  # fmt: skip
+
+    @cached_property
+    def arguments(self) -> tuple[str, ...]:
+        """The names of the arguments on the wire."""
+        return self.args_type.__struct_encode_fields__
+
+    @cached_property
+    def _decode(self) -> Callable[[bytes], Any]:
+        return msgspec.json.Decoder(self.args_type).decode
+
+    @cached_property
+    def _takes_nothing(self) -> bool:
+        return not self.arguments
+
+    def check(self, args: Any) -> dict[str, Any]:
+        """The arguments as the function takes them, or BAD_ARGS with a message that says what is wrong."""
+        if not args and self._takes_nothing:
+            return {}
+        # Through JSON, because that is what the record keeps: a replay gets exactly the same arguments.
+        try:
+            encoded = _encode(args if args is not None else {})
+        except (TypeError, ValueError, OverflowError, RecursionError) as wrong:
+            raise BadArgs(f"{self.name}: the arguments cannot be written as JSON: {wrong}", command=self.name) from None
+        if self.raw:
+            given = msgspec.json.decode(encoded)
+            return {name: given.get(name) for name in self.arguments} if isinstance(given, dict) else {}
+        try:
+            typed = self._decode(encoded)
+        except msgspec.DecodeError as wrong:
+            known = list(self.arguments)
+            raise BadArgs(
+                f"{self.name}: {_in_words(str(wrong), known)}", command=self.name, did_you_mean=_nearest(args, known)
+            ) from None
+        return {name: getattr(typed, name) for name in typed.__struct_fields__}
+
+    def check_text(self, args: Mapping[str, str]) -> dict[str, Any]:
+        """Arguments that are all text, as in a query string; the declared types say what they mean."""
+        try:
+            typed = msgspec.convert(args, self.args_type, strict=False)
+        except msgspec.ValidationError as wrong:
+            raise BadArgs(f"{self.name}: {wrong}", command=self.name) from None
+        return {
+            wire: getattr(typed, name)
+            for name, wire in zip(typed.__struct_fields__, typed.__struct_encode_fields__, strict=True)
+        }
+
+    @cached_property
+    def schema(self) -> dict[str, Any]:
+        """JSON Schema (2020-12) of the arguments."""
+        return object_schema(self.args_type)
+
+    @cached_property
+    def output_schema(self) -> dict[str, Any] | None:
+        """JSON Schema of the result, where the function says what it returns and that is an object."""
+        return self._schema_of(self.hints.get("return", Any))
+
+    def _schema_of(self, kind: Any) -> dict[str, Any] | None:
+        try:
+            schema = object_schema(kind)
+        except TypeError:
+            return None
+        return schema if schema.get("type") == "object" else None
+
+    @cached_property
+    def summary(self) -> str:
+        """The first paragraph of the description, on one line."""
+        return self.doc.split("\n\n")[0].replace("\n", " ")
+
+
+def wire_name(parameter: str) -> str:
+    """``for`` is a Python keyword: the parameter is called ``for_``, the argument ``for``."""
+    return parameter.rstrip("_")
+
+
+def object_schema(kind: Any) -> dict[str, Any]:
+    """The JSON Schema of a type, with the object itself at the top. (msgspec puts it behind a ``$ref``.)"""
+    schema = msgspec.json.schema(kind)
+    defs = dict(schema.get("$defs", {}))
+    root = schema
+    ref = root.get("$ref")
+    if isinstance(ref, str):
+        root = dict(defs.pop(ref.rsplit("/", 1)[1]))
+    rest = {k: v for k, v in root.items() if k not in ("title", "$defs")}
+    if defs:
+        rest["$defs"] = defs
+    return rest
+
+
+def _with_description(kind: Any) -> Any:
+    """A plain string beside a type is the description of the argument: ``Annotated[str, "what to say"]``."""
+    if get_origin(kind) is not Annotated:
+        return kind
+    base, *notes = get_args(kind)
+    return Annotated[base, *(msgspec.Meta(description=n) if isinstance(n, str) else n for n in notes)]
+
+
+def _in_words(wrong: str, known: list[str]) -> str:
+    """msgspec's message, with its JSON path put into words."""
+    text, _, where = wrong.partition(" - at `$")
+    where = where.rstrip("`").lstrip(".")
+    takes = f"; it takes {', '.join(known)}" if known else "; it takes no arguments"
+    if "unknown field" in text or "missing required" in text:
+        return text + takes
+    return f"{where}: {text}" if where else text + (takes if "Expected `object`" in text else "")
+
+
+def _nearest(args: Any, known: list[str]) -> list[str]:
+    unknown = [str(k)[:80] for k in args if k not in known] if isinstance(args, Mapping) else []
+    return nearest(unknown[0], known, 1) if unknown and known else []

@@ -1,0 +1,73 @@
+"""A new room from a scenario: its state before its first entry."""
+
+from collections.abc import Mapping
+
+from cohabit.errors import BadArgs
+from cohabit.room.extension import extension_named
+from cohabit.room.state import Member, RoomState
+from cohabit.room.turns import can_skip
+from cohabit.scenario import Scenario, parse_seed, team_of
+from cohabit.world import World
+
+
+def opening_state(
+    found: Scenario,
+    world: World,
+    source: str,
+    room: str,
+    seed: int | str,
+    secret: str,
+    identities: Mapping[str, str] | None = None,
+) -> RoomState:
+    """The room that a scenario describes. ``identities``: the identity of each agent, by its id in the scenario."""
+    spec = world.spec
+    _check_time(found, world)
+    fog = found.scenario == "pvp" if found.partial_intel is None else found.partial_intel
+    known = identities or {}
+    members = {
+        a.id: Member(
+            a.id, a.kind, a.role, a.claim, identity=known.get(a.id, a.identity or ""), name=a.name or "",
+            team=a.team or team_of(a.id, found), objectives=a.objectives, backend=a.backend,
+            stand_in=a.brain or a.stand_in, played_by_bot=a.brain is not None,
+        )
+        for a in found.agents
+    }  # fmt: skip
+    return RoomState(
+        id=room,
+        source=source,
+        world=spec.name,
+        version=spec.version,
+        config=found.config,
+        seed=parse_seed(seed),
+        secret=secret,
+        scenario=found.scenario,
+        partial_intel=fog,
+        guests=found.guests,
+        members=members,
+        teams={name: list(who) for name, who in found.teams.items()},
+        legacy=len(found.agents) == 1 and found.agents[0].id == "legacy",
+        turn_based=found.turn_based,
+        turn_order=(found.turn_order or [a.id for a in found.agents]) if found.turn_based else [],
+        turn_ms=found.turn_seconds * 1000 if found.turn_seconds is not None else None,
+        ticks_per_turn=found.ticks_per_turn,
+        stand_in_ms=found.stand_in_seconds * 1000,
+        pause_grace_ms=found.pause_seconds * 1000,
+        speed=found.speed,
+        rematch_ms=found.rematch_seconds * 1000 if found.rematch_seconds is not None else None,
+    )
+
+
+def _check_time(found: Scenario, world: World) -> None:
+    """Refuse settings of turns and time that mean nothing in this world."""
+    name, pace = world.spec.name, world.pace
+    if found.turn_seconds is not None and not found.turn_based and pace == "turns" and not can_skip(world):
+        raise BadArgs(f"turn_seconds: {name} does not say what happens to a seat that runs out of time")
+    if found.turn_seconds is not None and not found.turn_based and pace in ("step", "clock"):
+        raise BadArgs(f"turn_seconds: {name} has no turns; add turn_based, or leave it out")
+    if found.turn_based and pace in ("turns", "rounds"):
+        raise BadArgs(f"turn_based: {name} keeps its own order of turns; leave turn_based out")
+    if found.speed != "x1" and pace != "clock":
+        raise BadArgs(f"speed: time does not pass by itself in {name}; leave it out")
+    speeds = extension_named(world.spec.extension).speeds
+    if found.speed not in speeds:
+        raise BadArgs(f"speed: {found.speed[:40]!r} is none of {', '.join(speeds)}")
