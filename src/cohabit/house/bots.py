@@ -4,7 +4,6 @@ import asyncio
 import inspect
 import logging
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 from cohabit.agents.contract import Agent
 from cohabit.agents.registry import BRAINS, make_agent
@@ -36,15 +35,12 @@ class Bots:
     def __init__(self, house: "House") -> None:
         self._house = house
         self._tasks: dict[tuple[RoomHost, str], asyncio.Task[None]] = {}
-        self._looked: WeakKeyDictionary[RoomHost, int] = WeakKeyDictionary()
         self.step_ms = STEP_MS
 
     def look_after(self, host: "RoomHost") -> None:
-        """Start a bot for every seat that waits for one. Called after each change of a room."""
-        version = host.room.roster_version
-        if self._house.closing or host.room.state.archived or self._looked.get(host) == version:
+        """Start a bot for every seat that waits for one. Called after each change of the roster."""
+        if self._house.closing or host.room.state.archived:
             return
-        self._looked[host] = version
         for member in host.room.state.members.values():
             key = (host, member.id)
             if member.played_by_bot and member.stand_in in BRAINS and key not in self._tasks:

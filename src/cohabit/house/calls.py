@@ -5,28 +5,39 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from cohabit.errors import CohabitError, Internal
-from cohabit.room.room import Room
+from cohabit.errors import CohabitError, GameCrash, Internal
+from cohabit.house.store.contract import Write
+from cohabit.model.identity import Credential
+from cohabit.room.room import Room, WorldInterrupted
 
 log = logging.getLogger("cohabit")
 
 
 class Call:
-    """What a member asked, and what came of it."""
+    """What a member asked for, and the result."""
 
-    __slots__ = ("args", "done", "error", "future", "key", "name", "ran", "result", "then", "via", "who")
+    __slots__ = ("args", "credential", "done", "error", "future", "key", "name", "ran", "result", "then", "via", "who")
 
-    def __init__(self, who: str, name: str, args: Any = None, key: str | None = None, via: str | None = None) -> None:
+    def __init__(
+        self,
+        who: str,
+        name: str,
+        args: Any = None,
+        key: str | None = None,
+        via: str | None = None,
+        credential: Credential | None = None,
+    ) -> None:
         self.who = who
         self.name = name
         self.args = args
         self.key = key
         self.via = via
+        self.credential = credential
         self.result: Any = None
         self.error: BaseException | None = None
-        self.done = False  # may the answer leave?
+        self.done = False  # may the reply be sent?
         self.ran = False
-        self.then: Callable[[Call], None] | None = None  # to be told when it may
+        self.then: Callable[[Call], None] | None = None  # called when it may
         self.future: asyncio.Future[Any] | None = None
 
     def run(self, room: Room, at: int) -> None:
@@ -35,47 +46,57 @@ class Call:
             self.result = self.perform(room, at)
         except CohabitError as refusal:
             self.error = refusal
-        except Exception as bug:
-            log.exception("a bug of ours in %s", self.name)
-            self.error = Internal(f"a bug of ours ({type(bug).__name__}); it was logged")
+            if isinstance(refusal, GameCrash):
+                log.error(
+                    "room %s: the world %s failed in %s", room.id, room.state.world, self.name,
+                    exc_info=refusal.__cause__,
+                )  # fmt: skip
+        except WorldInterrupted:
+            raise
+        except BaseException as bug:
+            log.exception("a bug in %s", self.name)
+            self.error = Internal(f"an internal error ({type(bug).__name__}); it was logged")
         self.ran = True
 
     def perform(self, room: Room, at: int) -> Any:
-        return room.call(self.who, self.name, self.args, at=at, key=self.key, via=self.via)
+        return room.call(
+            self.who, self.name, self.args, at=at, key=self.key, via=self.via, credential=self.credential
+        )
 
     def answer(self) -> Any:
-        """The result, or the refusal raised."""
+        """The result, or the error raised."""
         if self.error is not None:
             raise self.error
         return self.result
 
     def wait(self) -> "asyncio.Future[Any]":
-        """For when the answer has to wait for the disk."""
+        """For a reply that has to wait for the disk, or for something to happen."""
         if self.future is None:
             self.future = asyncio.get_running_loop().create_future()
         return self.future
 
     def settle(self, failure: CohabitError | None = None) -> None:
-        """Let the answer go, or say why the call did not happen after all."""
+        """Let the reply go, or say why the call did not happen after all."""
+        self.error = failure or self.error
+        self.done = True
         if self.then is not None:
-            self.error = failure or self.error
             self.then(self)
         if self.future is None or self.future.done():
             return
-        error = failure or self.error
-        if error is not None:
-            self.future.set_exception(error)
+        if self.error is not None:
+            self.future.set_exception(self.error)
         else:
             self.future.set_result(self.result)
 
 
 class SystemCall(Call):
-    """What the house does of itself: ticks, presence, whatever is due."""
+    """What the house itself does: ticks, presence, whatever is due. ``also`` is stored together with its entry."""
 
-    __slots__ = ()
+    __slots__ = ("also",)
 
-    def __init__(self, do: str, args: Any) -> None:
+    def __init__(self, do: str, args: Any, also: Write | None = None) -> None:
         super().__init__("", do, args)
+        self.also = also
 
     def perform(self, room: Room, at: int) -> Any:
         try:
@@ -86,7 +107,7 @@ class SystemCall(Call):
 
 
 class PeekCall(Call):
-    """A look at the room that waits its turn."""
+    """A look at the room that waits its turn in the queue."""
 
     __slots__ = ("look",)
 

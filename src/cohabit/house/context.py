@@ -1,11 +1,10 @@
-"""What a house command is handed: the house, who asks, and the room it is about, if any."""
+"""What a house command gets: the house, the caller, and the room it is about, if any."""
 
 from typing import TYPE_CHECKING
 
-from cohabit.errors import BadArgs, PermissionDenied
-from cohabit.house.store import Credential
+from cohabit.errors import BadArgs, UnknownRoom
+from cohabit.model.identity import Credential, Identity
 from cohabit.room.commands import Command
-from cohabit.room.decide import by_grant, by_turn, refusal
 from cohabit.room.state import Member
 
 if TYPE_CHECKING:
@@ -14,10 +13,25 @@ if TYPE_CHECKING:
 
 
 class HouseContext:
-    def __init__(self, house: "House", credential: Credential, host: "RoomHost | None" = None) -> None:
+    """Also the target of a call: the command, and where and by whom it is called."""
+
+    __slots__ = ("broken_room", "command", "credential", "host", "house", "maybe_member")
+
+    def __init__(
+        self,
+        house: "House",
+        credential: Credential,
+        command: Command,
+        host: "RoomHost | None" = None,
+        member: Member | None = None,
+        broken_room: str = "",
+    ) -> None:
         self.house = house
         self.credential = credential
+        self.command = command
         self.host = host
+        self.maybe_member = member  # None: the caller is not in the room, or it is about no room
+        self.broken_room = broken_room  # the id of a room that could not be opened
 
     @property
     def room(self) -> "RoomHost":
@@ -27,16 +41,16 @@ class HouseContext:
 
     @property
     def member(self) -> Member:
-        member = self.room.room.state.members.get(self.credential.who)
-        if member is None:
-            raise PermissionDenied(f"{self.credential.who} is not a member of this room")
-        return member
+        if self.maybe_member is None:
+            raise UnknownRoom("you are not in this room yet; call join first")
+        return self.maybe_member
 
-    def require(self, command: Command) -> None:
-        """The decision for commands that the house runs: grant, then turn. Refusals are audited like any."""
-        member, room = self.member, self.room.room
-        decision = by_grant(member, command) and by_turn(room.state, member, command, None, False)
-        if not decision:
-            now = self.house.clock.now()
-            room.audit.refused(now, member.id, command.name, decision.code, decision.reason)
-            raise refusal(decision)
+    @property
+    def identity(self) -> Identity | None:
+        """Who calls; None for the holder of an invite, who is nobody yet."""
+        return self.house.identities.get(self.credential.identity)
+
+    @property
+    def is_host(self) -> bool:
+        """Is the caller a host of the house?"""
+        return self.house.identities.is_host(self.credential)

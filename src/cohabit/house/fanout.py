@@ -1,52 +1,32 @@
-"""Fan-out: from what was put on record to what each connection is sent.
+"""Fan-out: from what was put on record to what each subscription is sent.
 
-Connections whose members hold the same grant and look through the same eye form a group, and a group
-shares each frame: it is made and encoded once. Only who is named in an entry gets a frame of its own.
+Subscriptions whose members hold the same grant and look through the same eye form a group, and a group shares each
+frame: it is made and encoded once. Only members who are named in an entry get a frame of their own.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
 from cohabit.errors import CohabitError, Unauthorized
-from cohabit.house.store import Credential
+from cohabit.house.subscriptions import Subscription
 from cohabit.model.seat import Eye
+from cohabit.room.common import grant_wire
 from cohabit.room.record import Line
 from cohabit.room.room import Room
 from cohabit.room.state import Member
 from cohabit.room.views import FeedItem, feed, seal
 
-
-class Sink(Protocol):
-    """Where pushes go: one connection."""
-
-    def events(self, frame: bytes) -> None: ...
-
-    def view(self, frame: bytes) -> None: ...
-
-    def end(self, reason: CohabitError) -> None: ...
-
-
-class Subscription:
-    """One connection that is told what happens, and optionally gets every new view."""
-
-    __slots__ = ("credential", "held", "member", "sink", "views")
-
-    def __init__(self, member: str, sink: Sink, views: bool, credential: Credential | None) -> None:
-        self.member = member
-        self.credential = credential  # what the connection came in with
-        self.sink = sink
-        self.views = views
-        self.held: list[bytes] | None = []  # event frames that wait until the backlog is out
+encode = msgspec.json.Encoder().encode
+"""A frame as it is sent."""
 
 
 class Group:
     """Subscriptions that are told the same."""
 
-    def __init__(self, member: Member, looks: Eye | None) -> None:
-        self.like = member  # any of them: what they may perceive is equal
-        self.looks = looks
+    def __init__(self, eye: Eye | None) -> None:
+        self.eye = eye
         self.subs: list[Subscription] = []
         self.viewers: list[Subscription] = []
 
@@ -60,13 +40,22 @@ class Frames:
         self.events: list[tuple[Sequence[Subscription], bytes]] = []
         self.views: list[tuple[Sequence[Subscription], bytes]] = []
 
+    def push(self) -> None:
+        """Give the frames to their subscriptions."""
+        for subs, frame in self.events:
+            for sub in subs:
+                sub.push_event(frame)
+        for subs, frame in self.views:
+            for sub in subs:
+                sub.push_view(frame)
+
 
 class Fanout:
     """The subscriptions of one room."""
 
     def __init__(self, room: Room) -> None:
         self._room = room
-        self._subs: dict[Sink, Subscription] = {}
+        self._subs: dict[Subscription, None] = {}
         self._known: Collection[Subscription] | None = None
         self._groups: list[Group] | None = None
         self._groups_of = -1
@@ -75,75 +64,77 @@ class Fanout:
     def __len__(self) -> int:
         return len(self._subs)
 
-    def add(self, member: str, sink: Sink, views: bool, credential: Credential | None = None) -> Subscription:
-        sub = self._subs[sink] = Subscription(member, sink, views, credential)
+    def add(self, sub: Subscription) -> None:
+        member = self._room.state.members.get(sub.member)
+        sub.held = member.held if member is not None else frozenset()
+        self._subs[sub] = None
         self._groups = self._known = None
-        return sub
 
-    def remove(self, sink: Sink) -> Subscription | None:
-        sub = self._subs.pop(sink, None)
+    def remove(self, sub: Subscription) -> bool:
         self._groups = self._known = None
-        return sub
+        return self._subs.pop(sub, 0) is None
 
     def members(self) -> set[str]:
-        return {sub.member for sub in self._subs.values()}
+        return {sub.member for sub in self._subs}
 
     def end(self, reason: CohabitError) -> None:
-        for sub in list(self._subs.values()):
-            sub.sink.end(reason)
+        """End every subscription."""
+        for sub in list(self._subs):
+            sub.end(reason)
 
-    def show_out(self, at: int) -> None:
-        """End the connections of those who were removed, or whose token no longer opens the door."""
-        for sub in list(self._subs.values()):
-            held = sub.credential
+    def end_removed(self) -> None:
+        """End the subscriptions of members who were removed."""
+        for sub in list(self._subs):
             if sub.member not in self._room.state.members:
-                sub.sink.end(Unauthorized("you were removed from this room"))
-            elif held is not None and (held.revoked or (held.expires_at is not None and at >= held.expires_at)):
-                sub.sink.end(Unauthorized("this token was revoked or has expired; ask your host for a new one"))
+                sub.end(Unauthorized("you were removed from this room"))
 
     def forget_views(self) -> None:
-        """What was last seen is not so any more: the room went back."""
+        """What was last seen does not hold any more: the room was rolled back."""
         self._last_views.clear()
 
     # -- making frames ----------------------------------------------------------------------------
     def frames(self, lines: list[Line]) -> Frames:
-        """The frames for what these lines tell, each for whoever may see it."""
+        """The frames for what these lines tell, each for the subscriptions that may see it."""
         made = Frames(lines, self._current_subs())
         if lines and self._subs:
+            groups = self._current_groups(made)
             if any(line.entry.told for line in lines):
-                made.events.extend(self._events(lines))
-            made.views.extend(self._views())
+                made.events.extend(self._events(lines, groups))
+            made.views.extend(self._views(groups))
         return made
 
     def catch_up(self, frames: Frames) -> None:
-        """Tell those who came after these frames were made, and before they were durable."""
+        """Tell those who subscribed after these frames were made, and before they were durable."""
         if frames.subs is self._known:
             return
-        for sub in self._subs.values():
+        for sub in list(self._subs):
             member = self._room.state.members.get(sub.member)
             if sub not in frames.subs and member is not None:
                 frame = self._event_frame(frames.lines, member, self._room.eye(member))
                 if frame:
-                    _tell(sub, frame)
+                    sub.push_event(frame)
 
     def _current_subs(self) -> Collection[Subscription]:
         if self._known is None:
-            self._known = frozenset(self._subs.values())
+            self._known = frozenset(self._subs)
         return self._known
 
-    def _current_groups(self) -> list[Group]:
+    def _current_groups(self, made: Frames) -> list[Group]:
         room = self._room
         if self._groups is None or self._groups_of != room.roster_version:
             found: dict[Any, Group] = {}
-            for sub in list(self._subs.values()):
+            for sub in list(self._subs):
                 member = room.state.members.get(sub.member)
                 if member is None:
                     continue
-                looks = room.eye(member)
-                key = (member.held, looks)
-                group = found.get(key)
+                eye, held = room.eye(member), member.held
+                if held != sub.held:
+                    sub.held = held
+                    frame = encode({"push": "grant", "room": room.id, "grant": grant_wire(member)})
+                    made.events.append(((sub,), frame))
+                group = found.get((held, eye))
                 if group is None:
-                    group = found[key] = Group(member, looks)
+                    group = found[held, eye] = Group(eye)
                 group.subs.append(sub)
                 if sub.views:
                     group.viewers.append(sub)
@@ -151,84 +142,71 @@ class Fanout:
             self._groups_of = room.roster_version
         return self._groups
 
-    def _events(self, lines: Sequence[Line]) -> Iterator[tuple[Sequence[Subscription], bytes]]:
-        named = _named(lines)
-        for group in self._current_groups():
+    def _events(
+        self, lines: Sequence[Line], groups: Iterable[Group]
+    ) -> Iterator[tuple[Sequence[Subscription], bytes]]:
+        named, members = _named(lines), self._room.state.members
+        for group in groups:
             subs: Sequence[Subscription] = group.subs
             if named:
-                apart = [sub for sub in subs if sub.member in named]
-                if apart:
+                special = [sub for sub in subs if sub.member in named]
+                if special:
                     subs = [sub for sub in subs if sub.member not in named]
-                for sub in apart:
-                    frame = self._event_frame(lines, self._room.state.members[sub.member], group.looks)
+                for sub in special:
+                    frame = self._event_frame(lines, members[sub.member], group.eye)
                     if frame:
                         yield (sub,), frame
-            if subs:
-                other = next((s.member for s in subs), group.like.id)
-                frame = self._event_frame(lines, self._room.state.members[other], group.looks)
+            if subs:  # any of them: what they may perceive is the same
+                frame = self._event_frame(lines, members[subs[0].member], group.eye)
                 if frame:
                     yield subs, frame
 
-    def _event_frame(self, lines: Sequence[Line], member: Member, looks: Eye | None) -> bytes:
+    def _event_frame(self, lines: Sequence[Line], member: Member, eye: Eye | None) -> bytes:
         items: list[FeedItem] = []
         last = -1
         for line in lines:
-            told = feed(line.entry, member, looks)
+            told = feed(line.entry, member, eye)
             if told:
                 items.extend(told)
                 last = line.seq
-        if not items:
-            return b""
-        state = self._room.state
-        return encode({"push": "events", "room": state.id, "cursor": seal(state.secret, last), "items": items})
+        return event_frame(self._room, last, items) if items else b""
 
-    def _views(self) -> Iterator[tuple[Sequence[Subscription], bytes]]:
+    def _views(self, groups: Iterable[Group]) -> Iterator[tuple[Sequence[Subscription], bytes]]:
         made: dict[Eye, bytes] = {}
-        for group in self._current_groups():
-            looks = group.looks
-            if looks is None or not group.viewers:
+        last = self._last_views
+        for group in groups:
+            eye = group.eye
+            if eye is None or not group.viewers:
                 continue
-            if looks not in made:
-                frame = self._view_frame(looks)
-                made[looks] = b"" if frame == self._last_views.get(looks) else frame
-                self._last_views[looks] = frame
-            if made[looks]:
-                yield group.viewers, made[looks]
+            if eye not in made:
+                frame = self._view_frame(eye)
+                made[eye] = b"" if frame == last.get(eye) else frame
+                last[eye] = frame
+            if made[eye]:
+                yield group.viewers, made[eye]
 
-    def _view_frame(self, looks: Eye) -> bytes:
-        return encode({"push": "view", "room": self._room.id, "view": self._room.view_through(looks)})
+    def _view_frame(self, eye: Eye) -> bytes:
+        return encode({"push": "view", "room": self._room.id, "view": self._room.view_through(eye)})
 
     def first_view(self, who: str) -> bytes:
-        """The view as it is now, for somebody who has just come."""
+        """The view as it is now, for a member who has just subscribed."""
         member = self._room.state.members.get(who)
-        looks = self._room.eye(member) if member is not None else None
-        if looks is None:
+        eye = self._room.eye(member) if member is not None else None
+        if eye is None:
             return b""
-        frame = self._view_frame(looks)
-        if not self._room.record.pending:  # then nothing newer is on its way, and the same again would be no news
-            self._last_views[looks] = frame
+        frame = self._view_frame(eye)
+        if not self._room.record.pending:  # nothing newer is on its way, so the same view again would be no news
+            self._last_views[eye] = frame
         return frame
 
 
-def push(frames: Frames) -> None:
-    """Hand the frames to their connections."""
-    for subs, frame in frames.events:
-        for sub in subs:
-            _tell(sub, frame)
-    for subs, frame in frames.views:
-        for sub in subs:
-            sub.sink.view(frame)
-
-
-def _tell(sub: Subscription, frame: bytes) -> None:
-    if sub.held is None:
-        sub.sink.events(frame)
-    else:
-        sub.held.append(frame)
+def event_frame(room: Room, seq: int, items: Sequence[FeedItem]) -> bytes:
+    """Events up to an entry, with the cursor to resume from."""
+    return encode({"push": "events", "room": room.id, "cursor": seal(room.state.secret, seq), "items": items})
 
 
 def _named(lines: Iterable[Line]) -> set[str]:
-    """Who is told something of these lines that others like them are not."""
+    """The members who are told something of these lines that others with the same grant are not."""
     named: set[str] = set()
     for line in lines:
         entry = line.entry
@@ -238,7 +216,3 @@ def _named(lines: Iterable[Line]) -> set[str]:
             if told.members is not None:
                 named.update(told.members)
     return named
-
-
-encode = msgspec.json.Encoder().encode
-"""A push frame as it goes out."""

@@ -1,11 +1,16 @@
-"""Credentials: whose token is this? Only hashes are kept; a token is shown once, when it is made."""
+"""The identities, credentials and invites of a house, in memory.
+
+Only hashes of tokens are kept; a token is shown once, when it is made. What changes here is stored by the caller,
+through the writer.
+"""
 
 import secrets
 import string
+from collections.abc import Callable, Iterable
 from hashlib import sha256
 
 from cohabit.errors import Unauthorized
-from cohabit.house.store import Credential, Store
+from cohabit.model.identity import Credential, Identity, Invite, Kind
 
 ALPHABET = string.ascii_letters + string.digits
 TOKEN_LENGTH = 48
@@ -20,92 +25,121 @@ def make_token() -> str:
 
 
 def hashed(token: str) -> bytes:
-    """Tokens are long and random, so one round of SHA-256 is all the hiding they need."""
+    """Tokens are long and random, so one round of SHA-256 is enough."""
     return sha256(token.encode("utf-8", "replace")).digest()
 
 
+def new_identity(name: str, kind: Kind = "agent", owner: str | None = None, host: bool = False) -> Identity:
+    return Identity(f"i-{secrets.token_hex(8)}", name, kind, owner, host)
+
+
 class Identities:
-    """Every credential of a house, by the hash of its token."""
+    """See the module."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._by_hash: dict[bytes, Credential] = {}
-        self._version = -1
-        self.refresh()
+    def __init__(
+        self,
+        identities: Iterable[Identity] = (),
+        credentials: Iterable[Credential] = (),
+        invites: Iterable[Invite] = (),
+    ) -> None:
+        self._identities = {identity.id: identity for identity in identities}
+        self._credentials = {credential.hash: credential for credential in credentials}
+        self._invites: dict[bytes, Invite] = {}
+        self._watchers: dict[bytes, list[Callable[[], None]]] = {}
+        for invite in invites:
+            self.put_invite(invite)
 
-    def refresh(self) -> None:
-        """Take over what somebody else (the command line) changed in the store."""
-        version = self._store.credentials_version()
-        if version == self._version:
-            return
-        self._version = version
-        for fresh in self._store.credentials():
-            known = self._by_hash.get(fresh.hash)
-            if known is None:
-                self._by_hash[fresh.hash] = fresh
-            else:  # keep the object: open connections hold it
-                known.revoked, known.expires_at = fresh.revoked, fresh.expires_at
-
+    # -- who is it --------------------------------------------------------------------------------
     def identify(self, token: str | None, at: int) -> Credential:
-        """The credential behind a token, or UNAUTHORIZED. The message never repeats the token."""
+        """The credential behind a token, or UNAUTHORIZED. The message never repeats the token.
+
+        The holder of an invite gets a credential without an identity: it can accept the invite, and nothing else.
+        """
         if not token:
             raise Unauthorized("no credential: send it as 'Authorization: Bearer TOKEN'")
-        key = hashed(token)
-        found = self._by_hash.get(key)
-        if found is None:
-            self.refresh()
-            found = self._by_hash.get(key)
+        found = self._credentials.get(hashed(token))
         if found is None:
             raise Unauthorized("this token is not known here; ask your host for one")
-        return self.still_good(found, at)
+        return self.check(found, at)
 
-    def knows(self, token: str) -> bool:
-        """Is this somebody's token that still works?"""
-        self.refresh()
-        found = self._by_hash.get(hashed(token))
-        return found is not None and not found.revoked
-
-    def still_good(self, credential: Credential, at: int) -> Credential:
-        """The same credential, unless it was revoked or has run out meanwhile."""
+    def check(self, credential: Credential, at: int) -> Credential:
+        """The same credential, unless it was revoked or has expired."""
         if credential.revoked:
             raise Unauthorized("this token was revoked; ask your host for a new one")
         if credential.expires_at is not None and at >= credential.expires_at:
             raise Unauthorized("this token has expired; ask your host for a new one")
         return credential
 
-    def add(
-        self, who: str, *, at: int, token: str | None = None, kind: str = "agent", room: str | None = None,
-        host: bool = False, label: str = "", expires_at: int | None = None,
-    ) -> str:  # fmt: skip
-        """Make a credential; its token, which is kept nowhere."""
-        token = token or make_token()
-        made = Credential(hashed(token), who, kind, room, host, label, at, expires_at)
-        self._store.put_credential(made)
-        self.know(made)
-        return token
+    def knows(self, token: str) -> bool:
+        """Does this token belong to somebody?"""
+        found = self._credentials.get(hashed(token))
+        return found is not None and not found.revoked
 
-    def know(self, credential: Credential) -> None:
-        """Take over a credential that is in the store."""
-        self._by_hash[credential.hash] = credential
+    def get(self, identity: str) -> Identity | None:
+        return self._identities.get(identity)
 
-    def of(self, who: str, room: str | None) -> list[Credential]:
-        return [c for c in self._by_hash.values() if c.who == who and c.room == room and not c.revoked]
+    def is_host(self, credential: Credential) -> bool:
+        """Is it a credential of a host of this house, good in every room?"""
+        found = self._identities.get(credential.identity)
+        return found is not None and found.host and credential.room is None
 
-    def revoke(self, who: str, room: str | None) -> int:
-        """Make every token of somebody worthless; how many there were."""
-        gone = self.of(who, room)
-        for credential in gone:
+    def invite_of(self, credential: Credential) -> Invite | None:
+        """The invite that a credential without an identity is for."""
+        return self._invites.get(credential.hash) if not credential.identity else None
+
+    def everybody(self) -> list[Identity]:
+        return list(self._identities.values())
+
+    # -- changes ----------------------------------------------------------------------------------
+    def put(self, identity: Identity) -> None:
+        self._identities[identity.id] = identity
+
+    def put_credential(self, credential: Credential) -> None:
+        self._credentials[credential.hash] = credential
+
+    def put_invite(self, invite: Invite) -> None:
+        """Know an invite. As long as it can be accepted, its token authenticates nobody but opens the door."""
+        self._invites[invite.hash] = invite
+        known = self._credentials.get(invite.hash)
+        if known is None:
+            self._credentials[invite.hash] = Credential(
+                invite.hash, "", invite.room, created_at=invite.created_at, expires_at=invite.expires_at,
+                revoked=invite.revoked or invite.uses < 1,
+            )  # fmt: skip
+        elif not known.identity:
+            known.revoked = invite.revoked or invite.uses < 1
+
+    def invites_to(self, room: str) -> list[Invite]:
+        """The invites to a room that can still be accepted."""
+        return [i for i in self._invites.values() if i.room == room and not i.revoked and i.uses > 0]
+
+    def all_credentials(self) -> list[Credential]:
+        return [credential for credential in self._credentials.values() if credential.identity]
+
+    def of(self, identity: str, room: str | None) -> list[Credential]:
+        """The credentials of an identity that work in just this room, or (None) in all."""
+        return [
+            c for c in self._credentials.values() if c.identity == identity and c.room == room and not c.revoked
+        ]
+
+    def revoke(self, credentials: Iterable[Credential]) -> list[Credential]:
+        """Make credentials worthless at once; those that were not before. The caller stores them."""
+        changed = [credential for credential in credentials if not credential.revoked]
+        for credential in changed:
             credential.revoked = True
-            self._store.put_credential(credential)
-        return len(gone)
+            for tell in self._watchers.pop(credential.hash, []):
+                tell()
+        return changed
 
-    def rotate(self, who: str, room: str | None, at: int) -> str:
-        """A new token in place of all the old ones, for as long as the newest of them would have been good."""
-        old = self.of(who, room)
-        if not old:
-            raise Unauthorized(f"{who} has no token here to replace")
-        self.revoke(who, room)
-        last = old[-1]
-        return self.add(
-            who, at=at, kind=last.kind, room=room, host=last.host, label=last.label, expires_at=last.expires_at
-        )
+    def watch(self, credential: Credential, tell: Callable[[], None]) -> Callable[[], None]:
+        """Have ``tell`` called when the credential is revoked. Returns what stops that."""
+        watchers = self._watchers.setdefault(credential.hash, [])
+        watchers.append(tell)
+
+        def stop() -> None:
+            if tell in watchers:
+                watchers.remove(tell)
+            if not watchers and self._watchers.get(credential.hash) is watchers:
+                del self._watchers[credential.hash]
+
+        return stop

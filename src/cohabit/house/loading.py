@@ -1,7 +1,7 @@
 """A room from the store: its newest snapshot, and the tail of the record after it."""
 
 from cohabit.errors import CohabitError, RecordCorrupt
-from cohabit.house.store import Store
+from cohabit.house.store.contract import Store
 from cohabit.registry import make_world
 from cohabit.room.record import Snapshot, read_lines
 from cohabit.room.room import Room

@@ -1,23 +1,19 @@
-"""What somebody may ask for, spelled out with its schemas: what every list of commands is made from."""
+"""What a caller may call, with its schemas: what every list of commands is made from."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakKeyDictionary
 
 from msgspec import Struct
 
-from cohabit.house.store import Credential
-from cohabit.room.commands import Category, Command, Where
+from cohabit.model.identity import Credential
+from cohabit.room.commands import Category, Command, Resource, Where
 
 if TYPE_CHECKING:
     from cohabit.house.house import House
 
-ALSO_ABOUT_A_ROOM = ("join", "rotate_token")
-"""Commands of the house that need no capability and yet are about a room, or can be."""
-
-
 class Offer(Struct, frozen=True, omit_defaults=True):
-    """One command, as somebody who may use it is told of it."""
+    """One command, as it is described to a caller who may use it."""
 
     name: str
     tool_name: str
@@ -27,9 +23,13 @@ class Offer(Struct, frozen=True, omit_defaults=True):
     description: str
     schema: dict[str, Any]
     records: bool = False
-    waits: bool = False
+    waits: bool = False  # takes `wait_ms`
     output_schema: dict[str, Any] | None = None
-    about_room: bool = True
+    about: Literal["room", "house", "either"] = "room"
+    joins: bool = False
+    task: bool = False
+    resource: Resource | None = None
+    hint: str = ""
 
 
 _made: "WeakKeyDictionary[Command, Offer]" = WeakKeyDictionary()
@@ -48,17 +48,15 @@ def offer_of(command: Command) -> Offer:
             _description(command),
             command.schema,
             command.records,
-            "wait_ms" in command.schema.get("properties", {}),
+            command.may_wait,
             command.output_schema,
-            _about_room(command),
+            command.about,
+            command.joins,
+            command.task,
+            command.resource,
+            command.hint,
         )
     return made
-
-
-def _about_room(command: Command) -> bool:
-    if command.where != "house" or command.needs or command.name in ALSO_ABOUT_A_ROOM:
-        return True
-    return command.tool_name != command.name  # the world of a room has a name of its own for it
 
 
 def _description(command: Command) -> str:
@@ -67,24 +65,24 @@ def _description(command: Command) -> str:
 
 
 def offers_for(house: "House", credential: Credential, room: str | None) -> list[Offer]:
-    """What this credential may call in a room; without one: of the house, and in any room that it is in."""
-    commands = house.commands_for(credential, room)
+    """What this credential may call in a room; without a room: of the house, and in any room that it is in."""
+    commands = house.door.commands_for(credential, room)
     if room is None and credential.room is None:
         commands = [*_common(house, credential), *commands]
     return [offer_of(command) for command in commands]
 
 
 def _common(house: "House", credential: Credential) -> Iterator[Command]:
-    """The commands that are not a world's own, by name, as far as some room grants them."""
+    """The commands that every room has, by name, as far as some room grants them."""
     found: dict[str, Command] = {}
     seen: set[Any] = set()
     for host in house.rooms.values():
-        member = host.room.state.members.get(credential.who)
+        member = host.room.member_of(credential.identity)
         if member is None or (alike := (type(host.room.world), member.held)) in seen:
             continue
         seen.add(alike)
-        for command in host.room.may(member):
-            if command.where == "room":
+        for command in house.door.commands_for(credential, host.room.id):
+            if command.where != "world" and command.about == "room":
                 found.setdefault(command.name, command)
     for name in sorted(found):
         yield found[name]

@@ -1,8 +1,8 @@
 """One room in a house: its queue, and the rule that nothing leaves before it is on disk.
 
 Calls run one after another. What they put on record goes to the writer, one batch at a time; while a batch
-is being written, further calls run and gather for the next one, so under load the disk is asked once for
-many calls. Every answer waits until all that it could have seen is durable. If a write fails, the room goes back to
+is being written, further calls run and gather for the next one, so under load one disk sync serves many calls.
+Every reply waits until all that it could have seen is durable. If a write fails, the room is rolled back to
 its last durable state, and every call since then is refused.
 """
 
@@ -12,7 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cohabit.errors import (
     Busy,
@@ -26,53 +26,73 @@ from cohabit.errors import (
 )  # fmt: skip
 from cohabit.house.calls import Call, PeekCall, SystemCall
 from cohabit.house.clock import Clock
-from cohabit.house.fanout import Fanout, Frames, Sink, Subscription, push
+from cohabit.house.fanout import Fanout, Frames
+from cohabit.house.running.threads import Worker
+from cohabit.house.running.watchdog import Watchdog
 from cohabit.house.settings import Settings
-from cohabit.house.store import Credential, Write
+from cohabit.house.store.contract import Write
+from cohabit.house.subscriptions import Subscription
 from cohabit.house.timekeeper import Timekeeper
-from cohabit.house.worldthread import Watchdog, WorldHung, WorldThread
 from cohabit.house.writer import Writer
+from cohabit.room.commands import Command, CommandTable
 from cohabit.room.record import Line, Snapshot
-from cohabit.room.room import Room
+from cohabit.room.room import Room, WorldInterrupted
+from cohabit.room.state import Member
+
+if TYPE_CHECKING:
+    from cohabit.house.running.remote import RemoteRunner
 
 log = logging.getLogger("cohabit")
 SLOW_S = 0.05
 """A call of a quick world that takes longer than this is slow …"""
 SLOW_RUNS, SLOW_WITHIN_MS = 3, 10_000
-"""… and if there are so many within so long, the world runs on a thread for a while. It may be the machine's doing."""
+"""… and after this many within this time the world runs on a thread for a while. The machine may be to blame."""
 SLOW_FOR_MS = 60_000
 AUDIT_MS = 1_000
 """How long a refusal may wait before it is written."""
 WORK_S = 2.0
-"""A world that has worked so long since its last snapshot gets one: at a start all of it would be run again."""
+"""A world that has worked this long since its last snapshot gets one: a start would have to run all of it again."""
 WORTH_KEEPING_S = 0.2
-"""What a house that closes saves the next start."""
+"""How much work at the next start makes a snapshot worthwhile when a house closes."""
+CLOSING = "the house is shutting down; connect again when it is back"
 
 
 class RoomHost:
     """See the module."""
 
-    def __init__(self, room: Room, writer: Writer, clock: Clock, watchdog: Watchdog, settings: Settings) -> None:
+    def __init__(
+        self,
+        room: Room,
+        writer: Writer,
+        clock: Clock,
+        watchdog: Watchdog,
+        settings: Settings,
+        house_commands: Sequence[Command] = (),
+    ) -> None:
         self.room = room
         self.settings = settings
+        self.commands = _all_commands(room, house_commands)
+        self.remote: RemoteRunner | None = None  # runs the commands of a world that is not here
         self.failure: CohabitError | None = None
         self.recent: deque[Line] = deque(room.record.tail[-settings.recent_entries :], settings.recent_entries)
         self.durable_seq = room.record.seq
-        self.version = 0  # goes up whenever something became durable
+        self.version = 0  # goes up whenever something has become durable
+        self.now = clock.now
         self.fanout = Fanout(room)
         self.time = Timekeeper(room, clock, settings, self.fanout.members, self.system)
-        self.on_change: Callable[[RoomHost], None] = lambda host: None
-        self.on_lines: Callable[[RoomHost, Sequence[Line]], None] = lambda host, lines: None
+        self.on_roster: Callable[[RoomHost], None] = lambda host: None
+        self.on_removed: Callable[[RoomHost, Sequence[Member]], None] = lambda host, members: None
+        self.on_lines: Callable[[RoomHost, Sequence[Line]], None] | None = None
         self._writer = writer
         self._clock = clock
         self._watchdog = watchdog
         self._quick = room.world.spec.quick
-        self._thread: WorldThread | None = None
+        self._thread: Worker | None = None
         self._queue: list[Call] = []  # not run yet
         self._ran: list[Call] = []  # run, and waiting for the next batch
-        self._running = False  # a thread is at it
-        self._at_work: list[Call] = []  # what the thread is at
-        self._begun = 0.0  # when the call that it is at began
+        self._running = False  # calls are running on the thread
+        self._on_thread: list[Call] = []  # those calls
+        self._begun = 0.0  # when the call that runs there began
         self._deadline: asyncio.TimerHandle | None = None
         self._writing = False  # a batch is on its way to the disk
         self._slow: deque[int] = deque(maxlen=SLOW_RUNS)
@@ -84,10 +104,12 @@ class RoomHost:
         self._work_since = 0.0  # seconds of world code on the thread
         self._snapshot: Snapshot | None = None  # goes to disk with the next batch
         self._waiters: list[asyncio.Future[bool]] = []
+        self._roster_version = -1
+        self._members: dict[str, Member] = dict(room.state.members)
 
     # -- asking -----------------------------------------------------------------------------------
     async def call(self, who: str, name: str, args: Any = None, key: str | None = None, via: str | None = None) -> Any:
-        """Put a call through the room; returns when the answer may leave."""
+        """Put a call through the room; returns when the reply may be sent."""
         if via is None:
             self.time.heard_of(who)
         call = Call(who, name, args, key, via)
@@ -98,13 +120,13 @@ class RoomHost:
         call = PeekCall(look)
         return call.answer() if self.put(call) else await call.wait()
 
-    async def put_system(self, do: str, args: Any) -> None:
-        """Something the house does for somebody who waits until it is durable, or for the refusal."""
-        call = SystemCall(do, args)
+    async def put_system(self, do: str, args: Any, also: Write | None = None) -> None:
+        """Something the house does for a caller who waits until it is durable. ``also`` is stored together with it."""
+        call = SystemCall(do, args, also)
         call.answer() if self.put(call) else await call.wait()
 
     def system(self, do: str, args: Any) -> Call:
-        """Something the house itself does; nobody has to wait for it."""
+        """Something the house itself does, without waiting for it."""
         call = SystemCall(do, args)
         if self.failure is None:
             self._queue.append(call)
@@ -116,7 +138,15 @@ class RoomHost:
         await self.peek(lambda room: None)
 
     def put(self, call: Call, at: int | None = None) -> bool:
-        """Take a call up; may its answer leave at once? Otherwise wait for it: something is not durable yet."""
+        """Accept a call; may its reply be sent at once? If not, wait for it: something is not durable yet."""
+        if self.failure is not None:
+            raise self.failure
+        if self.remote is not None and self.remote.accepts(call):
+            return False
+        return self.put_local(call, at)
+
+    def put_local(self, call: Call, at: int | None = None) -> bool:
+        """The same, for what the room itself does."""
         if self.failure is not None:
             raise self.failure
         if len(self._queue) + len(self._ran) >= self.settings.queue_limit:
@@ -135,17 +165,6 @@ class RoomHost:
         if self.failure is not None:
             raise call.error or self.failure
         return False
-
-    async def call_waiting(self, who: str, name: str, args: Any, key: str | None, wait_ms: int) -> Any:
-        """A call that may answer "nothing yet": ask again whenever something happened, until time is up."""
-        command = self.room.commands.named(name)
-        assert command.waits is not None
-        ends = self._clock.now() + wait_ms
-        while True:
-            version = self.version
-            result = await self.call(who, name, args, key)
-            if not command.waits(result) or not await self.changed_since(version, ends):
-                return result
 
     async def changed_since(self, version: int, ends: int) -> bool:
         """Wait until something happens after ``version`` of this room, but not past ``ends``; did it?"""
@@ -187,12 +206,12 @@ class RoomHost:
             self._run_on_thread(batch)
 
     def _run_here(self, batch: Sequence[Call], at: int) -> None:
-        """World code on the event loop, under the watchdog's eye."""
+        """World code on the event loop, guarded by the watchdog."""
         try:
             with self._watchdog as watch:
                 for call in batch:
                     call.run(self.room, at)
-        except WorldHung:
+        except WorldInterrupted:
             self._quarantine(batch)
             return
         if watch.took > SLOW_S:
@@ -205,15 +224,15 @@ class RoomHost:
             return
         self._slow.append(at)
         if len(self._slow) == SLOW_RUNS and at - self._slow[0] < SLOW_WITHIN_MS:
-            log.warning("room %s: its world is slow; for a minute it runs on a thread", self.room.id)
+            log.warning("room %s: its world is slow; it runs on a thread for a minute", self.room.id)
             self._quick, self._slow_until = False, at + SLOW_FOR_MS
 
     def _run_on_thread(self, batch: list[Call]) -> None:
         loop = asyncio.get_running_loop()
         if self._thread is None:
-            self._thread = WorldThread(self.room.id)
+            self._thread = Worker(f"world-{self.room.id}")
         at = self._clock.now()
-        self._at_work = batch
+        self._on_thread = batch
         self._begun = loop.time()
 
         def job() -> None:
@@ -243,21 +262,23 @@ class RoomHost:
         if self._deadline is not None:
             self._deadline.cancel()
         self._running = False
-        self._at_work = []
+        self._on_thread = []
         self._stop_if_broken(batch)
         if self.failure is None:
             self._ran.extend(batch)
             self._commit(frames)
 
     def _stop_if_broken(self, batch: Sequence[Call]) -> None:
-        """A room that could not go back, or whose world fails at what the house must do, cannot go on."""
+        """A room that could not be rolled back, or whose world fails at what the house must do, cannot continue."""
         for call in batch:
             wrong = call.error
-            if isinstance(wrong, RecordCorrupt) or (isinstance(call, SystemCall) and isinstance(wrong, WorldError)):
+            broken = isinstance(wrong, RecordCorrupt | Quarantined)
+            if broken or (isinstance(call, SystemCall) and isinstance(wrong, WorldError)):
+                assert isinstance(wrong, CohabitError)
                 log.error("room %s is quarantined: %s", self.room.id, wrong.as_text())
                 self._stop(
                     Quarantined(
-                        f"this room is quarantined: {wrong.message}. Somebody with control_world can reopen it "
+                        f"this room is quarantined: {wrong.message}. A member with control_world can reopen it "
                         "(reopen_room)"
                     )
                 )
@@ -267,7 +288,7 @@ class RoomHost:
 
     # -- making it durable ------------------------------------------------------------------------
     def _flush_soon(self) -> None:
-        """Close the batch at the end of this turn of the event loop, so that calls that came together go together."""
+        """Close the batch at the end of this iteration of the event loop: calls that came together go together."""
         if not self._flush_planned:
             self._flush_planned = True
             asyncio.get_running_loop().call_soon(self._flush)
@@ -279,13 +300,13 @@ class RoomHost:
         try:
             with self._watchdog:
                 frames = self._prepare()
-        except WorldHung:
+        except WorldInterrupted:
             self._quarantine(self._ran)
             return
         self._commit(frames)
 
     def _audit_soon(self) -> None:
-        """Refusals reach the disk within a second; nobody waits for them, and a flood of them is one write."""
+        """Refusals reach the disk within a second; no reply waits for them, and a flood of them is one write."""
         if not self._audit_planned:
             self._audit_planned = True
             self._clock.call_at(self._clock.now() + AUDIT_MS, self._flush_audit)
@@ -296,12 +317,12 @@ class RoomHost:
             self._flush_soon()
 
     def _prepare(self) -> Frames:
-        """Take what is to be written, and make the frames for whoever may see it."""
+        """Take what is to be written, and make the frames for those who may see it."""
         lines = self.room.record.take_pending()
         self._snapshot = self._snapshot_if_due(lines) if lines else None
         try:
             return self.fanout.frames(lines)
-        except CohabitError as failed:  # the world cannot be looked at; what happened still happened
+        except CohabitError as failed:  # the world cannot be observed; what happened still happened
             log.warning("room %s: no view: %s", self.room.id, failed.as_text())
             return Frames(lines)
 
@@ -309,7 +330,7 @@ class RoomHost:
         batch, self._ran = self._ran, []
         refusals = self.room.audit.drain()
         if not frames.lines:
-            if refusals:  # nobody waits for those
+            if refusals:  # no reply waits for those
                 self._writer.submit(Write(self.room.id, (), None, refusals)).add_done_callback(_ignore)
             self._settle(batch)
             return
@@ -328,12 +349,17 @@ class RoomHost:
             else:
                 self._undo(batch, len(frames.lines), failure)
 
-        write = Write(self.room.id, frames.lines, body, refusals, forget_before=forget)
+        write = Write(self.room.id, frames.lines, body, refusals, forget)
+        for call in batch:
+            if type(call) is SystemCall and call.also is not None:
+                write.identities = [*write.identities, *call.also.identities]
+                write.credentials = [*write.credentials, *call.also.credentials]
+                write.invites = [*write.invites, *call.also.invites]
         self._writer.submit(write).add_done_callback(written)
 
     def _snapshot_if_due(self, lines: Sequence[Line]) -> Snapshot | None:
-        """A snapshot after so many entries, and not before as much was written as a snapshot weighs: a large room
-        is not copied all the time, and what has to be run again at a start stays in proportion to it."""
+        """A snapshot is due after a number of entries, and not before as many bytes were written as a snapshot has: a
+        large room is not copied all the time, and what a start has to run again stays in proportion to it."""
         self._since_snapshot += len(lines)
         self._bytes_since += sum(len(line.body) for line in lines)
         many = self._since_snapshot >= self.settings.snapshot_every and self._bytes_since >= self._snapshot_bytes
@@ -354,9 +380,11 @@ class RoomHost:
             self.room.stored(snapshot)
         self.durable_seq = frames.lines[-1].seq
         self.recent.extend(frames.lines)
-        push(frames)
-        self.fanout.catch_up(frames)
-        self.on_lines(self, frames.lines)
+        if self.fanout:
+            frames.push()
+            self.fanout.catch_up(frames)
+        if self.on_lines is not None:
+            self.on_lines(self, frames.lines)
         self._something_happened()
 
     def _settle(self, batch: Sequence[Call]) -> None:
@@ -366,17 +394,28 @@ class RoomHost:
             self._flush_soon()
         self._pump()
         self.time.reschedule()
-        self.on_change(self)
+        if self.room.roster_version != self._roster_version:
+            self._roster_changed()
+
+    def _roster_changed(self) -> None:
+        self._roster_version = self.room.roster_version
+        before, now = self._members, self.room.state.members
+        removed = [member for name, member in before.items() if name not in now]
+        self._members = dict(now)
+        if removed:
+            self.fanout.end_removed()
+            self.on_removed(self, removed)
+        self.on_roster(self)
 
     def _undo(self, batch: list[Call], lines: int, failure: BaseException) -> None:
-        """The disk said no: nothing since the last durable entry happened."""
+        """The write failed: nothing since the last durable entry has happened."""
         log.error("room %s: %s", self.room.id, failure)
         refusal = failure if isinstance(failure, CohabitError) else StorageFailed(str(failure))
         batch, self._ran = batch + self._ran, []
         try:
             self.room.go_back(lines + len(self.room.record.pending))
         except CohabitError as broken:
-            self.failure = Quarantined(f"this room could not go back to its last durable state: {broken.message}")
+            self.failure = Quarantined(f"this room could not be rolled back: {broken.message}")
         self.fanout.forget_views()
         self.time.hold_off()
         for call in batch:
@@ -384,10 +423,10 @@ class RoomHost:
         self._settle(())
 
     def _quarantine(self, batch: Sequence[Call]) -> None:
-        """The world hangs: nothing more is asked of it, and nothing it half did is kept."""
-        log.error("room %s: its world did not come back in time; the room is quarantined", self.room.id)
+        """The world hangs: it is not called any more, and nothing of the unfinished call is kept."""
+        log.error("room %s: its world did not return in time; the room is quarantined", self.room.id)
         late = WorldTimeout(
-            f"the world did not come back within {self.settings.world_deadline_s:g} s; the room is quarantined, "
+            f"the world did not return within {self.settings.world_deadline_s:g} s; the room is quarantined, "
             "and nothing of this call was kept"
         )
         for call in batch:
@@ -395,7 +434,7 @@ class RoomHost:
             call.settle(late)
         self._stop(
             Quarantined(
-                "this room is quarantined: its world hung. Somebody with control_world can reopen it (reopen_room)"
+                "this room is quarantined: its world hung. A member with control_world can reopen it (reopen_room)"
             )
         )
         if self._thread is not None:
@@ -403,18 +442,18 @@ class RoomHost:
             self._thread = None
 
     def _stop(self, reason: CohabitError) -> None:
-        """Nothing goes in or out any more."""
+        """Accept and send nothing any more."""
         if self.failure is None:
             self.failure = reason
-        for call in [*self._at_work, *self._ran, *self._queue]:
+        for call in [*self._on_thread, *self._ran, *self._queue]:
             call.settle(self.failure)
-        self._at_work, self._ran, self._queue = [], [], []
+        self._on_thread, self._ran, self._queue = [], [], []
         self.time.stop()
         self.fanout.end(self.failure)
         self._something_happened()
 
-    async def put_away(self) -> None:
-        """Before a house closes: a snapshot of what it took long to work out, so that the next start is quick."""
+    async def save_before_closing(self) -> None:
+        """Before a house closes: a snapshot of what took long to compute, so that the next start is quick."""
         self.time.stop()
         if self.failure is not None or self._work_since < WORTH_KEEPING_S:
             return
@@ -424,43 +463,42 @@ class RoomHost:
         except CohabitError as failed:  # the record has everything; only the next start takes longer
             log.warning("room %s: no snapshot at the end: %s", self.room.id, failed.as_text())
 
-    def close(self, why: str = "the house is closing; connect again when it is back") -> None:
+    def close(self, why: str = CLOSING) -> None:
         refusals = self.room.audit.drain()
         if refusals:
             self._writer.submit(Write(self.room.id, (), None, refusals)).add_done_callback(_ignore)
         self._stop(Disabled(why))
+        if self.remote is not None:
+            self.remote.close()
         if self._thread is not None:
             self._thread.close()
 
     # -- subscribers ------------------------------------------------------------------------------
-    def subscribe(
-        self, member: str, sink: Sink, views: bool, credential: Credential | None = None
-    ) -> tuple[Subscription, int]:
-        """Tell this connection what happens from here on; also the number of the last durable entry before.
+    def subscribe(self, sub: Subscription) -> None:
+        """Tell this subscription what happens from here on."""
+        self.fanout.add(sub)
+        self.time.heard_of(sub.member)
 
-        Frames are held back until ``release``, so that a backlog can go out first.
-        """
-        sub = self.fanout.add(member, sink, views, credential)
-        self.time.heard_of(member)
-        return sub, self.durable_seq
-
-    async def first_view(self, sub: Subscription) -> None:
+    async def first_view(self, member: str) -> bytes:
         """The view as it is now, to start from."""
-        frame = await self.peek(lambda room: self.fanout.first_view(sub.member))
-        if frame:
-            sub.sink.view(frame)
+        try:
+            frame: bytes = await self.peek(lambda room: self.fanout.first_view(member))
+        except CohabitError as failed:
+            log.warning("room %s: no view: %s", self.room.id, failed.as_text())
+            return b""
+        return frame
 
-    def release(self, sub: Subscription) -> None:
-        """The backlog is out: let live frames through."""
-        held, sub.held = sub.held, None
-        for frame in held or ():
-            sub.sink.events(frame)
-
-    def unsubscribe(self, sink: Sink) -> None:
-        sub = self.fanout.remove(sink)
-        if sub is not None and self.failure is None:
+    def unsubscribe(self, sub: Subscription) -> None:
+        if self.fanout.remove(sub) and self.failure is None:
             self.time.heard_of(sub.member)
             self.time.reschedule()
+
+
+def _all_commands(room: Room, house_commands: Sequence[Command]) -> CommandTable:
+    """Every command that can be called in this room: of the house, of the room and of its world."""
+    replaced = {made.name for made in room.extension.house_commands}
+    ours = [made for made in house_commands if made.name not in replaced]
+    return CommandTable([*room.extension.named([*ours, *room.extension.house_commands]), *room.commands])
 
 
 def _ignore(done: "asyncio.Future[None]") -> None:

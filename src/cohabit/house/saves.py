@@ -1,4 +1,4 @@
-"""Named saves: files under ``saves/`` of the data folder, a folder for each room. Nothing outside is ever touched."""
+"""Named saves: files under ``saves/`` of the data folder, one folder for each room. Nothing outside is touched."""
 
 import asyncio
 import os
@@ -17,10 +17,10 @@ from cohabit.model.grant import Capability
 from cohabit.room import saves
 from cohabit.room.commands import command
 
-FILE = "map.wbox"
-LARGEST_FILE = 64 * 1024 * 1024
-"""A save goes into the record of the room that loads it, so it has an end."""
-SAVES_KEPT = 100
+FILE = "world.save"
+MAX_SAVE = 64 * 1024 * 1024
+"""A save goes into the record of the room that loads it, so its size is bounded."""
+MAX_SAVES = 100
 _PART = re.compile(r"[\w][\w .()+-]{0,63}")
 C = Capability
 
@@ -33,7 +33,7 @@ class Saved(Struct):
     bytes: int
 
 
-@command(category="control", where="house", needs=C.CONTROL_WORLD, records=True)
+@command(category="control", where="house", needs=C.CONTROL_WORLD, records=True, world_may_replace=True)
 async def save_world(
     ctx: HouseContext,
     folder: Annotated[str, Meta(description="the name of the save, such as before-the-war")],
@@ -41,8 +41,8 @@ async def save_world(
 ) -> Saved:
     """Save the world under a name, in the data folder of this house. An older save of that name is replaced."""
     place = _place(ctx, folder)
-    if not await asyncio.to_thread(place.is_dir) and len(await asyncio.to_thread(_names, ctx)) >= SAVES_KEPT:
-        raise GameRejected(f"this room has {SAVES_KEPT} saves, which is all it may have; save under one of their names")
+    if not await asyncio.to_thread(place.is_dir) and len(await asyncio.to_thread(_names, ctx)) >= MAX_SAVES:
+        raise GameRejected(f"this room has {MAX_SAVES} saves, which is the limit; save under one of their names")
     data = await ctx.room.peek(lambda room: saves.pack(room.world, compress))
     await asyncio.to_thread(_write, place, data)
     return Saved(True, folder.strip(), compress, f"{folder.strip()}/{FILE}", len(data))
@@ -56,23 +56,23 @@ class Loaded(Struct, omit_defaults=True):
     path: str | None = None
 
 
-@command(category="control", where="house", needs=C.CONTROL_WORLD, records=True)
+@command(category="control", where="house", needs=C.CONTROL_WORLD, records=True, world_may_replace=True)
 async def load_world(
     ctx: HouseContext,
     path: Annotated[str | None, Meta(description="the name of a save (see list_saves), or its path")] = None,
     bytes_b64: Annotated[str | None, Meta(description="or a whole save, in base64; it wins over path")] = None,
 ) -> Loaded:
-    """Load a save in place of the world there is. Who plays stays who it is."""
+    """Replace the world by a save. The members and their seats stay."""
     if bytes_b64 is not None:
         source, data = "bytes_b64", _decoded(bytes_b64)
     elif path is not None:
-        path = path.strip().removesuffix(f"/{FILE}")  # as save_world told it
+        path = path.strip().removesuffix(f"/{FILE}")  # as save_world reported it
         source, data = "path", await asyncio.to_thread(_read, _place(ctx, path), path)
     else:
         raise BadArgs("load_world takes a path (the name of a save) or bytes_b64")
     await ctx.room.put_system("loaded", {"by": ctx.member.id, "save": b64encode(data).decode()})
     named = path if source == "path" else None
-    return Loaded(True, len(data), source, "it is there from the next tick on", named)
+    return Loaded(True, len(data), source, "the world is loaded", named)
 
 
 class SaveList(Struct):
@@ -80,7 +80,7 @@ class SaveList(Struct):
     count: int
 
 
-@command(category="read", where="house", needs=C.CONTROL_WORLD)
+@command(category="read", where="house", needs=C.CONTROL_WORLD, world_may_replace=True)
 async def list_saves(ctx: HouseContext) -> SaveList:
     """The names of this room's saves."""
     names = await asyncio.to_thread(_names, ctx)
@@ -90,19 +90,19 @@ async def list_saves(ctx: HouseContext) -> SaveList:
 # -- files --------------------------------------------------------------------------------------
 def _home(ctx: HouseContext) -> Path:
     if not ctx.house.settings.data:
-        raise GameRejected("this house keeps nothing on disk, so it has no saves; start it with --data FOLDER")
+        raise GameRejected("this house has no data folder, so it has no saves; start it with --data FOLDER")
     return ctx.house.settings.folder.resolve() / "saves" / ctx.room.room.id
 
 
 def _place(ctx: HouseContext, name: str) -> Path:
-    """The folder of a save. A name is one or more plain words with / between them, and leads nowhere else."""
+    """The folder of a save. A name is one or more plain words with / between them, and stays inside the saves."""
     parts = name.strip().split("/")
     if not all(_PART.fullmatch(part) for part in parts) or len(parts) > 4:
         raise BadArgs("the name of a save is letters, digits, spaces and .-_ with / for folders; no .. and no drive")
     home = _home(ctx)
     place = home.joinpath(*parts)
     if not place.resolve().is_relative_to(home):
-        raise BadArgs("that save would lie outside of the saves of this room")
+        raise BadArgs("that save would be outside of the saves of this room")
     return place
 
 
@@ -112,7 +112,7 @@ def _names(ctx: HouseContext) -> list[str]:
 
 
 def _write(place: Path, data: bytes) -> None:
-    """The whole save or none: written aside, synced, then put in its place."""
+    """The whole save or none: written to a temporary file, synced, then renamed."""
     try:
         place.mkdir(parents=True, exist_ok=True)
         aside = place / f".{secrets.token_hex(8)}"
@@ -138,8 +138,8 @@ def _read(place: Path, name: str) -> bytes:
     try:
         if file.is_symlink() or not file.is_file():
             raise BadArgs(f"there is no save {name.strip()[:80]!r}; list_saves names those there are")
-        if file.stat().st_size > LARGEST_FILE:
-            raise TooLarge(f"a save may have {LARGEST_FILE} bytes")
+        if file.stat().st_size > MAX_SAVE:
+            raise TooLarge(f"a save may have {MAX_SAVE} bytes")
         return file.read_bytes()
     except OSError as wrong:
         raise StorageFailed(f"the save could not be read: {wrong.strerror}") from None

@@ -42,6 +42,7 @@ class Settings(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     queue_limit: Annotated[int, _doc("calls that may wait for one room; more are BUSY", ge=1)] = 10_000
     calls_per_second: Annotated[int, _doc("calls one member may make of one room in a second", ge=1)] = 1_000
     outbox_limit: Annotated[int, _doc("event frames a slow reader may be behind before it is cut off", ge=1)] = 1_000
+    outbox_bytes: Annotated[int, _doc("bytes a slow reader may be behind before it is cut off", ge=1024)] = 16 * 1024**2
     connections_per_member: Annotated[int, _doc("WebSockets one member may hold at once", ge=1)] = 20
     rooms_limit: Annotated[int, _doc("rooms a house holds", ge=1)] = 1_000
     members_limit: Annotated[int, _doc("members a room holds", ge=1)] = 5_000

@@ -1,4 +1,4 @@
-"""Time in a room: deadlines, ticks, and who is here. All of it becomes entries of the record."""
+"""Time in a room: deadlines, ticks and presence. All of it becomes entries of the record."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -6,27 +6,24 @@ from typing import Any, Protocol
 from cohabit.house.calls import Call
 from cohabit.house.clock import Clock, Timer
 from cohabit.house.settings import Settings
-from cohabit.room.control import SPEEDS
 from cohabit.room.room import Room
 
 ARRIVALS_MS = 250
-"""Comings and goings are put on record together, this often at most."""
+"""Arrivals are put on record together, this often at most."""
 RETRY_MS = 1_000
-"""How long to wait after a failed write before the house tries of itself."""
-
-
-MOST_TICKS = 200
-"""Ticks that go together, at most: calls wait for them. A world that is not done by the next beat gets fewer."""
+"""How long to wait after a failed write before the house tries again."""
+MAX_TICKS = 200
+"""How many ticks run together: calls wait for them. A world that is not done by the next beat gets fewer."""
 
 
 class Put(Protocol):
-    """How the keeper puts something on record: the name of a system entry, and its arguments."""
+    """How something is put on record: the name of a system entry, and its arguments."""
 
     def __call__(self, do: str, args: Any) -> Call: ...
 
 
 class Timekeeper:
-    """One timer per room, set for whatever comes first."""
+    """One timer per room, set for what is due first."""
 
     def __init__(
         self, room: Room, clock: Clock, settings: Settings, connected: Callable[[], set[str]], put: Put
@@ -43,7 +40,7 @@ class Timekeeper:
         self._ticked_at = clock.now()
         self._tick_rest = 0
         self._ticking: Call | None = None  # the ticks that are being worked out
-        self._most_ticks = MOST_TICKS  # at once; fewer for a world that is slow
+        self._max_ticks = MAX_TICKS  # at once; fewer for a world that is slow
         self._not_before = 0
         self._stopped = False
 
@@ -53,12 +50,12 @@ class Timekeeper:
             self._timer.cancel()
 
     def hold_off(self) -> None:
-        """The disk said no: what is due now is not tried again at once."""
+        """A write failed: what is due now is not tried again at once."""
         self._not_before = self._clock.now() + RETRY_MS
 
     # -- who is here ------------------------------------------------------------------------------
     def heard_of(self, who: str, at: int | None = None) -> None:
-        """Somebody was heard of. Who comes back to its seat, or to its pause, counts at once."""
+        """A member has called. One that returns to its seat, or to its pause, counts as present at once."""
         self._seen[who] = self._clock.now() if at is None else at
         member = self._room.state.members.get(who)
         if member is None or member.here or who in self._coming:
@@ -70,11 +67,11 @@ class Timekeeper:
             self.reschedule()
 
     def last_heard(self, who: str) -> int | None:
-        """When somebody was last heard of; None where that never was, since this house was opened."""
+        """When a member last called; None where it has not since this house was opened."""
         return self._seen.get(who)
 
     def _presence(self, now: int) -> None:
-        """Put comings on record; notice who has not been heard of for a while."""
+        """Record arrivals, and those who have not called for a while as away."""
         members = self._room.state.members
         came = [who for who in self._coming if who in members and not members[who].here]
         self._coming.clear()
@@ -94,12 +91,12 @@ class Timekeeper:
     @property
     def runs_by_itself(self) -> bool:
         state = self._room.state
-        if self._room.world.spec.pace != "clock" or state.paused or state.archived or state.over_since is not None:
+        if self._room.pace != "clock" or state.paused or state.archived or state.over_since is not None:
             return False
         return not (state.turn_based and state.ticks_per_turn)
 
     def reschedule(self) -> None:
-        """Set the timer for whatever comes first: a deadline of the room, a tick, an arrival, a leaving."""
+        """Set the timer for what is due first: a deadline of the room, a tick, an arrival, a departure."""
         if self._stopped:
             return
         now = self._clock.now()
@@ -116,12 +113,12 @@ class Timekeeper:
         when = max(when, self._not_before)
         if self._timer is not None:
             if self._timer_at <= when:
-                return  # it rings early enough, and looks again then
+                return  # it fires early enough, and looks again then
             self._timer.cancel()
         self._timer_at = when
-        self._timer = self._clock.call_at(when, self._rings)
+        self._timer = self._clock.call_at(when, self._fire)
 
-    def _rings(self) -> None:
+    def _fire(self) -> None:
         self._timer = None
         if self._stopped:
             return
@@ -135,15 +132,16 @@ class Timekeeper:
         self.reschedule()
 
     def _beat(self, now: int) -> None:
-        """So many ticks as the time since the last beat is worth at the room's speed, if the world can keep up."""
+        """Run the ticks for the time since the last beat, at the room's speed, if the world can keep up."""
         if self._ticking is not None and not self._ticking.ran:
-            self._most_ticks = max(1, self._most_ticks // 2)
+            self._max_ticks = max(1, self._max_ticks // 2)
             self._ticked_at = now
             return
-        # Time the house could not give (a long pause of the machine) is not made up for.
-        passed = min(now - self._ticked_at, 10 * self._settings.beat_ms) * SPEEDS[self._room.state.speed]
+        # Time that was lost (the machine slept) is not made up for.
+        speed = self._room.extension.speeds[self._room.state.speed]
+        passed = min(now - self._ticked_at, 10 * self._settings.beat_ms) * speed
         ticks, self._tick_rest = divmod(passed + self._tick_rest, 1000 * self._room.world.spec.tick_ms)
         self._ticked_at = now
         if ticks:
-            self._ticking = self._put("ticks", {"n": min(ticks, self._most_ticks)})
-            self._most_ticks = min(MOST_TICKS, self._most_ticks + 1)
+            self._ticking = self._put("ticks", {"n": min(ticks, self._max_ticks)})
+            self._max_ticks = min(MAX_TICKS, self._max_ticks + 1)

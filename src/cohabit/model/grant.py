@@ -141,6 +141,7 @@ ROLES: dict[str, frozenset[Capability]] = {
     "narrator": frozenset(_OBSERVE | {C.SEND_BROADCAST}),
     "human": frozenset(_PLAY | _MEDIA | {C.SEND_BROADCAST}),
     "agent": frozenset({C.WATCH, C.READ_ROSTER, C.READ_CHAT, C.RECEIVE_DIRECTED}),
+    "resident": frozenset({C.WATCH, C.RECEIVE_DIRECTED}),
     "host": frozenset(_TALK | _MEDIA | {C.WATCH, C.SEND_BROADCAST, C.ADVANCE_TIME, C.CONTROL_WORLD, C.MANAGE_MEMBERS}),
 }
 """A role is a named grant."""

@@ -39,8 +39,8 @@ class Credential(Struct, omit_defaults=True):
 class Invite(Struct, frozen=True, omit_defaults=True):
     """A pending admission to a room. It becomes a member when it is accepted.
 
-    An invite with one use carries on as the credential of the member it became; with several uses, each acceptance
-    makes a credential of its own.
+    The token of an invite for one becomes the credential of the member. Each acceptance of a shared one makes a
+    credential of its own.
     """
 
     id: str
@@ -57,4 +57,5 @@ class Invite(Struct, frozen=True, omit_defaults=True):
     created_at: int = 0
     expires_at: int | None = None
     uses: int = 1  # how many acceptances are left
+    shared: bool = False  # it was made for several, who all know its token
     revoked: bool = False

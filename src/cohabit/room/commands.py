@@ -48,7 +48,7 @@ class Command(Declaration):
         records: bool = False,
         ungated: bool = False,
         waits: Callable[[Any], bool] | None = None,
-        about_room: bool = True,
+        about: Literal["room", "house", "either"] = "room",
         host_only: bool = False,
         joins: bool = False,
         when_archived: bool = False,
@@ -74,7 +74,7 @@ class Command(Declaration):
         self.gated = self.acts and not ungated  # by turns
         self.in_world = where == "world" and records
         self.waits = waits  # is this result still "nothing yet"? Then the house may wait and ask again
-        self.about_room = about_room
+        self.about = about
         self.host_only = host_only  # for hosts of the house
         self.joins = joins  # may be called by somebody who is not a member yet
         self.when_archived = when_archived  # changes something, and is possible in an archived room all the same

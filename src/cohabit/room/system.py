@@ -147,6 +147,13 @@ def credential(ctx: Context, member: str, change: str, by: str | None = None, la
 
 
 @command(category="meta", records=True)
+def invited(ctx: Context, invite: str, room: str, by: str, handle: str, change: str, role: str | None = None) -> None:
+    """An invite to a room was created, accepted or revoked. On the record of the house."""
+    as_role = f" as {role}" if role is not None else ""
+    ctx.tell(f"{by} in {room}: the invite for {handle}{as_role} was {change}", ACCOUNT, members=())
+
+
+@command(category="meta", records=True)
 def digest(ctx: Context, sha256: str) -> None:
     """What the room's state hashes to here: a replay that differs stops."""
     if ctx.room.digest() != sha256:

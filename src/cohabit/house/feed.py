@@ -1,0 +1,137 @@
+"""The feed of a room: what happened, as one member is told of it, from a cursor on."""
+
+from collections.abc import AsyncIterator
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+
+from cohabit.errors import BadArgs
+from cohabit.house.context import HouseContext
+from cohabit.house.fanout import event_frame
+from cohabit.house.rooms import RoomHost
+from cohabit.house.running.threads import run_in_thread
+from cohabit.house.subscriptions import Deliver, Subscription
+from cohabit.model.grant import Capability
+from cohabit.model.record import decode_entry
+from cohabit.room.commands import Command, Resource, command
+from cohabit.room.common import WaitMs
+from cohabit.room.record import Line
+from cohabit.room.state import Member
+from cohabit.room.views import FeedItem, feed, seal, unseal
+
+C = Capability
+BACKLOG_ITEMS, BACKLOG_CHARACTERS = 200, 200_000
+"""A page of a backlog ends after this many items, or this much text: clients take frames of a megabyte at most."""
+PAGE = 1000
+"""How many entries are read from the store at once."""
+
+
+class Events(Struct):
+    items: list[FeedItem]
+    cursor: str
+    more: bool
+
+
+def _nothing_new(result: Any) -> bool:
+    return isinstance(result, Events) and not result.items
+
+
+@command(
+    category="read",
+    where="house",
+    needs=(C.WATCH, C.READ_OWN, C.READ_ALL, C.READ_CHAT, C.RECEIVE_DIRECTED),
+    waits=_nothing_new,
+    resource=Resource("events", "Events", "What happened lately", {"last": 100}, frozenset({"events"})),
+    hint="`events` tells what happened, from a cursor.",
+)
+async def events(
+    ctx: HouseContext,
+    cursor: Annotated[str, Meta(description="as the last reply gave it; empty: from the beginning")] = "",
+    max: Annotated[int, Meta(ge=1, le=500)] = 100,  # noqa: A002 - the wire's name
+    last: Annotated[Annotated[int, Meta(ge=1, le=500)] | None, Meta(description="only this many of the newest")] = None,
+    wait_ms: WaitMs = 0,
+) -> Events:
+    """What happened in this room, as far as you may know of it, in order. Pass `cursor` back next time."""
+    host, member, state = ctx.room, ctx.member, ctx.room.room.state
+    if last is not None:
+        return _newest(host, member, last)
+    seq = unseal(state.secret, cursor, host.room.record.seq)
+    eye = host.room.eye(member)
+    items: list[FeedItem] = []
+    reached = seq
+    async for line in _history(ctx, seq):
+        told = feed(line.entry, member, eye)
+        if told:
+            if len(items) + len(told) > max and items:
+                return Events(items, seal(state.secret, reached), True)
+            items.extend(told)
+            reached = line.seq
+    return Events(items, seal(state.secret, reached) if reached >= 0 else "", False)
+
+
+COMMAND: Command = events.__command__  # type: ignore[attr-defined]  # put there by the decorator
+"""What a subscription needs the grant for."""
+
+
+def _newest(host: RoomHost, member: Member, limit: int) -> Events:
+    eye = host.room.eye(member)
+    told = [(line.seq, item) for line in host.recent for item in feed(line.entry, member, eye)]
+    cursor = seal(host.room.state.secret, told[-1][0]) if told else ""
+    return Events([item for _, item in told[-limit:]], cursor, False)
+
+
+def subscribe(target: HouseContext, cursor: str | None, views: bool, deliver: Deliver | None) -> Subscription:
+    """A subscription of a caller who may have one. It ends when the credential is revoked or expires."""
+    host, member, credential = target.room, target.member, target.credential
+    after = unseal(host.room.state.secret, cursor, host.room.record.seq) if cursor is not None else None
+    backlog = _backlog(target, after, host.durable_seq) if after is not None else None
+    sub = Subscription(host, member.id, credential, views=views, backlog=backlog, deliver=deliver)
+    host.subscribe(sub)
+    sub.on_close.append(target.house.until_invalid(credential, sub.end_invalid))
+    return sub
+
+
+async def _backlog(ctx: HouseContext, after: int, head: int) -> AsyncIterator[bytes]:
+    """What this member is told of the entries after ``after`` up to ``head``: frames, each with its cursor."""
+    room, member = ctx.room.room, ctx.member
+    eye = room.eye(member)
+    items: list[FeedItem] = []
+    reached, characters = after, 0
+    async for line in _history(ctx, after):
+        if line.seq > head:
+            break
+        told = feed(line.entry, member, eye)
+        if told:
+            items.extend(told)
+            reached = line.seq
+            characters += sum(len(item.text) for item in told)
+        if len(items) >= BACKLOG_ITEMS or characters >= BACKLOG_CHARACTERS:
+            yield event_frame(room, reached, items)
+            items, characters = [], 0
+    if items:
+        yield event_frame(room, reached, items)
+
+
+async def _history(ctx: HouseContext, after: int) -> AsyncIterator[Line]:
+    """The durable lines after a number: from memory where they are there, else from the store."""
+    host = ctx.room
+    recent = list(host.recent)
+    oldest = recent[0].seq if recent else host.durable_seq + 1
+    while after + 1 < oldest:
+        start, limit = after, min(PAGE, oldest - after - 1)
+        page = await run_in_thread("a page of the record", lambda start=start, limit=limit: _page(ctx, start, limit))  # type: ignore[misc]  # mypy cannot infer a default in a lambda
+        for line in page:
+            yield line
+        if not page:
+            break
+        after = page[-1].seq
+    for line in recent:
+        if line.seq > after:
+            yield line
+
+
+def _page(ctx: HouseContext, after: int, limit: int) -> list[Line]:
+    rows = list(ctx.house.store.lines(ctx.room.room.id, after, limit))
+    if rows and rows[0][0] != after + 1 and after >= 0:
+        raise BadArgs("what came after that cursor is not kept any more; leave it out to start from what is kept")
+    return [Line(seq, body, digest, decode_entry(body)) for seq, body, digest in rows]

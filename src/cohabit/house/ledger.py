@@ -1,0 +1,95 @@
+"""The house's own record: a room without a world, for what is not about one room.
+
+Identities that hold a credential for the whole house are members of it, and are told there what concerns their
+credentials. Invites are recorded there too.
+"""
+
+import secrets
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from cohabit.house.loading import load_room
+from cohabit.house.rooms import RoomHost
+from cohabit.house.running.threads import run_in_thread
+from cohabit.house.store.contract import Write
+from cohabit.model.identity import Identity
+from cohabit.room.room import Room
+from cohabit.room.state import RoomState, seed_hex
+from cohabit.world import Eye, Observation, Seat, SeatId, World, WorldSpec
+
+if TYPE_CHECKING:
+    from cohabit.house.house import House
+
+HOUSE_ROOM = "house"
+SOURCE = "house"
+
+
+class NoWorld(World):
+    """The record of this house: which credentials and invites were issued, replaced and revoked."""
+
+    spec = WorldSpec(name=SOURCE, title="This house", seats=0, quick=True)
+
+    def reset(self, seed: int, seats: Sequence[Seat]) -> None:
+        pass
+
+    def to_move(self) -> Sequence[SeatId]:
+        return ()
+
+    def is_over(self) -> bool:
+        return False
+
+    def observe(self, eye: Eye) -> Observation:
+        return Observation(text="The record of this house. `events` tells what concerns your credentials.")
+
+
+class Ledger:
+    """Opens and writes the house's own record."""
+
+    def __init__(self, house: "House") -> None:
+        self._house = house
+        self.host: RoomHost
+
+    async def open(self) -> None:
+        house = self._house
+        known = HOUSE_ROOM in await run_in_thread("the store", house.store.rooms)
+        room = await run_in_thread("the record of the house", self._load if known else self._create)
+        self.host = house.make_host(room)
+        if not known:
+            snapshot = room.snapshot()
+            body = (snapshot.seq, snapshot.encode())
+            await house.writer.submit(Write(HOUSE_ROOM, room.record.take_pending(), body))
+            room.stored(snapshot)
+
+    def _load(self) -> Room:
+        self._house.lease(HOUSE_ROOM)
+        return load_room(self._house.store, HOUSE_ROOM)
+
+    def _create(self) -> Room:
+        self._house.lease(HOUSE_ROOM)
+        state = RoomState(
+            HOUSE_ROOM, SOURCE, SOURCE, NoWorld.spec.version, {}, seed_hex(0), secrets.token_hex(16), scenario=SOURCE
+        )
+        return Room.create(state, NoWorld(), self._house.clock.now())
+
+    async def admit(self, identity: Identity) -> str:
+        """Make an identity a member here, so that it can be told something; its member id."""
+        member = self.host.room.member_of(identity.id)
+        if member is None:
+            role = "observer" if identity.host else "resident"
+            args = {
+                "handle": identity.name, "kind": identity.kind, "identity": identity.id, "name": identity.name,
+                "role": role,
+            }  # fmt: skip
+            await self.host.put_system("admitted", args, Write(identities=[identity]))
+            member = self.host.room.member_of(identity.id)
+        assert member is not None
+        return member.id
+
+    async def record(self, do: str, args: dict[str, Any], also: Write) -> None:
+        """Put something on the record of the house, together with what changes in the store."""
+        await self.host.put_system(do, args, also)
+
+    def close(self) -> None:
+        if hasattr(self, "host"):
+            self.host.close()
+

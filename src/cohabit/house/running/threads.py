@@ -1,0 +1,133 @@
+"""Threads for code that may take long or never return: of worlds, and of programs such as git.
+
+All of them are daemon threads, so nothing that hangs in one keeps a house from closing.
+"""
+
+import asyncio
+import ctypes
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from queue import SimpleQueue
+from typing import Any, TypeVar
+
+from cohabit.errors import WorldTimeout
+from cohabit.room.room import WorldInterrupted
+
+T = TypeVar("T")
+
+
+def interrupt(thread: int) -> None:
+    """Raise WorldInterrupted in another thread, at its next step."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(WorldInterrupted))
+
+
+class Worker:
+    """One daemon thread that runs jobs one after another."""
+
+    def __init__(self, name: str) -> None:
+        self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name=f"cohabit-{name}", daemon=True)
+        self._thread.start()
+
+    def submit(self, job: Callable[[], None]) -> None:
+        """Run a job when the earlier ones are done. It must not raise."""
+        self._jobs.put(job)
+
+    def run(self, work: Callable[[], T]) -> "asyncio.Future[T]":
+        """What ``work`` returns or raises, for the event loop."""
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[T] = loop.create_future()
+
+        def finish(settle: Callable[[Any], None], value: Any) -> None:
+            if not done.done():
+                settle(value)
+
+        def job() -> None:
+            settle: Callable[[Any], None]
+            value: Any
+            try:
+                settle, value = done.set_result, work()
+            except WorldInterrupted:
+                raise
+            except BaseException as wrong:
+                settle, value = done.set_exception, wrong
+            with suppress(RuntimeError):  # the loop is closed, and nobody waits any more
+                loop.call_soon_threadsafe(finish, settle, value)
+
+        self.submit(job)
+        return done
+
+    def close(self) -> None:
+        """End after the jobs that were submitted."""
+        self._jobs.put(None)
+
+    def abandon(self) -> None:
+        """Interrupt the running job if that is possible, and end."""
+        self.close()
+        if self._thread.ident is not None:
+            interrupt(self._thread.ident)
+
+    def _run(self) -> None:
+        with suppress(WorldInterrupted):
+            while (job := self._jobs.get()) is not None:
+                job()
+
+
+async def run_in_thread(name: str, work: Callable[[], T], timeout_s: float | None = None) -> T:
+    """Run something once off the event loop; WORLD_TIMEOUT where it does not return in time."""
+    worker = Worker(name)
+    try:
+        return await asyncio.wait_for(worker.run(work), timeout_s)
+    except TimeoutError:
+        worker.abandon()
+        raise WorldTimeout(f"{name} was not ready within {timeout_s:g} s") from None
+    finally:
+        worker.close()
+
+
+class Pool:
+    """At most ``limit`` jobs at once, each on a thread; further ones wait.
+
+    A place is taken until the work has really ended, also when nobody waits for it any more.
+    """
+
+    def __init__(self, name: str, limit: int) -> None:
+        self._name = name
+        self._places = asyncio.Semaphore(limit)
+        self._running = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
+
+    async def run(self, work: Callable[[], T]) -> T:
+        """What ``work`` returns or raises."""
+        await self._places.acquire()
+        self._running += 1
+        self._idle.clear()
+        try:
+            worker = Worker(self._name)
+        except BaseException:  # the system has no thread left for us
+            self._ended()
+            raise
+        done = worker.run(work)
+        worker.close()
+        ended = asyncio.ensure_future(_settled(done))
+        ended.add_done_callback(lambda _: self._ended())
+        return await asyncio.shield(done)
+
+    def _ended(self) -> None:
+        self._places.release()
+        self._running -= 1
+        if not self._running:
+            self._idle.set()
+
+    async def drain(self, timeout_s: float) -> bool:
+        """Wait until no job is running, but not longer than this; is none?"""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._idle.wait(), timeout_s)
+        return not self._running
+
+
+async def _settled(done: "asyncio.Future[Any]") -> None:
+    with suppress(BaseException):
+        await asyncio.shield(done)

@@ -1,0 +1,64 @@
+"""The watchdog over world code that runs on the event loop's own thread."""
+
+import threading
+import time
+from types import TracebackType
+from typing import Any
+
+from cohabit.house.running.threads import interrupt
+from cohabit.room.room import WorldInterrupted
+
+SAMPLE_EVERY = 64
+"""How often the watchdog reads the CPU time of its thread: reading it costs more than most calls."""
+
+
+class Watchdog:
+    """``with watchdog:`` around world code. A second thread checks now and then whether the guarded code is still in
+    the same section, and interrupts it once the deadline has passed."""
+
+    def __init__(self, deadline_s: float) -> None:
+        self._deadline = deadline_s
+        self._lock = threading.Lock()
+        self._since = 0.0
+        self._cpu_time = time.thread_time()
+        self._entered = 0
+        self._fired = False
+        self._target = threading.get_ident()
+        self._closed = threading.Event()
+        self.took = 0.0
+        threading.Thread(target=self._watch, name="cohabit-watchdog", daemon=True).start()
+
+    def __enter__(self) -> "Watchdog":
+        self._entered += 1
+        if not self._entered % SAMPLE_EVERY:
+            self._cpu_time = time.thread_time()
+        self._since = time.perf_counter()
+        return self
+
+    def slow(self, limit_s: float) -> bool:
+        """Did the section just left take longer than this? Time in which the machine ran something else does not
+        count, unless it was very long: then the world was waiting for something."""
+        if self.took <= limit_s:
+            return False
+        return time.thread_time() - self._cpu_time > limit_s or self.took > 10 * limit_s
+
+    def __exit__(self, kind: type[BaseException] | None, value: Any, trace: TracebackType | None) -> None:
+        with self._lock:
+            self.took = time.perf_counter() - self._since
+            self._since = 0.0
+            fired, self._fired = self._fired, False
+        if fired and kind is not WorldInterrupted:
+            # The interruption is on its way but has not arrived: wait for it here, inside the section.
+            while True:
+                time.sleep(0.001)
+
+    def close(self) -> None:
+        self._closed.set()
+
+    def _watch(self) -> None:
+        while not self._closed.wait(self._deadline / 4):
+            with self._lock:
+                late = self._since and time.perf_counter() - self._since > self._deadline
+                if late and not self._fired:
+                    self._fired = True
+                    interrupt(self._target)

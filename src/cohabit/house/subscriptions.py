@@ -1,0 +1,185 @@
+"""A subscription: what one reader of a room is sent.
+
+Events come in order and without gaps, from the reader's cursor on; of the views only the latest counts. A reader that
+is waiting gets a frame at once; for a slow one frames are queued, up to a limit of frames and bytes. Before anything
+is taken out of the queue, the reader's credential and grant are checked again.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from typing import TYPE_CHECKING
+
+from cohabit.errors import Busy, CohabitError, PermissionDenied, Unauthorized
+from cohabit.model.grant import Capability
+from cohabit.model.identity import Credential
+
+if TYPE_CHECKING:
+    from cohabit.house.rooms import RoomHost
+
+Deliver = Callable[[bytes], bool]
+"""Sends a frame at once; False where the reader is not ready for it."""
+
+
+class Subscription:
+    """Iterate over it to get the frames; close it when done. ``deliver`` gets frames at once while the reader waits."""
+
+    def __init__(
+        self,
+        host: "RoomHost",
+        member: str,
+        credential: Credential | None,
+        *,
+        views: bool = True,
+        backlog: AsyncIterator[bytes] | None = None,
+        deliver: Deliver | None = None,
+    ) -> None:
+        self.host = host
+        self.room = host.room.id
+        self.member = member
+        self.credential = credential
+        self.views = views
+        self.held: frozenset[Capability] = frozenset()  # the member's capabilities, as last told
+        self.ended: CohabitError | None = None
+        self.on_close: list[Callable[[], None]] = []
+        self._backlog = backlog
+        self._deliver = deliver
+        self._max_frames = host.settings.outbox_limit
+        self._max_bytes = host.settings.outbox_bytes
+        self._events: deque[bytes] = deque()
+        self._bytes = 0
+        self._queued_under = self.held  # the grant when the oldest frame in the queue was made
+        self._view: bytes | None = None
+        self._waiting = False  # the reader has everything and waits for more
+        self._wants_first_view = views
+        self._wake = asyncio.Event()
+        self._closed = False
+
+    # -- from the room ----------------------------------------------------------------------------
+    def push_event(self, frame: bytes) -> None:
+        """An event, in order; lost only together with the subscription."""
+        if self._waiting:
+            if self.credential is not None and self.credential.revoked:
+                self.end(_revoked())
+                return
+            if self._deliver is not None and self._deliver(frame):
+                return
+        if self.ended is not None:
+            return
+        if not self._events and self._view is None:
+            self._queued_under = self.held
+        self._events.append(frame)
+        self._bytes += len(frame)
+        if len(self._events) > self._max_frames or self._bytes > self._max_bytes:
+            self._events.clear()
+            self.end(Busy("you read too slowly; connect again and subscribe from your last cursor"))
+        else:
+            self._wake.set()
+
+    def push_view(self, frame: bytes) -> None:
+        """The newest view; it replaces one that was not read yet."""
+        if self._waiting:
+            if self.credential is not None and self.credential.revoked:
+                self.end(_revoked())
+                return
+            if self._deliver is not None and self._deliver(frame):
+                return
+        if self.ended is None:
+            if not self._events:
+                self._queued_under = self.held
+            self._view = frame
+            self._wake.set()
+
+    def end(self, reason: CohabitError) -> None:
+        """Nothing comes after what has been queued. The reader gets the reason."""
+        if self.ended is None:
+            self.ended = reason
+            self._wake.set()
+
+    def end_invalid(self) -> None:
+        """The credential was revoked or has expired."""
+        credential = self.credential
+        if credential is not None and not credential.revoked:
+            self.end(_expired())
+        else:
+            self.end(_revoked())
+
+    # -- for the reader ---------------------------------------------------------------------------
+    def __aiter__(self) -> "Subscription":
+        return self
+
+    async def __anext__(self) -> bytes:
+        """The next frame. Raises the reason when the subscription was ended."""
+        while True:
+            if self._backlog is not None:
+                async for frame in self._backlog:
+                    return frame
+                self._backlog = None
+            if self._wants_first_view and self.ended is None:
+                self._wants_first_view = False
+                first = await self.host.first_view(self.member)
+                if first and self._view is None:
+                    self._view = first
+            frame_or_none = self._next()
+            if frame_or_none is not None:
+                return frame_or_none
+            if self.ended is not None:
+                self.close()
+                raise self.ended
+            if self._closed:
+                raise StopAsyncIteration
+            self._waiting = True
+            try:
+                await self._wake.wait()
+            finally:
+                self._waiting = False
+                self._wake.clear()
+
+    def _next(self) -> bytes | None:
+        if not self._events and self._view is None:
+            return None
+        refusal = self._refusal()
+        if refusal is not None:
+            self._events.clear()
+            self._view = None
+            self.ended = refusal
+            return None
+        if self._events:
+            frame = self._events.popleft()
+            self._bytes -= len(frame)
+            return frame
+        frame_view, self._view = self._view, None
+        return frame_view
+
+    def _refusal(self) -> CohabitError | None:
+        """Why what is queued may not be delivered any more."""
+        credential = self.credential
+        if credential is not None and credential.revoked:
+            return _revoked()
+        if credential is not None and credential.expires_at is not None and self.host.now() >= credential.expires_at:
+            return _expired()
+        member = self.host.room.state.members.get(self.member)
+        if member is None:
+            return self.ended or Unauthorized("you were removed from this room")
+        if self._queued_under - member.held:  # something may be queued that it may not perceive any more
+            return PermissionDenied("your grant has changed; subscribe again from your last cursor")
+        return None
+
+    def close(self) -> None:
+        """Stop; the room forgets this reader."""
+        if self._closed:
+            return
+        self._closed = True
+        self._wake.set()
+        self.host.unsubscribe(self)
+        for stop in self.on_close:
+            stop()
+        self.on_close.clear()
+
+
+def _revoked() -> Unauthorized:
+    return Unauthorized("this token was revoked; ask your host for a new one")
+
+
+def _expired() -> Unauthorized:
+    return Unauthorized("this token has expired; ask your host for a new one")
