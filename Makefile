@@ -45,7 +45,7 @@ docs: $(VENV)/.docs ## the documentation, into site/
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "site/index.html"
 
-conformance: $(VENV)/.base ## the MCP conformance suite against our server; writes docs/conformance.md
+conformance: $(VENV)/.base ## the MCP conformance suite, without and with its fixtures; writes docs/conformance.md
 	@$(BIN)/python tools/test_needs.py node22 conformance
 	@$(BIN)/python tools/conformance/run.py $(ARGS)
 

@@ -1,5 +1,7 @@
 """Where worlds come from: by name, from a file, from an installed package; and their config."""
 
+import inspect
+import os
 import sys
 from collections.abc import Iterator
 from importlib import invalidate_caches
@@ -128,6 +130,26 @@ def test_a_file_is_imported_once_and_anew_when_it_was_edited(tmp_path: Path) -> 
     assert find_world(source) is first
     write(tmp_path / "game.py", "Alone", more="CHANGED = True\n")
     assert find_world(source) is not first
+
+
+def test_a_file_edited_within_the_same_second_is_not_loaded_from_cached_bytecode(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    path = tmp_path / "game.py"
+    versions = []
+    for number in (1, 2):
+        write(path, "Alone", more=f"VERSION = {number}\n")
+        os.utime(path, (1_000_000_000, 1_000_000_000))
+        versions.append(sys.modules[find_world(str(path)).__module__].VERSION)
+    assert versions == [1, 2]
+    assert [child.name for child in tmp_path.iterdir()] == ["game.py"]
+
+
+def test_the_source_of_a_world_from_a_file_can_be_shown(tmp_path: Path) -> None:
+    world = find_world(write(tmp_path / "game.py", "Alone"))
+    assert inspect.getsource(world).startswith("class Alone(World):")
+    assert inspect.getsourcefile(world) == str((tmp_path / "game.py").resolve())
 
 
 def test_a_world_without_a_spec_is_refused_by_its_name(tmp_path: Path) -> None:

@@ -4,12 +4,12 @@ Worlds are imported only when somebody opens one.
 """
 
 import importlib
-import importlib.util
 import inspect
 import sys
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import msgspec
@@ -87,18 +87,18 @@ def make_world(source: str, config: Mapping[str, Any]) -> World:
 def _from_file(path: Path, name: str) -> type[World]:
     if not path.is_file():
         raise UnknownAsset(f"there is no file {path}")
-    resolved = str(path.resolve())
+    resolved, text = str(path.resolve()), path.read_bytes()
     # One module per content: an edited file is a new module, and old rooms keep theirs until restart.
-    module_name = f"cohabit_world_{path.stem}_{sha256(resolved.encode() + path.read_bytes()).hexdigest()[:12]}"
+    module_name = f"cohabit_world_{path.stem}_{sha256(resolved.encode() + text).hexdigest()[:12]}"
     module = sys.modules.get(module_name)
     if module is None:
-        spec = importlib.util.spec_from_file_location(module_name, path)
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
+        module = ModuleType(module_name)
+        module.__file__ = resolved
         sys.modules[module_name] = module
         try:
-            spec.loader.exec_module(module)
+            # Not through an import: Python takes cached bytecode for current when a file was edited within the same
+            # second and kept its size.
+            exec(compile(text, resolved, "exec", dont_inherit=True), vars(module))
         except (Exception, SystemExit) as bug:  # a script that ends itself must not end the house
             del sys.modules[module_name]
             raise BadArgs(f"{path} cannot be imported: {type(bug).__name__}: {bug}") from bug

@@ -1,12 +1,15 @@
-"""Runs the official MCP conformance suite against our server, in both eras of the protocol.
+"""Runs the official MCP conformance suite against a house, without fixtures and with them, in both protocol eras.
 
-    tools/conformance/run.py                     start a server, run everything, write docs/conformance.md
-    tools/conformance/run.py --url http://…/mcp  use a server that is already running
-    tools/conformance/run.py --scenario ping     one scenario, with what went wrong; writes nothing
+    tools/conformance/run.py                     run everything and write docs/conformance.md
+    tools/conformance/run.py --era 2026-07-28    only this era; writes nothing
+    tools/conformance/run.py --scenario ping     only this scenario, with what went wrong; writes nothing
+    tools/conformance/run.py --url http://…/mcp  a server that is already running; writes nothing
 
-For each revision the suite names the scenarios that it scores, and runs some more that it does not:
-`pending` and `added-after-release` ones belong to the revision all the same, `extension` ones are
-optional. We hold ourselves to everything that belongs to the revision; `--gate` says otherwise.
+Exits with 1 unless everything passes with fixtures and, without them, exactly the scenarios fail that `expected.py`
+gives a reason for.
+
+For each revision the suite names the scenarios that it scores. It runs some more that it does not score: those that
+are `pending` or `added-after-release`, and those of an optional `extension`.
 """
 
 from __future__ import annotations
@@ -30,11 +33,9 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 import test_needs  # noqa: E402
 
-# The server under test. {port} and {data} are filled in; it must be listening within START_SECONDS.
-SERVER = (
-    str(Path(sys.executable).with_name("cohabit")),
-    *("serve", "--conformance", "--port", "{port}", "--bridge-port", "0", "--data", "{data}"),
-)
+from conformance.expected import NEEDS_FIXTURES, PASSES_BY_REFUSAL  # noqa: E402
+
+SERVER = (sys.executable, "-m", "conformance.server")
 ENDPOINT = "/mcp"
 START_SECONDS = 30
 RUN_SECONDS = 600
@@ -44,11 +45,6 @@ ERAS: Mapping[str, str] = {
     "2026-07-28": "stateless, every request complete in itself",
 }
 PAGE = ROOT / "docs/conformance.md"
-GATES: Mapping[str, tuple[str, ...]] = {
-    "scored": ("scored",),
-    "revision": ("scored", "pending", "added-after-release"),
-    "everything": ("scored", "pending", "added-after-release", "extension"),
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +73,10 @@ class Result:
             return ["no result"]
         failed = (check for check in self.checks if check["status"] == "FAILURE")
         return [f"{check['id']}: {check.get('errorMessage', check.get('description'))}" for check in failed]
+
+
+Run = Mapping[str, Sequence[Result]]
+"""The results of each era."""
 
 
 # The suite
@@ -141,19 +141,15 @@ def read_checks(folder: Path) -> dict[str, list[dict[str, object]]]:
 
 
 @contextlib.contextmanager
-def server() -> Iterator[str]:
-    """Our server with the suite's fixtures on a free port, for as long as the block lasts."""
+def server(*options: str) -> Iterator[str]:
+    """The MCP endpoint of a house for the suite, on a free port, for as long as the block lasts."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
-    with tempfile.TemporaryDirectory() as data:
-        command = [part.format(port=port, data=data) for part in SERVER]
-        log = Path(data, "server.log")
-        with (
-            log.open("w") as output,
-            subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output) as process,
-        ):
+    with tempfile.NamedTemporaryFile("w+") as log:
+        command = [*SERVER, "--port", str(port), *options]
+        with subprocess.Popen(command, cwd=ROOT / "tools", stdin=subprocess.DEVNULL, stdout=log, stderr=log) as process:
             try:
-                wait_for(process, port, log)
+                wait_for(process, port, Path(log.name))
                 yield f"http://127.0.0.1:{port}{ENDPOINT}"
             finally:
                 process.terminate()
@@ -164,7 +160,7 @@ def server() -> Iterator[str]:
 
 
 def wait_for(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
-    """Until the server listens; gives up with its own words."""
+    """Until the server listens; else exits with what the server printed."""
     give_up = time.monotonic() + START_SECONDS
     while time.monotonic() < give_up and process.poll() is None:
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
@@ -177,43 +173,54 @@ def wait_for(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
 # The report
 
 
-def failures(results: Mapping[str, Sequence[Result]], gate: str) -> list[tuple[str, Result]]:
-    """What fails among the scenarios that count."""
-    return [
-        (era, result)
-        for era, ran in results.items()
-        for result in ran
-        if result.standing in GATES[gate] and result.outcome == "fail"
-    ]
+def problems(plain: Run, extended: Run) -> Iterator[str]:
+    """What is not as it has to be, in a few lines each."""
+    for era, results in extended.items():
+        for result in results:
+            if result.outcome == "fail":
+                yield "\n  ".join([f"{result.scenario} [{era}] fails with fixtures:", *result.complaints])
+    for era, results in plain.items():
+        for result in results:
+            if result.outcome == "fail" and result.scenario not in NEEDS_FIXTURES:
+                yield "\n  ".join([f"{result.scenario} [{era}] fails without fixtures:", *result.complaints])
+    outcomes: dict[str, set[str]] = {}
+    for result in (result for results in plain.values() for result in results):
+        outcomes.setdefault(result.scenario, set()).add(result.outcome)
+    for scenario in NEEDS_FIXTURES:
+        if outcomes.get(scenario, {"fail"}) == {"pass"}:
+            yield f"{scenario} passes without fixtures: remove its reason from expected.py"
 
 
-def cells(results: Mapping[str, Sequence[Result]]) -> list[list[str]]:
+def rows(plain: Run, extended: Run) -> list[list[str]]:
     """A row for each scenario: its name, then how it went in each era."""
-    by_era = {era: {result.scenario: result for result in ran} for era, ran in results.items()}
-    names = list(dict.fromkeys(name for ran in by_era.values() for name in ran))
-    return [[name, *(cell(ran.get(name)) for ran in by_era.values())] for name in names]
+    found: dict[str, dict[str, str]] = {}
+    for era in plain:
+        for alone, with_fixtures in zip(plain[era], extended[era], strict=True):
+            found.setdefault(alone.scenario, {})[era] = cell(alone, with_fixtures)
+    return [[scenario, *(cells.get(era, "–") for era in plain)] for scenario, cells in found.items()]
 
 
-def cell(result: Result | None) -> str:
-    """How it went, in a few words."""
-    if result is None:
-        return "–"
-    notes = [] if result.standing == "scored" else [result.standing]
-    if result.count("WARNING"):
-        notes.append(f"{result.count('WARNING')} advised")
-    return result.outcome + (f" ({', '.join(notes)})" if notes else "")
+def cell(alone: Result, with_fixtures: Result) -> str:
+    """How a scenario went, in a few words."""
+    needs = alone.outcome == "fail" and with_fixtures.outcome == "pass"
+    shown = with_fixtures if needs else alone
+    notes = ["by refusal"] if shown is not with_fixtures and shown.scenario in PASSES_BY_REFUSAL else []
+    notes += [] if shown.standing == "scored" else [shown.standing]
+    notes += [f"{shown.count('WARNING')} advised"] if shown.count("WARNING") else []
+    return ("with fixtures" if needs else shown.outcome) + (f" ({', '.join(notes)})" if notes else "")
 
 
-def summary(era: str, results: Sequence[Result]) -> str:
-    """One line on an era."""
+def figures(results: Sequence[Result], *, fixtures: bool) -> list[str]:
+    """How many scored scenarios pass, how many others, and how many checks pass and fail."""
     scored = [result for result in results if result.standing == "scored"]
     others = [result for result in results if result.standing != "scored"]
-    checks = sum(result.count("SUCCESS") for result in results)
-    failed = sum(result.count("FAILURE") for result in results)
-    return (
-        f"{era}: {passing(scored)} of {len(scored)} scored scenarios pass, "
-        f"{passing(others)} of {len(others)} others; {checks} checks pass, {failed} fail"
-    )
+    checks = [sum(result.count(status) for result in results) for status in ("SUCCESS", "FAILURE")]
+    refusals = 0 if fixtures else sum(result.scenario in PASSES_BY_REFUSAL for result in scored)
+    return [
+        f"{passing(scored)} of {len(scored)}" + (f", {refusals} of them by refusal" if refusals else ""),
+        f"{passing(others)} of {len(others)}",
+        f"{checks[0]} pass, {checks[1]} fail",
+    ]
 
 
 def passing(results: Sequence[Result]) -> int:
@@ -221,77 +228,110 @@ def passing(results: Sequence[Result]) -> int:
     return sum(result.outcome == "pass" for result in results)
 
 
-def show(results: Mapping[str, Sequence[Result]]) -> None:
-    """The table, for a terminal."""
-    rows = [["scenario", *results], *cells(results)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    for row in rows:
+def summary(plain: Run, extended: Run) -> list[list[str]]:
+    """The figures of each era, without fixtures and with them."""
+    return [
+        row
+        for era in plain
+        for row in (
+            [era, "without fixtures", *figures(plain[era], fixtures=False)],
+            [era, "with fixtures", *figures(extended[era], fixtures=True)],
+        )
+    ]
+
+
+HEADINGS = ["revision", "server", "scored scenarios that pass", "others", "checks"]
+
+
+def show(table: Sequence[Sequence[str]]) -> None:
+    """A table, for a terminal."""
+    widths = [max(len(row[column]) for row in table) for column in range(len(table[0]))]
+    for row in table:
         print("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip())
     print()
-    for era, ran in results.items():
-        print(summary(era, ran))
 
 
-def page(results: Mapping[str, Sequence[Result]]) -> str:
+def markdown(headings: Sequence[str], table: Sequence[Sequence[str]]) -> str:
     """The same, for the documentation."""
-    rows = [["scenario", *results], ["---"] * (len(results) + 1), *cells(results)]
-    table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
-    eras = "\n".join(f"* {summary(era, ran)} ({ERAS[era]})." for era, ran in results.items())
+    lines = [headings, ["---"] * len(headings), *table]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def page(plain: Run, extended: Run) -> str:
+    """The page of the documentation."""
+    eras = "; ".join(f"{era}: {about}" for era, about in ERAS.items())
+    scenarios = [[*row, NEEDS_FIXTURES.get(row[0], "")] for row in rows(plain, extended)]
     return f"""# MCP conformance
 
 <!-- Written by `make conformance`. Do not edit. -->
 
-What the official suite, `{test_needs.CONFORMANCE}` {test_needs.conformance_version()}, says of Cohabit.
-One endpoint serves both eras of the protocol, so every scenario that belongs to both is run in both.
+The results of the official suite, `{test_needs.CONFORMANCE}` {test_needs.conformance_version()}.
+One endpoint serves both eras of the protocol ({eras}), so every scenario that belongs to both is run in both.
 
-{eras}
+{markdown(HEADINGS, summary(plain, extended))}
 
-The suite calls tools, prompts and resources by fixed names (`test_simple_text`, `test://static-text`).
-A house does not have those; `cohabit serve --conformance` adds them to the same server, behind the same
-code, and exists only for this test.
+Most scenarios call tools, prompts and resources by fixed names (`test_simple_text`, `test://static-text`), which no
+house has. So there are two figures:
 
-Scenarios without a note are *scored*: they decide conformance. *pending* and *added-after-release* ones
-belong to the revision but the suite does not score them yet; *extension* ones are optional. *advised*
-counts checks of what the specification recommends and we do not do. *skipped* is skipped by the suite
-itself. A dash: the scenario does not exist in that era.
+* *Without fixtures* is the server that every house has. A scenario that calls a fixed name fails there, or passes
+  because the refusal of an unknown tool satisfies its checks (*by refusal*), which says nothing about the server.
+* *With fixtures*, the names that the suite calls are added to the same server, behind the same authentication, header
+  checks, streams and tasks. What a house itself does not use, such as questions to the client or log messages, is then
+  the work of the fixture and the MCP SDK.
 
-{table}
+The fixtures are in `tools/conformance/fixtures` and not in the installed package. They are added from outside, by
+wrapping the handlers of the server. In both runs the suite is a player in a room of Nim: it sends no credential, so
+`tools/conformance/server.py` adds the header with the player's token to its requests.
+
+In the table, *pass* is a scenario that passes without fixtures, and *with fixtures* one that passes only with them; the
+last column says why.
+
+Scenarios are *scored*, unless a note says otherwise: they decide conformance. *pending* and *added-after-release* ones
+belong to the revision, but the suite does not score them yet; *extension* ones are optional. *advised* counts checks of
+recommendations that are not met. *skipped* is skipped by the suite itself. A dash: the scenario does not exist in that
+era.
+
+{markdown(["scenario", *plain, "why it needs fixtures"], scenarios)}
 
 Run it yourself: `make conformance`.
 """
 
 
 def main() -> None:
-    """Run, report, and exit with 1 if anything that counts fails."""
+    """Run, report, and exit with 1 if anything is not as it has to be."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--url", help="the MCP endpoint of a running server")
-    parser.add_argument("--era", choices=list(ERAS), action="append", help="only this era (then no page is written)")
+    parser.add_argument("--era", choices=list(ERAS), action="append", help="only this era")
     parser.add_argument("--scenario", help="only this scenario")
-    parser.add_argument("--gate", choices=list(GATES), default="revision", help="what must pass (default: %(default)s)")
-    parser.add_argument("--no-page", action="store_true", help="leave docs/conformance.md alone")
     options = parser.parse_args()
     if options.url and urllib.parse.urlsplit(options.url).scheme not in ("http", "https"):
         parser.error("--url wants the endpoint's whole address, http://127.0.0.1:8724/mcp")
 
-    results: dict[str, list[Result]] = {}
-    with contextlib.nullcontext(options.url) if options.url else server() as url:
-        for era in options.era or ERAS:
-            print(f"running {options.scenario or 'the suite'} for {era} ...", file=sys.stderr, flush=True)
-            results[era] = run_era(url, era, options.scenario)
-    if not any(results.values()):
-        sys.exit(f"No era has a scenario {options.scenario}.")
+    def run(name: str, url: str) -> Run:
+        print(f"running {options.scenario or 'the suite'} {name} ...", file=sys.stderr, flush=True)
+        results = {era: run_era(url, era, options.scenario) for era in options.era or ERAS}
+        if not any(results.values()):
+            sys.exit(f"There is no scenario {options.scenario} in {' or '.join(results)}.")
+        return results
 
-    show(results)
-    if not (options.no_page or options.scenario or options.era):
-        PAGE.write_text(page(results))
+    if options.url:
+        results = run("", options.url)
+        show([["scenario", *results], *rows(results, results)])
+        show([HEADINGS, *([era, options.url, *figures(ran, fixtures=True)] for era, ran in results.items())])
+        sys.exit(0)
+    with server() as url:
+        plain = run("without fixtures", url)
+    with server("--fixtures") as url:
+        extended = run("with fixtures", url)
+    show([["scenario", *plain], *rows(plain, extended)])
+    show([HEADINGS, *summary(plain, extended)])
+    if not (options.era or options.scenario):
+        PAGE.write_text(page(plain, extended))
         print(f"written: {PAGE.relative_to(ROOT)}")
-
-    failed = failures(results, options.gate)
-    for era, result in failed:
-        print(f"\nFAIL {result.scenario} [{era}]")
-        for complaint in result.complaints:
-            print(f"  {complaint}")
-    sys.exit(1 if failed else 0)
+    found = list(problems(plain, extended))
+    for problem in found:
+        print(f"\nFAIL {problem}")
+    sys.exit(1 if found else 0)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -19,11 +19,15 @@ from cohabit.faces.http import http_routes
 from cohabit.faces.ws import WsFace
 from cohabit.house.house import House
 
+if TYPE_CHECKING:
+    from cohabit.faces.mcp.server import McpFace
+
 PAGE = Path(__file__).parent / "web"
 
 
-def make_app(house: House, *, mcp: bool = True, conformance: bool = False) -> Guard:
-    """The ASGI app of a house. ``mcp=False`` leaves out the face that takes a second to import.
+def make_app(house: House, *, mcp: "bool | McpFace" = True) -> Guard:
+    """The ASGI app of a house. ``mcp=False`` leaves out the face that takes a second to import; a face that was made
+    elsewhere is served in place of the usual one.
 
     Its ``stopping`` ends every open stream; a server calls it before it waits for them.
     """
@@ -33,7 +37,7 @@ def make_app(house: House, *, mcp: bool = True, conformance: bool = False) -> Gu
     if mcp:
         from cohabit.faces.mcp.server import McpFace
 
-        face = McpFace(house, conformance=conformance)
+        face = McpFace(house) if mcp is True else mcp
         routes += face.routes()
     routes.append(Route("/", _page))
     routes.append(Mount("/web", Fresh(directory=PAGE)))

@@ -27,7 +27,6 @@ async def serve(
     *,
     ready: Callable[[str], None] | None = None,
     mcp: bool = True,
-    conformance: bool = False,
     bridge: socket.socket | None = None,
 ) -> None:
     """Listen where the settings say, until SIGINT, SIGTERM or cancelled. ``ready`` gets the real address.
@@ -35,14 +34,14 @@ async def serve(
     ``bridge`` is where clients of the WorldBox bridge come in, if anywhere: see ``bridge_listener``.
     """
     async with bridge_beside(house, bridge) if bridge is not None else nullcontext():
-        await _serve_house(house, ready, mcp, conformance)
+        await _serve_house(house, ready, mcp)
 
 
-async def _serve_house(house: House, ready: Callable[[str], None] | None, mcp: bool, conformance: bool) -> None:
+async def _serve_house(house: House, ready: Callable[[str], None] | None, mcp: bool) -> None:
     settings = house.settings
     listener = _listen(settings.host, settings.port)
     port = listener.getsockname()[1]
-    app = make_app(house, mcp=mcp, conformance=conformance)
+    app = make_app(house, mcp=mcp)
     config = uvicorn.Config(
         app,
         http="httptools",

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from mcp.client.subscriptions import ResourceUpdated, ToolsListChanged
 from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
-from mcp_types import SubscriptionFilter
 from starlette.applications import Starlette
 
 from cohabit.faces.mcp.backend import InHouse
@@ -31,9 +30,21 @@ async def test_a_listener_is_told_of_what_it_asked_for_and_may_read(table: Any) 
         assert await anext(events) == ResourceUpdated(MESSAGES)
 
 
+async def test_only_changes_that_are_told_are_announced_and_acknowledged(table: Any) -> None:
+    async with (
+        table.client("bob") as client,
+        client.listen(tools_list_changed=True, prompts_list_changed=True, resources_list_changed=True) as sub,
+    ):
+        announced = client.server_capabilities
+        assert (announced.tools.list_changed, announced.resources.subscribe) == (True, True)
+        assert not announced.prompts.list_changed
+        assert not announced.resources.list_changed
+        assert sub.honored.model_dump(exclude_none=True) == {"tools_list_changed": True}
+
+
 async def test_what_is_not_for_a_listener_does_not_wake_it(house: Any, table: Any) -> None:
     backend = InHouse(house, house.identify(table.tokens["eve"]), "nim")
-    interest = Interest(backend, SubscriptionFilter())
+    interest = Interest(backend)
     for who in ("ann", "eve"):  # that they are here now is news to all
         await table.act(who, "whoami", {})
         await table.until(lambda room, who=who: room.room.state.members[who].here)
@@ -90,7 +101,7 @@ async def test_a_stream_ends_in_order_when_its_room_closes(table: Any) -> None:
 
 async def test_many_changes_make_one_notification(house: Any, table: Any) -> None:
     backend = InHouse(house, house.identify(table.tokens["bob"]), "nim")
-    interest = Interest(backend, SubscriptionFilter())
+    interest = Interest(backend)
     await interest.add(MESSAGES, address(backend, MESSAGES))
     for n in range(3):
         await table.act("ann", "send_message", {"to": "bob", "content": str(n)})

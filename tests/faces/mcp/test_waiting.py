@@ -6,6 +6,9 @@ import asyncio
 from typing import Any
 
 import httpx2
+import pytest
+
+from cohabit.faces.mcp import progress
 
 TASKS = "io.modelcontextprotocol/tasks"
 
@@ -57,3 +60,36 @@ async def test_whoever_understands_tasks_waits_for_the_turn_as_a_task(table: Any
         while (state := (await ask(http, "tasks/get", task, "bob", taskId=task))["result"])["status"] == "working":
             pass
         assert state["result"]["structuredContent"]["your_turn"]
+
+
+async def test_a_client_that_asks_for_progress_is_told_that_its_call_still_waits(
+    table: Any, era: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "REPORT_EVERY_S", 0.0)
+    reports: list[tuple[float, float | None]] = []
+    three = asyncio.Event()
+
+    async def note(done: float, total: float | None, message: str | None) -> None:
+        reports.append((done, total))
+        if len(reports) >= 3:
+            three.set()
+
+    async with table.client("bob", era) as client:
+        waiting = asyncio.create_task(client.call_tool("wait_for_turn", {"wait_ms": 30_000}, progress_callback=note))
+        await three.wait()
+        await table.act("ann", "take", {"n": 1})
+        assert (await waiting).structured_content["your_turn"]
+    assert {total for _, total in reports} == {30.0}
+    assert [done for done, _ in reports] == sorted({done for done, _ in reports})
+
+
+async def test_a_call_that_does_not_wait_reports_no_progress(table: Any, era: str) -> None:
+    reports: list[float] = []
+
+    async def note(done: float, total: float | None, message: str | None) -> None:
+        reports.append(done)
+
+    async with table.client("bob", era) as client:
+        await client.call_tool("view", {}, progress_callback=note)
+        await client.call_tool("recv_messages", {"wait_ms": 0}, progress_callback=note)
+    assert reports == []

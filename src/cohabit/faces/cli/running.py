@@ -26,7 +26,6 @@ Greeting = Callable[[str, int | None], Iterable[str]]
 
 def serve_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quiet", action="store_true", help="do not show what happens in the rooms")
-    parser.add_argument("--conformance", action="store_true", help="add the MCP test fixtures; for tests only")
     settings_options(parser)
 
 
@@ -46,15 +45,10 @@ def serve(args: argparse.Namespace) -> int:
     async def prepare(house: "House") -> Greeting:
         return lambda url, bridge: [*host_lines(house, url, args), *room_lines(house, bridge)]
 
-    return run_house(settings_of(args), prepare, args.quiet, args.conformance)
+    return run_house(settings_of(args), prepare, args.quiet)
 
 
-def run_house(
-    settings: Settings,
-    prepare: "Callable[[House], Awaitable[Greeting]]",
-    quiet: bool,
-    conformance: bool = False,
-) -> int:
+def run_house(settings: Settings, prepare: "Callable[[House], Awaitable[Greeting]]", quiet: bool) -> int:
     """Open the house, prepare it, serve it, and say what happens, until somebody stops it."""
     from cohabit.faces.serve import bridge_listener, run
     from cohabit.faces.serve import serve as listen
@@ -74,7 +68,7 @@ def run_house(
                 if not quiet:
                     house.on_lines = show
 
-            await listen(house, ready=ready, conformance=conformance, bridge=bridge)
+            await listen(house, ready=ready, bridge=bridge)
 
     with suppress(KeyboardInterrupt):
         run(main())

@@ -24,7 +24,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.session import ServerSession
 from mcp.server.subscriptions import SUBSCRIPTION_ID_META_KEY, ResourceUpdated, ServerEvent, ToolsListChanged
 from mcp.shared.exceptions import MCPError
-from mcp.shared.subscriptions import event_matches, event_to_notification
+from mcp.shared.subscriptions import event_to_notification
 
 from cohabit.errors import Busy, CohabitError
 from cohabit.faces.mcp.backend import Backend, Stop, Topics
@@ -40,21 +40,19 @@ MOST_URIS: Final = 64
 class Interest:
     """What one stream was promised, and what of it is due."""
 
-    def __init__(self, backend: Backend, honoured: types.SubscriptionFilter) -> None:
+    def __init__(self, backend: Backend) -> None:
         self.backend = backend
-        self._honoured = honoured
-        self.uris: dict[str, Address | None] = {}  # None: an address that is not the house's
+        self.uris: dict[str, Address] = {}
         self._rooms: dict[str, Stop] = {}
         self._due: dict[ServerEvent, None] = {}
         self._wake = asyncio.Event()
         self._over = False
         self._tools: list[str] | None = None
 
-    async def add(self, uri: str, at: Address | None) -> None:
+    async def add(self, uri: str, at: Address) -> None:
         """Promise to tell of an address."""
         self.uris[uri] = at
-        if at is not None:
-            await self._watch(at.room)
+        await self._watch(at.room)
 
     async def add_tools(self) -> None:
         """Promise to tell when the caller's tools are others."""
@@ -69,7 +67,7 @@ class Interest:
     def remove(self, uri: str) -> None:
         self.uris.pop(uri, None)
         self._due.pop(ResourceUpdated(uri), None)
-        wanted = {at.room for at in self.uris.values() if at is not None}
+        wanted = {at.room for at in self.uris.values()}
         for room in [room for room in self._rooms if room not in wanted]:
             self._rooms.pop(room)()
 
@@ -78,15 +76,10 @@ class Interest:
             self.close()
             return
         for uri, at in self.uris.items():
-            if at is not None and at.room == room and at.source.topics & topics:
+            if at.room == room and at.source.topics & topics:
                 self.put(ResourceUpdated(uri))
         if self._tools is not None and "rights" in topics:
             self.put(ToolsListChanged())
-
-    def publish(self, event: ServerEvent) -> None:
-        """An event that is not about a room."""
-        if event_matches(self._honoured, frozenset(self.uris), event):
-            self.put(event)
 
     def put(self, event: ServerEvent) -> None:
         self._due[event] = None
@@ -136,24 +129,13 @@ class Interest:
 class Listening:
     """Every stream of a server. ``most``: how many one caller may hold."""
 
-    def __init__(
-        self,
-        backend_of: Callable[[Context], Backend],
-        most: int,
-        foreign: Callable[[str], bool] | None = None,
-    ) -> None:
+    def __init__(self, backend_of: Callable[[Context], Backend], most: int) -> None:
         self._backend_of = backend_of
         self._most = most
-        self._foreign = foreign or (lambda uri: False)
         self._held: Counter[str] = Counter()
         self._interests: dict[Interest, None] = {}
         self._sessions: dict[Connection, Interest] = {}
         self._senders: set[asyncio.Task[None]] = set()
-
-    async def publish(self, event: ServerEvent) -> None:
-        """Tell every stream that asked for such events."""
-        for interest in list(self._interests):
-            interest.publish(event)
 
     def close(self) -> None:
         """End every stream, in order."""
@@ -161,10 +143,10 @@ class Listening:
             interest.close()
 
     @contextmanager
-    def _opened(self, backend: Backend, honoured: types.SubscriptionFilter) -> Iterator[Interest]:
+    def _opened(self, backend: Backend) -> Iterator[Interest]:
         if self._held[backend.who] >= self._most:
             raise failed(Busy(f"you hold {self._most} subscriptions already; end one first"))
-        interest = Interest(backend, honoured)
+        interest = Interest(backend)
         self._held[backend.who] += 1
         self._interests[interest] = None
         try:
@@ -176,10 +158,6 @@ class Listening:
             if not self._held[backend.who]:
                 del self._held[backend.who]
 
-    async def _allowed(self, backend: Backend, uri: str) -> tuple[bool, Address | None]:
-        at = await may_watch(backend, uri)
-        return at is not None or self._foreign(uri), at
-
     # -- 2026-07-28 -------------------------------------------------------------------------------
     async def on_listen(
         self, ctx: Context, params: types.SubscriptionsListenRequestParams
@@ -187,18 +165,14 @@ class Listening:
         """One stream. What is not acknowledged is not served: an address the caller may not read, for one."""
         backend, asked = self._backend_of(ctx), params.notifications
         uris = list(dict.fromkeys(asked.resource_subscriptions or ()))[:MOST_URIS]
-        answers = [(uri, *await self._allowed(backend, uri)) for uri in uris]
+        allowed = {uri: at for uri in uris if (at := await may_watch(backend, uri)) is not None}
         honoured = types.SubscriptionFilter(
-            tools_list_changed=asked.tools_list_changed or None,
-            prompts_list_changed=asked.prompts_list_changed or None,
-            resources_list_changed=asked.resources_list_changed or None,
-            resource_subscriptions=[uri for uri, allowed, _ in answers if allowed] or None,
+            tools_list_changed=asked.tools_list_changed or None, resource_subscriptions=list(allowed) or None
         )
         meta: dict[str, Any] = {SUBSCRIPTION_ID_META_KEY: ctx.request_id}
-        with self._opened(backend, honoured) as interest:
-            for uri, allowed, at in answers:
-                if allowed:
-                    await interest.add(uri, at)
+        with self._opened(backend) as interest:
+            for uri, at in allowed.items():
+                await interest.add(uri, at)
             if honoured.tools_list_changed:
                 await interest.add_tools()
             acknowledged = types.SubscriptionsAcknowledgedNotificationParams(notifications=honoured, _meta=meta)
@@ -216,8 +190,8 @@ class Listening:
     # -- 2025-11-25 -------------------------------------------------------------------------------
     async def on_subscribe(self, ctx: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
         backend = self._backend_of(ctx)
-        allowed, at = await self._allowed(backend, params.uri)
-        if not allowed:
+        at = await may_watch(backend, params.uri)
+        if at is None:
             raise MCPError(types.INVALID_PARAMS, "Resource not found", {"uri": params.uri})
         interest = self._sessions.get(_connection(ctx.session)) or await self._session(ctx, backend)
         if len(interest.uris) >= MOST_URIS and params.uri not in interest.uris:
@@ -234,7 +208,7 @@ class Listening:
     async def _session(self, ctx: Context, backend: Backend) -> Interest:
         """Begin to tell a session; it ends with the session."""
         connection = _connection(ctx.session)
-        opened = self._opened(backend, types.SubscriptionFilter())
+        opened = self._opened(backend)
         interest = opened.__enter__()
         self._sessions[connection] = interest
         sender = asyncio.create_task(self._send(ctx.session, interest), name="mcp session updates")

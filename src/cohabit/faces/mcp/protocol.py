@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -10,13 +9,11 @@ import mcp_types as types
 from mcp.server.caching import CacheHint
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import Server
-from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from cohabit import __version__
 from cohabit.faces.mcp import prompts, resources, tools
 from cohabit.faces.mcp.backend import Backend
-from cohabit.faces.mcp.fixtures import Fixtures
 from cohabit.faces.mcp.listening import Listening
 from cohabit.faces.mcp.refusals import mask
 from cohabit.faces.mcp.tasks import Tasks
@@ -32,12 +29,11 @@ TITLE: Final = "Cohabit"
 class Protocol:
     """Handlers for all methods. ``backend_of`` says whose request it is, and where it goes."""
 
-    def __init__(self, backend_of: Callable[[Context], Backend], *, streams_each: int, fixtures: bool = False) -> None:
+    def __init__(self, backend_of: Callable[[Context], Backend], *, streams_each: int) -> None:
         self._backend_of = backend_of
         self.tasks = Tasks(owner=lambda ctx: backend_of(ctx).who)
         self._caller = tools.Caller(self.tasks)
-        self.listening = Listening(backend_of, streams_each, self._is_fixture)
-        self.fixtures = Fixtures(self.tasks, self.listening.publish) if fixtures else None
+        self.listening = Listening(backend_of, streams_each)
         self.server = self._make_server()
 
     def _make_server(self) -> Server[Any]:
@@ -50,7 +46,7 @@ class Protocol:
                 **{method: CacheHint(FRESH_MS, "private") for method in LISTS},
                 "resources/read": CacheHint(0, "private"),
             },
-            get_tool_input_schema=self._header_schema,
+            get_tool_input_schema=lambda name: None,  # no argument of ours is repeated in a header
             on_list_tools=self._list_tools,
             on_list_resources=self._list_resources,
             on_list_resource_templates=self._list_templates,
@@ -69,12 +65,6 @@ class Protocol:
             mask,
             self._introduce,
         ]  # in place of OpenTelemetry, which costs and sends nothing here
-        if self.fixtures is not None:
-            self.fixtures.install(server)
-            security = RequestStateSecurity(
-                keys=[secrets.token_bytes(32)], bind_principal=lambda ctx: self._backend_of(ctx).who
-            )
-            server.middleware.append(RequestStateBoundary(security, default_audience="cohabit"))
         return server
 
     def close(self) -> None:
@@ -84,9 +74,12 @@ class Protocol:
 
     # -- who and where ----------------------------------------------------------------------------
     async def _discover(self, ctx: Context, params: types.RequestParams) -> types.DiscoverResult:
+        announced = self.server.get_capabilities(protocol_version=ctx.protocol_version)
+        # The SDK announces that every list may change; `subscriptions/listen` tells of the list of tools only.
+        true = {"prompts": types.PromptsCapability(), "resources": types.ResourcesCapability(subscribe=True)}
         return types.DiscoverResult(
             supported_versions=list(MODERN_PROTOCOL_VERSIONS),
-            capabilities=self.server.get_capabilities(protocol_version=ctx.protocol_version),
+            capabilities=announced.model_copy(update=true),
             instructions=await instructions(self._backend_of(ctx)),
         )
 
@@ -99,50 +92,27 @@ class Protocol:
 
     # -- tools ------------------------------------------------------------------------------------
     async def _list_tools(self, ctx: Context, params: Any) -> types.ListToolsResult:
-        listed = await tools.list_tools(self._backend_of(ctx))
-        return types.ListToolsResult(tools=[*listed, *(self.fixtures.tools if self.fixtures else ())])
+        return types.ListToolsResult(tools=await tools.list_tools(self._backend_of(ctx)))
 
     async def _call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> HandlerResult:
-        if self.fixtures is not None and (answer := await self.fixtures.call_tool(ctx, params)) is not None:
-            return answer
         return await self._caller.call(ctx, self._backend_of(ctx), params)
-
-    def _header_schema(self, name: str) -> dict[str, Any] | None:
-        """No argument of ours is repeated in a header, so there is nothing to compare."""
-        return self.fixtures.input_schema(name) if self.fixtures is not None else None
 
     # -- resources --------------------------------------------------------------------------------
     async def _list_resources(self, ctx: Context, params: Any) -> types.ListResourcesResult:
-        listed = await resources.list_resources(self._backend_of(ctx))
-        return types.ListResourcesResult(resources=[*listed, *(self.fixtures.resources if self.fixtures else ())])
+        return types.ListResourcesResult(resources=await resources.list_resources(self._backend_of(ctx)))
 
     async def _list_templates(self, ctx: Context, params: Any) -> types.ListResourceTemplatesResult:
-        more = self.fixtures.templates if self.fixtures else ()
-        return types.ListResourceTemplatesResult(resource_templates=[*resources.list_templates(), *more])
+        return types.ListResourceTemplatesResult(resource_templates=resources.list_templates())
 
-    async def _read_resource(
-        self, ctx: Context, params: types.ReadResourceRequestParams
-    ) -> types.ReadResourceResult | types.InputRequiredResult:
-        if self.fixtures is not None and (answer := await self.fixtures.read_resource(ctx, params)) is not None:
-            return answer
+    async def _read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         return await resources.read(self._backend_of(ctx), params.uri)
-
-    def _is_fixture(self, uri: str) -> bool:
-        return self.fixtures is not None and self.fixtures.has_resource(uri)
 
     # -- prompts ----------------------------------------------------------------------------------
     async def _list_prompts(self, ctx: Context, params: Any) -> types.ListPromptsResult:
-        listed = prompts.list_prompts(self._backend_of(ctx))
-        return types.ListPromptsResult(prompts=[*listed, *(self.fixtures.prompts if self.fixtures else ())])
+        return types.ListPromptsResult(prompts=prompts.list_prompts(self._backend_of(ctx)))
 
-    async def _get_prompt(
-        self, ctx: Context, params: types.GetPromptRequestParams
-    ) -> types.GetPromptResult | types.InputRequiredResult:
-        if self.fixtures is not None and (answer := await self.fixtures.get_prompt(ctx, params)) is not None:
-            return answer
+    async def _get_prompt(self, ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         return await prompts.get_prompt(self._backend_of(ctx), params)
 
     async def _complete(self, ctx: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
-        if self.fixtures is not None and (answer := await self.fixtures.complete(ctx, params)) is not None:
-            return answer
         return await resources.complete(self._backend_of(ctx), params)

@@ -36,18 +36,15 @@ AT_ONCE: Final = frozenset(
     {*LISTS, "resources/read", "prompts/get", "completion/complete", "tasks/get", "tasks/cancel"}
 )
 """Methods that answer at once. `tools/call` does, but for the tools that wait."""
-SUITE: Final = Credential(hash=b"", who="conformance")
-"""Who a request without a token is, where the conformance suite is let in."""
 
 
 class McpFace:
     """Mount `routes`, run `lifespan` in the app's, and `close` before the server stops listening."""
 
-    def __init__(self, house: House, *, conformance: bool = False) -> None:
+    def __init__(self, house: House) -> None:
         self._house = house
-        self._conformance = conformance
         settings = house.settings
-        self.protocol = Protocol(_backend_of, streams_each=settings.connections_per_member, fixtures=conformance)
+        self.protocol = Protocol(_backend_of, streams_each=settings.connections_per_member)
         limit = settings.body_limit
         self._sessions = ReplayingSessions(
             self.protocol.server, most_each=settings.connections_per_member, max_request_body_size=limit
@@ -55,9 +52,7 @@ class McpFace:
         self._at_once = StreamableHTTPSessionManager(
             self.protocol.server, json_response=True, max_request_body_size=limit
         )
-        waiting = [c.name for c in (*declared_in(common), *HOUSE_COMMANDS) if offer_of(c).waits]
-        pack = [tool.name for tool in self.protocol.fixtures.tools] if self.protocol.fixtures else []
-        self._slow = frozenset((*waiting, *pack))
+        self._slow = frozenset(c.name for c in (*declared_in(common), *HOUSE_COMMANDS) if offer_of(c).waits)
 
     def routes(self) -> list[Route]:
         door = TrimmedHeaders(self)
@@ -83,24 +78,19 @@ class McpFace:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         try:
-            credential = self._identify(headers)
+            credential = self._house.identify(bearer(headers))
         except Unauthorized as refusal:
             await send_error(send, refusal)
             return
         room = scope["path_params"].get("room")
         scope[CALLER] = InHouse(self._house, credential, room)
-        if self._answers_at_once(headers):
+        if self.answers_at_once(headers):
             await self._at_once.handle_request(scope, receive, send)
         else:
             scope["user"] = _session_owner(credential, room)
             await self._sessions.handle_request(scope, receive, send)
 
-    def _identify(self, headers: dict[str, str]) -> Credential:
-        if self._conformance and "authorization" not in headers:
-            return SUITE
-        return self._house.identify(bearer(headers))
-
-    def _answers_at_once(self, headers: dict[str, str]) -> bool:
+    def answers_at_once(self, headers: dict[str, str]) -> bool:
         """By the headers alone: that they are true is looked at later, and a lie is refused."""
         if headers.get("mcp-protocol-version") not in MODERN_PROTOCOL_VERSIONS:
             return False
@@ -119,5 +109,5 @@ def _backend_of(ctx: ServerRequestContext[Any, Any]) -> Backend:
 
 def _session_owner(credential: Credential, room: str | None) -> AuthenticatedUser:
     """Whom the SDK binds a session to: this token, at this endpoint."""
-    token = AccessToken(token="", client_id=credential.hash.hex() or credential.who, scopes=[], subject=room or "")
+    token = AccessToken(token="", client_id=credential.hash.hex(), scopes=[], subject=room or "")
     return AuthenticatedUser(token)

@@ -176,7 +176,6 @@ class Tasks:
         self._owner, self._now, self._ttl, self._poll, self._most = owner, now, ttl, poll, most
         self._tasks: dict[str, Task] = {}  # oldest first, and all with the same time to live
         self._owned: Counter[str] = Counter()
-        self._watchers: dict[str, list[Callable[[Task], None]]] = {}
 
     def install(self, server: Server[Any]) -> None:
         """Announce the extension and serve its methods."""
@@ -228,17 +227,6 @@ class Tasks:
             raise MCPError(types.INVALID_PARAMS, "No such task; it may have expired.", {"taskId": task_id})
         return task
 
-    def watch(self, task: Task, watcher: Callable[[Task], None]) -> Callable[[], None]:
-        """Call `watcher` whenever `task` changes; the answer ends that."""
-        watchers = self._watchers.setdefault(task.id, [])
-        watchers.append(watcher)
-
-        def end() -> None:
-            if watcher in watchers:
-                watchers.remove(watcher)
-
-        return end
-
     def close(self) -> None:
         """Cancel whatever still runs."""
         for task in self._tasks.values():
@@ -246,15 +234,12 @@ class Tasks:
 
     def _touched(self, task: Task) -> None:
         task.updated = self._now()
-        for watcher in list(self._watchers.get(task.id, ())):
-            watcher(task)
 
     def _forget_old(self) -> None:
         latest = self._now() - self._ttl
         for task in list(takewhile(lambda task: task.created < latest, self._tasks.values())):
             task.cancel()
             del self._tasks[task.id]
-            self._watchers.pop(task.id, None)
             self._owned[task.owner] -= 1
             if not self._owned[task.owner]:
                 del self._owned[task.owner]

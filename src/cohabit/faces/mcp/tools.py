@@ -11,6 +11,7 @@ from mcp.shared.exceptions import MCPError
 
 from cohabit.errors import BadArgs, CohabitError, UnknownCommand
 from cohabit.faces.mcp.backend import Backend
+from cohabit.faces.mcp.progress import reporting
 from cohabit.faces.mcp.refusals import bug, refused
 from cohabit.faces.mcp.render import output_schema, rendered
 from cohabit.faces.mcp.tasks import Task, Tasks
@@ -70,7 +71,9 @@ class Caller:
             offer, args, room = await self._addressed(backend, params)
             if offer.name == AS_TASK and self._tasks.understood(ctx):
                 return self._tasks.start(ctx, _until_my_turn(backend, args, room))
-            return rendered(await backend.call(offer.name, args, room, _key(params)))
+            async with reporting(ctx, offer, args):
+                result = await backend.call(offer.name, args, room, _key(params))
+            return rendered(result)
         except CohabitError as refusal:
             return refused(refusal)
         except MCPError:
