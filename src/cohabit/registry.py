@@ -1,22 +1,28 @@
-"""Where worlds come from: a built-in name, an installed package's entry point, or a file.
+"""What is found by name: worlds, brains, connectors and extensions. The only module with import strings.
 
-Worlds are imported only when somebody opens one.
+A world is a built-in name, an entry point of an installed package, or a file. Everything is imported only when it
+is used.
 """
 
 import importlib
-import inspect
 import sys
 from collections.abc import Mapping
 from hashlib import sha256
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import msgspec
-
+from cohabit.agents.contract import Agent
+from cohabit.declare import Declaration
 from cohabit.errors import BadArgs, UnknownAsset
 from cohabit.model.suggest import nearest
 from cohabit.world import World
+
+if TYPE_CHECKING:
+    from cohabit.house.clock import Clock
+    from cohabit.house.running.remote import Connector
+    from cohabit.house.settings import Settings
 
 BUILT_IN = {
     "nim": "cohabit.worlds.nim:Nim",
@@ -25,13 +31,72 @@ BUILT_IN = {
     "kingdoms": "cohabit.worlds.kingdoms.world:Kingdoms",
     "statecraft": "cohabit.worlds.statecraft.world:Statecraft",
 }
-REMOTE = {
-    "worldbox": "cohabit.worlds.worldbox:WorldBox",
-    "workspace": "cohabit.worlds.workspace:Workspace",
+UNLISTED = {
+    "house": "cohabit.house.ledger:NoWorld",
+    "worldbox": "cohabit.worldbox.world:WorldBox",
+    "workspace": "cohabit.worlds.workspace.world:Workspace",
 }
-"""Worlds that are elsewhere. Their rooms are opened with the way there (``cohabit worldbox``, ``cohabit workspace
-serve``), so no list has them."""
+"""Worlds that are opened by commands of their own, and that no list shows."""
+CONNECTORS = {"workspace": "cohabit.worlds.workspace.connector:WorkspaceConnector"}
+EXTENSIONS = ("cohabit.kibitz", "cohabit.worldbox")
+"""Packages that register names and commands of a protocol when they are imported. Any of them may be missing."""
 ENTRY_POINTS = "cohabit.worlds"
+BRAINS = {
+    "random": "cohabit.agents.brains.scripted:Random",
+    "nim-master": "cohabit.agents.brains.scripted:NimMaster",
+    "lamplighter": "cohabit.agents.brains.lanterns:Lamplighter",
+    "warlord": "cohabit.agents.brains.kingdoms.kings:Warlord",
+    "steward": "cohabit.agents.brains.kingdoms.kings:Steward",
+    "ecologist": "cohabit.agents.brains.kingdoms.gods:Ecologist",
+    "civilizer": "cohabit.agents.brains.kingdoms.gods:Civilizer",
+    "calamity": "cohabit.agents.brains.kingdoms.gods:Calamity",
+    "dungeon-master": "cohabit.agents.brains.kingdoms.story:DungeonMaster",
+    "chronicler": "cohabit.agents.brains.kingdoms.story:Chronicler",
+    "passive": "cohabit.agents.brains.statecraft:Passive",
+    "trader": "cohabit.agents.brains.statecraft:Trader",
+    "ring-builder": "cohabit.agents.brains.statecraft:RingBuilder",
+    "free-rider": "cohabit.agents.brains.statecraft:FreeRider",
+    "hawk": "cohabit.agents.brains.statecraft:Hawk",
+    "grudger": "cohabit.agents.brains.statecraft:Grudger",
+    "tit-for-tat": "cohabit.agents.brains.statecraft:TitForTat",
+    "opportunist": "cohabit.agents.brains.statecraft:Opportunist",
+    "peace-enforcer": "cohabit.agents.brains.statecraft:PeaceEnforcer",
+}
+
+
+def load_extensions() -> None:
+    """Import the extensions that are installed, so that their names and commands are known."""
+    for name in EXTENSIONS:
+        if _is_installed(name):
+            importlib.import_module(name)
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def make_agent(name: str, world: str, purpose: str) -> Agent:
+    """The brain of that name; ``purpose`` seeds what it draws, so that it plays the same way again."""
+    if name not in BRAINS:
+        raise UnknownAsset(f"there is no brain {name!r}", did_you_mean=nearest(name, list(BRAINS), 2))
+    agent: Agent = _imported(BRAINS[name])(purpose)
+    return agent
+
+
+def make_connector(
+    name: str, room: str, config: Mapping[str, Any], settings: "Settings", clock: "Clock"
+) -> "Connector":
+    """The connector of a remote world that a house can connect to by itself."""
+    connector: Connector = _imported(CONNECTORS[name])(room, config, settings, clock)
+    return connector
+
+
+def _imported(target: str) -> Any:
+    module, _, attribute = target.partition(":")
+    return getattr(importlib.import_module(module), attribute)
 
 
 def known_worlds() -> dict[str, str]:
@@ -39,7 +104,8 @@ def known_worlds() -> dict[str, str]:
     from importlib.metadata import entry_points
 
     installed = {point.name: point.value for point in entry_points(group=ENTRY_POINTS)}
-    return {**installed, **BUILT_IN}
+    ours = {name: target for name, target in BUILT_IN.items() if _is_installed(target.partition(":")[0])}
+    return {**installed, **ours}
 
 
 def find_world(source: str) -> type[World]:
@@ -47,16 +113,15 @@ def find_world(source: str) -> type[World]:
     path, _, name = source.partition(".py:")
     if name or source.endswith(".py"):
         return _from_file(Path(path + ".py" if name else source), name)
-    target = BUILT_IN.get(source) or REMOTE.get(source) or known_worlds().get(source)
+    target = BUILT_IN.get(source) or UNLISTED.get(source) or known_worlds().get(source)
     if target is None:
         known = list(known_worlds())
         raise UnknownAsset(
             f"there is no world {source!r}; there are {', '.join(known)}, or give the path of a .py file",
             did_you_mean=nearest(source, known, 2),
         )
-    module, _, attribute = target.partition(":")
-    found = getattr(importlib.import_module(module), attribute)
-    return _checked(found, source)
+    load_extensions()
+    return _checked(_imported(target), source)
 
 
 def lasting_source(source: str) -> str:
@@ -70,18 +135,8 @@ def lasting_source(source: str) -> str:
 def make_world(source: str, config: Mapping[str, Any]) -> World:
     """A world ready for ``reset``. Its config is what its ``__init__`` takes, checked."""
     cls = find_world(source)
-    params = list(inspect.signature(cls).parameters.values())
-    hints = inspect.get_annotations(cls.__init__, eval_str=True) if params else {}
-    fields: list[Any] = [
-        (p.name, hints.get(p.name, Any), msgspec.NODEFAULT if p.default is p.empty else p.default) for p in params
-    ]
-    shape = msgspec.defstruct("config", fields, forbid_unknown_fields=True, kw_only=True)
-    try:
-        checked = msgspec.convert(config, shape)
-    except msgspec.ValidationError as wrong:
-        takes = ", ".join(p.name for p in params) or "nothing"
-        raise BadArgs(f"config of {source}: {wrong}; it takes {takes}") from None
-    return cls(**{p.name: getattr(checked, p.name) for p in params})
+    takes = Declaration(f"config of {source}", cls, skip=0)
+    return cls(**takes.check(dict(config)))
 
 
 def _from_file(path: Path, name: str) -> type[World]:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from cohabit.agents.registry import BRAINS
+from cohabit.registry import BRAINS
 from cohabit.faces.cli.up import plan_for, put_under, world_scenario
 from cohabit.house.house import House
 from cohabit.house.settings import Settings

@@ -3,7 +3,7 @@ import zlib
 
 import pytest
 
-from cohabit.agents.registry import make_agent
+from cohabit.registry import make_agent
 from cohabit.errors import CohabitError
 from cohabit.registry import make_world
 from cohabit.room.room import Room

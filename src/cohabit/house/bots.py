@@ -6,10 +6,10 @@ import logging
 from typing import TYPE_CHECKING
 
 from cohabit.agents.contract import Agent
-from cohabit.agents.registry import BRAINS, make_agent
 from cohabit.errors import BadArgs, CohabitError
 from cohabit.model.action import ActionResult
 from cohabit.model.suggest import nearest
+from cohabit.registry import BRAINS, make_agent
 from cohabit.room.common import ViewReply
 
 if TYPE_CHECKING:

@@ -59,9 +59,7 @@ class Call:
         self.ran = True
 
     def perform(self, room: Room, at: int) -> Any:
-        return room.call(
-            self.who, self.name, self.args, at=at, key=self.key, via=self.via, credential=self.credential
-        )
+        return room.call(self.who, self.name, self.args, at=at, key=self.key, via=self.via, credential=self.credential)
 
     def answer(self) -> Any:
         """The result, or the error raised."""

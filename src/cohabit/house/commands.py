@@ -126,9 +126,7 @@ class RoomGone(Struct):
     deleted: str
 
 
-@command(
-    category="control", where="house", needs=C.CONTROL_WORLD, records=True, ungated=True, when_archived=True
-)
+@command(category="control", where="house", needs=C.CONTROL_WORLD, records=True, ungated=True, when_archived=True)
 async def delete_room(
     ctx: HouseContext, confirm: Annotated[str, Meta(description="the room's id once more, to be sure")]
 ) -> RoomGone:
@@ -162,9 +160,7 @@ class Capabilities(Struct):
     category="meta",
     where="house",
     about="either",
-    resource=Resource(
-        "schema", "Schema", "Every command you may use, with its schemas", topics=frozenset({"rights"})
-    ),
+    resource=Resource("schema", "Schema", "Every command you may use, with its schemas", topics=frozenset({"rights"})),
 )
 async def capabilities(ctx: HouseContext) -> Capabilities:
     """Every command that you may use here, with the schemas of its arguments and of its result."""

@@ -273,7 +273,12 @@ async def _replace(ctx: HouseContext, identity: Identity, room: str | None, by: 
     last = old[-1] if old else None
     token = make_token()
     made = Credential(
-        hashed(token), identity.id, room, last.label if last else "", house.clock.now(), last.expires_at if last else None
+        hashed(token),
+        identity.id,
+        room,
+        last.label if last else "",
+        house.clock.now(),
+        last.expires_at if last else None,
     )
     await _change(ctx, identity.id, room, old, [made], "replaced" if old else "issued", by)
     return token

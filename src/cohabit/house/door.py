@@ -151,7 +151,8 @@ class Door:
             call = Call(member.id if member is not None else "", name, args, key, credential=credential)
             self._start(call, target, room, at)
             return call
-        assert host is not None and member is not None
+        assert host is not None
+        assert member is not None
         host.time.heard_of(member.id, at)
         call = Call(member.id, name, args, key, None, credential)
         call.done = host.put(call, at)
@@ -214,7 +215,8 @@ class Door:
 
     async def _in_room(self, call: Call, target: HouseContext) -> Any:
         host, member = target.host, target.maybe_member
-        assert host is not None and member is not None
+        assert host is not None
+        assert member is not None
         once = Call(member.id, call.name, call.args, call.key, None, call.credential)
         host.time.heard_of(member.id)
         return once.answer() if host.put(once) else await once.wait()

@@ -142,9 +142,7 @@ class Fanout:
             self._groups_of = room.roster_version
         return self._groups
 
-    def _events(
-        self, lines: Sequence[Line], groups: Iterable[Group]
-    ) -> Iterator[tuple[Sequence[Subscription], bytes]]:
+    def _events(self, lines: Sequence[Line], groups: Iterable[Group]) -> Iterator[tuple[Sequence[Subscription], bytes]]:
         named, members = _named(lines), self._room.state.members
         for group in groups:
             subs: Sequence[Subscription] = group.subs

@@ -255,9 +255,7 @@ class House:
             body = (snapshot.seq, snapshot.encode())
             fresh = [people[a.id] for a in bound]
             await self.writer.run(partial(self.lease, name))
-            await self.writer.submit(
-                Write(name, room.record.take_pending(), body, identities=fresh, credentials=keys)
-            )
+            await self.writer.submit(Write(name, room.record.take_pending(), body, identities=fresh, credentials=keys))
             for identity in fresh:
                 self.identities.put(identity)
             for credential in keys:

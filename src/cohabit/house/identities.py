@@ -118,9 +118,7 @@ class Identities:
 
     def of(self, identity: str, room: str | None) -> list[Credential]:
         """The credentials of an identity that work in just this room, or (None) in all."""
-        return [
-            c for c in self._credentials.values() if c.identity == identity and c.room == room and not c.revoked
-        ]
+        return [c for c in self._credentials.values() if c.identity == identity and c.room == room and not c.revoked]
 
     def revoke(self, credentials: Iterable[Credential]) -> list[Credential]:
         """Make credentials worthless at once; those that were not before. The caller stores them."""

@@ -92,4 +92,3 @@ class Ledger:
     def close(self) -> None:
         if hasattr(self, "host"):
             self.host.close()
-

@@ -12,6 +12,7 @@ from cohabit.room.commands import Category, Command, Resource, Where
 if TYPE_CHECKING:
     from cohabit.house.house import House
 
+
 class Offer(Struct, frozen=True, omit_defaults=True):
     """One command, as it is described to a caller who may use it."""
 

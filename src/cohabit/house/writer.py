@@ -5,7 +5,7 @@ import threading
 from queue import SimpleQueue
 
 from cohabit.errors import CohabitError, StorageFailed
-from cohabit.house.store import Store, Write
+from cohabit.house.store.contract import Store, Write
 
 Job = tuple[Write, "asyncio.Future[None]"]
 

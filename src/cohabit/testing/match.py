@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable, Sequence
 
 from cohabit.agents.contract import Agent
-from cohabit.agents.registry import make_agent
+from cohabit.registry import make_agent
 from cohabit.errors import CohabitError
 from cohabit.model.action import ActionResult
 from cohabit.registry import make_world
