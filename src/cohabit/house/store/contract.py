@@ -1,11 +1,14 @@
 """What a house needs of a store. Memory and SQLite implement it; `cohabit.testing.store.check_store` checks one.
 
 ``commit`` is all or nothing, and returns only when the data would survive a power cut. It is called by the writer
-alone, on its own thread; the reading methods may be called from several threads at once. Nothing here is called on the
-event loop.
+alone, on its own thread; the other methods may be called from several threads at once. Nothing here is called on the
+event loop. A store keeps copies: an object that changes after its commit does not change what is stored.
 
-A room is leased by one house at a time. A house that has lost the lease of a room cannot add to its record either:
+A room is leased by one house at a time. A house that has lost the lease of a room cannot fork its record either:
 two entries with the same number are refused.
+
+Errors: STORAGE_FAILED where the store cannot be read or written now (a full disk, a closed store), RECORD_CORRUPT where
+what it holds is damaged.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,17 +22,24 @@ from cohabit.room.record import Line
 
 Row = tuple[int, bytes, bytes]
 """An entry as it is stored: its number, its bytes, and the digest of the chain up to it."""
+SNAPSHOTS_KEPT = 2
+"""Per room. The older one is there in case the newest turns out to be damaged."""
+REFUSALS_KEPT = 500
+"""Per room."""
 
 
 class Write(Struct):
-    """One part of a commit: what happened in one room, and changes of identities, credentials and invites."""
+    """One part of a commit: what happened in one room, and changes of identities, credentials and invites.
+
+    A refusal, identity, credential or invite replaces the stored one with the same id (a credential: the same hash).
+    """
 
     room: str = ""
     lines: Sequence[Line] = ()
-    snapshot: tuple[int, bytes] | None = None
+    snapshot: tuple[int, bytes] | None = None  # the number of the last entry in it, and its bytes
     refusals: Sequence[Refusal] = ()
     forget_before: int | None = None  # older entries may be deleted, as far as snapshots allow
-    delete: bool = False  # delete the room with everything that is stored of it
+    delete: bool = False  # after the rest of this write: delete all of the room, with its invites and credentials
     identities: Sequence[Identity] = ()
     credentials: Sequence[Credential] = ()
     invites: Sequence[Invite] = ()
@@ -46,32 +56,35 @@ class Store(Protocol):
     """See the module."""
 
     def commit(self, writes: Sequence[Write]) -> None:
-        """Make all of these durable, or none of them. STORAGE_FAILED where that is not possible."""
+        """Make all of these durable, in this order, or none of them. STORAGE_FAILED where that is not possible."""
 
     def rooms(self) -> list[str]:
         """The ids of the rooms that have a snapshot, sorted."""
 
     def snapshots(self, room: str) -> list[bytes]:
-        """The snapshots that are kept, encoded, newest first."""
+        """The newest ``SNAPSHOTS_KEPT`` snapshots, encoded, newest first."""
 
     def lines(self, room: str, after: int, limit: int | None = None) -> Iterable[Row]:
-        """The entries after this number, in order."""
+        """The entries after this number, in order; at most ``limit`` of them."""
 
     def head(self, room: str) -> int:
         """The number of the last entry; -1 where there is none."""
 
     def refusals(self, room: str) -> list[Refusal]:
-        """The newest refusals of a room, oldest first."""
+        """The newest ``REFUSALS_KEPT`` refusals of a room by id, oldest first."""
 
-    def identities(self) -> list[Identity]: ...
+    def identities(self) -> list[Identity]:
+        """All identities, sorted by id."""
 
-    def credentials(self) -> list[Credential]: ...
+    def credentials(self) -> list[Credential]:
+        """All credentials, sorted by hash."""
 
-    def invites(self) -> list[Invite]: ...
+    def invites(self) -> list[Invite]:
+        """All invites, sorted by id."""
 
     def lease(self, room: str, house: str, now: int, until: int) -> bool:
-        """Take or renew the lease of a room until a time (ms). False where another house holds one that has not
-        expired."""
+        """Take or renew the lease of a room until a time (ms), at which it has expired. False where another house
+        holds a lease that has not expired."""
 
     def release(self, room: str, house: str) -> None:
         """Give back the lease of a room, where this house holds it."""
@@ -80,6 +93,7 @@ class Store(Protocol):
         """Delete entries before ``before``, never past the oldest snapshot that is kept; how many were deleted."""
 
     def backup(self, path: str) -> None:
-        """Write a consistent copy, while the store stays in use."""
+        """Write a consistent copy, while the store stays in use. BAD_ARGS where the store has none to give."""
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Give back files and locks; calling it again does nothing."""

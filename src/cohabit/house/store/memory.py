@@ -1,67 +1,188 @@
-"""A store that forgets: for trying things out, and for measuring what the disk does not do."""
+"""A store in memory: for trials and tests, and for measuring a house without a disk."""
 
-from collections.abc import Iterator, Sequence
+import threading
+from bisect import bisect_left
+from collections.abc import Sequence
+from copy import copy
+from itertools import pairwise
 
-from cohabit.house.store import Credential, Row, Write
+from cohabit.errors import BadArgs, StorageFailed
+from cohabit.house.store.contract import REFUSALS_KEPT, SNAPSHOTS_KEPT, Row, Write
+from cohabit.model.identity import Credential, Identity, Invite
 from cohabit.room.audit import Refusal
 
 
-class MemoryStore:
-    """See ``Store``; nothing survives the process."""
+class _Stored:
+    """What is stored of one room."""
 
     def __init__(self) -> None:
-        self._lines: dict[str, list[Row]] = {}
-        self._snapshots: dict[str, bytes] = {}
+        self.rows: list[Row] = []  # sorted by number
+        self.snapshots: list[tuple[int, bytes]] = []  # newest first
+        self.refusals: dict[int, Refusal] = {}
+
+
+class MemoryStore:
+    """See ``Store``. Nothing survives the process."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._rooms: dict[str, _Stored] = {}
+        self._identities: dict[str, Identity] = {}
         self._credentials: dict[bytes, Credential] = {}
-        self._version = 0
+        self._invites: dict[str, Invite] = {}
+        self._leases: dict[str, tuple[str, int]] = {}  # the house, and until when
 
+    # -- writing ----------------------------------------------------------------------------------
     def commit(self, writes: Sequence[Write]) -> None:
+        with self._lock:
+            self._refuse_used_numbers(writes)
+            for write in writes:  # from here on nothing fails
+                self._write(write)
+
+    def _refuse_used_numbers(self, writes: Sequence[Write]) -> None:
+        added: dict[str, set[int]] = {}
+        deleted: set[str] = set()
         for write in writes:
-            self._lines.setdefault(write.room, []).extend((x.seq, x.body, x.digest) for x in write.lines)
-            if write.snapshot is not None:
-                self._snapshots[write.room] = write.snapshot[1]
-            for credential in write.credentials:
-                self.put_credential(credential)
+            room = write.room
+            if write.lines:
+                numbers = added.setdefault(room, set())
+                stored = None if room in deleted else self._rooms.get(room)
+                for line in write.lines:
+                    if line.seq in numbers or (stored is not None and _holds(stored.rows, line.seq)):
+                        raise StorageFailed(f"room {room} has an entry {line.seq} already; nothing was written")
+                    numbers.add(line.seq)
+            if write.delete:
+                deleted.add(room)
+                added.pop(room, None)
 
-    def rooms(self) -> list[str]:
-        return sorted(self._lines)
+    def _write(self, write: Write) -> None:
+        if write.lines:
+            rows = self._of(write.room).rows
+            last = max(len(rows) - 1, 0)
+            rows.extend((line.seq, line.body, line.digest) for line in write.lines)
+            if any(row > following for row, following in pairwise(rows[last:])):
+                rows.sort()
+        if not write.has_more_than_lines:
+            return
+        if write.snapshot is not None:
+            self._keep_snapshot(write.room, write.snapshot)
+        if write.refusals:
+            self._keep_refusals(write.room, write.refusals)
+        self._identities.update((identity.id, identity) for identity in write.identities)
+        # Copies: the house revokes a credential by changing the object that its connections hold.
+        self._credentials.update((credential.hash, copy(credential)) for credential in write.credentials)
+        self._invites.update((invite.id, invite) for invite in write.invites)
+        if write.forget_before is not None:
+            self._forget(write.room, write.forget_before)
+        if write.delete:
+            self._delete(write.room)
 
-    def delete_room(self, room: str) -> None:
-        self._lines.pop(room, None)
-        self._snapshots.pop(room, None)
+    def _of(self, room: str) -> _Stored:
+        return self._rooms.setdefault(room, _Stored())
 
-    def snapshots(self, room: str) -> list[bytes]:
-        return [self._snapshots[room]] if room in self._snapshots else []
+    def _keep_snapshot(self, room: str, snapshot: tuple[int, bytes]) -> None:
+        stored = self._of(room)
+        kept = {**dict(stored.snapshots), snapshot[0]: snapshot[1]}
+        stored.snapshots = sorted(kept.items(), reverse=True)[:SNAPSHOTS_KEPT]
 
-    def lines(self, room: str, after: int, most: int | None = None) -> Iterator[Row]:
-        rows = self._lines.get(room, [])
-        start = after + 1 - (rows[0][0] if rows else 0)
-        yield from rows[max(0, start) :][:most]
+    def _keep_refusals(self, room: str, refusals: Sequence[Refusal]) -> None:
+        stored = self._of(room)
+        stored.refusals.update((refusal.id, copy(refusal)) for refusal in refusals)
+        newest = sorted(stored.refusals)[-REFUSALS_KEPT:]
+        stored.refusals = {number: stored.refusals[number] for number in newest}
 
-    def head(self, room: str) -> int:
-        rows = self._lines.get(room)
-        return rows[-1][0] if rows else -1
+    def _forget(self, room: str, before: int) -> int:
+        """Delete old entries, never past the older snapshot: a start from it needs the entries after it."""
+        stored = self._rooms.get(room)
+        if stored is None or not stored.snapshots:
+            return 0
+        edge = min(before, stored.snapshots[-1][0] + 1)
+        count = _position(stored.rows, edge)
+        del stored.rows[:count]
+        return count
 
-    def refusals(self, room: str) -> list[Refusal]:
-        return []
-
-    def credentials(self) -> list[Credential]:
-        return list(self._credentials.values())
-
-    def put_credential(self, credential: Credential) -> None:
-        self._credentials[credential.hash] = credential
-        self._version += 1
-
-    def credentials_version(self) -> int:
-        return self._version
-
-    def backup(self, path: str) -> None:
-        raise NotImplementedError("a house without a data folder has nothing to back up")
+    def _delete(self, room: str) -> None:
+        self._rooms.pop(room, None)
+        self._leases.pop(room, None)
+        self._credentials = {key: found for key, found in self._credentials.items() if found.room != room}
+        self._invites = {key: found for key, found in self._invites.items() if found.room != room}
 
     def prune(self, room: str, before: int) -> int:
-        rows = self._lines.get(room, [])
-        self._lines[room] = [row for row in rows if row[0] >= before]
-        return len(rows) - len(self._lines[room])
+        with self._lock:
+            return self._forget(room, before)
+
+    # -- reading ----------------------------------------------------------------------------------
+    def rooms(self) -> list[str]:
+        with self._lock:
+            return sorted(room for room, stored in self._rooms.items() if stored.snapshots)
+
+    def snapshots(self, room: str) -> list[bytes]:
+        with self._lock:
+            stored = self._rooms.get(room)
+            return [body for _, body in stored.snapshots] if stored is not None else []
+
+    def lines(self, room: str, after: int, limit: int | None = None) -> list[Row]:
+        with self._lock:
+            stored = self._rooms.get(room)
+            if stored is None:
+                return []
+            start = _position(stored.rows, after + 1)
+            return stored.rows[start : None if limit is None else start + limit]
+
+    def head(self, room: str) -> int:
+        with self._lock:
+            stored = self._rooms.get(room)
+            return stored.rows[-1][0] if stored is not None and stored.rows else -1
+
+    def refusals(self, room: str) -> list[Refusal]:
+        with self._lock:
+            stored = self._rooms.get(room)
+            return [copy(refusal) for refusal in stored.refusals.values()] if stored is not None else []
+
+    def identities(self) -> list[Identity]:
+        with self._lock:
+            return [self._identities[key] for key in sorted(self._identities)]
+
+    def credentials(self) -> list[Credential]:
+        with self._lock:
+            return [copy(self._credentials[key]) for key in sorted(self._credentials)]
+
+    def invites(self) -> list[Invite]:
+        with self._lock:
+            return [self._invites[key] for key in sorted(self._invites)]
+
+    # -- leases -----------------------------------------------------------------------------------
+    def lease(self, room: str, house: str, now: int, until: int) -> bool:
+        with self._lock:
+            holder, expires = self._leases.get(room, (house, 0))
+            if holder != house and now < expires:
+                return False
+            self._leases[room] = (house, until)
+            return True
+
+    def release(self, room: str, house: str) -> None:
+        with self._lock:
+            if self._leases.get(room, ("", 0))[0] == house:
+                del self._leases[room]
+
+    # -- the rest ---------------------------------------------------------------------------------
+    def backup(self, path: str) -> None:
+        raise BadArgs("this house keeps everything in memory and has nothing to back up; start it with a data folder")
 
     def close(self) -> None:
         pass
+
+
+def _position(rows: list[Row], seq: int) -> int:
+    """Where the first row with this number or a later one is."""
+    return bisect_left(rows, seq, key=_number)
+
+
+def _holds(rows: list[Row], seq: int) -> bool:
+    if not rows or rows[-1][0] < seq:  # the usual case: entries are appended
+        return False
+    return rows[_position(rows, seq)][0] == seq
+
+
+def _number(row: Row) -> int:
+    return row[0]

@@ -1,126 +1,185 @@
-"""The store on SQLite: one database per data folder, WAL, and a full sync for every commit."""
+"""The store on SQLite: one database per data folder, in WAL mode, with a full sync at every commit."""
 
 import os
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
-from cohabit.errors import Conflict, RecordCorrupt, StorageFailed
-from cohabit.house.store import Credential, Row, Write
+from cohabit.errors import BadArgs, CohabitError, Conflict, RecordCorrupt, StorageFailed
+from cohabit.house.store.contract import REFUSALS_KEPT, SNAPSHOTS_KEPT, Row, Write
+from cohabit.model.identity import Credential, Identity, Invite
 from cohabit.room.audit import Refusal
 
-SCHEMA = 1
-_TABLES = """
-create table if not exists meta (key text primary key, value integer not null) without rowid;
-create table if not exists entries (
+DATABASE_NAME = "cohabit.db"
+SCHEMA = 2
+_TABLES = f"""
+begin immediate;
+create table meta (key text primary key, value integer not null) without rowid;
+create table entries (
     room text not null, seq integer not null, body blob not null, digest blob not null,
     primary key (room, seq)) without rowid;
-create table if not exists snapshots (
+create table snapshots (
     room text not null, seq integer not null, body blob not null, primary key (room, seq));
-create table if not exists refusals (
+create table refusals (
     room text not null, id integer not null, body blob not null, primary key (room, id)) without rowid;
-create table if not exists credentials (hash blob primary key, body blob not null) without rowid;
-insert or ignore into meta values ('schema', 1), ('credentials', 0);
+create table identities (id text primary key, body blob not null) without rowid;
+create table credentials (hash blob primary key, room text, body blob not null) without rowid;
+create table invites (id text primary key, room text not null, body blob not null) without rowid;
+create table leases (room text primary key, house text not null, until integer not null) without rowid;
+insert into meta values ('schema', {SCHEMA});
+commit;
 """
-ROWS_AT_ONCE = 100
-SNAPSHOTS_KEPT = 2
-REFUSALS_KEPT = 5_000
-PAGE = 1000
+_TABLES_WITH_ROOM = ("entries", "snapshots", "refusals", "credentials", "invites", "leases")
+ROWS_PER_INSERT = 100
+ROWS_PER_READ = 1000
+
+_encode = msgspec.msgpack.Encoder().encode
+_Kept = TypeVar("_Kept", Refusal, Identity, Credential, Invite)
 
 
 class SQLiteStore:
-    """See ``Store``. ``lock`` keeps a second house out of the folder; tools that only add a token go without."""
+    """See ``Store``.
+
+    With ``lock`` it makes the folder where there is none, and keeps every other house out of it. Without, it only
+    reads, next to a house that may be running, and needs no permission to write.
+    """
 
     def __init__(self, folder: Path, lock: bool = True) -> None:
-        _make_folder(folder)
         self.folder = folder
-        self.path = folder / "cohabit.db"
-        self._lock_file = _take_lock(folder / "lock") if lock else None
-        self._guard = threading.Lock()
-        self._reading = threading.Lock()  # of its own: a read never waits for a sync
-        # Tokens are hashed, but messages are not: nobody else on this machine is to read along.
-        os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        self.path = folder / DATABASE_NAME
+        self._read_only = not lock
+        self._writing = threading.Lock()
+        self._reading = threading.Lock()  # with a connection of its own: a read never waits for a sync
+        self._lock_file: int | None = None
         try:
-            self._db = _connect(self.path)
-            self._db.executescript(_TABLES)
-            self._db.execute("begin immediate").connection.commit()
-            found = self._db.execute("select value from meta where key = 'schema'").fetchone()[0]
-        except sqlite3.DatabaseError as wrong:
-            self.close()
-            raise RecordCorrupt(f"{self.path} cannot be opened: {wrong}") from None
-        if found != SCHEMA:
-            self.close()
-            raise RecordCorrupt(f"{self.path} has schema {found}; this Cohabit reads {SCHEMA}")
-        self._reader = _connect(self.path)
+            self._open()
+        except sqlite3.Error as wrong:
+            raise _failure(f"{self.path} cannot be opened", wrong) from wrong
+        except OSError as wrong:
+            raise StorageFailed(
+                f"{folder} cannot be used as a data folder ({wrong.strerror}); choose another one with --data"
+            ) from wrong
+
+    def _open(self) -> None:
+        with ExitStack() as undo:
+            if not self._read_only:
+                _make_folder(self.folder)
+                self._lock_file = _take_lock(self.folder)
+                undo.callback(self._unlock)
+            _prepare(self.path, create=not self._read_only)
+            self._db = undo.enter_context(closing(self._connect()))
+            self._reader = undo.enter_context(closing(self._connect()))
+            if not self._read_only:
+                # The folder lock is ours, so the house that held these leases has ended.
+                self._db.execute("delete from leases")
+            undo.pop_all()
+
+    def _connect(self) -> sqlite3.Connection:
+        return _connect_read_only(self.path) if self._read_only else _connect(self.path)
 
     # -- writing ----------------------------------------------------------------------------------
     def commit(self, writes: Sequence[Write]) -> None:
-        entries = [(write.room, line) for write in writes for line in write.lines]
-        rest = [write for write in writes if write.has_more_than_lines]
-        # Each statement hands the interpreter lock to and fro, which costs more than a row while the event loop
-        # is busy. So many rows go by one statement, and where that is all, it is a transaction by itself.
-        alone = not rest and len(entries) <= ROWS_AT_ONCE
-        with self._transaction(begin=not alone):
-            for start in range(0, len(entries), ROWS_AT_ONCE):
-                rows = entries[start : start + ROWS_AT_ONCE]
-                self._db.execute(
-                    _insert_of(len(rows)), [v for room, line in rows for v in (room, line.seq, line.body, line.digest)]
-                )
-            for write in rest:
-                self._write_rest(write)
+        if not any(write.has_more_than_lines for write in writes):
+            # Each statement passes the interpreter lock back and forth, which costs more than a row while the event
+            # loop is busy. So many rows go by one statement, and one statement is a transaction by itself.
+            with self._transaction(begin=sum(len(write.lines) for write in writes) > ROWS_PER_INSERT):
+                self._insert_lines(writes)
+            return
+        with self._transaction():
+            for part in _ending_with_deletions(writes):
+                self._insert_lines(part)
+                for write in part:
+                    if write.has_more_than_lines:
+                        self._write_rest(write)
 
     @contextmanager
     def _transaction(self, begin: bool = True) -> Iterator[None]:
         """All or nothing, and on disk when it is left."""
         try:
-            with self._guard, self._db:
+            with self._writing, self._db:
                 if begin:
                     self._db.execute("begin immediate")
                 yield
         except sqlite3.Error as wrong:
-            raise StorageFailed(f"the store could not be written ({wrong}); nothing of this call happened") from wrong
+            raise StorageFailed(f"{self.path} could not be written: {wrong}; nothing was changed") from wrong
+
+    def _insert_lines(self, writes: Sequence[Write]) -> None:
+        lines = [(write.room, line) for write in writes for line in write.lines]
+        for start in range(0, len(lines), ROWS_PER_INSERT):
+            rows = lines[start : start + ROWS_PER_INSERT]
+            self._db.execute(
+                _insert_of(len(rows)), [v for room, line in rows for v in (room, line.seq, line.body, line.digest)]
+            )
 
     def _write_rest(self, write: Write) -> None:
+        """Everything but the lines, which are already there."""
         room = write.room
         if write.snapshot is not None:
-            self._db.execute("insert or replace into snapshots values (?, ?, ?)", (room, *write.snapshot))
-            self._db.execute(
-                "delete from snapshots where room = ? and seq not in "
-                "(select seq from snapshots where room = ? order by seq desc limit ?)",
-                (room, room, SNAPSHOTS_KEPT),
-            )
+            self._keep_snapshot(room, write.snapshot)
         if write.refusals:
-            self._db.executemany(
-                "insert or replace into refusals values (?, ?, ?)",
-                [(room, r.id, msgspec.json.encode(r)) for r in write.refusals],
-            )
-            newest = max(r.id for r in write.refusals)
-            self._db.execute("delete from refusals where room = ? and id <= ?", (room, newest - REFUSALS_KEPT))
-        for credential in write.credentials:
-            self._put_credential(credential)
+            self._keep_refusals(room, write.refusals)
+        if write.identities:
+            rows: list[tuple[Any, ...]] = [(each.id, _encode(each)) for each in write.identities]
+            self._db.executemany("replace into identities values (?, ?)", rows)
+        if write.credentials:
+            rows = [(each.hash, each.room, _encode(each)) for each in write.credentials]
+            self._db.executemany("replace into credentials values (?, ?, ?)", rows)
+        if write.invites:
+            rows = [(each.id, each.room, _encode(each)) for each in write.invites]
+            self._db.executemany("replace into invites values (?, ?, ?)", rows)
         if write.forget_before is not None:
             self._forget(room, write.forget_before)
+        if write.delete:
+            for table in _TABLES_WITH_ROOM:
+                self._db.execute(f"delete from {table} where room = ?", (room,))
+
+    def _keep_snapshot(self, room: str, snapshot: tuple[int, bytes]) -> None:
+        self._db.execute("replace into snapshots values (?, ?, ?)", (room, *snapshot))
+        self._db.execute(
+            "delete from snapshots where room = ?1 and seq not in "
+            "(select seq from snapshots where room = ?1 order by seq desc limit ?2)",
+            (room, SNAPSHOTS_KEPT),
+        )
+
+    def _keep_refusals(self, room: str, refusals: Sequence[Refusal]) -> None:
+        self._db.executemany(
+            "replace into refusals values (?, ?, ?)", [(room, each.id, _encode(each)) for each in refusals]
+        )
+        self._db.execute(
+            "delete from refusals where room = ?1 and id < "
+            "(select id from refusals where room = ?1 order by id desc limit 1 offset ?2)",
+            (room, REFUSALS_KEPT - 1),
+        )
 
     def _forget(self, room: str, before: int) -> int:
-        """Delete old entries, never past the older snapshot: it carries the head of the chain there."""
+        """Delete old entries, never past the older snapshot: a start from it needs the entries after it."""
         oldest = self._db.execute("select min(seq) from snapshots where room = ?", (room,)).fetchone()[0]
         edge = min(before, (oldest if oldest is not None else -1) + 1)
         return self._db.execute("delete from entries where room = ? and seq < ?", (room, edge)).rowcount
 
-    def delete_room(self, room: str) -> None:
-        with self._transaction():
-            for table in ("entries", "snapshots", "refusals"):
-                self._db.execute(f"delete from {table} where room = ?", (room,))
-
     def prune(self, room: str, before: int) -> int:
         with self._transaction():
             return self._forget(room, before)
+
+    # -- leases -----------------------------------------------------------------------------------
+    def lease(self, room: str, house: str, now: int, until: int) -> bool:
+        with self._transaction(begin=False):
+            changed = self._db.execute(
+                "insert into leases values (?, ?, ?) on conflict do update set house = excluded.house, "
+                "until = excluded.until where house = excluded.house or until <= ?",
+                (room, house, until, now),
+            )
+            return changed.rowcount > 0
+
+    def release(self, room: str, house: str) -> None:
+        with self._transaction(begin=False):
+            self._db.execute("delete from leases where room = ? and house = ?", (room, house))
 
     # -- reading ----------------------------------------------------------------------------------
     def rooms(self) -> list[str]:
@@ -129,100 +188,131 @@ class SQLiteStore:
     def snapshots(self, room: str) -> list[bytes]:
         return [row[0] for row in self._read("select body from snapshots where room = ? order by seq desc", (room,))]
 
-    def lines(self, room: str, after: int, most: int | None = None) -> Iterator[Row]:
-        left = most
+    def lines(self, room: str, after: int, limit: int | None = None) -> Iterator[Row]:
+        left = limit
         while left is None or left > 0:
+            count = ROWS_PER_READ if left is None else min(ROWS_PER_READ, left)
             rows: list[Row] = self._read(
                 "select seq, body, digest from entries where room = ? and seq > ? order by seq limit ?",
-                (room, after, PAGE if left is None else min(PAGE, left)),
+                (room, after, count),
             )
+            if not all(type(body) is bytes and type(digest) is bytes for _, body, digest in rows):
+                raise RecordCorrupt(f"{self.path} is damaged: an entry of room {room} after {after} has no bytes")
             yield from rows
-            if len(rows) < PAGE:
+            if len(rows) < count:
                 return
             after = rows[-1][0]
-            left = None if left is None else left - len(rows)
+            left = None if left is None else left - count
 
     def head(self, room: str) -> int:
         found = self._read("select max(seq) from entries where room = ?", (room,))[0][0]
         return -1 if found is None else int(found)
 
     def refusals(self, room: str) -> list[Refusal]:
-        rows = self._read("select body from refusals where room = ? order by id desc limit 500", (room,))
+        return self._decoded(Refusal, "select body from refusals where room = ? order by id", (room,))
+
+    def identities(self) -> list[Identity]:
+        return self._decoded(Identity, "select body from identities order by id")
+
+    def credentials(self) -> list[Credential]:
+        return self._decoded(Credential, "select body from credentials order by hash")
+
+    def invites(self) -> list[Invite]:
+        return self._decoded(Invite, "select body from invites order by id")
+
+    def _decoded(self, kind: type[_Kept], sql: str, args: tuple[Any, ...] = ()) -> list[_Kept]:
+        rows = self._read(sql, args)
         try:
-            return [msgspec.json.decode(row[0], type=Refusal) for row in reversed(rows)]
-        except msgspec.DecodeError as wrong:
-            raise RecordCorrupt(f"the refusals of room {room} cannot be read: {wrong}") from None
+            return [msgspec.msgpack.decode(row[0], type=kind) for row in rows]
+        except (ValueError, TypeError) as wrong:  # what is not UTF-8, or not bytes, is not a MsgspecError
+            raise RecordCorrupt(f"{self.path} is damaged: a stored {kind.__name__} cannot be read: {wrong}") from None
 
     def _read(self, sql: str, args: tuple[Any, ...] = ()) -> list[Any]:
         try:
             with self._reading:
                 return self._reader.execute(sql, args).fetchall()
-        except sqlite3.DatabaseError as wrong:
-            raise RecordCorrupt(f"{self.path} cannot be read: {wrong}") from None
-
-    # -- credentials ------------------------------------------------------------------------------
-    def credentials(self) -> list[Credential]:
-        rows = self._read("select body from credentials")
-        try:
-            return [msgspec.msgpack.decode(row[0], type=Credential) for row in rows]
-        except msgspec.DecodeError as wrong:
-            raise RecordCorrupt(f"a credential in {self.path} cannot be read: {wrong}") from None
-
-    def put_credential(self, credential: Credential) -> None:
-        with self._transaction():
-            self._put_credential(credential)
-
-    def _put_credential(self, credential: Credential) -> None:
-        self._db.execute(
-            "insert or replace into credentials values (?, ?)",
-            (credential.hash, msgspec.msgpack.encode(credential)),
-        )
-        self._db.execute("update meta set value = value + 1 where key = 'credentials'")
-
-    def credentials_version(self) -> int:
-        return int(self._read("select value from meta where key = 'credentials'")[0][0])
+        except sqlite3.Error as wrong:
+            raise _failure(f"{self.path} cannot be read", wrong) from wrong
 
     # -- the rest ---------------------------------------------------------------------------------
     def backup(self, path: str) -> None:
-        """A consistent copy, while the house goes on."""
-        source = _connect(self.path)
-        target = sqlite3.connect(path)
         try:
-            source.backup(target)  # in one step: one of several begins anew whenever something was written meanwhile
-        finally:
-            target.close()
-            source.close()
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+            with closing(self._connect()) as source, closing(sqlite3.connect(path)) as target:
+                source.backup(target)  # in one step: with several, each commit in between makes it start over
+        except (sqlite3.Error, OSError) as wrong:
+            raise StorageFailed(f"the backup {path} could not be written: {wrong}") from wrong
 
     def close(self) -> None:
-        for name in ("_reader", "_db"):
-            db = getattr(self, name, None)
-            if db is not None:
-                db.close()
+        with self._writing, self._reading:
+            self._reader.close()
+            self._db.close()
+            self._unlock()
+
+    def _unlock(self) -> None:
         if self._lock_file is not None:
             os.close(self._lock_file)
             self._lock_file = None
 
 
-def _make_folder(folder: Path) -> None:
-    """Make the folder, and put its name on disk too: SQLite syncs what is in it, not that it is there."""
-    missing = [path for path in (folder, *folder.parents) if not path.exists()]
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    for made in missing:
-        parent = os.open(made.parent, os.O_RDONLY)
-        try:
-            os.fsync(parent)
-        finally:
-            os.close(parent)
+def _ending_with_deletions(writes: Sequence[Write]) -> Iterator[list[Write]]:
+    """The writes in parts, each of which ends with a deletion: what follows one must not be deleted by it."""
+    part: list[Write] = []
+    for write in writes:
+        part.append(write)
+        if write.delete:
+            yield part
+            part = []
+    yield part
 
 
-@lru_cache(maxsize=ROWS_AT_ONCE)
+@lru_cache(maxsize=ROWS_PER_INSERT)
 def _insert_of(rows: int) -> str:
     return f"insert into entries values {', '.join(['(?, ?, ?, ?)'] * rows)}"
 
 
+# -- opening ------------------------------------------------------------------------------------
+def _prepare(path: Path, create: bool) -> None:
+    """See that there is a database of this schema. A file that is anything else is refused and left as it is."""
+    if not create and not path.exists():
+        raise BadArgs(f"there is no {path}; name the data folder of a house")
+    if create:
+        _create_file(path)
+    with closing(_connect_read_only(path)) as db:
+        tables = {row[0] for row in db.execute("select name from sqlite_master where type = 'table'")}
+        found = db.execute("select value from meta where key = 'schema'").fetchone() if "meta" in tables else None
+    if found is not None:
+        _check_schema(path, found[0])
+    elif tables or not create:
+        raise RecordCorrupt(f"{path} is not a database of Cohabit")
+    else:
+        with closing(_connect(path)) as db:
+            db.executescript(_TABLES)
+
+
+def _check_schema(path: Path, found: int) -> None:
+    if found < SCHEMA:
+        raise RecordCorrupt(
+            f"{path} was made by an earlier version of Cohabit (schema {found}, this version has {SCHEMA}) and cannot "
+            "be converted; start with a new data folder (--data)"
+        )
+    if found > SCHEMA:
+        raise RecordCorrupt(
+            f"{path} was made by a newer version of Cohabit (schema {found}, this version has {SCHEMA}); "
+            "update Cohabit, or use another data folder (--data)"
+        )
+
+
+def _create_file(path: Path) -> None:
+    """Tokens are hashed, but messages are not: only the owner may read the file."""
+    if not path.exists():
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        _sync_folder(path.parent)
+
+
 def _connect(path: Path) -> sqlite3.Connection:
     db = sqlite3.connect(
-        path, timeout=10, isolation_level=None, check_same_thread=False, cached_statements=2 * ROWS_AT_ONCE
+        path, timeout=10, isolation_level=None, check_same_thread=False, cached_statements=2 * ROWS_PER_INSERT
     )
     try:
         db.execute("pragma journal_mode = wal")
@@ -234,19 +324,86 @@ def _connect(path: Path) -> sqlite3.Connection:
     return db
 
 
-def _take_lock(path: Path) -> int:
-    """Hold the folder for this process; the lock goes with the process, however it ends."""
+def _connect_read_only(path: Path) -> sqlite3.Connection:
+    """A connection that changes nothing that is stored, also in a folder where nothing can be written.
+
+    While a house runs, its log is there to be shared. Otherwise SQLite wants to make one; where it cannot, the
+    database can be read as a file that nobody changes, unless a log with commits of its own was left behind.
+    """
+    try:
+        return _connect_by_uri(path, "mode=ro")
+    except sqlite3.OperationalError as wrong:
+        if _primary_code(wrong) not in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
+            raise
+        log = path.with_name(path.name + "-wal")
+        if log.exists() and log.stat().st_size > 0:
+            raise StorageFailed(
+                f"{log} holds commits that cannot be read in a read-only folder; copy {path.parent} to a folder "
+                "that you can write to, and use that"
+            ) from wrong
+        return _connect_by_uri(path, "mode=ro&immutable=1")
+
+
+def _connect_by_uri(path: Path, options: str) -> sqlite3.Connection:
+    db = sqlite3.connect(
+        f"{path.absolute().as_uri()}?{options}", uri=True, timeout=10, isolation_level=None, check_same_thread=False
+    )
+    try:
+        db.execute("select 1 from sqlite_master").fetchone()  # a file is not opened before it is read
+    except sqlite3.Error:
+        db.close()
+        raise
+    return db
+
+
+def _make_folder(folder: Path) -> None:
+    """Make the folder, and sync its parents: SQLite syncs what is in it, not that it is there."""
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for made in missing:
+        _sync_folder(made.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _take_lock(folder: Path) -> int:
+    """Hold the folder for this process. The lock ends with the process, however it ends."""
     import fcntl
 
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    handle = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         owner = os.read(handle, 32).decode(errors="replace").strip()
         os.close(handle)
         raise Conflict(
-            f"another house (process {owner or 'unknown'}) uses {path.parent}; stop it, or give --data another folder"
+            f"another house (process {owner or 'unknown'}) uses {folder}; stop it, or give --data another folder"
         ) from None
     os.truncate(handle, 0)
     os.write(handle, f"{os.getpid()}\n".encode())
     return handle
+
+
+# -- errors -------------------------------------------------------------------------------------
+_DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT, sqlite3.SQLITE_ERROR)
+"""SQLITE_ERROR, too: these statements are right, so a table or a column is missing."""
+
+
+def _failure(what: str, wrong: sqlite3.Error) -> CohabitError:
+    """RECORD_CORRUPT where the database is damaged, STORAGE_FAILED where it cannot be used now."""
+    code = _primary_code(wrong)
+    # Without a code it comes from Python: a closed connection, or a text that is not UTF-8.
+    damaged = code in _DAMAGE or (code is None and not isinstance(wrong, sqlite3.ProgrammingError))
+    return (RecordCorrupt if damaged else StorageFailed)(f"{what}: {wrong}")
+
+
+def _primary_code(wrong: sqlite3.Error) -> int | None:
+    """The result code of SQLite without the bits that extend it."""
+    code: int | None = getattr(wrong, "sqlite_errorcode", None)
+    return None if code is None else code & 0xFF
