@@ -47,7 +47,7 @@ class Door:
             return HouseContext(house, credential, command)
         if credential.room is not None and credential.room != wanted:
             raise _unknown(wanted)
-        host = house.rooms.get(wanted)
+        host = house.host_of(wanted)
         if host is None:
             return self._resolve_broken(credential, wanted, name)
         command = host.commands.get(name)
@@ -90,6 +90,8 @@ class Door:
     def may_join(self, credential: Credential, host: "RoomHost") -> bool:
         """May a caller who is not a member join this room?"""
         identities = self._house.identities
+        if host is self._house.ledger.host:  # its members are admitted by the house alone
+            return False
         if not credential.identity:
             return credential.room == host.room.id
         return identities.is_host(credential) or (host.room.state.guests and credential.room is None)
@@ -113,7 +115,7 @@ class Door:
         wanted = room or credential.room
         if wanted is None:
             return [c for c in house.commands if (is_host or not c.host_only) and (is_host or not c.needs)]
-        host = house.rooms.get(wanted)
+        host = house.host_of(wanted)
         member = host.room.member_of(credential.identity) if host is not None else None
         if host is None or (credential.room not in (None, wanted)):
             raise _unknown(wanted)

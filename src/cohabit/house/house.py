@@ -122,8 +122,16 @@ class House:
     def _renew_leases(self) -> None:
         now = self.clock.now()
         self._lease_timer = self.clock.call_at(now + LEASE_MS // 3, self._renew_leases)
-        rooms = [*self.rooms, HOUSE_ROOM]
-        self.writer.run(lambda: [self.store.lease(room, self.id, now, now + LEASE_MS) for room in rooms])
+        self._renewing = asyncio.ensure_future(
+            run_in_thread("the leases", partial(self._renew, [*self.rooms, HOUSE_ROOM]))
+        )
+
+    def _renew(self, rooms: Sequence[str]) -> None:
+        for room in rooms:
+            try:
+                self.lease(room)
+            except CohabitError as lost:
+                log.error("the lease of room %s could not be renewed: %s", room, lost.as_text())
 
     async def _adopt(self, room: Room) -> RoomHost:
         """Take a loaded room into the house; time has passed while it was closed."""
@@ -181,11 +189,14 @@ class House:
         await asyncio.gather(*(host.remote.closed() for host in hosts if host.remote is not None))
         await asyncio.gather(*(connector.close() for connector in self.connectors.values()))
         self.ledger.close()
-        rooms = [*self.rooms, HOUSE_ROOM]
-        self.writer.run(lambda: [self.store.release(room, self.id) for room in rooms])
         await run_in_thread("the writer", self.writer.close)
+        await run_in_thread("the leases", partial(self._release, [*self.rooms, HOUSE_ROOM]))
         self._watchdog.close()
         await run_in_thread("the store", self.store.close)
+
+    def _release(self, rooms: Sequence[str]) -> None:
+        for room in rooms:
+            self.store.release(room, self.id)
 
     # -- callers ----------------------------------------------------------------------------------
     def identify(self, token: str | None) -> Credential:
@@ -225,6 +236,10 @@ class House:
         return Internal(f"an internal error ({type(error).__name__}); it was logged")
 
     # -- rooms ------------------------------------------------------------------------------------
+    def host_of(self, room_id: str) -> RoomHost | None:
+        """The room of this id, or the house's own record."""
+        return self.ledger.host if room_id == HOUSE_ROOM else self.rooms.get(room_id)
+
     async def create_room(
         self,
         scenario: Scenario,
@@ -254,7 +269,7 @@ class House:
             keys = [Credential(hashed(tokens[a.id]), ids[a.id], name, created_at=now) for a in bound]
             body = (snapshot.seq, snapshot.encode())
             fresh = [people[a.id] for a in bound]
-            await self.writer.run(partial(self.lease, name))
+            await run_in_thread("the leases", partial(self.lease, name))
             await self.writer.submit(Write(name, room.record.take_pending(), body, identities=fresh, credentials=keys))
             for identity in fresh:
                 self.identities.put(identity)
