@@ -63,7 +63,6 @@ class House:
         self.closing = False
         self.writer = Writer(store, asyncio.get_running_loop())
         self.door = Door(self)
-        self.call, self.begin = self.door.call, self.door.begin
         self.ledger = Ledger(self)
         self.bots = Bots(self)
         self.on_lines: Callable[[RoomHost, Sequence[Line]], None] | None = None
@@ -202,6 +201,12 @@ class House:
     def identify(self, token: str | None) -> Credential:
         """The credential that a token belongs to."""
         return self.identities.identify(token, self.clock.now())
+
+    async def call(
+        self, credential: Credential, room: str | None, command: str, args: Any = None, *, key: str | None = None
+    ) -> Any:
+        """One command by one credential: its result, or the error raised."""
+        return await self.door.call(credential, room, command, args, key)
 
     async def subscribe(
         self,

@@ -171,9 +171,7 @@ def world_scenario(source: str, players: Sequence[str]) -> Scenario:
     for name in names:
         check_handle(name)
     stand_in = "random" if cls.legal is not World.legal else None
-    seated = [
-        AgentSpec(id=name, role="player", claim=f"auto:{i}", stand_in=stand_in) for i, name in enumerate(names)
-    ]
+    seated = [AgentSpec(id=name, role="player", claim=f"auto:{i}", stand_in=stand_in) for i, name in enumerate(names)]
     you = AgentSpec(id="you", kind="human", role="host")
     return Scenario(agents=[you, *seated], scenario=cls.spec.name, world=source)
 
