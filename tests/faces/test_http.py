@@ -11,9 +11,9 @@ from websockets.asyncio.client import connect as ws_connect
 from websockets.exceptions import InvalidStatus
 
 from cohabit.errors import CohabitError, by_code, every_error
-from cohabit.house.catalogue import every_command
 from cohabit.faces.python import connect
 from cohabit.faces.serve import serve
+from cohabit.house.catalogue import every_command
 from cohabit.house.door import Door
 from cohabit.house.house import House
 from cohabit.house.settings import Settings

@@ -8,8 +8,8 @@ from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
 from cohabit.errors import BadArgs
-from cohabit.faces.cli.options import data_hint, settings_of, settings_options
 from cohabit.faces.cli.operator import operator_file
+from cohabit.faces.cli.options import data_hint, settings_of, settings_options
 from cohabit.faces.cli.say import event, paint, tell
 from cohabit.house.settings import Settings
 
@@ -110,7 +110,9 @@ async def first_host_token(house: "House") -> str | None:
     if any(c.label != "temporary" for host in hosts for c in identities.of(host, None)):
         return None
     operator = house.identify(house.operator_token())
-    made = await house.call(operator, None, "issue_credential", {"name": HOST_NAME, "host": True, "label": "first start"})
+    made = await house.call(
+        operator, None, "issue_credential", {"name": HOST_NAME, "host": True, "label": "first start"}
+    )
     token: str = made.token
     return token
 

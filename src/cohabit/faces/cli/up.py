@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from cohabit.registry import BRAINS
 from cohabit.errors import BadArgs, CohabitError, Quarantined
 from cohabit.faces.cli.options import data_hint, settings_of, settings_options
 from cohabit.faces.cli.running import Greeting, first_host_token, host_lines, run_house
@@ -15,7 +14,7 @@ from cohabit.faces.cli.say import UsageError, clean, paint, table
 from cohabit.house.settings import Settings
 from cohabit.model.grant import ROLES, Capability
 from cohabit.model.suggest import nearest
-from cohabit.registry import find_world, known_worlds
+from cohabit.registry import BRAINS, find_world, known_worlds
 from cohabit.scenario import AgentSpec, Scenario, check_handle, presets, read_scenario
 from cohabit.world import World
 
@@ -35,9 +34,13 @@ def up_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--demo", action="store_true", help="a demo room with built-in players")
     parser.add_argument("--world", help="another world than the scenario's, by name or .py file")
     parser.add_argument("--players", metavar="A,B", help="names of the players, where only a world is given")
-    parser.add_argument("--bots", action="store_true", help="built-in players take every seat until its player connects")
+    parser.add_argument(
+        "--bots", action="store_true", help="built-in players take every seat until a player connects"
+    )
     parser.add_argument("--room", help="id of the room (otherwise named after the scenario)")
-    parser.add_argument("--seed", help="the seed of the world: a number, or hexadecimal digits after 0x (otherwise random)")
+    parser.add_argument(
+        "--seed", help="the seed: a number, or hexadecimal digits after 0x (otherwise random)"
+    )
     parser.add_argument("--quiet", action="store_true", help="do not show what happens in the rooms")
     settings_options(parser)
 
@@ -76,7 +79,9 @@ async def open_room(house: "House", plan: "Plan", args: argparse.Namespace) -> G
         tokens, new = _known_tokens(house, plan), False
     else:
         (_, tokens), new = await house.create_room(plan.scenario, plan.room), True
-    needs_host = not any(Capability.MANAGE_MEMBERS in m.held for m in house.rooms[plan.room].room.state.members.values())
+    needs_host = not any(
+        Capability.MANAGE_MEMBERS in m.held for m in house.rooms[plan.room].room.state.members.values()
+    )
     token = await first_host_token(house) if needs_host else None
     return lambda url, bridge: _greeting(house, plan, tokens, new, url, bridge, args, token)
 
