@@ -69,7 +69,7 @@ class Cohabit:
                 text = room.observe(looks).to_text()
             assert text
             cell = choose([i for i, mark in enumerate(world.board) if mark.isdigit()])  # type: ignore[attr-defined]
-            over = room.call(who, "mark", {"cell": cell}, at=self.at).done
+            over = room.call(who, "mark", {"cell": cell}, at=self.at, look=False).done
             steps += 1
         room.call(identify(self.tokens[2], self.at).identity, "rematch", at=self.at)
         room.record.take_pending()
