@@ -1,6 +1,6 @@
-"""What is special about the store on SQLite: it is on disk, one house at a time, and damage is told from a full disk.
+"""The store on SQLite: on disk, for one house at a time, and it tells damage from a full disk.
 
-What it shares with every store is in ``test_store.py``.
+The claims about every store are in ``test_store.py``.
 """
 
 import os
@@ -64,7 +64,7 @@ def test_every_connection_of_a_store_writes_ahead_and_syncs_fully(store: SQLiteS
     assert len(found) == 2
     for db in found:
         assert db.execute("pragma journal_mode").fetchone() == ("wal",)
-        assert db.execute("pragma synchronous").fetchone() == (2,), "less than FULL loses what was answered ok"
+        assert db.execute("pragma synchronous").fetchone() == (2,), "less than FULL loses calls that were answered"
 
 
 async def test_the_store_of_a_running_house_syncs_fully(tmp_path: Path) -> None:
@@ -325,7 +325,7 @@ def test_a_house_in_a_folder_that_cannot_be_written_is_told_so(open_folder: Path
         SQLiteStore(folder)
 
 
-# -- damage, and what only looks like it ----------------------------------------------------------
+# -- damage, and errors that are not damage -------------------------------------------------------
 @pytest.mark.parametrize(
     "content",
     [b"this is no database at all, but it is long enough to look like one" * 20, b"SQLite format 3\0" + b"\0" * 84],

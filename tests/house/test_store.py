@@ -210,9 +210,9 @@ class SharesItsCredentials(MemoryStore):
 
 
 class NeverReplacesAnIdentity(MemoryStore):
-    def _write(self, write: Write) -> None:
+    def _write(self, write: Write, appended: bool) -> None:
         known = dict(self._identities)
-        super()._write(write)
+        super()._write(write, appended)
         self._identities.update(known)
 
 
@@ -258,7 +258,7 @@ BROKEN: list[tuple[type[MemoryStore], str]] = [
     (BeginsWithTheEntryItself, "entries come in order after a number and up to a limit"),
     (ListsRoomsAsTheyCame, "rooms are those with a snapshot sorted"),
     (ListsRoomsWithoutASnapshot, "rooms are those with a snapshot sorted"),
-    (SharesItsCredentials, "what is stored does not change with the object"),
+    (SharesItsCredentials, "stored values do not change with their objects"),
     (NeverReplacesAnIdentity, "identities credentials and invites are kept and replaced"),
     (ForgetsTheOwner, "identities credentials and invites are kept and replaced"),
     (ListsInvitesBackwards, "identities credentials and invites are kept and replaced"),
@@ -274,7 +274,7 @@ def test_a_store_that_breaks_a_promise_fails(broken: type[MemoryStore], claim: s
 
 
 def test_a_backup_that_lacks_something_fails(tmp_path: Path) -> None:
-    with pytest.raises(AssertionError, match="- a backup is a copy that can be read: what is in the backup"):
+    with pytest.raises(AssertionError, match="- a backup is a copy that can be read: the contents of the backup"):
         check_store(lambda: SQLiteStore(Path(tempfile.mkdtemp(dir=tmp_path))), open_backup=lambda path: MemoryStore())
 
 

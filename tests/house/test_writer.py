@@ -49,7 +49,7 @@ def store() -> WatchedStore:
 
 @pytest.fixture
 async def writer(store: WatchedStore) -> AsyncIterator[Writer]:
-    """A writer that is held up in a first commit, so that what is submitted gathers until ``store.go`` is set."""
+    """A writer that is held up in a first commit, so that writes gather until ``store.go`` is set."""
     made = Writer(store, asyncio.get_running_loop())
     first = made.submit(Write())
     store.begun.wait(10)
@@ -95,7 +95,7 @@ async def test_the_record_of_a_room_gets_no_gap_when_a_write_fails(store: Watche
     store.go.set()
     assert await settled(bad, *following, refusals, other) == [StorageFailed] * 3 + [None, None]
     assert (store.head("den"), store.snapshots("den"), store.head("other")) == (-1, [], 0)
-    assert len(store.refusals("den")) == 1, "what does not build on the entries is written"
+    assert len(store.refusals("den")) == 1, "refusals do not build on the entries"
     assert await settled(writer.submit(Write("den", lines(3)))) == [None]
 
 
@@ -107,7 +107,7 @@ async def test_a_room_can_be_deleted_although_its_write_failed(store: WatchedSto
 
 
 @pytest.mark.parametrize("error", [StorageFailed("the disk is full"), OSError("no disk"), SystemExit(3)], ids=repr)
-async def test_whatever_the_store_raises_every_write_is_answered_and_later_ones_work(
+async def test_every_write_is_answered_if_the_store_raises_and_later_ones_work(
     store: WatchedStore, writer: Writer, error: BaseException
 ) -> None:
     store.error = error
@@ -127,7 +127,7 @@ async def test_a_caller_that_no_longer_waits_does_not_disturb_the_others(store: 
 
 
 # -- closing ----------------------------------------------------------------------------------------
-async def test_closing_writes_what_was_submitted(store: WatchedStore, writer: Writer) -> None:
+async def test_closing_commits_the_submitted_writes(store: WatchedStore, writer: Writer) -> None:
     submitted = [writer.submit(Write(f"r{i}", lines(1))) for i in range(20)]
     closing = asyncio.create_task(asyncio.to_thread(writer.close))
     store.go.set()
@@ -136,7 +136,7 @@ async def test_closing_writes_what_was_submitted(store: WatchedStore, writer: Wr
     assert [store.head(f"r{i}") for i in range(20)] == [0] * 20
 
 
-async def test_what_is_submitted_after_closing_fails_instead_of_waiting(store: WatchedStore, writer: Writer) -> None:
+async def test_a_write_submitted_after_closing_fails_instead_of_waiting(store: WatchedStore, writer: Writer) -> None:
     store.go.set()
     await asyncio.to_thread(writer.close)
     assert await asyncio.wait_for(settled(writer.submit(Write("late", lines(1)))), 10) == [StorageFailed]

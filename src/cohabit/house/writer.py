@@ -39,7 +39,7 @@ class Writer:
         return done
 
     def close(self) -> None:
-        """Write what was submitted, then end. It waits for the disk, so call it on another thread."""
+        """Commit the submitted writes, then end. It waits for the disk, so call it on another thread."""
         with self._lock:
             self._closed = True
             self._jobs.put(None)

@@ -3,8 +3,8 @@
     def test_my_store_keeps_the_contract(tmp_path):
         check_store(lambda: MyStore(...))        # a new, empty store each time it is called
 
-Each claim is a small function that stands alone and gets a store of its own. What a store does at a power cut cannot be
-seen from here; its author has to test that.
+Each claim is a small function that stands alone and gets a store of its own. Behaviour at a power cut
+cannot be checked from here: the author of a store has to test it.
 """
 
 import tempfile
@@ -29,7 +29,7 @@ READERS = 3
 def check_store(make: Callable[[], Store], *, open_backup: Callable[[str], Store] | None = None) -> None:
     """Try every claim on a new store; AssertionError with all that failed.
 
-    With ``open_backup``, which opens the file that ``backup`` wrote, what is in a backup is checked too.
+    With ``open_backup``, which opens the file that ``backup`` wrote, the contents of a backup are checked too.
     """
     claims: list[Claim] = [*CLAIMS, _backup_claim(open_backup)]
     failed = [f"- {_sentence(claim)}: {why}" for claim in claims if (why := _why_not(claim, make))]
@@ -58,7 +58,7 @@ def _sentence(claim: Claim) -> str:
     return name.replace("_", " ")
 
 
-# -- what is stored in the claims -----------------------------------------------------------------
+# -- values for the claims -------------------------------------------------------------------------
 def _lines(count: int, start: int = 0) -> list[Line]:
     """Entries with the numbers from ``start`` on."""
     record = Record(start - 1)
@@ -269,7 +269,7 @@ def identities_credentials_and_invites_are_kept_and_replaced(store: Store) -> No
     _expect(store.invites(), [invite, last], "the invites after one was replaced")
 
 
-def what_is_stored_does_not_change_with_the_object(store: Store) -> None:
+def stored_values_do_not_change_with_their_objects(store: Store) -> None:
     credential, (refusal,) = Credential(b"k", "i1"), _refusals([1])
     store.commit([Write("den", refusals=[refusal], credentials=[credential])])
     credential.revoked, refusal.count = True, 7
@@ -289,7 +289,7 @@ def a_deletion_forgets_everything_of_that_room_and_nothing_else(store: Store) ->
     for room in ("den", "other"):
         store.lease(room, "house 1", 0, 100)
     store.commit([Write("den", delete=True)])
-    _expect(_of_room(store, "den"), [[], -1, [], []], "what is left of a room that was deleted")
+    _expect(_of_room(store, "den"), [[], -1, [], []], "the rest of a room that was deleted")
     _expect(_of_room(store, "other"), other, "another room")
     _expect(store.rooms(), ["other"], "the rooms")
     _expect([invite.id for invite in store.invites()], ["v-other"], "the invites")
@@ -395,7 +395,7 @@ def _backup_claim(open_backup: Callable[[str], Store] | None) -> Claim:
                 return
             copy = open_backup(path)
             try:
-                _expect(_everything(copy, ["den"]), before, "what is in the backup")
+                _expect(_everything(copy, ["den"]), before, "the contents of the backup")
             finally:
                 copy.close()
 
@@ -418,7 +418,7 @@ CLAIMS: list[Claim] = [
     refusals_are_kept_oldest_first_and_replaced_by_id,
     only_the_newest_refusals_are_kept,
     identities_credentials_and_invites_are_kept_and_replaced,
-    what_is_stored_does_not_change_with_the_object,
+    stored_values_do_not_change_with_their_objects,
     a_deletion_forgets_everything_of_that_room_and_nothing_else,
     a_deleted_room_can_be_made_again,
     a_lease_keeps_other_houses_out_until_it_expires,
