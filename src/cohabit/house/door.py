@@ -40,17 +40,20 @@ class Door:
         """What a call means: the command, the room and the member. Raises where that cannot be known."""
         house = self._house
         wanted = room or credential.room
-        if wanted is None:
+        if wanted is None or wanted not in house.rooms:
             command = house.commands.get(name)
-            if command is None or command.about == "room":
+            if command is not None and (command.about == "house" or (command.about == "either" and wanted is None)):
+                return HouseContext(house, credential, command)
+            if wanted is None:
                 raise BadArgs(f"{name[:80]} is about a room; say which: this credential is not bound to one")
-            return HouseContext(house, credential, command)
         if credential.room is not None and credential.room != wanted:
             raise _unknown(wanted)
         host = house.host_of(wanted)
         if host is None:
             return self._resolve_broken(credential, wanted, name)
         command = host.commands.get(name)
+        if command is not None and command.about == "house":
+            return HouseContext(house, credential, command)
         member = host.room.member_of(credential.identity)
         if member is None:
             if not self.may_join(credential, host):
