@@ -21,7 +21,7 @@ from cohabit.faces.bridge_wire import Asked, listing, read_command, refused, wit
 from cohabit.faces.guard import Guard, bearer
 from cohabit.house.house import HOUSE_COMMANDS, House
 from cohabit.house.rooms import RoomHost
-from cohabit.house.store import Credential
+from cohabit.house.store.contract import Credential
 from cohabit.room.commands import Command
 from cohabit.room.common import utc
 from cohabit.room.decide import by_turn, refusal

@@ -12,7 +12,6 @@ import uvicorn
 
 from cohabit.errors import Conflict
 from cohabit.faces.app import make_app
-from cohabit.faces.bridge import HEADER_LIMIT, bridge_app
 from cohabit.faces.direct import DirectProtocol
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
@@ -82,6 +81,8 @@ def bridge_listener(settings: Settings) -> socket.socket | None:
 @asynccontextmanager
 async def bridge_beside(house: House, listener: socket.socket) -> AsyncIterator[None]:
     """The bridge wire, served for as long as the house is."""
+    from cohabit.faces.bridge import HEADER_LIMIT, bridge_app
+
     config = uvicorn.Config(
         bridge_app(house),
         http="h11",  # the one of the two that can be told how long headers may get

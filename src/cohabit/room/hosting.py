@@ -62,11 +62,11 @@ def _change(
 ) -> Granted:
     """Give a member these layers in place of its own, if that gives nothing the caller does not hold."""
     before, old_layers = member.held, member.layers
-    member.layers = layers
+    member.set_layers(layers)
     try:
         _check_change(ctx, member, member.held - before)
     except CohabitError:
-        member.layers = old_layers
+        member.set_layers(old_layers)
         raise
     if not keep_through:
         member.through = member.through_player = None

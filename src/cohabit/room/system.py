@@ -71,9 +71,10 @@ def grant_expired(ctx: Context, member: str) -> None:
     """A layer of a grant has expired: an addition drops out, a limit lets nothing through any more."""
     who = ctx.state.members[member]
     due = [layer for layer in who.layers if layer.expires_at is not None and layer.expires_at <= ctx.at]
-    who.layers = [layer for layer in who.layers if layer not in due]
+    who.set_layers([layer for layer in who.layers if layer not in due])
     if any(layer.kind == "limit" for layer in due):
-        who.layers, who.through, who.through_player = [Layer("limit")], None, None
+        who.set_layers([Layer("limit")])
+        who.through = who.through_player = None
         ctx.tell(f"the grant of {who.handle} has expired", "roster")
     else:
         ctx.tell(f"what was lent to {who.handle} has expired", "roster")
