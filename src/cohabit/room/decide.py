@@ -75,10 +75,9 @@ def decide(
     that acts for the member. ``budget``: of a caller of house commands; a room has its own.
     """
     if credential is not None:
-        if credential.revoked:
-            return Decision("UNAUTHORIZED", "this token was revoked; ask your host for a new one")
-        if credential.expires_at is not None and at >= credential.expires_at:
-            return Decision("UNAUTHORIZED", "this token has expired; ask your host for a new one")
+        decision = by_credential(credential, at)
+        if decision.code:
+            return decision
     if command.host_only and not host:
         return Decision("PERMISSION_DENIED", f"only a host of this house can use {command.name}; ask for a host token")
     if member is not None and command.needs and command.needed.isdisjoint(member.held):
@@ -98,6 +97,15 @@ def decide(
     return YES
 
 
+def by_credential(credential: Credential, at: int) -> Decision:
+    """Is the credential still good?"""
+    if credential.revoked:
+        return Decision("UNAUTHORIZED", "this token was revoked; ask your host for a new one")
+    if credential.expires_at is not None and at >= credential.expires_at:
+        return Decision("UNAUTHORIZED", "this token has expired; ask your host for a new one")
+    return YES
+
+
 def _by_seat_and_turn(command: Command, member: Member, room: "Room", via: str | None) -> Decision:
     if via is not None and not member.played_by_bot:
         return Decision("PERMISSION_DENIED", f"{member.handle} plays its own seat again")
@@ -105,7 +113,9 @@ def _by_seat_and_turn(command: Command, member: Member, room: "Room", via: str |
         decision = by_seat(member, command, room.seats)
         if decision.code:
             return decision
-    to_move = room.to_move() if command.where == "world" else None
+    if command.where != "world":  # the world is not asked: this may be decided outside of the room's queue
+        return by_turn(room.state, member, command, None, False)
+    to_move = room.to_move()
     if to_move and room.pace == "turns" and member.seat in to_move and not room.state.turn_based:
         return YES  # as nearly always
     return by_turn(room.state, member, command, to_move, room.pace == "turns", not to_move and room.is_over())

@@ -33,7 +33,7 @@ from cohabit.room import common, control, hosting, remote, system, turns, views
 from cohabit.room.audit import Audit
 from cohabit.room.commands import Command, CommandTable, commands_of, declared_in
 from cohabit.room.context import Context
-from cohabit.room.decide import Budget, Decision, by_grant, decide, refusal, seat_names
+from cohabit.room.decide import Budget, Decision, by_credential, by_grant, decide, refusal, seat_names
 from cohabit.room.extension import extension_named
 from cohabit.room.record import Line, Record, Snapshot
 from cohabit.room.replies import keep_reply, kept_reply
@@ -228,6 +228,10 @@ class Room:
         member = self.state.members.get(who)
         if member is None:
             raise Unauthorized("you are not a member of this room")
+        if credential is not None:  # first of all: a revoked one learns nothing, not even an earlier reply
+            decision = by_credential(credential, at)
+            if decision.code:
+                raise refusal(decision)
         self.budget.spend(who, at)
         command, why, wrapped = self.commands.get(name), None, False
         if command is not None and command.unwrap is not None:
@@ -241,7 +245,7 @@ class Room:
             kept = kept_reply(self.state, member, command, args, key)
             if kept is not None:  # before the decision: after the first call it may be somebody else's turn
                 return Admitted(member, command, {}, key, why, wrapped, kept)
-        decision = decide(command, member, self, at, credential=credential, via=via)
+        decision = decide(command, member, self, at, via=via)
         if decision.code:
             raise refusal(decision)
         checked = command.check(args)
@@ -311,7 +315,7 @@ class Room:
         try:
             outcome = command.run(self.seats.get(member.seat) if member.seat is not None else None, **args)
         except AskerError as refused:
-            self._check_unchanged(command, refused)
+            self.check_unchanged(command.name, refused)
             raise
         if not isinstance(outcome, Outcome):
             outcome = Outcome("" if outcome is None else str(outcome))
@@ -323,12 +327,12 @@ class Room:
             told.append(Told(outcome.message or f"{command.name} done", "info", seats, (member.id,)))
         return outcome
 
-    def _check_unchanged(self, command: Command, refused: AskerError) -> None:
+    def check_unchanged(self, what: str, refused: AskerError) -> None:
         """A refusal must leave the world as it was. The check costs a rollback, so it is made for the first refusal of
         each kind and then ever more rarely (the 2nd, 4th, 8th …)."""
         if self._checkpoint is None:
             return
-        kind = command.name, refused.code
+        kind = what, refused.code
         count = self._refusals[kind] = self._refusals.get(kind, 0) + 1
         if count & (count - 1):
             return
@@ -336,7 +340,7 @@ class Room:
         self.go_back()
         if self.world.snapshot() != found:
             raise Quarantined(
-                f"the world {self.state.world!r} refused {command.name} after it had already changed something, so its "
+                f"the world {self.state.world!r} refused {what} after it had already changed something, so its "
                 "state cannot be trusted; the room was rolled back. The author of the world must validate first, "
                 "then change"
             )
