@@ -7,9 +7,10 @@ from typing import Any
 from cohabit import __version__
 from cohabit.errors import every_error
 from cohabit.house.house import HOUSE_COMMANDS
-from cohabit.registry import BUILT_IN, make_world
-from cohabit.room import common, control, hosting, worldbox
+from cohabit.registry import BUILT_IN, known_worlds, load_extensions, make_world
+from cohabit.room import common, control, hosting
 from cohabit.room.commands import Command, commands_of, declared_in
+from cohabit.room.extension import registered
 
 
 @lru_cache(maxsize=4)
@@ -47,10 +48,14 @@ def every_command() -> Iterator[tuple[str, Command]]:
     """All commands there are, with the heading they stand under: the house, rooms, or a world's name."""
     for command in HOUSE_COMMANDS:
         yield "house", command
-    for module in (common, control, hosting, worldbox):
+    for module in (common, control, hosting):
         for command in declared_in(module):
             yield "room", command
-    for name in BUILT_IN:
+    load_extensions()
+    for extension in registered():
+        for command in extension.named((*extension.room_commands, *extension.house_commands)):
+            yield extension.name, command
+    for name in (name for name in known_worlds() if name in BUILT_IN):
         for command in commands_of(make_world(name, {})):
             yield name, command
 

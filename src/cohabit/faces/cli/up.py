@@ -20,9 +20,11 @@ from cohabit.scenario import AgentSpec, Scenario, check_handle, presets, read_sc
 from cohabit.world import World
 
 if TYPE_CHECKING:
+    from cohabit.faces.serve import SideServer
     from cohabit.house.house import House
 
 AGENTS_FILE = "agents.json"
+DEFAULT_SCENARIO = "default"
 
 
 def up_options(parser: argparse.ArgumentParser) -> None:
@@ -49,8 +51,8 @@ def up(args: argparse.Namespace) -> int:
     what happens. If the data folder has the room already, it goes on where it was; tokens are shown
     when a room is made, and never again.
 
-    Without a SCENARIO it takes agents.json from this folder or the data folder; where there is none,
-    a sandbox with one all-powerful agent called legacy.
+    Without a SCENARIO it takes agents.json from this folder or the data folder; where there is none, the
+    scenario `default`: a sandbox with one god.
 
     Examples:
       cohabit up --demo
@@ -76,7 +78,7 @@ async def open_room(house: "House", plan: "Plan", args: argparse.Namespace) -> G
         tokens, new = _known_tokens(house, plan), False
     else:
         (_, tokens), new = await house.create_room(plan.scenario, plan.room), True
-    return lambda url, bridge: _greeting(house, plan, tokens, new, url, bridge, args)
+    return lambda url, beside: _greeting(house, plan, tokens, new, url, beside, args)
 
 
 # -- which room ---------------------------------------------------------------------------------
@@ -151,12 +153,11 @@ def _is_world(source: str) -> bool:
 
 
 def _of_this_folder(settings: Settings, room: str | None) -> Plan:
-    """``agents.json`` if there is one, read strictly; only where there is none, the single-token mode."""
+    """``agents.json`` if there is one, read strictly; only where there is none, the default scenario."""
     for path in (Path(AGENTS_FILE), settings.folder / AGENTS_FILE):
         if path.exists():
             return Plan(room or _slug(path.stem), read_scenario(str(path)), str(path))
-    legacy = Scenario(agents=[AgentSpec(id="legacy", role="god")], scenario="sandbox", world="kingdoms")
-    return Plan(room or "legacy", legacy, "no agents.json")
+    return plan_for(DEFAULT_SCENARIO, room)
 
 
 def world_scenario(source: str, players: Sequence[str]) -> Scenario:
@@ -204,11 +205,11 @@ def _greeting(
     tokens: dict[str, str],
     new: bool,
     url: str,
-    bridge: int | None,
+    beside: "Sequence[SideServer]",
     args: argparse.Namespace,
 ) -> Iterator[str]:
-    room = house.rooms[plan.room].room
-    state = room.state
+    host = house.rooms[plan.room]
+    state = host.room.state
     members = list(state.members.values())
     begun = "new" if new else f"goes on where it was, game {state.games}"
     yield paint("bold", f"Room {plan.room}: {state.world}, scenario {state.scenario} ({begun})")
@@ -227,8 +228,8 @@ def _greeting(
     yield ""
     if tokens:
         yield from _ways_in(url, plan.room, tokens, [m.id for m in members if m.seat is not None])
-        if bridge is not None and room.world.spec.bridge:
-            yield from _bridge_lines(bridge, tokens)
+        for server in beside:
+            yield from server.connect_lines([host], tokens)
     missing = [m.id for m in members if m.id not in tokens]
     if missing:
         yield "Tokens are shown when a room is made, and never again. A new one in place of a lost one:"
@@ -258,14 +259,6 @@ def _ways_in(url: str, room: str, tokens: dict[str, str], seated: list[str]) -> 
     yield f"  COHABIT_TOKEN={tokens[first]} cohabit mcp --url {url} --room {room}"
     yield "In this terminal:"
     yield f"  cohabit play '{page_link(url, room, tokens[first])}'"
-    yield ""
-
-
-def _bridge_lines(port: int, tokens: dict[str, str]) -> Iterator[str]:
-    """How to point the client of the real game's bridge at this room: one process for each agent."""
-    yield paint("bold", "The program worldbox-mcp, as")
-    for who, token in tokens.items():
-        yield f"  {clean(who):<12} WORLDBOX_MCP_BRIDGE_PORT={port} WORLDBOX_MCP_TOKEN={token} worldbox-mcp"
     yield ""
 
 
