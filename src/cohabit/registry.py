@@ -7,8 +7,8 @@ is used.
 import importlib
 import sys
 from collections.abc import Callable, Mapping
-from hashlib import sha256
 from functools import cache
+from hashlib import sha256
 from importlib.util import find_spec
 from operator import attrgetter
 from pathlib import Path

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from cohabit.registry import BRAINS
 from cohabit.errors import BadArgs, CohabitError, Quarantined
 from cohabit.faces.cli.options import data_hint, settings_of, settings_options
 from cohabit.faces.cli.running import Greeting, host_lines, run_house
@@ -15,7 +14,7 @@ from cohabit.faces.cli.say import UsageError, clean, paint, table
 from cohabit.house.settings import Settings
 from cohabit.model.grant import ROLES, Capability
 from cohabit.model.suggest import nearest
-from cohabit.registry import find_world, known_worlds
+from cohabit.registry import BRAINS, find_world, known_worlds
 from cohabit.scenario import AgentSpec, Scenario, check_handle, presets, read_scenario
 from cohabit.world import World
 
