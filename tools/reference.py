@@ -10,7 +10,7 @@ from typing import Any
 import generated
 
 from cohabit.errors import AskerError, CohabitError, WorldError, every_error
-from cohabit.faces.openapi import every_command
+from cohabit.house.catalogue import every_command
 from cohabit.house.settings import settings_table
 from cohabit.model.grant import ACT, BRIDGE_NAMES, KIBITZ_ACT, KIBITZ_PERCEIVE, PERCEIVE, ROLES
 from cohabit.room.commands import Command

@@ -14,7 +14,7 @@ import os
 import sys
 from pathlib import Path
 
-import cohabit.house.sqlite as sqlite_store
+import cohabit.house.store.sqlite as sqlite_store
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.scenario import parse_scenario

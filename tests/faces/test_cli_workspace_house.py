@@ -70,7 +70,7 @@ def test_who_is_named_later_is_told_how_to_come_in(tmp_path: Path) -> None:
             done = cohabit(*way.split()[2:], home=tmp_path, env={"COHABIT_TOKEN": you})
             assert done.returncode == 0, done.stderr
             tokens.append(done.stdout.splitlines()[1].strip())
-        assert call(house, tokens[0], tmp_path, "journal_append", summary="Here too")["agent_id"] == "dora"
+        assert call(house, tokens[0], tmp_path, "journal_append", summary="Here too")["handle"] == "dora"
         assert call(house, tokens[1], tmp_path, "board")["journal"] == []
         refused = cohabit("call", "push", "--url", house.url, home=tmp_path, env={"COHABIT_TOKEN": tokens[1]})
         assert "PERMISSION_DENIED" in refused.stderr

@@ -9,12 +9,12 @@ from typing import Any
 
 from cohabit.errors import CohabitError, StorageFailed
 from cohabit.house.house import House
-from cohabit.house.memory import MemoryStore
 from cohabit.house.remote import RemoteHost
 from cohabit.house.rooms import RoomHost
 from cohabit.house.settings import Settings
-from cohabit.house.sqlite import SQLiteStore
-from cohabit.house.store import Store, Write
+from cohabit.house.store.contract import Store, Write
+from cohabit.house.store.memory import MemoryStore
+from cohabit.house.store.sqlite import SQLiteStore
 from cohabit.registry import make_world
 from cohabit.room.record import GENESIS, read_lines
 from cohabit.room.room import Room

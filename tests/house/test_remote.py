@@ -14,7 +14,7 @@ from cohabit.house import remote
 from cohabit.house.bridge import LOOK_MS, TIMEOUT_MS, Bridge, checked_url
 from cohabit.house.house import House
 from cohabit.house.remote import RemoteHost
-from cohabit.house.sqlite import SQLiteStore
+from cohabit.house.store.sqlite import SQLiteStore
 from cohabit.testing.clock import FakeClock
 
 from .making import (

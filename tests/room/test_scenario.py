@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from cohabit.errors import BadArgs, CohabitError
 from cohabit.registry import make_world
-from cohabit.room.room import Room
 from cohabit.room.opening import opening_state
+from cohabit.room.room import Room
 from cohabit.scenario import Scenario, parse_scenario, presets, read_scenario
 
 TOKENS = ["Aa0Bb1Cc2Dd3Ee4Ff5Gg6Hh7Ii8Jj9Kk0Ll1Mm2Nn3Oo4Pp5", "Zz9Yy8Xx7Ww6Vv5Uu4Tt3Ss2Rr1Qq0Pp9Oo8Nn7Mm6Ll5Kk4"]

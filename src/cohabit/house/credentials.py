@@ -52,7 +52,9 @@ async def invite(
     stand_in: Annotated[str | None, Meta(description="the brain that plays while this player is away")] = None,
     name: Annotated[Annotated[str, Meta(max_length=64)] | None, Meta(description="the name to show")] = None,
     uses: Annotated[int, Meta(ge=1, le=1000, description="how many people may accept it")] = 1,
-    expires_in_s: ExpiresIn = None,
+    expires_in_s: Annotated[
+        Annotated[int, Meta(ge=1, le=10**9)] | None, Meta(description="can be accepted for this many seconds")
+    ] = None,
 ) -> Invitation:
     """Create an invite to this room: kind, role and seat are bound to it. Its token is shown once; pass it on.
 

@@ -144,9 +144,11 @@ class Door:
         at = house.clock.now()
         try:
             target = self.resolve(credential, room, name)
+        except UnknownCommand:  # counted in the audit of the room
+            raise
         except CohabitError as wrong:
             self._count(wrong)
-            self._check(credential, at)
+            self._house.identities.check(credential, at)  # a token that is no good is told so, whatever it asked for
             raise
         host, member, command = target.host, target.maybe_member, target.command
         if command.where == "house" or (command.may_wait and _wait_ms(command, args)):
@@ -159,10 +161,6 @@ class Door:
         call = Call(member.id, name, args, key, None, credential)
         call.done = host.put(call, at)
         return call
-
-    def _check(self, credential: Credential, at: int) -> None:
-        """A credential that is no good any more is told so, whatever it asked for."""
-        self._house.identities.check(credential, at)
 
     def _start(self, call: Call, target: HouseContext, room: str | None, at: int) -> None:
         if target.host is not None and target.maybe_member is not None:

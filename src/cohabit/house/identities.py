@@ -90,6 +90,14 @@ class Identities:
     def everybody(self) -> list[Identity]:
         return list(self._identities.values())
 
+    def temporary(self, identity: Identity, room: str | None, at: int, for_ms: int | None = None) -> str:
+        """A token that is good as long as this house runs, and is not stored."""
+        self._identities.setdefault(identity.id, identity)
+        token = make_token()
+        expires = at + for_ms if for_ms is not None else None
+        self.put_credential(Credential(hashed(token), identity.id, room, "temporary", at, expires))
+        return token
+
     # -- changes ----------------------------------------------------------------------------------
     def put(self, identity: Identity) -> None:
         self._identities[identity.id] = identity

@@ -43,11 +43,6 @@ def register(extension: Extension) -> None:
     _registered[extension.name] = extension
 
 
-def registered() -> list[Extension]:
-    """Every extension that is installed and loaded."""
-    return list(_registered.values())
-
-
 def extension_named(name: str) -> Extension:
     """The extension of that name; one that adds nothing where it is not installed."""
     return _registered.get(name, NONE)

@@ -61,11 +61,11 @@ def _change(ctx: Context, member: Member, layers: list[Layer], words: str, throu
     """Give a member these layers in place of its own, if that gives nothing the caller does not hold."""
     me = ctx.member
     before, old_layers, old_through = member.held, member.layers, member.through
-    member.layers, member.through = layers, through
+    member.set_layers(layers, through)
     try:
         _check_change(ctx, member, before, old_through)
     except Exception:
-        member.layers, member.through = old_layers, old_through
+        member.set_layers(old_layers, old_through)
         raise
     ctx.tell(f"{me.handle} {words} for {member.handle}", "roster")
     if through is not None and through != old_through:

@@ -33,7 +33,7 @@ from cohabit.room import common, control, hosting, remote, system, turns, views
 from cohabit.room.audit import Audit
 from cohabit.room.commands import Command, CommandTable, commands_of, declared_in
 from cohabit.room.context import Context
-from cohabit.room.decide import Budget, Decision, by_grant, decide, movers, refusal
+from cohabit.room.decide import Budget, Decision, by_grant, decide, refusal, seat_names
 from cohabit.room.extension import extension_named
 from cohabit.room.record import Line, Record, Snapshot
 from cohabit.room.replies import keep_reply, kept_reply
@@ -88,6 +88,7 @@ class Room:
         self._views: dict[Eye, View] = {}
         self._eyes: dict[str, Eye | None] = {}
         self._by_identity: dict[str, str] | None = None
+        self._seat_names: dict[SeatId, str] | None = None
         # What a world leaves to its base class need not be asked for at every step.
         self._has_scope = overrides(world, "scope")
         self._has_goals = overrides(world, "goals")
@@ -406,7 +407,10 @@ class Room:
             elif state.turn_based and state.turn_order:
                 self._movers = [state.members[state.turn_order[state.turn_index]].handle]
             else:
-                self._movers = movers(state, self.to_move())
+                if self._seat_names is None:
+                    self._seat_names = seat_names(state)
+                names = self._seat_names
+                self._movers = [names.get(seat, seat) for seat in self.to_move()]
         return self._movers
 
     def _moved(self) -> None:
@@ -422,6 +426,7 @@ class Room:
         self.roster_version += 1
         self._eyes = {}
         self._by_identity = None
+        self._seat_names = None
         self._moved()
 
     def set_seats(self, seats: Sequence[Seat]) -> None:

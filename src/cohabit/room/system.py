@@ -71,9 +71,9 @@ def grant_expired(ctx: Context, member: str) -> None:
     """A layer of a grant has expired: an addition drops out, a limit lets nothing through any more."""
     who = ctx.state.members[member]
     due = [layer for layer in who.layers if layer.expires_at is not None and layer.expires_at <= ctx.at]
-    who.layers = [layer for layer in who.layers if layer not in due]
+    who.set_layers([layer for layer in who.layers if layer not in due], who.through)
     if any(layer.kind == "limit" for layer in due):
-        who.layers, who.through = [Layer("limit")], None
+        who.set_layers([Layer("limit")])
         ctx.tell(f"the grant of {who.handle} has expired", "roster")
     else:
         ctx.tell(f"what was lent to {who.handle} has expired", "roster")

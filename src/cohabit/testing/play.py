@@ -20,11 +20,11 @@ from cohabit.model.stream import Stream
 from cohabit.registry import make_world
 from cohabit.room.commands import Command
 from cohabit.room.decide import by_grant
-from cohabit.room.room import Room
 from cohabit.room.opening import opening_state
-from cohabit.scenario import AgentSpec, Scenario
+from cohabit.room.room import Room
 from cohabit.room.state import Member
 from cohabit.room.turns import can_skip
+from cohabit.scenario import AgentSpec, Scenario
 from cohabit.testing.samples import WORDS, sample_args
 
 Frozen = dict[str, str]

@@ -8,10 +8,10 @@ import numpy as np
 
 from cohabit.errors import CohabitError
 from cohabit.registry import make_world
-from cohabit.room.room import Room
 from cohabit.room.opening import opening_state
-from cohabit.scenario import parse_scenario
+from cohabit.room.room import Room
 from cohabit.room.views import feed
+from cohabit.scenario import parse_scenario
 from cohabit.worlds.kingdoms.realms import News, Orders
 from cohabit.worlds.kingdoms.sight import seen_by
 from cohabit.worlds.kingdoms.tiles import BUILDING_ROW, GROUND_ROW, TOP_ROW

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohabit.agents.brains.statecraft import agent_input
-from cohabit.registry import BRAINS, make_agent
 from cohabit.model.action import ActionSpace
+from cohabit.registry import BRAINS, make_agent
 from cohabit.world import Eye, Seat
 from cohabit.worlds.statecraft.agent_input import assemble
 from cohabit.worlds.statecraft.intake import take_in

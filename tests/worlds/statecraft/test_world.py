@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from cohabit.errors import BadArgs
 from cohabit.registry import make_world
+from cohabit.room.opening import opening_state
 from cohabit.room.record import GENESIS, read_lines
 from cohabit.room.room import Room
-from cohabit.room.opening import opening_state
-from cohabit.scenario import AgentSpec, Scenario
 from cohabit.room.views import feed
+from cohabit.scenario import AgentSpec, Scenario
 from cohabit.testing.checker import check_world
 from cohabit.world import Eye, Seat
 from cohabit.worlds.statecraft.agent_input import history_context

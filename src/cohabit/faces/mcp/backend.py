@@ -16,7 +16,7 @@ from cohabit.errors import CohabitError, Unauthorized, UnknownRoom
 from cohabit.house.house import HOUSE_COMMANDS, House
 from cohabit.house.offers import Offer, offer_of, offers_for
 from cohabit.house.rooms import RoomHost
-from cohabit.house.store import Credential
+from cohabit.house.store.contract import Credential
 from cohabit.room.decide import by_grant
 
 Topics = frozenset[str]

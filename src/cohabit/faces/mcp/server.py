@@ -27,7 +27,7 @@ from cohabit.faces.mcp.protocol import LISTS, Protocol
 from cohabit.faces.mcp.replay import ReplayingSessions
 from cohabit.house.house import HOUSE_COMMANDS, House
 from cohabit.house.offers import offer_of
-from cohabit.house.store import Credential
+from cohabit.house.store.contract import Credential
 from cohabit.room import common
 from cohabit.room.commands import declared_in
 
