@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Annotated
 
 from cohabit.world import Outcome, Range, Seat, World, action
-from cohabit.worlds.arguments import KingdomId, X, Y
+from cohabit.worldbox.arguments import KingdomId, X, Y
 from cohabit.worlds.kingdoms.answers import Ordered
 from cohabit.worlds.kingdoms.casting import on_map
 from cohabit.worlds.kingdoms.powers import orders

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from cohabit.worlds.arguments import Rect
+from cohabit.worldbox.arguments import Rect
 from cohabit.worlds.kingdoms.answers import ActorLine, Actors, CityLine, KingdomLine, Listed, Tile, WorldState
 from cohabit.worlds.kingdoms.creatures import Job
 from cohabit.worlds.kingdoms.names import name_of

@@ -25,8 +25,8 @@ from cohabit.world import (
     action,
     query,
 )  # fmt: skip
-from cohabit.worlds.arguments import (
-    MOST_ACTORS,
+from cohabit.worldbox.arguments import (
+    MAX_ACTORS,
     Adult,
     BrushRadius,
     Count,
@@ -126,12 +126,7 @@ class Kingdoms(Court):
     """
 
     spec = WorldSpec(
-        name="kingdoms", title="Kingdoms", seats=(0, 16), pace="clock", fog=True, tick_ms=100, bridge=True,
-        tool_prefix="worldbox_",
-        prefixed=(
-            "health", "capabilities", "whoami", "session_info", "turn_advance", "objective_status", "pause", "resume",
-            "set_speed", "list_speeds", "save_world", "load_world", "send_message", "recv_messages",
-        ),
+        name="kingdoms", title="Kingdoms", seats=(0, 16), pace="clock", fog=True, tick_ms=100, extension="worldbox"
     )  # fmt: skip
 
     def __init__(
@@ -313,7 +308,7 @@ class Kingdoms(Court):
         offset: Offset = 0,
     ) -> Actors:
         """Creatures you may know of, page by page: with fog, your own people."""
-        page = min(max(limit, 1), MOST_ACTORS)
+        page = min(max(limit, 1), MAX_ACTORS)
         view = self.view(eye) if alive else View(self.sim, None, False)
         return read.actors(view, race, kingdom_id, in_rect, page, offset)
 

@@ -1,7 +1,7 @@
-"""WorldBox, the desktop game, as a world that is elsewhere: its bridge is asked, and this is what may be asked of it.
+"""WorldBox, the desktop game, as a remote world: what may be asked of its bridge, and what of an answer is shown.
 
-Fog and claims are ours: the bridge has one token and shows its holder everything. Here a question is narrowed before
-it is sent, and its answer once more when it comes back.
+Fog and claims are enforced here: the bridge has one token and shows its holder everything. A question is narrowed
+before it is sent, and its answer is filtered when it comes back.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,27 +10,23 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Struct
 
+from cohabit.room.remote import Ask, Plan, Polled, RemoteWorld, Sent
 from cohabit.world import (
-    Ask,
     Eye,
     Observation,
     Outcome,
-    Plan,
     Range,
-    RemoteWorld,
     ScopeViolation,
     Seat,
     SeatId,
-    Sent,
-    Sight,
     Standing,
     Told,
     WorldSpec,
     action,
     query,
 )  # fmt: skip
-from cohabit.worlds.arguments import (
-    MOST_ACTORS,
+from cohabit.worldbox.arguments import (
+    MAX_ACTORS,
     Adult,
     BrushRadius,
     Count,
@@ -55,18 +51,20 @@ from cohabit.worlds.arguments import (
     Zones,
 )  # fmt: skip
 
-NEAR = 12
-"""So many tiles from one of its own people a kingdom's player may let more of them appear."""
-SHOWN = (
+SPAWN_DISTANCE = 12
+"""A player spawns its people at most this many tiles from one of them."""
+SHOWN_FIELDS = (
     "entity_id", "power_id", "speed_id", "x", "y", "spawned", "accepted", "accepted_count", "painted", "paused",
     "saved", "scheduled",
 )  # fmt: skip
-"""What of an action's answer is told in words."""
+"""The fields of an action's answer that the feed shows."""
+PUBLIC_ACTIONS = ("pause", "resume", "set_speed", "generate_world", "load_world")
+"""Actions that everybody in the room is told about."""
 Answer = dict[str, Any]
 
 
 class Kingdom(Struct, frozen=True, omit_defaults=True):
-    """A kingdom as the bridge lists it. Old bridges leave some of it out."""
+    """A kingdom as the bridge lists it. Old bridges leave some fields out."""
 
     id: int
     name: str = ""
@@ -78,78 +76,73 @@ class Kingdom(Struct, frozen=True, omit_defaults=True):
     wild: bool = False
 
 
-class Land(Struct, frozen=True, omit_defaults=True):
-    """What tells one map from another."""
+class Map(Struct, frozen=True, omit_defaults=True):
+    """The size and the seed of a map; another map differs in one of them."""
 
     width: int = 0
     height: int = 0
     seed: int = 0
 
 
-class Seen(Struct, frozen=True, omit_defaults=True):
-    """The world as it was last seen."""
+class GameState(Struct, frozen=True, omit_defaults=True):
+    """The game as it was when last polled."""
 
     kingdoms: tuple[Kingdom, ...] = ()
-    land: Land = Land()
+    map: Map = Map()
     paused: bool = False
 
 
 class WorldBox(RemoteWorld):
-    """WorldBox. The god game on somebody's desktop, shared: many agents and people, each with rights of their own.
+    """WorldBox. The god game on a desktop, shared by several agents and people, each with its own permissions.
 
-    Time runs in the game, whether or not anybody here does something. Gods use every power anywhere. Whoever plays a
-    kingdom may `spawn` its own people near where some of them live, stop and start time, and deal with the others.
+    Time passes in the game whether or not anybody acts. Gods use every power anywhere. The player of a kingdom can
+    `spawn` people of its race near its own, pause and resume time, and negotiate with the other players.
 
-    Where the scenario hides things, a kingdom knows its own cities and people. The list of kingdoms and everybody's
-    numbers are public; they are looked at every few seconds.
+    Where the scenario hides things, a kingdom sees its own cities and people only. The list of kingdoms and their
+    numbers are public; they are polled every few seconds.
     """
 
     spec = WorldSpec(
-        name="worldbox", title="WorldBox", seats=0, pace="step", fog=True, quick=True, bridge=True,
-        tool_prefix="worldbox_",
-        prefixed=(
-            "health", "capabilities", "whoami", "session_info", "turn_advance", "objective_status", "send_message",
-            "recv_messages",
-        ),
+        name="worldbox", title="WorldBox", seats=0, pace="step", fog=True, quick=True, extension="worldbox"
     )  # fmt: skip
 
-    way = "start it with `cohabit worldbox --bridge URL`"
+    how_to_connect = "start it with `cohabit worldbox --bridge URL`"
 
     def reset(self, seed: int, seats: Sequence[Seat]) -> None:
-        self.now = Seen()
+        self.now = GameState()
         self.about: dict[str, str] = {}
         self.reachable = False
-        self.under_way: Sent | None = None
+        self.pending: Sent | None = None
 
-    # -- what the record tells --------------------------------------------------------------------
-    def look(self) -> Plan:
+    # -- polling and answers ------------------------------------------------------------------------
+    def poll(self) -> Plan:
         listed = yield Ask("list_kingdoms")
         state = yield Ask("get_world_state")
         kingdoms = msgspec.convert(_items(listed), tuple[Kingdom, ...])
-        land = msgspec.convert({k: v for k, v in state.items() if k in Land.__struct_fields__}, Land)
-        if not land.width:  # no map is loaded, or one is on its way
+        loaded = msgspec.convert({k: v for k, v in state.items() if k in Map.__struct_fields__}, Map)
+        if not loaded.width:  # no map is loaded, or it is still loading
             return None
-        tamed = tuple(sorted((k for k in kingdoms if not k.wild), key=lambda k: k.id))
-        found = Seen(tamed, land, bool(state.get("paused")))
+        civilised = tuple(sorted((k for k in kingdoms if not k.wild), key=lambda k: k.id))
+        found = GameState(civilised, loaded, bool(state.get("paused")))
         return None if found == self.now else msgspec.to_builtins(found)
 
-    def seen(self, what: Mapping[str, Any]) -> Sight:
-        before, self.now = self.now, msgspec.convert(what, Seen)
-        if before.land.width and before.land != self.now.land:
-            return Sight([Told("another world is there")], anew=True)
-        old, new = ({k.id: k for k in seen.kingdoms} for seen in (before, self.now))
-        told = [Told(f"{k.name} is there") for k in new.values() if k.id not in old]
-        told += [Told(f"{k.name} is no more") for k in old.values() if k.id not in new]
-        return Sight(told)
+    def polled(self, state: Mapping[str, Any]) -> Polled:
+        before, self.now = self.now, msgspec.convert(state, GameState)
+        if before.map.width and before.map != self.now.map:
+            return Polled([Told("the game has another world now")], replaced=True)
+        old, new = ({k.id: k for k in found.kingdoms} for found in (before, self.now))
+        told = [Told(f"a new kingdom: {k.name}") for k in new.values() if k.id not in old]
+        told += [Told(f"{k.name} has fallen") for k in old.values() if k.id not in new]
+        return Polled(told)
 
     def answered(self, sent: Sent, answer: Mapping[str, Any]) -> Outcome:
-        words = _words(sent.action, answer)
+        summary = _summary(sent.action, answer)
         if sent.action in ("pause", "resume"):
             self.now = msgspec.structs.replace(self.now, paused=bool(answer.get("paused")))
-        for_all = words if sent.action in ("pause", "resume", "set_speed", "generate_world", "load_world") else ""
-        return Outcome(words, public=for_all, data=dict(answer))
+        public = summary if sent.action in PUBLIC_ACTIONS else ""
+        return Outcome(summary, public=public, data=dict(answer))
 
-    # -- seats and seeing -------------------------------------------------------------------------
+    # -- seats and views --------------------------------------------------------------------------
     def seats_now(self) -> Sequence[Seat]:
         return [Seat(str(k.id), k.name) for k in self.now.kingdoms]
 
@@ -171,10 +164,10 @@ class WorldBox(RemoteWorld):
 
     def observe(self, eye: Eye) -> Observation:
         now = self.now
-        size = f"{now.land.width} by {now.land.height} tiles" if now.land.width else "not in sight"
-        lines = [f"The land: {size}{', time stands still' if now.paused else ''}."]
+        size = f"{now.map.width} by {now.map.height} tiles" if now.map.width else "not known yet"
+        lines = [f"The map: {size}{', paused' if now.paused else ''}."]
         if not self.reachable:
-            lines.append("The game does not answer now; this is how it was.")
+            lines.append("The game does not answer at the moment; this is its last known state.")
         lines += [
             f"{k.name} (id {k.id}, {k.race}): people {k.units_count}, cities {k.cities_count}"
             + (" - yours" if str(k.id) == eye.seat else "")
@@ -189,7 +182,7 @@ class WorldBox(RemoteWorld):
     def _of(self, seat: SeatId | None) -> Kingdom | None:
         return next((k for k in self.now.kingdoms if str(k.id) == seat), None)
 
-    # -- asking -----------------------------------------------------------------------------------
+    # -- queries ----------------------------------------------------------------------------------
     @query(category="discovery")
     def list_tiles(self, eye: Eye) -> Plan:
         """The kinds of ground."""
@@ -212,30 +205,30 @@ class WorldBox(RemoteWorld):
 
     @query()
     def get_world_state(self, eye: Eye) -> Plan:
-        """The world's size, its tick, and how many live in it. With fog only what the list of kingdoms tells too."""
+        """The size of the world, its tick and its counts. With fog, only what the list of kingdoms shows as well."""
         state = yield Ask("get_world_state")
         if eye.sees == "all":
             return state
         people, cities = (sum(getattr(k, n) for k in self.now.kingdoms) for n in ("units_count", "cities_count"))
         known = {k: state[k] for k in ("width", "height", "seed", "tick", "paused") if k in state}
-        crowns = len(self.now.kingdoms)
+        count = len(self.now.kingdoms)
         return {
-            **known, "population_alive": people, "population_lifetime": people, "kingdoms_alive": crowns,
-            "kingdoms_ever_created": crowns, "cities_alive": cities, "cities_ever_created": cities,
+            **known, "population_alive": people, "population_lifetime": people, "kingdoms_alive": count,
+            "kingdoms_ever_created": count, "cities_alive": cities, "cities_ever_created": cities,
         }  # fmt: skip
 
     @query()
     def get_tile(self, eye: Eye, x: X, y: Y) -> Plan:
-        """One tile: its ground, what covers it and who stands there. With fog only where your own people stand."""
+        """One tile: ground, cover and creatures. With fog, cover and creatures only where your own people stand."""
         tile = yield Ask("get_tile", {"x": x, "y": y})
-        if eye.sees == "all" or (yield from self._stand_near(eye.seat, x, y, 0)):
+        if eye.sees == "all" or (yield from self._has_people_near(eye.seat, x, y, 0)):
             return tile
         ground = {k: tile[k] for k in ("x", "y", "tile_id", "height") if k in tile}
         return {**ground, "actors": [], "actor_count": 0, "visible": False}
 
     @query(needs="read_own")
     def list_kingdoms(self, eye: Eye, include_wild: IncludeWild = False) -> Plan:
-        """Every kingdom that is alive. Never hidden; how many there are of the wild ones is."""
+        """Every living kingdom. Fog does not hide the list, only the numbers of wild ones."""
         found = yield Ask("list_kingdoms", {"include_wild": include_wild})
         if eye.sees == "all":
             return found
@@ -244,7 +237,7 @@ class WorldBox(RemoteWorld):
 
     @query(needs="read_own")
     def list_cities(self, eye: Eye, kingdom_id: KingdomId | None = None) -> Plan:
-        """The cities you may know of: with fog, your own."""
+        """The cities that you can see: with fog, your own."""
         if eye.sees == "all":
             return (yield Ask("list_cities", {} if kingdom_id is None else {"kingdom_id": kingdom_id}))
         own = self._of(eye.seat)
@@ -265,8 +258,8 @@ class WorldBox(RemoteWorld):
         limit: Limit = 500,
         offset: Offset = 0,
     ) -> Plan:
-        """Creatures you may know of, page by page: with fog, your own people."""
-        page = min(max(limit, 1), MOST_ACTORS)
+        """The creatures that you can see, page by page: with fog, your own people."""
+        page = min(max(limit, 1), MAX_ACTORS)
         asked: Answer = {"alive": alive, "limit": page, "offset": offset}
         if race is not None:
             asked["race"] = race
@@ -279,7 +272,7 @@ class WorldBox(RemoteWorld):
             return _page([], 0, page, offset, own.units_count if own is not None else 0)
         found = yield Ask("query_actors", {**asked, "kingdom_id": own.id})
         items = _of_kingdom(found, own.id)
-        # Where the bridge sent others along it did not count as it was asked to, so its count says too much.
+        # A bridge that sends creatures of others did not count as it was asked to, so its count tells too much.
         matched = found.get("matched") if len(items) == len(_items(found)) else None
         return _page(items, matched if isinstance(matched, int) else offset + len(items), page, offset, own.units_count)
 
@@ -291,25 +284,25 @@ class WorldBox(RemoteWorld):
         format: PictureFormat = "jpg",  # noqa: A002 - the wire's name
         quality: Quality = 80,
     ) -> Plan:
-        """A picture of what the game shows on its screen."""
+        """A picture of the game's screen."""
         return _ask("screenshot", max_dimension=max_dimension, format=format, quality=quality)
 
     @query()
     def get_ui_state(self, eye: Eye) -> Plan:
-        """Whether a window is open (the game stands still then), and whether a world is loading."""
+        """Whether a window is open (which pauses the game), and whether a world is loading."""
         return _ask("get_ui_state")
 
     @query(category="control", needs="advance_time")
     def dismiss_window(self, eye: Eye) -> Plan:
-        """Close the window that is open, so that the game goes on."""
+        """Close the window that is open, so that the game resumes."""
         return _ask("dismiss_window")
 
-    # -- acting -----------------------------------------------------------------------------------
+    # -- actions ----------------------------------------------------------------------------------
     def scope(self, by: Seat, action: str, args: Mapping[str, Any]) -> str | None:
         own = self._of(by.id)
         if action != "spawn" or own is None or args["entity_id"] == own.race:
             return None
-        return f"{own.name} can only call its own people ({own.race}); other creatures are for gods"
+        return f"{own.name} can only spawn its own people ({own.race}); other creatures are for gods"
 
     @action(needs="act_global", gives=dict, group="powers")
     def invoke_power(
@@ -324,7 +317,7 @@ class WorldBox(RemoteWorld):
         y2: DragEnd | None = None,
     ) -> Plan:
         """Use a power at a place."""
-        return _at_once()
+        return _nothing_to_ask()
 
     @action(gives=dict, group="powers")
     def spawn(
@@ -337,10 +330,10 @@ class WorldBox(RemoteWorld):
         adult: Adult = False,
         spawn_height: Annotated[float, Range(doc="from how high they fall")] = 6.0,
     ) -> Plan:
-        """Let creatures appear; for a kingdom's player, near people of its own."""
-        if by is not None and not (yield from self._stand_near(by.id, x, y, NEAR)):
+        """Spawn creatures; the player of a kingdom spawns its own people, near some of them."""
+        if by is not None and not (yield from self._has_people_near(by.id, x, y, SPAWN_DISTANCE)):
             raise ScopeViolation(
-                f"none of your people stand within {NEAR} tiles of {x},{y}; query_actors shows where they are"
+                f"none of your people are within {SPAWN_DISTANCE} tiles of {x},{y}; query_actors shows where they are"
             )
 
     @action(needs="act_global", gives=dict, group="powers")
@@ -353,30 +346,30 @@ class WorldBox(RemoteWorld):
         top_id: TopId = None,
         radius: DiscRadius = 0,
     ) -> Plan:
-        """Make tiles into others. Cells off the map are skipped."""
-        return _at_once()
+        """Change tiles. Cells off the map are skipped."""
+        return _nothing_to_ask()
 
     @action(category="control", needs="advance_time", gives=dict, group="time")
     def pause(self, by: Seat | None) -> Plan:
-        """Stop the game's time. It stands still until somebody calls resume."""
-        return _at_once()
+        """Pause the game until a member calls resume."""
+        return _nothing_to_ask()
 
     @action(category="control", needs="advance_time", gives=dict, group="time")
     def resume(self, by: Seat | None) -> Plan:
-        """Let the game's time go on."""
-        return _at_once()
+        """Resume the game."""
+        return _nothing_to_ask()
 
     @action(category="control", needs="advance_time", gives=dict, group="time")
     def set_speed(
         self, by: Seat | None, speed_id: Annotated[str, Range(doc="one of the ids of list_speeds, such as x5")]
     ) -> Plan:
         """Set how fast the game's time runs."""
-        return _at_once()
+        return _nothing_to_ask()
 
     @action(category="control", needs="control_world", gives=dict, group="world")
     def generate_world(self, by: Seat | None, zone_x: Zones | None = None, zone_y: Zones | None = None) -> Plan:
-        """Begin a new world in place of this one; give both sizes, or neither."""
-        return _at_once()
+        """Generate a new world in place of this one; give both sizes, or neither."""
+        return _nothing_to_ask()
 
     @action(category="control", needs="control_world", gives=dict, group="world")
     def save_world(
@@ -386,7 +379,7 @@ class WorldBox(RemoteWorld):
         compress: Annotated[bool, Range(doc="make it smaller")] = True,
     ) -> Plan:
         """Save the world, on the machine where the game runs."""
-        return _at_once()
+        return _nothing_to_ask()
 
     @action(category="control", needs="control_world", gives=dict, group="world")
     def load_world(
@@ -395,27 +388,27 @@ class WorldBox(RemoteWorld):
         path: Annotated[str | None, Range(doc="the name of a save on the machine where the game runs")] = None,
         bytes_b64: Annotated[str | None, Range(doc="or a whole save, in base64; it wins over path")] = None,
     ) -> Plan:
-        """Load a save in place of the world there is."""
-        return _at_once()
+        """Replace the world by a save."""
+        return _nothing_to_ask()
 
-    def _stand_near(self, seat: SeatId | None, x: int, y: int, reach: int) -> Plan:
-        """Are any of this kingdom's people within so many tiles? The bridge knows."""
+    def _has_people_near(self, seat: SeatId | None, x: int, y: int, distance: int) -> Plan:
+        """Ask whether any people of this kingdom are within this many tiles."""
         own = self._of(seat)
         if own is None:
             return False
-        side = 2 * reach + 1
-        rect = {"x": x - reach, "y": y - reach, "w": side, "h": side}
+        side = 2 * distance + 1
+        rect = {"x": x - distance, "y": y - distance, "w": side, "h": side}
         found = yield Ask("query_actors", {"kingdom_id": own.id, "in_rect": rect, "limit": 1})
         return bool(_of_kingdom(found, own.id))
 
 
 def _ask(name: str, **args: Any) -> Plan:
-    """One question, passed on as it is, and so is its answer."""
+    """One question; its answer is passed on unchanged."""
     return (yield Ask(name, args))
 
 
-def _at_once() -> Plan:
-    """Nothing has to be known before this action is sent."""
+def _nothing_to_ask() -> Plan:
+    """The plan of an action that needs no answer before it is sent."""
     yield from ()
 
 
@@ -429,13 +422,13 @@ def _of_kingdom(answer: Answer, kingdom: int) -> list[Answer]:
 
 
 def _page(items: list[Answer], matched: int, limit: int, offset: int, people: int) -> Answer:
-    """A page of creatures that counts only what may be seen."""
+    """A page of creatures whose counts tell nothing of those that are hidden."""
     return {
         "items": items, "matched": matched, "returned": len(items), "offset": offset, "limit": limit,
         "total_scanned": max(matched, people), "has_more": offset + len(items) < matched,
     }  # fmt: skip
 
 
-def _words(action: str, answer: Mapping[str, Any]) -> str:
-    """An answer in a few words, for the feed."""
-    return ", ".join([action.replace("_", " "), *(f"{k} {answer[k]}" for k in SHOWN if k in answer)])
+def _summary(action: str, answer: Mapping[str, Any]) -> str:
+    """An answer in one line, for the feed."""
+    return ", ".join([action.replace("_", " "), *(f"{k} {answer[k]}" for k in SHOWN_FIELDS if k in answer)])
