@@ -1,4 +1,4 @@
-"""What a turn is worked out on: the standing of the nations, and the ledgers of one turn under their known names."""
+"""The data of the engine: the state of a game between turns, and the ledgers of one turn under the seed's names."""
 
 from typing import Any
 
@@ -7,32 +7,34 @@ from msgspec import Struct
 Amounts = dict[str, int]
 """nation -> number"""
 Flows = dict[str, dict[str, int]]
-"""nation -> other nation -> number; nations with nothing to report have an empty dict"""
+"""nation -> other nation -> number; a nation without entries has an empty dict"""
 Texts = dict[str, str]
+Territories = dict[str, list[str]]
+"""nation -> its territories"""
 
 
-class Standing(Struct):
-    """What lasts from turn to turn. Money does not: what is left of it becomes welfare."""
+class GameState(Struct):
+    """What lasts from turn to turn. Money does not: money left at the end of a turn becomes welfare."""
 
     turn: int
     mils: Amounts
-    territories: dict[str, list[str]]  # each list sorted
+    territories: Territories  # each list sorted
     welfare: Amounts
     capitals: Texts = {}
-    graph: dict[str, list[str]] | None = None  # territory -> its neighbours, both ways, sorted; None: no map
-    history: Texts = {}  # each nation's own, compressed
+    graph: dict[str, list[str]] | None = None  # territory -> its neighbours, symmetric and sorted; None: no map
+    history: Texts = {}  # each nation's own compressed history
     summaries: dict[str, list[tuple[int, str]]] = {}
 
     @property
     def nations(self) -> list[str]:
-        """In name order, as everything is worked out."""
+        """The nations in name order, which is the order of every phase."""
         return sorted(self.mils)
 
 
 class Ledgers(Struct):
-    """One turn. A phase reads what earlier phases wrote and writes its own; none is written twice."""
+    """One turn. A phase reads the ledgers of earlier phases and writes its own. No ledger is written twice."""
 
-    # phase 0: intentions, for every nation
+    # phase 0: intentions of every nation
     d_mil_purchase_intent: Amounts = {}
     d_global_attacks: Flows = {}  # as ordered
     d_territory_cession: dict[str, dict[str, list[str]]] = {}
@@ -74,23 +76,23 @@ class Ledgers(Struct):
     d_mils_disbanded_total: Amounts = {}
 
 
-class Dropped(Struct, frozen=True):
-    """Something that a nation sent and that does not count. ``field`` is ``*`` where the whole answer was no object."""
+class DroppedInput(Struct, frozen=True):
+    """A part of an answer that was dropped or changed. ``field`` is ``*`` if it concerns the whole answer."""
 
     nation: str
     field: str
     reason: str
 
 
-class Turn(Struct):
-    """What came of a turn."""
+class TurnResult(Struct):
+    """The result of a turn."""
 
-    end: Standing
+    end: GameState
     ledgers: Ledgers
-    dropped: list[Dropped]
+    dropped: list[DroppedInput]
     cessions_done: list[tuple[str, str, str]]  # giver, receiver, territory
-    cessions_refused: list[tuple[str, str, str, str]]  # and why
+    cessions_refused: list[tuple[str, str, str, str]]  # giver, receiver, territory, reason
 
 
 Answers = dict[str, Any]
-"""nation -> what it handed in: an object, a JSON text, anything at all; who is missing handed in nothing"""
+"""nation -> its answer: an object, a JSON text or anything else; a missing nation orders nothing"""

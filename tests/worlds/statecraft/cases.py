@@ -1,33 +1,33 @@
-"""Small worlds for these tests: nations on a line, and random turns."""
+"""States, rules and answers for these tests: fixed ones, and random ones for Hypothesis."""
 
 from typing import Any
 
 from hypothesis import strategies as st
 
-from cohabit.worlds.statecraft import Rules, Standing
+from cohabit.worlds.statecraft import GameState, Rules
 
 NAMES = ["Ares", "Boreas", "Circe", "Demeter"]
 
 
-def standing(mils: dict[str, int] | None = None, land: int = 2, graph: bool = True, **more: Any) -> Standing:
-    """Nations by name on a line of territories, so many each: Ares has a0 and a1, Boreas b0 and b1 …; capitals a0, b0 …"""
+def make_state(mils: dict[str, int] | None = None, land: int = 2, graph: bool = True, **more: Any) -> GameState:
+    """Nations on a line of territories, ``land`` each: Ares owns a0 and a1, Boreas b0 and b1 …; capitals a0, b0 …"""
     mils = dict.fromkeys(NAMES, 5) if mils is None else mils
     territories = {name: [f"{name[0].lower()}{i}" for i in range(land)] for name in sorted(mils)}
-    line = [each for name in sorted(mils) for each in territories[name]]
-    beside = {each: [*line[max(i - 1, 0) : i], *line[i + 1 : i + 2]] for i, each in enumerate(line)}
-    return Standing(
+    line = [territory for name in sorted(mils) for territory in territories[name]]
+    neighbours = {each: [*line[max(i - 1, 0) : i], *line[i + 1 : i + 2]] for i, each in enumerate(line)}
+    return GameState(
         turn=3,
         mils=mils,
         territories=territories,
         welfare=dict.fromkeys(mils, 100),
         capitals={name: owned[0] for name, owned in territories.items() if owned},
-        graph=beside if graph else None,
+        graph=neighbours if graph else None,
         **more,
     )
 
 
 @st.composite
-def standings(draw: st.DrawFn) -> Standing:
+def states(draw: st.DrawFn) -> GameState:
     """Any number of nations, on any map or none."""
     names = draw(st.lists(st.sampled_from([*NAMES, "b", "Z", "ä"]), min_size=1, max_size=6, unique=True))
     land = [f"t{i:02}" for i in range(draw(st.integers(0, 14)))]
@@ -39,13 +39,13 @@ def standings(draw: st.DrawFn) -> Standing:
         if one != other and other not in graph[one]:
             graph[one].append(other)
             graph[other].append(one)
-    return Standing(
+    return GameState(
         turn=draw(st.integers(0, 40)),
         mils={name: draw(st.integers(0, 40)) for name in names},
         territories=territories,
         welfare={name: draw(st.integers(0, 500)) for name in names},
         capitals={name: owned[0] for name, owned in territories.items() if owned and draw(st.booleans())},
-        graph={each: sorted(near) for each, near in graph.items()} if draw(st.booleans()) else None,
+        graph={each: sorted(neighbours) for each, neighbours in graph.items()} if draw(st.booleans()) else None,
     )
 
 
@@ -64,10 +64,10 @@ def rules() -> st.SearchStrategy[Rules]:
 
 
 @st.composite
-def answers(draw: st.DrawFn, table: Standing) -> dict[str, dict[str, Any]]:
-    """Valid answers, not all of them, with unknown names and impossible wishes among them."""
-    names = [*table.nations, "nobody"]
-    land = [each for owned in table.territories.values() for each in owned] + ["nowhere"]
+def answers(draw: st.DrawFn, state: GameState) -> dict[str, dict[str, Any]]:
+    """Valid answers of some nations, which also contain unknown names and impossible orders."""
+    names = [*state.nations, "nobody"]
+    land = [each for owned in state.territories.values() for each in owned] + ["nowhere"]
     amounts = st.dictionaries(st.sampled_from(names), st.integers(0, 60), max_size=4)
     ratings = st.dictionaries(st.sampled_from(names), st.integers(1, 10), max_size=4)
     fields = {
@@ -86,10 +86,10 @@ def answers(draw: st.DrawFn, table: Standing) -> dict[str, dict[str, Any]]:
         "aggressor_report": ratings,
     }
     some = st.fixed_dictionaries({}, optional=fields)
-    return {name: draw(some) for name in table.nations if draw(st.booleans())}
+    return {name: draw(some) for name in state.nations if draw(st.booleans())}
 
 
 @st.composite
-def turns(draw: st.DrawFn) -> tuple[Standing, dict[str, dict[str, Any]], Rules]:
-    table = draw(standings())
-    return table, draw(answers(table)), draw(rules())
+def turns(draw: st.DrawFn) -> tuple[GameState, dict[str, dict[str, Any]], Rules]:
+    state = draw(states())
+    return state, draw(answers(state)), draw(rules())

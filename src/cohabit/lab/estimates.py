@@ -1,8 +1,8 @@
-"""Means with confidence intervals, worked out by hand: Student's t, so that nothing depends on a library's version.
+"""Means with confidence intervals by Student's t, computed here so that no result depends on a library's version.
 
-The rounds of a line-up are the sample, each counted once. The interval is mean ± t x s / sqrt(n), with s² the sum of
-squared deviations over n - 1 and t the 97.5 % point of Student's distribution with n - 1 degrees of freedom, from the
-table below (between its rows the row before is taken, which makes the interval a little wider, never narrower).
+The rounds of a line-up are the sample. The interval is mean ± t x s / sqrt(n), with s² the sum of squared deviations
+divided by n - 1, and t the 97.5 % quantile of Student's distribution with n - 1 degrees of freedom (table below).
+Between two rows of the table the earlier one is used, which makes the interval slightly wider.
 """
 
 from collections.abc import Sequence
@@ -19,24 +19,24 @@ T_975 = {
 
 
 class Estimate(NamedTuple):
-    """A mean of ``n`` rounds and how far it may be off; None where one round says nothing about that."""
+    """A mean of ``n`` rounds, and the half-width of its 95 % interval; None for a single round."""
 
     mean: Fraction
-    half: float | None
+    half_width: float | None
     n: int
 
     def __str__(self) -> str:
-        spread = "" if self.half is None else f" ± {self.half:.2f}"
+        spread = "" if self.half_width is None else f" ± {self.half_width:.2f}"
         return f"{float(self.mean):.2f}{spread}"
 
 
-def t_quantile(freedom: int) -> float:
-    """The 97.5 % point of Student's t."""
-    return float(T_975[max(row for row in T_975 if row <= freedom)])
+def t_quantile(degrees_of_freedom: int) -> float:
+    """The 97.5 % quantile of Student's t."""
+    return float(T_975[max(row for row in T_975 if row <= degrees_of_freedom)])
 
 
 def estimate(values: Sequence[int | Fraction]) -> Estimate | None:
-    """The mean and its 95 % interval; None where there is nothing to take it of."""
+    """The mean and its 95 % interval; None without values."""
     n = len(values)
     if n == 0:
         return None
@@ -48,14 +48,14 @@ def estimate(values: Sequence[int | Fraction]) -> Estimate | None:
 
 
 def correlation(pairs: Sequence[tuple[Fraction, Fraction]]) -> float | None:
-    """Pearson's r; None where one side does not vary, so that there is none."""
+    """Pearson's r; None if one of the two variables is constant."""
     if len(pairs) < 2:
         return None
     n = len(pairs)
     mean_x, mean_y = (sum((pair[i] for pair in pairs), Fraction(0)) / n for i in (0, 1))
-    both = sum(((x - mean_x) * (y - mean_y) for x, y in pairs), Fraction(0))
-    spread_x = sum(((x - mean_x) ** 2 for x, _ in pairs), Fraction(0))
-    spread_y = sum(((y - mean_y) ** 2 for _, y in pairs), Fraction(0))
-    if spread_x == 0 or spread_y == 0:
+    covariation = sum(((x - mean_x) * (y - mean_y) for x, y in pairs), Fraction(0))
+    variation_x = sum(((x - mean_x) ** 2 for x, _ in pairs), Fraction(0))
+    variation_y = sum(((y - mean_y) ** 2 for _, y in pairs), Fraction(0))
+    if variation_x == 0 or variation_y == 0:
         return None
-    return float(both) / sqrt(spread_x * spread_y)
+    return float(covariation) / sqrt(variation_x * variation_y)
