@@ -92,7 +92,7 @@ class House:
         settings = settings or Settings()
         load_extensions()
         chosen = settings
-        kept = store or await run_in_thread("the store", lambda: _open_store(chosen))
+        kept: Store = store if store is not None else await run_in_thread("the store", lambda: _open_store(chosen))
         try:
             known = await run_in_thread("the store", lambda: _known(kept))
             house = cls(kept, settings, clock or SystemClock(), known, dormant)

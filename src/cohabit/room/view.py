@@ -13,7 +13,6 @@ CHOICES_SHOWN = 40
 """How many legal actions the text lists."""
 MOVERS_SHOWN = 20
 """How many of the members whose turn it is are named."""
-_sorted_json = msgspec.json.Encoder(order="sorted").encode
 
 
 class View(Struct, frozen=True, omit_defaults=True):
@@ -40,7 +39,7 @@ def make_view(
     if total_reward is not None:
         text += f"\nYour total reward: {total_reward:g}"
     if choices:
-        seen = msgspec.structs.replace(seen, choices=[{"action": a.name, "params": a.parameters} for a in choices])
+        seen = msgspec.structs.replace(seen, choices=[a.choice for a in choices])
         text += "\nYou can: " + _choices_text(choices)
     return View(text, seen, movers[:MOVERS_SHOWN], over, state.paused, state.tick, total_reward)
 
@@ -56,6 +55,6 @@ def turn_text(movers: list[str], over: bool) -> str:
 
 
 def _choices_text(choices: Sequence[Action]) -> str:
-    shown = [f"{a.name} {_sorted_json(a.parameters).decode()}" for a in choices[:CHOICES_SHOWN]]
+    shown = [a.text for a in choices[:CHOICES_SHOWN]]
     more = f" … and {len(choices) - len(shown)} more" if len(choices) > len(shown) else ""
     return " | ".join(shown) + more
