@@ -12,7 +12,6 @@ import msgspec
 
 from cohabit.model.observation import Observation, one_line
 
-
 _sorted_json = msgspec.json.Encoder(order="sorted").encode
 
 

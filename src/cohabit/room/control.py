@@ -196,7 +196,7 @@ def reset(
     seed: Annotated[
         int | str | None,
         Meta(
-            description="another seed: a whole number below 2^64, or up to 32 hexadecimal digits as text; left out: the same"
+            description="another seed: a number below 2^64, or up to 32 hexadecimal digits as text; default: the same"
         ),
     ] = None,
 ) -> Begun:
