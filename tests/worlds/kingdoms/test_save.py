@@ -192,6 +192,8 @@ def test_any_value_in_the_header_is_refused_or_harmless(path: str, value: Any) -
     ("path", "value"),
     [
         ("seed", -1),
+        ("seed", "-1"),
+        ("seed", "f" * 33),
         ("zones", [1, 2]),
         ("zones", [2, 17]),
         ("zones", [2, 10**18]),

@@ -182,7 +182,11 @@ def world_scenario(source: str, players: Sequence[str]) -> Scenario:
 
 def _seed(text: str) -> int | str:
     """A number as it is written, or hexadecimal digits after 0x."""
-    return text[2:] if text.lower().startswith("0x") else int(text) if text.isdecimal() else text
+    if text.lower().startswith("0x"):
+        return text[2:]
+    if not text.isdecimal():
+        raise UsageError("--seed: a whole number, or hexadecimal digits after 0x")
+    return int(text)
 
 
 def _slug(name: str) -> str:

@@ -107,7 +107,7 @@ class Scheduled(Struct, omit_defaults=True):
 
 
 class WorldState(Struct):
-    """``seed`` is 0 for an eye that does not see everything."""
+    """``seed``: its lower 53 bits, which every client can read; 0 for an eye that does not see everything."""
 
     width: int
     height: int

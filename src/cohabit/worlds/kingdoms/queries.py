@@ -65,7 +65,7 @@ def world_state(view: View, paused: bool) -> WorldState:
     return WorldState(
         width=sim.land.width,
         height=sim.land.height,
-        seed=sim.seed if view.everything else 0,  # with the seed the whole world could be reproduced
+        seed=sim.seed & 2**53 - 1 if view.everything else 0,  # with the seed the whole world could be reproduced
         tick=sim.tick,
         paused=paused,
         population_alive=sim.creatures.n if view.everything else people,

@@ -2,7 +2,7 @@
 
 ::
 
-    "cohabit kingdoms" 2          magic bytes, and the version of the format
+    "cohabit kingdoms" 3          magic bytes, and the version of the format
     length of the header          four bytes; all numbers are little-endian
     header                        msgpack: everything that is not an array
     land layers, burning cells, creature columns
@@ -12,11 +12,11 @@ Nothing is compressed, so the size is checked against the header before any memo
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import fields
 from numpy.typing import NDArray
 
@@ -26,7 +26,7 @@ from cohabit.worlds.kingdoms.invariants import first_violation
 from cohabit.worlds.kingdoms.land import LAYERS, ZONE, Land
 from cohabit.worlds.kingdoms.sim import City, Kingdom, News, Sim, Storm, Tally, War
 
-MAGIC = b"cohabit kingdoms\x02"
+MAGIC = b"cohabit kingdoms\x03"
 _LENGTH = 4
 _ZONES = range(2, 17)
 _BURNING = np.dtype(np.int64).newbyteorder("<")
@@ -50,7 +50,7 @@ class State(Struct, forbid_unknown_fields=True):
 class Header(Struct, forbid_unknown_fields=True):
     """Everything that is not an array, and the lengths and types of the arrays."""
 
-    seed: int
+    seed: Annotated[str, Meta(pattern="^[0-9a-f]{1,32}$")]  # 128 bits do not fit an integer of the format
     zones: tuple[int, int]
     burning: int
     creatures: int
@@ -63,7 +63,7 @@ def dump(sim: Sim) -> bytes:
     """The world as bytes. Equal worlds give equal bytes."""
     land, creatures = sim.land, sim.creatures
     header = Header(
-        seed=sim.seed,
+        seed=f"{sim.seed:x}",
         zones=(land.width // ZONE, land.height // ZONE),
         burning=len(land.burning),
         creatures=creatures.n,
@@ -106,8 +106,8 @@ def _header(data: bytes) -> tuple[Header, int]:
         raise _refused("its columns are from another version")
     if not all(zones in _ZONES for zones in header.zones):
         raise _refused("a map must have 2 to 16 zones on a side")
-    if header.burning < 0 or header.creatures < 0 or header.seed < 0:
-        raise _refused("it has negative counts or a negative seed")
+    if header.burning < 0 or header.creatures < 0:
+        raise _refused("it has negative counts")
     return header, end
 
 
@@ -116,7 +116,7 @@ def _built(header: Header, arrays: Mapping[str, NDArray[Any]]) -> Sim:
     for name in LAYERS:
         getattr(land, name)[:] = arrays[f"land.{name}"]
     land.burning = arrays["burning"].astype(np.int64)
-    sim = Sim(header.seed, land)
+    sim = Sim(int(header.seed, 16), land)
     sim.creatures.add(header.creatures, {name: arrays[f"creatures.{name}"] for name in COLUMNS})
     sim.creatures.id[:] = arrays["creatures.id"]
     sim.creatures.next_id = header.next_id

@@ -97,7 +97,7 @@ class Pending(Struct):
 class MatchState(Struct):
     """The state of the match besides the simulation."""
 
-    seed: int
+    seed: str  # hexadecimal: 128 bits do not fit an integer of the snapshot
     claimed: int  # how many kingdoms are seats of the match
     paused: bool
     speed: str
@@ -138,7 +138,7 @@ class Kingdoms(OrderActions):
         self.kingdoms = kingdoms
 
     def reset(self, seed: int, seats: Sequence[Seat]) -> None:
-        self.state = MatchState(seed, len(seats), paused=False, speed="x1", generated=0, pending=None)
+        self.state = MatchState(f"{seed:x}", len(seats), paused=False, speed="x1", generated=0, pending=None)
         self._make(seed, self.zones_x, self.zones_y)
 
     def _make(self, seed: int, zones_x: int, zones_y: int) -> None:
@@ -188,7 +188,7 @@ class Kingdoms(OrderActions):
             self.sim = save.load(pending.data)
         else:
             self.state.generated += 1
-            seed = Stream(self.state.seed, f"world {self.state.generated}").bits64() >> 1
+            seed = Stream(int(self.state.seed, 16), f"world {self.state.generated}").bits64() >> 1
             self._make(seed, pending.zone_x, pending.zone_y)
         self._changed()
         return True
