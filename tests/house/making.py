@@ -9,8 +9,8 @@ from typing import Any
 
 from cohabit.errors import CohabitError, StorageFailed
 from cohabit.house.house import House
-from cohabit.house.remote import RemoteHost
 from cohabit.house.rooms import RoomHost
+from cohabit.house.running.remote import RemoteRunner
 from cohabit.house.settings import Settings
 from cohabit.house.store.contract import Store, Write
 from cohabit.house.store.memory import MemoryStore
@@ -120,11 +120,11 @@ def deeds(room: Room, do: str) -> list[Any]:
     return [line.entry for line in room.record.tail if line.entry.do == do]
 
 
-def remote_den(house: House) -> RemoteHost:
-    """The room ``den``, whose world is elsewhere."""
-    host = house.rooms["den"]
-    assert isinstance(host, RemoteHost)
-    return host
+def remote_of(house: House, room: str = "den") -> RemoteRunner:
+    """The runner of a room with a remote world."""
+    runner = house.rooms[room].remote
+    assert runner is not None
+    return runner
 
 
 def recorded(host: RoomHost, *dos: str) -> list[Any]:

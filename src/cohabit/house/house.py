@@ -346,6 +346,8 @@ class House:
         host.close("this room was deleted")
         self._reserved.add(room_id)
         try:
+            if host.remote is not None:
+                await host.remote.closed()
             if room_id in self.connectors:
                 await self.connectors.pop(room_id).close(delete=True)
             gone = [c for c in self.identities.all_credentials() if c.room == room_id]
@@ -374,8 +376,11 @@ class House:
         host = self.rooms[room_id]
         if host.remote is None:
             raise BadArgs(f"room {room_id} runs {host.room.state.world}, which is not a remote world")
+        previous = self.connectors.get(room_id)
         self.connectors[room_id] = connector
         await host.remote.connect(connector)
+        if previous is not None and previous is not connector:
+            await previous.close()
 
 
 def _open_store(settings: Settings) -> Store:
