@@ -1,6 +1,6 @@
-"""A WorldBox bridge as the game has it: one token, one request per connection, and bad days.
+"""A WorldBox bridge as the game has it: one token, one request per connection, and failures on demand.
 
-It speaks the wire and keeps a tiny world, so that the tests see what arrives, and can lose the answer.
+It speaks the wire and keeps a tiny world, so that the tests see what arrives and can lose an answer.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from typing import Any
 
 TOKEN = "theGamesOwnTokenThatNobodyElseMayEverSee00000042"
 NEWER = {"list_speeds", "get_ui_state", "dismiss_window"}
-"""What came with 0.4."""
+"""Commands that 0.4 added."""
 ACTIONS = {
     "invoke_power", "spawn", "paint_tile", "pause", "resume", "set_speed", "generate_world", "save_world", "load_world",
 }  # fmt: skip
@@ -36,12 +36,12 @@ class Refuses(Exception):
 
 
 class OldBridge:
-    """``moods`` says what happens to the next request of a command: hold, drop (done, but not answered), garbage,
-    or a refusal. ``asked`` are the requests that came in, ``done`` the actions that took place."""
+    """``planned`` says what happens to the next request of a command: hold, drop (done, but not answered), garbage,
+    or a refusal. ``asked`` are the requests that arrived, ``done`` the actions that took place."""
 
     def __init__(self, version: str = "0.7.0") -> None:
         self.version = version
-        self.moods: dict[str, list[Any]] = {}
+        self.planned: dict[str, list[Any]] = {}
         self.asked: list[tuple[str, dict[str, Any]]] = []
         self.done: list[tuple[str, dict[str, Any]]] = []
         self.arrivals: asyncio.Queue[str] = asyncio.Queue()
@@ -78,7 +78,7 @@ class OldBridge:
         self.url = f"http://127.0.0.1:{self._port}"
 
     async def stop(self) -> None:
-        """The game is gone: nobody listens, and who waited is cut off."""
+        """The game has ended: nothing listens, and open connections are closed."""
         assert self._server is not None
         self._server.close()
         tasks = list(self._tasks)
@@ -87,8 +87,8 @@ class OldBridge:
         await asyncio.gather(*tasks, return_exceptions=True)
         await self._server.wait_closed()
 
-    def mood(self, command: str, *moods: Any) -> None:
-        self.moods.setdefault(command, []).extend(moods)
+    def plan(self, command: str, *events: Any) -> None:
+        self.planned.setdefault(command, []).extend(events)
 
     def release(self) -> None:
         held, self.held = self.held, []
@@ -134,13 +134,13 @@ class OldBridge:
         )
         await writer.drain()
 
-    def _lets_in(self, headers: dict[str, str]) -> bool:
-        if self.version < "0.3":  # it knows only the older header
+    def _accepts(self, headers: dict[str, str]) -> bool:
+        if self.version < "0.3":  # only the older header is known
             return headers.get("x-wb-token") == self.token
         return headers.get("authorization") == f"Bearer {self.token}"
 
     async def _answer(self, method: str, path: str, headers: dict[str, str], body: bytes) -> tuple[int, Any] | None:
-        if not self._lets_in(headers):
+        if not self._accepts(headers):
             return 401, {"ok": False, "error": {"code": "UNAUTHORIZED", "message": f"not {headers['x-wb-token']}"}}
         if (method, path) == ("GET", "/capabilities"):
             return self._capabilities()
@@ -150,22 +150,22 @@ class OldBridge:
             name, args = asked["name"], asked["args"]
         self.asked.append((name, args))
         self.arrivals.put_nowait(name)
-        mood = self.moods[name].pop(0) if self.moods.get(name) else None
-        if mood == "hold":
-            event = asyncio.Event()
-            self.held.append(event)
-            await event.wait()
-        if mood == "garbage":
+        event = self.planned[name].pop(0) if self.planned.get(name) else None
+        if event == "hold":
+            released = asyncio.Event()
+            self.held.append(released)
+            await released.wait()
+        if event == "garbage":
             return 502, b"<html>Bad Gateway</html>"
-        if isinstance(mood, Refuses):
-            return 400, {"ok": False, "error": mood.error}
+        if isinstance(event, Refuses):
+            return 400, {"ok": False, "error": event.error}
         try:
             result = self._run(name, args)
         except Refuses as no:
             return 400, {"ok": False, "error": no.error}
         if name == "health" and self.version < "0.3":
             return 200, {"ok": True}
-        return None if mood == "drop" else (200, {"ok": True, "result": result, "tick": 7})
+        return None if event == "drop" else (200, {"ok": True, "result": result, "tick": 7})
 
     def _commands(self) -> list[str]:
         names = [name.removeprefix("_do_") for name in dir(self) if name.startswith("_do_")]

@@ -1,4 +1,4 @@
-"""A house with a door for WorldBox clients, on a port of its own in the loop of the test; its clock stands still."""
+"""A house that serves the wire of the WorldBox bridge in the loop of the test, on a fake clock."""
 
 import json
 import socket
@@ -10,7 +10,6 @@ from typing import Any
 import httpx2
 from msgspec import Struct
 
-from cohabit.faces.serve import bridge_beside
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.scenario import parse_scenario
@@ -30,7 +29,9 @@ from cohabit.world import (
     action,
     query,
 )  # fmt: skip
+from cohabit.worldbox.server import BridgeServer
 
+BOX = f"{__file__}:Box"
 AGENTS = [
     {"id": "zeus", "role": "god"},
     {"id": "athena", "role": "player", "kingdom_claim": "auto:0"},
@@ -52,9 +53,9 @@ class Painted(Struct):
 
 
 class Box(World):
-    """The least that a client of the bridge can talk to, and each way to go wrong."""
+    """A small world for clients of the bridge, with a command for each kind of failure."""
 
-    spec = WorldSpec(name="box", seats=(0, 2), seat_names=("1", "2"), pace="clock", quick=True, bridge=True)
+    spec = WorldSpec(name="box", seats=(0, 2), seat_names=("1", "2"), pace="clock", quick=True, extension="worldbox")
 
     def reset(self, seed: int, seats: Sequence[Seat]) -> None:
         self.cells = ["sand"] * 4
@@ -102,13 +103,13 @@ class Box(World):
 
     @query()
     def hang(self, eye: Eye) -> Cell:
-        """Never come back."""
+        """Never return."""
         while True:
             pass
 
 
 class Bridged:
-    """Where the bridge is, and the tokens of its agents."""
+    """The port of the bridge, and the tokens of its agents."""
 
     def __init__(self, house: House, clock: FakeClock, port: int, tokens: dict[str, str]) -> None:
         self.house, self.clock, self.port, self.tokens = house, clock, port, tokens
@@ -139,13 +140,12 @@ class Bridged:
 
 @asynccontextmanager
 async def bridged(folder: Path | None = None, settings: Any = None, **scenario: Any) -> AsyncIterator[Bridged]:
-    """A house with the room ``realm`` and a god, two players and an observer in it; with ``SMALL``, a real one."""
+    """A house with the room ``realm``, a god, two players and an observer in it; ``SMALL``: a room of Kingdoms."""
     clock = FakeClock()
     chosen = Settings(port=0, data=str(folder) if folder is not None else "", **(settings or {}))
-    text = json.dumps({"world": f"{__file__}:Box", "agents": AGENTS, **scenario})
+    text = json.dumps({"world": BOX, "agents": AGENTS, **scenario})
     async with House.open(chosen, clock=clock) as house:
         _, tokens = await house.create_room(parse_scenario(text), "realm", seed=3)
-        listener = socket.create_server(("127.0.0.1", 0))
-        port = listener.getsockname()[1]
-        async with bridge_beside(house, listener):
-            yield Bridged(house, clock, port, tokens)
+        server = BridgeServer(house, socket.create_server(("127.0.0.1", 0)))
+        async with server.serving():
+            yield Bridged(house, clock, server.port, tokens)

@@ -1,4 +1,4 @@
-"""WorldBox as a room holds it: its plans, driven by hand. No network is needed to see what fog lets through."""
+"""The WorldBox world without a network: its plans, with answers made up by the tests."""
 
 from typing import Any
 
@@ -7,24 +7,26 @@ from hypothesis import strategies as st
 
 from cohabit.errors import ScopeViolation
 from cohabit.room.commands import commands_of
-from cohabit.world import Ask, Eye, Plan, Seat, Sent
+from cohabit.room.extension import extension_named
+from cohabit.room.remote import Ask, Plan, Sent
+from cohabit.world import Eye, Seat
+from cohabit.worldbox.world import WorldBox
 from cohabit.worlds.kingdoms.world import Kingdoms
-from cohabit.worlds.worldbox import WorldBox
 
 OWN, ALL, NOBODY = Eye("4", "own"), Eye(None, "all"), Eye()
-LAND = {"width": 128, "height": 128, "seed": 5}
+MAP = {"width": 128, "height": 128, "seed": 5}
 
 
 def worldbox() -> WorldBox:
     world = WorldBox()
     world.reset(1, [])
     kingdoms = [{"id": 4, "name": "A", "race": "human", "units_count": 3, "cities_count": 1}, {"id": 9, "name": "B"}]
-    world.seen({"kingdoms": kingdoms, "land": LAND})
+    world.polled({"kingdoms": kingdoms, "map": MAP})
     return world
 
 
 def follow(plan: Plan, *answers: dict[str, Any]) -> tuple[Any, list[Ask]]:
-    """What a plan comes to with these answers (then with empty ones), and what it asked."""
+    """What a plan returns when it gets these answers (then empty ones), and what it asked."""
     asked: list[Ask] = []
     try:
         question = next(plan)
@@ -35,7 +37,7 @@ def follow(plan: Plan, *answers: dict[str, Any]) -> tuple[Any, list[Ask]]:
         return end.value, asked
 
 
-# -- fog, whatever the other side sends -----------------------------------------------------------
+# -- fog ------------------------------------------------------------------------------------------
 JUNK = st.recursive(
     st.none() | st.booleans() | st.integers(-5, 12) | st.text(max_size=3),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
@@ -64,9 +66,7 @@ def test_no_answer_of_the_game_shows_a_kingdom_more_than_its_own_people(answer: 
 
 @settings(deadline=None)
 @given(st.dictionaries(st.text(max_size=5) | st.just("actors"), JUNK), ANSWER)
-def test_a_tile_where_none_of_ones_own_stand_shows_nothing_but_ground(
-    tile: dict[str, Any], near: dict[str, Any]
-) -> None:
+def test_a_tile_without_people_of_the_player_shows_only_its_ground(tile: dict[str, Any], near: dict[str, Any]) -> None:
     near = {**near, "items": []}
     shown, _ = follow(worldbox().get_tile(OWN, 5, 5), tile, near)
     assert shown["actors"] == []
@@ -85,7 +85,7 @@ def test_the_state_of_the_world_counts_only_what_everybody_knows(state: dict[str
 
 
 # -- claims ---------------------------------------------------------------------------------------
-def test_people_are_called_near_their_own_and_a_god_is_not_asked() -> None:
+def test_a_player_spawns_only_near_its_own_people_and_a_god_anywhere() -> None:
     world, near = worldbox(), {"items": [{"kingdom_id": 4}], "matched": 1}
     answer, asked = follow(world.spawn(Seat("4"), "human", 50, 50), near)
     assert answer is None
@@ -100,22 +100,22 @@ def test_people_are_called_near_their_own_and_a_god_is_not_asked() -> None:
         raise AssertionError(nobody)
 
 
-# -- what the record tells ------------------------------------------------------------------------
-def test_a_look_says_nothing_where_nothing_changed_and_its_own_words_bring_the_same() -> None:
+# -- polling ------------------------------------------------------------------------------------
+def test_polling_reports_a_state_only_when_it_differs_from_the_last_one() -> None:
     world = worldbox()
     listed = {"items": [{"id": 12, "name": "C", "race": "elf"}, {"id": 2, "name": "wild", "wild": True}]}
-    found, asked = follow(world.look(), listed, {**LAND, "paused": True, "population_alive": 7})
+    found, asked = follow(world.poll(), listed, {**MAP, "paused": True, "population_alive": 7})
     assert [q.name for q in asked] == ["list_kingdoms", "get_world_state"]
-    told, anew = world.seen(found)
-    assert ([t.text for t in told], anew) == (["C is there", "A is no more", "B is no more"], False)
-    assert follow(world.look(), listed, {**LAND, "paused": True, "population_alive": 8})[0] is None
-    assert world.seen({**found, "land": {**LAND, "seed": 6}}).anew
+    told, replaced = world.polled(found)
+    assert ([t.text for t in told], replaced) == (["a new kingdom: C", "A has fallen", "B has fallen"], False)
+    assert follow(world.poll(), listed, {**MAP, "paused": True, "population_alive": 8})[0] is None
+    assert world.polled({**found, "map": {**MAP, "seed": 6}}).replaced
 
 
-def test_a_snapshot_holds_all_of_it() -> None:
+def test_a_snapshot_holds_the_whole_state() -> None:
     world, other = worldbox(), WorldBox()
-    world.under_way = Sent("ann", "pause", "4", "k", "digest")
-    world.answered(world.under_way, {"paused": True})
+    world.pending = Sent("ann", "pause", "4", "k", "digest")
+    world.answered(world.pending, {"paused": True})
     other.restore(world.snapshot())
     assert vars(other) == vars(world)
     assert other.observe(OWN).to_text() == world.observe(OWN).to_text()
@@ -123,8 +123,9 @@ def test_a_snapshot_holds_all_of_it() -> None:
 
 def test_its_commands_and_their_arguments_are_those_of_kingdoms() -> None:
     """A client must not be able to tell by the tools which of the two it plays."""
-    kingdoms = {c.name: c for c in commands_of(Kingdoms())}
-    ours = {c.name: c for c in commands_of(WorldBox())}
+    names = extension_named("worldbox").named
+    kingdoms = {c.name: c for c in names(commands_of(Kingdoms()))}
+    ours = {c.name: c for c in names(commands_of(WorldBox()))}
     both = [name for name in ours if name in kingdoms]
     assert len(both) == 15
     for name in both:
@@ -133,5 +134,5 @@ def test_its_commands_and_their_arguments_are_those_of_kingdoms() -> None:
         takes = list(ours[name].schema["properties"])
         assert takes == [arg for arg in kingdoms[name].schema["properties"] if arg in takes]
         assert ours[name].schema.get("required") == kingdoms[name].schema.get("required")
-        if name != "invoke_power":  # of the game's powers none knows whose land it falls on, so they are for gods
+        if name != "invoke_power":  # the game's powers do not know whose land they hit, so they are for gods
             assert ours[name].needs == kingdoms[name].needs
