@@ -13,7 +13,6 @@ from cohabit.workspace.clone.lock import Lock
 from cohabit.workspace.clone.signing import Signing
 from cohabit.workspace.clone.tree import Tree
 from cohabit.workspace.person.identity import Identity
-from cohabit.workspace.searching.finder import Finder
 
 Now = Callable[[], datetime]
 Who = Identity | Callable[[], Identity] | None
@@ -44,13 +43,12 @@ class Workspace:
         """The time, with its zone."""
         self._who = who
         self.own = root / ".git" / "cohabit"
-        """What this program keeps beside git's things: locks, indexes, decisions. Never shared."""
+        """What this program keeps beside git's things: locks and decisions. Never shared."""
         self.tree = Tree(root)
         self.lock = Lock(self.own / "lock", self._clear_up)
         self.git = Git(root, lock_fd=self.lock.fd)
         self.signing = Signing()
         """With which key commits are signed and by which file they are checked; the session sets it up."""
-        self.finder = Finder(self)
         self._trusted = trust.Trust(root)
         self._merges = False
 
@@ -87,5 +85,4 @@ class Workspace:
         recovery.clear_up(self, died)
 
     def close(self) -> None:
-        self.finder.close()
         self.lock.close()
