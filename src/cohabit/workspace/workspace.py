@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cohabit.errors import BadArgs
 from cohabit.workspace import driver
-from cohabit.workspace.clone import others, recovery, trust
+from cohabit.workspace.clone import plain_git, recovery, trust
 from cohabit.workspace.clone.git import Git
 from cohabit.workspace.clone.lock import Lock
 from cohabit.workspace.clone.signing import Signing
@@ -64,10 +64,10 @@ class Workspace:
         """Alone in this clone, and its configuration is known to start nothing."""
         while True:
             with self.lock.held():
-                if not self.lock.outermost or not others.merges(self.root):
+                if not self.lock.outermost or not plain_git.merge_is_running(self.root):
                     yield from self._trusted_and_ready()
                     return
-            others.wait_for_a_merge(self.root)  # without the lock, which our merge driver waits for
+            plain_git.wait_for_merge(self.root)  # without the lock, which our merge driver waits for
 
     def _trusted_and_ready(self) -> Iterator[None]:
         self._trusted.check(self.git)
@@ -80,9 +80,9 @@ class Workspace:
             self.lock.hurt |= self.git.killed
             self.git.killed = False
 
-    def _clear_up(self, died: float) -> None:
+    def _clear_up(self, began: float) -> None:
         self._trusted.check(self.git)
-        recovery.clear_up(self, died)
+        recovery.clear_up(self, began)
 
     def close(self) -> None:
         self.lock.close()

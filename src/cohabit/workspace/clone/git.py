@@ -21,7 +21,6 @@ from typing import Final
 
 from cohabit.errors import Busy, CohabitError, GitFailed, StorageFailed, Unreachable
 from cohabit.workspace.answers import clean
-from cohabit.workspace.clone import processes
 from cohabit.workspace.clone.hangup import HANGUP, Hangup
 from cohabit.workspace.limits import GIT_LOCK_SECONDS, LOCAL_SECONDS, NETWORK_SECONDS
 from cohabit.workspace.person.identity import Identity
@@ -62,8 +61,6 @@ FIXED: Final = {
     "credential.interactive": "false",
     "merge.cohabit.driver": "true",  # our merges by entry are made in this process; see integrate
 }
-OWNER: Final = "GIT_OF_COHABIT"
-"""Tells a command that uses the network which process started it, and watches its time. See others."""
 KEPT: Final = ("PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "TZ", "SYSTEMROOT")
 """What a local command keeps of the environment."""
 FULL: Final = ("no space left", "disk quota exceeded", "file too large")
@@ -160,7 +157,7 @@ class Git:
         config: Mapping[str, str] | None,
     ) -> Done:
         seconds = seconds or (NETWORK_SECONDS if network else LOCAL_SECONDS)
-        env = {**self._network, **_owned()} if network else self._local
+        env = self._network if network else self._local
         settings = [arg for key, value in (config or {}).items() for arg in ("-c", f"{key}={value}")]
         try:
             process = subprocess.Popen(
@@ -261,14 +258,16 @@ def _fixed(root: Path) -> dict[str, str]:
         "GIT_NO_REPLACE_OBJECTS": "1",
         "GIT_NO_LAZY_FETCH": "1",
         "GIT_FLUSH": "0",  # else git wakes us for every single commit of a log
-        # As `git -c` hands it on; with GIT_CONFIG_COUNT git takes a tenth of a millisecond longer, at every start.
-        "GIT_CONFIG_PARAMETERS": " ".join(f"'{key}'='{value}'" for key, value in FIXED.items()),
+        **_as_environment(FIXED),
     }
 
 
-def _owned() -> dict[str, str]:
-    me = processes.look("self")
-    return {} if me is None else {OWNER: me.mark}
+def _as_environment(config: Mapping[str, str]) -> dict[str, str]:
+    """Configuration as environment variables, which override every file."""
+    environ = {"GIT_CONFIG_COUNT": str(len(config))}
+    for i, (key, value) in enumerate(config.items()):
+        environ |= {f"GIT_CONFIG_KEY_{i}": key, f"GIT_CONFIG_VALUE_{i}": value}
+    return environ
 
 
 def _ended_by(hangup: Hangup | None, process: "subprocess.Popen[bytes]") -> AbstractContextManager[None]:
