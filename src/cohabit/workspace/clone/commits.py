@@ -72,7 +72,8 @@ def commit_index(ws: "Workspace", message: str) -> Committed | None:
     if not _anything_to_commit(ws):
         return None
     pointer = own_pointer(ws)
-    if pointer:  # so that the path is known to git; it stages nothing, and changes nothing if the path is tracked
+    if pointer and not ws.git.run("ls-files", "-z", "--", pointer).out:
+        # `commit --include` ignores a path that git does not know. An intent to add stages nothing by itself.
         ws.git.run("add", "--intent-to-add", "--force", "--", pointer)
     done = _commit(ws, message, pointer)
     if done.code != 0:
@@ -98,12 +99,13 @@ def own_pointer(ws: "Workspace") -> str | None:
 def _anything_to_commit(ws: "Workspace") -> bool:
     """Something is staged, or a person began a merge with plain git, which the next commit ends."""
     against = refs.head(ws) or EMPTY_TREE
-    staged = ws.git.run("diff-index", "--cached", "--quiet", against, "--", ok=(0, 1)).code == 1
+    options = ("--cached", "--ita-invisible-in-index", "--quiet")
+    staged = ws.git.run("diff-index", *options, against, "--", ok=(0, 1)).code == 1
     return staged or plain_git.unfinished(ws) == "merge"
 
 
 def _commit(ws: "Workspace", message: str, pointer: str | None) -> Done:
-    include = ["-i", "--", pointer] if pointer else []
+    include = ["--include", "--", pointer] if pointer else []
     options = ["--no-verify", "--cleanup=verbatim", "-F", "-", *ws.signing.option()]
     return _made(ws, "commit", *options, *include, message=message)
 

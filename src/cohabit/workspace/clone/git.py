@@ -25,7 +25,7 @@ from cohabit.workspace.clone.hangup import HANGUP, Hangup
 from cohabit.workspace.limits import GIT_LOCK_SECONDS, LOCAL_SECONDS, NETWORK_SECONDS
 from cohabit.workspace.person.identity import Identity
 
-FIXED: Final = {
+CONFIG: Final = {
     "core.hooksPath": os.devnull,
     "core.fsmonitor": "false",
     "core.attributesFile": os.devnull,
@@ -35,32 +35,36 @@ FIXED: Final = {
     "core.safecrlf": "false",
     "core.protectHFS": "true",
     "core.protectNTFS": "true",
-    "core.gitProxy": "",
     "core.fsync": "all",  # what was answered is on disk, also when the power goes
     "core.fsyncMethod": "batch",
-    "core.alternateRefsCommand": "true",
     "commit.gpgSign": "false",
     "tag.gpgSign": "false",
-    "push.gpgSign": "false",
     "log.showSignature": "false",
     "color.ui": "false",
     "gc.auto": "0",
     "maintenance.auto": "false",
     "submodule.recurse": "false",
-    "fetch.recurseSubmodules": "false",
-    "push.recurseSubmodules": "no",
-    "push.followTags": "false",
-    "fetch.writeCommitGraph": "false",
     "init.defaultBranch": "main",
     "protocol.allow": "never",
+    "merge.cohabit.driver": "true",  # this process merges by entry itself; see integrate
+}
+"""Overrides every configuration file, in every command."""
+NETWORK_CONFIG: Final = CONFIG | {
+    "core.gitProxy": "",
+    "core.alternateRefsCommand": "true",
+    "push.gpgSign": "false",
+    "push.recurseSubmodules": "no",
+    "push.followTags": "false",
+    "fetch.recurseSubmodules": "false",
+    "fetch.writeCommitGraph": "false",
     "protocol.file.allow": "always",
     "protocol.git.allow": "always",
     "protocol.http.allow": "always",
     "protocol.https.allow": "always",
     "protocol.ssh.allow": "always",
     "credential.interactive": "false",
-    "merge.cohabit.driver": "true",  # our merges by entry are made in this process; see integrate
 }
+"""The same for commands that use the network."""
 KEPT: Final = ("PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "TZ", "SYSTEMROOT")
 """What a local command keeps of the environment."""
 FULL: Final = ("no space left", "disk quota exceeded", "file too large")
@@ -110,9 +114,10 @@ class Git:
         """Whether a git was killed, so that it may have left its locks behind."""
         environ = os.environ if environ is None else environ
         fixed = _fixed(root)
-        self._local = {name: environ[name] for name in KEPT if name in environ} | fixed
+        self._local = {name: environ[name] for name in KEPT if name in environ} | fixed | _as_environment(CONFIG)
         self._local |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C.UTF-8"}
-        self._network = {name: value for name, value in environ.items() if not name.startswith("GIT_")} | fixed
+        self._network = {name: value for name, value in environ.items() if not name.startswith("GIT_")}
+        self._network |= fixed | _as_environment(NETWORK_CONFIG)
         for name in ("SSH_ASKPASS", "DISPLAY", "WAYLAND_DISPLAY"):
             self._network.pop(name, None)
         if "GIT_SSH_COMMAND" in environ:  # the person's own way to the remote, as credentials are
@@ -258,7 +263,6 @@ def _fixed(root: Path) -> dict[str, str]:
         "GIT_NO_REPLACE_OBJECTS": "1",
         "GIT_NO_LAZY_FETCH": "1",
         "GIT_FLUSH": "0",  # else git wakes us for every single commit of a log
-        **_as_environment(FIXED),
     }
 
 
