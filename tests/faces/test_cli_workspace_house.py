@@ -90,15 +90,15 @@ def options(**given: Any) -> argparse.Namespace:
     return argparse.Namespace(**{"members": None, "watchers": None, "remote": None, "room": None, **given})
 
 
-def test_each_member_gets_a_desk_and_there_are_some_more(tmp_path: Path) -> None:
+def test_each_member_gets_a_seat_and_there_are_some_more(tmp_path: Path) -> None:
     plan = plan_of(options(watchers=" eve "))
     assert plan.room == "workspace"
     assert [(a.id, a.role, a.claim) for a in plan.scenario.agents] == [
         ("you", "host", None), ("ann", "player", "auto:0"), ("bob", "player", "auto:1"),
         ("eve", "agent", None),
     ]  # fmt: skip
-    assert plan.scenario.config == {"desks": 8}
-    assert plan_of(options(members=",".join(f"a{i}" for i in range(20)))).scenario.config == {"desks": 22}
+    assert plan.scenario.config == {"writers": 8}
+    assert plan_of(options(members=",".join(f"a{i}" for i in range(20)))).scenario.config == {"writers": 22}
 
 
 def test_a_path_is_made_whole_and_an_address_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
