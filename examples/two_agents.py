@@ -7,7 +7,7 @@ import asyncio
 from pathlib import Path
 
 from cohabit import House, connect
-from cohabit.house.store import Row
+from cohabit.house.store.contract import Row
 from cohabit.registry import make_world
 from cohabit.room.record import GENESIS, read_lines
 from cohabit.room.room import Room

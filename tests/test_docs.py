@@ -8,7 +8,7 @@ import pytest
 import reference
 
 from cohabit.errors import every_error
-from cohabit.faces.openapi import every_command
+from cohabit.house.catalogue import every_command
 from cohabit.house.settings import settings_table
 from cohabit.scenario import AgentSpec, Scenario, presets
 from cohabit.workspace.tool import tools

@@ -187,7 +187,7 @@ def test_tokens_of_the_file_are_the_tokens_of_the_room(tmp_path: Path) -> None:
         with running("up", "agents.json", home=tmp_path) as house:
             assert secret in house.text
             done = cohabit("call", "whoami", "--url", house.url, "--token", secret, home=tmp_path)
-            assert json.loads(done.stdout)["agent_id"] == "ann"
+            assert json.loads(done.stdout)["handle"] == "ann"
             assert house.stop()[0] == 0
 
 

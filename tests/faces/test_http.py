@@ -11,9 +11,10 @@ from websockets.asyncio.client import connect as ws_connect
 from websockets.exceptions import InvalidStatus
 
 from cohabit.errors import CohabitError, by_code, every_error
-from cohabit.faces.openapi import every_command
 from cohabit.faces.python import connect
 from cohabit.faces.serve import serve
+from cohabit.house.catalogue import every_command
+from cohabit.house.door import Door
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.scenario import AgentSpec, Scenario
@@ -61,7 +62,7 @@ NOT_JSON = [b"{", b"n=1", b'{"n": 1,}', b'{"n": NaN}', b'{"n": "\xff"}', b"\xff\
 @pytest.mark.parametrize("body", NOT_JSON, ids=range(len(NOT_JSON)))
 async def test_a_body_that_is_not_json_is_bad_args(ann: httpx2.AsyncClient, body: bytes) -> None:
     error(await ann.post(f"{DEN}/hide", content=body), 400, "BAD_ARGS")
-    assert result(await ann.post(f"{DEN}/whoami"))["agent_id"] == "ann"
+    assert result(await ann.post(f"{DEN}/whoami"))["handle"] == "ann"
 
 
 @pytest.mark.parametrize("body", [b"[]", b"1", b"null", b'"n"', b"true"])
@@ -80,7 +81,7 @@ async def test_an_unknown_argument_is_told_with_the_one_that_was_meant(ann: http
 
 
 async def test_an_empty_body_is_no_arguments(ann: httpx2.AsyncClient) -> None:
-    assert result(await ann.post(f"{DEN}/whoami", content=b""))["agent_id"] == "ann"
+    assert result(await ann.post(f"{DEN}/whoami", content=b""))["handle"] == "ann"
 
 
 # -- routes -------------------------------------------------------------------------------------
@@ -126,7 +127,7 @@ async def test_what_changes_something_cannot_be_got(den: Served, ann: httpx2.Asy
     error(await ann.get("/api/rotate_token"), 400, "BAD_ARGS")
     assert (await ann.head("/api/rotate_token")).status_code == 400
     assert den.house.rooms["den"].room.record.seq == before
-    assert result(await ann.get(f"{DEN}/whoami"))["agent_id"] == "ann"
+    assert result(await ann.get(f"{DEN}/whoami"))["handle"] == "ann"
 
 
 async def test_a_call_with_an_idempotency_key_happens_once(den: Served, ann: httpx2.AsyncClient) -> None:
@@ -148,7 +149,7 @@ async def test_a_body_that_does_not_say_how_large_it_is_is_refused_when_it_is_to
             yield b" " * 1_000
 
     error(await ann.post(f"{DEN}/hide", content=chunks()), 413, "TOO_LARGE")
-    assert result(await ann.post(f"{DEN}/whoami"))["agent_id"] == "ann"
+    assert result(await ann.post(f"{DEN}/whoami"))["handle"] == "ann"
 
 
 # -- who is it ----------------------------------------------------------------------------------
@@ -170,7 +171,7 @@ async def test_without_a_token_that_is_good_now_nobody_comes_in(den: Served) -> 
     guest = await den.act("hostess", "invite", {"id": "cy", "expires_in_s": 60})
     bearer = {"authorization": f"Bearer {guest.token}"}
     async with den.http() as client:
-        assert result(await client.post(f"{DEN}/whoami", headers=bearer))["agent_id"] == "cy"
+        error(await client.post(f"{DEN}/whoami", headers=bearer), 404, "UNKNOWN_ROOM")
     await den.clock.advance(60_000)
     assert "expired" in await refused_token(den, bearer)
     await den.act("hostess", "revoke_token", {"member": "bob"})
@@ -180,7 +181,7 @@ async def test_without_a_token_that_is_good_now_nobody_comes_in(den: Served) -> 
 async def test_the_bridges_header_is_taken_and_does_not_rescue_a_wrong_bearer(den: Served) -> None:
     good = {"x-wb-token": den.tokens["ann"]}
     async with den.http() as client:
-        assert result(await client.post(f"{DEN}/whoami", headers=good))["agent_id"] == "ann"
+        assert result(await client.post(f"{DEN}/whoami", headers=good))["handle"] == "ann"
     await refused_token(den, {**good, "authorization": "Bearer " + "x" * 48})
     await refused_token(den, {**good, "authorization": "Bearer"})
 
@@ -191,11 +192,7 @@ async def test_every_error_arrives_as_itself(den: Served, monkeypatch: pytest.Mo
     def refuse(*args: Any, **how: Any) -> Any:
         raise cls("no, because", did_you_mean=["this"], needs=["that"])
 
-    async def refuse_later(*args: Any, **how: Any) -> Any:
-        refuse()
-
-    monkeypatch.setattr(House, "begin", refuse)
-    monkeypatch.setattr(House, "call", refuse_later)
+    monkeypatch.setattr(Door, "begin", refuse)
     async with den.http("ann") as client:
         answer = await client.post(f"{DEN}/whoami")
         told = error(answer, cls.status, cls.code)
@@ -214,10 +211,10 @@ async def test_every_error_arrives_as_itself(den: Served, monkeypatch: pytest.Mo
 async def test_a_bug_of_ours_is_internal_and_says_nothing_of_the_inside(
     den: Served, ann: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def broken(*args: Any, **how: Any) -> Any:
+    def broken(*args: Any, **how: Any) -> Any:
         raise ZeroDivisionError("the inside")
 
-    monkeypatch.setattr(House, "call", broken)
+    monkeypatch.setattr(Door, "begin", broken)
     assert "inside" not in error(await ann.post(f"{DEN}/whoami"), 500, "INTERNAL")["message"]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from cohabit.errors import Busy, CohabitError, StorageFailed
-from cohabit.house.sqlite import SQLiteStore
+from cohabit.house.store.sqlite import SQLiteStore
 from cohabit.testing.clock import FakeClock
 
 from .making import HeldStore, back_again, deeds, make_room, open_house, stored_room

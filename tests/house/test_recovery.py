@@ -11,7 +11,7 @@ import pytest
 from cohabit.errors import BadArgs, CohabitError, Quarantined, RecordCorrupt, Unauthorized, UnknownRoom
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
-from cohabit.house.sqlite import SQLiteStore
+from cohabit.house.store.sqlite import SQLiteStore
 from cohabit.testing.clock import START, FakeClock
 
 from .making import ANN, HOST, Client, back_again, deeds, make_room, open_house, player, stored_room

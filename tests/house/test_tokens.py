@@ -9,7 +9,7 @@ import pytest
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, PermissionDenied, Unauthorized, UnknownRoom
 from cohabit.house.identities import Identities, make_token
-from cohabit.house.sqlite import SQLiteStore
+from cohabit.house.store.sqlite import SQLiteStore
 from cohabit.testing.clock import FakeClock
 
 from .making import Client, back_again, make_room, open_house, player

@@ -3,11 +3,10 @@ import zlib
 
 import pytest
 
-from cohabit.registry import make_agent
 from cohabit.errors import CohabitError
-from cohabit.registry import make_world
-from cohabit.room.room import Room
+from cohabit.registry import make_agent, make_world
 from cohabit.room.opening import opening_state
+from cohabit.room.room import Room
 from cohabit.scenario import AgentSpec, Scenario
 from cohabit.world import Eye, GameRejected, OutOfBounds, Seat, UnknownAsset
 from cohabit.worlds.island import LAND, SEA

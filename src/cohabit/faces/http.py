@@ -1,10 +1,10 @@
-"""The HTTP face: every command is a route.
+"""The HTTP interface: every command is a route.
 
     POST /api/rooms/{room}/{command}   arguments as a JSON object; Idempotency-Key is honoured
     GET  /api/rooms/{room}/{command}   for commands that change nothing; arguments in the query string
-    POST /api/{command}, GET /api/{command}   commands of the house, and for credentials bound to a room
+    POST /api/{command}, GET /api/{command}   commands of the house, and of the room that a credential is bound to
 
-Answers are ``{"ok": true, "result": …}`` or ``{"ok": false, "error": {code, message, …}}``.
+Replies are ``{"ok": true, "result": …}`` or ``{"ok": false, "error": {code, message, …}}``.
 """
 
 import logging
@@ -21,15 +21,15 @@ from cohabit.errors import BadArgs, CohabitError, Internal, UnknownCommand
 from cohabit.faces.guard import bearer, error_body
 from cohabit.faces.metrics import metrics_text
 from cohabit.faces.openapi import openapi
-from cohabit.house.house import HOUSE_COMMANDS, House
-from cohabit.room.commands import Command
+from cohabit.house.house import House
+from cohabit.model.identity import Credential
 
 log = logging.getLogger("cohabit")
 Handler = Callable[[Request], Awaitable[Response]]
 
 
 def http_routes(house: House) -> list[Route]:
-    """Everything this face serves."""
+    """All routes of this interface."""
 
     async def call(request: Request) -> Response:
         credential = house.identify(bearer(request.headers))
@@ -68,7 +68,7 @@ def http_routes(house: House) -> list[Route]:
 
 
 def _answering(handler: Handler) -> Handler:
-    """Turn whatever goes wrong into the one shape of an error."""
+    """Turn every error into the one shape that errors have."""
 
     async def answer(request: Request) -> Response:
         try:
@@ -76,8 +76,8 @@ def _answering(handler: Handler) -> Handler:
         except CohabitError as refusal:
             return _error(refusal)
         except Exception as bug:
-            log.exception("a bug of ours at %s", request.url.path)
-            return _error(Internal(f"a bug of ours ({type(bug).__name__}); it was logged"))
+            log.exception("an internal error at %s", request.url.path)
+            return _error(Internal(f"an internal error ({type(bug).__name__}); it was logged"))
 
     return answer
 
@@ -103,15 +103,9 @@ def _body_args(body: bytes) -> Any:
     return args
 
 
-def _query_args(house: House, credential: Any, room: str | None, name: str, request: Request) -> dict[str, Any]:
-    """Query parameters are text; the command's own types say what they mean."""
-    command: Command | None = HOUSE_COMMANDS.get(name)
-    if command is None:
-        command = house.room_for(credential, room).room.commands.named(name)
+def _query_args(house: House, credential: Credential, room: str | None, name: str, request: Request) -> dict[str, Any]:
+    """Query parameters are text; the types of the command say what they mean."""
+    command = house.door.resolve(credential, room, name).command
     if command.records:
         raise BadArgs(f"{name} changes something: use POST")
-    try:
-        typed = msgspec.convert(dict(request.query_params), command.args_type, strict=False)
-    except msgspec.ValidationError as wrong:
-        raise BadArgs(f"{name}: {wrong}") from None
-    return {n: getattr(typed, n) for n in typed.__struct_fields__}
+    return command.check_text(dict(request.query_params))

@@ -1,15 +1,12 @@
 """The OpenAPI 3.1 document, derived from the commands."""
 
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
 from cohabit import __version__
 from cohabit.errors import every_error
-from cohabit.house.house import HOUSE_COMMANDS
-from cohabit.registry import BUILT_IN, make_world
-from cohabit.room import common, control, hosting, worldbox
-from cohabit.room.commands import Command, commands_of, declared_in
+from cohabit.house.catalogue import every_command
+from cohabit.room.commands import Command
 
 
 @lru_cache(maxsize=4)
@@ -19,7 +16,7 @@ def openapi(url: str) -> dict[str, Any]:
     defs: dict[str, Any] = {}
     for tag, command in every_command():
         path = f"/api/rooms/{{room}}/{command.name}"
-        if command.where == "house" and not command.needs:
+        if command.about != "room":
             path = f"/api/{command.name}"
         found = paths.setdefault(path, {})
         if "post" in found:  # two worlds have an action of this name
@@ -41,18 +38,6 @@ def openapi(url: str) -> dict[str, Any]:
             "schemas": {"Error": _error_schema(), **defs},
         },
     }
-
-
-def every_command() -> Iterator[tuple[str, Command]]:
-    """All commands there are, with the heading they stand under: the house, rooms, or a world's name."""
-    for command in HOUSE_COMMANDS:
-        yield "house", command
-    for module in (common, control, hosting, worldbox):
-        for command in declared_in(module):
-            yield "room", command
-    for name in BUILT_IN:
-        for command in commands_of(make_world(name, {})):
-            yield name, command
 
 
 def _operation(tag: str, command: Command, defs: dict[str, Any], in_room: bool) -> dict[str, Any]:

@@ -1,9 +1,9 @@
-"""The WebSocket face: calls, and pushes of what happens.
+"""The WebSocket interface: calls, and pushes of what happens.
 
 A client sends ``{"id", "command", "args", "room"?, "key"?}`` and gets ``{"id", "ok", "result" | "error"}``.
-After ``subscribe`` it is also sent ``{"push": "events", …}``, lossless and in order from its cursor, and
-``{"push": "view", …}``, always the latest. Who reads too slowly skips old views; who falls too far behind
-with events is cut off and resumes from its cursor.
+After ``subscribe`` it also gets ``{"push": "events", …}``, lossless and in order from its cursor, and
+``{"push": "view", …}``, always the latest. A slow reader skips old views; one that falls too far behind
+with events is disconnected and resumes from its cursor.
 """
 
 import asyncio
@@ -20,21 +20,19 @@ from starlette.types import Receive, Scope, Send
 from cohabit.errors import BadArgs, Busy, CohabitError, Internal, TooLarge, Unauthorized
 from cohabit.faces.direct import EXTENSION, DirectProtocol
 from cohabit.faces.guard import bearer
-from cohabit.house.commands import backlog
-from cohabit.house.context import HouseContext
-from cohabit.house.house import HOUSE_COMMANDS, House
-from cohabit.house.store import Credential
-from cohabit.room import common
-from cohabit.room.commands import declared_in
-from cohabit.room.views import unseal
+from cohabit.house.calls import Call
+from cohabit.house.house import House
+from cohabit.house.subscriptions import Subscription
+from cohabit.model.identity import Credential
 
 log = logging.getLogger("cohabit")
-TASKS_AT_ONCE = 32
+MAX_PENDING_CALLS = 256
+"""Calls of one connection that wait for their reply."""
 AUTH_MS = 10_000
 CLOSE = {"UNAUTHORIZED": 4401, "BUSY": 4408, "DISABLED": 1012, "QUARANTINED": 1011, "TOO_LARGE": 1009}
 
 
-class Asked(Struct):
+class Request(Struct):
     """One frame from a client."""
 
     command: str = ""
@@ -45,15 +43,13 @@ class Asked(Struct):
     auth: str | None = None
 
 
-_decode = msgspec.json.Decoder(Asked).decode
-_encoder = msgspec.json.Encoder()
+class SubscribeArgs(Struct, forbid_unknown_fields=True):
+    cursor: str | None = None
+    views: bool = True
 
 
-_TO_BE_AWAITED = frozenset(
-    {"subscribe", "unsubscribe", *(c.name for c in HOUSE_COMMANDS), *(c.name for c in declared_in(common) if c.waits)}
-)
-"""Commands of this face and of the house, and those that may wait."""
-_WAITING_UNASKED = frozenset(c.name for c in declared_in(common) if c.waits and c.check({}).get("wait_ms"))
+_decode = msgspec.json.Decoder(Request).decode
+_encode = msgspec.json.Encoder().encode
 
 
 class WsFace:
@@ -61,7 +57,7 @@ class WsFace:
 
     def __init__(self, house: House) -> None:
         self.house = house
-        self._held: dict[tuple[str, str | None], int] = {}
+        self._open: dict[bytes, int] = {}  # connections, by credential
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["path"] != "/ws":
@@ -74,43 +70,46 @@ class WsFace:
         await send({"type": "websocket.accept", "subprotocol": "cohabit" if "cohabit" in offered else None})
         try:
             credential = await connection.identify(scope, offered)
-            key = (credential.who, credential.room)
-            if self._held.get(key, 0) >= self.house.settings.connections_per_member:
-                raise Busy(f"{credential.who} holds {self._held[key]} connections already; close one first")
-            self._held[key] = self._held.get(key, 0) + 1
-            try:
-                await connection.run(credential)
-            finally:
-                self._held[key] -= 1
-                if not self._held[key]:
-                    del self._held[key]
+            await self._run(connection, credential)
         except CohabitError as refusal:
             await connection.close(refusal)
         except Gone:
             pass
-        except Exception:
-            log.exception("a WebSocket broke")
-            await connection.close(Internal("a bug of ours; it was logged"))
+        except Exception as bug:
+            await connection.close(self.house.bug(bug, "a WebSocket"))
+
+    async def _run(self, connection: "Connection", credential: Credential) -> None:
+        key, limit = credential.hash, self.house.settings.connections_per_member
+        if self._open.get(key, 0) >= limit:
+            raise Busy(f"this token has {limit} connections already; close one first")
+        self._open[key] = self._open.get(key, 0) + 1
+        try:
+            await connection.run(credential)
+        finally:
+            self._open[key] -= 1
+            if not self._open[key]:
+                del self._open[key]
 
 
 class Gone(Exception):
-    """The client went away."""
+    """The client has disconnected."""
 
 
 class Connection:
-    """One WebSocket: reads calls, answers them, and writes out what is pushed."""
+    """One WebSocket: reads calls, replies to them, and sends what its subscriptions bring."""
 
     def __init__(self, house: House, receive: Receive, send: Send, direct: DirectProtocol | None = None) -> None:
         self.house = house
         self._receive = receive
         self._send = send
         self._direct = direct
-        self._sinks: dict[str, RoomSink] = {}
+        self._subscriptions: dict[str, tuple[Subscription, asyncio.Task[None]]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._events: deque[bytes] = deque()
-        self._views: dict[str, bytes] = {}
-        self._stuck: Started | None = None
-        self._behind = False  # the client does not read as fast as we write
+        self._pending = 0  # calls without a reply
+        self._replies: deque[bytes] = deque()  # for a client that does not read as fast as we write
+        self._unfinished: Unfinished | None = None
+        self._behind = False
+        self._caught_up = asyncio.Event()
         self._wake = asyncio.Event()
         self.ending: CohabitError | None = None
 
@@ -125,50 +124,46 @@ class Connection:
         clock = self.house.clock
         late = clock.call_at(clock.now() + AUTH_MS, lambda: _cancel(waiting))
         try:
-            asked = await waiting
+            request = await waiting
         except asyncio.CancelledError:
             raise Unauthorized('no credential came; the first frame must be {"auth": TOKEN}') from None
         finally:
             late.cancel()
-        credential = self.house.identify(asked.auth)
-        await self._text(_encoder.encode({"id": asked.id, "ok": True, "result": {"who": credential.who}}))
+        credential = self.house.identify(request.auth)
+        await self._text(_encode({"id": request.id, "ok": True, "result": {"authenticated": True}}))
         return credential
 
-    # -- the loop ---------------------------------------------------------------------------------
+    # -- calls ------------------------------------------------------------------------------------
     async def run(self, credential: Credential) -> None:
         self.credential = credential
-        writer = asyncio.get_running_loop().create_task(_unless_gone(self._catch_up()))
+        writer = self._start(self._write_replies())
+        stop = self.house.until_invalid(credential, self._credential_invalid)
         if self._direct is not None:
             self._direct.take = self._take
         try:
             while True:
                 try:
-                    asked = await self._read()
+                    request = await self._read()
                 except BadArgs as wrong:
-                    await self._answer(None, wrong)
+                    self._reply(None, wrong, None)
                     continue
-                if asked.command in _TO_BE_AWAITED or self._behind:
-                    if (asked.args or {}).get("wait_ms", asked.command in _WAITING_UNASKED):
-                        self._later(self._serve(asked), asked)
-                    else:
-                        await self._serve(asked)
-                else:
-                    self._begin(asked)
+                self._serve(request)
+                if self._behind:  # a client that does not read is not read from either
+                    await self._caught_up.wait()
                 if self.ending is not None:
                     raise self.ending
         except Gone:
             pass
         finally:
+            stop()
             if self._direct is not None:
                 self._direct.take = None
-            for room, sink in self._sinks.items():
-                host = self.house.rooms.get(room)
-                if host is not None:
-                    host.unsubscribe(sink)
+            for subscription, _ in self._subscriptions.values():
+                subscription.close()
             for task in (writer, *self._tasks):
                 task.cancel()
 
-    async def _read(self) -> Asked:
+    async def _read(self) -> Request:
         message = await self._receive()
         if message["type"] == "websocket.disconnect":
             raise Gone
@@ -177,192 +172,173 @@ class Connection:
             raise TooLarge(f"a frame may have {self.house.settings.frame_limit} bytes")
         try:
             return _decode(raw)
-        except (ValueError, RecursionError) as wrong:  # msgspec's own, bytes that are no UTF-8, too deep
+        except (ValueError, RecursionError) as wrong:  # msgspec's own, bytes that are not UTF-8, too deep
             raise BadArgs(f'{wrong}; send {{"id": 1, "command": name, "args": {{…}}}}') from None
 
     def _take(self, raw: bytes) -> bool:
-        """A message as it arrives. What has to be awaited, or cannot be read, is left to the loop above."""
+        """A message as it arrives. One that cannot be read is left to the loop in ``run``."""
         if self._behind:
             return False
         try:
-            asked = _decode(raw.decode())
+            request = _decode(raw.decode())
         except (ValueError, RecursionError):
             return False
-        if asked.command in _TO_BE_AWAITED:
-            return False
         try:
-            self._begin(asked)
-        except Exception:
-            log.exception("a WebSocket broke")
-            self.end(Internal("a bug of ours; it was logged"))
+            self._serve(request)
+        except Exception as bug:
+            self.end(self.house.bug(bug, "a WebSocket"))
         return True
 
-    def _begin(self, asked: Asked) -> None:
-        """The quick way for calls of a room: no task waits, the answer is written when it may leave."""
+    def _serve(self, request: Request) -> None:
+        """Start what a frame asks for. The reply is written when it may be sent; nothing waits here."""
+        if request.command == "subscribe":
+            self._start(self._subscribe(request))
+            return
+        if request.command == "unsubscribe":
+            self._unsubscribe(request)
+            return
+        if self._pending >= MAX_PENDING_CALLS:
+            self._reply(request.id, Busy(f"{MAX_PENDING_CALLS} calls of this connection are waiting already"), None)
+            return
         try:
-            call = self.house.begin(self.credential, asked.room, asked.command, asked.args, asked.key)
+            call = self.house.door.begin(self.credential, request.room, request.command, request.args, request.key)
         except CohabitError as refusal:
-            self.house.refused(refusal)
-            self._reply(asked.id, refusal, None)
+            self._reply(request.id, refusal, None)
             return
         if call.done:
-            self._reply(asked.id, call.error, call.result)
+            self._reply(request.id, call.error, call.result)
         else:
-            call.then = lambda call: self._reply(asked.id, call.error, call.result)
+            self._pending += 1
+            call.then = lambda call: self._settled(request.id, call)
+
+    def _settled(self, number: int | str | None, call: Call) -> None:
+        self._pending -= 1
+        self._reply(number, call.error, call.result)
 
     def _reply(self, number: int | str | None, error: BaseException | None, result: Any) -> None:
-        if isinstance(error, CohabitError):
-            frame = _encoder.encode({"id": number, "ok": False, "error": error.as_wire()})
+        if error is None:
+            frame = _encode({"id": number, "ok": True, "result": result})
         else:
-            frame = _encoder.encode({"id": number, "ok": True, "result": result})
-        if not self._behind:
-            self._write(frame)
-        else:
-            self._out(frame)
-
-    def _later(self, work: Coroutine[Any, Any, None], asked: Asked) -> None:
-        if len(self._tasks) >= TASKS_AT_ONCE:
-            work.close()
-            work = self._answer(asked, Busy(f"{TASKS_AT_ONCE} calls of this connection are waiting already"))
-        task = asyncio.get_running_loop().create_task(_unless_gone(work))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def _serve(self, asked: Asked) -> None:
-        try:
-            if asked.command == "subscribe":
-                await self._subscribe(asked)
-                return
-            if asked.command == "unsubscribe":
-                result: Any = self._unsubscribe(asked)
-            else:
-                result = await self.house.call(self.credential, asked.room, asked.command, asked.args, key=asked.key)
-        except CohabitError as refusal:
-            await self._answer(asked, refusal)
+            told = error if isinstance(error, CohabitError) else Internal("an internal error; it was logged")
+            frame = _encode({"id": number, "ok": False, "error": told.as_wire()})
+        if not self._behind and self._write(frame):
             return
-        await self._text(_encoder.encode({"id": asked.id, "ok": True, "result": result}))
+        self._replies.append(frame)
+        self._wake.set()
 
-    async def _answer(self, asked: Asked | None, refusal: CohabitError) -> None:
-        frame = {"id": asked.id if asked else None, "ok": False, "error": refusal.as_wire()}
-        await self._text(_encoder.encode(frame))
-
-    async def _text(self, frame: bytes) -> None:
+    # -- subscriptions ----------------------------------------------------------------------------
+    async def _subscribe(self, request: Request) -> None:
         try:
-            await self._send({"type": "websocket.send", "text": frame.decode()})
-        except OSError:  # what an ASGI server raises when nobody is there any more
-            raise Gone from None
-
-    # -- pushes -----------------------------------------------------------------------------------
-    async def _subscribe(self, asked: Asked) -> None:
-        try:
-            args = msgspec.convert(asked.args or {}, SubscribeArgs)
+            args = msgspec.convert(request.args or {}, SubscribeArgs)
+            subscription = await self.house.subscribe(
+                self.credential, request.room, args.cursor, views=args.views, deliver=self._deliver
+            )
+            await subscription.prepare()
         except msgspec.ValidationError as wrong:
-            raise BadArgs(f"subscribe: {wrong}; it takes cursor and views") from None
-        host = self.house.room_for(self.credential, asked.room)
-        context = HouseContext(self.house, self.credential, host)
-        context.require(HOUSE_COMMANDS.named("events"))
-        room = host.room.id
-        old = self._sinks.pop(room, None)
-        if old is not None:
-            host.unsubscribe(old)
-        secret = host.room.state.secret
-        after = unseal(secret, args.cursor, host.room.record.seq) if args.cursor is not None else None
-        sink = self._sinks[room] = RoomSink(self, room)
-        sub, head = host.subscribe(self.credential.who, sink, args.views, self.credential)
-        pages = backlog(context, after, head) if after is not None else None
+            self._reply(request.id, BadArgs(f"subscribe: {wrong}; it takes cursor and views"), None)
+            return
+        except CohabitError as refusal:
+            self._reply(request.id, refusal, None)
+            return
+        room = subscription.room
+        self._drop(room)
+        self._reply(request.id, None, {"room": room})
+        self._subscriptions[room] = subscription, self._start(self._forward(subscription))
+
+    async def _forward(self, subscription: Subscription) -> None:
+        """Send what a subscription brings, at the client's own pace."""
         try:
-            page = await anext(pages, None) if pages is not None else None
-        except CohabitError:
-            host.unsubscribe(self._sinks.pop(room))
-            raise
-        await self._text(_encoder.encode({"id": asked.id, "ok": True, "result": {"room": room}}))
-        while page is not None and pages is not None:
-            push = {"push": "events", "room": room, "cursor": page[0], "items": page[1]}
-            await self._text(_encoder.encode(push))
-            page = await anext(pages, None)
-        if args.views:
-            await host.first_view(sub)
-        host.release(sub)
+            async for frame in subscription:
+                await self._text(frame)
+        except CohabitError as reason:
+            self.end(reason)
+        finally:
+            subscription.close()
 
-    def _unsubscribe(self, asked: Asked) -> dict[str, Any]:
-        host = self.house.room_for(self.credential, asked.room)
-        sink = self._sinks.pop(host.room.id, None)
-        if sink is not None:
-            host.unsubscribe(sink)
-        return {"room": host.room.id}
+    def _unsubscribe(self, request: Request) -> None:
+        room = request.room or self.credential.room or next(iter(self._subscriptions), None)
+        if room is not None:
+            self._drop(room)
+        self._reply(request.id, None, {"room": room})
 
-    def push_event(self, frame: bytes) -> None:
-        if self.credential.revoked:
-            self.end(Unauthorized("this token was revoked"))
-        else:
-            self._out(frame)
+    def _drop(self, room: str) -> None:
+        known = self._subscriptions.pop(room, None)
+        if known is not None:
+            known[0].close()
+            known[1].cancel()
 
-    def _out(self, frame: bytes) -> None:
-        """Something that must not be lost: written at once, or queued for who reads slowly."""
-        if self.ending is not None:  # after a gap nothing may follow: its cursor would leap over it
-            return
-        if not self._behind:
-            self._write(frame)
-        elif len(self._events) < self.house.settings.outbox_limit:
-            self._events.append(frame)
-        else:
-            self.end(Busy("you read too slowly; connect again and subscribe from your last cursor"))
+    def _deliver(self, frame: bytes) -> bool:
+        return self.ending is None and not self._behind and self._write(frame)
 
-    def push_view(self, room: str, frame: bytes) -> None:
-        if not self._behind:
-            self._write(frame)
-        else:
-            self._views[room] = frame
-
-    def _write(self, frame: bytes) -> None:
-        """Write straight out, as nearly always works; only what has to wait is left to the writer's task."""
+    # -- writing ----------------------------------------------------------------------------------
+    def _write(self, frame: bytes) -> bool:
+        """Write at once, as nearly always works; what has to wait is left to ``_write_replies``."""
         if self._direct is not None and self._direct.write(frame):
-            return
+            return True
         sending = self._send({"type": "websocket.send", "text": frame.decode()})
         try:
             first = sending.send(None)  # type: ignore[attr-defined]  # an ASGI send is a coroutine
         except StopIteration:
-            return
+            return True
         except Exception as gone:  # the reader will notice too
-            log.debug("pushing to a WebSocket: %s", gone)
-            return
+            log.debug("writing to a WebSocket: %s", gone)
+            return True
         self._behind = True
-        self._stuck = Started(sending, first)
+        self._caught_up.clear()
+        self._unfinished = Unfinished(sending, first)
         self._wake.set()
+        return True
 
-    async def _catch_up(self) -> None:
-        """The writer's task: for whom we could not write straight out."""
+    async def _write_replies(self) -> None:
+        """Send what could not be written at once."""
         while True:
             await self._wake.wait()
             self._wake.clear()
-            if self._stuck is not None:
-                await self._stuck
-                self._stuck = None
-            while self._events or self._views:
-                while self._events:
-                    await self._text(self._events.popleft())
-                views, self._views = self._views, {}
-                for frame in views.values():
-                    await self._text(frame)
-            self._behind = False
+            if self._unfinished is not None:
+                await self._unfinished
+                self._unfinished = None
+            while self._replies:
+                await self._text(self._replies.popleft())
             if self.ending is not None:
                 await self.close(self.ending)
                 return
+            self._behind = False
+            self._caught_up.set()
+
+    async def _text(self, frame: bytes) -> None:
+        try:
+            await self._send({"type": "websocket.send", "text": frame.decode()})
+        except OSError:  # what an ASGI server raises when the client has disconnected
+            raise Gone from None
+
+    # -- the end ----------------------------------------------------------------------------------
+    def _credential_invalid(self) -> None:
+        try:
+            self.house.identities.check(self.credential, self.house.clock.now())
+        except CohabitError as reason:
+            self.end(reason)
 
     def end(self, reason: CohabitError) -> None:
-        self.ending = reason
-        self._behind = True
-        self._events.clear()
-        self._wake.set()
+        """Tell the client why, and disconnect."""
+        if self.ending is None:
+            self.ending = reason
+            self._behind = True
+            self._caught_up.set()
+            self._wake.set()
 
     async def close(self, reason: CohabitError) -> None:
-        """Say why, and hang up."""
         try:
-            await self._answer(None, reason)
+            await self._text(_encode({"id": None, "ok": False, "error": reason.as_wire()}))
             code = CLOSE.get(reason.code, 4400)
             await self._send({"type": "websocket.close", "code": code, "reason": reason.message[:100]})
-        except Exception as gone:  # the client may have gone first
+        except Exception as gone:  # the client may have disconnected first
             log.debug("closing a WebSocket: %s", gone)
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
+        task = asyncio.get_running_loop().create_task(_unless_gone(work))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
 
 
 def _cancel(waiting: "asyncio.Future[Any]") -> None:
@@ -375,25 +351,7 @@ async def _unless_gone(work: Coroutine[Any, Any, None]) -> None:
         await work
 
 
-class SubscribeArgs(Struct, forbid_unknown_fields=True):
-    cursor: str | None = None
-    views: bool = True
-
-
-class RoomSink:
-    """Where one room's pushes for one connection go."""
-
-    def __init__(self, connection: Connection, room: str) -> None:
-        self._connection = connection
-        self._room = room
-        self.events = connection.push_event
-        self.end = connection.end
-
-    def view(self, frame: bytes) -> None:
-        self._connection.push_view(self._room, frame)
-
-
-class Started:
+class Unfinished:
     """The rest of a coroutine that has been driven to its first pause."""
 
     def __init__(self, coroutine: Any, waiting_for: Any) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from cohabit.errors import BadArgs, Busy, CohabitError, Conflict, Internal
 from cohabit.house import commands as house_commands
-from cohabit.house import credentials, feed, saves
+from cohabit.house import credentials, feed, introduction, saves
 from cohabit.house.bots import Bots, check_brain
 from cohabit.house.clock import Clock, SystemClock, Timer
 from cohabit.house.door import Door
@@ -40,8 +40,11 @@ from cohabit.room.state import Member
 from cohabit.scenario import AgentSpec, Scenario, check_scenario
 
 log = logging.getLogger("cohabit")
-HOUSE_COMMANDS = CommandTable(chain.from_iterable(map(declared_in, (house_commands, credentials, feed, saves))))
+HOUSE_COMMANDS = CommandTable(
+    chain.from_iterable(map(declared_in, (house_commands, introduction, credentials, feed, saves)))
+)
 ROOM_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
+OPERATOR = Identity("i-operator", "operator", "human", host=True)
 LEASE_MS = 30_000
 """How long a room is leased; the lease is renewed in a third of that time."""
 
@@ -49,7 +52,9 @@ LEASE_MS = 30_000
 class House:
     """Open one with ``async with House.open(settings) as house``."""
 
-    def __init__(self, store: Store, settings: Settings, clock: Clock, identities: Identities) -> None:
+    def __init__(
+        self, store: Store, settings: Settings, clock: Clock, identities: Identities, dormant: bool = False
+    ) -> None:
         self.store = store
         self.settings = settings
         self.clock = clock
@@ -61,9 +66,9 @@ class House:
         self.connectors: dict[str, Connector] = {}  # to remote worlds, by room; never stored
         self.started_at = clock.now()
         self.closing = False
+        self.dormant = dormant
         self.writer = Writer(store, asyncio.get_running_loop())
         self.door = Door(self)
-        self.call, self.begin = self.door.call, self.door.begin
         self.ledger = Ledger(self)
         self.bots = Bots(self)
         self.on_lines: Callable[[RoomHost, Sequence[Line]], None] | None = None
@@ -75,16 +80,24 @@ class House:
     @classmethod
     @asynccontextmanager
     async def open(
-        cls, settings: Settings | None = None, *, store: Store | None = None, clock: Clock | None = None
+        cls,
+        settings: Settings | None = None,
+        *,
+        store: Store | None = None,
+        clock: Clock | None = None,
+        dormant: bool = False,
     ) -> "AsyncIterator[House]":
-        """A running house with every room of its store. Without a data folder nothing is kept."""
+        """A running house with every room of its store. Without a data folder nothing is kept.
+
+        In a ``dormant`` house time does not pass and no built-in player acts: it is opened to change its credentials.
+        """
         settings = settings or Settings()
         load_extensions()
         chosen = settings
-        kept = store or await run_in_thread("the store", lambda: _open_store(chosen))
+        kept: Store = store if store is not None else await run_in_thread("the store", lambda: _open_store(chosen))
         try:
             known = await run_in_thread("the store", lambda: _known(kept))
-            house = cls(kept, settings, clock or SystemClock(), known)
+            house = cls(kept, settings, clock or SystemClock(), known, dormant)
         except BaseException:
             kept.close()
             raise
@@ -136,6 +149,8 @@ class House:
     async def _adopt(self, room: Room) -> RoomHost:
         """Take a loaded room into the house; time has passed while it was closed."""
         now = self.clock.now()
+        if self.dormant:
+            return self._run(room)
         room.system("opened", {"gap": max(0, now - room.record.at)}, now)
         here = [m.id for m in room.state.members.values() if m.here]
         if here:
@@ -147,7 +162,7 @@ class House:
         host = self.make_host(room)
         if isinstance(room.world, RemoteWorld):
             connector = self.connectors.get(room.id)
-            if connector is None and room.world.connector:
+            if connector is None and room.world.connector and not self.dormant:
                 connector = make_connector(room.world.connector, room.id, room.state.config, self.settings, self.clock)
                 self.connectors[room.id] = connector
             host.remote = RemoteRunner(host, room.world, self.clock, connector)
@@ -155,8 +170,11 @@ class House:
         host.on_removed = self._members_removed
         host.on_lines = self._happened
         self.rooms[room.id] = host
-        host.time.reschedule()
-        self.bots.look_after(host)
+        if self.dormant:
+            host.time.stop()
+        else:
+            host.time.reschedule()
+            self.bots.look_after(host)
         return host
 
     def make_host(self, room: Room) -> RoomHost:
@@ -202,6 +220,16 @@ class House:
     def identify(self, token: str | None) -> Credential:
         """The credential that a token belongs to."""
         return self.identities.identify(token, self.clock.now())
+
+    def operator_token(self) -> str:
+        """A token with the rights of a host, for the owner of the data folder; good as long as this house runs."""
+        return self.identities.temporary(OPERATOR, None, self.clock.now())
+
+    async def call(
+        self, credential: Credential, room: str | None, command: str, args: Any = None, *, key: str | None = None
+    ) -> Any:
+        """One command by one credential: its result, or the error raised."""
+        return await self.door.call(credential, room, command, args, key)
 
     async def subscribe(
         self,

@@ -44,6 +44,7 @@ class Subscription:
         self.on_close: list[Callable[[], None]] = []
         self._backlog = backlog
         self._deliver = deliver
+        self._first: bytes | None = None  # of the backlog
         self._max_frames = host.settings.outbox_limit
         self._max_bytes = host.settings.outbox_bytes
         self._events: deque[bytes] = deque()
@@ -105,21 +106,34 @@ class Subscription:
             self.end(_revoked())
 
     # -- for the reader ---------------------------------------------------------------------------
+    async def prepare(self) -> None:
+        """Read the beginning of the backlog, so that a cursor that is too old fails before anything is sent."""
+        if self._backlog is None:
+            return
+        try:
+            self._first = await anext(self._backlog, None)
+        except CohabitError:
+            self.close()
+            raise
+
     def __aiter__(self) -> "Subscription":
         return self
 
     async def __anext__(self) -> bytes:
         """The next frame. Raises the reason when the subscription was ended."""
         while True:
+            if self._first is not None:
+                first, self._first = self._first, None
+                return first
             if self._backlog is not None:
                 async for frame in self._backlog:
                     return frame
                 self._backlog = None
             if self._wants_first_view and self.ended is None:
                 self._wants_first_view = False
-                first = await self.host.first_view(self.member)
-                if first and self._view is None:
-                    self._view = first
+                view = await self.host.first_view(self.member)
+                if view and self._view is None:
+                    self._view = view
             frame_or_none = self._next()
             if frame_or_none is not None:
                 return frame_or_none

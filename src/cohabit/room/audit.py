@@ -1,9 +1,9 @@
-"""The audit: what was refused, to whom and why. Repeats are summed, so nobody can flood it."""
+"""The audit: what was refused, to whom and why. Repeats are counted, so nobody can flood it."""
 
 from msgspec import Struct
 
 WINDOW_MS = 60_000
-KEPT = 500
+MAX_KEPT = 500
 
 
 class Refusal(Struct, omit_defaults=True):
@@ -19,34 +19,36 @@ class Refusal(Struct, omit_defaults=True):
 
 
 class Audit:
-    """The newest refusals of one room, and those the store has yet to be told of."""
+    """The newest refusals of one room, and those that are not stored yet."""
 
     def __init__(self) -> None:
         self.kept: list[Refusal] = []
         self._open: dict[tuple[str, str, str], Refusal] = {}
         self._changed: dict[int, Refusal] = {}
         self._next = 1
+        self.totals: dict[str, int] = {}  # by code, since the room was opened
 
     def refused(self, at: int, member: str, command: str, code: str, reason: str) -> None:
         key = (member, command, code)
+        self.totals[code] = self.totals.get(code, 0) + 1
         line = self._open.get(key)
         if line is None or at - line.at >= WINDOW_MS:
             line = Refusal(at, member, command, code, reason, 0, self._next)
             self._next += 1
             self._open[key] = line
             self.kept.append(line)
-            if len(self.kept) > KEPT:
+            if len(self.kept) > MAX_KEPT:
                 gone = self.kept.pop(0)
                 self._open = {k: v for k, v in self._open.items() if v is not gone}
         line.count += 1
         self._changed[line.id] = line
 
     def drain(self) -> list[Refusal]:
-        """What changed since the last time."""
+        """What has changed since the last time."""
         changed, self._changed = list(self._changed.values()), {}
         return changed
 
     def load(self, kept: list[Refusal]) -> None:
-        """Go on after those of an earlier run."""
-        self.kept = kept[-KEPT:]
+        """Continue after those of an earlier run."""
+        self.kept = kept[-MAX_KEPT:]
         self._next = max((line.id for line in kept), default=0) + 1

@@ -25,8 +25,9 @@ class Nim(World):
     """Nim. In turn take 1 to 3 stones from the heap; whoever takes the last one wins."""
 
     spec = WorldSpec(
-        name="nim", version=1, title="Nim", seats=2, seat_names=("first", "second"), pace="turns", quick=True
-    )
+        name="nim", version=1, title="Nim", seats=2, seat_names=("first", "second"), pace="turns", quick=True,
+        open_information=True,
+    )  # fmt: skip
 
     def __init__(self, stones: Annotated[int, Range(1, 10_000)] | None = None) -> None:
         self.wanted = stones

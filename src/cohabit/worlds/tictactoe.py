@@ -27,13 +27,18 @@ BOARD = """ %s | %s | %s
  %s | %s | %s"""
 
 
+MARKS = [Action("mark", {"cell": cell}) for cell in range(9)]
+
+
 class TicTacToe(World):
     """Tic-tac-toe. In turn mark one of nine cells; three of yours in a row win.
 
     Cells are numbered 0 to 8, from the top left, row by row. X begins.
     """
 
-    spec = WorldSpec(name="tictactoe", title="Tic-tac-toe", seats=2, seat_names=("X", "O"), pace="turns", quick=True)
+    spec = WorldSpec(name="tictactoe", title="Tic-tac-toe", seats=2, seat_names=("X", "O"), pace="turns", quick=True,
+        open_information=True,
+    )  # fmt: skip
 
     def reset(self, seed: int, seats: Sequence[Seat]) -> None:
         self.order = [seat.id for seat in seats]
@@ -66,7 +71,7 @@ class TicTacToe(World):
         return Outcome("Marked.", public=public)
 
     def legal(self, seat: Seat) -> Sequence[Action]:
-        return [Action("mark", {"cell": i}) for i, mark in enumerate(self.board) if mark.isdigit()]
+        return [MARKS[int(cell)] for cell in self.board if cell.isdigit()]
 
     def skip(self, seat: Seat) -> Outcome:
         """Whoever lets the time run out loses."""

@@ -34,8 +34,8 @@ def serve(args: argparse.Namespace) -> int:
         greeting = await open_room(house, plan, args)
         repository = await _repository(house, plan)
         missing = list(_missing(house, plan)) if args.members or args.watchers else []
-        return lambda url, bridge: [
-            in_lines(repository), "", *greeting(url, bridge), *_how_to_invite(missing, plan.room, url)
+        return lambda url, beside: [
+            in_lines(repository), "", *greeting(url, beside), *_how_to_invite(missing, plan.room, url)
         ]  # fmt: skip
 
     return run_house(settings_of(args), prepare, args.quiet)

@@ -1,0 +1,24 @@
+"""Every command there is: what reference documentation is made from."""
+
+from collections.abc import Iterator
+
+from cohabit.house.house import HOUSE_COMMANDS
+from cohabit.registry import known_worlds, load_extensions, make_world
+from cohabit.room import common, control, hosting
+from cohabit.room.commands import Command, commands_of, declared_in
+from cohabit.room.extension import extension_named
+
+
+def every_command() -> Iterator[tuple[str, Command]]:
+    """All commands, with the heading they belong under: the house, rooms, or the name of a world."""
+    load_extensions()
+    for command in HOUSE_COMMANDS:
+        yield "house", command
+    for module in (common, control, hosting):
+        for command in declared_in(module):
+            yield "room", command
+    for name in known_worlds():
+        world = make_world(name, {})
+        extension = extension_named(world.spec.extension)
+        for command in extension.named([*extension.room_commands, *commands_of(world)]):
+            yield name, command
