@@ -72,6 +72,8 @@ def test_a_module_imports_only_what_is_above_it(path: Path) -> None:
 @pytest.mark.parametrize("part", ["model", "room", "worlds"])
 def test_the_core_knows_no_clock_no_event_loop_and_no_chance(part: str) -> None:
     for path in (SRC / part).rglob("*.py"):
+        if path.name == "connector.py":  # of a remote world: the house runs it, outside of the room
+            continue
         wrong = {name.split(".")[0] for name in imported(path)} & NO_CLOCK_NO_LOOP
         assert not wrong, f"{path.relative_to(SRC)} imports {sorted(wrong)}"
 
