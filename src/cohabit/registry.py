@@ -156,7 +156,11 @@ def make_world(source: str, config: Mapping[str, Any]) -> World:
     """A world ready for ``reset``. Its config is what its ``__init__`` takes, checked."""
     cls = find_world(source)
     takes = Declaration(f"config of {source}", cls, skip=0)
-    return cls(**takes.check(dict(config)))
+    try:
+        return cls(**takes.check(dict(config)))
+    except BadArgs as wrong:
+        known = f"; it takes {', '.join(takes.arguments) or 'nothing'}" if "it takes" not in wrong.message else ""
+        raise BadArgs(wrong.message + known, did_you_mean=wrong.did_you_mean) from None
 
 
 def _from_file(path: Path, name: str) -> type[World]:

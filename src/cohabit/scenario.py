@@ -5,6 +5,7 @@ It is read strictly: a file with a mistake opens no room. Keys that start with `
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -188,10 +189,9 @@ def check_scenario(found: Scenario) -> Scenario:
 
 def parse_seed(seed: int | str) -> str:
     """A seed as the record keeps it (32 hexadecimal digits), from a whole number or from hexadecimal digits."""
-    try:
-        number = seed if isinstance(seed, int) else int(seed, 16)
-    except ValueError:
-        raise BadArgs(f"seed: {str(seed)[:40]!r} is not hexadecimal") from None
+    if isinstance(seed, str) and not re.fullmatch(r"[0-9A-Fa-f]+", seed):
+        raise BadArgs(f"seed: {seed[:40]!r} is not hexadecimal")
+    number = int(seed, 16) if isinstance(seed, str) else seed
     if not 0 <= number < 1 << MAX_SEED_BITS:
         raise BadArgs(f"seed: must be at least 0 and fit {MAX_SEED_BITS} bits")
     return f"{number:032x}"

@@ -65,7 +65,7 @@ async def invite(
         raise BadArgs("an invite with a claim is for one member; leave out uses, or claim")
     host, me, house = ctx.room, ctx.member, ctx.house
     now = house.clock.now()
-    named = await host.peek(lambda room: check_invitation(_in_room(room, me.id, now), id, role, claim, team))
+    named = await host.peek(lambda room: check_invitation(_in_room(room, me.id, now), id, kind, role, claim, team))
     token = make_token()
     made = Invite(
         token_hex(6), hashed(token), host.room.id, me.id, id, name or "", kind, named, claim, team, stand_in, now,
@@ -142,7 +142,10 @@ class JoinedRoom(Struct, omit_defaults=True):
     token: str | None = None  # where the invite is good for several: keep this one
 
 
-@command(category="meta", where="house", records=True, joins=True)
+@command(
+    category="meta", where="house", records=True, joins=True,
+    hint="enters the room: it accepts your invite, or you enter as a guest.",
+)  # fmt: skip
 async def join(ctx: HouseContext) -> JoinedRoom:
     """Enter a room: accept your invite, or enter as a guest where the room takes guests.
 
@@ -178,8 +181,7 @@ async def _accept(ctx: HouseContext, invite: Invite) -> str | None:
     inviter = host.room.state.members.get(invite.by)
     if inviter is None or C.MANAGE_MEMBERS not in inviter.held:
         raise PermissionDenied("the member who invited you can no longer invite; ask a host for a new invite")
-    if invite.role is not None:
-        check_grantable(inviter, ROLES[invite.role], invite.handle)
+    check_grantable(inviter, ROLES[invite.role or KIND_ROLE[invite.kind]], invite.handle)
     if invite.uses < 1:
         raise Unauthorized("this invite has been used; ask your host for a new one")
     me = new_identity(invite.name or invite.handle, invite.kind, inviter.identity or None)

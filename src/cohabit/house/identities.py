@@ -116,6 +116,8 @@ class Identities:
             )  # fmt: skip
         elif not known.identity:
             known.revoked = invite.revoked or invite.uses < 1
+            if invite.revoked:
+                self._tell_revoked(known)
 
     def invites_to(self, room: str) -> list[Invite]:
         """The invites to a room that can still be accepted."""
@@ -133,9 +135,12 @@ class Identities:
         changed = [credential for credential in credentials if not credential.revoked]
         for credential in changed:
             credential.revoked = True
-            for tell in self._watchers.pop(credential.hash, []):
-                tell()
+            self._tell_revoked(credential)
         return changed
+
+    def _tell_revoked(self, credential: Credential) -> None:
+        for tell in self._watchers.pop(credential.hash, []):
+            tell()
 
     def watch(self, credential: Credential, tell: Callable[[], None]) -> Callable[[], None]:
         """Have ``tell`` called when the credential is revoked. Returns what stops that."""

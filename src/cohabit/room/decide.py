@@ -114,7 +114,9 @@ def _by_seat_and_turn(command: Command, member: Member, room: "Room", via: str |
         decision = by_seat(member, command, room.seats)
         if decision.code:
             return decision
-    to_move = room.to_move() if command.where == "world" else None
+    if command.where != "world":  # the world is not asked: this may be decided outside of the room's queue
+        return by_turn(room.state, member, command, None, False)
+    to_move = room.to_move()
     if to_move and room.pace == "turns" and member.seat in to_move and not room.state.turn_based:
         return YES  # as nearly always
     return by_turn(room.state, member, command, to_move, room.pace == "turns", not to_move and room.is_over())

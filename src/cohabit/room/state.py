@@ -31,7 +31,8 @@ class Member(Struct, omit_defaults=True, dict=True):
     identity: str = ""
     name: str = ""
     layers: list[Layer] = []
-    through: SeatId | None = None  # looks through this seat instead of its own
+    through: SeatId | None = None  # looks through this seat instead of its own …
+    through_player: str | None = None  # … as long as this member, who was told of it, plays there
     team: str | None = None
     objectives: list[dict[str, Any]] = []
     backend: str | None = None  # the model that this agent says it uses: shown, never enforced
@@ -49,9 +50,9 @@ class Member(Struct, omit_defaults=True, dict=True):
         """The capabilities in force: (role ∪ additions) ∩ limits. Every call asks for them, so they are kept."""
         return fold(self.role_grant, self.layers)
 
-    def set_layers(self, layers: list[Layer], through: SeatId | None = None) -> None:
-        """Hold what these layers give, and look through this seat."""
-        self.layers, self.through = layers, through
+    def set_layers(self, layers: list[Layer]) -> None:
+        """Hold what these layers give."""
+        self.layers = layers
         vars(self).pop("held", None)
 
     @property

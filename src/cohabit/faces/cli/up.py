@@ -36,13 +36,9 @@ def up_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--demo", action="store_true", help="a demo room with built-in players")
     parser.add_argument("--world", help="another world than the scenario's, by name or .py file")
     parser.add_argument("--players", metavar="A,B", help="names of the players, where only a world is given")
-    parser.add_argument(
-        "--bots", action="store_true", help="built-in players take every seat until a player connects"
-    )
+    parser.add_argument("--bots", action="store_true", help="built-in players take every seat until a player connects")
     parser.add_argument("--room", help="id of the room (otherwise named after the scenario)")
-    parser.add_argument(
-        "--seed", help="the seed: a number, or hexadecimal digits after 0x (otherwise random)"
-    )
+    parser.add_argument("--seed", help="the seed: a number, or hexadecimal digits after 0x (otherwise random)")
     parser.add_argument("--quiet", action="store_true", help="do not show what happens in the rooms")
     settings_options(parser)
 
@@ -186,7 +182,11 @@ def world_scenario(source: str, players: Sequence[str]) -> Scenario:
 
 def _seed(text: str) -> int | str:
     """A number as it is written, or hexadecimal digits after 0x."""
-    return text[2:] if text.lower().startswith("0x") else int(text) if text.isdecimal() else text
+    if text.lower().startswith("0x"):
+        return text[2:]
+    if not text.isdecimal():
+        raise UsageError("--seed: a whole number, or hexadecimal digits after 0x")
+    return int(text)
 
 
 def _slug(name: str) -> str:

@@ -69,7 +69,7 @@ class Connector(Protocol):
         """Ask, or do. ``by``: the member on whose behalf; None: nobody's, where something is only read."""
 
     def member_removed(self, member: str) -> None:
-        """A member was removed: end its requests and drop what is kept for it. Its id is never used again."""
+        """A member was removed: end its requests. No other member of the room ever gets its id."""
 
     async def close(self, delete: bool = False) -> None:
         """``delete``: the room is deleted, and what is kept for its members goes with it."""
