@@ -154,7 +154,7 @@ def test_without_a_file_one_legacy_token_is_made_on_the_first_start(tmp_path: Pa
         assert house.stop()[0] == 0
     with running("up", home=tmp_path) as house:
         assert token not in house.text
-        assert "cohabit token rotate legacy --room legacy" in house.text
+        assert "cohabit token rotate legacy --room default" in house.text
 
 
 @pytest.mark.parametrize(
