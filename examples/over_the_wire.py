@@ -67,7 +67,7 @@ async def play(name: str, call: Call, holds_at: int) -> None:
 
 
 async def main() -> None:
-    agents = [AgentSpec(id=name, role="faction_player", claim=f"auto:{i}") for i, name in enumerate(PLAYERS)]
+    agents = [AgentSpec(id=name, role="player", claim=f"auto:{i}") for i, name in enumerate(PLAYERS)]
     plan = Scenario(scenario="pig", world=PIG, config={"goal": 30}, agents=agents)
     async with House.open() as house:
         room, tokens = await house.create_room(plan, seed=3)

@@ -32,8 +32,8 @@ async def main() -> None:
         scenario="pig",
         world=PIG,
         agents=[
-            AgentSpec(id="ada", role="faction_player", claim="auto:0"),
-            AgentSpec(id="bob", role="faction_player", claim="auto:1"),
+            AgentSpec(id="ada", role="player", claim="auto:0"),
+            AgentSpec(id="bob", role="player", claim="auto:1"),
         ],
     )
     async with House.open() as house:
