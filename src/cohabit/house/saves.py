@@ -70,7 +70,7 @@ async def load_world(
         source, data = "path", await asyncio.to_thread(_read, _place(ctx, path), path)
     else:
         raise BadArgs("load_world takes a path (the name of a save) or bytes_b64")
-    await ctx.room.put_system("loaded", {"by": ctx.member.id, "save": b64encode(data).decode()})
+    await ctx.record("loaded", {"by": ctx.member.id, "save": b64encode(data).decode()})
     named = path if source == "path" else None
     return Loaded(True, len(data), source, "the world is loaded", named)
 
