@@ -1,10 +1,13 @@
 """What a house command gets: the house, the caller, and the room it is about, if any."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cohabit.errors import BadArgs, UnknownRoom
+from cohabit.house.calls import Check
+from cohabit.house.store.contract import Write
 from cohabit.model.identity import Credential, Identity
 from cohabit.room.commands import Command
+from cohabit.room.room import Room
 from cohabit.room.state import Member
 
 if TYPE_CHECKING:
@@ -44,6 +47,17 @@ class HouseContext:
         if self.maybe_member is None:
             raise UnknownRoom("you are not in this room yet; call join first")
         return self.maybe_member
+
+    async def record(self, do: str, args: dict[str, Any], also: Write | None = None, check: Check | None = None) -> None:
+        """Put something on the record of the room on behalf of the caller. Meanwhile the room may have been archived or
+        the caller's rights taken, so all is decided again, with ``check`` last, when it is about to happen."""
+
+        def decide_again(room: Room, at: int) -> None:
+            self.house.door.decide_again(self, room, at)
+            if check is not None:
+                check(room, at)
+
+        await self.room.put_system(do, args, also, decide_again)
 
     @property
     def identity(self) -> Identity | None:

@@ -12,12 +12,13 @@ import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from cohabit.errors import BadArgs, CohabitError, Disabled, PermissionDenied, Quarantined, UnknownCommand, UnknownRoom
+from cohabit.errors import BadArgs, CohabitError, Disabled, PermissionDenied, Quarantined, Unauthorized, UnknownCommand, UnknownRoom
 from cohabit.house.calls import Call
 from cohabit.house.context import HouseContext
 from cohabit.model.identity import Credential
 from cohabit.room.commands import Command
 from cohabit.room.decide import Budget, by_grant, decide, refusal
+from cohabit.room.room import Room
 from cohabit.room.state import Member
 
 if TYPE_CHECKING:
@@ -58,8 +59,10 @@ class Door:
         if member is None:
             if not self.may_join(credential, host):
                 raise _unknown(wanted)
-            if command is None or not command.before_joining:
+            if command is None or not (command.before_joining or command.about != "room"):
                 raise UnknownRoom(f"you are not in room {wanted!r} yet; call join first")
+            if not command.before_joining:
+                return HouseContext(house, credential, command)
         elif command is None:
             raise self._unknown_command(host, member, name)
         assert command is not None
@@ -112,6 +115,16 @@ class Door:
                 room.audit.refused(at, member.id, target.command.name, decision.code, decision.reason)
             raise refusal(decision)
 
+    def decide_again(self, target: HouseContext, room: Room, at: int) -> None:
+        """The same in the queue of the room, where the caller waited for its turn."""
+        before = target.maybe_member
+        member = room.state.members.get(before.id) if before is not None else None
+        if before is not None and member is None:
+            raise Unauthorized("you are not a member of this room any more")
+        decision = decide(target.command, member, room, at, credential=target.credential, host=target.is_host)
+        if decision.code:
+            raise refusal(decision)
+
     def commands_for(self, credential: Credential, room: str | None) -> list[Command]:
         """What this credential's grant lets it call: never a matter of whose turn it is."""
         house, is_host = self._house, self._house.identities.is_host(credential)
@@ -125,7 +138,7 @@ class Door:
         if member is None:
             if not self.may_join(credential, host):
                 raise _unknown(wanted)
-            return [c for c in host.commands if c.joins]
+            return [c for c in host.commands if c.joins or (c.about != "room" and (is_host or not c.host_only))]
         own = set(host.room.commands)
         mine = [c for c in host.commands if by_grant(member, c) and (is_host or not c.host_only)]
         return sorted(mine, key=lambda c: c not in own)  # the room's own first, then the house's
@@ -147,23 +160,22 @@ class Door:
         at = house.clock.now()
         try:
             target = self.resolve(credential, room, name)
-        except UnknownCommand:  # counted in the audit of the room
-            raise
-        except CohabitError as wrong:
-            self._count(wrong)
-            self._house.identities.check(credential, at)  # a token that is no good is told so, whatever it asked for
-            raise
-        host, member, command = target.host, target.maybe_member, target.command
-        if command.where == "house" or (command.may_wait and _wait_ms(command, args)):
-            call = Call(member.id if member is not None else "", command.name, args, key, credential=credential)
-            self._start(call, target, room, at)
+            host, member, command = target.host, target.maybe_member, target.command
+            if command.where == "house" or (command.may_wait and _wait_ms(command, args)):
+                call = Call(member.id if member is not None else "", command.name, args, key, credential=credential)
+                self._start(call, target, room, at)
+                return call
+            assert host is not None
+            assert member is not None
+            host.time.heard_of(member.id, at)
+            call = Call(member.id, command.name, args, key, None, credential)
+            call.done = host.put(call, at)
             return call
-        assert host is not None
-        assert member is not None
-        host.time.heard_of(member.id, at)
-        call = Call(member.id, command.name, args, key, None, credential)
-        call.done = host.put(call, at)
-        return call
+        except CohabitError as wrong:
+            if not isinstance(wrong, UnknownCommand):  # that is counted in the audit of the room
+                self._count(wrong)
+            house.identities.check(credential, at)  # a token that is no good is told so, whatever it asked for
+            raise
 
     def _start(self, call: Call, target: HouseContext, room: str | None, at: int) -> None:
         if target.host is not None and target.maybe_member is not None:
@@ -206,6 +218,8 @@ class Door:
                 self.decide(target, at)
                 args = command.check(call.args)
                 result = await command.run(target, **args)
+                if not command.records:  # it may have taken a while, and nothing is delivered to a revoked token
+                    house.identities.check(credential, house.clock.now())
             else:
                 assert host is not None
                 result = await self._in_room(call, target)

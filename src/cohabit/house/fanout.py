@@ -66,7 +66,8 @@ class Fanout:
 
     def add(self, sub: Subscription) -> None:
         member = self._room.state.members.get(sub.member)
-        sub.held = member.held if member is not None else frozenset()
+        if member is not None:
+            sub.held, sub.through = member.held, member.through
         self._subs[sub] = None
         self._groups = self._known = None
 
@@ -128,8 +129,8 @@ class Fanout:
                 if member is None:
                     continue
                 eye, held = room.eye(member), member.held
-                if held != sub.held:
-                    sub.held = held
+                if held != sub.held or member.through != sub.through:
+                    sub.held, sub.through = held, member.through
                     frame = encode({"push": "grant", "room": room.id, "grant": grant_wire(member)})
                     made.events.append(((sub,), frame))
                 group = found.get((held, eye))

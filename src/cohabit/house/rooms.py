@@ -24,7 +24,7 @@ from cohabit.errors import (
     WorldError,
     WorldTimeout,
 )  # fmt: skip
-from cohabit.house.calls import Call, PeekCall, SystemCall
+from cohabit.house.calls import Call, Check, PeekCall, SystemCall
 from cohabit.house.clock import Clock
 from cohabit.house.fanout import Fanout, Frames
 from cohabit.house.running.threads import Worker
@@ -120,9 +120,9 @@ class RoomHost:
         call = PeekCall(look)
         return call.answer() if self.put(call) else await call.wait()
 
-    async def put_system(self, do: str, args: Any, also: Write | None = None) -> None:
+    async def put_system(self, do: str, args: Any, also: Write | None = None, check: Check | None = None) -> None:
         """Something the house does for a caller who waits until it is durable. ``also`` is stored together with it."""
-        call = SystemCall(do, args, also)
+        call = SystemCall(do, args, also, check)
         call.answer() if self.put(call) else await call.wait()
 
     def system(self, do: str, args: Any) -> Call:

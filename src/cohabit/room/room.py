@@ -446,9 +446,10 @@ class Room:
     def member_of(self, identity: str) -> Member | None:
         """The member that an identity is in this room."""
         if self._by_identity is None:
-            self._by_identity = {m.identity: m.id for m in self.state.members.values() if m.identity}
+            # A copy of the list: the house asks this while the room may be running on its own thread.
+            self._by_identity = {m.identity: m.id for m in list(self.state.members.values()) if m.identity}
         found = self._by_identity.get(identity)
-        return self.state.members[found] if found is not None else None
+        return self.state.members.get(found) if found is not None else None
 
     def seat_of(self, member: Member) -> Seat | None:
         return self.seats.get(member.seat) if member.seat is not None else None
