@@ -82,8 +82,8 @@ def _my_cities(sim: Sim, mine: Kingdom) -> str:
 
 def _city_words(city: City) -> str:
     parts = [
-        f"{city.name} (city {city.id}) at {city.x},{city.y}: {_count(city.people, 'person', 'people')}",
-        _count(city.soldiers, "soldier", "soldiers"),
+        f"{city.name} (city {city.id}) at {city.x},{city.y}: {_count(city.people, 'person', 'people')}"
+        f" ({_count(city.soldiers, 'soldier', 'soldiers')})",
         f"food {city.food}",
         f"loyalty {city.loyalty}",
         _count(sum(city.buildings.values()), "building", "buildings"),
