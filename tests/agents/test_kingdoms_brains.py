@@ -50,14 +50,14 @@ ANIMALS = ("sheep", "cow", "deer", "horse", "goat", "rabbit", "fox", "wolf", "be
 def done(king: King, seen: Observation, most: int = 20) -> list[str]:
     """The actions of a king, one after the other, as if each were carried out and nothing else changed."""
     status = dict(seen.status)
-    deeds: list[str] = []
-    while len(deeds) < most:
+    actions: list[str] = []
+    while len(actions) < most:
         action = king.decide(Observation(status=status, active_effects=seen.active_effects))
         if action is None:
             break
-        deeds.append(action.name)
+        actions.append(action.name)
         status = _carried_out(status, action)
-    return deeds
+    return actions
 
 
 def _carried_out(status: dict[str, Any], action: Action) -> dict[str, Any]:
@@ -159,7 +159,7 @@ def test_an_ecologist_does_nothing_in_a_healthy_world() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "deed"),
+    ("wrong", "expected"),
     [
         ({"fires": {"tiles": 9, "at": [5, 6]}}, {"power_id": "rain", "x": 5, "y": 6}),
         ({"creatures": dict.fromkeys(["human", "elf", *ANIMALS], 50)}, {"entity_id": "orc"}),
@@ -168,11 +168,11 @@ def test_an_ecologist_does_nothing_in_a_healthy_world() -> None:
     ],
 )
 def test_an_ecologist_acts_on_fires_rare_species_and_wars_against_small_kingdoms(
-    wrong: dict[str, Any], deed: dict[str, Any]
+    wrong: dict[str, Any], expected: dict[str, Any]
 ) -> None:
     action = Ecologist().decide(heaven(**wrong))
     assert action is not None
-    assert deed.items() <= action.parameters.items()
+    assert expected.items() <= action.parameters.items()
 
 
 def test_a_civilizer_helps_the_smallest_kingdom_until_there_are_enough_people() -> None:
@@ -192,21 +192,21 @@ def test_a_god_acts_rarely_and_starts_over_in_a_new_world() -> None:
 
 def test_a_calamity_strikes_the_largest_kingdom_once_in_5000_ticks_and_announces_it() -> None:
     god = Calamity()
-    deeds = [(tick, action) for tick in range(0, 15_000, 50) if (action := god.decide(heaven(tick))) is not None]
-    struck = [tick for tick, action in deeds if action.name == "invoke_power"]
+    actions = [(tick, action) for tick in range(0, 15_000, 50) if (action := god.decide(heaven(tick))) is not None]
+    struck = [tick for tick, action in actions if action.name == "invoke_power"]
     assert struck == [2500, 7500, 12_500]
-    assert all(action.parameters["x"] == 10 for _, action in deeds if action.name == "invoke_power")
-    assert [action.parameters["kind"] for _, action in deeds if action.name == "send_message"] == ["omen"] * 3
+    assert all(action.parameters["x"] == 10 for _, action in actions if action.name == "invoke_power")
+    assert [action.parameters["kind"] for _, action in actions if action.name == "send_message"] == ["omen"] * 3
 
 
 # -- storytellers -------------------------------------------------------------------------------
 def test_a_dungeon_master_greets_both_then_helps_the_weaker_and_tests_the_stronger() -> None:
     master = DungeonMaster()
-    deeds = [action for tick in range(0, 3 * CHAPTER, 50) if (action := master.decide(heaven(tick))) is not None]
-    words = [action.parameters["content"] for action in deeds if action.name == "send_message"]
+    actions = [action for tick in range(0, 3 * CHAPTER, 50) if (action := master.decide(heaven(tick))) is not None]
+    words = [action.parameters["content"] for action in actions if action.name == "send_message"]
     assert len(words) == 3
     assert "One and Two" in words[0]
-    acts = [action for action in deeds if action.name != "send_message"]
+    acts = [action for action in actions if action.name != "send_message"]
     assert [action.reasoning for action in acts] == ["Two is the weaker one", "One is the stronger one"]
 
 
