@@ -76,7 +76,6 @@ class Client:
     async def __call__(self, name: str, args: Any = None, key: str | None = None) -> Any:
         return await self.house.call(self.house.identify(self.token), self.room, name, args, key=key)
 
-
     async def join(self) -> "Client":
         """Accept the invite that the token is for; the new member."""
         joined = await self("join")

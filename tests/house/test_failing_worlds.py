@@ -218,7 +218,9 @@ async def test_a_room_without_a_problem_cannot_be_reopened() -> None:
 
 
 @pytest.mark.parametrize("fails_in", ["skip", "skip politely"])
-async def test_a_world_that_fails_when_time_is_up_is_quarantined_instead_of_asked_again_and_again(fails_in: str) -> None:
+async def test_a_world_that_fails_when_time_is_up_is_quarantined_instead_of_asked_again_and_again(
+    fails_in: str,
+) -> None:
     clock = FakeClock()
     async with open_house(clock=clock) as house:
         who = await make_room(house, world="Moody", config={"fails_in": fails_in}, turn_seconds=10)

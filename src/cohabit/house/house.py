@@ -412,7 +412,9 @@ def _new_room(
         raise
     except BaseException as bug:  # also SystemExit: a world must not end the house
         what = type(bug).__name__
-        raise GameCrash(f"the world {scenario.world!r} failed when it was made ({what})", exception={"type": what}) from bug
+        raise GameCrash(
+            f"the world {scenario.world!r} failed when it was made ({what})", exception={"type": what}
+        ) from bug
     chosen = next(s for s in (seed, scenario.seed, secrets.randbits(128)) if s is not None)
     state = opening_state(scenario, world, source, name, chosen, secrets.token_hex(16), identities)
     room = Room.create(state, world, now)
