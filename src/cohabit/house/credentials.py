@@ -13,7 +13,7 @@ from msgspec import Meta, Struct, structs
 from cohabit.errors import BadArgs, Conflict, PermissionDenied, Unauthorized, UnknownAsset
 from cohabit.house.bots import check_brain
 from cohabit.house.calls import Check
-from cohabit.house.context import HouseContext
+from cohabit.house.door import HouseContext
 from cohabit.house.identities import hashed, make_token, new_identity
 from cohabit.house.store.contract import Write
 from cohabit.model.grant import ROLES, Capability

@@ -22,9 +22,9 @@ from cohabit.errors import (
     UnknownCommand,
     UnknownRoom,
 )
-from cohabit.house.calls import Call
-from cohabit.house.context import HouseContext
-from cohabit.model.identity import Credential
+from cohabit.house.calls import Call, Check
+from cohabit.house.store.contract import Write
+from cohabit.model.identity import Credential, Identity
 from cohabit.room.commands import Command
 from cohabit.room.decide import Budget, by_grant, decide, refusal
 from cohabit.room.room import Room
@@ -33,6 +33,63 @@ from cohabit.room.state import Member
 if TYPE_CHECKING:
     from cohabit.house.house import House
     from cohabit.house.rooms import RoomHost
+
+
+class HouseContext:
+    """What a call is about, and what a command of the house gets: the caller, the command, and the room, if any."""
+
+    __slots__ = ("broken_room", "command", "credential", "host", "house", "maybe_member")
+
+    def __init__(
+        self,
+        house: "House",
+        credential: Credential,
+        command: Command,
+        host: "RoomHost | None" = None,
+        member: Member | None = None,
+        broken_room: str = "",
+    ) -> None:
+        self.house = house
+        self.credential = credential
+        self.command = command
+        self.host = host
+        self.maybe_member = member  # None: the caller is not in the room, or it is about no room
+        self.broken_room = broken_room  # the id of a room that could not be opened
+
+    @property
+    def room(self) -> "RoomHost":
+        if self.host is None:
+            raise BadArgs("say which room")
+        return self.host
+
+    @property
+    def member(self) -> Member:
+        if self.maybe_member is None:
+            raise UnknownRoom("you are not in this room yet; call join first")
+        return self.maybe_member
+
+    async def record(
+        self, do: str, args: dict[str, Any], also: Write | None = None, check: Check | None = None
+    ) -> None:
+        """Put something on the record of the room on behalf of the caller. Meanwhile the room may have been archived or
+        the caller's rights taken, so all is decided again, with ``check`` last, when it is about to happen."""
+
+        def decide_again(room: Room, at: int) -> None:
+            self.house.door.decide_again(self, room, at)
+            if check is not None:
+                check(room, at)
+
+        await self.room.put_system(do, args, also, decide_again)
+
+    @property
+    def identity(self) -> Identity | None:
+        """Who calls; None for the holder of an invite, who is nobody yet."""
+        return self.house.identities.get(self.credential.identity)
+
+    @property
+    def is_host(self) -> bool:
+        """Is the caller a host of the house?"""
+        return self.house.identities.is_host(self.credential)
 
 
 class Door:
@@ -58,7 +115,7 @@ class Door:
                 raise BadArgs(f"{name[:80]} is about a room; say which: this credential is not bound to one")
         if credential.room is not None and credential.room != wanted:
             raise _unknown(wanted)
-        host = house.host_of(wanted)
+        host = house.rooms.get(wanted) or house.host_of(wanted)
         if host is None:
             return self._resolve_broken(credential, wanted, name)
         command = host.commands.get(name) or host.commands.with_tool_name(name)
@@ -176,7 +233,10 @@ class Door:
                 return call
             assert host is not None
             assert member is not None
-            host.time.heard_of(member.id, at)
+            if member.here:
+                host.time.seen[member.id] = at
+            else:
+                host.time.heard_of(member.id, at)
             call = Call(member.id, command.name, args, key, None, credential)
             call.done = host.put(call, at)
             return call
