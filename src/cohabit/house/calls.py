@@ -11,6 +11,7 @@ from cohabit.model.identity import Credential
 from cohabit.room.room import Room, WorldInterrupted
 
 log = logging.getLogger("cohabit")
+Check = Callable[[Room, int], None]
 
 
 class Call:
@@ -88,16 +89,23 @@ class Call:
 
 
 class SystemCall(Call):
-    """What the house itself does: ticks, presence, whatever is due. ``also`` is stored together with its entry."""
+    """What the house itself does: ticks, presence, whatever is due. ``also`` is stored together with its entry.
 
-    __slots__ = ("also",)
+    ``check``: for what is done on behalf of a caller. It is called when the turn of this call in the queue has come,
+    and raises if the caller may not do it any more.
+    """
 
-    def __init__(self, do: str, args: Any, also: Write | None = None) -> None:
+    __slots__ = ("also", "check")
+
+    def __init__(self, do: str, args: Any, also: Write | None = None, check: Check | None = None) -> None:
         super().__init__("", do, args)
         self.also = also
+        self.check = check
 
     def perform(self, room: Room, at: int) -> Any:
         try:
+            if self.check is not None:
+                self.check(room, at)
             return room.settle(at) if self.name == "settle" else room.system(self.name, self.args, at)
         except CohabitError as refusal:
             log.warning("room %s: %s: %s", room.id, self.name, refusal.as_text())

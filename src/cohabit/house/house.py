@@ -10,7 +10,7 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from cohabit.errors import BadArgs, Busy, CohabitError, Conflict, Internal
+from cohabit.errors import BadArgs, Busy, CohabitError, Conflict, GameCrash, Internal
 from cohabit.house import commands as house_commands
 from cohabit.house import credentials, feed, introduction, saves
 from cohabit.house.bots import Bots, check_brain
@@ -35,7 +35,7 @@ from cohabit.room.commands import CommandTable, declared_in
 from cohabit.room.opening import opening_state
 from cohabit.room.record import Line, Snapshot
 from cohabit.room.remote import RemoteWorld
-from cohabit.room.room import Room
+from cohabit.room.room import Room, WorldInterrupted
 from cohabit.room.state import Member
 from cohabit.scenario import AgentSpec, Scenario, check_scenario
 
@@ -44,6 +44,7 @@ HOUSE_COMMANDS = CommandTable(
     chain.from_iterable(map(declared_in, (house_commands, introduction, credentials, feed, saves)))
 )
 ROOM_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
+OnLines = Callable[[RoomHost, Sequence[Line]], None]
 OPERATOR = Identity("i-operator", "operator", "human", host=True)
 LEASE_MS = 30_000
 """How long a room is leased; the lease is renewed in a third of that time."""
@@ -71,7 +72,7 @@ class House:
         self.door = Door(self)
         self.ledger = Ledger(self)
         self.bots = Bots(self)
-        self.on_lines: Callable[[RoomHost, Sequence[Line]], None] | None = None
+        self._on_lines: OnLines | None = None
         self._watchdog = Watchdog(settings.world_deadline_s)
         self._reserved: set[str] = {HOUSE_ROOM}  # names that are taken: rooms being created or deleted
         self._lease_timer: Timer = clock.call_at(clock.now() + LEASE_MS // 3, self._renew_leases)
@@ -115,7 +116,7 @@ class House:
             try:
                 await self._adopt(await self._load(room_id))
             except CohabitError as wrong:
-                log.error("room %s could not be opened: %s", room_id, wrong.as_text())
+                log.error("room %s could not be opened: %s", room_id, wrong.as_text(), exc_info=wrong.__cause__)
                 self.broken[room_id] = wrong
 
     async def _load(self, room_id: str) -> Room:
@@ -168,7 +169,7 @@ class House:
             host.remote = RemoteRunner(host, room.world, self.clock, connector)
         host.on_roster = self.bots.look_after
         host.on_removed = self._members_removed
-        host.on_lines = self._happened
+        host.on_lines = self._on_lines
         self.rooms[room.id] = host
         if self.dormant:
             host.time.stop()
@@ -182,9 +183,11 @@ class House:
         ours = [made for made in self.commands if made.about != "house" or made.where == "house"]
         return RoomHost(room, self.writer, self.clock, self._watchdog, self.settings, ours)
 
-    def _happened(self, host: RoomHost, lines: Sequence[Line]) -> None:
-        if self.on_lines is not None:
-            self.on_lines(host, lines)
+    def watch_records(self, tell: OnLines) -> None:
+        """Have ``tell`` called with what has become durable, in every room."""
+        self._on_lines = tell
+        for host in self.rooms.values():
+            host.on_lines = tell
 
     def _members_removed(self, host: RoomHost, members: Sequence[Member]) -> None:
         """The credentials of removed members for this room stop working."""
@@ -250,7 +253,12 @@ class House:
         stop = self.identities.watch(credential, tell)
         if credential.expires_at is None:
             return stop
-        timer = self.clock.call_at(credential.expires_at, tell)
+
+        def expired() -> None:
+            if credential.expires_at is not None:  # an invite that was accepted does not expire any more
+                tell()
+
+        timer = self.clock.call_at(credential.expires_at, expired)
 
         def stop_both() -> None:
             stop()
@@ -290,7 +298,11 @@ class House:
             people = {a.id: self._identity_of(a, owner) for a in scenario.agents}
             ids = {agent: identity.id for agent, identity in people.items()}
             make = partial(_new_room, scenario, name, seed, now, ids)
-            room, snapshot = await run_in_thread(f"room {name}", make, self._loading_s)
+            try:
+                room, snapshot = await run_in_thread(f"room {name}", make, self._loading_s)
+            except GameCrash as crash:
+                log.error("room %s could not be created: %s", name, crash.as_text(), exc_info=crash.__cause__)
+                raise
             self.make_host(room)  # refuses a world that takes a name the house needs
             bound = [agent for agent in scenario.agents if agent.identity is None]
             tokens = {agent.id: agent.token or make_token() for agent in bound}
@@ -397,7 +409,15 @@ def _new_room(
     scenario: Scenario, name: str, seed: int | str | None, now: int, identities: dict[str, str]
 ) -> tuple[Room, Snapshot]:
     source = lasting_source(scenario.world)
-    world = make_world(source, scenario.config)
+    try:
+        world = make_world(source, scenario.config)
+    except (CohabitError, WorldInterrupted):
+        raise
+    except BaseException as bug:  # also SystemExit: a world must not end the house
+        what = type(bug).__name__
+        raise GameCrash(
+            f"the world {scenario.world!r} failed when it was made ({what})", exception={"type": what}
+        ) from bug
     chosen = next(s for s in (seed, scenario.seed, secrets.randbits(128)) if s is not None)
     state = opening_state(scenario, world, source, name, chosen, secrets.token_hex(16), identities)
     room = Room.create(state, world, now)

@@ -8,6 +8,7 @@ again and arrives at the same room.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import chain
+from math import isfinite
 from typing import Any
 
 import msgspec
@@ -299,17 +300,39 @@ class Room:
             told: list[Told] = []
             result: Any = self._act(self.state.members[by], command, args, told)
             self._moved()
-            turns.after(self, at, told)
+            self._follow_up(at, told)
             return (self._rewarded(by, result, told) if self._has_returns else result), told
         context = Context(self, self.state.members[by] if by is not None else None, at)
         result = command.run(context, **args)
         if command.category != "bus":
             self.clocks.changed()
             self.roster_changed()
-            turns.after(self, at, context.told)
+            self._follow_up(at, context.told)
             if self._has_returns:
                 self._report_returns(context.told)
         return result, context.told
+
+    def _follow_up(self, at: int, told: list[Told]) -> None:
+        """What follows any entry: a complete round resolves, claims bind, the time of the turn restarts."""
+        state, pace = self.state, self.pace
+        to_move = self.to_move()
+        if pace == "rounds" and state.waiting_for and not to_move:
+            turns.resolve(self, told)
+            to_move = self.to_move()
+        if self.has_moving_seats:
+            turns.follow_seats(self)
+            to_move = self.to_move()
+        if not self.is_over():
+            state.over_since = None
+        elif state.over_since is None:
+            state.over_since = at
+        if pace in ("turns", "rounds"):
+            waiting = list(to_move)
+            if waiting != state.waiting_for:
+                # In rounds a submission does not restart the time; more seats than before are a new round.
+                if pace == "turns" or len(waiting) > len(state.waiting_for):
+                    state.turn_started = at
+                state.waiting_for = waiting
 
     def _act(self, member: Member, command: Command, args: Mapping[str, Any], told: list[Told]) -> Outcome:
         try:
@@ -319,6 +342,8 @@ class Room:
             raise
         if not isinstance(outcome, Outcome):
             outcome = Outcome("" if outcome is None else str(outcome))
+        if outcome.reward and not isfinite(outcome.reward):
+            raise ValueError(f"a reward must be a finite number, not {outcome.reward!r}")
         told.extend(outcome.told)
         if outcome.public:
             told.append(Told(outcome.public))
@@ -446,9 +471,10 @@ class Room:
     def member_of(self, identity: str) -> Member | None:
         """The member that an identity is in this room."""
         if self._by_identity is None:
-            self._by_identity = {m.identity: m.id for m in self.state.members.values() if m.identity}
+            # A copy of the list: the house asks this while the room may be running on its own thread.
+            self._by_identity = {m.identity: m.id for m in list(self.state.members.values()) if m.identity}
         found = self._by_identity.get(identity)
-        return self.state.members[found] if found is not None else None
+        return self.state.members.get(found) if found is not None else None
 
     def seat_of(self, member: Member) -> Seat | None:
         return self.seats.get(member.seat) if member.seat is not None else None

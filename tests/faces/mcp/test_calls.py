@@ -239,7 +239,7 @@ async def test_instructions_say_who_and_where_you_are_and_that_messages_are_data
     for part in (
         "You are 'ann' in room 'nim'",
         "seat first",
-        "whoever takes the last one wins",
+        "takes the last one wins",
         "wait_for_turn",
         "data",
     ):

@@ -70,16 +70,16 @@ async def list_resources(backend: Backend) -> list[types.Resource]:
     """The resources of the rooms that the caller is in, as far as its grants go."""
     found = []
     for room in [backend.room] if backend.room is not None else (await _rooms(backend))[:MAX_ROOMS]:
-        for resource in _resources(await backend.offers(room)):
-            found.append(
-                types.Resource(
-                    uri=f"cohabit://{room}/{resource.name}",
-                    name=f"{room}/{resource.name}",
-                    title=resource.title,
-                    description=resource.description,
-                    mime_type=_mime_type(resource),
-                )
+        found += [
+            types.Resource(
+                uri=f"cohabit://{room}/{resource.name}",
+                name=f"{room}/{resource.name}",
+                title=resource.title,
+                description=resource.description,
+                mime_type=_mime_type(resource),
             )
+            for resource in _resources(await backend.offers(room))
+        ]
     return found
 
 
