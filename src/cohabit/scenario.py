@@ -16,6 +16,7 @@ from cohabit.errors import BadArgs
 from cohabit.model.grant import role_named
 from cohabit.model.identity import Kind
 from cohabit.model.suggest import nearest
+from cohabit.registry import load_extensions
 
 MIN_TOKEN = 32
 MAX_DURATION = 10**9  # seconds, or ticks
@@ -31,8 +32,8 @@ class AgentSpec(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=
     role: str | None = None
     name: str | None = None  # shown; the id is how others address it
     kind: Kind = "agent"
-    kingdom_claim: str | None = None
-    claim: str | None = None  # the same, for worlds without kingdoms
+    claim: str | None = None
+    kingdom_claim: str | None = None  # the same, as files for the WorldBox bridge have it
     objectives: list[dict[str, Any]] = []
     team: str | None = None
     brain: str | None = None  # a built-in brain always plays this seat
@@ -88,6 +89,7 @@ def read_scenario(name_or_path: str) -> Scenario:
 
 def parse_scenario(text: str, where: str = "agents.json") -> Scenario:
     """Read and check a scenario; an error message names the place."""
+    load_extensions()  # they know further names of roles
     try:
         raw = json.loads(text, object_pairs_hook=_without_duplicates, parse_float=_finite, parse_constant=_finite)
         msgspec.msgpack.encode(raw)  # what cannot be stored (a lone surrogate, 30 digits) cannot be used

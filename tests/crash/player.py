@@ -29,8 +29,7 @@ def token(room: str, who: str) -> str:
 
 def scenario(room: str, worlds: str) -> str:
     agents = [
-        {"id": f"p{i}", "role": "player", "claim": f"auto:{i}", "token": token(room, f"p{i}")}
-        for i in range(PLAYERS)
+        {"id": f"p{i}", "role": "player", "claim": f"auto:{i}", "token": token(room, f"p{i}")} for i in range(PLAYERS)
     ]
     return json.dumps({"world": f"{worlds}:Secrets", "agents": agents})
 

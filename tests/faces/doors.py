@@ -14,11 +14,12 @@ from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 from cohabit.errors import Unauthorized, by_code
-from cohabit.faces.bridge import bridge_app
 from cohabit.faces.python import connect
 from cohabit.faces.serve import serve
 from cohabit.house.house import House
 from cohabit.testing.faces import Client
+from cohabit.worldbox.names import code_from_wire
+from cohabit.worldbox.server import bridge_app
 
 FACES = ["python", "http", "websocket", "mcp 2025-11-25", "mcp 2026-07-28", "mcp stdio"]
 Door = Callable[[str], AbstractAsyncContextManager[Client]]
@@ -83,7 +84,7 @@ class BridgeClient:
     ) -> Any:
         answer = (await self._http.post("/cmd", json={"name": command, "args": args or {}})).json()
         if not answer["ok"]:
-            raise by_code(answer["error"])
+            raise by_code({**answer["error"], "code": code_from_wire(answer["error"]["code"])})
         return answer["result"]
 
 

@@ -95,9 +95,7 @@ JSON = st.recursive(
 @given(name=st.sampled_from([c.name for c in make_room().commands]), args=JSON | st.dictionaries(
     st.sampled_from(["n", "text", "target", "given", "grams", "to", "content", "action", "params", "member", "may", "seat"]), JSON
 ))  # fmt: skip
-def test_any_arguments_get_a_result_or_one_of_our_errors_and_the_record_replays(
-    name: str, args: object
-) -> None:
+def test_any_arguments_get_a_result_or_one_of_our_errors_and_the_record_replays(name: str, args: object) -> None:
     from .making import replayed
 
     room = make_room(*EVERYBODY)

@@ -8,11 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohabit import kibitz
-from cohabit.errors import BadArgs, CohabitError, Conflict, GameRejected, PermissionDenied, UnknownAsset
+from cohabit.errors import BadArgs, CohabitError, Conflict, PermissionDenied, UnknownAsset
 from cohabit.model.grant import ROLES, Capability, capabilities, names_held, role_named
 from cohabit.room.room import Room
 from cohabit.room.state import Member
-from cohabit.room.views import feed
 
 from .making import AGENT, BLUE, EVERYBODY, GOD, HOST, PERSON, RED, entries, make_room, player, replayed, restored
 

@@ -60,9 +60,7 @@ def test_the_death_of_a_realm_moves_nobody_into_another() -> None:
 
 
 @pytest.mark.parametrize(("name", "args"), [("build", {}), ("build", {"where": "burgundy"}), ("pray", {})])
-def test_a_player_whose_realm_is_gone_can_do_nothing(
-    name: str, args: dict[str, str]
-) -> None:
+def test_a_player_whose_realm_is_gone_can_do_nothing(name: str, args: dict[str, str]) -> None:
     room = make_room(RED, BLUE, GOD, world="Realms")
     for realm in ("avalon", "burgundy"):
         room.call("zeus", "rise", {"name": realm}, at=1)

@@ -9,7 +9,7 @@ from cohabit.house.context import HouseContext
 from cohabit.house.offers import Offer, offers_for
 from cohabit.model.grant import Capability
 from cohabit.registry import find_world, known_worlds
-from cohabit.room.commands import Resource, command
+from cohabit.room.commands import Command, Resource, command
 from cohabit.scenario import AgentSpec, Scenario, check_handle, presets, read_scenario
 
 C = Capability
@@ -32,7 +32,7 @@ class Rooms(Struct):
     rooms: list[RoomLine]
 
 
-@command(category="meta", where="house", about="house")
+@command(category="meta", where="house", about="house", hint="lists the rooms that you are in or may enter.")
 async def rooms(ctx: HouseContext) -> Rooms:
     """The rooms of this house that you are in or may enter."""
     found: list[RoomLine] = []
@@ -160,8 +160,13 @@ class Capabilities(Struct):
     category="meta",
     where="house",
     about="either",
+    before_joining=True,
     resource=Resource("schema", "Schema", "Every command you may use, with its schemas", topics=frozenset({"rights"})),
 )
 async def capabilities(ctx: HouseContext) -> Capabilities:
     """Every command that you may use here, with the schemas of its arguments and of its result."""
     return Capabilities(offers_for(ctx.house, ctx.credential, ctx.host.room.id if ctx.host is not None else None))
+
+
+CAPABILITIES: Command = capabilities.__command__  # type: ignore[attr-defined]  # put there by the decorator
+"""How a client in another process gets its list of commands."""

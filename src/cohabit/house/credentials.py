@@ -142,7 +142,10 @@ class JoinedRoom(Struct, omit_defaults=True):
     token: str | None = None  # where the invite is good for several: keep this one
 
 
-@command(category="meta", where="house", records=True, joins=True)
+@command(
+    category="meta", where="house", records=True, joins=True,
+    hint="enters the room: it accepts your invite, or you enter as a guest.",
+)  # fmt: skip
 async def join(ctx: HouseContext) -> JoinedRoom:
     """Enter a room: accept your invite, or enter as a guest where the room takes guests.
 

@@ -41,25 +41,26 @@ class Door:
         """What a call means: the command, the room and the member. Raises where that cannot be known."""
         house = self._house
         wanted = room or credential.room
-        if wanted is None:
+        if wanted is None or wanted not in house.rooms:
             command = house.commands.get(name)
-            if command is None or command.about == "room":
+            if command is not None and (command.about == "house" or (command.about == "either" and wanted is None)):
+                return HouseContext(house, credential, command)
+            if wanted is None:
                 raise BadArgs(f"{name[:80]} is about a room; say which: this credential is not bound to one")
-            return HouseContext(house, credential, command)
         if credential.room is not None and credential.room != wanted:
             raise _unknown(wanted)
         host = house.host_of(wanted)
         if host is None:
             return self._resolve_broken(credential, wanted, name)
-        command = host.commands.get(name)
+        command = host.commands.get(name) or host.commands.with_tool_name(name)
+        if command is not None and command.about == "house":
+            return HouseContext(house, credential, command)
         member = host.room.member_of(credential.identity)
         if member is None:
             if not self.may_join(credential, host):
                 raise _unknown(wanted)
-            if command is None or not (command.joins or command.about != "room"):
+            if command is None or not command.before_joining:
                 raise UnknownRoom(f"you are not in room {wanted!r} yet; call join first")
-            if not command.joins:
-                return HouseContext(house, credential, command)
         elif command is None:
             raise self._unknown_command(host, member, name)
         assert command is not None
@@ -135,7 +136,8 @@ class Door:
         if member is None:
             if not self.may_join(credential, host):
                 raise _unknown(wanted)
-            return [c for c in host.commands if c.joins or (c.about != "room" and (is_host or not c.host_only))]
+            open_to_all = [c for c in host.commands if c.before_joining or c.about == "house"]
+            return [c for c in open_to_all if is_host or not c.host_only]
         own = set(host.room.commands)
         mine = [c for c in host.commands if by_grant(member, c) and (is_host or not c.host_only)]
         return sorted(mine, key=lambda c: c not in own)  # the room's own first, then the house's
@@ -159,13 +161,13 @@ class Door:
             target = self.resolve(credential, room, name)
             host, member, command = target.host, target.maybe_member, target.command
             if command.where == "house" or (command.may_wait and _wait_ms(command, args)):
-                call = Call(member.id if member is not None else "", name, args, key, credential=credential)
+                call = Call(member.id if member is not None else "", command.name, args, key, credential=credential)
                 self._start(call, target, room, at)
                 return call
             assert host is not None
             assert member is not None
             host.time.heard_of(member.id, at)
-            call = Call(member.id, name, args, key, None, credential)
+            call = Call(member.id, command.name, args, key, None, credential)
             call.done = host.put(call, at)
             return call
         except CohabitError as wrong:

@@ -43,7 +43,7 @@ def _nothing_new(result: Any) -> bool:
     needs=(C.WATCH, C.READ_OWN, C.READ_ALL, C.READ_CHAT, C.RECEIVE_DIRECTED),
     waits=_nothing_new,
     resource=Resource("events", "Events", "What happened lately", {"last": 100}, frozenset({"events"})),
-    hint="`events` tells what happened, from a cursor.",
+    hint="tells what happened, from a cursor.",
 )
 async def events(
     ctx: HouseContext,

@@ -12,7 +12,7 @@ from typing import Any
 
 from cohabit.errors import BadArgs, Busy, CohabitError, Conflict, GameCrash, Internal
 from cohabit.house import commands as house_commands
-from cohabit.house import credentials, feed, saves
+from cohabit.house import credentials, feed, introduction, saves
 from cohabit.house.bots import Bots, check_brain
 from cohabit.house.clock import Clock, SystemClock, Timer
 from cohabit.house.door import Door
@@ -40,7 +40,9 @@ from cohabit.room.state import Member
 from cohabit.scenario import AgentSpec, Scenario, check_scenario
 
 log = logging.getLogger("cohabit")
-HOUSE_COMMANDS = CommandTable(chain.from_iterable(map(declared_in, (house_commands, credentials, feed, saves))))
+HOUSE_COMMANDS = CommandTable(
+    chain.from_iterable(map(declared_in, (house_commands, introduction, credentials, feed, saves)))
+)
 ROOM_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 OPERATOR = Identity("i-operator", "operator", "human", host=True)
 LEASE_MS = 30_000
@@ -92,7 +94,7 @@ class House:
         settings = settings or Settings()
         load_extensions()
         chosen = settings
-        kept = store or await run_in_thread("the store", lambda: _open_store(chosen))
+        kept: Store = store if store is not None else await run_in_thread("the store", lambda: _open_store(chosen))
         try:
             known = await run_in_thread("the store", lambda: _known(kept))
             house = cls(kept, settings, clock or SystemClock(), known, dormant)
@@ -355,6 +357,8 @@ class House:
         host.close("this room was deleted")
         self._reserved.add(room_id)
         try:
+            if host.remote is not None:
+                await host.remote.closed()
             if room_id in self.connectors:
                 await self.connectors.pop(room_id).close(delete=True)
             gone = [c for c in self.identities.all_credentials() if c.room == room_id]
@@ -383,8 +387,11 @@ class House:
         host = self.rooms[room_id]
         if host.remote is None:
             raise BadArgs(f"room {room_id} runs {host.room.state.world}, which is not a remote world")
+        previous = self.connectors.get(room_id)
         self.connectors[room_id] = connector
         await host.remote.connect(connector)
+        if previous is not None and previous is not connector:
+            await previous.close()
 
 
 def _open_store(settings: Settings) -> Store:

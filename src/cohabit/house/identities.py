@@ -152,9 +152,12 @@ class Identities:
         changed = [credential for credential in credentials if not credential.revoked]
         for credential in changed:
             credential.revoked = True
-            for tell in self._watchers.pop(credential.hash, []):
-                tell()
+            self._tell_revoked(credential)
         return changed
+
+    def _tell_revoked(self, credential: Credential) -> None:
+        for tell in self._watchers.pop(credential.hash, []):
+            tell()
 
     def watch(self, credential: Credential, tell: Callable[[], None]) -> Callable[[], None]:
         """Have ``tell`` called when the credential is revoked. Returns what stops that."""

@@ -1,6 +1,6 @@
 """What a caller may call, with its schemas: what every list of commands is made from."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakKeyDictionary
 
@@ -28,7 +28,7 @@ class Offer(Struct, frozen=True, omit_defaults=True):
     output_schema: dict[str, Any] | None = None
     about: Literal["room", "house", "either"] = "room"
     joins: bool = False
-    task: bool = False
+    task: tuple[str, ...] = ()
     resource: Resource | None = None
     hint: str = ""
 
@@ -69,8 +69,15 @@ def offers_for(house: "House", credential: Credential, room: str | None) -> list
     """What this credential may call in a room; without a room: of the house, and in any room that it is in."""
     commands = house.door.commands_for(credential, room)
     if room is None and credential.room is None:
-        commands = [*_common(house, credential), *commands]
+        common = {command.name: command for command in _common(house, credential)}
+        commands = [*common.values(), *(command for command in commands if command.name not in common)]
     return [offer_of(command) for command in commands]
+
+
+def about_the_room(offers: Sequence[Offer]) -> list[Offer]:
+    """Those that are about the room that the caller is in, or may join."""
+    here = [offer for offer in offers if offer.about != "house"]
+    return [offer for offer in here if not offer.joins] or here
 
 
 def _common(house: "House", credential: Credential) -> Iterator[Command]:

@@ -311,6 +311,11 @@ class RoomHost:
             self._audit_planned = True
             self._clock.call_at(self._clock.now() + AUDIT_MS, self._flush_audit)
 
+    def refused(self, who: str, name: str, error: CohabitError) -> None:
+        """Put a refusal that came from outside of the queue in the audit."""
+        self.room.audit.refused(self._clock.now(), who, name, error.code, error.message)
+        self._audit_soon()
+
     def _flush_audit(self) -> None:
         self._audit_planned = False
         if self.failure is None:

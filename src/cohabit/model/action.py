@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import math
 import re
+from functools import cached_property
 from typing import Any, NoReturn
 
 import msgspec
 
 from cohabit.model.observation import Observation, one_line
+
+_sorted_json = msgspec.json.Encoder(order="sorted").encode
 
 
 class ParamDef(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -99,7 +102,7 @@ class ActionSpace(msgspec.Struct, frozen=True, omit_defaults=True):
         return "\n".join(action.to_text() for action in self.actions)
 
 
-class Action(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+class Action(msgspec.Struct, frozen=True, omit_defaults=True, dict=True):
     """What a participant sends. `reasoning` is for the log; the world never reads it."""
 
     name: str
@@ -109,6 +112,16 @@ class Action(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     def __post_init__(self) -> None:
         if not self.name:
             raise ValueError("an action's name must not be empty")
+
+    @cached_property
+    def text(self) -> str:
+        """The action as a line to read. Kept, because worlds list the same actions at every step."""
+        return f"{self.name} {_sorted_json(self.parameters).decode()}"
+
+    @cached_property
+    def choice(self) -> dict[str, Any]:
+        """The action as it would be sent."""
+        return {"action": self.name, "params": self.parameters}
 
 
 class ActionResult(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):

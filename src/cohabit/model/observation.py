@@ -165,7 +165,7 @@ class Observation(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
         if self.text:
             sections.append(self.text.strip("\n"))
         if self.status:
-            sections.append(_section("STATUS", _pairs(self.status)))
+            sections.append("STATUS:\n" + "\n".join(_pairs(self.status)))
         if self.inventory:
             sections.append(_section("INVENTORY", _pairs(self.inventory)))
         if self.location:
@@ -216,7 +216,12 @@ def _event_line(event: Event) -> str:
 
 
 def _pairs(values: Mapping[str, Any]) -> list[str]:
-    return [one_line(f"{key}: {_value(value)}") for key, value in values.items()]
+    lines = []
+    for key, value in values.items():
+        line = f"{key}: {value if type(value) is str or type(value) is int else _value(value)}"
+        # As `one_line`, which this saves to call: status lines are read at every step.
+        lines.append(line.strip() if line.isprintable() and "  " not in line else one_line(line))
+    return lines
 
 
 def _value(value: object) -> str:

@@ -32,6 +32,8 @@ class Resource(Struct, frozen=True):
     args: dict[str, Any] = {}
     topics: frozenset[str] = frozenset()  # kinds of changes after which it is worth reading again
     text: str = ""  # the field of the result that is text to read; empty: the result is JSON only
+    items: str = ""  # the field of the result with a list whose items can also be read one by one
+    item_key: str = ""  # the field of an item that names it
 
 
 class Command(Declaration):
@@ -51,10 +53,11 @@ class Command(Declaration):
         about: Literal["room", "house", "either"] = "room",
         host_only: bool = False,
         joins: bool = False,
+        before_joining: bool = False,
         when_archived: bool = False,
         when_broken: bool = False,
         world_may_replace: bool = False,
-        task: bool = False,
+        task: tuple[str, ...] = (),
         unwrap: Callable[[Any], tuple[str, Any, str | None]] | None = None,
         resource: Resource | None = None,
         hint: str = "",
@@ -77,14 +80,15 @@ class Command(Declaration):
         self.waits = waits  # is this result still "nothing yet"? Then the house may wait and ask again
         self.about = about
         self.host_only = host_only  # for hosts of the house
-        self.joins = joins  # may be called by somebody who is not a member yet
+        self.joins = joins  # makes the caller a member
+        self.before_joining = before_joining or joins  # may be called by somebody who is not a member yet
         self.when_archived = when_archived  # changes something, and is possible in an archived room all the same
         self.when_broken = when_broken  # possible in a room that could not be opened
         self.world_may_replace = world_may_replace
-        self.task = task  # waits so long that clients may want to poll for its result
+        self.task = task  # a client may poll for its result, which is there when one of these fields is set
         self.unwrap = unwrap  # it names another command: that one, its arguments, and the reason given
         self.resource = resource
-        self.hint = hint  # how to use it, in one line, for a model that plays
+        self.hint = hint  # what it does, for a model that plays: one line that follows its name
         self.group = group or category
         self.preconditions = preconditions
         self.needs_seat = needs_seat
@@ -191,7 +195,10 @@ class CommandTable:
             if known is not None and not (made.where == "world" and known.world_may_replace):
                 raise BadArgs(f"the name {made.name!r} is reserved: a world cannot use it for an action or query")
             self._by_name[made.name] = made
+        self._by_tool_name = {made.tool_name: made for made in self}
         self.get = self._by_name.get
+        self.with_tool_name = self._by_tool_name.get
+        """The command that is offered under this name on MCP."""
 
     def __iter__(self) -> Iterator[Command]:
         return iter(self._by_name.values())
@@ -203,12 +210,8 @@ class CommandTable:
         try:
             return self._by_name[name]
         except (KeyError, TypeError):
-            hints = nearest(str(name)[:80], list(self._by_name), 3)
+            hints = nearest(str(name)[:80], list({**self._by_name, **self._by_tool_name}), 3)
             raise UnknownCommand(f"there is no command {str(name)[:80]!r} here", did_you_mean=hints) from None
-
-    def with_tool_name(self, tool: str) -> Command | None:
-        """The command that is offered under this name on MCP."""
-        return next((made for made in self if made.tool_name == tool), None)
 
     def action_space(self) -> ActionSpace:
         return ActionSpace([made.as_action() for made in self if made.in_world])

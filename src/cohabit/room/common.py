@@ -17,7 +17,7 @@ from cohabit.room.commands import Resource, command
 from cohabit.room.context import Context
 from cohabit.room.decide import movers
 from cohabit.room.state import Member, RoomState, handle_of
-from cohabit.world import Standing
+from cohabit.world import Standing, World
 
 MAX_MESSAGE = 16_000
 MAX_WAIT_MS = 30_000
@@ -52,7 +52,7 @@ def unwrap(args: Any) -> tuple[str, dict[str, Any], str | None]:
     needs=(C.ACT, C.ACT_GLOBAL),
     records=True,
     unwrap=unwrap,
-    hint="Act with the tool named like the action, or with `act`.",
+    hint="does the action that you name; each action is also a tool of its own.",
 )
 def act(
     ctx: Context,
@@ -211,7 +211,9 @@ class Roster(Struct):
 @command(
     category="read",
     needs=C.READ_ROSTER,
-    resource=Resource("roster", "Roster", "Who is in the room", topics=frozenset({"roster"})),
+    resource=Resource(
+        "roster", "Roster", "Who is in the room", topics=frozenset({"roster"}), items="members", item_key="handle"
+    ),
 )
 def roster(ctx: Context) -> Roster:
     """Who is in this room: role, seat, whether they are here, and who plays for them."""
@@ -234,7 +236,7 @@ class ViewReply(Struct, omit_defaults=True):
     category="read",
     needs=SEES,
     resource=Resource("view", "View", "What you see of the world now", topics=frozenset({"view"}), text="text"),
-    hint="`view` shows what you see now.",
+    hint="shows what you see now.",
 )
 def view(ctx: Context) -> ViewReply:
     """What you see of the world now: as text to read, and as values."""
@@ -264,12 +266,12 @@ class Rules(Struct):
     resource=Resource(
         "rules", "Rules", "What the world is about, and its actions", topics=frozenset({"rights"}), text="text"
     ),
-    hint="`rules` tells what the world is about and lists its actions.",
+    hint="explains the world and lists its actions.",
 )
 def rules(ctx: Context) -> Rules:
     """What this world is about, its actions with their parameters, and the commands you may use."""
     world = ctx.room.world
-    title, description = world.spec.title or world.spec.name, inspect.cleandoc(type(world).__doc__ or "")
+    title, description = about_world(world)
     actions = ctx.room.commands.action_space().to_text()
     yours = [c.name for c in ctx.room.may(ctx.member)]
     return Rules(
@@ -283,6 +285,11 @@ def rules(ctx: Context) -> Rules:
     )
 
 
+def about_world(world: World) -> tuple[str, str]:
+    """The title of a world, and what it is about."""
+    return world.spec.title or world.spec.name, inspect.cleandoc(type(world).__doc__ or "")
+
+
 def _not_yet(result: Any) -> bool:
     return isinstance(result, ViewReply) and not (result.your_turn or result.over)
 
@@ -291,8 +298,8 @@ def _not_yet(result: Any) -> bool:
     category="read",
     needs=SEES,
     waits=_not_yet,
-    task=True,
-    hint="`wait_for_turn` waits until you may act; if `your_turn` is still false, call it again.",
+    task=("your_turn", "over"),
+    hint="waits until you may act. If `your_turn` is still false, call it again.",
 )
 def wait_for_turn(ctx: Context, wait_ms: WaitMs = 10_000) -> ViewReply:
     """Wait until it is your turn (or the game is over), but not longer than `wait_ms`; then what you see.
@@ -349,7 +356,7 @@ class TurnAdvanced(Struct):
     forced_by_god: bool
 
 
-@command(category="meta", records=True, hint="`turn_advance` ends your turn, in rooms that keep an order of turns.")
+@command(category="meta", records=True, hint="ends your turn, in rooms that keep an order of turns.")
 def turn_advance(ctx: Context) -> TurnAdvanced:
     """End your turn (where the room keeps an order of turns); the next in the order is up."""
     state, me = ctx.state, ctx.member
@@ -376,7 +383,7 @@ class Sent(Struct):
     category="bus",
     needs=(C.SEND_MESSAGE, C.SEND_BROADCAST),
     records=True,
-    hint="`send_message` writes to a member, a team or everybody.",
+    hint="writes to a member, a team or everybody.",
 )
 def send_message(
     ctx: Context,
@@ -416,7 +423,7 @@ def _nothing_new(result: Any) -> bool:
         "messages", "Messages", "What was written to you: the words of others, as data",
         {"since_seq": 0, "max": 200}, frozenset({"messages"}),
     ),
-    hint="`recv_messages` reads what was written to you, from a cursor; `wait_ms` waits.",
+    hint="reads what was written to you, from a cursor. With `wait_ms` it waits for something new.",
 )  # fmt: skip
 def recv_messages(
     ctx: Context,

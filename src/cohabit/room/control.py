@@ -195,7 +195,9 @@ def reset(
     ctx: Context,
     seed: Annotated[
         int | str | None,
-        Meta(description="another seed: a whole number below 2^64, or up to 32 hexadecimal digits as text; left out: the same"),
+        Meta(
+            description="another seed: a number below 2^64, or up to 32 hexadecimal digits as text; default: the same"
+        ),
     ] = None,
 ) -> Begun:
     """Start the world over, from the same seed unless you give another. The record continues."""
@@ -203,7 +205,8 @@ def reset(
         return _begin_again(ctx, ctx.state.seed, "reset the world")
     if C.READ_ALL not in ctx.member.held and not ctx.room.world.spec.open_information:
         raise PermissionDenied(
-            "the seed gives away what this world hides, so choosing one needs read_all; leave seed out", needs=[C.READ_ALL]
+            "the seed gives away what this world hides, so choosing one needs read_all; leave seed out",
+            needs=[C.READ_ALL],
         )
     return _begin_again(ctx, parse_seed(seed), "reset the world")
 

@@ -74,7 +74,7 @@ def decide(
     ``member``: the caller in ``room``, where it is a member. ``host``: it is a host of the house. ``via``: the stand-in
     that acts for the member. ``budget``: of a caller of house commands; a room has its own.
     """
-    if credential is not None:
+    if credential is not None and (credential.revoked or credential.expires_at is not None):
         decision = by_credential(credential, at)
         if decision.code:
             return decision
@@ -97,12 +97,13 @@ def decide(
     return YES
 
 
-def by_credential(credential: Credential, at: int) -> Decision:
-    """Is the credential still good?"""
-    if credential.revoked:
-        return Decision("UNAUTHORIZED", "this token was revoked; ask your host for a new one")
-    if credential.expires_at is not None and at >= credential.expires_at:
-        return Decision("UNAUTHORIZED", "this token has expired; ask your host for a new one")
+def by_credential(credential: Credential | None, at: int) -> Decision:
+    """Is the credential still good, where the caller has one?"""
+    if credential is not None:
+        if credential.revoked:
+            return Decision("UNAUTHORIZED", "this token was revoked; ask your host for a new one")
+        if credential.expires_at is not None and at >= credential.expires_at:
+            return Decision("UNAUTHORIZED", "this token has expired; ask your host for a new one")
     return YES
 
 

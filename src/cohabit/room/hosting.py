@@ -57,9 +57,7 @@ def other(ctx: Context, handle: str) -> Member:
     return member
 
 
-def _change(
-    ctx: Context, member: Member, layers: list[Layer], words: str, *, keep_through: bool = False
-) -> Granted:
+def _change(ctx: Context, member: Member, layers: list[Layer], words: str, *, keep_through: bool = False) -> Granted:
     """Give a member these layers in place of its own, if that gives nothing the caller does not hold."""
     before, old_layers = member.held, member.layers
     member.set_layers(layers)

@@ -38,7 +38,7 @@ from cohabit.room.extension import extension_named
 from cohabit.room.record import Line, Record, Snapshot
 from cohabit.room.replies import keep_reply, kept_reply
 from cohabit.room.state import KeptReply, Member, RoomState
-from cohabit.room.view import View, make_view
+from cohabit.room.view import View, make_view, turn_text
 from cohabit.world import Outcome, World, overrides
 
 DIGEST_EVERY = 256
@@ -85,6 +85,7 @@ class Room:
         self._to_move: Sequence[SeatId] | None = None
         self._is_over: bool | None = None
         self._movers: list[str] | None = None
+        self._turn_text: str | None = None
         self._views: dict[Eye, View] = {}
         self._eyes: dict[str, Eye | None] = {}
         self._by_identity: dict[str, str] | None = None
@@ -190,7 +191,8 @@ class Room:
 
         ``look=False`` leaves the observation out of the result of an action, for callers who look anyway.
         """
-        at = self.settle(at)
+        if at < self.record.at or not self.clocks.idle:
+            at = self.settle(at)
         try:
             call = self.admit(who, name, args, at, key, via, credential)
             member, command, checked = call.member, call.command, call.args
@@ -422,6 +424,7 @@ class Room:
         self._to_move = None
         self._is_over = None
         self._movers = None
+        self._turn_text = None
         if self._views:
             self._views = {}
 
@@ -473,13 +476,18 @@ class Room:
 
     def view(self, member: Member) -> View:
         """What this member sees. The only source of it."""
-        return self.view_through(self.eye_of(member))
+        return self.view_through(self._eyes.get(member.id) or self.eye_of(member))
 
     def view_through(self, eye: Eye) -> View:
-        """What an eye sees, as values and as text."""
+        """What an eye sees, as values and as text. Only an entry can change it, so it is made once per entry."""
         view = self._views.get(eye)
         if view is None:
-            view = self._views[eye] = self.guarded(self._view_through, eye)
+            try:
+                view = self._views[eye] = self._view_through(eye)
+            except (CohabitError, WorldInterrupted):
+                raise
+            except BaseException as bug:
+                raise self._crashed(bug) from bug
         return view
 
     def observe(self, eye: Eye) -> Observation:
@@ -488,10 +496,16 @@ class Room:
         return seen
 
     def _view_through(self, eye: Eye) -> View:
-        seat = eye.seat
-        choices = self._choices(seat) if seat is not None and seat in self.to_move() else ()
-        total = self.state.returns.get(seat, 0.0) if self._has_returns and seat is not None else None
-        return make_view(self.state, self._observe(eye), self.movers(), choices, self.is_over(), total)
+        seat, choices, total = eye.seat, None, None
+        if seat is not None:
+            if seat in self.to_move():
+                choices = self.world.legal(self.seats[seat])
+            if self._has_returns:
+                total = self.state.returns.get(seat, 0.0)
+        if self._turn_text is None:
+            self._turn_text = turn_text(self.movers(), self.is_over())
+        seen = self._observe(eye) if self._has_goals else self.world.observe(eye)
+        return make_view(self.state, seen, self.movers(), self._turn_text, choices or (), self.is_over(), total)
 
     def _observe(self, eye: Eye) -> Observation:
         seen = self.world.observe(eye)
@@ -503,11 +517,6 @@ class Room:
             if goals:
                 seen = msgspec.structs.replace(seen, current_goals=list(goals))
         return seen
-
-    def _choices(self, seat: SeatId) -> list[dict[str, Any]]:
-        """What this seat can do now, each as it would be sent, where the world can list it."""
-        legal = self.world.legal(self.seats[seat])
-        return [{"action": a.name, "params": a.parameters} for a in legal or ()]
 
     # -- rolling back -----------------------------------------------------------------------------
     def snapshot(self) -> Snapshot:

@@ -107,7 +107,6 @@ class RoomState(Struct):
     returns: dict[SeatId, float] = {}  # the total reward of each seat, as last reported
     games: int = 1
     archived: bool = False
-    legacy: bool = False
     # turns
     turn_based: bool = False
     turn_order: list[str] = []

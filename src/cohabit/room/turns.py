@@ -129,11 +129,12 @@ def after(room: "Room", at: int, told: list[Told]) -> None:
         seats = room.obliged(world.seats_now)
         if seats is not None and list(seats) != state.seats:
             bind(room, seats)
-    if not room.is_over():
+    if room.is_over():
+        if state.over_since is None:
+            state.over_since = at
+    else:
         state.over_since = None
-    elif state.over_since is None:
-        state.over_since = at
-    if pace in ("turns", "rounds"):
+    if pace == "turns" or pace == "rounds":
         waiting = list(room.to_move())
         if waiting != state.waiting_for:
             # In rounds a submission does not restart the time; more seats than before are a new round.

@@ -177,7 +177,7 @@ class Play:
     def freeze(self) -> Frozen:
         """All that shows now, to every eye."""
         room, world = self.room, self.room.world
-        room.moved()  # look afresh: what the room remembers of its last look is not the question
+        room.roster_changed()  # look afresh: what the room remembers of its last look is not the question
         drawing = self.steps % PICTURE_EVERY == 0
         with Watched():
             frozen = {"what happened": self.last, "to_move()": _text(world.to_move())}

@@ -14,6 +14,7 @@ from cohabit.faces.cli.say import UsageError
 from cohabit.house.settings import Settings, load_settings, settings_table
 from cohabit.house.store.sqlite import SQLiteStore
 from cohabit.model.suggest import nearest
+from cohabit.registry import TOKEN_VARIABLES
 
 
 # -- the settings of a house --------------------------------------------------------------------
@@ -98,7 +99,7 @@ def place_of(args: argparse.Namespace) -> Place:
 
 
 def token_of_environment() -> str | None:
-    return os.environ.get("COHABIT_TOKEN") or os.environ.get("WORLDBOX_MCP_TOKEN") or None
+    return next((token for name in TOKEN_VARIABLES if (token := os.environ.get(name))), None)
 
 
 def _read_link(link: str) -> tuple[str, str | None, str | None]:

@@ -10,11 +10,12 @@ from typing import Any
 
 import msgspec
 
+from cohabit.client import Client
 from cohabit.errors import CohabitError
 from cohabit.faces.cli.options import Place, arguments, place_of, place_options
 from cohabit.faces.cli.say import UsageError, clean, complain, feed_event, in_one_line, paint, tell, view_text
 from cohabit.faces.cli.watch import enter_room
-from cohabit.faces.python import Client, connect
+from cohabit.faces.python import connect
 
 HELP = """\
   3                      the action with that number

@@ -5,7 +5,7 @@ import logging
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from cohabit.errors import BadArgs
 from cohabit.faces.cli.operator import operator_file
@@ -14,6 +14,7 @@ from cohabit.faces.cli.say import event, paint, tell
 from cohabit.house.settings import Settings
 
 if TYPE_CHECKING:
+    from cohabit.faces.serve import SideServer
     from cohabit.house.house import House
     from cohabit.house.rooms import RoomHost
     from cohabit.model.record import Entry
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
 HOST_NAME = "host"
 """The name of the credential that a house is given on its first start."""
-Greeting = Callable[[str, int | None], Iterable[str]]
-"""Given the address, and the port for clients of the WorldBox bridge if there is one, the lines to greet with."""
+Greeting: TypeAlias = "Callable[[str, Sequence[SideServer]], Iterable[str]]"
+"""Given the address and what else is served, the lines to greet with."""
 
 
 def serve_options(parser: argparse.ArgumentParser) -> None:
@@ -45,14 +46,14 @@ def serve(args: argparse.Namespace) -> int:
 
     async def prepare(house: "House") -> Greeting:
         token = await first_host_token(house)
-        return lambda url, bridge: [*host_lines(token, url, args), *room_lines(house, bridge)]
+        return lambda url, beside: [*host_lines(token, url, args), *room_lines(house, beside)]
 
     return run_house(settings_of(args), prepare, args.quiet)
 
 
 def run_house(settings: Settings, prepare: "Callable[[House], Awaitable[Greeting]]", quiet: bool) -> int:
     """Open the house, prepare it, serve it, and print what happens, until it is stopped."""
-    from cohabit.faces.serve import bridge_listener, run
+    from cohabit.faces.serve import run, side_servers
     from cohabit.faces.serve import serve as listen
     from cohabit.house.house import House
 
@@ -62,18 +63,18 @@ def run_house(settings: Settings, prepare: "Callable[[House], Awaitable[Greeting
         async with House.open(settings) as house:
             greeting = await prepare(house)
             files = ExitStack()
-            bridge = bridge_listener(settings)
+            beside = side_servers(house)
 
             def ready(url: str) -> None:
                 files.enter_context(operator_file(house, url))
-                for line in greeting(url, bridge.getsockname()[1] if bridge is not None else None):
+                for line in greeting(url, beside):
                     tell(line)
                 tell(f"The house is open: {url}   (Ctrl-C stops it)")
                 if not quiet:
                     house.on_lines = show
 
             with files:
-                await listen(house, ready=ready, bridge=bridge)
+                await listen(house, ready=ready, beside=beside)
 
     with suppress(KeyboardInterrupt):
         run(main())
@@ -131,7 +132,7 @@ def host_lines(token: str | None, url: str, args: argparse.Namespace) -> list[st
     ]
 
 
-def room_lines(house: "House", bridge: int | None) -> list[str]:
+def room_lines(house: "House", beside: "Sequence[SideServer]") -> list[str]:
     if not house.rooms and not house.broken:
         return [
             "There are no rooms yet. `create_room` creates one; so does `cohabit up SCENARIO` instead of serve.",
@@ -140,8 +141,8 @@ def room_lines(house: "House", bridge: int | None) -> list[str]:
     lines = [f"  {room}: {host.room.state.world}, {len(host.room.state.members)} members, game "
              f"{host.room.state.games}" for room, host in house.rooms.items()]  # fmt: skip
     lines += [f"  {room}: could not be opened: {problem.message}" for room, problem in house.broken.items()]
-    if bridge is not None and any(host.room.world.spec.bridge for host in house.rooms.values()):
-        lines.append(f"For WorldBox clients: WORLDBOX_MCP_BRIDGE_PORT={bridge} WORLDBOX_MCP_TOKEN=… worldbox-mcp")
+    for server in beside:
+        lines += server.connect_lines(house.rooms.values(), {})
     return ["Rooms:", *lines, ""]
 
 

@@ -23,7 +23,7 @@ def mcp_options(parser: argparse.ArgumentParser) -> None:
 def mcp(args: argparse.Namespace) -> int:
     """Speak MCP on stdin and stdout. MCP clients that start a program start this one.
 
-    The credential comes from COHABIT_TOKEN (or WORLDBOX_MCP_TOKEN) or --token. With --scenario, or where
+    The credential comes from COHABIT_TOKEN or --token. With --scenario, or where
     there is neither a token nor an address, it opens a house of its own and plays in it.
 
     Examples:

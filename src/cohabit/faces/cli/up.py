@@ -19,9 +19,11 @@ from cohabit.scenario import AgentSpec, Scenario, check_handle, presets, read_sc
 from cohabit.world import World
 
 if TYPE_CHECKING:
+    from cohabit.faces.serve import SideServer
     from cohabit.house.house import House
 
 AGENTS_FILE = "agents.json"
+DEFAULT_SCENARIO = "default"
 
 
 def up_options(parser: argparse.ArgumentParser) -> None:
@@ -34,13 +36,9 @@ def up_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--demo", action="store_true", help="a demo room with built-in players")
     parser.add_argument("--world", help="another world than the scenario's, by name or .py file")
     parser.add_argument("--players", metavar="A,B", help="names of the players, where only a world is given")
-    parser.add_argument(
-        "--bots", action="store_true", help="built-in players take every seat until a player connects"
-    )
+    parser.add_argument("--bots", action="store_true", help="built-in players take every seat until a player connects")
     parser.add_argument("--room", help="id of the room (otherwise named after the scenario)")
-    parser.add_argument(
-        "--seed", help="the seed: a number, or hexadecimal digits after 0x (otherwise random)"
-    )
+    parser.add_argument("--seed", help="the seed: a number, or hexadecimal digits after 0x (otherwise random)")
     parser.add_argument("--quiet", action="store_true", help="do not show what happens in the rooms")
     settings_options(parser)
 
@@ -52,8 +50,8 @@ def up(args: argparse.Namespace) -> int:
     what happens. If the data folder has the room already, it is resumed. Tokens are shown once, when a
     room is created.
 
-    Without a SCENARIO it takes agents.json from this folder or the data folder; where there is none,
-    a sandbox with one all-powerful agent called legacy.
+    Without a SCENARIO it takes agents.json from this folder or the data folder; where there is none, the
+    scenario `default`: a sandbox with one god.
 
     Examples:
       cohabit up --demo
@@ -83,7 +81,7 @@ async def open_room(house: "House", plan: "Plan", args: argparse.Namespace) -> G
         Capability.MANAGE_MEMBERS in m.held for m in house.rooms[plan.room].room.state.members.values()
     )
     token = await first_host_token(house) if needs_host else None
-    return lambda url, bridge: _greeting(house, plan, tokens, new, url, bridge, args, token)
+    return lambda url, beside: _greeting(house, plan, tokens, new, url, beside, args, token)
 
 
 # -- which room ---------------------------------------------------------------------------------
@@ -158,12 +156,11 @@ def _is_world(source: str) -> bool:
 
 
 def _of_this_folder(settings: Settings, room: str | None) -> Plan:
-    """``agents.json`` if there is one, read strictly; only where there is none, the single-token mode."""
+    """``agents.json`` if there is one, read strictly; only where there is none, the default scenario."""
     for path in (Path(AGENTS_FILE), settings.folder / AGENTS_FILE):
         if path.exists():
             return Plan(room or _slug(path.stem), read_scenario(str(path)), str(path))
-    legacy = Scenario(agents=[AgentSpec(id="legacy", role="god")], scenario="sandbox", world="kingdoms")
-    return Plan(room or "legacy", legacy, "no agents.json")
+    return plan_for(DEFAULT_SCENARIO, room)
 
 
 def world_scenario(source: str, players: Sequence[str]) -> Scenario:
@@ -185,7 +182,11 @@ def world_scenario(source: str, players: Sequence[str]) -> Scenario:
 
 def _seed(text: str) -> int | str:
     """A number as it is written, or hexadecimal digits after 0x."""
-    return text[2:] if text.lower().startswith("0x") else int(text) if text.isdecimal() else text
+    if text.lower().startswith("0x"):
+        return text[2:]
+    if not text.isdecimal():
+        raise UsageError("--seed: a whole number, or hexadecimal digits after 0x")
+    return int(text)
 
 
 def _slug(name: str) -> str:
@@ -215,12 +216,12 @@ def _greeting(
     tokens: dict[str, str],
     new: bool,
     url: str,
-    bridge: int | None,
+    beside: "Sequence[SideServer]",
     args: argparse.Namespace,
     host_token: str | None = None,
 ) -> Iterator[str]:
-    room = house.rooms[plan.room].room
-    state = room.state
+    host = house.rooms[plan.room]
+    state = host.room.state
     members = list(state.members.values())
     begun = "new" if new else f"resumed, game {state.games}"
     yield paint("bold", f"Room {plan.room}: {state.world}, scenario {state.scenario} ({begun})")
@@ -239,8 +240,8 @@ def _greeting(
     yield ""
     if tokens:
         yield from _connect_lines(url, plan.room, tokens, [m.handle for m in members if m.seat is not None])
-        if bridge is not None and room.world.spec.bridge:
-            yield from _bridge_lines(bridge, tokens)
+        for server in beside:
+            yield from server.connect_lines([host], tokens)
     missing = [m.handle for m in members if m.handle not in tokens]
     if missing:
         yield "Tokens are shown once, when a room is created. To replace a lost one:"
@@ -270,14 +271,6 @@ def _connect_lines(url: str, room: str, tokens: dict[str, str], seated: list[str
     yield f"  COHABIT_TOKEN={tokens[first]} cohabit mcp --url {url} --room {room}"
     yield "In this terminal:"
     yield f"  cohabit play '{page_link(url, room, tokens[first])}'"
-    yield ""
-
-
-def _bridge_lines(port: int, tokens: dict[str, str]) -> Iterator[str]:
-    """How to point the client of the real game's bridge at this room: one process for each agent."""
-    yield paint("bold", "The program worldbox-mcp, as")
-    for who, token in tokens.items():
-        yield f"  {clean(who):<12} WORLDBOX_MCP_BRIDGE_PORT={port} WORLDBOX_MCP_TOKEN={token} worldbox-mcp"
     yield ""
 
 

@@ -2,9 +2,14 @@
 
 from typing import NamedTuple
 
+from cohabit.registry import cli_verbs
+
 
 class Verb(NamedTuple):
-    """One verb: ``module`` has a function of its name, and ``NAME_options`` that declares what it takes."""
+    """One verb: ``module`` has a function of its name, and ``NAME_options`` that declares its arguments.
+
+    A module of this package is named without its package, one of an extension in full.
+    """
 
     name: str
     takes: str
@@ -16,7 +21,7 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
     "Run a house": (
         Verb("up", "[SCENARIO]", "open a room from a scenario and serve it", "up"),
         Verb("serve", "", "serve the rooms of a data folder", "running"),
-        Verb("worldbox", "[SCENARIO]", "put a room around a running WorldBox", "worldbox"),
+        *(Verb(*verb) for verb in cli_verbs()),
         Verb("mcp", "", "speak MCP on stdin and stdout, for clients that start a program", "stdio"),
         Verb("token", "new|list|rotate|revoke|make", "create, list, replace and revoke credentials", "token"),
     ),

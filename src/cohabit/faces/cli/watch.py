@@ -4,10 +4,11 @@ import argparse
 import asyncio
 from contextlib import suppress
 
+from cohabit.client import Client
 from cohabit.errors import UnknownRoom
 from cohabit.faces.cli.options import Place, place_of, place_options
 from cohabit.faces.cli.say import feed_event, tell, view_text
-from cohabit.faces.python import Client, connect
+from cohabit.faces.python import connect
 
 
 def watch_options(parser: argparse.ArgumentParser) -> None:

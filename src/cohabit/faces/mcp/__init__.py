@@ -1,1 +1,1 @@
-"""The MCP face. Imported late: the SDK costs about a second of CPU at import."""
+"""The MCP interface. Imported late: the SDK costs about a second of CPU at import."""

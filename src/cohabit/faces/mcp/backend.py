@@ -12,12 +12,14 @@ from typing import Any, Protocol
 
 import msgspec
 
-from cohabit.errors import CohabitError, Unauthorized, UnknownRoom
-from cohabit.house.house import HOUSE_COMMANDS, House
+from cohabit.errors import CohabitError, Unauthorized
+from cohabit.house import introduction
+from cohabit.house.house import House
+from cohabit.house.introduction import Introduction
 from cohabit.house.offers import Offer, offer_of, offers_for
-from cohabit.house.rooms import RoomHost
-from cohabit.house.store.contract import Credential
-from cohabit.room.decide import by_grant
+from cohabit.house.subscriptions import Subscription
+from cohabit.model.identity import Credential
+from cohabit.room.commands import CommandTable
 
 Topics = frozenset[str]
 """What of a room changed: `view`, `events`, `messages`, `roster`, `rights`. Empty: nothing more will come."""
@@ -27,33 +29,38 @@ Stop = Callable[[], None]
 OVER: Topics = frozenset()
 VIEW: Topics = frozenset({"view"})
 RIGHTS: Topics = frozenset({"rights"})
-LOOK_AGAIN_MS = 60_000
-_BY_KIND = {
+EVENTS: Topics = frozenset({"events"})
+_BY_KIND: Mapping[str, Topics] = {
     "chat": frozenset({"events", "messages"}),
     "direct": frozenset({"events", "messages"}),
-    "roster": frozenset({"events", "roster", "rights"}),
+    "roster": frozenset({"events", "roster"}),
 }
-_EVENTS: Topics = frozenset({"events"})
 
 
 class Backend(Protocol):
     """A house as one caller reaches it. Refusals are raised as the errors of the house."""
 
-    who: str
-    """Names the caller: tasks and limits are kept apart by it."""
+    caller: str
+    """Identifies the caller: each one has its own tasks and limits."""
     room: str | None
     """The room that is meant where none is named."""
     roams: bool
     """Whether a call may name a room, as on `/mcp`; on `/mcp/{room}` there is only that one."""
 
-    async def offers(self) -> Sequence[Offer]:
-        """What the caller may do here, in an order that does not change."""
+    async def introduction(self, room: str | None) -> Introduction:
+        """What the caller is told before it begins, and the rooms it is in."""
 
-    async def find(self, tool: str, room: str | None) -> Offer | None:
-        """The command behind the name of a tool, whether or not the caller may use it."""
+    async def offers(self, room: str | None) -> Sequence[Offer]:
+        """What the caller may call in a room, in an order that does not change."""
+
+    async def find_tool(self, tool: str, room: str | None) -> Offer | None:
+        """The command behind a tool, if it is known; the caller may not be allowed to use it."""
+
+    async def find_resource(self, name: str, room: str) -> Offer | None:
+        """The command behind a resource of a room, if it is known; the caller may not be allowed to use it."""
 
     async def call(self, command: str, args: Mapping[str, Any], room: str | None = None, key: str | None = None) -> Any:
-        """One command, on the path that every face walks."""
+        """Call a command, by its own name or by that of its tool."""
 
     async def may(self, command: str, room: str) -> bool:
         """Whether the caller's grant gives it this command, now."""
@@ -61,126 +68,132 @@ class Backend(Protocol):
     async def watch(self, room: str, tell: Tell) -> Stop:
         """Have the caller told whenever something that it may perceive has changed."""
 
-
-def of_one_room(offers: Sequence[Offer]) -> list[Offer]:
-    """What is about the room that the caller is in."""
-    return [offer for offer in offers if offer.about_room and offer.name != "join"]
+    def until_invalid(self, tell: Callable[[], None]) -> Stop:
+        """Have ``tell`` called when the caller's credential is revoked or expires."""
 
 
-def topics_of(kinds: Sequence[str]) -> Topics:
-    """What changed, by the kinds of the things that the caller was told."""
-    return frozenset().union(*(_BY_KIND.get(kind, _EVENTS) for kind in kinds))
+class Pushed(msgspec.Struct):
+    """A push of a room, as far as it says what changed."""
+
+    push: str
+    items: list[Happened] = []
+    view: msgspec.Raw = msgspec.Raw()
+
+
+class Happened(msgspec.Struct):
+    kind: str = "info"
+
+
+class Changes:
+    """Turns the pushes of a room into topics.
+
+    The first view is what later ones are compared with: one that is the same is not a change, and must not reveal
+    that something happened which the caller does not see.
+    """
+
+    def __init__(self, tell: Tell) -> None:
+        self._tell = tell
+        self._view: bytes | None = None
+
+    def pushed(self, frame: bytes) -> bool:
+        push = _decode(frame)
+        if push.push == "view":
+            before, self._view = self._view, bytes(push.view)
+            if before not in (None, self._view):
+                self._tell(VIEW)
+        elif push.push == "grant":
+            self._tell(RIGHTS)
+        elif push.items:
+            self._tell(frozenset().union(*(_BY_KIND.get(item.kind, EVENTS) for item in push.items)))
+        return True
+
+
+_decode = msgspec.json.Decoder(Pushed).decode
 
 
 class InHouse:
     """The house in this process, and one of its credentials."""
 
-    __slots__ = ("credential", "house", "roams", "room", "who")
+    __slots__ = ("credential", "house", "roams", "room")
 
     def __init__(self, house: House, credential: Credential, room: str | None = None) -> None:
         self.house = house
         self.credential = credential
         self.room = room or credential.room
         self.roams = room is None
-        self.who = f"{credential.who}@{credential.room or ''}"
 
-    async def offers(self) -> Sequence[Offer]:
-        self.house.identities.still_good(self.credential, self.house.clock.now())
-        try:
-            found = offers_for(self.house, self.credential, self.room)
-        except UnknownRoom:  # not in it, or not yet: all that may help is to join
-            return [offer_of(HOUSE_COMMANDS.named("join"))]
-        return found if self.roams else of_one_room(found)
+    @property
+    def caller(self) -> str:
+        credential = self.credential
+        return f"{credential.identity or credential.hash.hex()}@{credential.room or ''}"
 
-    async def find(self, tool: str, room: str | None) -> Offer | None:
-        command = HOUSE_COMMANDS.get(tool)
-        if command is None and room is not None:
-            inside = self.house.room_for(self.credential, room).room
-            name = tool.removeprefix(inside.world.spec.tool_prefix)
-            command = inside.commands.get(name)
-            if command is None and name in HOUSE_COMMANDS:
-                command = inside.as_named(HOUSE_COMMANDS.named(name))
-        if command is None or (tool != command.tool_name and command.where == "world"):
-            return None
-        return offer_of(command)
+    async def introduction(self, room: str | None) -> Introduction:
+        told: Introduction = await self.call(introduction.COMMAND.name, {}, room)
+        return told
+
+    async def offers(self, room: str | None) -> Sequence[Offer]:
+        self._check()
+        return offers_for(self.house, self.credential, room)
+
+    async def find_tool(self, tool: str, room: str | None) -> Offer | None:
+        command = self._table(room).with_tool_name(tool)
+        return offer_of(command) if command is not None else None
+
+    async def find_resource(self, name: str, room: str) -> Offer | None:
+        table = self._table(room)
+        return next((offer_of(c) for c in table if c.resource is not None and c.resource.name == name), None)
+
+    def may_wait(self, tool: str) -> bool:
+        """Whether a call of this tool may take long. Where its arguments name the room, that is not known yet."""
+        command = self._table(self.room).with_tool_name(tool)
+        return command.may_wait if command is not None else self.room is None
+
+    def _table(self, room: str | None) -> CommandTable:
+        """Every command of a room. A room that the caller is not in looks like one that does not exist."""
+        house, credential = self.house, self.credential
+        host = house.host_of(room) if room is not None and credential.room in (None, room) else None
+        if host is None or host.room.member_of(credential.identity) is None:
+            return house.commands
+        return host.commands
 
     async def call(self, command: str, args: Mapping[str, Any], room: str | None = None, key: str | None = None) -> Any:
-        asked = self.house.call(self.credential, room or self.room, command, args, key=key)
-        listed = HOUSE_COMMANDS.get(command)
-        if listed is not None and listed.records:  # has several steps: a caller that hangs up must not stop it half way
-            return await asyncio.shield(asyncio.ensure_future(asked))
-        return await asked
+        return await self.house.call(self.credential, room or self.room, command, args, key=key)
 
     async def may(self, command: str, room: str) -> bool:
-        self.house.identities.still_good(self.credential, self.house.clock.now())
-        inside = self.house.room_for(self.credential, room).room
-        wanted = HOUSE_COMMANDS.get(command) or inside.commands.get(command)
-        return wanted is not None and bool(by_grant(inside.state.members[self.credential.who], wanted))
+        self._check()
+        return any(allowed.name == command for allowed in self.house.door.commands_for(self.credential, room))
 
     async def watch(self, room: str, tell: Tell) -> Stop:
-        host = self.house.room_for(self.credential, room)
-        sink = TopicSink(tell)
-        sub, _ = host.subscribe(self.credential.who, sink, True, self.credential)
-        await host.first_view(sub)
-        host.release(sub)
-        rights = asyncio.create_task(self._watch_rights(host, tell), name=f"rights of {self.who}")
+        changes = Changes(tell)
+        subscription = await self.house.subscribe(self.credential, room, deliver=changes.pushed)
+        reader = asyncio.create_task(_read(subscription, changes, tell), name=f"changes of {room} for {self.caller}")
 
         def stop() -> None:
-            rights.cancel()
-            host.unsubscribe(sink)
+            subscription.close()
+            reader.cancel()
 
         return stop
 
-    async def _watch_rights(self, host: RoomHost, tell: Tell) -> None:
-        """Who loses the right to see the roster is not told so by the room; of its own rights it is told here."""
-        held = None
-        while host.failure is None:
-            version = host.version
-            member = host.room.state.members.get(self.credential.who)
-            if member is None or not self._good():
-                tell(OVER)
-                return
-            if held is not None and held != member.held:
-                tell(RIGHTS)
-            held = member.held
-            await host.changed_since(version, self.house.clock.now() + LOOK_AGAIN_MS)
+    def until_invalid(self, tell: Callable[[], None]) -> Stop:
+        def check() -> None:
+            try:
+                self._check()
+            except Unauthorized:
+                tell()
 
-    def _good(self) -> bool:
-        try:
-            return bool(self.house.identities.still_good(self.credential, self.house.clock.now()))
-        except Unauthorized:
-            return False
+        stop = self.house.until_invalid(self.credential, check)
+        asyncio.get_running_loop().call_soon(check)  # it may have happened since the request was authenticated
+        return stop
+
+    def _check(self) -> None:
+        self.house.identities.check(self.credential, self.house.clock.now())
 
 
-class _Told(msgspec.Struct):
-    kind: str = "info"
-
-
-class _Frame(msgspec.Struct):
-    items: list[_Told]
-
-
-_decode = msgspec.json.Decoder(_Frame).decode
-
-
-class TopicSink:
-    """Where a room pushes to: passes on what kind of thing changed, not what it is.
-
-    The first view is what later ones are held against: one that is the same is no news, and must not tell that
-    something happened which the caller does not see.
-    """
-
-    def __init__(self, tell: Tell) -> None:
-        self._tell = tell
-        self._seen: bytes | None = None
-
-    def events(self, frame: bytes) -> None:
-        self._tell(topics_of([item.kind for item in _decode(frame).items]))
-
-    def view(self, frame: bytes) -> None:
-        before, self._seen = self._seen, frame
-        if before not in (None, frame):
-            self._tell(VIEW)
-
-    def end(self, reason: CohabitError) -> None:
-        self._tell(OVER)
+async def _read(subscription: Subscription, changes: Changes, tell: Tell) -> None:
+    try:
+        async for frame in subscription:
+            changes.pushed(frame)
+    except CohabitError:
+        tell(OVER)
+    finally:
+        subscription.close()

@@ -1,7 +1,7 @@
-"""Header values as RFC 9110 means them: without the white space around them.
+"""Header values as RFC 9110 defines them: without the white space around them.
 
-The HTTP parser in use (httptools) strips it only in front, and MCP compares headers with the body letter by
-letter: a client may not be refused for a blank at the end.
+The HTTP parser in use (httptools) strips only leading white space, and MCP compares headers with the body character
+by character. A client must not be refused for a trailing space.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 
 class TrimmedHeaders:
-    """Hands requests on to `app` with clean headers."""
+    """ASGI middleware: passes requests on with trimmed headers."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app

@@ -1,17 +1,25 @@
-"""Prompts: one, to begin playing with."""
+"""What a model is told before it begins: the server's instructions, and a prompt to play with."""
 
 from __future__ import annotations
 
 from typing import Final
 
 import mcp_types as types
+import msgspec
 from mcp.shared.exceptions import MCPError
 
 from cohabit.errors import BadArgs, CohabitError
 from cohabit.faces.mcp.backend import Backend
-from cohabit.faces.mcp.words import instructions, plain_call, rules_text
 
 PLAY: Final = "play"
+
+
+async def instructions(backend: Backend) -> str:
+    """For `server/discover` and `initialize`. A caller who is refused is told why."""
+    try:
+        return (await backend.introduction(backend.room)).text
+    except CohabitError as refusal:
+        return refusal.as_text()
 
 
 def list_prompts(backend: Backend) -> list[types.Prompt]:
@@ -20,7 +28,7 @@ def list_prompts(backend: Backend) -> list[types.Prompt]:
         types.Prompt(
             name=PLAY,
             title="Play",
-            description="Who you are, the rules, and what you see: everything to begin playing with",
+            description="Who you are, the rules, and what you see: everything you need to start playing",
             arguments=[room] if backend.roams else [],
         )
     ]
@@ -32,12 +40,13 @@ async def get_prompt(backend: Backend, params: types.GetPromptRequestParams) -> 
     room = (params.arguments or {}).get("room") if backend.roams else None
     room = room or backend.room
     if room is None:
-        raise BadArgs("play is about a room; say which, with the argument room")
-    parts = [await instructions(backend, room), rules_text(await plain_call(backend, "rules", room))]
-    try:
-        parts.append(f"You see:\n{(await plain_call(backend, 'view', room))['text']}")
-    except CohabitError as refusal:  # a grant may show nothing of the world
-        parts.append(refusal.as_text())
-    parts.append("Play as well as you can. Go on until it is over: wait for your turn, look, act.")
+        raise BadArgs(f"{PLAY} is about a room; say which, with the argument room")
+    parts = [(await backend.introduction(room)).text]
+    for offer in await backend.offers(room):
+        resource = offer.resource
+        if resource is not None and resource.text:
+            shown = msgspec.to_builtins(await backend.call(offer.name, resource.args, room))
+            parts.append(f"# {resource.title}\n{shown[resource.text]}")
+    parts.append("Play as well as you can until the game is over: wait until you may act, look, and act.")
     message = types.PromptMessage(role="user", content=types.TextContent(text="\n\n".join(parts)))
     return types.GetPromptResult(description=f"Play in {room}", messages=[message])

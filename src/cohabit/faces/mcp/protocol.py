@@ -1,4 +1,4 @@
-"""The MCP server itself: every method of the protocol, answered through a `Backend`."""
+"""The MCP server: every method of the protocol, answered through a `Backend`."""
 
 from __future__ import annotations
 
@@ -17,21 +17,23 @@ from cohabit.faces.mcp.backend import Backend
 from cohabit.faces.mcp.listening import Listening
 from cohabit.faces.mcp.refusals import mask
 from cohabit.faces.mcp.tasks import Tasks
-from cohabit.faces.mcp.words import instructions
 
 Context = ServerRequestContext[Any, Any]
 FRESH_MS: Final = 60_000
-"""How long a list may be kept; grants change seldom, and `listChanged` tells of it."""
+"""How long a list may be cached. Grants change seldom, and `listChanged` tells of it."""
 LISTS: Final = ("server/discover", "tools/list", "prompts/list", "resources/list", "resources/templates/list")
 TITLE: Final = "Cohabit"
 
 
 class Protocol:
-    """Handlers for all methods. ``backend_of`` says whose request it is, and where it goes."""
+    """Handlers for all methods. ``backend_of`` gives the backend of the caller who sent a request."""
 
     def __init__(self, backend_of: Callable[[Context], Backend], *, streams_each: int) -> None:
         self._backend_of = backend_of
-        self.tasks = Tasks(owner=lambda ctx: backend_of(ctx).who)
+        self.tasks = Tasks(
+            owner=lambda ctx: backend_of(ctx).caller,
+            until_invalid=lambda ctx, tell: backend_of(ctx).until_invalid(tell),
+        )
         self._caller = tools.Caller(self.tasks)
         self.listening = Listening(backend_of, streams_each)
         self.server = self._make_server()
@@ -61,10 +63,7 @@ class Protocol:
         server.add_request_handler("tools/call", types.CallToolRequestParams, self._call_tool)
         server.add_request_handler("server/discover", types.RequestParams, self._discover)
         self.tasks.install(server)
-        server.middleware[:] = [
-            mask,
-            self._introduce,
-        ]  # in place of OpenTelemetry, which costs and sends nothing here
+        server.middleware[:] = [mask, self._introduce]  # in place of OpenTelemetry, which costs and sends nothing here
         return server
 
     def close(self) -> None:
@@ -75,24 +74,24 @@ class Protocol:
     # -- who and where ----------------------------------------------------------------------------
     async def _discover(self, ctx: Context, params: types.RequestParams) -> types.DiscoverResult:
         announced = self.server.get_capabilities(protocol_version=ctx.protocol_version)
-        # The SDK announces that every list may change; `subscriptions/listen` tells of the list of tools only.
-        true = {"prompts": types.PromptsCapability(), "resources": types.ResourcesCapability(subscribe=True)}
+        # The SDK announces that every list may change. `subscriptions/listen` tells of the list of tools only.
+        changes = {"prompts": types.PromptsCapability(), "resources": types.ResourcesCapability(subscribe=True)}
         return types.DiscoverResult(
             supported_versions=list(MODERN_PROTOCOL_VERSIONS),
-            capabilities=announced.model_copy(update=true),
-            instructions=await instructions(self._backend_of(ctx)),
+            capabilities=announced.model_copy(update=changes),
+            instructions=await prompts.instructions(self._backend_of(ctx)),
         )
 
     async def _introduce(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         """Middleware: the older handshake answers with the same instructions as `server/discover`."""
         answer = await call_next(ctx)
         if ctx.method == "initialize" and isinstance(answer, dict):
-            answer["instructions"] = await instructions(self._backend_of(ctx))
+            answer["instructions"] = await prompts.instructions(self._backend_of(ctx))
         return answer
 
     # -- tools ------------------------------------------------------------------------------------
     async def _list_tools(self, ctx: Context, params: Any) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=await tools.list_tools(self._backend_of(ctx)))
+        return await tools.list_tools(self._backend_of(ctx))
 
     async def _call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> HandlerResult:
         return await self._caller.call(ctx, self._backend_of(ctx), params)
@@ -102,7 +101,8 @@ class Protocol:
         return types.ListResourcesResult(resources=await resources.list_resources(self._backend_of(ctx)))
 
     async def _list_templates(self, ctx: Context, params: Any) -> types.ListResourceTemplatesResult:
-        return types.ListResourceTemplatesResult(resource_templates=resources.list_templates())
+        templates = await resources.list_templates(self._backend_of(ctx))
+        return types.ListResourceTemplatesResult(resource_templates=templates)
 
     async def _read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         return await resources.read(self._backend_of(ctx), params.uri)

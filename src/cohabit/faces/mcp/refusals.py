@@ -1,8 +1,8 @@
-"""How the errors of the house are said on MCP.
+"""How the errors of the house are reported over MCP.
 
 A tool that is refused answers with a result that is marked as an error, because that is what the model gets
 to read. Everything else (resources, prompts, lists) has no such result and fails as JSON-RPC fails, with the
-same words and the same object.
+same message and the same object.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ def refused(error: CohabitError) -> types.CallToolResult:
 
 
 def failed(error: CohabitError) -> MCPError:
-    """The same for what is no tool."""
+    """The same for everything that is not a tool."""
     asker = isinstance(error, AskerError) and not isinstance(error, Busy)
     code = types.INVALID_PARAMS if asker else types.INTERNAL_ERROR
     return MCPError(code, error.as_text(), msgspec.to_builtins(error.as_wire()))
 
 
-def bug(error: Exception) -> Internal:
-    """Whatever was not foreseen. Only the type is told: the text may hold what the caller must not see."""
-    log.error("a bug of ours in the MCP face", exc_info=error)
-    return Internal(f"a bug of ours ({type(error).__name__}); it was logged")
+def internal(error: Exception) -> Internal:
+    """An error that was not foreseen. Only its type is told: the text may hold what the caller must not see."""
+    log.error("an internal error in the MCP interface", exc_info=error)
+    return Internal(f"an internal error ({type(error).__name__}); it was logged")
 
 
 async def mask(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
@@ -52,4 +52,4 @@ async def mask(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> Hand
     except CohabitError as error:
         raise failed(error) from None
     except Exception as unforeseen:
-        raise failed(bug(unforeseen)) from None
+        raise failed(internal(unforeseen)) from None

@@ -1,7 +1,7 @@
-"""A house at an address, as a backend: for `cohabit mcp`, which speaks MCP on stdin and stdout in front of it.
+"""A house at an address, as a backend: for `cohabit mcp`, which speaks MCP on stdin and stdout for that house.
 
-The house decides and filters; this side only passes on. It connects when it is first asked, and again after
-a connection broke: the call that was lost is never repeated, because it may have been done.
+The house decides and filters; this side only passes on. It connects with the first call, and again after
+a connection broke. A call whose reply was lost is never repeated, because it may have been done.
 """
 
 from __future__ import annotations
@@ -13,20 +13,22 @@ from typing import Any, Final
 
 import msgspec
 
-from cohabit.errors import BadArgs, CohabitError, UnknownRoom, Unreachable
-from cohabit.faces.mcp.backend import OVER, VIEW, Stop, Tell, of_one_room, topics_of
-from cohabit.faces.python import Client
+from cohabit.client import Client
+from cohabit.errors import CohabitError, Disabled, Unreachable
+from cohabit.faces.mcp.backend import OVER, Changes, Stop, Tell
+from cohabit.house import commands, introduction
+from cohabit.house.introduction import Introduction
 from cohabit.house.offers import Offer
 
 FRESH_S: Final = 1.0
-"""How long a list of commands is taken to be true."""
+"""How long a list of commands is cached."""
 Connect = Callable[[], AbstractAsyncContextManager[Client]]
 
 
 class Remote:
-    """One credential in a house elsewhere. Ask `begin` first: it finds the room that the credential is bound to."""
+    """One credential in a house elsewhere. Call `begin` first: it finds the room that the credential is bound to."""
 
-    who = "stdio"
+    caller = "stdio"
 
     def __init__(self, connect: Connect, room: str | None = None) -> None:
         self.room = room
@@ -35,65 +37,58 @@ class Remote:
         self._client: Client | None = None
         self._stack = AsyncExitStack()
         self._connecting = asyncio.Lock()
-        self._lists: dict[str | None, tuple[float, list[Offer]]] = {}
+        self._offers: dict[str | None, tuple[float, list[Offer]]] = {}
         self._feeds: dict[str, Feed] = {}
 
     async def begin(self) -> None:
         """Connect, and find out whether the credential is bound to one room."""
         if self.room is None:
-            try:
-                self.room = (await self.call("whoami", {}))["room"]
-            except (BadArgs, UnknownRoom):  # it is not
-                return
+            self.room = (await self.introduction(None)).room
 
     async def close(self) -> None:
         for feed in self._feeds.values():
             feed.close()
         await self._drop()
 
-    async def offers(self) -> Sequence[Offer]:
-        try:
-            found = await self._offers(self.room)
-        except UnknownRoom:
-            return [offer for offer in await self._offers(None) if offer.name == "join"]
-        return found if self.roams else of_one_room(found)
+    async def introduction(self, room: str | None) -> Introduction:
+        return msgspec.convert(await self.call(introduction.COMMAND.name, {}, room), Introduction)
 
-    async def _offers(self, room: str | None) -> list[Offer]:
+    async def offers(self, room: str | None) -> Sequence[Offer]:
         now = asyncio.get_running_loop().time()
-        made, found = self._lists.get(room, (0.0, []))
+        made, found = self._offers.get(room, (0.0, []))
         if not found or now - made > FRESH_S:
-            answer = await self.call("capabilities", {}, room)
-            found = msgspec.convert(answer["commands"], list[Offer])
-            self._lists[room] = (now, found)
+            reply = await self.call(commands.CAPABILITIES.name, {}, room)
+            found = msgspec.convert(reply["commands"], list[Offer])
+            self._offers[room] = (now, found)
         return found
 
-    async def find(self, tool: str, room: str | None) -> Offer | None:
-        """A tool that is not offered is passed on all the same: the house says better why not."""
-        offered = await self._offers(room)
-        for offer in offered:
-            if offer.tool_name == tool:
-                return offer
-        if room is None:
-            return None
-        prefix = next((o.tool_name.removesuffix(o.name) for o in offered if o.tool_name != o.name), "")
-        return Offer(tool.removeprefix(prefix), tool, "room", "meta", tool, "", {})
+    async def find_tool(self, tool: str, room: str | None) -> Offer | None:
+        return next((offer for offer in await self.offers(room) if offer.tool_name == tool), None)
+
+    async def find_resource(self, name: str, room: str) -> Offer | None:
+        offers = await self.offers(room)
+        return next((offer for offer in offers if offer.resource is not None and offer.resource.name == name), None)
 
     async def call(self, command: str, args: Mapping[str, Any], room: str | None = None, key: str | None = None) -> Any:
         client = await self._connected()
         try:
             return await client.call(command, args, room=room or self.room, key=key)
-        except Unreachable:
+        except (Unreachable, Disabled):  # the connection broke, or the house is shutting down
             await self._drop(client)
             raise
 
     async def may(self, command: str, room: str) -> bool:
-        return any(offer.name == command for offer in await self._offers(room))
+        return any(offer.name == command for offer in await self.offers(room))
 
     async def watch(self, room: str, tell: Tell) -> Stop:
         feed = self._feeds.get(room)
         if feed is None or feed.over:
             feed = self._feeds[room] = Feed(await self._connected(), room)
         return feed.add(tell)
+
+    def until_invalid(self, tell: Callable[[], None]) -> Stop:
+        """The house ends what it sends to a credential that is no longer valid, and refuses its calls."""
+        return lambda: None
 
     async def _connected(self) -> Client:
         async with self._connecting:
@@ -108,7 +103,7 @@ class Remote:
 
 
 class Feed:
-    """The pushes of one room, for everybody here who wants to be told of them."""
+    """The pushes of one room, for everybody in this process who wants to be told of them."""
 
     def __init__(self, client: Client, room: str) -> None:
         self._tells: dict[object, Tell] = {}
@@ -133,14 +128,10 @@ class Feed:
         self._reader.cancel()
 
     async def _read(self, client: Client, room: str) -> None:
-        first = True  # the view as it is now comes by itself, and is no change
+        changes = Changes(self._tell)
         try:
             async for push in client.subscribe(views=True, room=room):
-                if push["push"] == "events":
-                    self._tell(topics_of([item.get("kind", "info") for item in push["items"]]))
-                elif not first:
-                    self._tell(VIEW)
-                first = first and push["push"] != "view"
+                changes.pushed(msgspec.json.encode(push))
         except CohabitError:
             pass
         self._tell(OVER)

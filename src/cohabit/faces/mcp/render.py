@@ -1,4 +1,4 @@
-"""Results of commands as MCP carries them: the values, and beside them the text that a model reads best."""
+"""Results of commands as MCP carries them: the values, and a text for the model to read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cohabit.model.action import ActionResult
 
 PICTURE = {"format", "base64"}
 MIME = {"jpg": "image/jpeg"}
-"""Where it is not image/ and the format."""
+"""Formats whose MIME type is not `image/` and their name."""
 
 
 def rendered(result: Any) -> types.CallToolResult:
@@ -25,14 +25,14 @@ def rendered(result: Any) -> types.CallToolResult:
 
 
 def output_schema(schema: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """The schema of the values above; None where a tool answers with a picture, or with no object."""
+    """The schema of the structured content; None where the result is a picture, or not an object."""
     if schema is None or schema.get("properties", {}).keys() >= PICTURE:
         return None
     return dict(schema)
 
 
 def _picture(plain: dict[str, Any]) -> list[types.ContentBlock]:
-    """The picture, and what else is said of it, if anything is."""
+    """The picture, and the rest of the result as text."""
     mime = MIME.get(plain["format"], f"image/{plain['format']}")
     shown: list[types.ContentBlock] = [types.ImageContent(data=plain["base64"], mime_type=mime)]
     if plain.keys() > PICTURE:
@@ -41,9 +41,8 @@ def _picture(plain: dict[str, Any]) -> list[types.ContentBlock]:
     return shown
 
 
-def text_of(result: Any, plain: Any = None) -> str:
-    """A view's own text; what came of an action, and what is seen then; else the values as JSON."""
-    plain = msgspec.to_builtins(result) if plain is None else plain
+def text_of(result: Any, plain: Any) -> str:
+    """The result of an action and what is seen then; the field `text`, where there is one; else the values as JSON."""
     if isinstance(plain, dict):
         if isinstance(result, ActionResult) or (plain.keys() >= {"success", "observation"}):
             return _action(result if isinstance(result, ActionResult) else msgspec.convert(plain, ActionResult))
@@ -62,5 +61,5 @@ def _action(result: ActionResult) -> str:
     if seen:
         parts += ["", seen]
     if result.done:
-        parts.append("It is over.")
+        parts.append("The game is over.")
     return "\n".join(parts)

@@ -1,13 +1,15 @@
 """Resuming a broken stream, for clients of the older protocol (2025-11-25).
 
-Every message of a session gets an event id. A client that lost its stream comes back with the last id it saw
-and gets the rest. The SDK names a stream by the id of the request alone, which two sessions easily share: so
-each session must have a store of its own, and `ReplayingSessions` sees to that.
+Every message of a session gets an event id. A client that lost its stream sends the last id it saw and gets
+the rest. The SDK names a stream by the id of the request alone, which two sessions easily share: so each session
+has a store of its own.
 """
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from anyio.abc import TaskGroup
@@ -20,13 +22,16 @@ from mcp.server.streamable_http import (
 )
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp_types import JSONRPCMessage
+from starlette.types import Receive, Scope, Send
+
+UntilInvalid = Callable[[Scope, Callable[[], None]], Callable[[], None]]
 
 
 class Replay(EventStore):
-    """The last events of one session. Older ones are forgotten, and a cursor before them resumes nothing."""
+    """The last events of one session. A stream whose last id is older cannot be resumed."""
 
-    def __init__(self, most: int = 256) -> None:
-        self._events: deque[tuple[int, str, JSONRPCMessage | None]] = deque(maxlen=most)
+    def __init__(self, max_events: int = 256) -> None:
+        self._events: deque[tuple[int, str, JSONRPCMessage | None]] = deque(maxlen=max_events)
         self._next = 1
 
     async def store_event(self, stream_id: str, message: JSONRPCMessage | None) -> str:
@@ -47,31 +52,51 @@ class Replay(EventStore):
 class ReplayingSessions(StreamableHTTPSessionManager):
     """The SDK's session manager, with a new store of events for each session it opens.
 
-    It reads `event_store` once per session; here every reading makes one. And no caller can use up the
-    sessions of all: whoever opens one more than `most_each` loses its own oldest.
+    The SDK reads `event_store` once per session; here each time it makes a new one. A caller who opens more than
+    ``max_each`` sessions loses its own oldest, so no caller can use up the sessions of all. ``until_invalid`` calls
+    back when the credential of a request is revoked or expires: that ends the sessions it has opened.
     """
 
     def __init__(
-        self, app: Any, *, retry_ms: int = 1000, events: int = 256, most_each: int = 32, **settings: Any
+        self,
+        app: Any,
+        *,
+        until_invalid: UntilInvalid = lambda scope, tell: lambda: None,
+        retry_ms: int = 1000,
+        max_each: int = 32,
+        **settings: Any,
     ) -> None:
-        self._events_kept = events
-        self._most_each = most_each
+        self._max_each = max_each
+        self._until_invalid = until_invalid
+        self._stop_watching: dict[str, Callable[[], None]] = {}  # by session
         super().__init__(app, retry_interval=retry_ms, **settings)
 
     @property
     def event_store(self) -> EventStore | None:
-        return Replay(self._events_kept)
+        return Replay()
 
     @event_store.setter
     def event_store(self, store: EventStore | None) -> None:
-        """Whatever the base class brings is not used."""
+        """The base class sets one; it is not used."""
 
     def _admit_session(self, requestor: AuthorizationContext | None) -> StreamableHTTPServerTransport | None:
         admitted = super()._admit_session(requestor)
         theirs = [session for session, owner in self._session_owners.items() if owner == requestor]
-        if len(theirs) > self._most_each:
+        if len(theirs) > self._max_each:
             self._end(theirs[0])
         return admitted
+
+    async def _serve_opening_request(
+        self, http_transport: StreamableHTTPServerTransport, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        session = http_transport.mcp_session_id
+        assert session is not None
+        self._stop_watching[session] = self._until_invalid(scope, partial(self._end, session))
+        await super()._serve_opening_request(http_transport, scope, receive, send)
+
+    async def _discard_session(self, session_id: str, transport: StreamableHTTPServerTransport) -> None:
+        self._stop_watching.pop(session_id, lambda: None)()
+        await super()._discard_session(session_id, transport)
 
     def end_all(self) -> None:
         """End every session and the streams it holds; their clients may open new ones elsewhere."""
@@ -80,5 +105,6 @@ class ReplayingSessions(StreamableHTTPSessionManager):
 
     def _end(self, session: str) -> None:
         running: TaskGroup | None = self._task_group
-        if running is not None:
-            running.start_soon(self._discard_session, session, self._server_instances[session])
+        transport = self._server_instances.get(session)
+        if running is not None and transport is not None:
+            running.start_soon(self._discard_session, session, transport)

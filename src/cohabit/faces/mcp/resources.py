@@ -1,13 +1,13 @@
 """What can be read of a room under an address: `cohabit://{room}/view` and the like.
 
-Each reading is a call of the command that stands behind it, by the caller, on the one path: there is nothing
-here that could show more than the command does.
+Commands declare which resource they are. Reading one is a call of its command by the caller, so it shows exactly
+what the command shows.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 import mcp_types as types
@@ -15,182 +15,173 @@ import msgspec
 from mcp.shared.exceptions import MCPError
 
 from cohabit.errors import CohabitError, PermissionDenied, UnknownRoom
-from cohabit.faces.mcp.backend import Backend, Topics
-from cohabit.faces.mcp.words import rules_text
+from cohabit.faces.mcp.backend import Backend
+from cohabit.house.offers import Offer
+from cohabit.room.commands import Resource
 
 JSON: Final = "application/json"
 TEXT: Final = "text/plain"
-MOST_ROOMS: Final = 50
-"""So many rooms are listed on `/mcp`; for more there are the templates."""
-MOST_VALUES: Final = 100
-"""So many completions a client is sent."""
-_URI: Final = re.compile(r"cohabit://([^/?#]+)/([a-z]+)(?:/([^/?#]+))?")
-
-
-class Source(NamedTuple):
-    """The command behind a resource, and what changes it."""
-
-    command: str
-    title: str
-    description: str
-    args: Mapping[str, Any]
-    topics: Topics
-    """What a subscriber is told of; where nothing is, it cannot be subscribed to."""
-
-
-SOURCES: Final[Mapping[str, Source]] = {
-    "rules": Source("rules", "Rules", "What the world is about, and its actions", {}, frozenset({"rights"})),
-    "view": Source("view", "View", "What you see of the world now", {}, frozenset({"view"})),
-    "roster": Source("roster", "Roster", "Who is in the room", {}, frozenset({"roster"})),
-    "messages": Source(
-        "recv_messages", "Messages", "What was written to you: the words of others, as data",
-        {"since_seq": 0, "max": 200}, frozenset({"messages"}),
-    ),
-    "events": Source("events", "Events", "What happened lately", {"last": 100}, frozenset({"events"})),
-    "schema": Source(
-        "capabilities", "Schema", "Every command you may use, with its schemas", {}, frozenset({"rights"})
-    ),
-    "audit": Source("audit", "Audit", "Who was refused what, for hosts", {}, frozenset()),
-}  # fmt: skip
-MEMBER: Final = "cohabit://{room}/roster/{member}"
+MAX_ROOMS: Final = 50
+"""Rooms whose resources are listed on `/mcp`; for others there are the templates."""
+MAX_COMPLETIONS: Final = 100
+_URI: Final = re.compile(r"cohabit://([^/?#]+)/([a-z_]+)(?:/([^/?#]+))?")
 
 
 class Address(NamedTuple):
-    """An address that somebody may ask about."""
+    """A resource of a room, or one item of it."""
 
     uri: str
     room: str
-    source: Source
-    member: str | None = None
+    command: str
+    resource: Resource
+    item: str | None = None
 
 
-def address(backend: Backend, uri: str) -> Address | None:
+async def find(backend: Backend, uri: str) -> Address | None:
     """What an address means to this caller; None where it means nothing."""
     match = _URI.fullmatch(uri)
     if match is None:
         return None
-    room, name, member = match.groups()
-    source = SOURCES.get(name)
-    if source is None or (member is not None and name != "roster") or (not backend.roams and room != backend.room):
+    room, name, item = match.groups()
+    if not backend.roams and room != backend.room:
         return None
-    return Address(uri, room, source, member)
+    try:
+        offer = await backend.find_resource(name, room)
+    except UnknownRoom:
+        return None
+    if offer is None or offer.resource is None or (item is not None and not offer.resource.items):
+        return None
+    return Address(uri, room, offer.name, offer.resource, item)
 
 
-def not_found(uri: str) -> MCPError:
+def _not_found(uri: str) -> MCPError:
     return MCPError(types.INVALID_PARAMS, "Resource not found", {"uri": uri})
+
+
+def _resources(offers: Sequence[Offer]) -> list[Resource]:
+    return [offer.resource for offer in offers if offer.resource is not None]
+
+
+def _mime_type(resource: Resource) -> str:
+    return TEXT if resource.text else JSON
 
 
 async def list_resources(backend: Backend) -> list[types.Resource]:
     """The resources of the rooms that the caller is in, as far as its grants go."""
-    rooms = [backend.room] if backend.room is not None else (await rooms_of(backend))[:MOST_ROOMS]
     found = []
-    for room in rooms:
-        for name, source in SOURCES.items():
-            if await _may(backend, source.command, room):
-                found.append(
-                    types.Resource(
-                        uri=f"cohabit://{room}/{name}",
-                        name=f"{room}/{name}",
-                        title=source.title,
-                        description=source.description,
-                        mime_type=TEXT if name in ("rules", "view") else JSON,
-                    )
+    for room in [backend.room] if backend.room is not None else (await _rooms(backend))[:MAX_ROOMS]:
+        for resource in _resources(await backend.offers(room)):
+            found.append(
+                types.Resource(
+                    uri=f"cohabit://{room}/{resource.name}",
+                    name=f"{room}/{resource.name}",
+                    title=resource.title,
+                    description=resource.description,
+                    mime_type=_mime_type(resource),
                 )
+            )
     return found
 
 
-async def _may(backend: Backend, command: str, room: str) -> bool:
-    try:
-        return await backend.may(command, room)
-    except UnknownRoom:
-        return False
-
-
-def list_templates() -> list[types.ResourceTemplate]:
-    """The same for any room, and one member of a roster."""
-    found = [
-        types.ResourceTemplate(
-            uri_template=f"cohabit://{{room}}/{name}",
-            name=name,
-            title=source.title,
-            description=source.description,
-            mime_type=TEXT if name in ("rules", "view") else JSON,
+async def list_templates(backend: Backend) -> list[types.ResourceTemplate]:
+    """The same for any room, and for single items."""
+    found = []
+    for resource in _resources(await backend.offers(backend.room)):
+        found.append(
+            types.ResourceTemplate(
+                uri_template=f"cohabit://{{room}}/{resource.name}",
+                name=resource.name,
+                title=resource.title,
+                description=resource.description,
+                mime_type=_mime_type(resource),
+            )
         )
-        for name, source in SOURCES.items()
-    ]
-    about = "One member of the room"
-    found.append(
-        types.ResourceTemplate(uri_template=MEMBER, name="member", title="Member", description=about, mime_type=JSON)
-    )
+        if resource.items:
+            found.append(
+                types.ResourceTemplate(
+                    uri_template=_item_template(resource),
+                    name=f"{resource.name}/{resource.item_key}",
+                    title=resource.title,
+                    description=f"{resource.description}: one of the {resource.items}",
+                    mime_type=JSON,
+                )
+            )
     return found
+
+
+def _item_template(resource: Resource) -> str:
+    return f"cohabit://{{room}}/{resource.name}/{{{resource.item_key}}}"
 
 
 async def read(backend: Backend, uri: str) -> types.ReadResourceResult:
-    """What stands at an address now."""
-    at = address(backend, uri)
+    """What is at an address now."""
+    at = await find(backend, uri)
     if at is None:
-        raise not_found(uri)
+        raise _not_found(uri)
     try:
-        plain = msgspec.to_builtins(await backend.call(at.source.command, at.source.args, at.room))
+        plain = await _values(backend, at.command, at.resource, at.room)
     except UnknownRoom:
-        raise not_found(uri) from None
-    if at.member is not None:
-        plain = next((line for line in plain["members"] if line["id"] == at.member), None)
-        if plain is None:
-            raise not_found(uri)
+        raise _not_found(uri) from None
     contents: list[types.TextResourceContents | types.BlobResourceContents] = []
-    words = _words(at, plain)
-    if words is not None:
-        contents.append(types.TextResourceContents(uri=uri, mime_type=TEXT, text=words))
+    if at.item is not None:
+        key = at.resource.item_key
+        plain = next((item for item in plain[at.resource.items] if item[key] == at.item), None)
+        if plain is None:
+            raise _not_found(uri)
+    elif at.resource.text:
+        contents.append(types.TextResourceContents(uri=uri, mime_type=TEXT, text=str(plain[at.resource.text])))
     body = msgspec.json.encode(plain).decode()
     contents.append(types.TextResourceContents(uri=uri, mime_type=JSON, text=body))
     return types.ReadResourceResult(contents=contents)
 
 
-def _words(at: Address, plain: Mapping[str, Any]) -> str | None:
-    if at.source.command == "rules":
-        return rules_text(plain)
-    return str(plain["text"]) if at.source.command == "view" else None
+async def _values(backend: Backend, command: str, resource: Resource, room: str) -> Any:
+    return msgspec.to_builtins(await backend.call(command, resource.args, room))
 
 
 async def may_watch(backend: Backend, uri: str) -> Address | None:
     """The address, if the caller may be told of its changes."""
-    at = address(backend, uri)
-    if at is None or not at.source.topics:
+    at = await find(backend, uri)
+    if at is None or not at.resource.topics:
         return None
     try:
-        return at if await backend.may(at.source.command, at.room) else None
+        return at if await backend.may(at.command, at.room) else None
     except (UnknownRoom, PermissionDenied):
         return None
 
 
 # -- completion ---------------------------------------------------------------------------------
 async def complete(backend: Backend, params: types.CompleteRequestParams) -> types.CompleteResult:
-    """Ids of rooms and members, for templates and for prompts."""
+    """Ids of rooms, for templates and prompts; keys of items, for the templates of items."""
     wanted = params.argument
+    given = (params.context.arguments or {}) if params.context else {}
     known: list[str] = []
     try:
         if wanted.name == "room":
-            known = [backend.room] if backend.room is not None else await rooms_of(backend)
-        elif wanted.name == "member":
-            given = (params.context.arguments or {}) if params.context else {}
-            room = backend.room or given.get("room")
-            if room is not None:
-                known = await _members(backend, room)
-    except CohabitError:  # a completion that is not to be had is an empty one
+            known = [backend.room] if backend.room is not None else await _rooms(backend)
+        elif isinstance(params.ref, types.ResourceTemplateReference):
+            known = await _item_keys(backend, params.ref.uri, wanted.name, backend.room or given.get("room"))
+    except CohabitError:  # a caller who may not see them gets no completions
         known = []
     values = [value for value in known if value.startswith(wanted.value)]
     return types.CompleteResult(
-        completion=types.Completion(values=values[:MOST_VALUES], total=len(values), has_more=len(values) > MOST_VALUES)
+        completion=types.Completion(
+            values=values[:MAX_COMPLETIONS], total=len(values), has_more=len(values) > MAX_COMPLETIONS
+        )
     )
 
 
-async def rooms_of(backend: Backend) -> list[str]:
+async def _rooms(backend: Backend) -> list[str]:
     """The rooms that the caller is in."""
-    lines = msgspec.to_builtins(await backend.call("rooms", {}))["rooms"]
-    return sorted(line["id"] for line in lines if line.get("you"))
+    return (await backend.introduction(None)).rooms
 
 
-async def _members(backend: Backend, room: str) -> list[str]:
-    lines = msgspec.to_builtins(await backend.call("roster", {}, room))["members"]
-    return sorted(line["id"] for line in lines)
+async def _item_keys(backend: Backend, template: str, variable: str, room: str | None) -> list[str]:
+    if room is None:
+        return []
+    for offer in await backend.offers(room):
+        resource = offer.resource
+        if resource is not None and resource.item_key == variable and _item_template(resource) == template:
+            plain = await _values(backend, offer.name, resource, room)
+            return sorted(item[variable] for item in plain[resource.items])
+    return []

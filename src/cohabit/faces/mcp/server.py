@@ -1,7 +1,7 @@
-"""The MCP face of a house: `/mcp` is the house, `/mcp/{room}` one room, for all agents and both eras.
+"""The MCP interface of a house: `/mcp` is the house, `/mcp/{room}` one room, for all agents and both eras.
 
-Whose request it is comes from the bearer token of each request. Requests that answer at once take the lane
-without a stream, which costs half; whatever may stream or wait takes the other.
+Each request is authenticated by its bearer token. A request that is answered at once gets a plain JSON response,
+which costs half; one that may stream or wait gets a stream of events.
 """
 
 from __future__ import annotations
@@ -25,17 +25,14 @@ from cohabit.faces.mcp.backend import Backend, InHouse
 from cohabit.faces.mcp.headers import TrimmedHeaders
 from cohabit.faces.mcp.protocol import LISTS, Protocol
 from cohabit.faces.mcp.replay import ReplayingSessions
-from cohabit.house.house import HOUSE_COMMANDS, House
-from cohabit.house.offers import offer_of
-from cohabit.house.store.contract import Credential
-from cohabit.room import common
-from cohabit.room.commands import declared_in
+from cohabit.house.house import House
+from cohabit.model.identity import Credential
 
 CALLER: Final = "cohabit.caller"
 AT_ONCE: Final = frozenset(
     {*LISTS, "resources/read", "prompts/get", "completion/complete", "tasks/get", "tasks/cancel"}
 )
-"""Methods that answer at once. `tools/call` does, but for the tools that wait."""
+"""Methods that answer at once. `tools/call` does, except for tools that may wait."""
 
 
 class McpFace:
@@ -47,12 +44,14 @@ class McpFace:
         self.protocol = Protocol(_backend_of, streams_each=settings.connections_per_member)
         limit = settings.body_limit
         self._sessions = ReplayingSessions(
-            self.protocol.server, most_each=settings.connections_per_member, max_request_body_size=limit
+            self.protocol.server,
+            until_invalid=lambda scope, tell: _caller(scope).until_invalid(tell),
+            max_each=settings.connections_per_member,
+            max_request_body_size=limit,
         )
         self._at_once = StreamableHTTPSessionManager(
             self.protocol.server, json_response=True, max_request_body_size=limit
         )
-        self._slow = frozenset(c.name for c in (*declared_in(common), *HOUSE_COMMANDS) if offer_of(c).waits)
 
     def routes(self) -> list[Route]:
         door = TrimmedHeaders(self)
@@ -61,9 +60,7 @@ class McpFace:
     @asynccontextmanager
     async def lifespan(self) -> AsyncIterator[None]:
         """For as long as the app runs."""
-        AppStatus.should_exit = (
-            False  # of the streams' library, and of the whole process: an earlier server may have set it
-        )
+        AppStatus.should_exit = False  # belongs to the library of the streams; an earlier server may have set it
         async with self._sessions.run(), self._at_once.run():
             try:
                 yield
@@ -83,31 +80,32 @@ class McpFace:
             await send_error(send, refusal)
             return
         room = scope["path_params"].get("room")
-        scope[CALLER] = InHouse(self._house, credential, room)
-        if self.answers_at_once(headers):
+        scope[CALLER] = caller = InHouse(self._house, credential, room)
+        if self.answers_at_once(headers, caller):
             await self._at_once.handle_request(scope, receive, send)
         else:
             scope["user"] = _session_owner(credential, room)
             await self._sessions.handle_request(scope, receive, send)
 
-    def answers_at_once(self, headers: dict[str, str]) -> bool:
-        """By the headers alone: that they are true is looked at later, and a lie is refused."""
+    def answers_at_once(self, headers: dict[str, str], caller: InHouse) -> bool:
+        """Judged by the headers alone. The SDK refuses a request whose body does not match them."""
         if headers.get("mcp-protocol-version") not in MODERN_PROTOCOL_VERSIONS:
             return False
         method = headers.get("mcp-method")
-        return method in AT_ONCE or (method == "tools/call" and not self._is_slow(headers.get("mcp-name", "")))
-
-    def _is_slow(self, tool: str) -> bool:
-        """May this tool wait? A world can have put a prefix before its name."""
-        return any(tool == name or tool.endswith(f"_{name}") for name in self._slow)
+        return method in AT_ONCE or (method == "tools/call" and not caller.may_wait(headers.get("mcp-name", "")))
 
 
 def _backend_of(ctx: ServerRequestContext[Any, Any]) -> Backend:
-    backend: Backend = ctx.request.scope[CALLER]  # type: ignore[union-attr]  # HTTP always has its request
-    return backend
+    assert ctx.request is not None  # over HTTP every message has its request
+    return _caller(ctx.request.scope)
+
+
+def _caller(scope: Scope) -> InHouse:
+    caller: InHouse = scope[CALLER]
+    return caller
 
 
 def _session_owner(credential: Credential, room: str | None) -> AuthenticatedUser:
-    """Whom the SDK binds a session to: this token, at this endpoint."""
+    """The SDK binds a session to its owner: this token, at this endpoint."""
     token = AccessToken(token="", client_id=credential.hash.hex(), scopes=[], subject=room or "")
     return AuthenticatedUser(token)

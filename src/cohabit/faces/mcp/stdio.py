@@ -7,18 +7,18 @@ from typing import Final
 
 from mcp.server.stdio import stdio_server
 
+from cohabit.client import connect_url
 from cohabit.errors import BadArgs, Unauthorized
 from cohabit.faces.mcp.backend import Backend, InHouse
 from cohabit.faces.mcp.protocol import Protocol
 from cohabit.faces.mcp.remote import Remote
-from cohabit.faces.python import connect
 from cohabit.house.house import House
 
-STREAMS: Final = 64
+MAX_STREAMS: Final = 64
 
 
 async def run_stdio(url: str | None, token: str | None, room: str | None = None, house: House | None = None) -> None:
-    """Serve until stdin ends. A wrong token or an unknown address fails before anything is said."""
+    """Serve until stdin ends. A wrong token or an unknown address fails before anything is sent."""
     if (url is None) == (house is None):
         raise BadArgs("give either the address of a house or a house")
     if not token:
@@ -29,10 +29,10 @@ async def run_stdio(url: str | None, token: str | None, room: str | None = None,
             backend = InHouse(house, house.identify(token), room)
         else:
             assert url is not None
-            backend = remote = Remote(lambda: connect(url, token), room)
+            backend = remote = Remote(lambda: connect_url(url, token), room)
             stack.push_async_callback(remote.close)
             await remote.begin()
-        protocol = Protocol(lambda ctx: backend, streams_each=STREAMS)
+        protocol = Protocol(lambda ctx: backend, streams_each=MAX_STREAMS)
         stack.callback(protocol.close)
         reading, writing = await stack.enter_async_context(stdio_server())
         server = protocol.server

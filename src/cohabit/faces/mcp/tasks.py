@@ -1,13 +1,14 @@
-"""The tasks extension of MCP: an answer that may come later.
+"""The tasks extension of MCP: a result that may come later.
 
     client ── tools/call ──►  { resultType: "task", taskId, status: "working" }
            ── tasks/get ───►  status, and the result once there is one
            ── tasks/update ►  answers to what the task asked for
            ── tasks/cancel ►  an empty acknowledgement
 
-A tool that may take long ("wait for my turn") hands its work to `Tasks.start` when the client understands
-tasks, and runs it in place when not. A task belongs to whoever started it; to anybody else it does not exist.
-Tasks live in memory: after a restart they are unknown, and the client calls the tool again.
+A tool that may take long ("wait for my turn") passes its work to `Tasks.start` when the client supports tasks, and
+runs it in place when not. A task belongs to the caller that started it; to others it does not exist. It is cancelled
+when the credential it was started with is revoked or expires. Tasks are kept in memory: after a restart they are
+unknown, and the client calls the tool again.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ NEEDED: Final = types.ClientCapabilities(extensions={EXTENSION: {}})
 Context = ServerRequestContext[Any, Any]
 Status = Literal["working", "input_required", "completed", "failed", "cancelled"]
 Work = Callable[["Task"], Awaitable[types.CallToolResult]]
+UntilInvalid = Callable[[Context, Callable[[], None]], Callable[[], None]]
 
 _OVER: Final[frozenset[Status]] = frozenset({"completed", "failed", "cancelled"})
 _ANSWERS: Final[Mapping[str, type[types.Result]]] = {
@@ -56,7 +58,7 @@ class UpdateTaskParams(TaskParams):
 
 @dataclass(kw_only=True, eq=False)
 class Task:
-    """One piece of work, and how far it got. The work itself gets it, to say how it goes and to ask."""
+    """One piece of work and its state. The work gets the task, to report progress and to ask the client."""
 
     id: str
     owner: str
@@ -64,6 +66,8 @@ class Task:
     ttl: timedelta
     poll: timedelta
     touch: Callable[[Task], None]
+    stop_watching: Callable[[], None] = lambda: None
+    """Called when it is over: its credential is not watched any more."""
     updated: datetime = field(init=False)
     status: Status = "working"
     message: str | None = None
@@ -82,12 +86,12 @@ class Task:
         return self.status in _OVER
 
     def say(self, message: str) -> None:
-        """Tell whoever looks how it goes."""
+        """Set the status message."""
         self.message = message
         self.touch(self)
 
     async def ask(self, questions: Mapping[str, types.InputRequest]) -> dict[str, types.Result]:
-        """Wait until every question is answered; answers may come one at a time."""
+        """Wait until every question is answered. Answers may come one at a time."""
         self.questions.update(questions)
         self._become("input_required")
         while self.questions:
@@ -97,7 +101,7 @@ class Task:
         return {key: self.answers[key] for key in questions}
 
     def answer(self, responses: Mapping[str, Any]) -> None:
-        """Take the answers to open questions; keys nobody asked for are ignored."""
+        """Take the answers to open questions; unknown keys are ignored."""
         for key, raw in responses.items():
             if (question := self.questions.get(key)) is None:
                 continue
@@ -114,7 +118,7 @@ class Task:
                 self._runner.cancel()
 
     def created_result(self) -> dict[str, Any]:
-        """What the tool call answers."""
+        """The result of the tool call."""
         return {**self._head(), "resultType": "task"}
 
     def wire(self) -> dict[str, Any]:
@@ -147,6 +151,7 @@ class Task:
         self.status = status
         if status in _OVER:
             self.questions.clear()
+            self.stop_watching()
         self.touch(self)
 
     def _head(self) -> dict[str, Any]:
@@ -162,18 +167,23 @@ class Task:
 
 
 class Tasks:
-    """The tasks of a server. `owner` names the caller of a request; `most` is how many it may keep."""
+    """The tasks of a server. `owner` identifies the caller of a request; `max_each` is how many it may have.
+
+    `until_invalid` calls back when the credential of a request is revoked or expires.
+    """
 
     def __init__(
         self,
         owner: Callable[[Context], str],
+        until_invalid: UntilInvalid = lambda ctx, tell: lambda: None,
         *,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         ttl: timedelta = timedelta(minutes=10),
         poll: timedelta = timedelta(seconds=1),
-        most: int = 64,
+        max_each: int = 64,
     ) -> None:
-        self._owner, self._now, self._ttl, self._poll, self._most = owner, now, ttl, poll, most
+        self._owner, self._now, self._ttl, self._poll, self._max_each = owner, now, ttl, poll, max_each
+        self._until_invalid = until_invalid
         self._tasks: dict[str, Task] = {}  # oldest first, and all with the same time to live
         self._owned: Counter[str] = Counter()
 
@@ -185,12 +195,12 @@ class Tasks:
         server.add_request_handler("tasks/cancel", TaskParams, self._on_cancel)
 
     def understood(self, ctx: Context) -> bool:
-        """Whether the caller of this request can be given a task."""
+        """Whether the client that sent this request supports tasks."""
         modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
         return modern and ctx.session.check_client_capability(NEEDED)
 
     def require(self, ctx: Context) -> None:
-        """Refuse a caller that cannot be given a task."""
+        """Refuse a client that does not support tasks."""
         if not self.understood(ctx):
             raise MCPError(
                 types.MISSING_REQUIRED_CLIENT_CAPABILITY,
@@ -201,11 +211,11 @@ class Tasks:
             )
 
     def start(self, ctx: Context, work: Work) -> dict[str, Any]:
-        """Begin `work` and answer the tool call with its task."""
+        """Start `work`; the result of the tool call is its task."""
         self._forget_old()
         owner = self._owner(ctx)
-        if self._owned[owner] >= self._most:
-            raise MCPError(types.INVALID_REQUEST, f"You have {self._most} tasks; wait for some to expire.")
+        if self._owned[owner] >= self._max_each:
+            raise MCPError(types.INVALID_REQUEST, f"You have {self._max_each} tasks; wait for some to expire.")
         task = Task(
             id=secrets.token_urlsafe(16),
             owner=owner,
@@ -216,11 +226,12 @@ class Tasks:
         )
         self._tasks[task.id] = task
         self._owned[owner] += 1
+        task.stop_watching = self._until_invalid(ctx, task.cancel)
         task.run(work)
         return task.created_result()
 
     def find(self, ctx: Context, task_id: str) -> Task:
-        """The caller's task of this id; somebody else's is as unknown as one that never was."""
+        """The caller's task of this id. Another caller's task looks like one that does not exist."""
         self._forget_old()
         task = self._tasks.get(task_id)
         if task is None or task.owner != self._owner(ctx):
@@ -228,7 +239,7 @@ class Tasks:
         return task
 
     def close(self) -> None:
-        """Cancel whatever still runs."""
+        """Cancel all tasks that still run."""
         for task in self._tasks.values():
             task.cancel()
 
@@ -252,7 +263,7 @@ class Tasks:
         try:
             task.answer(params.input_responses)
         except ValidationError:
-            raise MCPError(types.INVALID_PARAMS, "An answer has not the form that was asked for.") from None
+            raise MCPError(types.INVALID_PARAMS, "An answer does not have the requested form.") from None
         return {}
 
     async def _on_cancel(self, ctx: Context, params: TaskParams) -> dict[str, Any]:

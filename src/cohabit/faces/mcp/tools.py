@@ -1,4 +1,4 @@
-"""Commands as tools: how they are listed, and how a call of one finds its way."""
+"""Commands as tools: how they are listed, and how a call of a tool becomes a call of its command."""
 
 from __future__ import annotations
 
@@ -6,24 +6,21 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 import mcp_types as types
+import msgspec
 from mcp.server.context import HandlerResult, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
-from cohabit.errors import BadArgs, CohabitError, UnknownCommand
+from cohabit.errors import BadArgs, CohabitError
 from cohabit.faces.mcp.backend import Backend
 from cohabit.faces.mcp.progress import reporting
-from cohabit.faces.mcp.refusals import bug, refused
+from cohabit.faces.mcp.refusals import internal, refused
 from cohabit.faces.mcp.render import output_schema, rendered
 from cohabit.faces.mcp.tasks import Task, Tasks
-from cohabit.house.offers import Offer
-from cohabit.model.suggest import nearest
-from cohabit.room.common import LONGEST_WAIT_MS
+from cohabit.house.offers import Offer, about_the_room
 
 KEY: Final = "cohabit/key"
 """The `_meta` key of an idempotency key."""
-AS_TASK: Final = "wait_for_turn"
-"""What becomes a task for clients that understand tasks."""
-ROOM: Final = {"type": "string", "description": "the id of the room (see `rooms`)"}
+ROOM: Final = {"type": "string", "description": "the id of the room"}
 
 Context = ServerRequestContext[Any, Any]
 
@@ -31,8 +28,8 @@ Context = ServerRequestContext[Any, Any]
 def tool_of(offer: Offer, *, roams: bool, bound: bool) -> types.Tool:
     """A command as a tool; with an argument `room`, where calls may name one and it has none of its own."""
     schema = offer.schema
-    if roams and offer.about_room and "room" not in schema.get("properties", {}):
-        required = [] if bound or offer.name == "rotate_token" else ["room"]
+    if roams and offer.about != "house" and not _takes_room(offer):
+        required = ["room"] if offer.about == "room" and not bound else []
         schema = {
             **schema,
             "properties": {"room": ROOM, **schema.get("properties", {})},
@@ -55,13 +52,26 @@ def tool_of(offer: Offer, *, roams: bool, bound: bool) -> types.Tool:
     )
 
 
-async def list_tools(backend: Backend) -> list[types.Tool]:
-    bound = backend.room is not None
-    return [tool_of(offer, roams=backend.roams, bound=bound) for offer in await backend.offers()]
+def _takes_room(offer: Offer) -> bool:
+    return "room" in offer.schema.get("properties", {})
+
+
+async def offered(backend: Backend) -> list[Offer]:
+    """What the caller is offered as tools. Where it cannot name a room, all of them are about the one it is in."""
+    offers = await backend.offers(backend.room)
+    return list(offers) if backend.roams else about_the_room(offers)
+
+
+async def list_tools(backend: Backend) -> types.ListToolsResult:
+    offers = await offered(backend)
+    tools = [tool_of(offer, roams=backend.roams, bound=backend.room is not None) for offer in offers]
+    if all(offer.joins for offer in offers):  # after joining there are others, so this list must not be cached
+        return types.ListToolsResult(tools=tools, ttl_ms=0)
+    return types.ListToolsResult(tools=tools)
 
 
 class Caller:
-    """Calls of tools. A wait becomes a task where the client understands tasks."""
+    """Calls of tools. A wait becomes a task where the client supports tasks."""
 
     def __init__(self, tasks: Tasks) -> None:
         self._tasks = tasks
@@ -69,8 +79,10 @@ class Caller:
     async def call(self, ctx: Context, backend: Backend, params: types.CallToolRequestParams) -> HandlerResult:
         try:
             offer, args, room = await self._addressed(backend, params)
-            if offer.name == AS_TASK and self._tasks.understood(ctx):
-                return self._tasks.start(ctx, _until_my_turn(backend, args, room))
+            if offer is None:  # the house says what is wrong with it
+                return rendered(await backend.call(params.name, args, room, _key(params)))
+            if offer.task and self._tasks.understood(ctx):
+                return self._tasks.start(ctx, _until_done(backend, offer, args, room))
             async with reporting(ctx, offer, args):
                 result = await backend.call(offer.name, args, room, _key(params))
             return rendered(result)
@@ -79,29 +91,21 @@ class Caller:
         except MCPError:
             raise
         except Exception as unforeseen:
-            return refused(bug(unforeseen))
+            return refused(internal(unforeseen))
 
     async def _addressed(
         self, backend: Backend, params: types.CallToolRequestParams
-    ) -> tuple[Offer, dict[str, Any], str | None]:
+    ) -> tuple[Offer | None, dict[str, Any], str | None]:
         """Which command of which room this is, and its arguments without the room."""
         args = params.arguments or {}
-        room = backend.room
         named = args.get("room") if backend.roams else None
         if named is not None and not isinstance(named, str):
             raise BadArgs("room: the id of a room is text")
-        offer = await backend.find(params.name, named or room)
-        if offer is None:
-            raise await self._unknown(backend, params.name, named or room)
-        if named is None or "room" in offer.schema.get("properties", {}):
-            return offer, args, room
-        return offer, {name: value for name, value in args.items() if name != "room"}, named
-
-    async def _unknown(self, backend: Backend, tool: str, room: str | None) -> CohabitError:
-        names = [offer.tool_name for offer in await backend.offers()]
-        if room is None and tool in names:
-            return BadArgs(f"{tool} is about a room; say which, with the argument room")
-        return UnknownCommand(f"there is no tool {tool[:80]!r} here", did_you_mean=nearest(tool[:80], names, 3))
+        offer = await backend.find_tool(params.name, backend.room)
+        if named is None or (offer is not None and _takes_room(offer)):
+            return offer, args, backend.room
+        rest = {name: value for name, value in args.items() if name != "room"}
+        return await backend.find_tool(params.name, named), rest, named
 
 
 def _key(params: types.CallToolRequestParams) -> str | None:
@@ -111,17 +115,20 @@ def _key(params: types.CallToolRequestParams) -> str | None:
     return key
 
 
-def _until_my_turn(
-    backend: Backend, args: dict[str, Any], room: str | None
+def _until_done(
+    backend: Backend, offer: Offer, args: dict[str, Any], room: str | None
 ) -> Callable[[Task], Awaitable[types.CallToolResult]]:
+    """Call a command that waits until one of the fields is set which say that it is done."""
+    longest = offer.schema["properties"]["wait_ms"]["maximum"]
+
     async def work(task: Task) -> types.CallToolResult:
         try:
             while True:
-                result = rendered(await backend.call(AS_TASK, {**args, "wait_ms": LONGEST_WAIT_MS}, room))
-                seen = result.structured_content or {}
-                if seen.get("your_turn") or seen.get("over"):
-                    return result
-                task.say(f"waiting for {', '.join(seen.get('to_move', ())) or 'the others'}")
+                result = await backend.call(offer.name, {**args, "wait_ms": longest}, room)
+                values = msgspec.to_builtins(result)
+                if any(values.get(field) for field in offer.task):
+                    return rendered(result)
+                task.say("still waiting")
         except CohabitError as refusal:
             return refused(refusal)
 

@@ -34,7 +34,7 @@ def serve(args: argparse.Namespace) -> int:
         greeting = await open_room(house, plan, args)
         found = await _first_words(house, plan)
         missing = list(_invitations(house, plan)) if args.members or args.watchers else []
-        return lambda url, bridge: [in_lines(found), "", *greeting(url, bridge), *_not_yet(missing, plan.room, url)]
+        return lambda url, beside: [in_lines(found), "", *greeting(url, beside), *_not_yet(missing, plan.room, url)]
 
     return run_house(settings_of(args), prepare, args.quiet)
 
