@@ -170,11 +170,6 @@ def test_without_a_role_an_agent_watches_whatever_the_bridge_does() -> None:
     assert room.state.members["x"].role_name == "agent"
 
 
-def test_a_file_with_one_agent_called_legacy_opens_a_legacy_room() -> None:
-    assert opened(parse_scenario('{"agents": [{"id": "legacy", "role": "god"}]}')).state.legacy
-    assert not opened(parse_scenario('{"agents": [{"id": "x"}]}')).state.legacy
-
-
 @pytest.mark.parametrize(("seed", "kept"), [(5, f"{5:032x}"), ("5", f"{5:032x}"), ("FF", f"{255:032x}"),
                                             ("f" * 32, "f" * 32), (2**64 - 1, f"{2**64 - 1:032x}"), ("0" * 31 + "1", f"{1:032x}")])  # fmt: skip
 def test_a_seed_is_kept_as_32_hexadecimal_digits(seed: int | str, kept: str) -> None:
