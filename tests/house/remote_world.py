@@ -172,6 +172,12 @@ class FakeConnector:
         while await self._arrivals.get() != name:
             pass
 
+    def forget(self) -> None:
+        """Begin to count: what has arrived so far does not matter."""
+        self.asked.clear()
+        self.behalf.clear()
+        self._arrivals = asyncio.Queue()
+
     def names(self) -> list[str]:
         return [name for name, _ in self.done]
 

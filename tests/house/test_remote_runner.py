@@ -64,8 +64,7 @@ async def yard(
         who = await make_room(house, ANN, BOB, ZEUS, HERA, OWL, world=world, **{"partial_intel": True, **keys})
         if connected:
             await house.connect_room("den", site)
-        site.asked.clear()
-        site.behalf.clear()
+        site.forget()
         yield Yard(site, house, clock, who)
 
 
@@ -427,6 +426,18 @@ async def test_the_same_key_asked_again_while_the_action_is_in_progress_waits_fo
         assert await again == await first
         assert y.site.names() == ["store"]
         assert y.host.room.audit.kept == []
+
+
+async def test_the_same_key_asked_twice_while_another_action_is_in_progress_is_done_once() -> None:
+    async with yard() as y:
+        y.site.then("ring", "hold")
+        other = start(y.who["zeus"]("ring"))
+        await y.site.arrival("ring")
+        both = [start(y.who["ann"]("store", SIX, key="k")) for _ in range(2)]
+        await y.clock.advance(0)
+        y.site.release()
+        assert await asyncio.gather(other, *both) == [{"rung": True}, {"crates": 6}, {"crates": 6}]
+        assert y.site.names() == ["ring", "store"]
 
 
 async def test_the_same_key_asked_again_while_the_answer_is_lost_is_unknown_too() -> None:

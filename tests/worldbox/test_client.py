@@ -1,4 +1,4 @@
-"""The published client of the WorldBox bridge, unchanged, in processes of its own: every tool, every role."""
+"""The published client of the WorldBox bridge, unchanged, each in a process of its own: every tool, every role."""
 
 import json
 from base64 import b64decode, b64encode
@@ -12,7 +12,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from .bridging import SMALL, Bridged, bridged
-from .test_bridge import SHEET, free_port
+from .test_wire import SHEET, free_port
 
 VERSIONS = {"0.6.0": "worldbox_06", "0.3.3": "worldbox_03"}
 LATER = {"worldbox_list_speeds", "worldbox_get_ui_state", "worldbox_dismiss_window"}
@@ -20,7 +20,7 @@ LATER = {"worldbox_list_speeds", "worldbox_get_ui_state", "worldbox_dismiss_wind
 
 
 class Agent:
-    """Somebody's client process."""
+    """The client process of one agent."""
 
     def __init__(self, sdk: Client) -> None:
         self._sdk = sdk
@@ -35,13 +35,13 @@ class Agent:
         return await self._sdk.call_tool(tool, args or {})
 
     async def result(self, name: str, **args: Any) -> Any:
-        """What a command answered."""
+        """The result of a command."""
         done = await self.call(f"worldbox_{name}", args)
         assert not done.is_error, done.content
         return json.loads(done.content[-1].text)
 
     async def refusal(self, name: str, **args: Any) -> str:
-        """What the model is told when a command is refused."""
+        """The text that the model gets when a command is refused."""
         done = await self.call(f"worldbox_{name}", args)
         assert done.is_error, done.content
         return str(done.content[0].text)
@@ -104,7 +104,7 @@ async def test_a_god_gets_every_answer_of_the_sheet(realm: Bridged, join: Join, 
 
 
 HOME, AWAY = {"x": "home"}, {"x": "away"}
-"""Filled in below: where athena's first city is, and where that of ares is."""
+"""Replaced below by the places of athena's first city and of that of ares."""
 PLAYER: list[tuple[str, dict[str, Any], str]] = [
     ("capabilities", {}, ""), ("whoami", {}, ""), ("session_info", {}, ""), ("objective_status", {}, ""),
     ("turn_advance", {}, "BAD_ARGS"), ("list_tiles", {}, ""), ("list_actors", {}, ""), ("list_powers", {}, ""),
@@ -157,7 +157,7 @@ async def test_a_player_is_answered_or_refused_by_code_with_every_tool(
 async def test_a_screenshot_is_a_picture(realm: Bridged, join: Join, version: str) -> None:
     async with join(realm, "zeus") as zeus:
         done = await zeus.call("worldbox_screenshot")
-        if version == "0.3.3":  # it hands the values on, picture and all
+        if version == "0.3.3":  # it passes the values on, with the picture
             assert b64decode(json.loads(done.content[0].text)["base64"])[:3] == b"\xff\xd8\xff"
             return
         image, text = done.content
@@ -223,7 +223,7 @@ async def test_turns_hold_for_clients(join: Join) -> None:
         assert (await ares.result("turn_advance"))["next"] == "athena"
 
 
-async def test_a_wrong_token_and_an_empty_port_are_told(realm: Bridged, join: Join) -> None:
+async def test_a_wrong_token_and_a_port_without_a_house_are_reported(realm: Bridged, join: Join) -> None:
     async with join(realm, "x" * 48) as stranger:
         assert "[UNAUTHORIZED]" in await stranger.refusal("health")
         assert "[UNAUTHORIZED]" in await stranger.refusal("whoami")

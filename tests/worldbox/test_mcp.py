@@ -1,4 +1,4 @@
-"""The tools of the WorldBox client, as a room of Kingdoms offers them over MCP itself: no program in between."""
+"""The tools of the WorldBox client, as a room of Kingdoms offers them over MCP itself."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.scenario import AgentSpec, Scenario
 
-from .conftest import Table, listening
+from ..faces.mcp.conftest import Table, listening  # noqa: TID252 - two suites serve houses over MCP
 
 ABOUT = "mod_version worldbox_version unity_version assembly_csharp_sha256"
 LISTED = "items count"
@@ -82,7 +82,7 @@ async def test_a_god_has_all_29_tools_and_each_answers_with_the_keys_of_the_shee
             done = await client.call_tool(f"worldbox_{name}", args)
             assert not done.is_error, f"{name}: {done.content}"
             assert set(told.split()) <= done.structured_content.keys(), name
-        later = await client.call_tool("worldbox_turn_advance")  # a tick passes, and what was loaded is there
+        later = await client.call_tool("worldbox_turn_advance")  # a tick passes, and the save is loaded
         assert not later.is_error
         made = await client.call_tool("worldbox_generate_world", {"zone_x": 2, "zone_y": 2})
         assert {"scheduled", "zone_x", "zone_y", "note"} <= made.structured_content.keys()
@@ -93,7 +93,7 @@ async def test_a_god_has_all_29_tools_and_each_answers_with_the_keys_of_the_shee
 
 async def test_a_screenshot_is_an_image_and_a_text_with_the_rest(realm: Table) -> None:
     async with realm.client("zeus", room="realm") as client:
-        await client.list_tools()  # from here on the client holds answers against their schemas
+        await client.list_tools()  # from here on the client validates results against their schemas
         for form, mime, magic in (("jpg", "image/jpeg", b"\xff\xd8\xff"), ("png", "image/png", b"\x89PNG")):
             done = await client.call_tool("worldbox_screenshot", {"max_dimension": 64, "format": form})
             image, text = done.content
@@ -107,7 +107,7 @@ async def test_a_screenshot_is_an_image_and_a_text_with_the_rest(realm: Table) -
         assert [(block.type, block.mime_type) for block in own.content] == [("image", "image/png")]
 
 
-async def test_a_player_is_offered_what_its_role_gives_it(realm: Table) -> None:
+async def test_a_player_is_offered_the_tools_of_its_role(realm: Table) -> None:
     async with realm.client("athena", room="realm") as client:
         listed = {tool.name for tool in (await client.list_tools()).tools}
         refused = await client.call_tool("worldbox_screenshot")

@@ -1,4 +1,4 @@
-"""`cohabit worldbox`: a room around a WorldBox, with our own bridge (and Kingdoms behind it) in the place of the game."""
+"""`cohabit worldbox`: a room around a game. The game is played by our own bridge, with Kingdoms behind it."""
 
 from __future__ import annotations
 
@@ -24,19 +24,20 @@ from starlette.types import ASGIApp
 
 from cohabit.errors import by_code
 from cohabit.faces.app import make_app
-from cohabit.faces.bridge import bridge_app
-from cohabit.faces.cli.worldbox import plan_of
 from cohabit.faces.python import connect
 from cohabit.faces.serve import Server
-from cohabit.house.bridge import Bridge
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.scenario import parse_scenario, presets
 from cohabit.testing.clock import FakeClock
+from cohabit.worldbox.cli import plan_of
+from cohabit.worldbox.connector import BridgeConnector
+from cohabit.worldbox.server import bridge_app
 
 GAME = {
     "world": "kingdoms",
     "config": {"zones_x": 2, "zones_y": 2, "kingdoms": 2},
+    "seed": 3,
     "agents": [{"id": "legacy", "role": "god"}],
 }
 PLAYERS = [
@@ -65,7 +66,7 @@ async def listening(app: ASGIApp) -> AsyncIterator[str]:
 
 
 class Game:
-    """Kingdoms behind our bridge, on a clock that stands still: one token, as the desktop game has it."""
+    """Kingdoms behind our bridge, on a fake clock: one token, as the desktop game has it."""
 
     def __init__(self, house: House, url: str, token: str) -> None:
         self.house, self.url, self.token = house, url, token
@@ -83,7 +84,7 @@ async def a_game() -> AsyncIterator[Game]:
 
 
 class Table:
-    """Our room around that game, served: what each player can do over MCP and over HTTP."""
+    """Our room around that game, served: what each player can do over MCP and HTTP."""
 
     def __init__(self, game: Game, house: House, url: str, tokens: dict[str, str]) -> None:
         self.game, self.house, self.url, self.tokens = game, house, url, tokens
@@ -103,7 +104,7 @@ class Table:
 
 
 class Agent:
-    """Somebody with an MCP client."""
+    """An agent with an MCP client."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
@@ -122,7 +123,7 @@ async def a_table(**keys: Any) -> AsyncIterator[Table]:
     async with a_game() as game, House.open(Settings(), clock=FakeClock()) as house:
         text = json.dumps({"world": "worldbox", "scenario": "pvp", "agents": PLAYERS, **keys})
         _, tokens = await house.create_room(parse_scenario(text), "den")
-        await house.reach("den", Bridge(game.url, game.token, house.clock))
+        await house.connect_room("den", BridgeConnector(game.url, game.token, house.clock))
         async with listening(make_app(house)) as url:
             yield Table(game, house, url, tokens)
 
@@ -135,7 +136,7 @@ async def code_of(asked: Any) -> str:
     return "ok"
 
 
-# -- two agents, two faces ------------------------------------------------------------------------
+# -- two agents, two interfaces -------------------------------------------------------------------
 async def test_two_agents_share_the_game_each_as_itself() -> None:
     async with a_table() as table, table.mcp("athena") as athena:
         assert (await athena("whoami"))["claimed_kingdom_id"] == 1
@@ -158,7 +159,7 @@ async def test_a_god_lists_every_tool_of_the_bridge_and_a_player_those_it_may_us
         assert len(gods) == 29
 
 
-async def test_fog_hides_the_rival_on_both_faces() -> None:
+async def test_fog_hides_the_rival_over_both_interfaces() -> None:
     async with a_table() as table, table.mcp("athena") as athena:
         theirs = (await table.game.ask("query_actors", {"kingdom_id": 2})).items[0]
         for ask in (athena, lambda name, args=None: table.http("athena", name, args)):
@@ -200,19 +201,19 @@ async def test_a_picture_of_the_game_comes_as_a_picture() -> None:
         assert picture.mime_type == "image/jpeg"
 
 
-async def test_what_happens_is_pushed_to_who_may_know_of_it() -> None:
+async def test_an_event_is_pushed_to_a_member_who_may_know_of_it() -> None:
     async with a_table() as table, connect(table.url, table.tokens["ares"], "den") as ares:
         pushes = ares.subscribe(views=False)
         first = asyncio.ensure_future(anext(pushes))
         while not table.house.rooms["den"].fanout.members():
             await asyncio.sleep(0)
-        assert (await ares.call("list_kingdoms"))["count"] == 2  # over this very connection, while it listens
+        assert (await ares.call("list_kingdoms"))["count"] == 2  # over the same connection, while it is subscribed
         await table.http("athena", "pause")
         assert [item["text"] for item in (await first)["items"]] == ["athena: pause, paused True"]
         await pushes.aclose()
 
 
-async def test_the_worlds_ids_and_refusals_come_through_with_their_hints() -> None:
+async def test_refusals_of_the_game_keep_their_hints() -> None:
     async with a_table() as table:
         with pytest.raises(Exception, match="there is no power") as wrong:
             await table.http("zeus", "invoke_power", {"power_id": "rainn", "x": 1, "y": 1})
@@ -222,7 +223,7 @@ async def test_the_worlds_ids_and_refusals_come_through_with_their_hints() -> No
 
 # -- the verb -------------------------------------------------------------------------------------
 class Running:
-    """A `cohabit worldbox` that listens: what it greeted with, and where it is."""
+    """A running `cohabit worldbox`: what it printed, and its address."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.process = process
@@ -287,7 +288,7 @@ async def cohabit(home: Path, *rest: str, **env: str) -> subprocess.CompletedPro
     )
 
 
-async def test_the_verb_opens_a_room_prints_the_tokens_and_goes_on_where_it_was(tmp_path: Path) -> None:
+async def test_the_verb_opens_a_room_prints_the_tokens_and_resumes_it(tmp_path: Path) -> None:
     async with a_game() as game:
         async with running(tmp_path, game.token, "pvp", "--bridge", game.url) as first:
             assert "WorldBox answers: mod_version 0.7.0" in first.text
@@ -303,25 +304,25 @@ async def test_the_verb_opens_a_room_prints_the_tokens_and_goes_on_where_it_was(
             assert "athena: spawn" in said
         verified = await cohabit(tmp_path, "verify")
         assert verified.returncode == 0
-        assert "as recorded, not worked out again" in verified.stdout
+        assert "as recorded, not computed again" in verified.stdout
         replayed = await cohabit(tmp_path, "replay", "worldbox-pvp")
-        assert "not worked out again" in replayed.stdout
+        assert "not computed again" in replayed.stdout
         assert "athena: spawn" in replayed.stdout
         async with running(tmp_path, game.token, "pvp", "--bridge", game.url) as second:
-            assert "goes on where it was" in second.text
+            assert "resumed" in second.text
             async with connect(second.url, athena) as me:
                 assert (await me.call("spawn", near, key="k"))["spawned"] == 1
                 assert (await me.call("list_cities"))["count"] == 1
             said += second.text + await asyncio.to_thread(second.stop)
         people = (await game.ask("query_actors", {"race": mine["asset_id"]})).matched
-        assert people == before + 1  # the key was asked for twice, and it was done once
+        assert people == before + 1  # the call was made twice with one key, and done once
         files = [file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()]
         assert game.token not in said
         assert not [data for data in files if game.token.encode() in data]
 
 
 @pytest.mark.parametrize("name", sorted(presets()))
-async def test_every_scenario_that_ships_says_who_plays_a_worldbox(name: str) -> None:
+async def test_every_preset_can_be_played_in_a_worldbox(name: str) -> None:
     plan = plan_of(name, None)
     async with House.open(Settings(), clock=FakeClock()) as house:
         await house.create_room(plan.scenario, plan.room)
@@ -330,17 +331,17 @@ async def test_every_scenario_that_ships_says_who_plays_a_worldbox(name: str) ->
         assert not any(m.stand_in for m in room.state.members.values())
 
 
-async def test_a_token_that_the_bridge_does_not_take_opens_no_room(tmp_path: Path) -> None:
+async def test_a_token_that_the_bridge_does_not_accept_opens_no_room(tmp_path: Path) -> None:
     async with a_game() as game:
         wrong = "x" * 48
         refused = await cohabit(tmp_path, "worldbox", "--bridge", game.url, "--port", "0", COHABIT_BRIDGE_TOKEN=wrong)
         assert refused.returncode == 1
-        assert "does not take the token" in refused.stderr
+        assert "does not accept the token" in refused.stderr
         assert wrong not in refused.stdout + refused.stderr
-        assert "no rooms" in (await cohabit(tmp_path, "verify")).stdout
+        assert "worldbox" not in (await cohabit(tmp_path, "verify")).stdout
 
 
-async def test_a_game_that_is_not_there_yet_is_waited_for(tmp_path: Path) -> None:
+async def test_a_game_that_is_not_running_yet_is_waited_for(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     async with running(tmp_path, "y" * 48, "--bridge", f"http://127.0.0.1:{port}") as lonely:
@@ -354,14 +355,12 @@ async def test_a_game_that_is_not_there_yet_is_waited_for(tmp_path: Path) -> Non
     ("rest", "said"),
     [
         (["--bridge", "http://127.0.0.1:1"], "token is needed"),
-        (["--bridge", "nowhere", "--token", "z" * 48], "looks like http://127.0.0.1:8723"),
+        (["--bridge", "nowhere", "--token", "z" * 48], "must look like http://127.0.0.1:8723"),
         (["--bridge", "http://a:b@127.0.0.1:1", "--token", "z" * 48], "name or password"),
         (["nosuch", "--token", "z" * 48], "there is no scenario"),
     ],
 )
-async def test_a_command_line_that_cannot_be_meant_is_told_in_one_line(
-    tmp_path: Path, rest: list[str], said: str
-) -> None:
+async def test_a_wrong_command_line_is_explained_in_one_line(tmp_path: Path, rest: list[str], said: str) -> None:
     refused = await cohabit(tmp_path, "worldbox", *rest, "--port", "0")
     assert refused.returncode in (1, 2)
     assert said in refused.stderr

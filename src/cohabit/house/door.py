@@ -59,8 +59,10 @@ class Door:
         if member is None:
             if not self.may_join(credential, host):
                 raise _unknown(wanted)
-            if command is None or not command.before_joining:
+            if command is None or not (command.before_joining or command.about != "room"):
                 raise UnknownRoom(f"you are not in room {wanted!r} yet; call join first")
+            if not command.before_joining:
+                return HouseContext(house, credential, command)
         elif command is None:
             raise self._unknown_command(host, member, name)
         assert command is not None

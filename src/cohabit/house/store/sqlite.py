@@ -196,9 +196,10 @@ class SQLiteStore:
                 "select seq, body, digest from entries where room = ? and seq > ? order by seq limit ?",
                 (room, after, count),
             )
-            if not all(type(body) is bytes and type(digest) is bytes for _, body, digest in rows):
-                raise RecordCorrupt(f"{self.path} is damaged: an entry of room {room} after {after} has no bytes")
-            yield from rows
+            for row in rows:
+                if type(row[1]) is not bytes or type(row[2]) is not bytes:
+                    raise RecordCorrupt(f"{self.path} is damaged: entry {row[0]} of room {room} has no bytes", seq=row[0])
+                yield row
             if len(rows) < count:
                 return
             after = rows[-1][0]

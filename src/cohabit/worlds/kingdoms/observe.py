@@ -75,15 +75,15 @@ def _head(view: View, mine: Kingdom | None, over: bool) -> str:
 
 def _my_cities(sim: Sim, mine: Kingdom) -> str:
     found = sim.cities_of(mine.id)
-    lines = [f"- {_city_words(city)}" for city in found[:MAX_CITIES]]
+    lines = [f"- {_city_line(city)}" for city in found[:MAX_CITIES]]
     more = [f"- and {len(found) - MAX_CITIES} more"] if len(found) > MAX_CITIES else []
     return "\n".join(["MY CITIES:", *lines, *more]) if found else "You have no cities left."
 
 
-def _city_words(city: City) -> str:
+def _city_line(city: City) -> str:
+    people = f"{_count(city.people, 'person', 'people')} ({_count(city.soldiers, 'soldier', 'soldiers')})"
     parts = [
-        f"{city.name} (city {city.id}) at {city.x},{city.y}: {_count(city.people, 'person', 'people')}",
-        _count(city.soldiers, "soldier", "soldiers"),
+        f"{city.name} (city {city.id}) at {city.x},{city.y}: {people}",
         f"food {city.food}",
         f"loyalty {city.loyalty}",
         _count(sum(city.buildings.values()), "building", "buildings"),

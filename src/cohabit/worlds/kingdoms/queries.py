@@ -26,7 +26,7 @@ from cohabit.worlds.kingdoms.tiles import BUILDINGS, GROUND, TOPS
 
 WILD_KINGDOMS = {"nomads": 1_000_001, "animals": 1_000_002, "monsters": 1_000_003}
 """Ids of the kingdoms under which wild creatures are listed."""
-ACTORS_SHOWN = 20
+MAX_NAMES = 20
 """How many names the answer about a tile has at most."""
 _WILD_NAMES = {"civil": "nomads", "monster": "monsters", "undead": "monsters"}
 _WILD_KINGDOM = np.array([WILD_KINGDOMS[_WILD_NAMES.get(kind.temper, "animals")] for kind in SPECIES])
@@ -92,7 +92,7 @@ def tile(view: View, x: int, y: int) -> Tile:
         y,
         GROUND[land.ground[cell]].id,
         int(land.level[cell]),
-        [name_of(int(c.id[row]), int(c.species[row])) for row in here[:ACTORS_SHOWN]],
+        [name_of(int(c.id[row]), int(c.species[row])) for row in here[:MAX_NAMES]],
         len(here),
         top_id=TOPS[land.top[cell]].id if land.top[cell] else None,
         building=BUILDINGS[land.built[cell]].id if land.built[cell] else None,

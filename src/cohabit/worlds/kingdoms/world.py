@@ -175,7 +175,7 @@ class Kingdoms(OrderActions):
             tick.step(self.sim)
             if self.is_over():
                 last = [k.name for k in self.sim.alive if k.claimed]
-                self.sim.tell(f"the match is over: {f'{last[0]} wins' if last else 'nobody wins'}", kind="success")
+                self.sim.tell(f"The match is over: {last[0] if last else 'nobody'} wins.", kind="success")
         self._changed()
         return [*told, *map(_told, self.sim.take_news())]
 

@@ -105,7 +105,7 @@ def _welfare_lines(turn: TurnResult, nation: str, rules: Rules, visibility: Visi
     rank = f", rank {place} of {len(total)}" if len(known) == len(total) else ""
     gained = _n(ledgers.d_total_welfare_this_turn, nation)
     return [
-        f"Grants received: {received}, which count {factor} times as welfare.",
+        f"Grants received: {received}. Received money counts {factor} times as welfare.",
         f"Welfare: {gained} this turn, {_n(total, nation)} in total{rank}.",
     ]
 

@@ -46,7 +46,7 @@ def creatures_on(sim: Sim, cast: Cast, where: Cells) -> Rows:
 
 
 def standing_on(sim: Sim, where: Cells) -> Rows:
-    """The creatures on these cells, whoever casts."""
+    """All creatures on these cells, also those that the caster may not affect."""
     here = np.zeros(sim.land.size, np.bool_)
     here[where] = True
     c = sim.creatures

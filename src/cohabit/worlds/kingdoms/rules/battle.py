@@ -38,7 +38,7 @@ LUCK = 50
 """A blow varies by this many percent up and down."""
 FLEE_FACTOR = 2
 """A creature flees by this many times its distance to what it fears."""
-SETS_FIRE = 1, 4
+IGNITE_CHANCE = 1, 4
 """The chance that the blow of a fiery creature sets the ground on fire."""
 _NOBODY = 1000
 
@@ -148,7 +148,7 @@ def _strike(sim: Sim, rows: Rows, targets: Rows) -> None:
     c.food[eaters] = np.minimum(c.food[eaters] + PREY_FOOD, life.FULL)
     fiery = targets[FIERY[c.species[rows]]]
     if len(fiery):
-        alight = fiery[sim.chance.hits(*SETS_FIRE, "alight", sim.tick, c.id[fiery])]
+        alight = fiery[sim.chance.hits(*IGNITE_CHANCE, "alight", sim.tick, c.id[fiery])]
         vegetation.ignite(sim, sim.land.cells(c.x[alight], c.y[alight]))
 
 

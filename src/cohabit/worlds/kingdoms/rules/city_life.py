@@ -19,7 +19,7 @@ MEAL_FOOD = 50
 """Food in a meal."""
 MAX_MEALS = 300
 """Meals that a city can store."""
-BIRTH = 1, 24
+BIRTH_CHANCE = 1, 24
 """The chance per day that a fed adult woman has a child, if her city has housing for it"""
 PEOPLE_PER_MEAL = 3
 """and more than one stored meal for this many people."""
@@ -29,7 +29,7 @@ CULTURE_PER_RADIUS = 400
 """The land of a city reaches one tile further for this many people, and for this much culture."""
 TEMPLE_CULTURE = 2
 """Culture that a temple adds per day, to the one that every city makes."""
-PLAGUE = 1, 6000
+PLAGUE_CHANCE = 1, 6000
 PLAGUE_MIN_PEOPLE = 40
 """The chance per day of a plague in a city with at least this many people."""
 GOLD_BUYS = 4
@@ -83,14 +83,14 @@ def births(sim: Sim) -> None:
     """Children are born in cities with food and housing."""
     c = sim.creatures
     women = np.flatnonzero(IS_CIVIL[c.species] & (c.city > 0) & (c.sex == 0) & (c.food >= life.FED))
-    women = women[sim.chance.hits(*BIRTH, "child", sim.tick, c.id[women])]
+    women = women[sim.chance.hits(*BIRTH_CHANCE, "child", sim.tick, c.id[women])]
     women = women[life.grown_up(sim, women)]
     free: NDArray[np.int64] = np.zeros(len(sim.city_place), np.int64)
     for city in sim.cities.values():
         if city.food * PEOPLE_PER_MEAL > city.people:
             free[city.id] = cities.housing(city) - city.people
     women = women[free[c.city[women]] > 0]
-    for row in women.tolist():  # a few: at most one woman in BIRTH[1]
+    for row in women.tolist():  # a few: at most one woman in BIRTH_CHANCE[1]
         home, species = int(c.city[row]), int(c.species[row])
         cell = sim.land.cells(c.x[row : row + 1], c.y[row : row + 1])
         life.add(sim, species, cell, int(c.kingdom[row]), home, grown=False)
@@ -146,7 +146,7 @@ def _famine(sim: Sim, city: City) -> None:
 
 
 def _plague(sim: Sim, city: City, rows: Rows) -> None:
-    if city.people < PLAGUE_MIN_PEOPLE or sim.chance.one(PLAGUE[1], "plague", sim.tick, city.id):
+    if city.people < PLAGUE_MIN_PEOPLE or sim.chance.one(PLAGUE_CHANCE[1], "plague", sim.tick, city.id):
         return
     sick = rows[sim.chance.hits(1, 8, "who falls sick", sim.tick, sim.creatures.id[rows])]
     sim.creatures.effects[sick] |= Effect.PLAGUE

@@ -17,13 +17,13 @@ HARVEST = 1
 """Meals from a ripe field."""
 WORKPLACE_RADII = np.array([4, 7, 99])
 """A worker chooses the best of a few random places, one within each of these distances of the city centre."""
-FELLED = 1, 60
+FELL_CHANCE = 1, 60
 """The chance that cutting wood turns the cell into grass."""
-ODD_FIND = 1, 6
+ODD_FIND_CHANCE = 1, 6
 """The chance of finding wood or stone on land that has neither."""
 WOODCUTTER = 2
 """Trades 0 and 1 farm, 2 fells trees, 3 quarries. The trade is the last two bits of the creature's id."""
-TRADER_LEAVES = 1, 6
+TRADER_CHANCE = 1, 6
 """The chance per day that a city with a market sends a trader"""
 TRADE_REACH = 90
 """to a city within this distance that is not at war with it."""
@@ -67,13 +67,13 @@ def _gather(sim: Sim, rows: Rows) -> None:
     reaped &= alone  # two workers on one field share one harvest
     land.grazed[cells[reaped]] = sim.tick
     _store(sim, "food", c.city[rows[reaped]], HARVEST)
-    trade, odd = c.id[rows] & 3, sim.chance.hits(*ODD_FIND, "odd find", sim.tick, c.id[rows])
+    trade, odd = c.id[rows] & 3, sim.chance.hits(*ODD_FIND_CHANCE, "odd find", sim.tick, c.id[rows])
     wooded, stony = TOP_WOOD[land.top[cells]] > 0, IS_STONY[land.ground[cells]]
     cutting = (trade == WOODCUTTER) & (wooded | odd)
     _store(sim, "wood", c.city[rows[cutting]], 1)
     _store(sim, "stone", c.city[rows[(trade > WOODCUTTER) & (stony | odd)]], 1)
     cut = cells[cutting & wooded]
-    felled = cut[sim.chance.hits(*FELLED, "felled", sim.tick, cut)]
+    felled = cut[sim.chance.hits(*FELL_CHANCE, "felled", sim.tick, cut)]
     land.top[felled] = _GRASS
 
 
@@ -109,7 +109,7 @@ def send_trader(sim: Sim, city: City, rows: Rows) -> None:
     """Now and then a worker of a city with a market leaves for another city."""
     if not city.buildings.get("market") or city.besieger:
         return
-    if sim.chance.one(TRADER_LEAVES[1], "trader", sim.tick, city.id) >= TRADER_LEAVES[0]:
+    if sim.chance.one(TRADER_CHANCE[1], "trader", sim.tick, city.id) >= TRADER_CHANCE[0]:
         return
     others = [o for o in sim.cities.values() if o.id != city.id and _trades_with(sim, city, o)]
     workers = rows[(sim.creatures.job[rows] == Job.WORKER) & life.grown_up(sim, rows)]

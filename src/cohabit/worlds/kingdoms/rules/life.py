@@ -10,8 +10,8 @@ from cohabit.worlds.kingdoms.sim import Sim
 from cohabit.worlds.kingdoms.species import FIREPROOF, GROWN, HEALTH, HUNGERS, IS_CIVIL, LIFE, SPECIES
 from cohabit.worlds.kingdoms.tiles import IS_DEADLY, IS_WATER, TOP_ROW
 
-THINK_EVERY = 8
-"""Every creature acts once in this many ticks. Numbers "per turn" count once in that time."""
+TURN_TICKS = 8
+"""A creature has one turn in this many ticks."""
 FULL = 100
 BIRTH_FOOD = 80
 HUNGER = 1
@@ -24,7 +24,7 @@ FED = 40
 """A creature with at least this much food counts as fed."""
 OLD_AGE = 3, 4
 """After this part of its maximum age a creature may die of age."""
-OLD_AGE_DEATH = 1, 300
+OLD_AGE_DEATH_CHANCE = 1, 300
 """The chance of that per turn. At its maximum age it dies for certain."""
 SPAWN_RADIUS = 6
 """How far from the requested place new creatures may appear."""
@@ -45,7 +45,7 @@ BURNING_DAMAGE = 4
 PLAGUE_DAMAGE = 3
 CURSE_DAMAGE = 2
 BLESSING_HEALING = 2
-PLAGUE_SPREADS = 1, 6
+PLAGUE_SPREAD_CHANCE = 1, 6
 """The chance per turn that the plague spreads to people nearby."""
 PLAGUE_REACH = 2
 
@@ -134,7 +134,7 @@ def age(sim: Sim, rows: Rows) -> None:
     if not len(old):
         return
     spent = sim.tick - c.born[old] >= LIFE[c.species[old]]
-    c.hp[old[spent | sim.chance.hits(*OLD_AGE_DEATH, "old age", sim.tick, c.id[old])]] = 0
+    c.hp[old[spent | sim.chance.hits(*OLD_AGE_DEATH_CHANCE, "old age", sim.tick, c.id[old])]] = 0
 
 
 def hunger(sim: Sim, rows: Rows) -> None:
@@ -192,7 +192,7 @@ def _catch_fire(sim: Sim, rows: Rows) -> None:
 def _spread_plague(sim: Sim, sick: Rows, neighbours: Neighbours) -> None:
     """Only people catch the plague."""
     c = sim.creatures
-    sick = sick[sim.chance.hits(*PLAGUE_SPREADS, "plague catches", sim.tick, c.id[sick])]
+    sick = sick[sim.chance.hits(*PLAGUE_SPREAD_CHANCE, "plague catches", sim.tick, c.id[sick])]
     if not len(sick):
         return
     others, _ = neighbours.sample(sick, "who catches it")

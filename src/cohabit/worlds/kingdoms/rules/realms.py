@@ -24,7 +24,7 @@ LOSS_WEARINESS = 60
 """A war adds one weariness up to this maximum; losses add this much in proportion to the people."""
 PEACE_RESTS = 3
 """Weariness that peace takes away."""
-REBELS = 1, 4
+REBEL_CHANCE = 1, 4
 """The chance that a city with loyalty 0 rebels."""
 REBEL_LOYALTY = 90
 """The loyalty of a city that has just become independent."""
@@ -171,7 +171,7 @@ def _rebellions(sim: Sim, kingdom: Kingdom) -> None:
     if sim.laws.get("no_rebellion") or kingdom.cities < 2:
         return
     for city in sim.cities_of(kingdom.id):
-        hits = sim.chance.one(REBELS[1], "rebels", sim.tick, city.id) < REBELS[0]
+        hits = sim.chance.one(REBEL_CHANCE[1], "rebels", sim.tick, city.id) < REBEL_CHANCE[0]
         if city.kingdom == kingdom.id and not city.loyalty and not city.besieger and hits:
             rebel(sim, city)
 

@@ -9,7 +9,7 @@ from cohabit.worlds.kingdoms.tiles import CAN_GROW
 
 CROWDED = 28
 """A city with at least this many people may send settlers"""
-SENDS = 1, 30
+SEND_CHANCE = 1, 30
 """with this chance per day, or at once if the king has ordered it."""
 BAND = 8
 """How many settlers go."""
@@ -31,7 +31,7 @@ def send(sim: Sim, city: City, rows: Rows) -> None:
     orders = sim.kingdoms[city.kingdom].orders
     if city.people < CROWDED or city.besieger or (orders.settle is not None and not _carries_out_order(sim, city)):
         return
-    if orders.settle is None and sim.chance.one(SENDS[1], "settlers", sim.tick, city.id) >= SENDS[0]:
+    if orders.settle is None and sim.chance.one(SEND_CHANCE[1], "settlers", sim.tick, city.id) >= SEND_CHANCE[0]:
         return
     place = orders.settle or find_place(sim, city.x, city.y)
     c = sim.creatures

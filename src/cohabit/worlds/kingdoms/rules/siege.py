@@ -23,9 +23,9 @@ NEWS_EVERY = 600
 """The siege of a city makes news once in this many ticks."""
 TAKEN_LOYALTY = 35
 """The loyalty of a city that has just been taken."""
-LOSS_WEARIES = 15
-WIN_CHEERS = 10
-"""Weariness that the loss of a city adds, and that winning one takes away."""
+CITY_LOSS_WEARINESS = 15
+CITY_WIN_RELIEF = 10
+"""Weariness that losing a city adds, and that winning one takes away."""
 
 
 def step(sim: Sim) -> None:
@@ -96,7 +96,7 @@ def take(sim: Sim, city: City, by: int) -> None:
     city.leader = 0
     if new.orders.raid == city.id:
         new.orders.raid = 0
-    old.weariness = min(100, old.weariness + LOSS_WEARIES)
-    new.weariness = max(0, new.weariness - WIN_CHEERS)
+    old.weariness = min(100, old.weariness + CITY_LOSS_WEARINESS)
+    new.weariness = max(0, new.weariness - CITY_WIN_RELIEF)
     sim.tally.cities_taken += 1
     sim.tell(f"{new.name} takes {city.name} from {old.name}.", [new.id, old.id], "danger")

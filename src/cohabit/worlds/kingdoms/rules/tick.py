@@ -20,8 +20,8 @@ from cohabit.worlds.kingdoms.rules import (
 from cohabit.worlds.kingdoms.rules.neighbours import Neighbours
 from cohabit.worlds.kingdoms.sim import Sim
 
-SHIFT = 4
-"""Once in this many ticks a group of creatures acts; each creature does once in ``life.THINK_EVERY`` ticks."""
+GROUP_TICKS = 4
+"""Once in this many ticks a group of creatures has its turn; each creature once in ``life.TURN_TICKS``."""
 
 
 def step(sim: Sim) -> None:
@@ -41,10 +41,10 @@ def step(sim: Sim) -> None:
 
 def _creatures(sim: Sim) -> None:
     """Creatures act in groups by their ids: many at a time cost little more than a few."""
-    turn, between = divmod(sim.tick, SHIFT)
+    turn, between = divmod(sim.tick, GROUP_TICKS)
     if between or not sim.creatures.n:
         return
-    neighbours, groups = Neighbours(sim), life.THINK_EVERY // SHIFT
+    neighbours, groups = Neighbours(sim), life.TURN_TICKS // GROUP_TICKS
     rows = np.flatnonzero(sim.creatures.id % groups == turn % groups)
     life.suffer_ground(sim, rows)
     life.age(sim, rows)

@@ -8,20 +8,20 @@ from cohabit.worlds.kingdoms.tiles import BUILDINGS, CAN_GROW, TOP_BURNS, TOP_FO
 
 FIRE_EVERY = 8
 """Fires spread and burn out once in this many ticks."""
-FIRE_SPREADS = 1, 5
+FIRE_SPREAD_CHANCE = 1, 5
 """The chance that a burning cell sets fire to one neighbour, chosen at random."""
-FIRE_ENDS = 1, 4
+FIRE_END_CHANCE = 1, 4
 """The chance that a cell has burnt out."""
-FIRE_RUINS = 1, 2
+FIRE_RUIN_CHANCE = 1, 2
 """The chance that the building on a burnt-out cell is lost."""
 GROW_EVERY = 8
 GROW_CELLS = 64
 """Once in this many ticks, this many random cells per zone are checked for growth."""
 BARE_TICKS = 400
 """A burnt or felled cell stays bare for at least this many ticks."""
-WOODS_SHIFT = 1, 3
+WOODS_SHIFT_CHANCE = 1, 3
 """The chance that a checked cell of unowned land turns from grass to the wood beside it, or from wood to grass."""
-WILDFIRE = 1, 60_000
+WILDFIRE_CHANCE = 1, 60_000
 """The chance that a checked dry cell catches fire by itself."""
 _FIRE, _BURNT, _GRASS = TOP_ROW["fire"], TOP_ROW["burnt"], TOP_ROW["grass"]
 _BARE = [TOP_ROW["none"], _BURNT]
@@ -58,8 +58,10 @@ def burn(sim: Sim) -> None:
         _burn_out(sim, land.burning)
         return
     burning = land.burning
-    ignite(sim, _random_neighbours(sim, burning[sim.chance.hits(*FIRE_SPREADS, "fire spreads", sim.tick, burning)]))
-    _burn_out(sim, burning[sim.chance.hits(*FIRE_ENDS, "fire dies", sim.tick, burning)])
+    ignite(
+        sim, _random_neighbours(sim, burning[sim.chance.hits(*FIRE_SPREAD_CHANCE, "fire spreads", sim.tick, burning)])
+    )
+    _burn_out(sim, burning[sim.chance.hits(*FIRE_END_CHANCE, "fire dies", sim.tick, burning)])
 
 
 def _random_neighbours(sim: Sim, cells: Cells) -> Cells:
@@ -77,7 +79,7 @@ def _burn_out(sim: Sim, cells: Cells) -> None:
     land.grazed[cells] = sim.tick
     land.burning = land.burning[land.top[land.burning] == _FIRE]
     built = cells[land.built[cells] > 0]
-    lost = built[sim.chance.hits(*FIRE_RUINS, "ruin", sim.tick, built)]
+    lost = built[sim.chance.hits(*FIRE_RUIN_CHANCE, "ruin", sim.tick, built)]
     for cell in lost.tolist():
         city = sim.cities.get(int(land.city[cell]))
         kind = BUILDINGS[land.built[cell]].id
@@ -95,7 +97,7 @@ def grow(sim: Sim) -> None:
     checks = land.size // (ZONE * ZONE) * GROW_CELLS
     cells = sim.chance.below(land.size, "growth", sim.tick, np.arange(checks))
     cells = cells[CAN_GROW[land.ground[cells]] & (land.built[cells] == 0)]
-    sparks = cells[TOP_BURNS[land.top[cells]] & sim.chance.hits(*WILDFIRE, "wildfire", sim.tick, cells)]
+    sparks = cells[TOP_BURNS[land.top[cells]] & sim.chance.hits(*WILDFIRE_CHANCE, "wildfire", sim.tick, cells)]
     if ignite(sim, sparks):
         _report_fire(sim, int(sparks[0]))
     _spread_plants(sim, cells[sim.tick - land.grazed[cells] >= BARE_TICKS])
@@ -111,7 +113,7 @@ def _spread_plants(sim: Sim, cells: Cells) -> None:
     bare = np.isin(land.top[cells], _BARE)
     land.top[cells[bare]] = np.where(TOP_FOOD[beside[bare]] > 0, beside[bare], _GRASS)
     border = np.isin(land.top[cells], _MEADOW) & np.isin(beside, _MEADOW) & (land.city[cells] == 0)
-    border &= sim.chance.hits(*WOODS_SHIFT, "woods", sim.tick, cells)
+    border &= sim.chance.hits(*WOODS_SHIFT_CHANCE, "woods", sim.tick, cells)
     land.top[cells[border]] = beside[border]
 
 

@@ -31,10 +31,10 @@ CARRION = 20
 CARRION_BELOW = 10
 CARRION_CHANCE = 1, 6
 """A beast of prey with less food than CARRION_BELOW finds CARRION food, with this chance per turn."""
-STROLLS = 1, 3
+STROLL_CHANCE = 1, 3
 STROLL_RADIUS = 5
 """An idle wild creature walks to a place within this radius, with this chance per turn."""
-BREEDS = 1, 40
+BREED_CHANCE = 1, 40
 BREEDS_ABOVE = 60
 """An adult female with more food than this has young with this chance per turn, if its herd is not too large"""
 CROWD = 14
@@ -43,7 +43,7 @@ ARRIVALS_EVERY = 100
 RARE_BELOW = 6
 """Once in this many ticks a few animals arrive, of a species of which fewer than this are left."""
 MONSTERS_EVERY = 1500
-MONSTERS_COME = 1, 2
+MONSTERS_CHANCE = 1, 2
 """Once in this many ticks monsters arrive with this chance."""
 PACKS = (("bandit", 5), ("skeleton", 6), ("zombie", 6), ("snowman", 4), ("ghost", 4), ("fire_elemental", 2),
          ("bandit", 8), ("demon", 1), ("cold_one", 3), ("evil_mage", 1), ("necromancer", 2), ("dragon", 1))  # fmt: skip
@@ -73,7 +73,7 @@ def stroll(sim: Sim, rows: Rows) -> None:
     """Idle wild creatures sometimes go for a walk."""
     c = sim.creatures
     idle = rows[(c.tx[rows] < 0) & (c.city[rows] == 0)]
-    idle = idle[sim.chance.hits(*STROLLS, "stroll", sim.tick, c.id[idle])]
+    idle = idle[sim.chance.hits(*STROLL_CHANCE, "stroll", sim.tick, c.id[idle])]
     walk.stroll(sim, idle, STROLL_RADIUS, "where to")
 
 
@@ -83,7 +83,7 @@ def breed(sim: Sim, rows: Rows, neighbours: Neighbours) -> None:
     kind = c.species[rows]
     able = (LITTER[kind] > 0) & ~IS_CIVIL[kind] & (c.sex[rows] == 0) & (c.food[rows] > BREEDS_ABOVE)
     mothers = rows[able & life.grown_up(sim, rows)]
-    mothers = mothers[sim.chance.hits(*BREEDS, "breed", sim.tick, c.id[mothers])]
+    mothers = mothers[sim.chance.hits(*BREED_CHANCE, "breed", sim.tick, c.id[mothers])]
     if not len(mothers):
         return
     seen, full = neighbours.sample(mothers, "herd")
@@ -133,7 +133,7 @@ def _animals_arrive(sim: Sim) -> None:
 
 
 def _monsters_arrive(sim: Sim) -> None:
-    if sim.chance.one(MONSTERS_COME[1], "monsters come", sim.tick) >= MONSTERS_COME[0]:
+    if sim.chance.one(MONSTERS_CHANCE[1], "monsters come", sim.tick) >= MONSTERS_CHANCE[0]:
         return
     name, size = PACKS[sim.chance.one(len(PACKS), "which monsters", sim.tick)]
     species = SPECIES_ROW[name]
