@@ -204,7 +204,8 @@ class Door:
         if member is None:
             if not self.may_join(credential, host):
                 raise _unknown(wanted)
-            return [c for c in host.commands if c.joins or (c.about != "room" and (is_host or not c.host_only))]
+            open_to_all = [c for c in host.commands if c.before_joining or c.about == "house"]
+            return [c for c in open_to_all if is_host or not c.host_only]
         own = set(host.room.commands)
         mine = [c for c in host.commands if by_grant(member, c) and (is_host or not c.host_only)]
         return sorted(mine, key=lambda c: c not in own)  # the room's own first, then the house's
