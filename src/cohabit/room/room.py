@@ -380,6 +380,8 @@ class Room:
         """Tell each seat how its total reward has changed."""
         before = self.state.returns
         now = {seat: float(total) for seat, total in self.obliged(self.world.returns).items()}
+        if not all(map(isfinite, now.values())):
+            raise ValueError(f"returns() gives {now}; a total is a finite number")
         gains = {seat: total - before.get(seat, 0.0) for seat, total in now.items() if total != before.get(seat, 0.0)}
         for seat, gain in gains.items():
             told.append(Told(f"Reward: {gain:+g} (total {now[seat]:g})", "reward", (seat,)))
