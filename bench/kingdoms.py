@@ -1,4 +1,4 @@
-"""Kingdoms at war: ticks per second, how they grow with creatures and with the map, and pictures of it."""
+"""Kingdoms at war: ticks per second, how the cost grows with creatures and with the map, and pictures."""
 
 import time
 from functools import partial
@@ -8,24 +8,24 @@ from bench.common import quotients, take_turns
 from bench.report import Report
 
 HOW = """
-A world that has lived for 5,000 ticks, then war of all kingdoms against all, filled up with people in the cities and
-beasts in the wild (or thinned out) to so many creatures before each round. A round is 100 ticks; ticks per second of
-processor time, in one process. The floors are the aims: 100 ticks for 10,000 creatures on 256 x 256 tiles, and
-150 ms for a picture of 1280 points (drawn and encoded as JPEG).
+A world after 5,000 ticks, then a war of all kingdoms against all. Before each round people in the cities and animals
+are added or removed to reach the given number of creatures. A round is 100 ticks, measured in ticks per second of
+processor time, in one process. The targets are 100 ticks for 10,000 creatures on 256 x 256 tiles, and 150 ms for a
+picture of 1280 points (drawn and encoded as JPEG).
 """.strip()
 TICKS, PICTURE_MS = 100.0, 150.0
 SMALL, LARGE = 4, 16  # zones a side: 256 and 1024 tiles
 
 
 class AtWar:
-    """A world, kept at so many creatures."""
+    """A world with a fixed number of creatures."""
 
     def __init__(self, zones: int, creatures: int, age: int) -> None:
         from cohabit.worlds.kingdoms.beginning import begin
-        from cohabit.worlds.kingdoms.crowns import declare_war
-        from cohabit.worlds.kingdoms.landscape.terrain import generate
-        from cohabit.worlds.kingdoms.rules import step
+        from cohabit.worlds.kingdoms.rules.diplomacy import declare_war
+        from cohabit.worlds.kingdoms.rules.tick import step
         from cohabit.worlds.kingdoms.sim import Sim
+        from cohabit.worlds.kingdoms.terrain import generate
 
         self.step = step
         self.creatures = creatures
@@ -37,14 +37,14 @@ class AtWar:
         for one in alive:
             for other in alive:
                 if one < other:
-                    declare_war(self.sim, one, other, "for the bench")
+                    declare_war(self.sim, one, other, "for the benchmark")
         self.fill()
 
     def fill(self) -> None:
-        """Bring the number of creatures to what it should be, one third of those who come being wild."""
+        """Add or remove creatures to reach the number; every third group that is added is wild."""
         import numpy as np
 
-        from cohabit.worlds.kingdoms import life
+        from cohabit.worlds.kingdoms.rules import life
         from cohabit.worlds.kingdoms.species import SPECIES_ROW
 
         sim = self.sim
@@ -52,7 +52,7 @@ class AtWar:
         if extra > 0:
             wild = np.flatnonzero(sim.creatures.kingdom == 0)
             sim.creatures.hp[wild[:: max(1, len(wild) // extra)][:extra]] = 0
-            sim.creatures.bury()
+            sim.creatures.remove_dead()
         cities = list(sim.cities.values())
         herds = [SPECIES_ROW[name] for name in ("sheep", "wolf", "deer")]
         for turn in range(100_000):

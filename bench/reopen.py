@@ -30,11 +30,11 @@ class Keeper:
 
     def build(self, events: int) -> None:
         """Play until there are so many entries, with the last snapshot ``TAIL`` entries before the end."""
-        from cohabit.house.sqlite import SQLiteStore
-        from cohabit.house.store import Write
+        from cohabit.house.store.contract import Write
+        from cohabit.house.store.sqlite import SQLiteStore
         from cohabit.registry import make_world
-        from cohabit.room.room import Room
         from cohabit.room.opening import opening_state
+        from cohabit.room.room import Room
         from cohabit.scenario import AgentSpec, Scenario
 
         store = SQLiteStore(self.path)
@@ -66,7 +66,7 @@ class Keeper:
     def load(self) -> float:
         """Open the store and the room; milliseconds."""
         from cohabit.house.loading import load_room
-        from cohabit.house.sqlite import SQLiteStore
+        from cohabit.house.store.sqlite import SQLiteStore
 
         gc.collect()
         began = time.perf_counter()
@@ -79,7 +79,7 @@ class Keeper:
 
     def verify(self) -> float:
         """Prove the whole record; entries per second of processor time."""
-        from cohabit.house.sqlite import SQLiteStore
+        from cohabit.house.store.sqlite import SQLiteStore
         from cohabit.registry import make_world
         from cohabit.room.record import GENESIS, read_lines
         from cohabit.room.room import Room

@@ -21,8 +21,8 @@ async def house(
     """A house as ``cohabit serve`` runs it, with rooms of so many members. Tells its address and tokens."""
     from cohabit.faces.serve import serve
     from cohabit.house.house import House
-    from cohabit.house.memory import MemoryStore
     from cohabit.house.settings import Settings
+    from cohabit.house.store.memory import MemoryStore
     from cohabit.scenario import AgentSpec, Scenario
 
     # The one setting that is not the default: a bench asks faster than a member is allowed to.

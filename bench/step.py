@@ -21,11 +21,11 @@ class Cohabit:
     """Everything a room does for a step, short of the disk. ``whole``: read the whole view, choices and all."""
 
     def __init__(self, whole: bool = False) -> None:
-        from cohabit.house.identities import Identities
-        from cohabit.house.memory import MemoryStore
+        from cohabit.house.identities import Identities, hashed, make_token
+        from cohabit.model.identity import Credential
         from cohabit.registry import make_world
-        from cohabit.room.room import Room
         from cohabit.room.opening import opening_state
+        from cohabit.room.room import Room
         from cohabit.scenario import AgentSpec, Scenario
 
         plan = Scenario(
@@ -39,8 +39,10 @@ class Cohabit:
         self.at = 1_000_000
         world = make_world("tictactoe", {})
         self.room = Room.create(opening_state(plan, world, "tictactoe", "bench", 1, "00" * 16), world, self.at)
-        self.identities = Identities(MemoryStore())
-        self.tokens = [self.identities.add(a.id, at=self.at, room="bench") for a in plan.agents]
+        self.identities = Identities()
+        self.tokens = [make_token() for _ in plan.agents]
+        for agent, token in zip(plan.agents, self.tokens, strict=True):
+            self.identities.put_credential(Credential(hashed(token), agent.id, "bench"))
         self.whole = whole
         self.choose = random.Random(1).choice
 
@@ -58,7 +60,7 @@ class Cohabit:
         while not over:
             self.at += 1
             token = self.tokens[steps % 2]
-            who = identify(token, self.at).who
+            who = identify(token, self.at).identity
             if self.whole:
                 text = room.view(members[who]).text
             else:
@@ -67,9 +69,9 @@ class Cohabit:
                 text = room.observe(looks).to_text()
             assert text
             cell = choose([i for i, mark in enumerate(world.board) if mark.isdigit()])  # type: ignore[attr-defined]
-            over = room.call(who, "mark", {"cell": cell}, at=self.at).done
+            over = room.call(who, "mark", {"cell": cell}, at=self.at, look=False).done
             steps += 1
-        room.call(identify(self.tokens[2], self.at).who, "rematch", at=self.at)
+        room.call(identify(self.tokens[2], self.at).identity, "rematch", at=self.at)
         room.record.take_pending()
         if len(room.record.tail) >= 1000:
             room.stored(room.snapshot())

@@ -1,15 +1,13 @@
 """The workspace against plain git, on a repository of 20,000 commits and 5,000 files, through its server."""
 
-import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Literal
 
 from bench.common import folder, quotients, take_turns
 from bench.report import Report
@@ -69,8 +67,8 @@ class Match:
         self.count = 0
 
     @contextmanager
-    def serving(self, *, index: bool) -> Iterator[Server]:
-        with Server(self.top, self.remotes["ours"], index=index) as self.server:
+    def serving(self) -> Iterator[Server]:
+        with Server(self.top, self.remotes["ours"]) as self.server:
             yield self.server
 
     def ours(self, act: Nothing, times: int, prepare: Nothing = lambda: None) -> Side:
@@ -79,13 +77,7 @@ class Match:
     def theirs(self, act: Nothing, times: int, prepare: Nothing = lambda: None) -> Side:
         return Side(act, cpu_of, 1 if self.quick else times, prepare)
 
-    def compare(
-        self,
-        what: str,
-        sides: dict[str, Side],
-        aim: float | None = None,
-        wanted: Literal["at least", "at most"] = "at most",
-    ) -> None:
+    def compare(self, what: str, sides: dict[str, Side], aim: float | None = None) -> None:
         """Time and CPU of each, and their ratio, which the first of ours has to keep."""
         found = take_turns({name: side.round for name, side in sides.items()}, self.rounds)
         cpus = {name: side.cpus[1:] for name, side in sides.items()}  # the first one was to warm up
@@ -96,10 +88,8 @@ class Match:
         for name in mine:
             goal = aim if name == mine[0] else None
             for kind, values in (("time", found), ("CPU", cpus)):
-                pair = (values[name], [max(value, 0.01) for value in values[peer]])
-                over = quotients(*pair) if wanted == "at most" else quotients(pair[1], [max(v, 0.01) for v in pair[0]])
-                words = f"{name} over {peer}" if wanted == "at most" else f"{peer} over {name}"
-                self.report.ratio(f"workspace: {what}, {words}: {kind}", over, goal, wanted)
+                over = quotients(values[name], [max(value, 0.01) for value in values[peer]])
+                self.report.ratio(f"workspace: {what}, {name} over {peer}: {kind}", over, goal, "at most")
 
     # -- looking ----------------------------------------------------------------------------------
     def look(self) -> None:
@@ -148,24 +138,13 @@ class Match:
             page = self.server.call("diff", since=since, offset=page["next_offset"])
 
     # -- searching --------------------------------------------------------------------------------
-    def search(self, how: str, aim: float, wanted: Literal["at least", "at most"]) -> None:
+    def search(self) -> None:
         for kind, word in (("rare", RARE), ("common", COMMON)):
             sides = {
                 "git grep": self.theirs(partial(self.plain.git, "grep", "-n", "-I", "-F", word), 10),
-                f"ours, {how}": self.ours(partial(self.server.ask, "search", query=word), 10),
+                "ours": self.ours(partial(self.server.ask, "search", query=word), 10),
             }
-            self.compare(f"search, {kind} word", sides, aim, wanted)
-
-    def wait_for_the_index(self) -> None:
-        """Until it has every file that git has."""
-        files = len(self.plain.git("ls-files").splitlines())
-        database = self.server.clone / ".git" / "cohabit" / "search.db"
-        deadline = time.monotonic() + 300
-        while _indexed(database) < files:
-            if time.monotonic() > deadline:
-                raise RuntimeError("there was no index after five minutes")
-            self.server.call("search", query=RARE)
-            time.sleep(0.2)
+            self.compare(f"search, {kind} word", sides, 1.2)
 
     # -- working ----------------------------------------------------------------------------------
     def work(self) -> None:
@@ -225,15 +204,6 @@ class Match:
         self.plain.git("push", "--quiet", "origin", "main")
 
 
-def _indexed(database: Path) -> int:
-    """How many files the index has, so far."""
-    if not database.exists():
-        return 0
-    with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as seen:
-        made = seen.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'files'").fetchone()[0]
-        return int(seen.execute("SELECT count(*) FROM files").fetchone()[0]) if made else 0
-
-
 def _starting(report: Report, top: Path, rounds: int) -> None:
     def cpu_ms(*command: str, said: bytes = b"") -> float:
         before = cpu_of()
@@ -259,12 +229,9 @@ def run(quick: bool) -> Report:
     report = Report("workspace", "The workspace, against plain git", HOW)
     with folder() as name:
         match = Match(report, Path(name), quick)
-        with match.serving(index=False):
+        with match.serving():
             match.look()
-            match.search("no index", 1.2, "at most")
+            match.search()
             match.work()
-        with match.serving(index=True):
-            match.wait_for_the_index()
-            match.search("with the index", 10.0, "at least")
         _starting(report, Path(name), 3 if quick else 15)
     return report

@@ -13,7 +13,6 @@ from typing import Any, ClassVar, Self
 SERVE = """
 import os, resource, sys, threading
 from cohabit.workspace import __main__
-from cohabit.workspace.searching import finder
 
 def tell(asked):
     while os.read(asked, 1):
@@ -21,8 +20,7 @@ def tell(asked):
         os.write(asked, b"%.6f\\n" % sum(each.ru_utime + each.ru_stime for each in used))
 
 threading.Thread(target=tell, args=[int(sys.argv[1])], daemon=True).start()
-finder.SLOW_SECONDS = float("inf") if sys.argv[2] == "no index" else 0.0  # on a small board no search is slow
-__main__.main(sys.argv[3:])
+__main__.main(sys.argv[2:])
 """
 """The server as it is, but that it says what it has used when it is asked."""
 
@@ -45,7 +43,7 @@ def _message(asked: int, method: str, **params: Any) -> bytes:
 
 
 class Server:
-    """A clone of a remote behind ``python -m cohabit.workspace``; without an index where that is asked for."""
+    """A clone of a remote behind ``python -m cohabit.workspace``."""
 
     HELLO: ClassVar = _message(
         0, "initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo={"name": "bench", "version": "1"}
@@ -53,7 +51,7 @@ class Server:
     LIST: ClassVar = _message(1, "tools/list")
     AGENT: ClassVar = "bench-cli"
 
-    def __init__(self, top: Path, remote: Path, *, index: bool) -> None:
+    def __init__(self, top: Path, remote: Path) -> None:
         self.clone = top / "ours"
         environ = nobodys(top) | {
             "COHABIT_AGENT_ID": self.AGENT,
@@ -61,7 +59,7 @@ class Server:
             "COHABIT_AGENT_EMAIL": "bench@example.org",
         }
         self._used, asked = socket.socketpair()
-        program = [sys.executable, "-c", SERVE, str(asked.fileno()), "index" if index else "no index"]
+        program = [sys.executable, "-c", SERVE, str(asked.fileno())]
         self._process = subprocess.Popen(
             [*program, "--home", str(top / "home")], env=environ, pass_fds=[asked.fileno()],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,

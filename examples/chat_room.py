@@ -1,7 +1,7 @@
-"""A host, a person and an agent in one room: what the agent may do changes while it is there.
+"""A host, a person and an agent in one room. The permissions of the agent change while it is there.
 
-An agent without a role may watch, and nothing else. The host lets it talk, then takes that back;
-the audit says what was refused meanwhile. Run it with `python examples/chat_room.py`.
+An agent without a role can only watch. The host permits it to send messages, and later revokes that. The audit shows
+the calls that were refused. Run it with `python examples/chat_room.py`.
 """
 
 import asyncio
@@ -11,12 +11,12 @@ from cohabit.faces.python import Client
 from cohabit.scenario import AgentSpec, Scenario
 
 
-async def say(who: Client, name: str, text: str) -> bool:
-    """Say something to everybody, if the grant gives it."""
+async def say(client: Client, name: str, text: str) -> bool:
+    """Send a message to everybody; returns whether it was permitted."""
     try:
-        await who.call("send_message", {"to": "*", "content": text})
+        await client.call("send_message", {"to": "*", "content": text})
     except CohabitError as refusal:
-        print(f"  ({name} is refused: {refusal.code})")
+        print(f"  ({name} was refused: {refusal.code})")
         return False
     print(f"  {name}: {text}")
     return True
@@ -25,11 +25,11 @@ async def say(who: Client, name: str, text: str) -> bool:
 async def main() -> None:
     plan = Scenario(
         scenario="lounge",
-        world="nim",  # a room has a world; here nobody need play it
+        world="nim",  # every room has a world; nobody has to play it
         agents=[
             AgentSpec(id="hera", kind="human", role="host"),
             AgentSpec(id="max", kind="human"),
-            AgentSpec(id="clio"),  # an agent, and no role: watch-only
+            AgentSpec(id="clio"),  # an agent without a role can only watch
         ],
     )
     async with House.open() as house:
@@ -39,10 +39,10 @@ async def main() -> None:
             connect(house, tokens["max"]) as person,
             connect(house, tokens["clio"]) as clio,
         ):
-            said = [await say(person, "max", "Is the agent listening?"), await say(clio, "clio", "I am.")]
+            said = [await say(person, "max", "Is the agent listening?"), await say(clio, "clio", "Yes.")]
             await hera.call("widen", {"member": "clio", "may": ["send-chat"]})
-            said.append(await say(clio, "clio", "I am, and now I may say so."))
-            heard = await person.call("recv_messages")
+            said.append(await say(clio, "clio", "Yes, and now I can answer."))
+            received = await person.call("recv_messages")
             await hera.call("narrow", {"member": "clio", "may": ["send-chat"]})
             said.append(await say(clio, "clio", "One more thing …"))
 
@@ -50,7 +50,7 @@ async def main() -> None:
             audit = await hera.call("audit")
             print("on record:", *changes, sep="\n  ")
             print("refused:", *(f"{r['member']} {r['command']} {r['code']}" for r in audit["refusals"]), sep="\n  ")
-            print("max heard:", *(f"{m['from']}: {m['content']}" for m in heard["items"]), sep="\n  ")
+            print("max received:", *(f"{m['from']}: {m['content']}" for m in received["items"]), sep="\n  ")
 
     refused = sum(r.get("count", 1) for r in audit["refusals"])
     worked = said == [True, False, True, False] and len(changes) == 2 and refused == 2

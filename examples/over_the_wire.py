@@ -1,6 +1,6 @@
-"""Three agents at one table, each over another wire: WebSocket, HTTP, and MCP with the official client.
+"""Three agents in one game, each over a different protocol: WebSocket, HTTP, and MCP with the official client.
 
-Run it with `python examples/over_the_wire.py`. The house is in this process, on a free port; nothing is kept.
+Run it with `python examples/over_the_wire.py`. The house runs in this process on a free port, and stores nothing.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ Call = Callable[[str, Mapping[str, Any]], Any]
 
 @asynccontextmanager
 async def listening(house: House) -> AsyncIterator[str]:
-    """The address of the house on a free port, for as long as it is open. Any ASGI server would do."""
+    """Serve the house on a free port and yield its address. Any ASGI server works."""
     ready = asyncio.Event()
     server = Server(uvicorn.Config(make_app(house), port=0, log_config=None), ready.set)
     running = asyncio.create_task(server.serve())
@@ -40,7 +40,7 @@ async def listening(house: House) -> AsyncIterator[str]:
 
 @asynccontextmanager
 async def over_mcp(url: str, token: str) -> AsyncIterator[Call]:
-    """Tools of one room, called as any MCP client calls them."""
+    """Call the tools of one room as an MCP client."""
     async with (
         httpx2.AsyncClient(headers={"authorization": f"Bearer {token}"}, timeout=60) as http,
         mcp.Client(streamable_http_client(url, http_client=http)) as client,
@@ -55,19 +55,19 @@ async def over_mcp(url: str, token: str) -> AsyncIterator[Call]:
 
 
 async def play(name: str, call: Call, holds_at: int) -> None:
-    """Wait for the turn, look, act; until it is over."""
+    """Wait for the turn, observe and act, until the game is over."""
     while True:
         seen = await call("wait_for_turn", {"wait_ms": 10_000})
         if seen.get("over"):
             return
         if seen["your_turn"]:
             pot = seen["observation"]["status"]["pot"]
-            did = await call("hold" if pot >= holds_at else "roll", {})
-            print(f"  {name:>4}: {did['message']}")
+            result = await call("hold" if pot >= holds_at else "roll", {})
+            print(f"  {name:>4}: {result['message']}")
 
 
 async def main() -> None:
-    agents = [AgentSpec(id=name, role="faction_player", claim=f"auto:{i}") for i, name in enumerate(PLAYERS)]
+    agents = [AgentSpec(id=name, role="player", claim=f"auto:{i}") for i, name in enumerate(PLAYERS)]
     plan = Scenario(scenario="pig", world=PIG, config={"goal": 30}, agents=agents)
     async with House.open() as house:
         room, tokens = await house.create_room(plan, seed=3)

@@ -1,4 +1,4 @@
-"""Pig, a dice game: a whole world in one file. Try it with `cohabit check examples/pig.py`."""
+"""Pig, a dice game: a complete world in one file. Check it with `cohabit check examples/pig.py`."""
 
 from collections.abc import Sequence
 

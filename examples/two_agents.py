@@ -1,4 +1,4 @@
-"""Two agents play a game in this process, and the record proves it: no server, no network.
+"""Two agents play a game in this process, without a server. The record is replayed to the same state.
 
 Run it with `python examples/two_agents.py`.
 """
@@ -7,7 +7,7 @@ import asyncio
 from pathlib import Path
 
 from cohabit import House, connect
-from cohabit.house.store import Row
+from cohabit.house.store.contract import Row
 from cohabit.registry import make_world
 from cohabit.room.record import GENESIS, read_lines
 from cohabit.room.room import Room
@@ -27,13 +27,13 @@ def bold(pot: int) -> str:
 
 
 async def main() -> None:
-    """Open a house in memory, play a game of Pig, run its record again."""
+    """Open a house in memory, play a game of Pig, and replay its record."""
     plan = Scenario(
         scenario="pig",
         world=PIG,
         agents=[
-            AgentSpec(id="ada", role="faction_player", claim="auto:0"),
-            AgentSpec(id="bob", role="faction_player", claim="auto:1"),
+            AgentSpec(id="ada", role="player", claim="auto:0"),
+            AgentSpec(id="bob", role="player", claim="auto:1"),
         ],
     )
     async with House.open() as house:
@@ -52,8 +52,8 @@ async def main() -> None:
             print(view["text"])
 
         rows: list[Row] = list(house.store.lines(room, -1))
-        again = Room.replay(read_lines(rows, -1, GENESIS), make_world)
-        same = again.digest() == house.rooms[room].room.digest()
+        replayed = Room.replay(read_lines(rows, -1, GENESIS), make_world)
+        same = replayed.digest() == house.rooms[room].room.digest()
         print(f"{len(rows)} entries on record; run again they give the same room: {same}")
 
 

@@ -1,11 +1,11 @@
-"""Plays Kingdoms for a long time and writes down how it went: `docs/kingdoms-soak.md` and its pictures.
+"""Plays Kingdoms for a long time and writes the results to `docs/kingdoms-soak.md` and its pictures.
 
-    python tools/kingdoms_soak.py                    everything, then the page
-    python tools/kingdoms_soak.py matches passive    only these parts; the rest stays as it was
-    python tools/kingdoms_soak.py page               only the page, from what was kept
+    python tools/kingdoms_soak.py                    all parts, then the page
+    python tools/kingdoms_soak.py matches passive    only these parts; other results stay as they are
+    python tools/kingdoms_soak.py page               only the page, from the stored results
 
-Whole matches are played through real rooms by the built-in players, headless and without a clock, in two processes.
-What comes out depends on the seeds alone. `tests/soak/` holds it against what must hold.
+The built-in players play whole matches in real rooms, headless and without a clock, in two processes. The results
+depend on the seeds alone. `tests/soak/` checks them.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ from kingdoms_soak_page import write_page
 from kingdoms_soak_results import Alone, Fought, Results, Sample
 
 ROOT = Path(__file__).resolve().parent.parent
-KEPT = ROOT / "build" / "kingdoms-soak.json"
+RESULTS_FILE = ROOT / "build" / "kingdoms-soak.json"
 WORKERS = 2
 MATCH_TICKS = 20_000
 MATCH_SEEDS = range(1, 21)
 REPLAYED = (1, 2)
-"""The seeds whose matches are also run again from their record."""
+"""The seeds whose matches are also replayed from their record."""
 ALONE_TICKS = 50_000
 ALONE_SEEDS = range(1, 11)
-SAMPLE = 250
-"""How often the world that is left alone is counted, in ticks."""
+SAMPLE_EVERY = 250
+"""Ticks between two samples of a world without players."""
 KINGS = ("warlord", "steward")
 PARTS = ("matches", "passive", "alone")
 
 
 # -- what is played -------------------------------------------------------------------------------
 def fight(seed: int, brains: tuple[str, str | None], replay: bool = False, ticks: int = MATCH_TICKS) -> Fought:
-    """One match of the preset `pvp` between these two; None sits there and does nothing."""
+    """One match of the preset `pvp` between these two. The player None does nothing."""
     match = Match(duel(brains), seed).run(ticks)
     sim = _world(match.room).sim
     alive = [kingdom.id for kingdom in sim.alive if kingdom.claimed]
@@ -70,27 +70,27 @@ def duel(brains: tuple[str, str | None]) -> Scenario:
 
 
 def _replays(match: Match) -> bool:
-    """Does the record give the same room again, down to the last bit?"""
+    """Does replaying the record give exactly the same room?"""
     return Room.replay(match.lines(), make_world).digest() == match.room.digest()
 
 
-def leave_alone(seed: int, ticks: int = ALONE_TICKS) -> Alone:
-    """A world without players: what becomes of it."""
+def without_players(seed: int, ticks: int = ALONE_TICKS) -> Alone:
+    """One world without players."""
     nobody = Scenario(agents=[AgentSpec(id="watcher", role="observer")], world="kingdoms", scenario="alone")
-    match = Match(nobody, seed, beat=SAMPLE)
+    match = Match(nobody, seed, beat=SAMPLE_EVERY)
     sim = _world(match.room).sim
     samples: list[Sample] = []
-    heard = silence = 0
+    last_news = silence = 0
 
-    def look(_: Match) -> None:
-        nonlocal heard, silence
+    def sample(_: Match) -> None:
+        nonlocal last_news, silence
         for news in sim.news:
-            if news.tick > heard:
-                heard, silence = news.tick, max(silence, news.tick - heard)
+            if news.tick > last_news:
+                last_news, silence = news.tick, max(silence, news.tick - last_news)
         people = sum(kingdom.people for kingdom in sim.alive)
         samples.append(Sample(sim.tick, people, sim.creatures.n, len(sim.alive), len(sim.wars)))
 
-    match.run(ticks, look)
+    match.run(ticks, sample)
     tally = sim.tally
     return Alone(
         seed=seed,
@@ -99,7 +99,7 @@ def leave_alone(seed: int, ticks: int = ALONE_TICKS) -> Alone:
         wars_ended=tally.wars_ended,
         cities_taken=tally.cities_taken,
         rebellions=tally.rebellions,
-        silence=max(silence, sim.tick - heard),
+        silence=max(silence, sim.tick - last_news),
         samples=samples,
     )
 
@@ -109,11 +109,11 @@ def _world(room: Room) -> Kingdoms:
     return room.world
 
 
-# -- running it all -------------------------------------------------------------------------------
+# -- running -------------------------------------------------------------------------------------
 def run(parts: Sequence[str], before: Results | None = None) -> Results:
-    """Play these parts, in two processes, and put the results in place of those there were."""
+    """Play these parts in two processes and replace their results."""
     results = before or Results()
-    # Spawned, not forked: the display runs a thread of its own.
+    # Spawned, not forked, because the progress display runs a thread.
     with ProcessPoolExecutor(WORKERS, get_context("spawn")) as pool, _progress() as progress:
         for part in parts:
             todo = progress.add_task(part, total=len(list(_jobs(part))))
@@ -136,31 +136,31 @@ def _jobs(part: str) -> Iterator[tuple[Callable[..., Fought | Alone], tuple[obje
             yield fight, (seed, ("warlord", None))
     else:
         for seed in ALONE_SEEDS:
-            yield leave_alone, (seed,)
+            yield without_players, (seed,)
 
 
 def _progress() -> Progress:
     return Progress(TextColumn("{task.description:<8}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
 
 
-def kept() -> Results:
-    """What earlier runs left."""
-    return msgspec.json.decode(KEPT.read_bytes(), type=Results) if KEPT.exists() else Results()
+def stored() -> Results:
+    """The results of earlier runs."""
+    return msgspec.json.decode(RESULTS_FILE.read_bytes(), type=Results) if RESULTS_FILE.exists() else Results()
 
 
 def keep(results: Results) -> None:
-    KEPT.parent.mkdir(exist_ok=True)
-    KEPT.write_bytes(msgspec.json.encode(results))
+    RESULTS_FILE.parent.mkdir(exist_ok=True)
+    RESULTS_FILE.write_bytes(msgspec.json.encode(results))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="The long run of Kingdoms.")
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)}, or page (everything)")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)} or page; default: all")
     wanted = parser.parse_args().parts or PARTS
     unknown = [part for part in wanted if part not in (*PARTS, "page")]
     if unknown:
-        parser.error(f"there is no part {unknown[0]!r}; there are {', '.join(PARTS)}, and page")
-    results = run([part for part in PARTS if part in wanted], kept())
+        parser.error(f"there is no part {unknown[0]!r}; choose from {', '.join(PARTS)} and page")
+    results = run([part for part in PARTS if part in wanted], stored())
     keep(results)
     write_page(results)
 

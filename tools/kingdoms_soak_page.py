@@ -1,4 +1,4 @@
-"""The page about the long run of Kingdoms: tables, and pictures drawn with Matplotlib (extra `bench`)."""
+"""The page about the long run of Kingdoms: tables, and charts drawn with Matplotlib (extra `bench`)."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 COLOURS = {"warlord": "#c0392b", "steward": "#2471a3", None: "#7f8c8d"}
 HEAD = """# Kingdoms, the long run
 
-Made by `make soak` (`python tools/kingdoms_soak.py` does the same): whole matches of built-in players in real rooms.
-What comes out depends on the seeds alone, so it is the same on every machine.
+Made by `make soak` (or `python tools/kingdoms_soak.py`): built-in players play whole matches in real rooms. The results
+depend on the seeds alone, so they are the same on every machine.
 """
 
 
 def write_page(results: Results) -> None:
-    """Write the page and its pictures."""
+    """Write the page and its charts."""
     images = DOCS / "images"
     _draw_matches(results.matches, images / "kingdoms-matches.svg")
     _draw_worlds(results.alone, images / "kingdoms-alone.svg")
     (DOCS / "kingdoms-soak.md").write_text("\n".join(_lines(results)) + "\n", encoding="utf-8")
 
 
-# -- words ----------------------------------------------------------------------------------------
+# -- text -----------------------------------------------------------------------------------------
 def _lines(results: Results) -> Iterator[str]:
     yield HEAD
     claims = [(claim.words, claim.seen, "yes" if claim.holds else "**no**") for claim in results.claims()]
-    yield from _table(("what must hold", "seen", "holds"), claims)
+    yield from _table(("requirement", "result", "met"), claims)
     yield from _of_matches(results.matches)
     yield from _of_passive(results.passive)
     yield from _of_alone(results.alone)
@@ -37,16 +37,25 @@ def _lines(results: Results) -> Iterator[str]:
 
 def _of_matches(matches: Sequence[Fought]) -> Iterator[str]:
     yield from ("", "## Warlord against steward", "")
-    yield "The preset `pvp` on 20 seeds, each played twice with the sides swapped."
-    yield from ("", "![How long matches take, and who wins](images/kingdoms-matches.svg)", "")
+    yield "The preset `pvp` on 20 seeds, each played twice with the seats swapped."
+    yield from ("", "![Length and winner of the matches](images/kingdoms-matches.svg)", "")
     yield from _table(
-        ("seed", "first seat", "races", "ticks", "left", "wars", "cities taken", "same when replayed"),
+        ("seed", "first seat", "races", "ticks", "winner", "wars", "cities taken", "replay identical"),
         [
-            (m.seed, m.brains[0], " and ".join(m.races), f"{m.tick:,}", _left(m), m.wars, m.cities_taken, _replayed(m))
+            (
+                m.seed,
+                m.brains[0],
+                " and ".join(m.races),
+                f"{m.tick:,}",
+                _winner(m),
+                m.wars,
+                m.cities_taken,
+                _replayed(m),
+            )
             for m in matches
         ],
     )
-    yield from ("", "How the races fare against each other, seeds and kings aside:", "")
+    yield from ("", "Wins and losses by race:", "")
     yield from _table(("race", "won", "lost"), list(_by_race(matches)))
 
 
@@ -58,20 +67,20 @@ def _by_race(matches: Sequence[Fought]) -> Iterator[tuple[str, int, int]]:
 
 
 def _of_passive(matches: Sequence[Fought]) -> Iterator[str]:
-    yield from ("", "## A warlord and a neighbour who does nothing", "")
-    rows = [(m.seed, f"{m.tick:,}", _left(m), m.cities_taken) for m in matches]
-    yield from _table(("seed", "ticks", "left", "cities taken"), rows)
+    yield from ("", "## Warlord against a passive player", "")
+    rows = [(m.seed, f"{m.tick:,}", _winner(m), m.cities_taken) for m in matches]
+    yield from _table(("seed", "ticks", "winner", "cities taken"), rows)
 
 
 def _of_alone(worlds: Sequence[Alone]) -> Iterator[str]:
-    yield from ("", "## Left alone", "", "Ten worlds without players, 50,000 ticks each.", "")
+    yield from ("", "## Without players", "", "Ten worlds without players, 50,000 ticks each.", "")
     yield from ("![Ten worlds over time](images/kingdoms-alone.svg)", "")
     head = "seed", "kingdoms at the end", "people at the end", "wars begun", "wars ended", "cities taken", "rebellions"
     rows = [
         (w.seed, w.kingdoms, w.samples[-1].people, w.wars_begun, w.wars_ended, w.cities_taken, w.rebellions, w.silence)
         for w in worlds
     ]
-    yield from _table((*head, "longest silence, in ticks"), rows)
+    yield from _table((*head, "longest time without news, in ticks"), rows)
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> Iterator[str]:
@@ -85,13 +94,13 @@ def _replayed(match: Fought) -> str:
     return "" if match.replays is None else "yes" if match.replays else "**no**"
 
 
-def _left(match: Fought) -> str:
-    return "both" if match.winner is None else match.winning_brain or "the neighbour"
+def _winner(match: Fought) -> str:
+    return "none" if match.winner is None else match.winning_brain or "the passive player"
 
 
-# -- pictures -------------------------------------------------------------------------------------
+# -- charts ---------------------------------------------------------------------------------------
 def _figure(rows: int, height: float) -> tuple[Any, Any]:
-    import matplotlib  # here, because only a finished run needs it
+    import matplotlib  # imported here, because only a finished run needs it
 
     matplotlib.use("svg")
     matplotlib.rcParams.update({"svg.hashsalt": "cohabit", "font.size": 9, "axes.grid": True, "grid.alpha": 0.3})

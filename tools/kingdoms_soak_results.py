@@ -1,13 +1,13 @@
-"""What the long run of Kingdoms found, and what must hold of it."""
+"""The results of the long run of Kingdoms, and the requirements on them."""
 
 from __future__ import annotations
 
 from msgspec import Struct
 
-ENDED_FEWEST = 18
-KINGDOMS_FEWEST, KINGDOMS_SEEDS = 2, 8
-WARS_BEGUN, WARS_ENDED, CITIES_TAKEN = 5, 4, 1
-SILENCE_LONGEST = 2000
+MIN_ENDED = 18
+MIN_KINGDOMS, MIN_KINGDOMS_SEEDS = 2, 8
+MIN_WARS_BEGUN, MIN_WARS_ENDED, MIN_CITIES_TAKEN = 5, 4, 1
+MAX_SILENCE = 2000
 
 
 class Fought(Struct):
@@ -18,10 +18,10 @@ class Fought(Struct):
     races: tuple[str, str]
     ended: bool
     tick: int
-    winner: int | None  # the seat that is left: 0 or 1
+    winner: int | None  # the seat of the surviving kingdom: 0 or 1
     wars: int
     cities_taken: int
-    replays: bool | None = None  # None: not tried
+    replays: bool | None = None  # None: not replayed
 
     @property
     def winning_brain(self) -> str | None:
@@ -33,7 +33,7 @@ class Fought(Struct):
 
 
 class Sample(Struct, array_like=True):
-    """A world at one tick, in numbers."""
+    """The counts of a world at one tick."""
 
     tick: int
     people: int
@@ -43,7 +43,7 @@ class Sample(Struct, array_like=True):
 
 
 class Alone(Struct):
-    """A world that nobody played in."""
+    """A world without players."""
 
     seed: int
     kingdoms: int  # alive at the end
@@ -51,12 +51,12 @@ class Alone(Struct):
     wars_ended: int
     cities_taken: int
     rebellions: int
-    silence: int  # the longest stretch without news, in ticks
+    silence: int  # the longest time without news, in ticks
     samples: list[Sample]
 
     @property
     def stuck(self) -> int:
-        """The longest stretch in which the number of people did not change, in ticks."""
+        """The longest time in which the number of people did not change, in ticks."""
         longest = since = 0
         for before, now in zip(self.samples, self.samples[1:], strict=False):
             since = since + now.tick - before.tick if now.people == before.people else 0
@@ -65,7 +65,7 @@ class Alone(Struct):
 
 
 class Claim(Struct):
-    """Something that must hold, and what was seen."""
+    """A requirement, whether it is met, and the result."""
 
     words: str
     holds: bool
@@ -73,7 +73,7 @@ class Claim(Struct):
 
 
 class Results(Struct):
-    """All of it."""
+    """The results of all parts."""
 
     matches: list[Fought] = []
     passive: list[Fought] = []
@@ -87,27 +87,27 @@ class Results(Struct):
         for first in ("warlord", "steward"):
             played = [match.ended for match in self.matches if match.brains[0] == first]
             ended = sum(played)
-            words = f"With the {first} in the first seat at least {ENDED_FEWEST} of 20 matches end within 20,000 ticks"
-            found.append(Claim(words, ended >= ENDED_FEWEST, f"{ended} of {len(played)}"))
+            words = f"With the {first} in the first seat, at least {MIN_ENDED} of 20 matches end within 20,000 ticks"
+            found.append(Claim(words, ended >= MIN_ENDED, f"{ended} of {len(played)}"))
         over = [match for match in self.matches if match.winner is not None]
         for words, wins in (
-            ("Neither king wins all", sum(match.winning_brain == "warlord" for match in over)),
-            ("Neither seat wins all", sum(match.winner == 0 for match in over)),
+            ("Neither king wins all matches", sum(match.winning_brain == "warlord" for match in over)),
+            ("Neither seat wins all matches", sum(match.winner == 0 for match in over)),
         ):
             found.append(Claim(words, 0 < wins < len(over), f"{wins} to {len(over) - wins}"))
         replayed = [match for match in self.matches if match.replays is not None]
         same = sum(bool(match.replays) for match in replayed)
-        words = "The record of a match gives the same world again"
+        words = "A match replays from its record to the same world"
         return [*found, Claim(words, 0 < same == len(replayed), f"{same} of {len(replayed)}")]
 
     def _of_passive(self) -> list[Claim]:
         won = sum(match.winner == 0 for match in self.passive)
-        words = f"A king beats a passive neighbour on at least {ENDED_FEWEST} of 20 seeds"
-        return [Claim(words, won >= ENDED_FEWEST, f"{won} of {len(self.passive)}")]
+        words = f"A king beats a passive player on at least {MIN_ENDED} of 20 seeds"
+        return [Claim(words, won >= MIN_ENDED, f"{won} of {len(self.passive)}")]
 
     def _of_alone(self) -> list[Claim]:
         worlds = self.alone
-        lasting = sum(world.kingdoms >= KINGDOMS_FEWEST for world in worlds)
+        lasting = sum(world.kingdoms >= MIN_KINGDOMS for world in worlds)
         begun = min((world.wars_begun for world in worlds), default=0)
         ended = min((world.wars_ended for world in worlds), default=0)
         taken = min((world.cities_taken for world in worlds), default=0)
@@ -116,21 +116,22 @@ class Results(Struct):
         stuck = max((world.stuck for world in worlds), default=0)
         return [
             Claim(
-                f"Left alone for 50,000 ticks, two or more kingdoms are alive on at least {KINGDOMS_SEEDS} of 10 seeds",
-                lasting >= KINGDOMS_SEEDS,
+                "After 50,000 ticks without players, two or more kingdoms are alive on at least"
+                f" {MIN_KINGDOMS_SEEDS} of 10 seeds",
+                lasting >= MIN_KINGDOMS_SEEDS,
                 f"{lasting} of {len(worlds)}",
             ),
-            Claim(f"At least {WARS_BEGUN} wars begin on each", begun >= WARS_BEGUN, f"{begun} or more"),
-            Claim(f"At least {WARS_ENDED} wars end on each", ended >= WARS_ENDED, f"{ended} or more"),
-            Claim("A city is taken on each", taken >= CITIES_TAKEN, f"{taken} or more"),
+            Claim(f"At least {MIN_WARS_BEGUN} wars begin on each seed", begun >= MIN_WARS_BEGUN, f"{begun} or more"),
+            Claim(f"At least {MIN_WARS_ENDED} wars end on each seed", ended >= MIN_WARS_ENDED, f"{ended} or more"),
+            Claim("A city is taken on each seed", taken >= MIN_CITIES_TAKEN, f"{taken} or more"),
             Claim(
-                f"No stretch of {SILENCE_LONGEST:,} ticks is without an event",
-                bool(worlds) and silence < SILENCE_LONGEST,
-                f"{silence:,} ticks at most",
+                f"There is news at least every {MAX_SILENCE:,} ticks",
+                bool(worlds) and silence < MAX_SILENCE,
+                f"at most {silence:,} ticks without news",
             ),
             Claim(
-                "The population is never stuck, at nothing or anywhere else",
-                bool(worlds) and not empty and stuck < SILENCE_LONGEST,
-                f"unchanged for {stuck:,} ticks at most",
+                "The population is never 0 and never stays the same for long",
+                bool(worlds) and not empty and stuck < MAX_SILENCE,
+                f"unchanged for at most {stuck:,} ticks",
             ),
         ]

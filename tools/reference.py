@@ -12,23 +12,24 @@ import generated
 from cohabit.errors import AskerError, CohabitError, WorldError, every_error
 from cohabit.house.catalogue import every_command
 from cohabit.house.settings import settings_table
-from cohabit.model.grant import ACT, BRIDGE_NAMES, KIBITZ_ACT, KIBITZ_PERCEIVE, PERCEIVE, ROLES
+from cohabit.model.grant import ACT, PERCEIVE, ROLES, alias_families
+from cohabit.registry import load_extensions
 from cohabit.room.commands import Command
 from cohabit.workspace.tool import Profile, Tool, tools
 
 NOTE = "<!-- Made by `python tools/reference.py`; edit the code instead. -->\n"
 COMMANDS = """\
-A command is declared once, as a typed Python function; every face derives what it shows from that. Over HTTP it is
+A command is declared once, as a typed Python function; every interface derives what it shows from that. Over HTTP it is
 `POST /api/rooms/{room}/NAME`, over WebSocket a frame with `"command": "NAME"`, over MCP a tool, on the command line
 `cohabit call NAME`. A world adds its own; those of the built-in worlds are at the end."""
 ERRORS = """\
-Every error has one code, the same on every face. HTTP answers with the status below and
+Every error has one code, the same over every interface. HTTP answers with the status below and
 `{"ok": false, "error": {"code", "message", "did_you_mean"?, …}}`; WebSocket puts the same object into its answer frame;
 MCP answers with `isError` and the code in front of the text; Python raises the class. The message says what to do
 next."""
 RIGHTS = """\
-What a member may do is decided by the host's override for it, else by the role of its credential, else by its kind: a
-person has `human`, an agent `agent` (watch-only). Expired means empty."""
+A member holds (role ∪ additions) ∩ limits. A member without a role has the one of its kind: `human` for a person,
+`agent` (watch-only) for an agent. [Rooms](rooms.md) explains additions, loans and limits."""
 WORKSPACE_TOOLS = """\
 A tool of the [workspace](workspace.md) is declared once, as a typed Python function; the MCP server, the house and
 `cohabit workspace call NAME` derive what they show from that. An answer is a JSON object. An error is
@@ -102,7 +103,7 @@ def _tool(tool: Tool) -> Iterator[str]:
     yield ""
     yield tool.description
     yield ""
-    yield f"*{'changes something' if tool.writes else 'only looks'}*"
+    yield f"*{'changes something' if tool.writes else 'read-only'}*"
     yield ""
     yield from _arguments(tool.schema())
 
@@ -140,8 +141,8 @@ def errors() -> str:
 
 def _whose(cls: type[CohabitError]) -> str:
     if issubclass(cls, AskerError):
-        return "yours: nothing changed"
-    return "the world's: the room went back" if issubclass(cls, WorldError) else "ours"
+        return "the caller's: nothing changed"
+    return "the world's: the room was rolled back" if issubclass(cls, WorldError) else "the house's"
 
 
 def settings() -> str:
@@ -175,12 +176,12 @@ def rights() -> str:
     for capability in (*PERCEIVE, *ACT):
         marks = " | ".join("x" if capability in held else "" for held in ROLES.values())
         lines.append(f"| `{capability}` | {marks} |")
-    lines += ["", "Grants can be written in the names of two other systems; they stand for the same capabilities:", ""]
-    lines += ["| name | from | stands for |", "|---|---|---|"]
-    families = (("WorldBox bridge", BRIDGE_NAMES), ("Kibitz, perceive", KIBITZ_PERCEIVE), ("Kibitz, act", KIBITZ_ACT))
-    for origin, family in families:
-        for name, atoms in family.items():
-            lines.append(f"| `{name}` | {origin} | {', '.join(f'`{a}`' for a in sorted(atoms))} |")
+    lines += ["", "Grants can also be written with the names of other protocols:", ""]
+    lines += ["| name | protocol | stands for |", "|---|---|---|"]
+    load_extensions()
+    for protocol, family in sorted(alias_families().items()):
+        for name, meant in family.items():
+            lines.append(f"| `{name}` | {protocol} | {', '.join(f'`{c}`' for c in sorted(meant))} |")
     return "\n".join([*lines, ""])
 
 

@@ -21,7 +21,6 @@ import platform
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -118,24 +117,7 @@ def find_worldbox(version: str) -> Callable[[], Path | None]:
     return find
 
 
-def find_watched() -> Path | None:
-    """The folder for temporary files, where the kernel tells of all that changes in it."""
-    folder = Path(tempfile.gettempdir())
-    try:
-        from cohabit.workspace.searching.watch import Watch, is_local
-
-        Watch().close()
-    except (ImportError, OSError):
-        return None
-    return folder if is_local(folder) else None
-
-
 # Installing
-
-
-def cannot_install() -> None:
-    """An installer for what a machine has or has not."""
-    raise InstallFailed("nothing to install")
 
 
 def apt(*packages: str) -> Callable[[], None]:
@@ -273,13 +255,6 @@ NEEDS: Mapping[str, Need] = {
         find=on_path("gcc", "cc", "clang"),
         install=apt("gcc", "libc6-dev"),
         hint="install gcc and the C library's headers",
-    ),
-    "inotify": Need(
-        what="inotify on a local file system",
-        for_what="the test of a search index that is told of changes",
-        find=find_watched,
-        install=cannot_install,
-        hint="needs Linux; set TMPDIR to a folder on a disk of this machine",
     ),
 }
 

@@ -1,4 +1,4 @@
-"""Cohabit puts several AI agents, and people, in the same world, and makes the house rules hold.
+"""Cohabit puts several AI agents, and people, in the same world and enforces its rules.
 
 What a user types is here. Everything that needs an event loop is loaded when it is first used, so that
 importing this package stays quick.
@@ -12,23 +12,25 @@ from cohabit.model.observation import Achievement, Effect, Entity, Event, Goal, 
 from cohabit.model.record import Told
 from cohabit.model.seat import Eye, Seat, SeatId
 from cohabit.model.stream import Stream
-from cohabit.world import Outcome, Range, Standing, World, WorldSpec, action, query
+from cohabit.world import ActionSpec, Arrival, Outcome, Range, Standing, World, WorldSpec, action, query
 
 if TYPE_CHECKING:
-    from cohabit.faces.python import Client, connect
+    from cohabit.client import Client
+    from cohabit.faces.python import connect
     from cohabit.house.house import House
     from cohabit.house.settings import Settings
 
 __version__ = "0.1.0"
 __all__ = [
-    "Achievement", "Action", "ActionDef", "ActionResult", "ActionSpace", "Client", "CohabitError", "Effect", "Entity",
+    "Achievement", "Action", "ActionDef", "ActionResult", "ActionSpace", "ActionSpec", "Arrival",
+    "Client", "CohabitError", "Effect", "Entity",
     "Event", "Eye", "GameRejected", "Goal", "House", "Location", "Observation", "OutOfBounds", "Outcome", "ParamDef",
     "Range", "ScopeViolation", "Seat", "SeatId", "Settings", "Standing", "Stream", "Terrain", "Told", "UnknownAsset",
     "World", "WorldSpec", "action", "connect", "query",
 ]  # fmt: skip
 
 _LATE = {
-    "Client": "cohabit.faces.python",
+    "Client": "cohabit.client",
     "connect": "cohabit.faces.python",
     "House": "cohabit.house.house",
     "Settings": "cohabit.house.settings",

@@ -96,7 +96,7 @@ class Declaration:
             raise BadArgs(
                 f"{self.name}: {_in_words(str(wrong), known)}", command=self.name, did_you_mean=_nearest(args, known)
             ) from None
-        return {name: getattr(typed, name) for name in typed.__struct_fields__}
+        return msgspec.structs.asdict(typed)
 
     def check_text(self, args: Mapping[str, str]) -> dict[str, Any]:
         """Arguments that are all text, as in a query string; the declared types say what they mean."""

@@ -28,8 +28,7 @@
         ├── GitFailed             GIT_FAILED               502  (git refused or failed; its words are in the message)
         └── Internal              INTERNAL                 500
 
-The codes of the WorldBox bridge keep their names and statuses; ours stand beside them.
-Faces translate a code, they never invent one.
+Interfaces translate a code, they never invent one.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,8 @@
 """The capability names of Kibitz, as aliases of ours."""
 
-from cohabit.model.grant import Capability as C
-from cohabit.model.grant import Names, add_aliases
+from cohabit.model.grant import Capability, Names, add_aliases
+
+C = Capability
 
 PERCEIVE: Names = {
     "see-screen": frozenset({C.SEE_SCREEN}),

@@ -6,9 +6,11 @@ is used.
 
 import importlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from hashlib import sha256
 from importlib.util import find_spec
+from operator import attrgetter
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -21,6 +23,7 @@ from cohabit.world import World
 
 if TYPE_CHECKING:
     from cohabit.house.clock import Clock
+    from cohabit.house.house import House
     from cohabit.house.running.remote import Connector
     from cohabit.house.settings import Settings
 
@@ -40,6 +43,12 @@ UNLISTED = {
 CONNECTORS = {"workspace": "cohabit.worlds.workspace.connector:WorkspaceConnector"}
 EXTENSIONS = ("cohabit.kibitz", "cohabit.worldbox")
 """Packages that register names and commands of a protocol when they are imported. Any of them may be missing."""
+SIDE_SERVERS = ("cohabit.worldbox.server:BridgeServer.open",)
+"""Listeners beside the house's own that extensions bring."""
+CLI_VERBS = (("worldbox", "[SCENARIO]", "share a running WorldBox game", "cohabit.worldbox.cli"),)
+"""Verbs of the command line that extensions bring: name, arguments, summary, module."""
+TOKEN_VARIABLES = ("COHABIT_TOKEN", "WORLDBOX_MCP_TOKEN")
+"""Where a credential may be in the environment; the first one wins."""
 ENTRY_POINTS = "cohabit.worlds"
 BRAINS = {
     "random": "cohabit.agents.brains.scripted:Random",
@@ -64,6 +73,7 @@ BRAINS = {
 }
 
 
+@cache
 def load_extensions() -> None:
     """Import the extensions that are installed, so that their names and commands are known."""
     for name in EXTENSIONS:
@@ -76,6 +86,11 @@ def _is_installed(name: str) -> bool:
         return find_spec(name) is not None
     except (ImportError, ValueError):
         return False
+
+
+def _package_is_installed(module: str) -> bool:
+    """Of a module; to look for the module itself would import its package."""
+    return _is_installed(module.rpartition(".")[0])
 
 
 def make_agent(name: str, world: str, purpose: str) -> Agent:
@@ -94,9 +109,19 @@ def make_connector(
     return connector
 
 
+def side_servers() -> "list[Callable[[House], Any]]":
+    """What opens the listeners of the extensions that are installed; see ``faces.serve``."""
+    return [_imported(target) for target in SIDE_SERVERS if _package_is_installed(target.partition(":")[0])]
+
+
+def cli_verbs() -> list[tuple[str, str, str, str]]:
+    """The command-line verbs of the extensions that are installed."""
+    return [verb for verb in CLI_VERBS if _package_is_installed(verb[3])]
+
+
 def _imported(target: str) -> Any:
     module, _, attribute = target.partition(":")
-    return getattr(importlib.import_module(module), attribute)
+    return attrgetter(attribute)(importlib.import_module(module))
 
 
 def known_worlds() -> dict[str, str]:
@@ -104,7 +129,7 @@ def known_worlds() -> dict[str, str]:
     from importlib.metadata import entry_points
 
     installed = {point.name: point.value for point in entry_points(group=ENTRY_POINTS)}
-    ours = {name: target for name, target in BUILT_IN.items() if _is_installed(target.partition(":")[0])}
+    ours = {name: target for name, target in BUILT_IN.items() if _package_is_installed(target.partition(":")[0])}
     return {**installed, **ours}
 
 
@@ -136,7 +161,11 @@ def make_world(source: str, config: Mapping[str, Any]) -> World:
     """A world ready for ``reset``. Its config is what its ``__init__`` takes, checked."""
     cls = find_world(source)
     takes = Declaration(f"config of {source}", cls, skip=0)
-    return cls(**takes.check(dict(config)))
+    try:
+        return cls(**takes.check(dict(config)))
+    except BadArgs as wrong:
+        known = f"; it takes {', '.join(takes.arguments) or 'nothing'}" if "it takes" not in wrong.message else ""
+        raise BadArgs(wrong.message + known, did_you_mean=wrong.did_you_mean) from None
 
 
 def _from_file(path: Path, name: str) -> type[World]:

@@ -5,6 +5,7 @@ It is read strictly: a file with a mistake opens no room. Keys that start with `
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from cohabit.errors import BadArgs
 from cohabit.model.grant import role_named
 from cohabit.model.identity import Kind
 from cohabit.model.suggest import nearest
+from cohabit.registry import load_extensions
 
 MIN_TOKEN = 32
 MAX_DURATION = 10**9  # seconds, or ticks
@@ -30,8 +32,8 @@ class AgentSpec(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=
     role: str | None = None
     name: str | None = None  # shown; the id is how others address it
     kind: Kind = "agent"
-    kingdom_claim: str | None = None
-    claim: str | None = None  # the same, for worlds without kingdoms
+    claim: str | None = None
+    kingdom_claim: str | None = None  # the same, as files for the WorldBox bridge have it
     objectives: list[dict[str, Any]] = []
     team: str | None = None
     brain: str | None = None  # a built-in brain always plays this seat
@@ -87,6 +89,7 @@ def read_scenario(name_or_path: str) -> Scenario:
 
 def parse_scenario(text: str, where: str = "agents.json") -> Scenario:
     """Read and check a scenario; an error message names the place."""
+    load_extensions()  # they know further names of roles
     try:
         raw = json.loads(text, object_pairs_hook=_without_duplicates, parse_float=_finite, parse_constant=_finite)
         msgspec.msgpack.encode(raw)  # what cannot be stored (a lone surrogate, 30 digits) cannot be used
@@ -186,10 +189,9 @@ def check_scenario(found: Scenario) -> Scenario:
 
 def parse_seed(seed: int | str) -> str:
     """A seed as the record keeps it (32 hexadecimal digits), from a whole number or from hexadecimal digits."""
-    try:
-        number = seed if isinstance(seed, int) else int(seed, 16)
-    except ValueError:
-        raise BadArgs(f"seed: {str(seed)[:40]!r} is not hexadecimal") from None
+    if isinstance(seed, str) and not re.fullmatch(r"[0-9A-Fa-f]+", seed):
+        raise BadArgs(f"seed: {seed[:40]!r} is not hexadecimal")
+    number = int(seed, 16) if isinstance(seed, str) else seed
     if not 0 <= number < 1 << MAX_SEED_BITS:
         raise BadArgs(f"seed: must be at least 0 and fit {MAX_SEED_BITS} bits")
     return f"{number:032x}"

@@ -1,4 +1,4 @@
-"""The built-in players of Kingdoms: what each does with what it sees."""
+"""The built-in players of Kingdoms: what each does for a given observation."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def city(number: int, kingdom: int, **more: int) -> dict[str, int]:
 
 
 def throne(people: int = 60, rival: int = 60, *, hungry: bool = False, **more: Any) -> Observation:
-    """What a king sees whose rival has so many people."""
+    """The observation of a king whose rival has ``rival`` people."""
     status = {
         "tick": 1000, "map": [192, 192], "kingdoms": {"Mine": line(ME, people), "Theirs": line(RIVAL, rival)},
         "cities": {"Home": city(1, ME)}, "kingdom_id": ME, "people": people, "soldiers": 20, "faith": 0,
@@ -35,7 +35,7 @@ def throne(people: int = 60, rival: int = 60, *, hungry: bool = False, **more: A
 
 
 def heaven(tick: int = 1000, **more: Any) -> Observation:
-    """What a god sees, in a world where all is well."""
+    """The observation of a god in a world without problems."""
     status = {
         "tick": tick, "map": [192, 192], "kingdoms": {"One": line(1, 100), "Two": line(2, 40)},
         "cities": {"Onetown": city(1, 1), "Twotown": city(2, 2)}, "wars": [], "laws": [], "fires": None,
@@ -48,16 +48,16 @@ ANIMALS = ("sheep", "cow", "deer", "horse", "goat", "rabbit", "fox", "wolf", "be
 
 
 def done(king: King, seen: Observation, most: int = 20) -> list[str]:
-    """What a king does at this sight, order after order, as if each were carried out and nothing else changed."""
+    """The actions of a king, one after the other, as if each were carried out and nothing else changed."""
     status = dict(seen.status)
-    deeds: list[str] = []
-    while len(deeds) < most:
+    actions: list[str] = []
+    while len(actions) < most:
         action = king.decide(Observation(status=status, active_effects=seen.active_effects))
         if action is None:
             break
-        deeds.append(action.name)
+        actions.append(action.name)
         status = _carried_out(status, action)
-    return deeds
+    return actions
 
 
 def _carried_out(status: dict[str, Any], action: Action) -> dict[str, Any]:
@@ -82,26 +82,26 @@ def _carried_out(status: dict[str, Any], action: Action) -> dict[str, Any]:
 
 
 # -- kings --------------------------------------------------------------------------------------
-def test_kings_know_what_faith_buys() -> None:
+def test_kings_know_the_cost_of_powers() -> None:
     assert {POWERS[race].faith for race in RACES} == {kings.SPAWN_FAITH}
     known = {"relief": kings.RELIEF_FAITH, "loyalty": kings.LOYALTY_FAITH, "bounty": kings.BOUNTY_FAITH}
     assert {name: POWERS[name].faith for name in known} == known
 
 
-def test_a_warlord_musters_declares_war_and_marches_on_an_equal() -> None:
+def test_a_warlord_musters_declares_war_and_attacks_an_equal() -> None:
     assert done(Warlord(), throne()) == ["muster", "declare_war", "muster", "raid"]
 
 
-def test_a_steward_stays_at_peace_with_an_equal_and_strikes_one_who_is_weak() -> None:
+def test_a_steward_stays_at_peace_with_an_equal_and_attacks_a_weak_rival() -> None:
     assert done(Steward(), throne()) == ["muster"]
     assert done(Steward(), throne(rival=30)) == ["muster", "declare_war", "muster", "raid"]
 
 
-def test_a_steward_at_war_with_somebody_stronger_stays_behind_its_walls() -> None:
+def test_a_steward_at_war_with_a_stronger_kingdom_fortifies() -> None:
     assert done(Steward(), throne(rival=100, at_war_with=[RIVAL])) == ["muster", "fortify"]
 
 
-def test_an_army_goes_out_again_when_its_raid_is_over() -> None:
+def test_a_king_orders_another_raid_when_one_is_over() -> None:
     king = Warlord()
     seen = throne(at_war_with=[RIVAL], orders={"muster": "45%", "raid": "Theirs"})
     assert king.decide(seen) is None
@@ -111,15 +111,15 @@ def test_an_army_goes_out_again_when_its_raid_is_over() -> None:
 
 
 @pytest.mark.parametrize("king", [Warlord(), Steward()])
-def test_a_king_who_is_losing_badly_offers_peace_once_and_goes_on(king: King) -> None:
+def test_a_king_who_is_losing_badly_offers_peace_once(king: King) -> None:
     assert done(king, throne(people=20, rival=100, at_war_with=[RIVAL])).count("offer_peace") == 1
 
 
-def test_a_king_who_is_winning_does_not_hear_of_peace() -> None:
+def test_a_king_who_is_winning_does_not_accept_peace() -> None:
     assert "offer_peace" not in done(Warlord(), throne(at_war_with=[RIVAL], peace_offered_by=[RIVAL]))
 
 
-def test_an_army_comes_home_to_a_city_under_siege_and_faith_is_spent_on_it() -> None:
+def test_a_king_rallies_the_army_to_a_besieged_city_and_spends_faith_on_it() -> None:
     seen = throne(at_war_with=[RIVAL], faith=40, cities={"Home": city(1, ME, siege=60)})
     relief = Warlord().decide(seen)
     assert relief is not None
@@ -127,7 +127,7 @@ def test_an_army_comes_home_to_a_city_under_siege_and_faith_is_spent_on_it() -> 
     assert "rally" in done(Warlord(), seen)
 
 
-def test_a_king_feeds_the_hungry_before_it_calls_people() -> None:
+def test_a_king_feeds_hungry_people_before_it_spawns_more() -> None:
     seen = throne(rival=100, faith=20, hungry=True, orders={"muster": "18%"})
     bread = Steward().decide(seen)
     assert bread is not None
@@ -148,18 +148,18 @@ def test_a_king_who_sees_everything_gives_orders_for_its_own_cities_only() -> No
     assert (spawn.name, spawn.parameters["x"]) == ("spawn", 10)
 
 
-def test_a_rival_without_a_city_is_not_marched_on() -> None:
+def test_a_rival_without_a_city_is_not_attacked() -> None:
     kingdoms = {"Mine": line(ME, 60), "Theirs": line(RIVAL, 5, cities=0)}
     assert "raid" not in done(Warlord(), throne(at_war_with=[RIVAL], kingdoms=kingdoms))
 
 
 # -- gods ---------------------------------------------------------------------------------------
-def test_an_ecologist_leaves_a_healthy_world_alone() -> None:
+def test_an_ecologist_does_nothing_in_a_healthy_world() -> None:
     assert Ecologist().decide(heaven()) is None
 
 
 @pytest.mark.parametrize(
-    ("wrong", "deed"),
+    ("wrong", "expected"),
     [
         ({"fires": {"tiles": 9, "at": [5, 6]}}, {"power_id": "rain", "x": 5, "y": 6}),
         ({"creatures": dict.fromkeys(["human", "elf", *ANIMALS], 50)}, {"entity_id": "orc"}),
@@ -167,20 +167,22 @@ def test_an_ecologist_leaves_a_healthy_world_alone() -> None:
         ({"wars": [[1, 2]], "kingdoms": {"One": line(1, 90), "Two": line(2, 9)}}, {"power_id": "weariness", "x": 10}),
     ],
 )
-def test_an_ecologist_puts_right_what_is_wrong(wrong: dict[str, Any], deed: dict[str, Any]) -> None:
+def test_an_ecologist_acts_on_fires_rare_species_and_wars_against_small_kingdoms(
+    wrong: dict[str, Any], expected: dict[str, Any]
+) -> None:
     action = Ecologist().decide(heaven(**wrong))
     assert action is not None
-    assert deed.items() <= action.parameters.items()
+    assert expected.items() <= action.parameters.items()
 
 
-def test_a_civilizer_helps_the_smallest_kingdom_until_the_world_is_full() -> None:
+def test_a_civilizer_helps_the_smallest_kingdom_until_there_are_enough_people() -> None:
     gift = Civilizer().decide(heaven())
     assert gift is not None
     assert (gift.parameters["x"], gift.reasoning) == (20, "Two is the smallest kingdom")
     assert Civilizer().decide(heaven(kingdoms={"One": line(1, 1500)})) is None
 
 
-def test_a_god_acts_seldom_and_begins_anew_with_a_new_world() -> None:
+def test_a_god_acts_rarely_and_starts_over_in_a_new_world() -> None:
     god = Civilizer()
     assert god.decide(heaven(1000)) is not None
     assert god.decide(heaven(1050)) is None
@@ -188,34 +190,34 @@ def test_a_god_acts_seldom_and_begins_anew_with_a_new_world() -> None:
     assert god.decide(heaven(0)) is not None
 
 
-def test_a_calamity_strikes_the_greatest_once_in_5000_ticks_and_says_so() -> None:
+def test_a_calamity_strikes_the_largest_kingdom_once_in_5000_ticks_and_announces_it() -> None:
     god = Calamity()
-    deeds = [(tick, action) for tick in range(0, 15_000, 50) if (action := god.decide(heaven(tick))) is not None]
-    struck = [tick for tick, action in deeds if action.name == "invoke_power"]
+    actions = [(tick, action) for tick in range(0, 15_000, 50) if (action := god.decide(heaven(tick))) is not None]
+    struck = [tick for tick, action in actions if action.name == "invoke_power"]
     assert struck == [2500, 7500, 12_500]
-    assert all(action.parameters["x"] == 10 for _, action in deeds if action.name == "invoke_power")
-    assert [action.parameters["kind"] for _, action in deeds if action.name == "send_message"] == ["omen"] * 3
+    assert all(action.parameters["x"] == 10 for _, action in actions if action.name == "invoke_power")
+    assert [action.parameters["kind"] for _, action in actions if action.name == "send_message"] == ["omen"] * 3
 
 
-# -- those who tell the story -------------------------------------------------------------------
-def test_a_dungeon_master_greets_both_then_helps_the_weaker_and_tries_the_stronger() -> None:
+# -- storytellers -------------------------------------------------------------------------------
+def test_a_dungeon_master_greets_both_then_helps_the_weaker_and_tests_the_stronger() -> None:
     master = DungeonMaster()
-    deeds = [action for tick in range(0, 3 * CHAPTER, 50) if (action := master.decide(heaven(tick))) is not None]
-    words = [action.parameters["content"] for action in deeds if action.name == "send_message"]
+    actions = [action for tick in range(0, 3 * CHAPTER, 50) if (action := master.decide(heaven(tick))) is not None]
+    words = [action.parameters["content"] for action in actions if action.name == "send_message"]
     assert len(words) == 3
     assert "One and Two" in words[0]
-    acts = [action for action in deeds if action.name != "send_message"]
+    acts = [action for action in actions if action.name != "send_message"]
     assert [action.reasoning for action in acts] == ["Two is the weaker one", "One is the stronger one"]
 
 
-def test_a_dungeon_master_has_nothing_more_to_say_when_one_is_left() -> None:
+def test_a_dungeon_master_does_nothing_when_one_kingdom_is_left() -> None:
     master = DungeonMaster()
     alone = {"kingdoms": {"One": line(1, 100)}}
     assert master.decide(heaven(0)) is not None
     assert all(master.decide(heaven(tick, **alone)) is None for tick in range(50, 4 * CHAPTER, 50))
 
 
-def test_a_chronicler_tells_each_deed_once_and_never_acts() -> None:
+def test_a_chronicler_tells_each_event_once_and_never_acts() -> None:
     scribe = Chronicler()
     war = Event("year 3: One declares war on Two: old hatred.", "danger")
     told = []
@@ -227,3 +229,16 @@ def test_a_chronicler_tells_each_deed_once_and_never_acts() -> None:
     assert [(name, to) for name, to, _ in told] == [("send_message", "*")] * 2
     assert "In year 3 One declares war on Two: old hatred. Of 2 crowns One is the greatest" in told[0][2]
     assert "war" not in told[1][2]
+
+
+def test_a_chronicler_writes_whole_sentences() -> None:
+    scribe = Chronicler()
+    events = [Event("year 3: A tornado comes to Onetown.", "danger"), Event("year 3: One takes Twotown.", "danger")]
+    one = {"kingdoms": {"One": line(1, 1)}}
+    passages = [
+        action.parameters["content"]
+        for tick in range(0, PASSAGE + 1, 50)
+        if (action := scribe.decide(Observation(status=heaven(tick, **one).status, recent_events=events))) is not None
+    ]
+    assert len(passages) == 1
+    assert "In year 3 a tornado comes to Onetown. One takes Twotown. One stands alone, 1 soul strong." in passages[0]

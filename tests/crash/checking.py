@@ -5,7 +5,7 @@ from contextlib import closing
 from pathlib import Path
 
 from cohabit.house.loading import load_room
-from cohabit.house.sqlite import SQLiteStore
+from cohabit.house.store.sqlite import SQLiteStore
 from cohabit.registry import make_world
 from cohabit.room.record import GENESIS, Line, read_lines
 from cohabit.room.room import Room

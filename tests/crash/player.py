@@ -14,7 +14,7 @@ import os
 import sys
 from pathlib import Path
 
-import cohabit.house.sqlite as sqlite_store
+import cohabit.house.store.sqlite as sqlite_store
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.scenario import parse_scenario
@@ -29,8 +29,7 @@ def token(room: str, who: str) -> str:
 
 def scenario(room: str, worlds: str) -> str:
     agents = [
-        {"id": f"p{i}", "role": "player", "claim": f"auto:{i}", "token": token(room, f"p{i}")}
-        for i in range(PLAYERS)
+        {"id": f"p{i}", "role": "player", "claim": f"auto:{i}", "token": token(room, f"p{i}")} for i in range(PLAYERS)
     ]
     return json.dumps({"world": f"{worlds}:Secrets", "agents": agents})
 

@@ -166,7 +166,7 @@ def test_arguments_are_json_where_they_are_json() -> None:
 
 def test_a_time_is_a_number_and_a_unit() -> None:
     assert [parse_time(t) for t in ("90s", "45m", "12h", "30d", "4w")] == [
-        90_000, 2_700_000, 43_200_000, 2_592_000_000, 2_419_200_000,
+        90, 2_700, 43_200, 2_592_000, 2_419_200,
     ]  # fmt: skip
     for wrong in ("0d", "-1d", "30", "d", "1y", "9999999d"):
         with pytest.raises(UsageError):

@@ -1,4 +1,4 @@
-"""The real `cohabit`, in processes of its own: it starts, is played, stops at Ctrl-C and goes on where it was."""
+"""The real `cohabit`, in processes of its own: it starts, is played, stops at Ctrl-C and is resumed."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def write_agents(folder: Path, **more: object) -> Path:
     return path
 
 
-def test_a_house_starts_is_played_stops_and_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_a_house_starts_is_played_stops_and_is_resumed(tmp_path: Path) -> None:
     write_agents(tmp_path)
     with running("up", "agents.json", home=tmp_path) as house:
         ann, bob = house.token("ann"), house.token("bob")
@@ -117,9 +117,9 @@ def test_a_house_starts_is_played_stops_and_goes_on_where_it_was(tmp_path: Path)
         assert house.says("first takes 3")
         code, out, err = house.stop()
         assert (code, err) == (0, "")
-        assert out.endswith("Stopped. Start again to go on.\n")
+        assert out.endswith("Stopped. Start it again to resume.\n")
     with running("up", "agents.json", home=tmp_path) as house:
-        assert "goes on where it was" in house.text
+        assert "resumed, game 1" in house.text
         assert ann not in house.text
         assert "cohabit token rotate ann --room agents" in house.text
         done = cohabit("call", "heap", "--url", house.url, "--token", bob, home=tmp_path)
@@ -131,11 +131,11 @@ def test_a_house_starts_is_played_stops_and_goes_on_where_it_was(tmp_path: Path)
 def test_the_demo_plays_by_itself_and_somebody_can_take_a_seat(tmp_path: Path) -> None:
     with running("up", "--demo", "--data", "house", home=tmp_path) as house:
         assert "steward" in house.text
-        assert house.says(r"bran \(warlord\) +\d+ percent of the people of \w+ are to be under arms")
+        assert house.says(r"bran \(warlord\) +\d+ percent of the people of \w+ will be under arms")
         link = f"{house.url}/?room=demo#{house.token('cleo')}"
         done = cohabit("play", link, home=tmp_path, typed="/help\nsteal n=1\n/bogus\n/say hello\n/quit\n")
         assert done.returncode == 0, done.stderr
-        assert "You are cleo (player), seat 3, in demo: kingdoms." in done.stdout
+        assert "You are cleo (faction_player), seat 3, in demo: kingdoms." in done.stdout
         assert "there is no /bogus" in done.stderr
         assert "[UNKNOWN_COMMAND]" in done.stderr
         assert house.says("cleo plays its own seat again")
@@ -154,13 +154,13 @@ def test_without_a_file_one_legacy_token_is_made_on_the_first_start(tmp_path: Pa
         assert house.stop()[0] == 0
     with running("up", home=tmp_path) as house:
         assert token not in house.text
-        assert "cohabit token rotate legacy --room legacy" in house.text
+        assert "cohabit token rotate legacy --room default" in house.text
 
 
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("{", "is not JSON"),
+        ("{", "is not usable JSON"),
         ('{"agents": []}', "at least one is needed"),
         ('{"agents": [{"id": "a", "rol": "god"}]}', "rol"),
         ('{"agents": [{"id": "a", "role": "good"}]}', "agents[0]"),
@@ -199,7 +199,7 @@ def test_serve_shows_a_host_credential_once_and_a_lost_one_can_be_issued_again(t
         assert set(json.loads(made.stdout)["tokens"]) >= {"ada", "cleo"}
         invited = cohabit("invite", "hera", "--kind", "human", "--room", "r1", home=tmp_path, env=as_host)
         assert invited.returncode == 0, invited.stderr
-        assert "hera is in room r1 as human" in invited.stdout
+        assert "hera is invited to room r1 as human" in invited.stdout
         again = cohabit("token", "new", "me", "--host", home=tmp_path).stdout.strip()
         done = cohabit("rooms", "--url", house.url, "--token", again, home=tmp_path)
         assert "r1" in done.stdout

@@ -44,7 +44,7 @@ async def test_a_record_replays_to_text_and_stops_where_it_is_told(
     await play(tmp_path)
     assert main(["replay", "table", "--data", str(tmp_path)]) == 0
     whole = capsys.readouterr().out
-    for words in ("first takes 3\n", "first takes 3 and wins", "zeus called a rematch: game 2", "ann to zeus: psst"):
+    for words in ("first takes 3\n", "first takes 3 and wins", "zeus started a rematch: game 2", "ann to zeus: psst"):
         assert words in whole
     assert "game 2\n" in whole.splitlines(keepends=True)[-1]
     assert main(["replay", "table", "--at", "1", "--data", str(tmp_path)]) == 0
@@ -134,7 +134,7 @@ async def test_a_truncated_export_and_a_line_that_is_none_are_told_apart_from_go
     whole = out.read_bytes()
     out.write_bytes(whole[:-20])
     assert main(["verify", str(out)]) == 1
-    assert "is no line of an export" in capsys.readouterr().err
+    assert "is not a line of an export" in capsys.readouterr().err
     out.write_bytes(b"".join(whole.splitlines(keepends=True)[1:]))
     assert main(["verify", str(out)]) == 1
     assert "begins with" in capsys.readouterr().err

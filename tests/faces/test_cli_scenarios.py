@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from cohabit.registry import BRAINS
 from cohabit.faces.cli.up import plan_for, put_under, world_scenario
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
+from cohabit.registry import BRAINS
 from cohabit.scenario import presets, read_scenario
 
 PLAYER, GOD = "player", "god"

@@ -1,21 +1,50 @@
-"""`cohabit token`: credentials in the data folder, beside a house that runs."""
+"""`cohabit token`: credentials of a house, managed through the house while it runs, and in its folder while it does not."""
 
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
 from cohabit.errors import Unauthorized
 from cohabit.faces.cli import main
+from cohabit.faces.cli.operator import operator_file
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
-from cohabit.scenario import read_scenario
-from cohabit.testing.clock import FakeClock
+from cohabit.scenario import parse_scenario
+
+from .serving import listening
+
+NIM = {"world": "nim", "agents": [{"id": "ada", "role": "player", "claim": "auto:0"}, {"id": "you", "kind": "human"}]}
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:
     assert main(["token", *words]) == code
     out, err = capsys.readouterr()
     return err if code else out
+
+
+class Running:
+    """A house that listens, and the command line beside it."""
+
+    def __init__(self, house: House, folder: Path, capsys: pytest.CaptureFixture[str], tokens: dict[str, str]) -> None:
+        self.house, self.tokens = house, tokens
+        self._folder, self._capsys = folder, capsys
+
+    async def token(self, *words: str, code: int = 0) -> str:
+        data = ("--data", str(self._folder))
+        return (await asyncio.to_thread(run, self._capsys, *words, *data, code=code)).strip()
+
+
+@asynccontextmanager
+async def running(folder: Path, capsys: pytest.CaptureFixture[str]) -> AsyncIterator[Running]:
+    async with House.open(Settings(data=str(folder), port=0)) as house:
+        _, tokens = await house.create_room(parse_scenario(json.dumps(NIM)), "den")
+        async with listening(house) as url:
+            with operator_file(house, url):
+                yield Running(house, folder, capsys, tokens)
 
 
 def test_a_token_is_printed_once_and_only_its_hash_is_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -28,58 +57,77 @@ def test_a_token_is_printed_once_and_only_its_hash_is_kept(tmp_path: Path, capsy
     assert all(token.encode() not in path.read_bytes() for path in tmp_path.iterdir())
 
 
+def test_a_house_that_does_not_run_is_opened_for_the_change_and_closed_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = ("--data", str(tmp_path))
+    first = run(capsys, "new", "me", "--host", *data).strip()
+    assert run(capsys, "rotate", "me", *data).strip() != first
+    assert "1 revoked" in run(capsys, "revoke", "me", *data)
+    assert run(capsys, "list", *data).count("revoked") == 2
+
+
 def test_make_prints_a_token_that_an_agents_file_may_hold(capsys: pytest.CaptureFixture[str]) -> None:
     from cohabit.scenario import check_token
 
     check_token(run(capsys, "make").strip())
 
 
-async def test_a_running_house_knows_a_new_token_at_once_and_a_revoked_one_within_a_second(
+async def test_a_running_house_knows_a_new_token_and_a_revoked_one_at_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    data = ("--data", str(tmp_path))
-    clock = FakeClock()
-    async with House.open(Settings(data=str(tmp_path)), clock=clock) as house:
-        lost = run(capsys, "new", "boss", "--host", *data).strip()
-        again = run(capsys, "new", "boss", "--host", *data).strip()
-        assert house.identify(lost).host
-        assert house.identify(again).kind == "human"
-        assert "2 revoked" in run(capsys, "revoke", "boss", *data)
-        await clock.advance(1000)
-        for token in (lost, again):
-            with pytest.raises(Unauthorized, match="revoked"):
-                house.identify(token)
-        assert run(capsys, "list", *data).count("revoked") == 2
+    async with running(tmp_path, capsys) as here:
+        token = await here.token("new", "boss", "--host")
+        known = here.house.identities.get(here.house.identify(token).identity)
+        assert known is not None
+        assert (known.name, known.kind, known.host) == ("boss", "human", True)
+        assert "1 revoked" in await here.token("revoke", "boss")
+        with pytest.raises(Unauthorized, match="revoked"):
+            here.house.identify(token)
+        assert (await here.token("list")).count("revoked") == 1
 
 
-async def test_rotating_replaces_a_members_token_and_leaves_the_others(
+async def test_two_identities_of_one_name_are_told_apart_by_their_ids(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    data = ("--data", str(tmp_path))
-    async with House.open(Settings(data=str(tmp_path))) as house:
-        _, tokens = await house.create_room(read_scenario("demo"), "demo")
-        fresh = run(capsys, "rotate", "ada", "--room", "demo", *data).strip()
-        assert (house.identify(fresh).who, house.identify(fresh).room) == ("ada", "demo")
+    async with running(tmp_path, capsys) as here:
+        first, second = [await here.token("new", "sam") for _ in range(2)]
+        refused = await here.token("revoke", "sam", code=1)
+        assert "2 identities are called 'sam'" in refused
+        identity = here.house.identify(second).identity
+        assert "1 revoked" in await here.token("revoke", identity)
+        here.house.identify(first)
         with pytest.raises(Unauthorized):
-            house.identities.identify(tokens["ada"], house.clock.now() + 1000)
-        assert house.identify(tokens["cleo"]).who == "cleo"
+            here.house.identify(second)
+
+
+async def test_rotating_replaces_a_members_token_tells_the_member_and_leaves_the_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with running(tmp_path, capsys) as here:
+        fresh = await here.token("rotate", "ada", "--room", "den")
+        credential = here.house.identify(fresh)
+        with pytest.raises(Unauthorized):
+            here.house.identify(here.tokens["ada"])
+        here.house.identify(here.tokens["you"])
+        events = await here.house.call(credential, "den", "events")
+        assert "the house replaced a token of yours" in [item.text for item in events.items]
 
 
 async def test_a_token_for_a_room_is_for_one_of_its_members(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    data = ("--data", str(tmp_path))
-    async with House.open(Settings(data=str(tmp_path))) as house:
-        await house.create_room(read_scenario("demo"), "demo")
-        assert house.identify(run(capsys, "new", "you", "--room", "demo", *data).strip()).kind == "human"
-        assert "Did you mean: ada" in run(capsys, "new", "adda", "--room", "demo", *data, code=1)
-        assert "there is no room 'dmo'" in run(capsys, "new", "ada", "--room", "dmo", *data, code=1)
-        assert "is of kind agent" in run(capsys, "new", "ada", "--kind", "human", "--room", "demo", *data, code=1)
-        assert "say --room" in run(capsys, "rotate", "ada", *data, code=1)
-        assert "no token" in run(capsys, "revoke", "nobody", *data, code=1)
+    async with running(tmp_path, capsys) as here:
+        made = here.house.identify(await here.token("new", "you", "--room", "den"))
+        assert (await here.house.call(made, None, "whoami")).handle == "you"
+        assert "Did you mean: ada" in await here.token("new", "adda", "--room", "den", code=1)
+        assert "there is no room 'dmo'" in await here.token("new", "ada", "--room", "dmo", code=1)
+        assert "is of kind agent" in await here.token("new", "ada", "--kind", "human", "--room", "den", code=1)
+        assert "say which room" in await here.token("rotate", "ada", code=1)
+        assert "no token" in await here.token("revoke", "nobody", code=1)
 
 
-async def test_a_token_can_run_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    async with House.open(Settings(data=str(tmp_path))) as house:
-        token = run(capsys, "new", "guest", "--expires", "30d", "--data", str(tmp_path)).strip()
-        assert house.identify(token).who == "guest"
+async def test_a_token_can_expire(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    async with running(tmp_path, capsys) as here:
+        token = await here.token("new", "guest", "--expires", "30d")
+        here.house.identify(token)
         with pytest.raises(Unauthorized, match="expired"):
-            house.identities.identify(token, house.clock.now() + 31 * 86_400_000)
+            here.house.identities.identify(token, here.house.clock.now() + 31 * 86_400_000)

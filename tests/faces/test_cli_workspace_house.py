@@ -21,7 +21,7 @@ def call(house: Running, token: str, home: Path, command: str, **args: Any) -> A
     return json.loads(done.stdout)
 
 
-def test_a_workspace_is_served_stopped_and_goes_on_and_its_record_is_verified(tmp_path: Path) -> None:
+def test_a_workspace_is_served_stopped_and_resumed_and_its_record_is_verified(tmp_path: Path) -> None:
     with running("workspace", "serve", "--members", "ann,bob", "--watchers", "eve", home=tmp_path) as house:
         ann, eve = house.token("ann"), house.token("eve")
         shared = next(line.split(": ")[1] for line in house.greeting if line.startswith("The shared repository"))
@@ -40,16 +40,16 @@ def test_a_workspace_is_served_stopped_and_goes_on_and_its_record_is_verified(tm
     assert "Began" in plain.stdout
     verified = cohabit("verify", home=tmp_path)
     assert verified.returncode == 0, verified.stderr
-    assert "as recorded, not worked out again" in verified.stdout
+    assert "as recorded, not computed again" in verified.stdout
     other = cohabit("workspace", "serve", "--remote", "/somewhere/else.git", "--port", "0", home=tmp_path)
     assert other.returncode == 1
     assert "around another repository" in other.stderr
-    with running("serve", home=tmp_path) as again:  # it finds the way by itself
+    with running("serve", home=tmp_path) as again:  # it connects by itself
         assert call(again, eve, tmp_path, "board")["journal"][0]["summary"] == "Began"
         assert call(again, ann, tmp_path, "status")["clean"] is True
 
 
-def test_who_is_named_later_is_told_how_to_come_in(tmp_path: Path) -> None:
+def test_members_who_are_named_later_are_listed_with_the_command_that_invites_them(tmp_path: Path) -> None:
     with running("workspace", "serve", "--members", "ann,carl", "--watchers", "eve", home=tmp_path) as house:
         you = house.token("you")
         assert "not in this room yet" not in house.text
@@ -60,17 +60,18 @@ def test_who_is_named_later_is_told_how_to_come_in(tmp_path: Path) -> None:
     named = ("--members", "ann,dora", "--watchers", "eve,frank")
     with running("workspace", "serve", *named, home=tmp_path) as house:
         told = house.greeting.index("dora, frank are not in this room yet. With the host's token:")
-        ways = house.greeting[told + 1 : told + 3]
-        assert ways == [
+        lines = house.greeting[told + 1 : told + 3]
+        assert lines == [
             f"  COHABIT_TOKEN=… cohabit invite dora --role player --claim auto:2 --room workspace --url {house.url}",
             f"  COHABIT_TOKEN=… cohabit invite frank --room workspace --url {house.url}",
         ]
         tokens = []
-        for way in ways:
-            done = cohabit(*way.split()[2:], home=tmp_path, env={"COHABIT_TOKEN": you})
+        for line in lines:
+            done = cohabit(*line.split()[2:], home=tmp_path, env={"COHABIT_TOKEN": you})
             assert done.returncode == 0, done.stderr
             tokens.append(done.stdout.splitlines()[1].strip())
-        assert call(house, tokens[0], tmp_path, "journal_append", summary="Here too")["handle"] == "dora"
+            call(house, tokens[-1], tmp_path, "join")
+        assert call(house, tokens[0], tmp_path, "journal_append", summary="Here too")["agent_id"] == "dora"
         assert call(house, tokens[1], tmp_path, "board")["journal"] == []
         refused = cohabit("call", "push", "--url", house.url, home=tmp_path, env={"COHABIT_TOKEN": tokens[1]})
         assert "PERMISSION_DENIED" in refused.stderr
@@ -90,15 +91,15 @@ def options(**given: Any) -> argparse.Namespace:
     return argparse.Namespace(**{"members": None, "watchers": None, "remote": None, "room": None, **given})
 
 
-def test_each_member_gets_a_desk_and_there_are_some_more(tmp_path: Path) -> None:
+def test_each_member_gets_a_seat_and_there_are_some_more(tmp_path: Path) -> None:
     plan = plan_of(options(watchers=" eve "))
     assert plan.room == "workspace"
     assert [(a.id, a.role, a.claim) for a in plan.scenario.agents] == [
         ("you", "host", None), ("ann", "player", "auto:0"), ("bob", "player", "auto:1"),
         ("eve", "agent", None),
     ]  # fmt: skip
-    assert plan.scenario.config == {"desks": 8}
-    assert plan_of(options(members=",".join(f"a{i}" for i in range(20)))).scenario.config == {"desks": 22}
+    assert plan.scenario.config == {"writers": 8}
+    assert plan_of(options(members=",".join(f"a{i}" for i in range(20)))).scenario.config == {"writers": 22}
 
 
 def test_a_path_is_made_whole_and_an_address_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""A workspace over every face: who watches reads the board and changes nothing, who has a desk works, and both see it."""
+"""A workspace over every interface: members with a seat work in it, others read the board and change nothing."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
@@ -14,7 +14,6 @@ from mcp.client.streamable_http import streamable_http_client
 from cohabit.errors import CohabitError
 from cohabit.faces.serve import serve
 from cohabit.house.house import House
-from cohabit.house.remote import RemoteHost
 from cohabit.house.settings import Settings
 from cohabit.registry import make_world
 from cohabit.room.record import GENESIS, read_lines
@@ -60,9 +59,9 @@ async def conversation(house: House, ann: Client, bob: Client, eve: Client) -> N
         assert (await who.call("commit", {"message": f"Add {path}"}))["sha"]
     assert (await ann.call("push", {}))["ok"] is True
     assert (await bob.call("push", {}))["ok"] is True  # bob's clone is older than what ann pushed
-    host = house.rooms[ROOM]
-    assert isinstance(host, RemoteHost)
-    await host.look()
+    runner = house.rooms[ROOM].remote
+    assert runner is not None
+    await runner.poll()
 
     seen = await eve.call("board", {})
     assert sorted(entry["summary"] for entry in seen["journal"]) == ["Wrote drafts/plan.md", "Wrote research/facts.md"]

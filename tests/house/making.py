@@ -1,5 +1,6 @@
 """Houses for the tests: real ones, on a clock that stands still, with stores that can be held up or broken."""
 
+import asyncio
 import json
 import threading
 from collections.abc import AsyncIterator, Sequence
@@ -9,12 +10,13 @@ from typing import Any
 
 from cohabit.errors import CohabitError, StorageFailed
 from cohabit.house.house import House
-from cohabit.house.memory import MemoryStore
-from cohabit.house.remote import RemoteHost
 from cohabit.house.rooms import RoomHost
+from cohabit.house.running.remote import RemoteRunner
 from cohabit.house.settings import Settings
-from cohabit.house.sqlite import SQLiteStore
-from cohabit.house.store import Store, Write
+from cohabit.house.store.contract import Store, Write
+from cohabit.house.store.memory import MemoryStore
+from cohabit.house.store.sqlite import SQLiteStore
+from cohabit.house.subscriptions import Subscription
 from cohabit.registry import make_world
 from cohabit.room.record import GENESIS, read_lines
 from cohabit.room.room import Room
@@ -36,6 +38,7 @@ def player(name: str, seat: int, **more: Any) -> dict[str, Any]:
 ANN, BOB = player("ann", 0), player("bob", 1)
 HOST = {"id": "hostess", "role": "host", "kind": "human"}
 OWL = {"id": "owl", "role": "observer"}
+GOD = {"id": "zeus", "role": "god"}
 
 
 @asynccontextmanager
@@ -57,7 +60,7 @@ async def open_house(
 
 async def at_rest(house: House) -> None:
     for host in list(house.rooms.values()):
-        with suppress(CohabitError):  # a disk that says no, a room that stands still
+        with suppress(CohabitError):  # a disk that fails, a room that is quarantined
             await host.drained()
 
 
@@ -72,6 +75,68 @@ class Client:
 
     async def __call__(self, name: str, args: Any = None, key: str | None = None) -> Any:
         return await self.house.call(self.house.identify(self.token), self.room, name, args, key=key)
+
+    async def join(self) -> "Client":
+        """Accept the invite that the token is for; the new member."""
+        joined = await self("join")
+        return Client(self.house, self.room, joined.member, joined.token or self.token)
+
+    async def reader(self, cursor: str | None = None, *, views: bool = True) -> "Reader":
+        """Somebody who reads a subscription of this member."""
+        return Reader(await self.house.subscribe(self.house.identify(self.token), self.room, cursor, views=views))
+
+
+class Reader:
+    """Reads a subscription as fast as it can, and keeps what it is sent."""
+
+    def __init__(self, sub: Subscription) -> None:
+        self.sub = sub
+        self.events: list[bytes] = []
+        self.views: list[bytes] = []
+        self.grants: list[bytes] = []
+        self.ended: CohabitError | None = None
+        self.task = asyncio.get_running_loop().create_task(self._read())
+
+    async def _read(self) -> None:
+        try:
+            async for frame in self.sub:
+                kept = {"events": self.events, "view": self.views, "grant": self.grants}
+                kept[json.loads(frame)["push"]].append(frame)
+        except CohabitError as reason:
+            self.ended = reason
+
+    @property
+    def frames(self) -> list[bytes]:
+        return self.events + self.views + self.grants
+
+    def items(self) -> list[dict[str, Any]]:
+        """The events, one by one."""
+        return [item for frame in self.events for item in json.loads(frame)["items"]]
+
+
+async def a_moment() -> None:
+    """Let everything run that can run without the disk."""
+    for _ in range(50):
+        await asyncio.sleep(0)
+
+
+async def invite(host: Client, handle: str, **how: Any) -> Client:
+    """Somebody who holds an invite to the room of this host, and has not accepted it."""
+    made = await host("invite", {"id": handle, **how})
+    TOKENS_MADE.append(made.token)
+    return Client(host.house, host.room, handle, made.token)
+
+
+async def newcomer(host: Client, handle: str, **how: Any) -> Client:
+    """A member that was invited and has joined."""
+    return await (await invite(host, handle, **how)).join()
+
+
+async def issue(house: House, name: str, room: str = "den", **how: Any) -> Client:
+    """An identity of the house, bound to no room, as the operator issues it."""
+    made = await house.call(house.identify(house.operator_token()), None, "issue_credential", {"name": name, **how})
+    TOKENS_MADE.append(made.token)
+    return Client(house, room, name, made.token)
 
 
 async def make_room(
@@ -90,7 +155,7 @@ def back_again(house: House, clients: dict[str, Client]) -> dict[str, Client]:
 
 
 class HeldStore(MemoryStore):
-    """A store whose commits wait until they are let go, and fail while it is told to."""
+    """A store whose commits wait while ``go`` is not set, and fail while ``failing`` is."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -102,7 +167,7 @@ class HeldStore(MemoryStore):
     def commit(self, writes: Sequence[Write]) -> None:
         self.go.wait()
         if self.failing:
-            raise StorageFailed("the disk says no")
+            raise StorageFailed("the disk is full")
         self.commits.append(sum(len(write.lines) for write in writes))
         super().commit(writes)
 
@@ -120,11 +185,11 @@ def deeds(room: Room, do: str) -> list[Any]:
     return [line.entry for line in room.record.tail if line.entry.do == do]
 
 
-def remote_den(house: House) -> RemoteHost:
-    """The room ``den``, whose world is elsewhere."""
-    host = house.rooms["den"]
-    assert isinstance(host, RemoteHost)
-    return host
+def remote_of(house: House, room: str = "den") -> RemoteRunner:
+    """The runner of a room with a remote world."""
+    runner = house.rooms[room].remote
+    assert runner is not None
+    return runner
 
 
 def recorded(host: RoomHost, *dos: str) -> list[Any]:

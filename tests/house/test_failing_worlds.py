@@ -1,6 +1,8 @@
-"""Worlds that raise or hang: the room is as it was, or stands still; the other rooms go on."""
+"""Worlds that raise or hang: the room is rolled back or quarantined, and other rooms are not affected."""
 
 import asyncio
+import traceback
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,14 +11,17 @@ from cohabit.errors import (
     CohabitError,
     Conflict,
     GameCrash,
+    GameRejected,
     PermissionDenied,
     Quarantined,
     RecordCorrupt,
     WorldTimeout,
 )  # fmt: skip
 from cohabit.testing.clock import FakeClock
+from cohabit.world import Eye
 
-from .making import Client, deeds, make_room, open_house
+from ..room.worlds import EXITS
+from .making import ANN, GOD, WORLDS, Client, deeds, make_room, open_house, stored_room
 
 QUICK: dict[str, Any] = {"world_deadline_s": 0.2}
 
@@ -33,8 +38,121 @@ async def test_a_world_that_raises_leaves_the_room_as_it_was_and_open() -> None:
         assert (await who["ann"]("hide", {"n": 2})).success
 
 
+# -- exceptions of every kind -----------------------------------------------------------------------
+PLACES: dict[str, tuple[str, Any]] = {
+    "action": ("add", {"n": 1}), "observe": ("add", {"n": 1}), "to_move": ("add", {"n": 1}), "returns": ("add", {"n": 1}),
+    "scope": ("add", {"n": 1}), "query": ("number", {}), "legal": ("view", {}), "picture": ("picture", {}),
+    "standings": ("objective_status", {}), "clock": ("pause", {}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("raises", EXITS)
+@pytest.mark.parametrize("where", PLACES)
+async def test_whatever_a_world_raises_is_a_game_crash_that_is_rolled_back_and_logged(
+    where: str, raises: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with open_house() as house:
+        who = await make_room(house, world="Exits", config={"where": where, "raises": raises})
+        room = house.rooms["den"].room
+        before, seq = room.digest(), room.record.seq
+        with pytest.raises(GameCrash) as crash:
+            await who["ann"](*PLACES[where])
+        assert raises in crash.value.message
+        assert "42" not in str(crash.value.as_wire())
+        assert (room.digest(), room.record.seq) == (before, seq)
+        logged = [record for record in caplog.records if record.exc_info and "exits" in record.getMessage()]
+        assert logged
+        assert "worlds.py" in "".join(traceback.format_exception(*logged[0].exc_info))  # type: ignore[misc]
+        if where != "scope":
+            assert (await who["ann"]("safe")).success
+
+
+@pytest.mark.parametrize("raises", ["SystemExit", "KeyboardInterrupt", "CancelledError", "AssertionError"])
+@pytest.mark.parametrize("where", ["init", "reset"])
+async def test_a_world_that_raises_while_it_is_made_opens_no_room_and_is_logged(
+    where: str, raises: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with open_house() as house:
+        with pytest.raises(GameCrash):
+            await make_room(house, world="Exits", config={"where": where, "raises": raises})
+        assert house.rooms == {}
+        assert any(record.exc_info and "could not be created" in record.getMessage() for record in caplog.records)
+        assert await make_room(house, world="Exits")
+
+
+@pytest.mark.parametrize("raises", ["SystemExit", "KeyboardInterrupt", "CancelledError", "AssertionError"])
+@pytest.mark.parametrize("where", ["save", "load"])
+async def test_a_world_that_raises_while_it_is_saved_or_loaded_is_rolled_back(
+    where: str, raises: str, tmp_path: Path
+) -> None:
+    async with open_house(tmp_path) as house:
+        who = await make_room(house, ANN, GOD, world="Exits", config={"where": where, "raises": raises})
+        before = house.rooms["den"].room.world.snapshot()
+        with pytest.raises(CohabitError) as crash:
+            await who["zeus"]("save_world", {"folder": "x"})
+            await who["zeus"]("load_world", {"path": "x"})
+        assert crash.value.code in ("GAME_CRASH", "GAME_REJECTED", "QUARANTINED")
+        if crash.value.code == "QUARANTINED":
+            await who["zeus"]("reopen_room")
+        assert house.rooms["den"].room.world.snapshot() == before
+
+
+@pytest.mark.parametrize("raises", ["SystemExit", "KeyboardInterrupt", "CancelledError", "AssertionError"])
+async def test_a_world_that_raises_while_time_passes_is_quarantined_and_the_house_continues(raises: str) -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock) as house:
+        who = await make_room(house, world="Exits", config={"where": "advance", "raises": raises})
+        other = await make_room(house, room="other")
+        await clock.advance(1_000)
+        with pytest.raises(Quarantined):
+            await who["ann"]("view")
+        assert (await other["ann"]("hide", {"n": 1})).success
+
+
+@pytest.mark.parametrize("raises", ["SystemExit", "KeyboardInterrupt", "CancelledError"])
+async def test_a_world_that_raises_while_its_room_is_opened_again_closes_only_that_room(
+    raises: str, tmp_path: Path
+) -> None:
+    game = tmp_path / "game.py"
+    text = Path(WORLDS).read_text()
+    game.write_text(text)
+    async with open_house(tmp_path / "data") as house:
+        who = await make_room(house, ANN, GOD, world=str(game) + ":Exits")
+        await who["ann"]("add", {"n": 1})
+        await make_room(house, room="other")
+    game.write_text(text.replace('self._exit("init")', f"raise {raises.replace('Cancelled', 'asyncio.Cancelled')}"))
+    async with open_house(tmp_path / "data") as house:
+        assert list(house.rooms) == ["other"]
+        assert raises in house.broken["den"].message
+
+
+# -- a refusal after a change -----------------------------------------------------------------------
+async def test_a_refusal_after_a_change_is_found_and_the_room_is_quarantined(tmp_path: Path) -> None:
+    async with open_house(tmp_path) as house:
+        who = await make_room(house, world="Hasty")
+        other = await make_room(house, room="other")
+        with pytest.raises(Quarantined, match="refused add after it had changed something"):
+            await who["ann"]("add", {"n": 100})
+        with pytest.raises(Quarantined):
+            await who["bob"]("view")
+        assert (await other["ann"]("hide", {"n": 1})).success
+        await who["hostess"]("reopen_room")
+        assert "n=3" in (await who["ann"]("view")).text
+    assert stored_room(tmp_path).world.observe(Eye()).text == "n=3"
+
+
+async def test_a_refusal_before_any_change_is_no_reason_for_a_quarantine() -> None:
+    async with open_house() as house:
+        who = await make_room(house, world="Hasty")
+        for _ in range(40):
+            with pytest.raises(GameRejected):
+                await who["ann"]("check_first", {"n": 100})
+        assert (await who["ann"]("check_first", {"n": 97})).success
+
+
+# -- worlds that hang -------------------------------------------------------------------------------
 @pytest.mark.parametrize("world", ["Stuck", "StuckQuick"])
-async def test_a_world_that_hangs_is_quarantined_and_the_other_rooms_go_on(world: str) -> None:
+async def test_a_world_that_hangs_is_quarantined_and_other_rooms_are_not_affected(world: str) -> None:
     async with open_house(**QUICK) as house:
         who = await make_room(house, world=world)
         other = await make_room(house, room="other")
@@ -70,7 +188,7 @@ async def test_a_quarantined_room_is_reopened_as_it_was_before_the_world_hung(wo
         assert not deeds(house.rooms["den"].room, "spin")
 
 
-async def test_everybody_who_waited_for_a_world_that_hangs_gets_an_answer() -> None:
+async def test_every_call_that_waited_for_a_world_that_hangs_gets_a_reply() -> None:
     async with open_house(**QUICK) as house:
         who = await make_room(house, world="Stuck")
         calls = [asyncio.create_task(who["ann"](name)) for name in ("move", "spin", "move", "view")]
@@ -83,7 +201,7 @@ async def test_everybody_who_waited_for_a_world_that_hangs_gets_an_answer() -> N
         assert len(deeds(house.rooms["den"].room, "move")) == kept
 
 
-async def test_many_calls_that_each_come_back_in_time_are_not_a_world_that_hangs() -> None:
+async def test_many_calls_that_each_return_in_time_are_not_a_world_that_hangs() -> None:
     async with open_house(world_deadline_s=0.4) as house:
         who = await make_room(house, world="Stuck")
         calls = [who["ann"]("doze", {"ms": 20}) for _ in range(40)]
@@ -91,7 +209,7 @@ async def test_many_calls_that_each_come_back_in_time_are_not_a_world_that_hangs
         assert all(r.success for r in results)
 
 
-async def test_a_room_that_is_well_is_not_reopened_under_its_players() -> None:
+async def test_a_room_without_a_problem_cannot_be_reopened() -> None:
     async with open_house() as house:
         who = await make_room(house)
         with pytest.raises(Conflict):
@@ -100,7 +218,9 @@ async def test_a_room_that_is_well_is_not_reopened_under_its_players() -> None:
 
 
 @pytest.mark.parametrize("fails_in", ["skip", "skip politely"])
-async def test_a_world_that_fails_when_time_is_up_stands_still_instead_of_going_round_in_circles(fails_in: str) -> None:
+async def test_a_world_that_fails_when_time_is_up_is_quarantined_instead_of_asked_again_and_again(
+    fails_in: str,
+) -> None:
     clock = FakeClock()
     async with open_house(clock=clock) as house:
         who = await make_room(house, world="Moody", config={"fails_in": fails_in}, turn_seconds=10)
@@ -129,7 +249,7 @@ async def test_a_world_whose_view_fails_after_an_action_did_not_act() -> None:
         assert "0 moves" in (await who["ann"]("view")).text
 
 
-async def test_a_look_that_fails_is_told_and_harms_nobody() -> None:
+async def test_a_peek_that_fails_is_an_error_and_the_room_continues() -> None:
     async with open_house() as house:
         who = await make_room(house)
         host = house.rooms["den"]
@@ -188,7 +308,7 @@ async def test_a_world_that_hangs_while_it_is_set_up_opens_no_room() -> None:
         assert isinstance((await make_room(house))["ann"], Client)
 
 
-async def test_a_room_that_cannot_go_back_because_its_world_is_fickle_stands_still() -> None:
+async def test_a_room_whose_world_is_not_deterministic_cannot_be_rolled_back_and_is_quarantined() -> None:
     async with open_house() as house:
         who = await make_room(house, world="Fickle")
         other = await make_room(house, room="other")

@@ -1,13 +1,16 @@
 """Named saves: whole files inside the data folder, and nothing else."""
 
+import asyncio
 import json
+import threading
 from base64 import b64decode, b64encode
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cohabit.errors import BadArgs, CohabitError, GameRejected, PermissionDenied, TurnNotYours
+from cohabit.errors import BadArgs, CohabitError, Disabled, GameRejected, PermissionDenied, TurnNotYours
+from cohabit.house import saves
 from cohabit.house.house import House
 from cohabit.house.saves import FILE
 from cohabit.house.settings import Settings
@@ -25,7 +28,7 @@ AGENTS = [
 
 
 class Den:
-    """A house with one room, and a way to ask as anybody."""
+    """A house with one room, and calls by any of its members."""
 
     def __init__(self, house: House, tokens: dict[str, str], room: str) -> None:
         self.house, self.tokens, self.room = house, tokens, room
@@ -48,7 +51,7 @@ def opened(folder: Path | None) -> Any:
     return House.open(Settings(data=str(folder) if folder else ""), clock=FakeClock())
 
 
-async def test_a_world_is_saved_under_a_name_and_taken_up_again(tmp_path: Path) -> None:
+async def test_a_world_is_saved_under_a_name_and_loaded_again(tmp_path: Path) -> None:
     async with opened(tmp_path) as house:
         here = await den(house)
         saved = await here.ask("zeus", "save_world", folder="before the end")
@@ -141,7 +144,7 @@ async def test_a_save_of_another_world_is_refused(tmp_path: Path) -> None:
             await lanterns.ask("zeus", "load_world", bytes_b64=b64encode(data).decode())
 
 
-async def test_only_who_controls_the_world_saves_and_loads_it(tmp_path: Path) -> None:
+async def test_only_members_with_control_world_can_save_and_load(tmp_path: Path) -> None:
     async with opened(tmp_path) as house:
         here = await den(house)
         for command, args in (("save_world", {"folder": "x"}), ("load_world", {"path": "x"}), ("list_saves", {})):
@@ -149,20 +152,59 @@ async def test_only_who_controls_the_world_saves_and_loads_it(tmp_path: Path) ->
                 await here.ask("ann", command, **args)
 
 
-async def test_the_turn_holds_for_saves_too_unless_a_god_asks(tmp_path: Path) -> None:
+async def test_the_order_of_turns_holds_for_saves_too_except_for_a_god(tmp_path: Path) -> None:
     async with opened(tmp_path) as house:
         here = await den(house, "lanterns", turn_based=True, turn_order=["ann", "bob"])
-        house.rooms["den"].room.state.members["bob"].role = "host"
+        await here.ask("zeus", "widen", member="bob", may=["control_world"])
         await here.ask("zeus", "save_world", folder="x")
-        with pytest.raises((TurnNotYours, PermissionDenied)):
+        with pytest.raises(TurnNotYours):
             await here.ask("bob", "save_world", folder="y")
+        await here.ask("zeus", "turn_advance")
+        await here.ask("bob", "save_world", folder="y")
 
 
-async def test_a_house_that_keeps_nothing_has_no_saves() -> None:
+async def test_a_house_without_a_data_folder_has_no_saves() -> None:
     async with opened(None) as house:
         here = await den(house)
         with pytest.raises(GameRejected, match="--data"):
             await here.ask("zeus", "save_world", folder="x")
+
+
+async def test_a_save_from_outside_is_loaded_only_by_members_that_may_see_everything(tmp_path: Path) -> None:
+    """Its sender knows what is in it, and so what the world hides from then on."""
+    async with opened(tmp_path) as house:
+        here = await den(house, "lanterns")
+        await here.ask("zeus", "widen", member="bob", may=["control_world"])
+        await here.ask("bob", "save_world", folder="x")
+        data = b64encode((tmp_path / "saves" / "den" / "x" / FILE).read_bytes()).decode()
+        with pytest.raises(PermissionDenied, match="read_all"):
+            await here.ask("bob", "load_world", bytes_b64=data)
+        await here.ask("bob", "load_world", path="x")
+        await here.ask("zeus", "load_world", bytes_b64=data)
+
+
+async def test_a_room_that_is_archived_while_a_save_is_read_is_not_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(tmp_path) as house:
+        here = await den(house)
+        await here.ask("zeus", "save_world", folder="x")
+        await here.ask("ann", "take", n=1)
+        go, read = threading.Event(), saves._read
+
+        def slow(place: Path, name: str) -> bytes:
+            go.wait(10)
+            return read(place, name)
+
+        monkeypatch.setattr(saves, "_read", slow)
+        loading = asyncio.create_task(here.ask("zeus", "load_world", path="x"))
+        await asyncio.sleep(0)
+        await here.ask("zeus", "archive")
+        before = here.world.snapshot()
+        go.set()
+        with pytest.raises(Disabled, match="archived"):
+            await loading
+        assert here.world.snapshot() == before
 
 
 async def test_a_full_disk_leaves_the_old_save_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

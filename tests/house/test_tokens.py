@@ -1,18 +1,40 @@
-"""Credentials: whose token is this, until when, and that it is nowhere but with its owner."""
+"""Credentials: whom a token authenticates and until when, and that only its owner has it."""
 
 import asyncio
 import logging
-from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from cohabit.errors import BadArgs, CohabitError, Conflict, PermissionDenied, Unauthorized, UnknownRoom
-from cohabit.house.identities import Identities, make_token
-from cohabit.house.sqlite import SQLiteStore
+from cohabit.errors import (
+    BadArgs,
+    CohabitError,
+    Conflict,
+    PermissionDenied,
+    StorageFailed,
+    Unauthorized,
+    UnknownAsset,
+    UnknownRoom,
+)  # fmt: skip
+from cohabit.house.house import House
+from cohabit.house.identities import make_token
 from cohabit.testing.clock import FakeClock
 
-from .making import Client, back_again, make_room, open_house, player
+from .making import (
+    GOD,
+    TOKENS_MADE,
+    Client,
+    HeldStore,
+    a_moment,
+    back_again,
+    deeds,
+    issue,
+    make_room,
+    newcomer,
+    open_house,
+    player,
+)  # fmt: skip
 
 TOKEN = "Qw3rTyUiOpAsDfGhJkLzXcVbNm1234567890qWeRtYuIoP12"
 
@@ -48,57 +70,98 @@ def test_made_tokens_are_long_and_never_the_same() -> None:
     assert all(len(token) == 48 and token.isalnum() and token.isascii() for token in made)
 
 
+def events(page: Any) -> list[str]:
+    return [item.text for item in page.items]
+
+
+async def extra(house: House, handle: str, **how: Any) -> Client:
+    """One more token for a member of the room, as the operator issues it."""
+    args = {"name": handle, "room": "den", **how}
+    made = await house.call(house.identify(house.operator_token()), None, "issue_credential", args)
+    TOKENS_MADE.append(made.token)
+    return Client(house, "den", handle, made.token)
+
+
 @pytest.mark.parametrize("token", [None, "", "x", "Bearer x", "x" * 100_000, "\ud800", "\0"])
-async def test_whatever_is_not_a_token_is_unauthorized(token: str | None) -> None:
+async def test_anything_that_is_not_a_token_is_unauthorized(token: str | None) -> None:
     async with open_house() as house:
         await make_room(house)
         with pytest.raises(Unauthorized):
             house.identify(token)
 
 
-async def test_a_token_runs_out_when_it_was_said_to() -> None:
+async def test_a_token_expires_when_it_is_due_on_open_connections_too() -> None:
     clock = FakeClock()
     async with open_house(clock=clock) as house:
-        who = await make_room(house)
-        made = await who["hostess"]("invite", {"id": "cy", "expires_in_s": 10})
-        cy = Client(house, "den", "cy", made.token)
-        held = house.identify(made.token)
-        await cy("whoami")
+        await make_room(house)
+        ann = await extra(house, "ann", expires_in_s=10)
+        credential = house.identify(ann.token)
         await clock.advance(9_999)
-        await cy("whoami")
+        assert (await ann("whoami")).handle == "ann"
         await clock.advance(1)
-        with pytest.raises(Unauthorized):
-            house.identify(made.token)
-        with pytest.raises(Unauthorized):  # and for who was connected with it
-            await house.call(held, "den", "whoami")
+        with pytest.raises(Unauthorized, match="expired"):
+            house.identify(ann.token)
+        for name in ("whoami", "hide", "events", "rotate_token", "nonsense"):
+            with pytest.raises(Unauthorized, match="expired"):
+                await house.call(credential, "den", name)
 
 
 async def test_a_revoked_token_is_worthless_at_once_for_open_connections_too() -> None:
     async with open_house() as house:
         who = await make_room(house)
-        held = house.identify(who["ann"].token)
+        credential = house.identify(who["ann"].token)
+        await who["ann"]("hide", {"n": 1}, key="k")
         assert (await who["hostess"]("revoke_token", {"member": "ann"})).revoked == 1
-        with pytest.raises(Unauthorized):
-            await house.call(held, "den", "whoami")
+        for name, args, key in (
+            ("whoami", {}, None), ("view", {}, None), ("events", {}, None), ("hide", {"n": 2}, None), ("nonsense", {}, None),
+            ("act", {"action": "nonsense"}, None), ("hide", {"n": 1}, "k"), ("invite", {"id": "x"}, None), ("rooms", {}, None),
+        ):  # fmt: skip
+            with pytest.raises(Unauthorized, match="revoked"):
+                await house.call(credential, "den", name, args, key=key)
         with pytest.raises(Unauthorized):
             await who["ann"]("whoami")
         await who["bob"]("whoami")
 
 
-async def test_only_a_host_revokes_and_renews_for_others() -> None:
+async def test_a_revoked_token_learns_nothing_from_a_room_that_is_quarantined_or_gone() -> None:
+    async with open_house(world_deadline_s=0.2) as house:
+        who = await make_room(house, world="StuckQuick")
+        ann, bob = house.identify(who["ann"].token), house.identify(who["bob"].token)
+        await who["hostess"]("revoke_token", {"member": "ann"})
+        with pytest.raises(CohabitError):
+            await who["bob"]("spin")
+        for name in ("view", "move", "events"):
+            with pytest.raises(Unauthorized, match="revoked"):
+                await house.call(ann, "den", name)
+        await who["hostess"]("delete_room", {"confirm": "den"})
+        with pytest.raises(Unauthorized, match="revoked"):
+            await house.call(bob, "den", "view")
+
+
+async def test_only_a_host_can_revoke_and_rotate_the_tokens_of_others() -> None:
     async with open_house() as house:
         who = await make_room(house)
         for name in ("revoke_token", "rotate_token"):
             with pytest.raises(PermissionDenied):
                 await who["ann"](name, {"member": "bob"})
+            with pytest.raises(UnknownAsset):
+                await who["hostess"](name, {"member": "bop"})
         renewed = await who["hostess"]("rotate_token", {"member": "bob"})
         assert renewed.member == "bob"
-        assert (await Client(house, "den", "bob", renewed.token)("whoami")).agent_id == "bob"
+        assert (await Client(house, "den", "bob", renewed.token)("whoami")).handle == "bob"
         with pytest.raises(Unauthorized):
             await who["bob"]("whoami")
 
 
-async def test_a_renewed_token_is_the_same_member_and_the_old_one_is_worthless(tmp_path: Path) -> None:
+async def test_a_member_whose_tokens_were_revoked_gets_a_new_one_from_the_host() -> None:
+    async with open_house() as house:
+        who = await make_room(house)
+        await who["hostess"]("revoke_token", {"member": "ann"})
+        fresh = await who["hostess"]("rotate_token", {"member": "ann"})
+        assert (await Client(house, "den", "ann", fresh.token)("whoami")).handle == "ann"
+
+
+async def test_a_rotated_token_is_the_same_member_and_the_old_one_is_worthless(tmp_path: Path) -> None:
     async with open_house(tmp_path) as house:
         who = await make_room(house)
         await who["ann"]("hide", {"n": 1})
@@ -106,32 +169,153 @@ async def test_a_renewed_token_is_the_same_member_and_the_old_one_is_worthless(t
         with pytest.raises(Unauthorized):
             await who["ann"]("whoami")
         me = await Client(house, "den", "ann", renewed.token)("whoami")
-        assert (me.agent_id, me.seat, me.role) == ("ann", "red", "player")
+        assert (me.handle, me.seat, me.role) == ("ann", "red", "player")
     async with open_house(tmp_path) as house:
         with pytest.raises(Unauthorized):
             await back_again(house, who)["ann"]("whoami")
-        assert (await Client(house, "den", "ann", renewed.token)("whoami")).agent_id == "ann"
+        assert (await Client(house, "den", "ann", renewed.token)("whoami")).handle == "ann"
 
 
-async def test_renewing_keeps_the_end_that_a_token_has() -> None:
+async def test_a_rotated_token_keeps_the_expiry_of_the_old_one() -> None:
     clock = FakeClock()
     async with open_house(clock=clock) as house:
         who = await make_room(house)
-        made = await who["hostess"]("invite", {"id": "cy", "expires_in_s": 10})
-        renewed = await Client(house, "den", "cy", made.token)("rotate_token")
+        await who["hostess"]("revoke_token", {"member": "ann"})
+        renewed = await (await extra(house, "ann", expires_in_s=10))("rotate_token")
         await clock.advance(20_000)
         with pytest.raises(Unauthorized):
             house.identify(renewed.token)
+        again = await who["hostess"]("rotate_token", {"member": "ann"})
+        assert (await Client(house, "den", "ann", again.token)("whoami")).handle == "ann"
 
 
-async def test_the_same_token_twice_at_once_is_one_member_in_two_places() -> None:
+async def test_of_two_rotations_at_once_only_one_token_is_left() -> None:
+    store = HeldStore()
+    async with open_house(store=store) as house:
+        who = await make_room(house)
+        store.go.clear()
+        rotations = [asyncio.create_task(who["ann"]("rotate_token")) for _ in range(3)]
+        await a_moment()
+        store.go.set()
+        tokens = [made.token for made in await asyncio.gather(*rotations)]
+        good = [token for token in tokens if house.identities.knows(token)]
+        assert len(good) == 1
+        assert not house.identities.knows(who["ann"].token)
+
+
+async def test_a_rotation_that_could_not_be_written_changes_nothing() -> None:
+    store = HeldStore()
+    async with open_house(store=store) as house:
+        who = await make_room(house)
+        store.failing = True
+        for name, args in (
+            ("rotate_token", {}),
+            ("rotate_token", {"member": "ann"}),
+            ("revoke_token", {"member": "ann"}),
+        ):
+            client = who["hostess"] if args else who["ann"]
+            with pytest.raises(StorageFailed):
+                await client(name, args)
+        store.failing = False
+        assert (await who["ann"]("whoami")).handle == "ann"
+        assert len(house.identities.of(house.identify(who["ann"].token).identity, "den")) == 1
+
+
+# -- on record, and told ----------------------------------------------------------------------------
+async def test_a_token_rotated_by_a_host_is_on_record_and_told_to_its_member() -> None:
     async with open_house() as house:
         who = await make_room(house)
-        ears = [house.identify(who["ann"].token) for _ in range(2)]
-        answers = await asyncio.gather(*(house.call(c, "den", "hide", {"n": i}) for i, c in enumerate(ears)))
+        renewed = await who["hostess"]("rotate_token", {"member": "bob"})
+        (entry,) = deeds(house.rooms["den"].room, "credential")
+        assert (entry.by, entry.args["member"], entry.args["by"]) == (None, "bob", "hostess")
+        bob = Client(house, "den", "bob", renewed.token)
+        assert "hostess replaced a token of yours" in events(await bob("events"))
+        assert "hostess replaced a token of bob" in events(await who["ann"]("events"))
+        assert "hostess replaced a token of yours" not in events(await who["ann"]("events"))
+
+
+async def test_a_member_is_told_of_a_new_token_whatever_its_grant_is() -> None:
+    async with open_house() as house:
+        who = await make_room(house)
+        await who["hostess"]("grant", {"member": "bob", "may": ["watch"]})
+        await extra(house, "bob", label="second phone")
+        heard = events(await who["bob"]("events"))
+        assert "the house issued a token of yours" in heard
+        assert not any("token of bob" in text for text in heard), "that needs read_roster"
+
+
+async def test_a_subscriber_whose_token_is_rotated_by_a_host_is_told_why_it_ends() -> None:
+    async with open_house() as house:
+        who = await make_room(house)
+        reader = await who["bob"].reader(views=False)
+        await a_moment()
+        await who["hostess"]("rotate_token", {"member": "bob"})
+        await a_moment()
+        assert isinstance(reader.ended, Unauthorized)
+        assert [item["text"] for item in reader.items() if item["kind"] == "account"] == [
+            "hostess replaced a token of yours"
+        ]
+
+
+async def test_a_token_for_the_whole_house_is_changed_on_the_record_of_the_house_and_told_there() -> None:
+    async with open_house() as house:
+        await make_room(house)
+        boss, zoe = await issue(house, "boss", host=True), await issue(house, "zoe")
+        credential = house.identify(boss.token)
+        made = await house.call(credential, None, "rotate_credential", {"name": "zoe"})
+        TOKENS_MADE.append(made.token)
+        with pytest.raises(Unauthorized):
+            house.identify(zoe.token)
+        fresh = house.identify(made.token)
+        assert events(await house.call(fresh, "house", "events"))[-1] == "boss replaced a token of yours"
+        assert (await house.call(credential, None, "revoke_credential", {"name": "zoe"})).revoked == 1
+        with pytest.raises(Unauthorized):
+            await house.call(fresh, "house", "events")
+        changes = [e.args["change"] for e in deeds(house.ledger.host.room, "credential")]
+        assert changes == ["issued", "issued", "replaced", "revoked"]
+
+
+async def test_the_record_of_the_house_can_be_read_by_its_members_and_joined_by_nobody() -> None:
+    async with open_house() as house:
+        who = await make_room(house, guests=True)
+        zoe = await issue(house, "zoe", "house")
+        assert (await zoe("whoami")).role == "resident"
+        with pytest.raises(UnknownRoom):
+            await house.call(house.identify(who["ann"].token), "house", "whoami")
+        operator = house.identify(house.operator_token())
+        assert (await house.call(operator, "house", "whoami")).role == "observer"
+        for client in (zoe, Client(house, "house", "operator", house.operator_token())):
+            for name, args in (("invite", {"id": "x"}), ("archive", {}), ("delete_room", {"confirm": "house"}),
+                               ("grant", {"member": "zoe", "may": ["read_all"]})):  # fmt: skip
+                with pytest.raises(PermissionDenied):
+                    await client(name, args)
+
+
+async def test_the_list_of_credentials_is_for_hosts_of_the_house_and_shows_no_token() -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock) as house:
+        who = await make_room(house)
+        boss = await issue(house, "boss", host=True)
+        with pytest.raises(PermissionDenied):
+            await who["hostess"]("list_credentials")
+        await extra(house, "ann", label="phone", expires_in_s=1)
+        await who["hostess"]("revoke_token", {"member": "bob"})
+        await clock.advance(2_000)
+        lines = (await house.call(house.identify(boss.token), None, "list_credentials")).credentials
+        of_ann = [(line.state, line.label, line.room, line.member) for line in lines if line.name == "ann"]
+        assert of_ann == [("good", "", "den", "ann"), ("expired", "phone", "den", "ann")]
+        assert [line.state for line in lines if line.name == "bob"] == ["revoked"]
+        assert [(line.host, line.room) for line in lines if line.name == "boss"] == [(True, None)]
+
+
+async def test_one_token_on_two_connections_is_one_member() -> None:
+    async with open_house() as house:
+        who = await make_room(house)
+        both = [house.identify(who["ann"].token) for _ in range(2)]
+        answers = await asyncio.gather(*(house.call(c, "den", "hide", {"n": i}) for i, c in enumerate(both)))
         assert all(a.success for a in answers)
         assert sorted((await who["ann"]("numbers"))["red"]) == [0, 1]
-        assert (await who["bob"]("session_info")).agent_count == 3
+        assert (await who["bob"]("session_info")).member_count == 3
 
 
 async def test_a_token_of_one_room_opens_no_other() -> None:
@@ -145,7 +329,7 @@ async def test_a_token_of_one_room_opens_no_other() -> None:
         assert [line.id for line in (await who["ann"]("rooms")).rooms] == ["one"]
 
 
-async def test_a_token_that_is_in_use_is_not_given_to_somebody_else() -> None:
+async def test_a_token_that_is_in_use_cannot_be_given_to_another_member() -> None:
     async with open_house() as house:
         who = await make_room(house, player("ann", 0, token=TOKEN), room="one")
         with pytest.raises(Conflict) as refused:
@@ -156,89 +340,58 @@ async def test_a_token_that_is_in_use_is_not_given_to_somebody_else() -> None:
         assert list(house.rooms) == ["one"]
 
 
-# -- the command line at work beside a running house ------------------------------------------------
-async def test_a_token_made_by_another_process_is_known_at_once(tmp_path: Path) -> None:
+# -- for the owner of the data folder ---------------------------------------------------------------
+async def test_the_operator_of_a_house_that_is_not_running_replaces_a_lost_token(tmp_path: Path) -> None:
     async with open_house(tmp_path) as house:
-        who = await make_room(house)
-        with closing(SQLiteStore(tmp_path, lock=False)) as beside:
-            token = Identities(beside).add("ann", at=house.clock.now(), room="den")
-            boss = Identities(beside).add("boss", at=house.clock.now(), host=True)
-        assert (await Client(house, "den", "ann", token)("whoami")).agent_id == "ann"
-        await who["ann"]("whoami")
-        assert (await house.call(house.identify(boss), None, "rooms")).rooms[0].id == "den"
-
-
-async def test_a_token_revoked_by_another_process_is_worthless_within_a_second(tmp_path: Path) -> None:
+        who = await make_room(house, world="nim", turn_seconds=10)
     clock = FakeClock()
-    async with open_house(tmp_path, clock=clock) as house:
-        who = await make_room(house)
-        held = house.identify(who["ann"].token)
-        with closing(SQLiteStore(tmp_path, lock=False)) as beside:
-            assert Identities(beside).revoke("ann", "den") == 1
-        await clock.advance(1000)
-        with pytest.raises(Unauthorized):
-            await house.call(held, "den", "whoami")
-
-
-async def test_a_lost_host_token_is_made_anew_by_who_owns_the_folder(tmp_path: Path) -> None:
+    async with House.open(house.settings, clock=clock, dormant=True) as house:
+        operator = house.identify(house.operator_token())
+        made = await house.call(operator, None, "rotate_credential", {"name": "hostess", "room": "den"})
+        TOKENS_MADE.append(made.token)
+        await clock.advance(60_000)
+        assert not deeds(house.rooms["den"].room, "turn_timeout"), "time passed in a dormant house"
     async with open_house(tmp_path) as house:
-        who = await make_room(house)
-    with closing(SQLiteStore(tmp_path, lock=False)) as beside:
-        token = Identities(beside).rotate("hostess", "den", 0)
-    async with open_house(tmp_path) as house:
-        assert (await Client(house, "den", "hostess", token)("reset")).game == 2
+        hostess = Client(house, "den", "hostess", made.token)
+        assert "the house replaced a token of yours" in events(await hostess("events"))
+        assert (await hostess("reset")).game == 2
         with pytest.raises(Unauthorized):
             await back_again(house, who)["hostess"]("whoami")
 
 
-# -- hosts, guests, invitations ---------------------------------------------------------------------
-async def test_kind_role_and_seat_are_bound_to_the_invitation() -> None:
+async def test_an_operators_token_is_good_as_long_as_the_house_runs(tmp_path: Path) -> None:
+    async with open_house(tmp_path) as house:
+        token = house.operator_token()
+        TOKENS_MADE.append(token)
+        assert (await house.call(house.identify(token), None, "rooms")).rooms == []
+    async with open_house(tmp_path) as house:
+        with pytest.raises(Unauthorized):
+            house.identify(token)
+
+
+async def test_a_credential_for_a_member_is_found_by_its_handle_and_room() -> None:
     async with open_house() as house:
-        who = await make_room(house, player("ann", 0), {"id": "hostess", "role": "host"})
-        made = await who["hostess"]("invite", {"id": "cy", "role": "player", "claim": "auto:1"})
-        assert (made.role, made.seat) == ("player", "blue")
-        me = await Client(house, "den", "cy", made.token)("whoami")
-        assert (me.role, me.kind, me.seat) == ("player", "agent", "blue")
-
-
-async def test_an_invitation_is_refused_to_who_may_not_and_where_the_name_or_the_room_is_taken() -> None:
-    async with open_house(members_limit=4) as house:
-        who = await make_room(house)
-        with pytest.raises(PermissionDenied):
-            await who["ann"]("invite", {"id": "cy"})
-        with pytest.raises(Conflict):
-            await who["hostess"]("invite", {"id": "bob"})
+        await make_room(house)
+        operator = house.identify(house.operator_token())
+        for args, error in (
+            ({"name": "ann"}, UnknownAsset), ({"name": "ann", "room": "dan"}, UnknownAsset),
+            ({"name": "anne", "room": "den"}, UnknownAsset),
+        ):  # fmt: skip
+            with pytest.raises(error):
+                await house.call(operator, None, "rotate_credential", args)
         with pytest.raises(BadArgs):
-            await who["hostess"]("invite", {"id": "cy", "role": "king"})
-        await who["hostess"]("invite", {"id": "cy"})
-        with pytest.raises(PermissionDenied):
-            await who["hostess"]("invite", {"id": "dee"})
+            await house.call(operator, None, "issue_credential", {"name": "ann", "room": "den", "host": True})
+        with pytest.raises(BadArgs):
+            await house.call(operator, None, "issue_credential", {"name": "ann", "room": "den", "kind": "human"})
+        made = await house.call(operator, None, "rotate_credential", {"name": "ann", "room": "den"})
+        TOKENS_MADE.append(made.token)
+        assert (await Client(house, "den", "ann", made.token)("whoami")).handle == "ann"
 
 
-async def test_only_a_host_of_the_house_opens_rooms() -> None:
+async def test_an_added_member_without_an_identity_has_no_token_to_rotate() -> None:
     async with open_house() as house:
-        who = await make_room(house)
-        with pytest.raises(PermissionDenied):
-            await who["hostess"]("create_room", {"world": "nim"})
-        boss = house.identify(house.identities.add("boss", at=0, host=True))
-        made = await house.call(boss, None, "create_room", {"world": "nim", "players": ["x", "y"]})
-        assert sorted(made.tokens) == ["x", "y"]
-        assert (await house.call(boss, made.room, "whoami")).role == "host"
-
-
-async def test_guests_come_in_where_the_room_is_open_and_only_there() -> None:
-    async with open_house() as house:
-        await make_room(house, room="shut")
-        await make_room(house, room="open", guests=True)
-        guest = house.identify(house.identities.add("gus", at=0))
-        person = house.identify(house.identities.add("pia", at=0, kind="human"))
-        with pytest.raises(UnknownRoom):
-            await house.call(guest, "shut", "whoami")
-        with pytest.raises((PermissionDenied, UnknownRoom)):
-            await house.call(guest, "shut", "join")
-        with pytest.raises(UnknownRoom) as hint:
-            await house.call(guest, "open", "whoami")
-        assert "join" in hint.value.message
-        assert (await house.call(guest, "open", "join")).role == "agent"
-        assert (await house.call(person, "open", "join")).role == "human"
-        assert [line.id for line in (await house.call(guest, None, "rooms")).rooms] == ["open"]
+        who = await make_room(house, player("ann", 0), GOD)
+        await who["zeus"]("add_member", {"id": "robot"})
+        with pytest.raises(BadArgs, match="built-in"):
+            await who["zeus"]("rotate_token", {"member": "robot"})
+        assert (await newcomer(who["zeus"], "cy")).who == "cy"

@@ -1,7 +1,6 @@
 """A workspace as a room of a house: who works where, as whom, what is recorded, and the bad days."""
 
 import asyncio
-import contextvars
 import os
 import socket
 import subprocess
@@ -14,16 +13,21 @@ from typing import Any, NamedTuple
 import pytest
 
 from cohabit.errors import BadArgs, CohabitError, GitFailed
-from cohabit.house import desks, remote
 from cohabit.house.commands import create_room
 from cohabit.house.house import House
-from cohabit.house.remote import RemoteHost
+from cohabit.house.rooms import RoomHost
+from cohabit.house.running import remote
+from cohabit.house.running.remote import RemoteRunner
+from cohabit.house.settings import Settings
 from cohabit.room.commands import commands_of
+from cohabit.room.remote import Ask
 from cohabit.testing.clock import FakeClock
 from cohabit.workspace.offered import OF_A_PERSON, offered
 from cohabit.workspace.person.identity import Identity
 from cohabit.workspace.session import Session
-from cohabit.worlds.workspace import Workspace
+from cohabit.worlds.workspace import connector
+from cohabit.worlds.workspace.connector import WorkspaceConnector
+from cohabit.worlds.workspace.world import Workspace
 
 from .making import (
     ANN,
@@ -35,7 +39,7 @@ from .making import (
     make_room,
     open_house,
     recorded,
-    remote_den,
+    remote_of,
     stored_room,
 )  # fmt: skip
 
@@ -43,15 +47,22 @@ EVE = {"id": "eve"}  # an agent without a role: it watches
 
 
 class Office(NamedTuple):
-    """A house with a workspace: ann and bob have a desk each, eve and the hostess look on."""
+    """A house with a workspace: ann and bob have a seat each, eve and the hostess watch."""
 
     house: House
     clock: FakeClock
     who: dict[str, Client]
 
     @property
-    def host(self) -> RemoteHost:
-        return remote_den(self.house)
+    def host(self) -> RoomHost:
+        return self.house.rooms["den"]
+
+    @property
+    def remote(self) -> RemoteRunner:
+        return remote_of(self.house)
+
+    async def poll(self) -> None:
+        await self.remote.poll()
 
     def recorded(self, *dos: str) -> list[Any]:
         return recorded(self.host, *dos)
@@ -84,9 +95,27 @@ async def drop(client: Client, path: str, text: str, summary: str) -> dict[str, 
     return done
 
 
+async def invited(o: Office, name: str, **more: Any) -> Client:
+    """A new member."""
+    made = await o.who["hostess"]("invite", {"id": name, **more})
+    client = Client(o.house, "den", name, made.token)
+    await client("join")
+    return client
+
+
+def connector_of(house: House) -> WorkspaceConnector:
+    found = house.connectors["den"]
+    assert isinstance(found, WorkspaceConnector)
+    return found
+
+
+def connector_in(folder: Path) -> WorkspaceConnector:
+    return WorkspaceConnector("den", {}, Settings(data=str(folder)), FakeClock())
+
+
 def slow_for_ann(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, threading.Event]:
     """A push of ann's says that it has begun, and waits until it may go."""
-    pushing, go, push = threading.Event(), threading.Event(), desks.origin.push
+    pushing, go, push = threading.Event(), threading.Event(), connector.origin.push
 
     def slow(workspace: Any, *args: Any) -> Any:
         if workspace.who.agent_id == "ann":
@@ -94,7 +123,7 @@ def slow_for_ann(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, thre
             go.wait(30)
         return push(workspace, *args)
 
-    monkeypatch.setattr(desks.origin, "push", slow)
+    monkeypatch.setattr(connector.origin, "push", slow)
     return pushing, go
 
 
@@ -153,7 +182,7 @@ async def test_what_is_not_pushed_is_in_the_members_own_clone_alone(tmp_path: Pa
 async def test_who_only_watches_sees_what_was_pushed_and_may_change_nothing(tmp_path: Path) -> None:
     async with office(tmp_path) as o:
         await drop(o.who["ann"], "drafts/plan.md", "# Plan\n", "Wrote the plan")
-        await o.host.look()
+        await o.poll()
         seen = await o.who["eve"]("board")
         assert [entry["summary"] for entry in seen["journal"]] == ["Wrote the plan"]
         assert seen["folders"][0]["files"] == [{"path": "drafts/plan.md", "size": 7}]
@@ -170,14 +199,13 @@ async def test_who_only_watches_sees_what_was_pushed_and_may_change_nothing(tmp_
 
 async def test_a_host_sees_the_board_and_a_person_who_sits_down_can_work(tmp_path: Path) -> None:
     async with office(tmp_path) as o:
-        await o.host.look()
+        await o.poll()
         assert (await o.who["hostess"]("board"))["open"] == []
-        made = await o.who["hostess"]("invite", {"id": "Zoë", "kind": "human"})
-        zoe = Client(o.house, "den", "Zoë", made.token)
+        zoe = await invited(o, "Zoë", kind="human")
         denied = await refused(zoe("write", {"path": "drafts/a.md", "content": "x"}))
         assert denied.code == "PERMISSION_DENIED"
-        assert "holds none" in denied.message
-        await zoe("sit", {"seat": "desk-3"})
+        assert "done from a seat" in denied.message
+        await zoe("sit", {"seat": "writer-3"})
         assert (await drop(zoe, "drafts/a.md", "x", "Zoë was here"))["ok"]
 
 
@@ -199,18 +227,20 @@ async def test_a_member_is_who_the_room_says_and_cannot_be_anybody_else(
         assert " — ann (ann)" in journal
 
 
-async def test_a_namesake_of_a_member_who_left_gets_a_clone_of_its_own(tmp_path: Path) -> None:
+async def test_a_later_member_with_the_same_handle_gets_a_clone_of_its_own(tmp_path: Path) -> None:
     async with office(tmp_path) as o:
         await o.who["bob"]("write", {"path": "drafts/secret.md", "content": "bob's"})
         await o.who["hostess"]("remove_member", {"member": "bob"})
-        made = await o.who["hostess"]("invite", {"id": "bob", "role": "player", "claim": "auto:1"})
-        bob = Client(o.house, "den", "bob", made.token)
+        bob = await invited(o, "bob", role="player", claim="auto:1")
         assert (await refused(bob("read", {"path": "drafts/secret.md"}))).code == "UNKNOWN_ASSET"
-        left = next((tmp_path / "workspaces" / "den").glob(".left-*-bob"))
+        assert (await bob("workspace_info"))["agent_id"].startswith("bob-2-")
+        await drop(bob, "drafts/mine.md", "x", "The second bob")
+        assert git("log", "-1", "--format=%an", at=shared(tmp_path)) == "bob"
+        left = tmp_path / "workspaces" / "den" / "bob"
         assert (left / "drafts/secret.md").read_text() == "bob's"
 
 
-async def test_a_member_who_is_removed_during_a_call_leaves_nothing_in_the_way_of_a_namesake(
+async def test_a_member_who_is_removed_during_a_call_holds_up_nobody_with_the_same_handle(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pushing, go = threading.Event(), threading.Event()
@@ -218,36 +248,31 @@ async def test_a_member_who_is_removed_during_a_call_leaves_nothing_in_the_way_o
     def slow(workspace: Any, *_: Any) -> Any:
         pushing.set()
         go.wait(30)
-        (workspace.root / ".git" / "refs" / "heads").mkdir(parents=True, exist_ok=True)  # as git does
-        raise GitFailed("the folder is gone")
+        raise GitFailed("the connection was closed")
 
-    monkeypatch.setattr(desks.origin, "push", slow)
+    monkeypatch.setattr(connector.origin, "push", slow)
     async with office(tmp_path) as o:
         asked = asyncio.ensure_future(drop(o.who["bob"], "drafts/secret.md", "bob's", "A secret"))
         await asyncio.to_thread(pushing.wait)
         await o.who["hostess"]("remove_member", {"member": "bob"})
-        made = await o.who["hostess"]("invite", {"id": "bob", "role": "player", "claim": "auto:1"})
-        bob = Client(o.house, "den", "bob", made.token)
-        looking = asyncio.ensure_future(bob("status"))
-        while not [visit for visit in o.house.bridges["den"]._visits if visit.name == "bob"][1:]:
-            await asyncio.sleep(0)
+        bob = await invited(o, "bob", role="player", claim="auto:1")
+        assert (await bob("status"))["untracked"] == []
+        assert await bob("write", {"path": "drafts/mine.md", "content": "x"})
+        assert not asked.done()
+        assert "bob" in connector_of(o.house)._sessions
         go.set()
         assert (await refused(asked)).code == "OUTCOME_UNKNOWN"
-        assert (await looking)["untracked"] == []
-        assert await bob("write", {"path": "drafts/mine.md", "content": "x"})
-        assert o.host.room.world.out() == []  # type: ignore[attr-defined]
-        left = sorted((tmp_path / "workspaces" / "den").glob(".left-*-bob"))
-        assert [(folder / "drafts/secret.md").is_file() for folder in left].count(True) == 1
-        assert len(left) == 2
+        assert o.host.room.world.all_pending() == []  # type: ignore[attr-defined]
+        assert "bob" not in connector_of(o.house)._sessions
 
 
-async def test_who_is_removed_before_its_call_leaves_gets_no_clone(tmp_path: Path) -> None:
+async def test_a_member_who_is_removed_before_its_call_is_sent_gets_no_clone(tmp_path: Path) -> None:
     store = HeldStore()
     clock = FakeClock()
     async with open_house(store=store, clock=clock) as house:
         who = await make_room(house, ANN, BOB, EVE, HOST, world="workspace")
-        host, home = remote_den(house), house.bridges["den"]._home
-        await host.look()
+        host, clones = house.rooms["den"], connector_of(house)._clones
+        await remote_of(house).poll()
         store.go.clear()
         said = asyncio.ensure_future(who["ann"]("send_message", {"to": "ann", "content": "hi"}))
         await asyncio.sleep(0)
@@ -259,56 +284,30 @@ async def test_who_is_removed_before_its_call_leaves_gets_no_clone(tmp_path: Pat
         store.go.set()
         await asyncio.gather(said, gone)
         assert (await refused(asked)).code == "UNAUTHORIZED"
-        assert [path.name for path in home.iterdir()] == [".board"]
-        assert host.room.world.out() == []  # type: ignore[attr-defined]
+        assert [path.name for path in clones.iterdir()] == [".board"]
+        assert host.room.world.all_pending() == []  # type: ignore[attr-defined]
         assert "bob" not in host.room.state.replies
 
 
-def test_who_is_removed_while_its_clone_is_made_leaves_none_to_a_namesake(
+async def test_a_call_that_waits_for_a_thread_when_its_member_is_removed_does_not_begin(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = desks.Desks(tmp_path, "den", None, FakeClock())
-    visit, clone = desks.Visit("ann"), made._clone
-
-    def removed_meanwhile(*args: Any) -> Any:
-        done = clone(*args)
-        made.removed("ann")
-        return done
-
-    def call() -> str:
-        desks.HANGUP.set(visit.hangup)
-        with pytest.raises(CohabitError) as wrong:
-            made._desk("ann")
-        return wrong.value.code
-
-    board = made._board()
-    made._visits.add(visit)
-    monkeypatch.setattr(made, "_clone", removed_meanwhile)
-    assert contextvars.copy_context().run(call) == "UNAUTHORIZED"  # after its clone was made
-    assert contextvars.copy_context().run(call) == "UNAUTHORIZED"  # and before
-    assert not (tmp_path / "workspaces/den/ann").exists()
-    board.workspace().close()
-
-
-def test_a_house_that_closes_while_a_clone_is_opened_leaves_it_where_it_is(tmp_path: Path) -> None:
-    made, visit = desks.Desks(tmp_path, "den", None, FakeClock()), desks.Visit("ann")
-
-    def call() -> None:
-        desks.HANGUP.set(visit.hangup)
-        made._desk("ann").workspace().close()
-
-    board = made._board()
-    contextvars.copy_context().run(call)
-    made._open.pop("ann")
-    made._visits.add(visit)
-    visit.hangup.now()
-    contextvars.copy_context().run(call)
-    assert (tmp_path / "workspaces/den/ann/inbox.md").is_file()
-    board.workspace().close()
+    monkeypatch.setattr(connector, "MAX_RUNNING", 1)
+    made, go = connector_in(tmp_path), threading.Event()
+    busy = asyncio.ensure_future(made._writing.run(lambda: go.wait(30)))
+    await asyncio.sleep(0)
+    asked = asyncio.ensure_future(made.ask(Ask("write", {"path": "drafts/a.md", "content": "x"}), "ann"))
+    await asyncio.sleep(0)
+    made.member_removed("ann")
+    go.set()
+    await busy
+    assert (await refused(asked)).code == "UNAUTHORIZED"
+    assert not (tmp_path / "workspaces" / "den" / "ann").exists()
+    await made.close()
 
 
 def test_a_member_who_is_removed_while_its_clone_is_looked_up_does_not_break_that(tmp_path: Path) -> None:
-    made = desks.Desks(tmp_path, "den", None, FakeClock())
+    made = connector_in(tmp_path)
 
     class Removing(dict[str, Any]):
         """As if the member were removed in the middle of a look into it."""
@@ -319,9 +318,9 @@ def test_a_member_who_is_removed_while_its_clone_is_looked_up_does_not_break_tha
                 self.pop("ann", None)
             return there
 
-    first = made._desk("ann")
-    made._open = Removing(made._open)
-    assert made._desk("ann") is first
+    first = made._session("ann")
+    made._sessions = Removing(made._sessions)
+    assert made._session("ann") is first
     for session in (first, made._board()):
         session.workspace().close()
 
@@ -334,14 +333,14 @@ async def test_everybody_is_told_of_entries_and_items_when_they_are_pushed_and_n
         async def told() -> list[str]:
             return [item.text for item in (await eve("events")).items if item.text.startswith("ann: ")]
 
-        await o.host.look()
+        await o.poll()
         await ann("write", {"path": "drafts/a.md", "content": "x"})
         await ann("inbox_add", {"title": "Read the draft", "for": "bob"})
         await ann("journal_append", {"summary": "A thought that is not shared yet"})
         assert await told() == []
         await ann("add", {"paths": ["inbox.md"]})
         await drop(ann, "drafts/a.md", "y", "Wrote a draft\nin two lines")
-        await o.host.look()
+        await o.poll()
         assert await told() == [
             "ann: pushed",
             "ann: journal: A thought that is not shared yet",
@@ -351,26 +350,37 @@ async def test_everybody_is_told_of_entries_and_items_when_they_are_pushed_and_n
         assert not [line for line in o.told() if "write" in line]
 
 
-async def test_who_takes_a_desk_or_a_name_after_somebody_reads_nothing_of_what_was_not_pushed(tmp_path: Path) -> None:
+async def test_a_member_with_the_seat_or_the_handle_of_another_reads_nothing_of_what_that_one_did_not_push(
+    tmp_path: Path,
+) -> None:
     async with office(tmp_path) as o:
         hostess = o.who["hostess"]
-
-        async def invite(name: str) -> Client:
-            return Client(o.house, "den", name, (await hostess("invite", {"id": name, "role": "player"})).token)
 
         async def hears(client: Client) -> bool:
             return "SECRET" in repr((await client("events")).items)
 
-        cat, dog = await invite("cat"), await invite("dog")
-        await cat("sit", {"seat": "desk-3"})
+        cat, dog = await invited(o, "cat", role="player"), await invited(o, "dog", role="player")
+        await cat("sit", {"seat": "writer-3"})
         await cat("journal_append", {"summary": "SECRET plan"})
         await cat("inbox_add", {"title": "SECRET title"})
         await cat("stand_up")
-        await dog("sit", {"seat": "desk-3"})
+        await dog("sit", {"seat": "writer-3"})
         assert not await hears(dog)
         await hostess("remove_member", {"member": "cat"})
-        assert not await hears(await invite("cat"))
+        assert not await hears(await invited(o, "cat", role="player"))
         assert not await hears(hostess)
+
+
+async def test_a_member_whose_seat_was_taken_can_work_from_another_one(tmp_path: Path) -> None:
+    async with office(tmp_path) as o:
+        cat, dog = await invited(o, "cat", role="player"), await invited(o, "dog", role="player")
+        await cat("sit", {"seat": "writer-3"})
+        await cat("write", {"path": "drafts/a.md", "content": "x"})
+        await cat("stand_up")
+        await dog("sit", {"seat": "writer-3"})
+        await cat("sit")
+        assert (await cat("status"))["untracked"] == ["drafts/a.md"]
+        assert (await dog("status"))["untracked"] == []
 
 
 async def test_a_closed_item_is_told_once_it_is_pushed(tmp_path: Path) -> None:
@@ -379,9 +389,9 @@ async def test_a_closed_item_is_told_once_it_is_pushed(tmp_path: Path) -> None:
         await ann("inbox_add", {"title": "Read the draft"})
         await ann("inbox_close", {"id": "INB-001", "resolution": "read it"})
         await ann("add", {"paths": ["inbox.md"]})
-        await o.host.look()
+        await o.poll()
         await drop(ann, "drafts/a.md", "y", "Wrote a draft")
-        await o.host.look()
+        await o.poll()
         assert "ann: inbox: closed INB-001: read it" in o.told()
 
 
@@ -391,7 +401,7 @@ async def test_what_was_pushed_shows_at_once(tmp_path: Path) -> None:
             await o.host.changed_since(o.host.version, o.clock.now() + 1)
 
     async with office(tmp_path) as o:
-        await o.host.look()
+        await o.poll()
         await drop(o.who["ann"], "drafts/a.md", "x", "Wrote a draft")
         await asyncio.wait_for(until_seen(o), 30)  # no time goes by on the clock of this house
 
@@ -411,10 +421,10 @@ def write_elsewhere(folder: Path, *entries: tuple[str, str]) -> None:
 async def test_what_somebody_pushed_from_elsewhere_is_told_and_shown(tmp_path: Path) -> None:
     async with office(tmp_path / "house") as o:
         await drop(o.who["ann"], "drafts/a.md", "x", "Wrote a draft")
-        await o.host.look()
+        await o.poll()
         write_elsewhere(tmp_path, ("mike-cli", "Read it all."))
-        await o.clock.advance(desks.LOOK_MS)
-        await o.host.look()
+        await o.clock.advance(connector.POLL_MS)
+        await o.poll()
         assert "mike-cli (from elsewhere): journal: Read it all." in o.told()
         assert "Read it all." in (await o.who["eve"]("view")).text
 
@@ -426,17 +436,17 @@ async def test_only_what_is_new_is_told_and_of_much_at_once_how_much_more(tmp_pa
             await ann("inbox_add", {"title": f"item {i + 1}"})
         await ann("add", {"paths": ["inbox.md"]})
         await drop(ann, "drafts/a.md", "x", "Wrote a draft")
-        await o.host.look()
+        await o.poll()
         before = o.told()
         await ann("inbox_close", {"id": "INB-007", "resolution": "done"})  # items 2 to 6 are the newest open ones now
         await ann("add", {"paths": ["inbox.md"]})
         await ann("commit", {"message": "x"})
         await ann("push")
-        await o.host.look()
+        await o.poll()
         assert o.told()[len(before) :] == ["ann: pushed", "ann: inbox: closed INB-007: done"]
         before = o.told()
         write_elsewhere(tmp_path, *(("mike-cli", f"Entry {i}") for i in range(13)))
-        await o.host.look()
+        await o.poll()
         new = [f"mike-cli (from elsewhere): journal: Entry {i}" for i in range(3, 13)]
         assert o.told()[len(before) :] == [*new, "… and 3 more"]
         await o.host.drained()
@@ -446,12 +456,12 @@ async def test_only_what_is_new_is_told_and_of_much_at_once_how_much_more(tmp_pa
 async def test_what_was_pushed_while_a_house_was_closed_is_told_when_it_is_back(tmp_path: Path) -> None:
     async with office(tmp_path / "house") as o:
         await drop(o.who["ann"], "drafts/a.md", "x", "Wrote a draft")
-        await o.host.look()
+        await o.poll()
     write_elsewhere(tmp_path, ("mike-cli", "Read it all."))
     async with open_house(tmp_path / "house") as house:
-        host = remote_den(house)
+        host = house.rooms["den"]
         before = host.durable_seq
-        await host.look()
+        await remote_of(house).poll()
         told = [told.text for line in host.room.record.tail if line.seq > before for told in line.entry.told]
         assert told == ["mike-cli (from elsewhere): journal: Read it all."]
 
@@ -462,18 +472,17 @@ async def test_the_first_look_at_a_board_that_was_there_tells_nothing(tmp_path: 
         remote = str(shared(tmp_path / "house"))
         await make_room(o.house, ANN, HOST, world="workspace", room="other", config={"remote": remote})
         host = o.house.rooms["other"]
-        assert isinstance(host, RemoteHost)
-        await host.look()
+        await remote_of(o.house, "other").poll()
         told = [told.text for line in host.room.record.tail for told in line.entry.told]
-        assert told == ["Workspace answers (repository den.git)"]
+        assert told == ["connected to Workspace (repository den.git)"]
 
 
 async def test_an_endless_name_from_elsewhere_is_cut_in_events_views_and_the_record(tmp_path: Path) -> None:
     async with office(tmp_path / "house") as o:
-        await o.host.look()
+        await o.poll()
         before = o.host.room.record.seq
         write_elsewhere(tmp_path, ("z" * 100_000, "Hello " + "there " * 10_000))
-        await o.host.look()
+        await o.poll()
         assert len(o.told()[-1]) < 500
         assert len((await o.who["eve"]("view")).text) < 1_000
         assert all(len(line.body) < 2_000 for line in o.host.room.record.tail if line.seq > before)
@@ -497,7 +506,7 @@ async def test_long_contents_are_not_recorded_and_the_answer_is_whole_all_the_sa
 
 async def test_a_question_is_not_recorded_and_a_refusal_of_git_is_audited(tmp_path: Path) -> None:
     async with office(tmp_path) as o:
-        await o.host.look()
+        await o.poll()
         before = o.host.room.record.seq
         await o.who["ann"]("status")
         await o.who["eve"]("board")
@@ -510,7 +519,7 @@ async def test_a_question_is_not_recorded_and_a_refusal_of_git_is_audited(tmp_pa
 async def test_a_room_replays_from_its_record_without_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with office(tmp_path) as o:
         await drop(o.who["ann"], "drafts/a.md", "x", "Wrote a draft")
-        await o.host.look()
+        await o.poll()
         await o.host.drained()
         monkeypatch.setenv("PATH", "")
         again = stored_room(tmp_path)
@@ -558,10 +567,10 @@ async def test_the_board_can_be_read_while_its_remote_does_not_answer(
 ) -> None:
     async with office(tmp_path) as o:
         await drop(o.who["ann"], "drafts/a.md", "x", "Wrote a draft")
-        await o.host.look()
+        await o.poll()
         asked, go = threading.Event(), threading.Event()
-        monkeypatch.setattr(desks.origin, "fetch", lambda workspace: (asked.set(), go.wait(90))[0])
-        looking = asyncio.ensure_future(o.host.look())
+        monkeypatch.setattr(connector.origin, "fetch", lambda workspace: (asked.set(), go.wait(90))[0])
+        looking = asyncio.ensure_future(o.poll())
         await asyncio.to_thread(asked.wait)
         assert (await o.who["eve"]("board"))["journal"]
         assert (await o.who["eve"]("read", {"path": "drafts/a.md"}))["content"] == "x"
@@ -575,16 +584,16 @@ async def test_a_house_that_closes_does_not_wait_for_a_remote_and_says_later_tha
         async with office(tmp_path, config={"remote": remote}) as o:
             asked = asyncio.ensure_future(o.who["ann"]("sync"))
             hung, _ = await asyncio.to_thread(silent.accept)
-            way = o.house.bridges["den"]
+            made = connector_of(o.house)
         assert (await refused(asked)).code == "OUTCOME_UNKNOWN"
-        assert await way._acting.rest(0)
-        assert await way._looking.rest(0)
+        assert await made._writing.drain(0)
+        assert await made._reading.drain(0)
         hung.close()
         async with open_house(tmp_path) as house:
             world = house.rooms["den"].room.world
             assert isinstance(world, Workspace)
             await house.rooms["den"].drained()
-            assert world.out() == []
+            assert world.all_pending() == []
             events = await Client(house, "den", "ann", o.who["ann"].token)("events")
             assert [item.text for item in events.items if item.text.startswith("ann: sync: the house stopped")]
 
@@ -598,7 +607,7 @@ async def test_a_member_whose_push_takes_long_holds_up_nobody_else(
         await asyncio.to_thread(pushing.wait)
         assert (await drop(o.who["bob"], "drafts/b.md", "x", "Quick"))["ok"]
         assert not slow.done()
-        assert [sent.by for sent in o.host.room.world.out()] == ["ann"]  # type: ignore[attr-defined]
+        assert [sent.by for sent in o.host.room.world.all_pending()] == ["ann"]  # type: ignore[attr-defined]
         go.set()
         assert (await slow)["ok"]
 
@@ -606,7 +615,7 @@ async def test_a_member_whose_push_takes_long_holds_up_nobody_else(
 async def test_a_call_that_is_repeated_while_it_runs_waits_and_gets_the_same_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pushing, go, push, pushes = threading.Event(), threading.Event(), desks.origin.push, list[Any]()
+    pushing, go, push, pushes = threading.Event(), threading.Event(), connector.origin.push, list[Any]()
 
     def slow(*args: Any) -> Any:
         pushes.append(args)
@@ -614,7 +623,7 @@ async def test_a_call_that_is_repeated_while_it_runs_waits_and_gets_the_same_ans
         go.wait(30)
         return push(*args)
 
-    monkeypatch.setattr(desks.origin, "push", slow)
+    monkeypatch.setattr(connector.origin, "push", slow)
     async with office(tmp_path) as o:
         ann = o.who["ann"]
         await ann("write", {"path": "drafts/a.md", "content": "x"})
@@ -641,24 +650,24 @@ async def test_a_member_with_many_calls_that_wait_keeps_nobody_else_out(
     async with office(tmp_path) as o:
         slow = asyncio.ensure_future(drop(o.who["ann"], "drafts/a.md", "x", "Slow"))
         await asyncio.to_thread(pushing.wait)
-        waiting = [asyncio.ensure_future(o.who["ann"]("push")) for _ in range(remote.MOST_WAITING)]
+        waiting = [asyncio.ensure_future(o.who["ann"]("push")) for _ in range(remote.MAX_PENDING_CALLS)]
         await asyncio.sleep(0)
         busy = await refused(o.who["ann"]("push"))
         assert (busy.code, "of yours" in busy.message) == ("BUSY", True)
         assert (await drop(o.who["bob"], "drafts/b.md", "x", "Quick"))["ok"]
         assert await o.who["eve"]("board")
-        monkeypatch.setattr(remote, "MOST_APART", remote.MOST_OF_ONE)
+        monkeypatch.setattr(remote, "MAX_PENDING_CALLS_SEPARATE", remote.MAX_PENDING_CALLS_OF_MEMBER)
         assert (await refused(o.who["bob"]("status"))).code == "BUSY"
         go.set()
         assert (await slow)["ok"]
         ends = await asyncio.gather(*waiting, return_exceptions=True)
-        assert sum(isinstance(end, dict) for end in ends) == remote.MOST_OF_ONE - 1
+        assert sum(isinstance(end, dict) for end in ends) == remote.MAX_PENDING_CALLS_OF_MEMBER - 1
 
 
 async def test_questions_that_wait_for_ones_own_push_take_no_place_from_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pushing, go, push = threading.Event(), threading.Event(), desks.origin.push
+    pushing, go, push = threading.Event(), threading.Event(), connector.origin.push
 
     def slow(*args: Any) -> Any:
         pushing.set()
@@ -666,32 +675,32 @@ async def test_questions_that_wait_for_ones_own_push_take_no_place_from_others(
         return push(*args)
 
     async with office(tmp_path) as o:
-        await o.host.look()
-        monkeypatch.setattr(desks.origin, "push", slow)
+        await o.poll()
+        monkeypatch.setattr(connector.origin, "push", slow)
         pushed = asyncio.ensure_future(drop(o.who["ann"], "drafts/a.md", "x", "Slow"))
         await asyncio.to_thread(pushing.wait)
-        asked = [asyncio.ensure_future(o.who["ann"]("status")) for _ in range(desks.AT_ONCE)]
+        asked = [asyncio.ensure_future(o.who["ann"]("status")) for _ in range(connector.MAX_RUNNING)]
         await asyncio.sleep(0)
         assert await o.who["eve"]("board")
         assert await o.who["bob"]("status")
         assert not any(each.done() for each in asked)
         go.set()
         assert (await pushed)["ok"]
-        assert len(await asyncio.gather(*asked)) == desks.AT_ONCE
+        assert len(await asyncio.gather(*asked)) == connector.MAX_RUNNING
 
 
 async def test_those_who_look_need_not_wait_for_those_who_push(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pushing, go, push = threading.Event(), threading.Event(), desks.origin.push
+    pushing, go, push = threading.Event(), threading.Event(), connector.origin.push
 
     def slow(workspace: Any, *args: Any) -> Any:
         pushing.set()
         go.wait(30)
         return push(workspace, *args)
 
-    monkeypatch.setattr(desks, "AT_ONCE", 1)
+    monkeypatch.setattr(connector, "MAX_RUNNING", 1)
     async with office(tmp_path) as o:
-        await o.host.look()
-        monkeypatch.setattr(desks.origin, "push", slow)
+        await o.poll()
+        monkeypatch.setattr(connector.origin, "push", slow)
         asked = asyncio.ensure_future(drop(o.who["ann"], "drafts/a.md", "x", "Slow"))
         await asyncio.to_thread(pushing.wait)
         assert (await o.who["eve"]("board"))["journal"] == []
@@ -702,7 +711,7 @@ async def test_those_who_look_need_not_wait_for_those_who_push(tmp_path: Path, m
 
 
 async def test_no_place_of_this_machine_leaves_the_house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(desks.origin, "PAUSE", 0)
+    monkeypatch.setattr(connector.origin, "PAUSE", 0)
     async with office(tmp_path / "house") as o:
         ann = o.who["ann"]
         said = [
@@ -713,8 +722,8 @@ async def test_no_place_of_this_machine_leaves_the_house(tmp_path: Path, monkeyp
         ]
         shared(tmp_path / "house").rename(tmp_path / "gone.git")
         said += [await refused(ann(name)) for name in ("fetch", "push", "sync")]
-        await o.host.look()
-        said += [o.host.trouble, *o.told(), *o.host.room.audit.kept]
+        await o.poll()
+        said += [o.remote.poll_error, *o.told(), *o.host.room.audit.kept]
         assert not [text for text in map(repr, said) if str(tmp_path) in text]
         assert "does not answer" in (await o.who["eve"]("view")).text
 
@@ -722,7 +731,7 @@ async def test_no_place_of_this_machine_leaves_the_house(tmp_path: Path, monkeyp
 async def test_no_place_of_a_remote_outside_of_the_house_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(desks.origin, "PAUSE", 0)
+    monkeypatch.setattr(connector.origin, "PAUSE", 0)
     monkeypatch.chdir("/")
     remote = tmp_path / "team" / "deck.git"
     async with office(tmp_path / "house", config={"remote": str(remote)}) as o:
@@ -734,13 +743,15 @@ async def test_no_place_of_a_remote_outside_of_the_house_is_told(
         for name, args in [("push", None), ("fetch", None), ("claim", {"id": "INB-001"}), ("sync", None)]:
             said.append(await refused(ann(name, args)))
         said += [await refused(o.who["bob"]("status"))]
-        await o.host.look()
-        said += [o.host.trouble, *o.told(), *o.host.room.audit.kept]
+        await o.poll()
+        said += [o.remote.poll_error, *o.told(), *o.host.room.audit.kept]
         assert not [text for text in map(repr, said) if str(tmp_path) in text or "team" in text]
 
 
 def test_a_remote_that_is_told_by_its_name_alone_is_no_place_to_be_hidden(tmp_path: Path) -> None:
-    made = desks.setup.open_for(tmp_path / "clone", "deck", str(tmp_path / "deck.git"), Identity("ann", "Ann", "a@b.c"))
+    made = connector.setup.open_for(
+        tmp_path / "clone", "deck", str(tmp_path / "deck.git"), Identity("ann", "Ann", "a@b.c")
+    )
     assert (str(tmp_path / "deck.git"), "the remote") in Session.of(made)._places()
     made.remote = "deck.git"  # in "/somewhere/deck.git" it would hide what has to be found
     assert "the remote" not in dict(map(reversed, Session.of(made)._places()))  # type: ignore[arg-type]
@@ -750,10 +761,10 @@ def test_a_remote_that_is_told_by_its_name_alone_is_no_place_to_be_hidden(tmp_pa
 async def test_a_history_that_was_rewritten_is_shown_as_it_is_now(tmp_path: Path) -> None:
     async with office(tmp_path) as o:
         await drop(o.who["ann"], "drafts/a.md", "x", "Wrote a draft")
-        await o.host.look()
+        await o.poll()
         bare = shared(tmp_path)
         git("update-ref", "refs/heads/main", git("rev-parse", "main~1", at=bare), at=bare)
-        await o.host.look()
+        await o.poll()
         assert (await o.who["eve"]("board"))["journal"] == []
 
 

@@ -1,4 +1,4 @@
-"""Bodies and the minds in them."""
+"""Avatars and the agents that control them."""
 
 import msgspec
 import pytest
@@ -22,7 +22,7 @@ ASLEEP = Avatar("a2", "starbound", state=AvatarState.DORMANT)
 DEAD = Avatar("a3", "starbound", state=AvatarState.DESTROYED, health=0)
 
 
-def test_a_roster_knows_who_is_active_who_sleeps_and_that_the_dead_take_no_room() -> None:
+def test_a_roster_finds_the_active_and_dormant_avatars_and_ignores_destroyed_ones() -> None:
     roster = AvatarRoster("ada", "starbound", [AWAKE, ASLEEP, DEAD], "a1")
     assert roster.get_active() is AWAKE
     assert roster.get_dormant() == [ASLEEP]
@@ -31,7 +31,7 @@ def test_a_roster_knows_who_is_active_who_sleeps_and_that_the_dead_take_no_room(
     assert AvatarRoster("ada", "starbound").get_active() is None
 
 
-def test_an_embodied_observation_tells_of_the_body_first() -> None:
+def test_an_embodied_observation_starts_with_the_avatar() -> None:
     seen = EmbodiedObservation(status={"oxygen": 5}, step=2, avatar=AWAKE, facing="east")
     assert isinstance(seen, Observation)
     assert seen.to_text() == (
@@ -41,32 +41,32 @@ def test_an_embodied_observation_tells_of_the_body_first() -> None:
     assert seen.to_structured()["avatar"]["state"] == "bound"
 
 
-def test_every_avatar_action_of_the_protocol_is_there() -> None:
+def test_every_avatar_action_of_the_protocol_exists() -> None:
     assert AVATAR_ACTIONS.names() == ["jack_out", "look", "emote", "inspect_self"]
     jack_out = AVATAR_ACTIONS.actions[0]
     assert jack_out.parameters[0].options == ["dormant", "suspend", "despawn"]
     assert not jack_out.parameters[0].required
 
 
-def test_a_body_has_an_agent_exactly_while_it_is_bound() -> None:
-    with pytest.raises(ValueError, match="exactly while it is bound"):
+def test_an_avatar_has_an_agent_only_while_it_is_bound() -> None:
+    with pytest.raises(ValueError, match="only while it is bound"):
         Avatar("a1", "starbound", state=AvatarState.BOUND)
-    with pytest.raises(ValueError, match="exactly while it is bound"):
+    with pytest.raises(ValueError, match="only while it is bound"):
         Avatar("a1", "starbound", "ada", AvatarState.DORMANT)
 
 
-def test_nonsense_about_bodies_is_refused() -> None:
+def test_invalid_avatars_are_refused() -> None:
     with pytest.raises(ValueError, match="health"):
         Avatar("a1", "starbound", health=-1)
     with pytest.raises(ValueError, match="not in the roster"):
         AvatarRoster("ada", "starbound", [], "a1")
-    with pytest.raises(ValueError, match="names the avatar"):
+    with pytest.raises(ValueError, match="must name the avatar"):
         JackInResult(True)
     with pytest.raises(ValueError, match="degrees"):
         EmbodiedObservation(avatar=AWAKE, vision_cone=400)
 
 
-def test_what_happens_to_a_body_survives_the_wire() -> None:
+def test_avatar_values_can_be_encoded_and_decoded() -> None:
     option = RespawnOption("bed", "bed", (1.0, 2.0), {"gold": 3}, ["lose_xp"], "Your bed")
     for value in (
         DeathEvent("a1", "fall", None, (1.0, 2.0), "then", {"wood": 1}, 0.5, [option]),

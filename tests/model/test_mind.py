@@ -1,4 +1,4 @@
-"""Memory, messages, and the two prompts."""
+"""Memory, messages, tools, and the two prompts."""
 
 import msgspec
 import pytest
@@ -8,7 +8,7 @@ from cohabit.model.mind import AgentMessage, HistoryEntry, Memory, Tool, step_me
 from cohabit.model.observation import Observation
 
 
-def test_the_system_message_has_the_game_its_description_and_its_actions() -> None:
+def test_the_system_message_contains_the_game_its_description_and_its_actions() -> None:
     description = """
         Stay alive.
 
@@ -28,12 +28,12 @@ def test_the_step_message_ends_with_the_question() -> None:
     )
 
 
-def test_a_memory_survives_the_wire() -> None:
+def test_a_memory_can_be_encoded_and_decoded() -> None:
     memory = Memory(["A village lies north"], ["Make a pickaxe"], [HistoryEntry(1, Action("noop"), "Nothing", 0.5)])
     assert msgspec.json.decode(msgspec.json.encode(memory), type=Memory) == memory
 
 
-def test_messages_and_tools_refuse_nonsense() -> None:
+def test_invalid_messages_and_tools_are_refused() -> None:
     assert AgentMessage("ada", "hello").type == "broadcast"
     with pytest.raises(ValueError, match="broadcast, direct, team"):
         AgentMessage("ada", "hello", "shout")  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""What a model reads, and what a program reads, of one observation."""
+"""An observation as text for a model, and as data for a program."""
 
 import msgspec
 import pytest
@@ -79,16 +79,16 @@ CURRENT GOALS:
 - [side] Sleep"""
 
 
-def test_a_full_observation_reads_as_written_here() -> None:
+def test_a_full_observation_has_this_text() -> None:
     assert FULL.to_text() == FULL_TEXT
 
 
-def test_sections_with_nothing_in_them_are_left_out() -> None:
+def test_empty_sections_are_left_out() -> None:
     assert Observation().to_text() == "Step 0"
     assert Observation(text="Your hand: ace", step=3).to_text() == "Step 3\n\nYour hand: ace"
 
 
-def test_a_place_without_a_description_is_told_by_region_and_coordinates() -> None:
+def test_a_location_without_a_description_is_written_as_region_and_coordinates() -> None:
     assert Location((1, 2.5), "forest").to_text() == "forest (1, 2.5)"
 
 
@@ -97,7 +97,7 @@ def test_a_line_break_in_a_name_cannot_forge_a_section() -> None:
     assert "\nCURRENT GOALS" not in observation.to_text()
 
 
-def test_structured_has_every_field_and_only_builtins() -> None:
+def test_the_structured_form_has_every_field_and_only_builtins() -> None:
     structured = FULL.to_structured()
     assert list(structured) == list(Observation.__struct_fields__)
     assert structured["location"] == {
@@ -109,7 +109,7 @@ def test_structured_has_every_field_and_only_builtins() -> None:
     assert list(Observation().to_structured()) == list(structured)
 
 
-def test_an_observation_survives_the_wire() -> None:
+def test_an_observation_can_be_encoded_and_decoded() -> None:
     assert msgspec.json.decode(msgspec.json.encode(FULL), type=Observation) == FULL
     assert msgspec.json.encode(Observation()) == b"{}"
 
@@ -118,7 +118,7 @@ def test_two_observations_do_not_share_their_empty_lists() -> None:
     assert Observation().recent_events is not Observation().recent_events
 
 
-def test_nonsense_is_refused_where_it_is_made() -> None:
+def test_invalid_values_are_refused_when_they_are_created() -> None:
     with pytest.raises(ValueError, match="one of info, success, danger, reward"):
         Event("Boom", "loud")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="distance"):

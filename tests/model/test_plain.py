@@ -1,4 +1,4 @@
-"""What a world may keep as its state, and that it comes back exactly."""
+"""What a world can store as its state, and that it is restored exactly."""
 
 import os
 import subprocess
@@ -81,12 +81,12 @@ values = st.recursive(
 
 
 def spelled(value: Any) -> str:
-    """repr tells 1 from 1.0 from True, -0.0 from 0.0, a tuple from a list, and the order of a dict."""
+    """repr distinguishes 1, 1.0 and True, -0.0 and 0.0, tuples and lists, and the order of a dict."""
     return repr(value)
 
 
 @given(values)
-def test_every_plain_value_comes_back_exactly(value: Any) -> None:
+def test_every_plain_value_is_restored_exactly(value: Any) -> None:
     data = dump(value, CLASSES)
     back = load(data, CLASSES)
     assert spelled(back) == spelled(value)
@@ -95,13 +95,13 @@ def test_every_plain_value_comes_back_exactly(value: Any) -> None:
 
 
 @given(values)
-def test_dumping_changes_nothing(value: Any) -> None:
+def test_dumping_does_not_change_the_value(value: Any) -> None:
     before = spelled(value)
     dump(value)
     assert spelled(value) == before
 
 
-def test_the_bytes_are_as_written_here() -> None:
+def test_the_bytes_have_this_format() -> None:
     state = {
         "heaps": [3, 5],
         "at": (1, 2),
@@ -117,7 +117,7 @@ def test_the_bytes_are_as_written_here() -> None:
     assert dump({"a": [1, 2], "b": "c"}) == b'{"a":[1,2],"b":"c"}'
 
 
-def test_a_stream_goes_on_where_it_was() -> None:
+def test_a_restored_stream_continues_from_its_counter() -> None:
     stream = Stream(9, "dice")
     for _ in range(11):
         stream.below(6)
@@ -125,7 +125,7 @@ def test_a_stream_goes_on_where_it_was() -> None:
     assert [back.below(6) for _ in range(20)] == [stream.below(6) for _ in range(20)]
 
 
-def test_an_instance_is_restored_without_running_its_post_init_over_it() -> None:
+def test_an_instance_is_restored_without_its_post_init_changing_it() -> None:
     assert load(dump(Doubling(3)), CLASSES).n == 6
 
 
@@ -161,7 +161,7 @@ def without_field() -> Heap:
 
 
 @pytest.mark.parametrize(
-    ("culprit", "advice"),
+    ("invalid", "advice"),
     [
         ({1, 2}, "use a list, or a dict with None values"),
         (frozenset("a"), "use a list, or a dict with None values"),
@@ -184,13 +184,13 @@ def without_field() -> Heap:
         (without_field(), "no value for its field 'stones'"),
     ],
 )
-def test_what_is_not_plain_is_refused_with_its_path_and_what_to_use(culprit: Any, advice: str) -> None:
+def test_a_value_that_is_not_plain_is_refused_with_its_path_and_what_to_use_instead(invalid: Any, advice: str) -> None:
     with pytest.raises(TypeError, match=advice) as refusal:
-        dump({"units": [Unit("a"), Unit("b", (0, {5: culprit}))]}, CLASSES)
+        dump({"units": [Unit("a"), Unit("b", (0, {5: invalid}))]}, CLASSES)
     assert str(refusal.value).startswith("state['units'][1].place[1][5]: ")
 
 
-def test_a_path_through_attributes_reads_like_python() -> None:
+def test_the_path_of_an_attribute_is_written_as_in_python() -> None:
     with pytest.raises(TypeError, match=r"^state\.owners\[2\]: a set "):
         dump(Heap(1, [0, 1, set()]))
 
@@ -230,6 +230,6 @@ def test_a_state_that_contains_itself_is_refused() -> None:
         b"[" * 100_000,
     ],
 )
-def test_damaged_bytes_are_a_value_error(data: bytes) -> None:
+def test_damaged_bytes_raise_a_value_error(data: bytes) -> None:
     with pytest.raises(ValueError, match=r"."):
         load(data, CLASSES)

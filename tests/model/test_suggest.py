@@ -1,4 +1,4 @@
-"""Near names."""
+"""Similar names."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from cohabit.model.suggest import distance, nearest
 
 
-def test_the_nearest_names_come_first_and_ties_in_ordinal_order() -> None:
+def test_the_most_similar_names_come_first_and_ties_by_code_point() -> None:
     assert nearest("humn", ["orc", "human", "hum", "Humn", "elf"], 3) == ["Humn", "hum", "human"]
 
 
@@ -14,11 +14,11 @@ def test_internal_names_are_never_suggested() -> None:
     assert nearest("wolf", ["$wolf", "_wolf", "golf"]) == ["golf"]
 
 
-def test_there_is_no_cut_off_but_a_limit_of_five() -> None:
+def test_there_is_no_minimum_similarity_but_a_limit_of_five() -> None:
     assert nearest("zzzzzzzz", "fedcba") == ["a", "b", "c", "d", "e"]
 
 
-def test_known_distances_hold() -> None:
+def test_the_distances_of_known_pairs() -> None:
     assert [distance(*pair) for pair in (("kitten", "sitting"), ("", "abc"), ("abc", "abc"))] == [3, 3, 0]
 
 
@@ -29,5 +29,5 @@ def test_distance_is_a_metric(a: str, b: str, c: str) -> None:
     assert distance(a, c) <= distance(a, b) + distance(b, c)
 
 
-def test_a_very_long_name_costs_no_time() -> None:
+def test_a_very_long_name_takes_no_extra_time() -> None:
     assert nearest("x" * 10_000_000, ["a", "b"]) == ["a", "b"]

@@ -7,8 +7,8 @@ from typing import Any
 
 from cohabit.model.record import Entry
 from cohabit.registry import make_world
-from cohabit.room.room import Room
 from cohabit.room.opening import opening_state
+from cohabit.room.room import Room
 from cohabit.scenario import parse_scenario
 
 WORLDS = str(Path(__file__).with_name("worlds.py"))

@@ -86,7 +86,7 @@ def test_a_message_without_a_recipient_or_a_content_or_too_long_is_refused(args:
     assert room.state.bus_seq == 0
 
 
-def test_only_who_holds_the_right_broadcasts() -> None:
+def test_only_members_with_send_broadcast_can_broadcast() -> None:
     room = make_room(*MEMBERS, OBSERVER, HOST, AGENT)
     for who in ("ann", "owl"):
         with pytest.raises(PermissionDenied) as refused:
@@ -163,7 +163,7 @@ def test_a_team_hears_what_is_said_to_it_and_nobody_else_does() -> None:
     assert mail(room, "bob").items == mail(room, "zeus").items == []
 
 
-def test_the_own_team_needs_no_name() -> None:
+def test_a_member_can_write_to_its_own_team_without_naming_it() -> None:
     room = make_room(*PLAYERS, teams=TEAMS)
     assert send(room, "cy", "team:").recipients == ["ann"]
 
@@ -178,7 +178,7 @@ def test_writing_to_a_team_takes_being_in_it() -> None:
 
 
 # -- what a grant lets through ----------------------------------------------------------------------
-def test_who_may_not_read_the_chat_gets_only_what_is_directed_to_it_and_the_other_way_round() -> None:
+def test_read_chat_and_receive_directed_each_let_through_their_own_messages_only() -> None:
     room = make_room(*MEMBERS, HOST)
     send(room, "nora", "*", "chat")
     send(room, "nora", "ann", "direct")

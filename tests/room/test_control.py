@@ -1,16 +1,16 @@
-"""Starting over, playing again, closing for good."""
+"""Reset, rematch and archive."""
 
 import pytest
 
-from cohabit.errors import Disabled, PermissionDenied
+from cohabit.errors import BadArgs, Disabled, PermissionDenied
 
-from .making import BLUE, EVERYBODY, HOST, RED, entries, make_room, replayed
+from .making import BLUE, EVERYBODY, GOD, HOST, RED, entries, make_room, replayed
 
 WITHOUT = ["ann", "owl", "nora", "bot", "pat"]
 
 
 @pytest.mark.parametrize("name", ["reset", "rematch", "archive"])
-def test_only_who_holds_control_world_can_start_over_or_close(name: str) -> None:
+def test_only_members_with_control_world_can_reset_or_archive(name: str) -> None:
     room = make_room(*EVERYBODY)
     before = room.digest()
     for who in WITHOUT:
@@ -21,34 +21,43 @@ def test_only_who_holds_control_world_can_start_over_or_close(name: str) -> None
     assert room.call("hostess", name, at=2)
 
 
-def test_a_reset_gives_the_same_world_again_and_the_record_goes_on() -> None:
-    room = make_room(RED, BLUE, HOST, world="nim")
+def test_a_reset_gives_the_same_world_again_and_the_record_continues() -> None:
+    room = make_room(RED, BLUE, GOD, world="nim")
     heap = room.call("ann", "heap", at=1)
     room.call("ann", "take", {"n": 1}, at=1)
-    begun = room.call("hostess", "reset", at=2)
-    assert (begun.game, begun.seed) == (2, 7)
+    begun = room.call("zeus", "reset", at=2)
+    assert (begun.game, begun.seed) == (2, f"{7:032x}")
     assert room.call("ann", "heap", at=3) == heap
     assert [e.do for e in entries(room)] == ["open", "take", "reset"]
-    assert room.call("hostess", "reset", {"seed": 8}, at=4).seed == 8
+    assert room.call("zeus", "reset", {"seed": 8}, at=4).seed == f"{8:032x}"
+    assert room.call("zeus", "reset", {"seed": "ff" * 16}, at=5).seed == "ff" * 16
     assert replayed(room).digest() == room.digest()
 
 
 def test_a_rematch_draws_its_seed_from_the_last_one() -> None:
-    rooms = [make_room(RED, BLUE, HOST, world="nim") for _ in range(2)]
-    seeds = [[room.call("hostess", "rematch", at=i).seed for i in range(3)] for room in rooms]
+    rooms = [make_room(RED, BLUE, GOD, world="nim") for _ in range(2)]
+    seeds = [[room.call("zeus", "rematch", at=i).seed for i in range(3)] for room in rooms]
     assert seeds[0] == seeds[1]
-    assert len({7, *seeds[0]}) == 4
+    assert len({f"{7:032x}", *seeds[0]}) == 4
+    assert all(len(seed) == 32 for seed in seeds[0])
 
 
-@pytest.mark.parametrize("seed", [-1, 2**63, "1", 1.5])
-def test_a_seed_is_a_whole_number_that_can_be_kept(seed: object) -> None:
-    room = make_room()
-    with pytest.raises(Exception, match="seed"):
-        room.call("hostess", "reset", {"seed": seed}, at=1)
+def test_the_seed_of_a_rematch_does_not_follow_from_the_last_seed_alone() -> None:
+    """A member who once knew a seed must not be able to compute the games that follow."""
+    rooms = [make_room(RED, BLUE, GOD, world="nim") for _ in range(2)]
+    rooms[1].state.secret = "ff" * 16
+    assert rooms[0].call("zeus", "rematch", at=1).seed != rooms[1].call("zeus", "rematch", at=1).seed
+
+
+@pytest.mark.parametrize("seed", [-1, "f" * 33, "xyz", "", "-1", 1.5])
+def test_a_seed_is_a_whole_number_or_hexadecimal_digits_of_128_bits(seed: object) -> None:
+    room = make_room(RED, BLUE, GOD)
+    with pytest.raises(BadArgs, match="seed"):
+        room.call("zeus", "reset", {"seed": seed}, at=1)
     assert room.snapshot().encode()
 
 
-def test_an_archived_room_is_read_and_not_changed() -> None:
+def test_an_archived_room_can_be_read_and_not_changed() -> None:
     room = make_room(*EVERYBODY)
     room.call("ann", "shout", {"text": "last words"}, at=1)
     room.call("hostess", "archive", at=2)

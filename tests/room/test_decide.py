@@ -1,4 +1,4 @@
-"""Yes or no with a reason, and nothing else."""
+"""The decision whether a call is allowed, with its reason."""
 
 from copy import deepcopy
 
@@ -31,7 +31,7 @@ def test_deciding_changes_nothing_and_gives_the_same_answer_however_often_it_is_
     assert room.record.seq == 0
 
 
-def test_the_answer_to_a_call_is_the_decision() -> None:
+def test_a_refused_call_gets_the_code_and_reason_of_the_decision() -> None:
     room = make_room(*EVERYBODY, turn_based=True, turn_order=["ann", "bob"])
     for who in MEMBERS:
         for command in list(room.commands):
@@ -52,7 +52,7 @@ def test_what_a_member_may_call_is_listed_by_its_grant_and_not_by_whose_turn_it_
     assert "hide" not in [c.name for c in room.may(room.state.members["owl"])]
 
 
-def test_the_grant_is_looked_at_before_the_turn_and_both_before_the_arguments() -> None:
+def test_the_grant_is_checked_before_the_turn_and_both_before_the_arguments() -> None:
     room = make_room(*EVERYBODY, turn_based=True, turn_order=["ann", "bob"])
     for who, code in (("owl", "PERMISSION_DENIED"), ("bob", "TURN_NOT_YOURS"), ("ann", "BAD_ARGS")):
         with pytest.raises(CohabitError) as refused:
@@ -60,7 +60,7 @@ def test_the_grant_is_looked_at_before_the_turn_and_both_before_the_arguments() 
         assert refused.value.code == code
 
 
-def test_a_stranger_is_nobody() -> None:
+def test_a_caller_that_is_not_a_member_is_unauthorized() -> None:
     room = make_room()
     with pytest.raises(Unauthorized):
         room.call("eve", "whoami", at=1)
@@ -95,9 +95,7 @@ JSON = st.recursive(
 @given(name=st.sampled_from([c.name for c in make_room().commands]), args=JSON | st.dictionaries(
     st.sampled_from(["n", "text", "target", "given", "grams", "to", "content", "action", "params", "member", "may", "seat"]), JSON
 ))  # fmt: skip
-def test_whatever_a_caller_sends_it_gets_an_answer_or_one_of_our_errors_and_the_record_replays(
-    name: str, args: object
-) -> None:
+def test_any_arguments_get_a_result_or_one_of_our_errors_and_the_record_replays(name: str, args: object) -> None:
     from .making import replayed
 
     room = make_room(*EVERYBODY)
@@ -127,7 +125,7 @@ def test_a_god_acts_on_every_seat() -> None:
     assert room.call("zeus", "strike", {"target": "blue"}, at=1).success
 
 
-def test_scope_is_looked_at_through_act_as_well() -> None:
+def test_scope_is_checked_through_act_as_well() -> None:
     room = make_room(*EVERYBODY)
     with pytest.raises(ScopeViolation):
         room.call("ann", "act", {"action": "strike", "params": {"target": "blue"}}, at=1)

@@ -35,7 +35,7 @@ def played() -> Room:
 
 
 # -- the chain --------------------------------------------------------------------------------------
-def test_a_record_that_nobody_touched_reads_back_and_replays() -> None:
+def test_an_unchanged_record_reads_back_and_replays() -> None:
     room = played()
     assert Room.replay(reread(rows(room)), make_world).digest() == room.digest()
 
@@ -166,7 +166,7 @@ def test_a_world_that_fails_in_the_middle_of_an_action_leaves_everything_as_it_w
     assert replayed(room).digest() == room.digest()
 
 
-def test_a_question_that_fails_leaves_everything_as_it_was() -> None:
+def test_a_query_that_fails_leaves_everything_as_it_was() -> None:
     room = played()
     before = room.digest()
     with pytest.raises(GameCrash):
@@ -174,7 +174,7 @@ def test_a_question_that_fails_leaves_everything_as_it_was() -> None:
     assert room.digest() == before
 
 
-def test_an_action_after_which_the_world_cannot_be_looked_at_did_not_happen() -> None:
+def test_an_action_after_which_the_world_cannot_be_observed_did_not_happen() -> None:
     room = make_room(RED, BLUE, world="Moody", config={"fails_in": "observe"})
     before = room.digest()
     with pytest.raises(GameCrash):
@@ -255,7 +255,7 @@ def test_a_world_cannot_take_the_name_of_a_command_every_room_has() -> None:
     class Rude(Nim):
         @action()
         def whoami(self, by: Seat) -> Outcome:
-            """Not yours."""
+            """A reserved name."""
             return Outcome()
 
     found = parse_scenario('{"agents": [{"id": "a"}]}')
@@ -323,7 +323,7 @@ def plays(draw: st.DrawFn) -> tuple[str, dict[str, Any], list[Any]]:
 
 @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 @given(plays())
-def test_whatever_is_asked_the_record_and_the_snapshot_give_the_same_room_and_a_refusal_changes_nothing(
+def test_record_and_snapshot_give_the_same_room_and_refusals_change_nothing_in_any_play(
     play: tuple[str, dict[str, Any], list[Any]],
 ) -> None:
     world, keys, calls = play

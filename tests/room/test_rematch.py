@@ -6,8 +6,8 @@ import pytest
 
 from cohabit.errors import BadArgs
 from cohabit.registry import make_world
-from cohabit.room.room import Room
 from cohabit.room.opening import opening_state
+from cohabit.room.room import Room
 from cohabit.scenario import parse_scenario
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from cohabit.errors import BadArgs, CohabitError
 from cohabit.registry import make_world
-from cohabit.room.room import Room
 from cohabit.room.opening import opening_state
+from cohabit.room.room import Room
 from cohabit.scenario import Scenario, parse_scenario, presets, read_scenario
 
 TOKENS = ["Aa0Bb1Cc2Dd3Ee4Ff5Gg6Hh7Ii8Jj9Kk0Ll1Mm2Nn3Oo4Pp5", "Zz9Yy8Xx7Ww6Vv5Uu4Tt3Ss2Rr1Qq0Pp9Oo8Nn7Mm6Ll5Kk4"]
@@ -65,7 +65,6 @@ def agent(i: int, **keys: Any) -> dict[str, Any]:
 
 MISTAKES = [
     pytest.param(with_(turn_basd=True), "turn_basd", id="an unknown key"),
-    pytest.param(with_(speed="x7"), "speed", id="an unknown speed"),
     pytest.param(agent(0, kingdom="auto:0"), "agents[0]", id="an unknown key of an agent"),
     pytest.param(agent(1, role="gawd"), "agents[1]", id="an unknown role"),
     pytest.param(agent(1, role="God"), "agents[1]", id="a role in other letters"),
@@ -75,7 +74,7 @@ MISTAKES = [
     pytest.param(agent(1, claim="auto"), "agents[1]", id="a claim without a number"),
     pytest.param(agent(1, claim="auto:x"), "agents[1]", id="a claim with no number"),
     pytest.param(agent(1, claim="auto:-1"), "agents[1]", id="a negative claim"),
-    pytest.param(agent(1, claim="first:1"), "agents[1]", id="an unknown way to claim"),
+    pytest.param(agent(1, claim="first:1"), "agents[1]", id="an unknown form of claim"),
     pytest.param(agent(1, claim="id:"), "agents[1]", id="a claim on nothing"),
     pytest.param(agent(1, claim=""), "agents[1]", id="an empty claim"),
     pytest.param(agent(1, claim="auto:0"), "agents[1]", id="a claim made twice"),
@@ -108,7 +107,8 @@ MISTAKES = [
     pytest.param(with_(turn_seconds=-5), "turn_seconds", id="a negative time"),
     pytest.param(with_(turn_seconds=10**17), "turn_seconds", id="a time without end"),
     pytest.param(with_(ticks_per_turn=-1), "ticks_per_turn", id="negative ticks"),
-    pytest.param(with_(seed=2**63), "seed", id="a seed too large"),
+    pytest.param(with_(seed="f" * 33), "seed", id="a seed too large"),
+    pytest.param(with_(seed="1_0"), "seed", id="a seed that is not hexadecimal"),
     pytest.param(with_(seed=-1), "seed", id="a negative seed"),
     pytest.param(with_(agents=[]), "agents", id="no agents"),
     pytest.param(with_(agents={}), "agents", id="agents that are no list"),
@@ -170,10 +170,12 @@ def test_without_a_role_an_agent_watches_whatever_the_bridge_does() -> None:
     assert room.state.members["x"].role_name == "agent"
 
 
-def test_a_file_with_one_agent_called_legacy_is_legacy_mode() -> None:
-    legacy = opened(parse_scenario('{"agents": [{"id": "legacy", "role": "god"}]}'))
-    assert legacy.call("legacy", "session_info", at=1).legacy_mode
-    assert not opened(parse_scenario('{"agents": [{"id": "x"}]}')).call("x", "session_info", at=1).legacy_mode
+@pytest.mark.parametrize(("seed", "kept"), [(5, f"{5:032x}"), ("5", f"{5:032x}"), ("FF", f"{255:032x}"),
+                                            ("f" * 32, "f" * 32), (2**64 - 1, f"{2**64 - 1:032x}"), ("0" * 31 + "1", f"{1:032x}")])  # fmt: skip
+def test_a_seed_is_kept_as_32_hexadecimal_digits(seed: int | str, kept: str) -> None:
+    found = parse_scenario(json.dumps({**GOOD, "seed": seed}))
+    assert found.seed == kept
+    assert opened(found).state.seed == kept
 
 
 def test_the_shipped_presets_are_good_files() -> None:
@@ -223,7 +225,7 @@ def mutated(draw: st.DrawFn) -> Any:
 
 
 def gods_written(file: Any) -> set[str]:
-    """Who is called a god, in so many words, in the file."""
+    """The agents that the file itself calls a god."""
     agents = file.get("agents") if isinstance(file, dict) else None
     return {
         str(a["id"]).strip()
@@ -234,7 +236,7 @@ def gods_written(file: Any) -> set[str]:
 
 @settings(max_examples=400)
 @given(mutated())
-def test_a_mutated_file_opens_a_room_or_is_refused_and_nobody_becomes_a_god_who_was_not_written(file: Any) -> None:
+def test_a_mutated_file_opens_a_room_or_is_refused_and_makes_nobody_a_god_by_mistake(file: Any) -> None:
     try:
         found = parse_scenario(json.dumps(file))
     except BadArgs as refused:
@@ -264,5 +266,11 @@ def test_a_clock_world_begins_at_the_speed_its_scenario_gives_and_other_worlds_h
     members = [{"id": "zeus", "role": "god"}]
     quick = parse_scenario(json.dumps({"world": "lanterns", "speed": "x5", "agents": members}))
     assert opened(quick).state.speed == "x5"
-    with pytest.raises(BadArgs, match="speed: the time of tictactoe does not run by itself"):
+    with pytest.raises(BadArgs, match="speed: time does not pass by itself in tictactoe"):
         opened(parse_scenario(json.dumps({**GOOD, "speed": "x5"})))
+
+
+def test_a_speed_that_the_world_does_not_have_opens_no_room_and_names_those_it_has() -> None:
+    found = parse_scenario(json.dumps({"world": "lanterns", "speed": "x7", "agents": [{"id": "zeus", "role": "god"}]}))
+    with pytest.raises(BadArgs, match=r"speed: 'x7' is none of x0.5, x1, x2, x5, x10, x20"):
+        opened(found)

@@ -1,4 +1,4 @@
-"""Seats that come and go, and who gets which."""
+"""Seats that open and close, and which member gets which."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ def test_id_x_binds_when_the_seat_x_opens() -> None:
     assert seat(room, "cy") == "cornwall"
 
 
-def test_whoever_waits_for_its_seat_sees_what_is_public_and_no_more() -> None:
+def test_a_player_that_waits_for_its_seat_sees_what_is_public_and_no_more() -> None:
     room = make_room(RED, FREE, GOD, world="Realms", partial_intel=True)
     assert sees(room, "ann") == sees(room, "fay") == (None, "public")
     room.call("zeus", "rise", {"name": "avalon"}, at=1)
@@ -60,9 +60,7 @@ def test_the_death_of_a_realm_moves_nobody_into_another() -> None:
 
 
 @pytest.mark.parametrize(("name", "args"), [("build", {}), ("build", {"where": "burgundy"}), ("pray", {})])
-def test_a_player_whose_realm_is_gone_can_do_nothing_least_of_all_what_a_god_can(
-    name: str, args: dict[str, str]
-) -> None:
+def test_a_player_whose_realm_is_gone_can_do_nothing(name: str, args: dict[str, str]) -> None:
     room = make_room(RED, BLUE, GOD, world="Realms")
     for realm in ("avalon", "burgundy"):
         room.call("zeus", "rise", {"name": realm}, at=1)
@@ -81,7 +79,7 @@ def test_a_god_needs_no_seat_for_what_can_be_done_without_one() -> None:
         room.call("zeus", "pray", at=1)
 
 
-def test_a_reset_binds_claims_anew() -> None:
+def test_a_reset_binds_claims_again() -> None:
     room = make_room(RED, BLUE, GOD, world="Realms")
     room.call("zeus", "rise", {"name": "avalon"}, at=1)
     room.call("zeus", "reset", at=2)
@@ -141,12 +139,12 @@ def test_a_claim_that_waited_for_a_taken_seat_gets_it_when_it_is_left(leaving: s
     assert seat(room, "late") == "blue"
 
 
-def test_a_removed_member_leaves_its_seat_its_turn_and_its_mail_behind() -> None:
+def test_a_removed_member_loses_its_seat_its_turn_and_its_messages() -> None:
     room = make_room(RED, BLUE, HOST, turn_based=True, turn_order=["ann", "bob", "hostess"])
     room.call("bob", "send_message", {"to": "ann", "content": "x"}, at=1)
     room.call("hostess", "remove_member", {"member": "ann"}, at=2)
     info = msgspec.to_builtins(room.call("bob", "session_info", at=3))
-    assert [a["id"] for a in info["agents"]] == ["bob", "hostess"]
+    assert [m["handle"] for m in info["members"]] == ["bob", "hostess"]
     assert (info["turn_order"], info["current_turn"]) == (["bob", "hostess"], "bob")
     assert "ann" not in room.state.inboxes
     assert replayed(room).digest() == room.digest()

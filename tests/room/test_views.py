@@ -1,7 +1,7 @@
-"""Who sees what: the fog, the feed, and that nothing hidden shows anywhere."""
+"""What each member sees: fog, the feed, and that nothing hidden shows anywhere."""
 
 import itertools
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 import pytest
@@ -9,12 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohabit.errors import BadArgs, CohabitError, PermissionDenied
-from cohabit.house.fanout import Fanout, push
+from cohabit.house.fanout import Fanout
 from cohabit.model.grant import Capability
+from cohabit.model.seat import Eye
 from cohabit.room.room import Room
 from cohabit.room.views import FeedItem, feed, seal, unseal
 
 from .making import AGENT, BLUE, EVERYBODY, GOD, HOST, NARRATOR, OBSERVER, RED, entries, make_room, replayed
+
+if TYPE_CHECKING:
+    from cohabit.house.subscriptions import Subscription
 
 UNBOUND = {"id": "una", "role": "player", "claim": "auto:3"}
 
@@ -22,8 +26,8 @@ UNBOUND = {"id": "una", "role": "player", "claim": "auto:3"}
 def told(room: Room, who: str, after: int = -1) -> list[FeedItem]:
     """What this member is told of everything that happened."""
     member = room.state.members[who]
-    looks = room.eye(member)
-    return [item for entry in entries(room) if entry.seq > after for item in feed(entry, member, looks)]
+    eye = room.eye(member)
+    return [item for entry in entries(room) if entry.seq > after for item in feed(entry, member, eye)]
 
 
 # -- the fog: whether somebody sees what the seat red keeps -------------------------------------------
@@ -63,19 +67,17 @@ def test_fog_is_on_in_pvp_and_off_elsewhere_unless_the_file_says_otherwise(keys:
 
 def test_a_world_that_hides_by_its_rules_hides_whatever_the_scenario_says() -> None:
     room = make_room(RED, BLUE, world="Bids", partial_intel=False)
-    looks = room.eye(room.state.members["ann"])
-    assert looks is not None
-    assert (looks.seat, looks.sees) == ("a", "own")
+    assert room.eye(room.state.members["ann"]) == Eye("a", "own")
 
 
-def test_an_actions_observation_is_seen_through_the_eye_of_who_acted() -> None:
+def test_the_observation_of_an_action_is_seen_through_the_eye_of_its_actor() -> None:
     room = make_room(RED, BLUE, partial_intel=True)
     room.call("bob", "hide", {"n": 4711}, at=1)
     result = room.call("ann", "hide", {"n": 1}, at=2)
     assert "4711" not in msgspec.json.encode(result).decode()
 
 
-def test_who_is_shown_nothing_gets_no_observation_with_its_action_and_no_view() -> None:
+def test_a_member_that_may_see_nothing_gets_no_observation_with_its_action_and_no_view() -> None:
     room = make_room(RED, BLUE, HOST)
     room.call("hostess", "grant", {"member": "ann", "may": ["act"]}, at=1)
     assert room.call("ann", "hide", {"n": 1}, at=2).observation is None
@@ -84,7 +86,7 @@ def test_who_is_shown_nothing_gets_no_observation_with_its_action_and_no_view() 
 
 
 # -- the feed ---------------------------------------------------------------------------------------
-def test_everybody_is_told_what_is_public_and_only_insiders_what_exactly_was_asked() -> None:
+def test_everybody_is_told_what_is_public_and_only_insiders_the_arguments() -> None:
     room = make_room(*EVERYBODY, partial_intel=True)
     room.call("ann", "act", {"action": "shout", "params": {"text": "hear me"}, "reasoning": "bluff"}, at=1)
     for who in ("ann", "bob", "owl", "zeus", "bot", "hostess"):
@@ -94,7 +96,7 @@ def test_everybody_is_told_what_is_public_and_only_insiders_what_exactly_was_ask
         assert (item.why == "bluff", item.args == {"text": "hear me"}) == (inside, inside)
 
 
-def test_what_was_done_in_silence_is_told_to_who_did_it_and_to_who_sees_all_with_the_reasons() -> None:
+def test_a_hidden_action_is_told_to_its_actor_and_to_members_that_see_all_with_its_reasons() -> None:
     room = make_room(*EVERYBODY, partial_intel=True)
     room.call("ann", "act", {"action": "mumble", "params": {"n": 4711}, "reasoning": "a plan"}, at=1)
     for who in ("ann", "owl", "zeus", "nora"):
@@ -110,7 +112,7 @@ def test_a_direct_message_is_told_to_its_two_ends_even_in_front_of_a_god() -> No
     assert [bool(told(room, str(a["id"]))) for a in EVERYBODY] == [True, True, *[False] * 6]
 
 
-def test_who_may_not_read_the_roster_or_the_chat_is_not_told_of_them() -> None:
+def test_a_member_that_may_not_read_the_roster_or_the_chat_is_not_told_of_them() -> None:
     room = make_room(RED, BLUE, HOST, NARRATOR)
     room.call("hostess", "grant", {"member": "bob", "may": ["watch"]}, at=1)
     before = room.record.seq
@@ -118,7 +120,7 @@ def test_who_may_not_read_the_roster_or_the_chat_is_not_told_of_them() -> None:
     room.system("presence", {"members": ["ann"], "here": True}, 3)
     assert told(room, "bob", before) == []
     assert len(told(room, "ann", before)) == 2
-    assert room.call("bob", "session_info", at=4).agents == []
+    assert room.call("bob", "session_info", at=4).members == []
 
 
 def test_the_error_of_a_world_that_fails_does_not_repeat_what_the_world_said() -> None:
@@ -150,30 +152,33 @@ def test_every_connection_is_pushed_exactly_what_its_member_is_told(
 ) -> None:
     room = make_room(*EVERYBODY, partial_intel=True)
     fanout = Fanout(room)
-    pushed: dict[str, list[Any]] = {who: [] for who in AUDIENCES}
-    for who in AUDIENCES:
-        fanout.add(who, Collecting(pushed[who]), views=False).held = None
+    subs = {who: Collecting(who) for who in AUDIENCES}
+    for sub in subs.values():
+        fanout.add(cast("Subscription", sub))
     for at, (who, name, args) in enumerate(steps):
         try_call(room, who, name, args, at)
-    push(fanout.frames(list(room.record.tail)))
+    fanout.frames(list(room.record.tail)).push()
     for who in AUDIENCES:
-        assert pushed[who] == msgspec.to_builtins(told(room, who))
+        assert subs[who].items == msgspec.to_builtins(told(room, who))
 
 
 class Collecting:
-    """A connection that keeps what it is sent."""
+    """A subscription without views that keeps the events it is sent."""
 
-    def __init__(self, items: list[Any]) -> None:
-        self.items = items
+    views = False
 
-    def events(self, frame: bytes) -> None:
-        self.items.extend(msgspec.json.decode(frame)["items"])
+    def __init__(self, member: str) -> None:
+        self.member = member
+        self.held: frozenset[Capability] = frozenset()
+        self.items: list[Any] = []
 
-    def view(self, frame: bytes) -> None:
-        raise AssertionError("nobody asked for views")
+    def push_event(self, frame: bytes) -> None:
+        sent = msgspec.json.decode(frame)
+        if sent["push"] == "events":
+            self.items.extend(sent["items"])
 
-    def end(self, reason: CohabitError) -> None:
-        raise reason
+    def push_view(self, frame: bytes) -> None:
+        raise AssertionError("it has no views")
 
 
 # -- nothing hidden shows -----------------------------------------------------------------------------
@@ -185,7 +190,7 @@ def try_call(room: Room, who: str, name: str, args: dict[str, Any], at: int) -> 
 
 
 def everything(room: Room, who: str, at: int) -> bytes:
-    """All that a member can get out of a room by asking, as bytes; but not the numbers of the bus."""
+    """All that a member can read in a room, as bytes, except the numbers of the bus."""
     asked = [
         try_call(room, who, name, {}, at)
         for name in ("view", "numbers", "whoami", "session_info", "roster", "objective_status", "rules", "wait_for_turn",
@@ -203,7 +208,7 @@ HIDDEN = [
 
 
 @given(before=STEPS, hidden=st.sampled_from(HIDDEN), after=STEPS, who=st.sampled_from(["ann", "bot", "pat", "hostess"]))
-def test_two_rooms_that_differ_in_a_hidden_action_look_the_same_to_everybody_it_is_hidden_from(
+def test_two_rooms_that_differ_in_a_hidden_action_look_the_same_to_members_it_is_hidden_from(
     before: list[tuple[str, str, dict[str, Any]]],
     hidden: tuple[str, str, dict[str, Any]],
     after: list[tuple[str, str, dict[str, Any]]],
@@ -225,7 +230,7 @@ def test_two_rooms_that_differ_in_a_hidden_action_look_the_same_to_everybody_it_
 
 
 @given(STEPS)
-def test_a_cursor_moves_with_what_one_is_told_and_stays_where_it_is_for_what_is_hidden(
+def test_a_cursor_moves_with_what_the_member_is_told_and_not_with_what_is_hidden(
     steps: list[tuple[str, str, dict[str, Any]]],
 ) -> None:
     room = make_room(*EVERYBODY, partial_intel=True)
@@ -243,7 +248,7 @@ def test_a_cursor_moves_with_what_one_is_told_and_stays_where_it_is_for_what_is_
 
 
 @given(st.lists(st.integers(0, 2**62), min_size=1, max_size=20, unique=True))
-def test_a_sealed_number_opens_again_and_two_are_never_the_same(numbers: list[int]) -> None:
+def test_a_sealed_number_can_be_unsealed_and_two_are_never_the_same(numbers: list[int]) -> None:
     secret = "00112233445566778899aabbccddeeff"
     sealed = [seal(secret, n) for n in numbers]
     assert [unseal(secret, s, 2**63) for s in sealed] == numbers
@@ -277,13 +282,13 @@ def test_objectives_are_shown_to_everybody_as_they_were_written_with_live_standi
     room = make_room({**RED, "objectives": wanted}, BLUE, AGENT, partial_intel=True)
     room.call("bob", "shout", {"text": "x"}, at=1)
     status = msgspec.to_builtins(room.call("bot", "objective_status", at=2))
-    assert status["agents"][0]["objectives"] == wanted
-    assert status["agents"][1]["objectives"] == []
+    assert status["members"][0]["objectives"] == wanted
+    assert status["members"][1]["objectives"] == []
     assert [(s["seat"], s["score"]) for s in status["standings"]] == [("blue", 1), ("red", 0)]
     assert replayed(room).state.members["ann"].objectives == wanted
 
 
-def test_looking_changes_nothing_however_often() -> None:
+def test_reading_changes_nothing_however_often() -> None:
     room = make_room(*EVERYBODY)
     before = room.digest()
     for _ in range(3):

@@ -1,5 +1,6 @@
 """Tiny worlds for the tests: one per pace, and one for each way in which a world can go wrong."""
 
+import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
@@ -260,6 +261,136 @@ class Moody(World):
         if self.fails_in == "skip politely":
             raise GameRejected("no, thank you")
         return Outcome(public=f"{seat.id} sleeps")
+
+
+EXITS: dict[str, type[BaseException]] = {
+    "SystemExit": SystemExit,
+    "KeyboardInterrupt": KeyboardInterrupt,
+    "CancelledError": asyncio.CancelledError,
+    "GeneratorExit": GeneratorExit,
+    "StopIteration": StopIteration,
+    "AssertionError": AssertionError,
+    "MemoryError": MemoryError,
+    "RecursionError": RecursionError,
+}
+
+
+class Exits(World):
+    """Pace clock. In the place that its config names it raises what would end a program or a task."""
+
+    spec = WorldSpec(name="exits", seats=2, seat_names=("one", "two"), pace="clock", quick=True)
+
+    def __init__(self, where: str = "", raises: str = "SystemExit") -> None:
+        self.where = where
+        self.raises = raises
+        self._exit("init")
+
+    def _exit(self, where: str) -> None:
+        if self.where == where:
+            raise EXITS[self.raises]("the secret is 42")
+
+    def reset(self, seed: int, seats: Sequence[Seat]) -> None:
+        self.order = [seat.id for seat in seats]
+        self.n = 0
+        self._exit("reset")
+
+    def to_move(self) -> Sequence[SeatId]:
+        if self.n:
+            self._exit("to_move")
+        return self.order
+
+    def observe(self, eye: Eye) -> Observation:
+        if self.n:
+            self._exit("observe")
+        return Observation(text=f"n={self.n}", status={"n": self.n})
+
+    @action()
+    def add(self, by: Seat, n: int) -> Outcome:
+        """Add to the number."""
+        self.n += n
+        self._exit("action")
+        return Outcome(public=f"n={self.n}")
+
+    @action()
+    def safe(self, by: Seat) -> Outcome:
+        """Do nothing."""
+        return Outcome(public="nothing")
+
+    @query()
+    def number(self, eye: Eye) -> int:
+        """The number."""
+        self._exit("query")
+        return self.n
+
+    def returns(self) -> Mapping[SeatId, float]:
+        if self.n:
+            self._exit("returns")
+        return {}
+
+    def scope(self, by: Seat, action: str, args: Mapping[str, Any]) -> str | None:
+        self._exit("scope")
+        return None
+
+    def legal(self, seat: Seat) -> None:
+        self._exit("legal")
+
+    def picture(self, eye: Eye) -> bytes | None:
+        self._exit("picture")
+        return b"PNG"
+
+    def standings(self) -> Sequence[Standing]:
+        self._exit("standings")
+        return ()
+
+    def advance(self, ticks: int) -> Sequence[Told]:
+        self.n += ticks
+        self._exit("advance")
+        return ()
+
+    def clock(self, paused: bool, speed: str) -> None:
+        if paused:
+            self._exit("clock")
+
+    def save(self) -> bytes:
+        self._exit("save")
+        return super().save()
+
+    def load(self, data: bytes) -> None:
+        self.n = 10**6
+        self._exit("load")
+        super().load(data)
+
+
+class Hasty(World):
+    """Pace step. It changes something before it refuses, which a world must not do."""
+
+    spec = WorldSpec(name="hasty", seats=2, seat_names=("one", "two"), quick=True)
+
+    def reset(self, seed: int, seats: Sequence[Seat]) -> None:
+        self.order = [seat.id for seat in seats]
+        self.n = 3
+
+    def to_move(self) -> Sequence[SeatId]:
+        return self.order
+
+    def observe(self, eye: Eye) -> Observation:
+        return Observation(text=f"n={self.n}", status={"n": self.n})
+
+    @action()
+    def add(self, by: Seat, n: int) -> Outcome:
+        """Add to the number, up to 100."""
+        self.n += n
+        if self.n > 100:
+            raise GameRejected("that is more than 100")
+        return Outcome(public=f"n={self.n}")
+
+    @action()
+    def check_first(self, by: Seat, n: int) -> Outcome:
+        """The same, as it should be."""
+        if self.n + n > 100:
+            raise GameRejected("that is more than 100")
+        self.n += n
+        return Outcome(public=f"n={self.n}")
 
 
 class Stuck(World):

@@ -8,8 +8,7 @@ from cohabit.testing.match import Match
 
 def keepers(*brains: str | None) -> Scenario:
     agents = [
-        AgentSpec(id=f"keeper-{i}", role="player", claim=f"auto:{i}", brain=brain)
-        for i, brain in enumerate(brains)
+        AgentSpec(id=f"keeper-{i}", role="player", claim=f"auto:{i}", brain=brain) for i, brain in enumerate(brains)
     ]
     return Scenario(agents=agents, world="lanterns", scenario="pvp")
 

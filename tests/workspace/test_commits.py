@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from cohabit.errors import BadArgs, Conflict, TooLarge
 from cohabit.workspace.clone import commits, refs, staging
+from cohabit.workspace.clone.signing import Signing
 from cohabit.workspace.limits import LONGEST_TEXT
 from cohabit.workspace.person.identity import Identity
 
@@ -168,6 +169,18 @@ def test_a_pointer_alone_is_committed_only_when_it_was_staged(board):
     assert commits.commit_index(ws, "a visit") is None
     staging.add(ws, [".pointers/ann-cli.json"])
     assert commits.commit_index(ws, "a visit").changes == 1
+
+
+def test_a_commit_that_fails_stages_no_pointer(board, tmp_path):
+    ws = board()
+    ws.tree.write(".pointers/ann-cli.json", b"{}\n")
+    stage(ws)
+    ws.signing = Signing(key=tmp_path / "no-such-key")
+    with pytest.raises(BadArgs, match="signing key"):
+        commits.commit_index(ws, "a note")
+    assert git(ws, "diff", "--cached", "--name-only") == "a.md"
+    git(ws, "rm", "-q", "--cached", "a.md")
+    assert commits.commit_index(ws, "nothing is staged any more") is None
 
 
 def test_a_pointer_that_is_a_link_does_not_keep_one_from_committing(board, tmp_path):

@@ -115,22 +115,31 @@ class Agent:
     def session(self, round_: int) -> None:
         """Until it is through, however often the process is killed on the way."""
         while True:
-            killer = None
+            killed, killer = threading.Event(), None
             if self.chance.random() < self.deadly:
-                killer = threading.Timer(self.chance.uniform(0.0, 0.6), self.server.process.kill)
+                killer = threading.Timer(self.chance.uniform(0.0, 0.6), self.kill, [killed])
                 killer.start()
+            done = False
             try:
                 self.enter()
                 self.work(round_)
                 self.leave(round_)
-                return
+                done = True
             except Died:
                 self.deaths += 1
-                self.server.close()
-                self.start()
             finally:
                 if killer is not None:
                     killer.cancel()
+                    killer.join()
+            if killed.is_set():  # perhaps just after the session was done
+                self.server.close()
+                self.start()
+            if done:
+                return
+
+    def kill(self, killed: threading.Event) -> None:
+        killed.set()
+        self.server.process.kill()
 
     def enter(self) -> None:
         answer = self.again_while_away("pull")

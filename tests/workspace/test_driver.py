@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 
 from cohabit.errors import Busy, PermissionDenied
 from cohabit.workspace import driver
-from cohabit.workspace.clone import others, processes
+from cohabit.workspace.clone import plain_git
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.session import Session
 
@@ -246,9 +247,6 @@ def test_every_protocol_file_is_registered() -> None:
 
 
 # -- agents at work in the same clone ---------------------------------------------------------------
-knows_processes = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="who runs is known from /proc")
-
-
 @contextmanager
 def a_merge_that_stands_still(session: Session, where: str) -> Iterator["subprocess.Popen[bytes]"]:
     """A person's `git merge origin/main` that waits before our merge driver, after it, or in the editor, until the
@@ -283,7 +281,6 @@ def something_to_merge(ann: Session, bob: Session) -> None:
     git(bob, "fetch", "-q")
 
 
-@knows_processes
 @pytest.mark.parametrize("where", ["before", "after"])
 def test_nothing_is_written_while_a_merge_by_plain_git_may_put_back_what_it_found(
     clone: Clone, monkeypatch: pytest.MonkeyPatch, where: str
@@ -291,60 +288,75 @@ def test_nothing_is_written_while_a_merge_by_plain_git_may_put_back_what_it_foun
     ann, bob = clone("ann"), clone("bob")
     something_to_merge(ann, bob)
     bob.call("journal_append", {"summary": "not committed"})
-    monkeypatch.setattr(others, "PATIENCE", 0.0)
-    monkeypatch.setattr(others, "JUST_NOW", 1000.0)
-    with a_merge_that_stands_still(bob, where) as person, pytest.raises(Busy, match="try again when it has ended"):
-        bob.call("journal_append", {"summary": "written meanwhile"})
+    with monkeypatch.context() as patch, a_merge_that_stands_still(bob, where) as person:
+        patch.setattr(plain_git, "WAIT_SECONDS", 0.0)
+        patch.setattr(plain_git, "SETTLE_SECONDS", 0.0)
+        with pytest.raises(Busy, match="try again when it has ended"):
+            bob.call("journal_append", {"summary": "written meanwhile"})
     assert person.returncode != 0, "git merges over uncommitted entries now"
     bob.call("journal_append", {"summary": "written afterwards"})
     journal = (root(bob) / "journal.md").read_text()
     assert [journal.count(said) for said in ("not committed", "meanwhile", "afterwards")] == [1, 0, 1]
-    assert not (bob.workspace().own / driver.MERGING).exists()
 
 
-@knows_processes
 def test_a_merge_whose_message_a_person_writes_is_not_waited_for(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> None:
     ann, bob = clone("ann"), clone("bob")
     something_to_merge(ann, bob)
-    monkeypatch.setattr(others, "PATIENCE", 0.0)
+    monkeypatch.setattr(plain_git, "WAIT_SECONDS", 0.0)
     with a_merge_that_stands_still(bob, "editor") as person:
-        assert (bob.workspace().own / driver.MERGING).exists()
+        assert (bob.workspace().own / plain_git.MERGE_MARK).exists()
         bob.call("journal_append", {"summary": "written meanwhile"})
     assert person.returncode == 0
     journal = (root(bob) / "journal.md").read_text()
     assert [journal.count(said) for said in ("of ann", "of bob", "meanwhile")] == [1, 1, 1]
 
 
-@knows_processes
-def test_the_mark_names_the_git_that_a_person_typed(clone: Clone) -> None:
+def test_the_mark_is_renewed_when_the_driver_ends(clone: Clone) -> None:
     ann, bob = clone("ann"), clone("bob")
     something_to_merge(ann, bob)
-    with a_merge_that_stands_still(bob, "after") as person:
-        typed = processes.look(person.pid)
-        assert typed is not None
-        assert (bob.workspace().own / driver.MERGING).read_text() == typed.mark
+    began = time.time()
+    with a_merge_that_stands_still(bob, "before"):
+        assert not (bob.workspace().own / plain_git.MERGE_MARK).exists()
+    assert (bob.workspace().own / plain_git.MERGE_MARK).stat().st_mtime >= began - 0.1
 
 
-@knows_processes
-def test_a_mark_of_a_git_that_has_ended_counts_for_nothing_also_when_its_number_is_used_again(clone: Clone) -> None:
-    ann = clone("ann")
-    me = processes.look("self")
-    assert me is not None
-    for mark in (f"{me.pid}:1", "what is this", ""):
-        (ann.workspace().own / driver.MERGING).write_text(mark)
-        assert ann.call("status", {})["clean"]
-        assert not (ann.workspace().own / driver.MERGING).exists()
+@pytest.mark.parametrize(
+    ("ages", "running"),
+    [
+        ({}, False),
+        ({"ORIG_HEAD": 0.1}, True),  # git has just begun
+        ({"cohabit/merging": 0.1}, True),  # our driver has just ended
+        ({"ORIG_HEAD": 30, "cohabit/merging": 20}, False),
+        ({"index.lock": 0.1}, True),  # any git that has just begun
+        ({"index.lock": 20}, False),  # a person writes the message of `git commit -a`
+        ({"index.lock": 20, "ORIG_HEAD": 300}, False),
+        ({"index.lock": 20, "ORIG_HEAD": 21}, True),
+        ({"index.lock": 20, "cohabit/merging": 15}, True),
+        ({"index.lock": 20, "cohabit/merging": 15, "MERGE_HEAD": 2}, False),  # the files are merged
+        ({"ORIG_HEAD": 0.1, "MERGE_HEAD": 0.1}, False),
+        ({"index.lock": 100, "ORIG_HEAD": 101}, False),  # a merge that was killed
+        ({"ORIG_HEAD": -1000, "index.lock": -1000}, False),  # the clock was wrong
+    ],
+)
+def test_a_running_merge_is_known_by_the_files_that_git_writes(
+    tmp_path: Path, ages: dict[str, float], running: bool
+) -> None:
+    (tmp_path / ".git" / "cohabit").mkdir(parents=True)
+    now = time.time()
+    for name, age in ages.items():
+        (tmp_path / ".git" / name).touch()
+        os.utime(tmp_path / ".git" / name, (now - age, now - age))
+    assert plain_git.merge_is_running(tmp_path) is running
 
 
 def test_a_call_that_has_begun_is_not_stopped_by_a_merge(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> None:
     ws = clone("ann").workspace()
     with ws.held():
-        monkeypatch.setattr(others, "merges", lambda root: True)
+        monkeypatch.setattr(plain_git, "merge_is_running", lambda root: True)
         with ws.held():
             assert ws.git.run("rev-parse", "HEAD").line
 
 
-@knows_processes
 def test_a_merge_waits_for_a_call_that_has_begun_and_lets_others_wait_without_the_lock(
     clone: Clone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -359,7 +371,7 @@ def test_a_merge_waits_for_a_call_that_has_begun_and_lets_others_wait_without_th
     driver._wait_for_the_lock(ws.own / "lock")
     assert not waits
     answers = iter([True, False])
-    monkeypatch.setattr(others, "merges", lambda root: next(answers))
-    monkeypatch.setattr(others, "wait_for_a_merge", lambda root: driver._wait_for_the_lock(ws.own / "lock"))
+    monkeypatch.setattr(plain_git, "merge_is_running", lambda root: next(answers))
+    monkeypatch.setattr(plain_git, "wait_for_merge", lambda root: driver._wait_for_the_lock(ws.own / "lock"))
     with ws.held():
         assert not waits

@@ -3,15 +3,21 @@ import zlib
 
 import pytest
 
-from cohabit.registry import make_agent
 from cohabit.errors import CohabitError
-from cohabit.registry import make_world
-from cohabit.room.room import Room
+from cohabit.registry import make_agent, make_world
 from cohabit.room.opening import opening_state
+from cohabit.room.room import Room
 from cohabit.scenario import AgentSpec, Scenario
 from cohabit.world import Eye, GameRejected, OutOfBounds, Seat, UnknownAsset
 from cohabit.worlds.island import LAND, SEA
-from cohabit.worlds.lanterns import CARRY, POUR, TOWER_HOLDS, TOWER_TICKS, Barrel, Lanterns
+from cohabit.worlds.lanterns import (
+    LIGHTING_OIL,
+    MAX_CARRIED_OIL,
+    MAX_TOWER_OIL,
+    TOWER_TICKS_PER_OIL,
+    Barrel,
+    Lanterns,
+)
 
 SEATS = [Seat(name, name) for name in Lanterns.spec.seat_names]
 AMBER, BLUE = SEATS[:2]
@@ -24,9 +30,9 @@ def lanterns(players: int = 2, seed: int = 1, **config: int) -> Lanterns:
 
 
 def put(world: Lanterns, seat: Seat, cell: int) -> None:
-    """Set a keeper down somewhere, without the walk."""
+    """Move a keeper to a cell at once."""
     world.keepers[seat.id].at = cell
-    world.keepers[seat.id].way = []
+    world.keepers[seat.id].path = []
 
 
 def seen(world: Lanterns, eye: Eye, kind: str) -> list[str]:
@@ -39,7 +45,7 @@ def own(seat: Seat) -> Eye:
 
 # -- the island ---------------------------------------------------------------------------------
 @pytest.mark.parametrize("seed", range(20))
-def test_all_land_can_be_walked_to_and_the_rim_is_sea(seed):
+def test_all_land_is_reachable_and_the_border_is_sea(seed):
     island = lanterns(4, seed).island
     land = island.land()
     assert sorted(island.ways(land[0])) == land
@@ -51,7 +57,7 @@ def test_all_land_can_be_walked_to_and_the_rim_is_sea(seed):
 
 @pytest.mark.parametrize("players", [2, 3, 4])
 @pytest.mark.parametrize("size", [9, 13, 15])
-def test_everybody_begins_at_a_burning_tower_of_its_own_on_land(players, size):
+def test_every_keeper_starts_at_its_own_burning_tower_on_land(players, size):
     world = lanterns(players, size=size)
     cells = [t.at for t in world.towers]
     assert len(dict.fromkeys(cells)) == len(cells) == 2 * players + 1
@@ -61,35 +67,35 @@ def test_everybody_begins_at_a_burning_tower_of_its_own_on_land(players, size):
 
 
 # -- walking ------------------------------------------------------------------------------------
-def test_a_keeper_walks_one_cell_a_tick_and_then_stands():
+def test_a_keeper_walks_one_cell_per_tick_and_stops_at_its_destination():
     world = lanterns()
     start, goal = world.keepers["amber"].at, world.towers[1].at
     world.go(AMBER, "T2")
-    way = list(world.keepers["amber"].way)
+    path = list(world.keepers["amber"].path)
     world.advance(1)
-    assert world.keepers["amber"].at == way[0]
-    assert world.island.far(start, way[0]) == 1
-    world.advance(len(way) + 5)
+    assert world.keepers["amber"].at == path[0]
+    assert world.island.far(start, path[0]) == 1
+    world.advance(len(path) + 5)
     assert world.keepers["amber"].at == goal
 
 
-def test_a_keeper_can_be_sent_elsewhere_or_told_to_stand_still_on_its_way():
+def test_a_walking_keeper_can_change_its_destination_or_halt():
     world = lanterns()
     world.go(AMBER, "T2")
     world.advance(2)
     x, y = world.island.xy(world.towers[0].at)
     world.walk(AMBER, x, y)
-    assert len(world.keepers["amber"].way) == 2
+    assert len(world.keepers["amber"].path) == 2
     world.halt(AMBER)
     here = world.keepers["amber"].at
     world.advance(3)
     assert world.keepers["amber"].at == here
 
 
-def test_nobody_walks_on_the_sea_or_off_the_chart():
+def test_a_keeper_cannot_walk_to_the_sea_or_off_the_chart():
     world = lanterns()
     before = world.snapshot()
-    with pytest.raises(GameRejected, match="0,0 is sea; choose land"):
+    with pytest.raises(GameRejected, match="0,0 is sea; choose a land cell"):
         world.walk(AMBER, 0, 0)
     for x, y in ((-1, 3), (3, 13)):
         with pytest.raises(OutOfBounds, match="0,0 to 12,12"):
@@ -98,15 +104,15 @@ def test_nobody_walks_on_the_sea_or_off_the_chart():
 
 
 # -- oil and towers -----------------------------------------------------------------------------
-def test_oil_is_gathered_beside_a_barrel_up_to_what_one_can_carry():
+def test_a_keeper_gathers_oil_beside_a_barrel_up_to_the_maximum_it_can_carry():
     world = lanterns()
-    barrel = Barrel("O99", world.keepers["amber"].at, CARRY)
+    barrel = Barrel("O99", world.keepers["amber"].at, MAX_CARRIED_OIL)
     world.barrels = [barrel]
     carried = world.keepers["amber"].oil
     world.gather(AMBER)
-    assert world.keepers["amber"].oil == CARRY
+    assert world.keepers["amber"].oil == MAX_CARRIED_OIL
     assert [b.oil for b in world.barrels] == [carried]
-    with pytest.raises(GameRejected, match="all you can"):
+    with pytest.raises(GameRejected, match="the maximum"):
         world.gather(AMBER)
     world.keepers["amber"].oil = 0
     world.gather(AMBER)
@@ -121,25 +127,25 @@ def test_lighting_a_dark_tower_costs_oil_and_claims_the_land_around():
     put(world, AMBER, dark.at)
     land, oil = world._land()["amber"], world.keepers["amber"].oil
     outcome = world.light(AMBER, dark.name)
-    assert (dark.holder, dark.oil) == ("amber", POUR)
-    assert world.keepers["amber"].oil == oil - POUR
+    assert (dark.holder, dark.oil) == ("amber", LIGHTING_OIL)
+    assert world.keepers["amber"].oil == oil - LIGHTING_OIL
     assert world._land()["amber"] > land
     assert [told.text for told in outcome.told] == [f"{dark.name} burns for amber"]
 
 
-def test_a_tower_burns_out_unless_it_is_fed():
+def test_a_tower_burns_out_unless_it_is_refilled():
     world = lanterns()
     home = world.towers[0]
-    world.advance(TOWER_TICKS * (TOWER_HOLDS - 1))
+    world.advance(TOWER_TICKS_PER_OIL * (MAX_TOWER_OIL - 1))
     assert (home.holder, home.oil) == ("amber", 1)
     world.light(AMBER, home.name)
-    assert home.oil == 1 + POUR
-    told = world.advance(TOWER_TICKS * (1 + POUR))
+    assert home.oil == 1 + LIGHTING_OIL
+    told = world.advance(TOWER_TICKS_PER_OIL * (1 + LIGHTING_OIL))
     assert home.holder == ""
     assert "T1 has burnt out" in [t.text for t in told]
 
 
-def test_a_tower_is_lit_only_from_beside_it_with_oil_enough():
+def test_a_tower_is_lit_only_from_beside_it_and_with_enough_oil():
     world = lanterns()
     dark = world.towers[-1]
     with pytest.raises(GameRejected, match="not beside you"):
@@ -147,7 +153,7 @@ def test_a_tower_is_lit_only_from_beside_it_with_oil_enough():
     with pytest.raises(GameRejected, match="is full"):
         world.light(AMBER, "T1")
     put(world, AMBER, dark.at)
-    world.keepers["amber"].oil = POUR - 1
+    world.keepers["amber"].oil = LIGHTING_OIL - 1
     with pytest.raises(GameRejected, match="gather some"):
         world.light(AMBER, dark.name)
     with pytest.raises(UnknownAsset) as refusal:
@@ -162,14 +168,14 @@ def test_a_rivals_tower_can_be_doused_only_from_beside_it():
     put(world, AMBER, world.towers[1].at)
     world.douse(AMBER, "T2")
     assert world.towers[1].holder == ""
-    with pytest.raises(GameRejected, match="dark already"):
+    with pytest.raises(GameRejected, match="already dark"):
         world.douse(AMBER, "T2")
     world.light(AMBER, "T2")
     with pytest.raises(GameRejected, match="burns for you"):
         world.douse(AMBER, "T2")
 
 
-def test_a_rivals_tower_is_out_of_scope_unless_one_is_beside_it_to_douse_it():
+def test_a_rivals_tower_is_out_of_scope_except_to_douse_it_from_beside_it():
     world = lanterns()
     far, free = {"tower": "T2"}, {"tower": world.towers[-1].name}
     assert "not beside it" in (world.scope(AMBER, "douse", far) or "")
@@ -182,18 +188,18 @@ def test_a_rivals_tower_is_out_of_scope_unless_one_is_beside_it_to_douse_it():
     assert world.scope(AMBER, "light", far) is not None
 
 
-def test_land_between_two_rivals_equally_near_is_nobodys():
+def test_land_equally_near_to_two_rivals_belongs_to_nobody():
     world = lanterns()
     one, other = world.towers[:2]
     row = next(c for c in world.island.land() if all(world.island.ground[c + i] == LAND for i in range(5)))
     one.at, other.at = row, row + 4
     between = [c for c in (row + 2 - 13, row + 2, row + 2 + 13) if world.island.ground[c] == LAND]
-    apart = world._land()
+    separate = world._land()
     other.holder = "amber"
-    assert world._land()["amber"] == apart["amber"] + apart["blue"] + len(between)
+    assert world._land()["amber"] == separate["amber"] + separate["blue"] + len(between)
 
 
-def test_oil_washes_ashore_by_the_seed():
+def test_the_seed_decides_where_oil_washes_ashore():
     def shores(seed: int) -> list[int]:
         world = lanterns(seed=seed)
         world.barrels = []
@@ -205,18 +211,18 @@ def test_oil_washes_ashore_by_the_seed():
 
 
 # -- the end ------------------------------------------------------------------------------------
-def test_it_is_over_at_dawn_and_time_stands_still_after_that():
+def test_the_game_ends_at_dawn_and_time_stops():
     world = lanterns(ticks=30)
     told = world.advance(100)
     assert world.to_move() == []
     assert world.tick == 30
-    assert told[-1].text.startswith("it is over: ")
+    assert told[-1].text.startswith("the game is over: ")
     before = world.snapshot()
     assert list(world.advance(10)) == []
     assert world.snapshot() == before
 
 
-def test_it_is_over_as_soon_as_all_towers_burn_for_one():
+def test_the_game_ends_when_all_towers_burn_for_one_keeper():
     world = lanterns()
     for tower in world.towers[1:-1]:
         tower.holder, tower.oil = "amber", 3
@@ -224,10 +230,10 @@ def test_it_is_over_as_soon_as_all_towers_burn_for_one():
     assert world.to_move() == ["amber", "blue"]
     outcome = world.light(AMBER, world.towers[-1].name)
     assert world.to_move() == []
-    assert outcome.told[-1].text.startswith("it is over: amber with")
+    assert outcome.told[-1].text.startswith("the game is over: amber won with")
 
 
-def test_many_ticks_at_once_are_the_same_as_one_by_one():
+def test_many_ticks_at_once_give_the_same_state_as_one_by_one():
     one, other = lanterns(), lanterns()
     for world in (one, other):
         world.go(AMBER, "T2")
@@ -248,7 +254,7 @@ def test_fog_hides_keepers_and_oil_beyond_the_light():
     assert 0 < len(near) < len(seen(world, Eye(sees="all"), "oil"))
 
 
-def test_a_rival_shows_in_the_light_of_ones_lantern_and_of_ones_towers():
+def test_a_rival_is_visible_in_the_light_of_the_own_lantern_and_towers():
     world = lanterns()
     put(world, BLUE, world.keepers["amber"].at)
     assert seen(world, own(AMBER), "keeper") == ["blue"]
@@ -258,31 +264,31 @@ def test_a_rival_shows_in_the_light_of_ones_lantern_and_of_ones_towers():
     assert seen(world, own(AMBER), "keeper") == []
 
 
-def test_night_and_want_of_oil_draw_the_light_in():
+def test_the_light_gets_smaller_at_night_and_without_oil():
     world = lanterns(ticks=90)
-    reaches = []
+    radii = []
     for _ in range(3):
         world.keepers["amber"].oil = 5
-        reaches.append(world.observe(own(AMBER)).status["light"])
+        radii.append(world.observe(own(AMBER)).status["light"])
         world.advance(30)
-    assert reaches == [4, 3, 2]
+    assert radii == [4, 3, 2]
     world.keepers["amber"].oil = 0
     assert world.observe(own(AMBER)).status["light"] == 1
 
 
-def test_what_is_hidden_changes_nothing_that_others_see():
+def test_hidden_changes_do_not_change_what_others_see():
     world = lanterns()
     shown = [world.observe(eye) for eye in (own(AMBER), Eye())]
     drawn = [world.picture(eye) for eye in (own(AMBER), Eye())]
     world.keepers["blue"].oil = 1
     world.go(BLUE, "T4")
     world.barrels = [b for b in world.barrels if b.name in seen(world, own(AMBER), "oil")]
-    world.keepers["blue"].at = world.keepers["blue"].way[0]
+    world.keepers["blue"].at = world.keepers["blue"].path[0]
     assert [world.observe(eye) for eye in (own(AMBER), Eye())] == shown
     assert [world.picture(eye) for eye in (own(AMBER), Eye())] == drawn
 
 
-def test_only_what_is_seen_can_be_gone_to_and_a_refusal_does_not_tell_what_is_hidden():
+def test_a_keeper_can_only_go_to_visible_things_and_a_refusal_reveals_nothing_hidden():
     world = lanterns()
     hidden = next(b.name for b in world.barrels if b.name not in seen(world, own(AMBER), "oil"))
     for name in ("blue", hidden, "nobody"):
@@ -291,7 +297,7 @@ def test_only_what_is_seen_can_be_gone_to_and_a_refusal_does_not_tell_what_is_hi
         assert not {"blue", hidden} & set(refusal.value.did_you_mean)
 
 
-def test_what_one_does_in_the_dark_is_told_to_oneself_alone():
+def test_private_events_are_told_to_their_keeper_only():
     world = lanterns()
     assert [told.seats for told in world.halt(AMBER).told] == [("amber",)]
     world.keepers["amber"].oil = 1
@@ -301,8 +307,8 @@ def test_what_one_does_in_the_dark_is_told_to_oneself_alone():
     assert events == [["tick 10: your lantern goes dark"], [], []]
 
 
-# -- what it looks like -------------------------------------------------------------------------
-def test_the_text_is_enough_to_play_from():
+# -- text and pictures --------------------------------------------------------------------------
+def test_the_text_contains_what_a_player_needs():
     text = lanterns().observe(own(AMBER)).to_text()
     for part in ("@", "@ you", "your_towers: T1 72", "oil: 12", "T2 (tower", "burns for blue", "dawn_in: 240"):
         assert part in text
@@ -324,7 +330,7 @@ def test_a_picture_is_a_png_of_the_right_size():
     assert len(zlib.decompress(pixels)) == 156 * 157
 
 
-def test_goals_and_standings_say_who_is_ahead():
+def test_goals_and_standings_show_the_leader():
     world = lanterns()
     world.towers[1].holder = ""
     assert [(s.seat, s.score > 0) for s in world.standings()] == [("amber", True), ("blue", False)]
@@ -341,7 +347,7 @@ def room(partial_intel: bool = True, seed: int = 1, **config: int) -> Room:
     return Room.create(opening_state(scenario, world, "lanterns", "test", seed, "00" * 16), world, 0)
 
 
-def test_fog_is_the_scenarios_choice():
+def test_the_scenario_decides_whether_there_is_fog():
     for fog, keepers in ((True, []), (False, ["blue"])):
         opened = room(fog)
         view = opened.view(opened.state.members["ann"])
@@ -358,10 +364,10 @@ def test_a_god_can_send_a_storm_and_a_player_cannot():
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-@pytest.mark.parametrize("chair", [0, 1])
-def test_a_lamplighter_beats_random_play_from_either_chair(seed, chair):
+@pytest.mark.parametrize("seat", [0, 1])
+def test_a_lamplighter_beats_a_random_player_from_either_seat(seed, seat):
     opened = room(seed=seed)
-    names = ["lamplighter", "random"] if chair == 0 else ["random", "lamplighter"]
+    names = ["lamplighter", "random"] if seat == 0 else ["random", "lamplighter"]
     brains = {who: make_agent(names[i], "lanterns", f"{seed}/{who}") for i, who in enumerate(("ann", "ben"))}
     at = 0
     while opened.world.to_move():
@@ -372,5 +378,5 @@ def test_a_lamplighter_beats_random_play_from_either_chair(seed, chair):
                 opened.call(who, action.name, action.parameters, at=at)  # refused: the test fails
         opened.system("ticks", {"n": 1}, at)
     best = opened.world.standings()
-    assert best[0].seat == ("amber", "blue")[chair]
+    assert best[0].seat == ("amber", "blue")[seat]
     assert best[0].score > best[1].score

@@ -13,7 +13,7 @@ def nim(stones: int | None = None, seed: int = 1) -> Nim:
     return world
 
 
-def test_the_first_begins_and_then_they_take_turns():
+def test_the_first_player_starts_and_then_they_take_turns():
     world = nim(10)
     assert world.to_move() == ["first"]
     world.take(FIRST, 3)
@@ -23,7 +23,7 @@ def test_the_first_begins_and_then_they_take_turns():
     assert world.heap(Eye()) == 6
 
 
-def test_whoever_takes_the_last_stone_wins_and_nobody_is_to_move():
+def test_taking_the_last_stone_wins_and_ends_the_game():
     world = nim(4)
     world.take(FIRST, 3)
     outcome = world.take(SECOND, 1)
@@ -32,7 +32,7 @@ def test_whoever_takes_the_last_stone_wins_and_nobody_is_to_move():
     assert [(s.seat, s.score) for s in world.standings()] == [("second", 1), ("first", 0)]
 
 
-def test_nobody_can_take_more_than_there_is_and_nothing_changes():
+def test_taking_more_stones_than_there_are_is_refused_and_changes_nothing():
     world = nim(2)
     before = world.snapshot()
     with pytest.raises(GameRejected, match="only 2 stones are left"):
@@ -41,20 +41,20 @@ def test_nobody_can_take_more_than_there_is_and_nothing_changes():
     assert [a.parameters["n"] for a in world.legal(FIRST)] == [1, 2]
 
 
-def test_the_heap_comes_from_the_seed_unless_it_is_given():
+def test_the_size_of_the_heap_comes_from_the_seed_unless_it_is_given():
     assert nim(seed=5).stones == nim(seed=5).stones
     assert {nim(seed=seed).stones for seed in range(50)} == set(range(12, 22))
     assert nim(99).stones == 99
 
 
-def test_who_lets_the_time_run_out_takes_one_stone():
+def test_a_player_who_runs_out_of_time_takes_one_stone():
     world = nim(10)
     world.skip(FIRST)
     assert (world.stones, world.to_move()) == (9, ["second"])
 
 
 @pytest.mark.parametrize("stones", [s for s in range(1, 30) if s % 4])
-def test_the_master_wins_whenever_it_can_be_done(stones):
+def test_the_nim_master_wins_whenever_the_position_allows_it(stones):
     world, brain = nim(stones), NimMaster("test")
     while world.to_move():
         world.take(FIRST, brain.decide(world.observe(Eye("first", "own"))).parameters["n"])

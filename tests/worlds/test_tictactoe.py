@@ -3,7 +3,7 @@ import pytest
 from cohabit.world import Eye, GameRejected, Seat
 from cohabit.worlds.tictactoe import LINES, TicTacToe
 
-X, O = Seat("X", "X"), Seat("O", "O")  # noqa: E741 - that is what it is called
+X, O = Seat("X", "X"), Seat("O", "O")  # noqa: E741 - the name of the mark
 
 
 def board(*cells: int) -> TicTacToe:
@@ -14,7 +14,7 @@ def board(*cells: int) -> TicTacToe:
     return world
 
 
-def test_x_begins_and_then_they_take_turns():
+def test_x_starts_and_then_they_take_turns():
     assert board().to_move() == ["X"]
     assert board(4).to_move() == ["O"]
     assert board(4, 0).to_move() == ["X"]
@@ -36,7 +36,7 @@ def test_a_full_board_without_a_row_is_a_draw():
     assert [s.score for s in world.standings()] == [0, 0]
 
 
-def test_a_taken_cell_is_refused_and_nothing_changes():
+def test_marking_a_taken_cell_is_refused_and_changes_nothing():
     world = board(4)
     before = world.snapshot()
     with pytest.raises(GameRejected, match="cell 4 is taken by X"):
@@ -45,7 +45,7 @@ def test_a_taken_cell_is_refused_and_nothing_changes():
     assert [a.parameters["cell"] for a in world.legal(O)] == [0, 1, 2, 3, 5, 6, 7, 8]
 
 
-def test_who_lets_the_time_run_out_loses():
+def test_a_player_who_runs_out_of_time_loses():
     world = board(4)
     world.skip(O)
     assert (world.winner, world.to_move()) == ("X", [])

@@ -20,7 +20,7 @@ from cohabit.faces.app import make_app
 from cohabit.faces.mcp.server import McpFace
 from cohabit.faces.serve import Server
 from cohabit.house.house import House
-from cohabit.room.scenario import AgentSpec, Scenario
+from cohabit.scenario import AgentSpec, Scenario
 from conformance import fixtures
 from conformance.fixtures.base import ChangeTools
 

@@ -96,9 +96,6 @@ async def send_error(send: Send, error: CohabitError) -> None:
 
 
 def bearer(headers: Any) -> str | None:
-    """The token of a request: ``Authorization: Bearer``, else ``X-WB-Token``. A wrong bearer is not rescued."""
+    """The token of a request: ``Authorization: Bearer``."""
     kind, _, token = (headers.get("authorization") or "").partition(" ")
-    if kind.lower() == "bearer":
-        return token.strip() or None
-    other: str | None = headers.get("x-wb-token")
-    return other
+    return token.strip() or None if kind.lower() == "bearer" else None

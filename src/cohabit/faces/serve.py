@@ -1,24 +1,37 @@
 """Serve a house on the network until somebody stops it."""
 
 import asyncio
-import logging
 import signal
 import socket
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
-from contextlib import asynccontextmanager, contextmanager, nullcontext
-from typing import Any
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager
+from typing import Any, Protocol
 
 import uvicorn
 
+from cohabit import registry
 from cohabit.errors import Conflict
 from cohabit.faces.app import make_app
 from cohabit.faces.direct import DirectProtocol
 from cohabit.house.house import House
-from cohabit.house.settings import Settings
+from cohabit.house.rooms import RoomHost
 
-log = logging.getLogger("cohabit")
-BRIDGE_HOST = "127.0.0.1"
-"""Never another one: there is no TLS on that wire, and tokens travel with every request."""
+
+class SideServer(Protocol):
+    """A listener beside the house's own, for clients of another protocol. Extensions bring them; see the registry."""
+
+    port: int
+
+    def connect_lines(self, hosts: Iterable[RoomHost], tokens: Mapping[str, str]) -> Iterable[str]:
+        """What to show to somebody who wants to connect such a client to these rooms; ``tokens`` by member."""
+
+    def serving(self) -> AbstractAsyncContextManager[None]:
+        """Serve for as long as the block runs."""
+
+
+def side_servers(house: House) -> list[SideServer]:
+    """The listeners that extensions bring, bound to their ports and not serving yet."""
+    return [server for make in registry.side_servers() if (server := make(house)) is not None]
 
 
 async def serve(
@@ -26,19 +39,21 @@ async def serve(
     *,
     ready: Callable[[str], None] | None = None,
     mcp: bool = True,
-    bridge: socket.socket | None = None,
+    beside: Sequence[SideServer] = (),
 ) -> None:
     """Listen where the settings say, until SIGINT, SIGTERM or cancelled. ``ready`` gets the real address.
 
-    ``bridge`` is where clients of the WorldBox bridge come in, if anywhere: see ``bridge_listener``.
+    ``beside``: what else is served for as long as the house is; see ``side_servers``.
     """
-    async with bridge_beside(house, bridge) if bridge is not None else nullcontext():
+    async with AsyncExitStack() as stack:
+        for server in beside:
+            await stack.enter_async_context(server.serving())
         await _serve_house(house, ready, mcp)
 
 
 async def _serve_house(house: House, ready: Callable[[str], None] | None, mcp: bool) -> None:
     settings = house.settings
-    listener = _listen(settings.host, settings.port)
+    listener = listen(settings.host, settings.port)
     port = listener.getsockname()[1]
     app = make_app(house, mcp=mcp)
     config = uvicorn.Config(
@@ -63,45 +78,6 @@ async def _serve_house(house: House, ready: Callable[[str], None] | None, mcp: b
         await serving
         raise
     finally:
-        listener.close()
-
-
-def bridge_listener(settings: Settings) -> socket.socket | None:
-    """Where clients of the WorldBox bridge come in. None where that is switched off; where the port is taken too,
-    for the house can do without."""
-    if not settings.bridge_port:
-        return None
-    try:
-        return _listen(BRIDGE_HOST, settings.bridge_port, "--bridge-port")
-    except Conflict as taken:
-        log.warning("no door for clients of the WorldBox bridge: %s, or 0 for none", taken.message)
-        return None
-
-
-@asynccontextmanager
-async def bridge_beside(house: House, listener: socket.socket) -> AsyncIterator[None]:
-    """The bridge wire, served for as long as the house is."""
-    from cohabit.faces.bridge import HEADER_LIMIT, bridge_app
-
-    config = uvicorn.Config(
-        bridge_app(house),
-        http="h11",  # the one of the two that can be told how long headers may get
-        h11_max_incomplete_event_size=HEADER_LIMIT,
-        ws="none",
-        lifespan="off",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        date_header=False,
-        timeout_graceful_shutdown=3,
-    )
-    server = Beside(config, lambda: None)
-    serving = asyncio.ensure_future(server.serve(sockets=[listener]))
-    try:
-        yield
-    finally:
-        server.should_exit = True
-        await serving
         listener.close()
 
 
@@ -142,8 +118,8 @@ class Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-class Beside(Server):
-    """A server that somebody else tells when to stop."""
+class GuestServer(uvicorn.Server):
+    """A server that is stopped by its owner, not by signals."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -157,7 +133,8 @@ def _address(house: House, port: int) -> str:
     return settings.url.rsplit(":", 1)[0] + f":{port}"
 
 
-def _listen(host: str, port: int, option: str = "--port") -> socket.socket:
+def listen(host: str, port: int, option: str = "--port") -> socket.socket:
+    """A socket that listens there. ``option``: what to change where the port is taken."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named, or asyncio delays small answers
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -39,7 +39,7 @@ class Bots:
 
     def look_after(self, host: "RoomHost") -> None:
         """Start a bot for every seat that waits for one. Called after each change of the roster."""
-        if self._house.closing or host.room.state.archived:
+        if self._house.closing or self._house.dormant or host.room.state.archived:
             return
         for member in host.room.state.members.values():
             key = (host, member.id)

@@ -11,12 +11,16 @@ from cohabit.model.identity import Credential
 from cohabit.room.room import Room, WorldInterrupted
 
 log = logging.getLogger("cohabit")
+Check = Callable[[Room, int], None]
 
 
 class Call:
     """What a member asked for, and the result."""
 
-    __slots__ = ("args", "credential", "done", "error", "future", "key", "name", "ran", "result", "then", "via", "who")
+    __slots__ = (
+        "args", "credential", "done", "error", "future", "key", "name", "ran", "result", "stop_waiting", "then", "via",
+        "who",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -39,6 +43,7 @@ class Call:
         self.ran = False
         self.then: Callable[[Call], None] | None = None  # called when it may
         self.future: asyncio.Future[Any] | None = None
+        self.stop_waiting: Callable[[], object] | None = None  # for a call that waits, when nobody wants its reply
 
     def run(self, room: Room, at: int) -> None:
         """Put it through the room; nothing is raised here."""
@@ -88,16 +93,23 @@ class Call:
 
 
 class SystemCall(Call):
-    """What the house itself does: ticks, presence, whatever is due. ``also`` is stored together with its entry."""
+    """What the house itself does: ticks, presence, whatever is due. ``also`` is stored together with its entry.
 
-    __slots__ = ("also",)
+    ``check``: for what is done on behalf of a caller. It is called when the turn of this call in the queue has come,
+    and raises if the caller may not do it any more.
+    """
 
-    def __init__(self, do: str, args: Any, also: Write | None = None) -> None:
+    __slots__ = ("also", "check")
+
+    def __init__(self, do: str, args: Any, also: Write | None = None, check: Check | None = None) -> None:
         super().__init__("", do, args)
         self.also = also
+        self.check = check
 
     def perform(self, room: Room, at: int) -> Any:
         try:
+            if self.check is not None:
+                self.check(room, at)
             return room.settle(at) if self.name == "settle" else room.system(self.name, self.args, at)
         except CohabitError as refusal:
             log.warning("room %s: %s: %s", room.id, self.name, refusal.as_text())

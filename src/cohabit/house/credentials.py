@@ -12,7 +12,8 @@ from msgspec import Meta, Struct, structs
 
 from cohabit.errors import BadArgs, Conflict, PermissionDenied, Unauthorized, UnknownAsset
 from cohabit.house.bots import check_brain
-from cohabit.house.context import HouseContext
+from cohabit.house.calls import Check
+from cohabit.house.door import HouseContext
 from cohabit.house.identities import hashed, make_token, new_identity
 from cohabit.house.store.contract import Write
 from cohabit.model.grant import ROLES, Capability
@@ -65,7 +66,7 @@ async def invite(
         raise BadArgs("an invite with a claim is for one member; leave out uses, or claim")
     host, me, house = ctx.room, ctx.member, ctx.house
     now = house.clock.now()
-    named = await host.peek(lambda room: check_invitation(_in_room(room, me.id, now), id, role, claim, team))
+    named = await host.peek(lambda room: check_invitation(_in_room(room, me.id, now), id, kind, role, claim, team))
     token = make_token()
     made = Invite(
         token_hex(6), hashed(token), host.room.id, me.id, id, name or "", kind, named, claim, team, stand_in, now,
@@ -106,12 +107,10 @@ class Invites(Struct):
 @command(category="host", where="house", needs=C.MANAGE_MEMBERS)
 async def invites(ctx: HouseContext) -> Invites:
     """The invites to this room that can still be accepted."""
-    now = ctx.house.clock.now()
     return Invites(
         [
             InviteLine(i.id, i.handle, i.kind, i.role or KIND_ROLE[i.kind], i.uses, i.claim, i.expires_at)
-            for i in ctx.house.identities.invites_to(ctx.room.room.id)
-            if i.expires_at is None or i.expires_at > now
+            for i in ctx.house.identities.invites_to(ctx.room.room.id, ctx.house.clock.now())
         ]
     )
 
@@ -125,7 +124,8 @@ async def revoke_invite(
     ctx: HouseContext, invite: Annotated[str, Meta(description="the id of the invite (see `invites`)")]
 ) -> InviteRevoked:
     """Make an invite worthless. Members who have accepted it stay."""
-    open_invites = {i.id: i for i in ctx.house.identities.invites_to(ctx.room.room.id)}
+    house = ctx.house
+    open_invites = {i.id: i for i in house.identities.invites_to(ctx.room.room.id, house.clock.now())}
     found = open_invites.get(invite)
     if found is None:
         raise UnknownAsset(f"there is no open invite {invite[:40]!r}", did_you_mean=nearest(invite, open_invites, 2))
@@ -172,21 +172,16 @@ async def _enter(ctx: HouseContext) -> None:
     me = ctx.identity
     assert me is not None
     args = {"handle": me.name, "kind": me.kind, "identity": me.id, "name": me.name}
-    await ctx.room.put_system("admitted", {**args, "role": "host" if ctx.is_host else None})
+    await ctx.record("admitted", {**args, "role": "host" if ctx.is_host else None})
 
 
 async def _accept(ctx: HouseContext, invite: Invite) -> str | None:
     """Become a member by an invite; the new token, where the invite stays good for others."""
-    house, host = ctx.house, ctx.room
-    inviter = host.room.state.members.get(invite.by)
-    if inviter is None or C.MANAGE_MEMBERS not in inviter.held:
-        raise PermissionDenied("the member who invited you can no longer invite; ask a host for a new invite")
-    if invite.role is not None:
-        check_grantable(inviter, ROLES[invite.role], invite.handle)
+    house = ctx.house
     if invite.uses < 1:
         raise Unauthorized("this invite has been used; ask your host for a new one")
-    me = new_identity(invite.name or invite.handle, invite.kind, inviter.identity or None)
-    left = structs.replace(invite, uses=invite.uses - 1)
+    inviter = ctx.room.room.state.members.get(invite.by)
+    me = new_identity(invite.name or invite.handle, invite.kind, inviter.identity or None if inviter else None)
     token = make_token() if invite.shared else None
     now = house.clock.now()
     made = Credential(invite.hash if token is None else hashed(token), me.id, invite.room, created_at=now)
@@ -194,24 +189,29 @@ async def _accept(ctx: HouseContext, invite: Invite) -> str | None:
         "handle": invite.handle, "kind": me.kind, "identity": me.id, "name": me.name, "role": invite.role,
         "claim": invite.claim, "team": invite.team, "stand_in": invite.stand_in, "invite": invite.id,
     }  # fmt: skip
-    house.identities.put_invite(left)  # nobody else gets this use meanwhile
+    left = house.identities.take_use(invite)
     try:
-        await host.put_system("admitted", args, Write(identities=[me], credentials=[made], invites=[left]))
+        also = Write(identities=[me], credentials=[made], invites=[left])
+        await ctx.record("admitted", args, also, lambda room, at: _check_inviter(room, invite))
     except BaseException:
-        house.identities.put_invite(invite)
+        house.identities.take_use(invite, -1)
         raise
     house.identities.put(me)
-    if token is None:  # the invite's token goes on as the member's own, also on connections that are open
-        ctx.credential.identity, ctx.credential.revoked = me.id, False
-        ctx.credential.expires_at = None
+    if token is None:  # the invite's token becomes the member's own, also on connections that are open
+        ctx.credential.identity, ctx.credential.expires_at = me.id, None
     else:
         house.identities.put_credential(made)
-    await house.ledger.record(
-        "invited",
-        {"invite": invite.id, "room": invite.room, "by": inviter.handle, "handle": invite.handle, "change": "accepted"},
-        Write(),
-    )
+    left = house.identities.take_use(invite, 0)  # it may have been revoked meanwhile
+    await _record_invite(ctx, left, "accepted")
     return token
+
+
+def _check_inviter(room: Room, invite: Invite) -> None:
+    """An invite gives what its author could give now."""
+    inviter = room.state.members.get(invite.by)
+    if inviter is None or C.MANAGE_MEMBERS not in inviter.held:
+        raise PermissionDenied("the member who invited you can no longer invite; ask a host for a new invite")
+    check_grantable(inviter, ROLES[invite.role or KIND_ROLE[invite.kind]], invite.handle)
 
 
 # -- tokens -------------------------------------------------------------------------------------
@@ -230,24 +230,31 @@ async def rotate_token(
     me = ctx.identity
     if me is None:
         raise Unauthorized("an invite has no token to replace; call join first")
-    token = await _replace(ctx, me, ctx.credential.room, by=me)
+    token = await _replace(ctx, me, ctx.credential.room)
     return TokenMade(ctx.maybe_member.handle if ctx.maybe_member is not None else me.name, token)
 
 
 async def _rotate_for(ctx: HouseContext, handle: str) -> TokenMade:
     """A host gets a new token for a member: told to that member, and only for what the host could give anyhow."""
-    other = _member(ctx, handle)
-    if C.MANAGE_MEMBERS not in ctx.member.held:
-        raise PermissionDenied("you can replace your own token; for others you need manage_members")
-    check_grantable(ctx.member, other.held | other.role_grant, other.handle)
+    other, me = _member(ctx, handle), ctx.member
+
+    def check(room: Room, at: int) -> None:
+        author, member = room.state.members[me.id], room.state.members.get(other.id)
+        if C.MANAGE_MEMBERS not in author.held:
+            raise PermissionDenied("you can replace your own token; for others you need manage_members")
+        if member is not None:
+            check_grantable(author, member.held | member.role_grant, member.handle)
+
+    check(ctx.room.room, 0)
     if not other.identity:
         raise BadArgs(f"{other.handle} is a built-in player and has no token")
     identity = ctx.house.identities.get(other.identity)
     assert identity is not None
-    if identity.owner is None and not ctx.house.identities.of(identity.id, ctx.room.room.id):
-        raise PermissionDenied(f"{other.handle} has a token for the whole house; only {other.handle} can replace it")
-    token = await _replace(ctx, identity, ctx.room.room.id, by=ctx.identity)
-    return TokenMade(other.handle, token)
+    if ctx.house.identities.is_of_house(identity.id):
+        raise PermissionDenied(
+            f"{other.handle} has a token for the whole house, which only it or the house can replace"
+        )
+    return TokenMade(other.handle, await _replace(ctx, identity, ctx.room.room.id, check))
 
 
 class TokensRevoked(Struct):
@@ -271,21 +278,17 @@ def _member(ctx: HouseContext, handle: str) -> Member:
     return found
 
 
-async def _replace(ctx: HouseContext, identity: Identity, room: str | None, by: Identity | None) -> str:
+async def _replace(ctx: HouseContext, identity: Identity, room: str | None, check: Check | None = None) -> str:
     """A new token in place of all old ones, for as long as the newest of them would have been good."""
-    house = ctx.house
+    house, now = ctx.house, ctx.house.clock.now()
     old = house.identities.of(identity.id, room)
     last = old[-1] if old else None
+    ends = last.expires_at if last is not None else None
     token = make_token()
     made = Credential(
-        hashed(token),
-        identity.id,
-        room,
-        last.label if last else "",
-        house.clock.now(),
-        last.expires_at if last else None,
+        hashed(token), identity.id, room, last.label if last else "", now, ends if ends and ends > now else None
     )
-    await _change(ctx, identity.id, room, old, [made], "replaced" if old else "issued", by)
+    await _change(ctx, identity.id, room, old, [made], "replaced" if old else "issued", check)
     return token
 
 
@@ -296,27 +299,47 @@ async def _change(
     old: Sequence[Credential],
     new: Sequence[Credential],
     change: str,
-    by: Identity | None = None,
+    check: Check | None = None,
 ) -> int:
     """Put a change of credentials on record and store it; how many old ones were revoked."""
     house = ctx.house
-    author = by or ctx.identity
+    for credential in new:  # known at once, so that another change at the same time replaces it too; its token is not
+        house.identities.put_credential(credential)
+    try:
+        await _record_change(ctx, identity, room, old, new, change, check)
+    except BaseException:
+        for credential in new:
+            house.identities.drop_credential(credential)
+        raise
+    return len(house.identities.revoke(old))
+
+
+async def _record_change(
+    ctx: HouseContext,
+    identity: str,
+    room: str | None,
+    old: Sequence[Credential],
+    new: Sequence[Credential],
+    change: str,
+    check: Check | None,
+) -> None:
+    house, author = ctx.house, ctx.identity
     also = Write(credentials=[*(structs.replace(c, revoked=True) for c in old), *new])
-    if room is not None:
-        host = house.rooms[room]
-        member = host.room.member_of(identity)
-        me = host.room.member_of(author.id) if author is not None else None
-        args = {"member": member.id if member else "", "change": change, "by": me.id if me is not None else None}
-        await host.put_system("credential", args, also)
-    else:
+    if room is None:
         known = house.identities.get(identity)
         assert known is not None
         who = await house.ledger.admit(known)
         writer = await house.ledger.admit(author) if author is not None else None
         await house.ledger.record("credential", {"member": who, "change": change, "by": writer}, also)
-    for credential in new:
-        house.identities.put_credential(credential)
-    return len(house.identities.revoke(old))
+        return
+    host = house.rooms[room]
+    member = host.room.member_of(identity)
+    me = host.room.member_of(author.id) if author is not None else None
+    args = {"member": member.id if member else "", "change": change, "by": me.id if me is not None else None}
+    if host is ctx.host:
+        await ctx.record("credential", args, also, check)
+    else:
+        await host.put_system("credential", args, also)
 
 
 # -- for hosts of the house -----------------------------------------------------------------------
@@ -367,7 +390,7 @@ def _state(credential: Credential, now: int) -> str:
     return "expired" if credential.expires_at is not None and credential.expires_at <= now else "good"
 
 
-@command(category="host", where="house", about="house", host_only=True, records=True)
+@command(category="host", where="house", about="house", host_only=True, records=True, when_archived=True)
 async def issue_credential(
     ctx: HouseContext,
     name: Annotated[str, Meta(description="whose it is; with `room`, the handle of a member")],
@@ -397,16 +420,16 @@ async def issue_credential(
     return TokenMade(name, token)
 
 
-@command(category="host", where="house", about="house", host_only=True, records=True)
+@command(category="host", where="house", about="house", host_only=True, records=True, when_archived=True)
 async def rotate_credential(ctx: HouseContext, name: str, room: RoomName = None) -> TokenMade:
     """A new token in place of all old ones, for somebody of the house or for a member of a room. Shown once."""
     identity = _identity_in(ctx, name, room) if room is not None else _identity(ctx, name)
     if not ctx.house.identities.of(identity.id, room):
         raise UnknownAsset(f"{name!r} has no token {_where(room)}; list_credentials shows who has")
-    return TokenMade(name, await _replace(ctx, identity, room, ctx.identity))
+    return TokenMade(name, await _replace(ctx, identity, room))
 
 
-@command(category="host", where="house", about="house", host_only=True, records=True)
+@command(category="host", where="house", about="house", host_only=True, records=True, when_archived=True)
 async def revoke_credential(ctx: HouseContext, name: str, room: RoomName = None) -> TokensRevoked:
     """Make every token of somebody worthless: of the house, or of a member of a room."""
     identity = _identity_in(ctx, name, room) if room is not None else _identity(ctx, name)

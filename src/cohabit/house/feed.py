@@ -5,14 +5,15 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from cohabit.errors import BadArgs
-from cohabit.house.context import HouseContext
+from cohabit.errors import BadArgs, Unauthorized
+from cohabit.house.door import HouseContext
 from cohabit.house.fanout import event_frame
 from cohabit.house.rooms import RoomHost
 from cohabit.house.running.threads import run_in_thread
 from cohabit.house.subscriptions import Deliver, Subscription
 from cohabit.model.grant import Capability
 from cohabit.model.record import decode_entry
+from cohabit.model.seat import Eye
 from cohabit.room.commands import Command, Resource, command
 from cohabit.room.common import WaitMs
 from cohabit.room.record import Line
@@ -52,21 +53,33 @@ async def events(
     wait_ms: WaitMs = 0,
 ) -> Events:
     """What happened in this room, as far as you may know of it, in order. Pass `cursor` back next time."""
-    host, member, state = ctx.room, ctx.member, ctx.room.room.state
+    host, member = ctx.room, ctx.member
     if last is not None:
         return _newest(host, member, last)
-    seq = unseal(state.secret, cursor, host.room.record.seq)
-    eye = host.room.eye(member)
+    seq = unseal(host.room.state.secret, cursor, host.room.record.seq)
+    while True:
+        eye, held = host.room.eye(member), member.held
+        found = await _page_of_events(ctx, seq, member, eye, max)
+        # Reading takes a while. What was made under an earlier grant is not delivered.
+        now = host.room.state.members.get(member.id)
+        if now is None:
+            raise Unauthorized("you are not a member of this room any more")
+        member = now
+        if (host.room.eye(member), member.held) == (eye, held):
+            return found
+
+
+async def _page_of_events(ctx: HouseContext, after: int, member: Member, eye: Eye | None, limit: int) -> Events:
     items: list[FeedItem] = []
-    reached = seq
-    async for line in _history(ctx, seq):
+    secret, reached = ctx.room.room.state.secret, after
+    async for line in _history(ctx, after):
         told = feed(line.entry, member, eye)
         if told:
-            if len(items) + len(told) > max and items:
-                return Events(items, seal(state.secret, reached), True)
+            if len(items) + len(told) > limit and items:
+                return Events(items, seal(secret, reached), True)
             items.extend(told)
             reached = line.seq
-    return Events(items, seal(state.secret, reached) if reached >= 0 else "", False)
+    return Events(items, seal(secret, reached) if reached >= 0 else "", False)
 
 
 COMMAND: Command = events.__command__  # type: ignore[attr-defined]  # put there by the decorator

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from cohabit.errors import BadArgs, Busy, CohabitError, Conflict, Internal
+from cohabit.errors import BadArgs, Busy, CohabitError, Conflict, GameCrash, Internal
 from cohabit.house import commands as house_commands
 from cohabit.house import credentials, feed, introduction, saves
 from cohabit.house.bots import Bots, check_brain
@@ -35,7 +35,7 @@ from cohabit.room.commands import CommandTable, declared_in
 from cohabit.room.opening import opening_state
 from cohabit.room.record import Line, Snapshot
 from cohabit.room.remote import RemoteWorld
-from cohabit.room.room import Room
+from cohabit.room.room import Room, WorldInterrupted
 from cohabit.room.state import Member
 from cohabit.scenario import AgentSpec, Scenario, check_scenario
 
@@ -44,6 +44,8 @@ HOUSE_COMMANDS = CommandTable(
     chain.from_iterable(map(declared_in, (house_commands, introduction, credentials, feed, saves)))
 )
 ROOM_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
+OnLines = Callable[[RoomHost, Sequence[Line]], None]
+OPERATOR = Identity("i-operator", "operator", "human", host=True)
 LEASE_MS = 30_000
 """How long a room is leased; the lease is renewed in a third of that time."""
 
@@ -51,7 +53,9 @@ LEASE_MS = 30_000
 class House:
     """Open one with ``async with House.open(settings) as house``."""
 
-    def __init__(self, store: Store, settings: Settings, clock: Clock, identities: Identities) -> None:
+    def __init__(
+        self, store: Store, settings: Settings, clock: Clock, identities: Identities, dormant: bool = False
+    ) -> None:
         self.store = store
         self.settings = settings
         self.clock = clock
@@ -63,11 +67,12 @@ class House:
         self.connectors: dict[str, Connector] = {}  # to remote worlds, by room; never stored
         self.started_at = clock.now()
         self.closing = False
+        self.dormant = dormant
         self.writer = Writer(store, asyncio.get_running_loop())
         self.door = Door(self)
         self.ledger = Ledger(self)
         self.bots = Bots(self)
-        self.on_lines: Callable[[RoomHost, Sequence[Line]], None] | None = None
+        self._on_lines: OnLines | None = None
         self._watchdog = Watchdog(settings.world_deadline_s)
         self._reserved: set[str] = {HOUSE_ROOM}  # names that are taken: rooms being created or deleted
         self._lease_timer: Timer = clock.call_at(clock.now() + LEASE_MS // 3, self._renew_leases)
@@ -76,16 +81,24 @@ class House:
     @classmethod
     @asynccontextmanager
     async def open(
-        cls, settings: Settings | None = None, *, store: Store | None = None, clock: Clock | None = None
+        cls,
+        settings: Settings | None = None,
+        *,
+        store: Store | None = None,
+        clock: Clock | None = None,
+        dormant: bool = False,
     ) -> "AsyncIterator[House]":
-        """A running house with every room of its store. Without a data folder nothing is kept."""
+        """A running house with every room of its store. Without a data folder nothing is kept.
+
+        In a ``dormant`` house time does not pass and no built-in player acts: it is opened to change its credentials.
+        """
         settings = settings or Settings()
         load_extensions()
         chosen = settings
-        kept = store or await run_in_thread("the store", lambda: _open_store(chosen))
+        kept: Store = store if store is not None else await run_in_thread("the store", lambda: _open_store(chosen))
         try:
             known = await run_in_thread("the store", lambda: _known(kept))
-            house = cls(kept, settings, clock or SystemClock(), known)
+            house = cls(kept, settings, clock or SystemClock(), known, dormant)
         except BaseException:
             kept.close()
             raise
@@ -103,7 +116,7 @@ class House:
             try:
                 await self._adopt(await self._load(room_id))
             except CohabitError as wrong:
-                log.error("room %s could not be opened: %s", room_id, wrong.as_text())
+                log.error("room %s could not be opened: %s", room_id, wrong.as_text(), exc_info=wrong.__cause__)
                 self.broken[room_id] = wrong
 
     async def _load(self, room_id: str) -> Room:
@@ -137,6 +150,8 @@ class House:
     async def _adopt(self, room: Room) -> RoomHost:
         """Take a loaded room into the house; time has passed while it was closed."""
         now = self.clock.now()
+        if self.dormant:
+            return self._run(room)
         room.system("opened", {"gap": max(0, now - room.record.at)}, now)
         here = [m.id for m in room.state.members.values() if m.here]
         if here:
@@ -148,16 +163,19 @@ class House:
         host = self.make_host(room)
         if isinstance(room.world, RemoteWorld):
             connector = self.connectors.get(room.id)
-            if connector is None and room.world.connector:
+            if connector is None and room.world.connector and not self.dormant:
                 connector = make_connector(room.world.connector, room.id, room.state.config, self.settings, self.clock)
                 self.connectors[room.id] = connector
             host.remote = RemoteRunner(host, room.world, self.clock, connector)
         host.on_roster = self.bots.look_after
         host.on_removed = self._members_removed
-        host.on_lines = self._happened
+        host.on_lines = self._on_lines
         self.rooms[room.id] = host
-        host.time.reschedule()
-        self.bots.look_after(host)
+        if self.dormant:
+            host.time.stop()
+        else:
+            host.time.reschedule()
+            self.bots.look_after(host)
         return host
 
     def make_host(self, room: Room) -> RoomHost:
@@ -165,9 +183,11 @@ class House:
         ours = [made for made in self.commands if made.about != "house" or made.where == "house"]
         return RoomHost(room, self.writer, self.clock, self._watchdog, self.settings, ours)
 
-    def _happened(self, host: RoomHost, lines: Sequence[Line]) -> None:
-        if self.on_lines is not None:
-            self.on_lines(host, lines)
+    def watch_records(self, tell: OnLines) -> None:
+        """Have ``tell`` called with what has become durable, in every room."""
+        self._on_lines = tell
+        for host in self.rooms.values():
+            host.on_lines = tell
 
     def _members_removed(self, host: RoomHost, members: Sequence[Member]) -> None:
         """The credentials of removed members for this room stop working."""
@@ -204,6 +224,10 @@ class House:
         """The credential that a token belongs to."""
         return self.identities.identify(token, self.clock.now())
 
+    def operator_token(self) -> str:
+        """A token with the rights of a host, for the owner of the data folder; good as long as this house runs."""
+        return self.identities.temporary(OPERATOR, None, self.clock.now())
+
     async def call(
         self, credential: Credential, room: str | None, command: str, args: Any = None, *, key: str | None = None
     ) -> Any:
@@ -229,7 +253,12 @@ class House:
         stop = self.identities.watch(credential, tell)
         if credential.expires_at is None:
             return stop
-        timer = self.clock.call_at(credential.expires_at, tell)
+
+        def expired() -> None:
+            if credential.expires_at is not None:  # an invite that was accepted does not expire any more
+                tell()
+
+        timer = self.clock.call_at(credential.expires_at, expired)
 
         def stop_both() -> None:
             stop()
@@ -269,7 +298,11 @@ class House:
             people = {a.id: self._identity_of(a, owner) for a in scenario.agents}
             ids = {agent: identity.id for agent, identity in people.items()}
             make = partial(_new_room, scenario, name, seed, now, ids)
-            room, snapshot = await run_in_thread(f"room {name}", make, self._loading_s)
+            try:
+                room, snapshot = await run_in_thread(f"room {name}", make, self._loading_s)
+            except GameCrash as crash:
+                log.error("room %s could not be created: %s", name, crash.as_text(), exc_info=crash.__cause__)
+                raise
             self.make_host(room)  # refuses a world that takes a name the house needs
             bound = [agent for agent in scenario.agents if agent.identity is None]
             tokens = {agent.id: agent.token or make_token() for agent in bound}
@@ -327,6 +360,8 @@ class House:
         host.close("this room was deleted")
         self._reserved.add(room_id)
         try:
+            if host.remote is not None:
+                await host.remote.closed()
             if room_id in self.connectors:
                 await self.connectors.pop(room_id).close(delete=True)
             gone = [c for c in self.identities.all_credentials() if c.room == room_id]
@@ -355,8 +390,11 @@ class House:
         host = self.rooms[room_id]
         if host.remote is None:
             raise BadArgs(f"room {room_id} runs {host.room.state.world}, which is not a remote world")
+        previous = self.connectors.get(room_id)
         self.connectors[room_id] = connector
         await host.remote.connect(connector)
+        if previous is not None and previous is not connector:
+            await previous.close()
 
 
 def _open_store(settings: Settings) -> Store:
@@ -371,7 +409,15 @@ def _new_room(
     scenario: Scenario, name: str, seed: int | str | None, now: int, identities: dict[str, str]
 ) -> tuple[Room, Snapshot]:
     source = lasting_source(scenario.world)
-    world = make_world(source, scenario.config)
+    try:
+        world = make_world(source, scenario.config)
+    except (CohabitError, WorldInterrupted):
+        raise
+    except BaseException as bug:  # also SystemExit: a world must not end the house
+        what = type(bug).__name__
+        raise GameCrash(
+            f"the world {scenario.world!r} failed when it was made ({what})", exception={"type": what}
+        ) from bug
     chosen = next(s for s in (seed, scenario.seed, secrets.randbits(128)) if s is not None)
     state = opening_state(scenario, world, source, name, chosen, secrets.token_hex(16), identities)
     room = Room.create(state, world, now)

@@ -9,6 +9,8 @@ import string
 from collections.abc import Callable, Iterable
 from hashlib import sha256
 
+from msgspec import structs
+
 from cohabit.errors import Unauthorized
 from cohabit.model.identity import Credential, Identity, Invite, Kind
 
@@ -90,6 +92,14 @@ class Identities:
     def everybody(self) -> list[Identity]:
         return list(self._identities.values())
 
+    def temporary(self, identity: Identity, room: str | None, at: int, for_ms: int | None = None) -> str:
+        """A token that is good as long as this house runs, and is not stored."""
+        self._identities.setdefault(identity.id, identity)
+        token = make_token()
+        expires = at + for_ms if for_ms is not None else None
+        self.put_credential(Credential(hashed(token), identity.id, room, "temporary", at, expires))
+        return token
+
     # -- changes ----------------------------------------------------------------------------------
     def put(self, identity: Identity) -> None:
         self._identities[identity.id] = identity
@@ -97,23 +107,38 @@ class Identities:
     def put_credential(self, credential: Credential) -> None:
         self._credentials[credential.hash] = credential
 
+    def drop_credential(self, credential: Credential) -> None:
+        """Forget a credential that could not be stored."""
+        self._credentials.pop(credential.hash, None)
+
     def put_invite(self, invite: Invite) -> None:
         """Know an invite. As long as it can be accepted, its token authenticates nobody but opens the door."""
         self._invites[invite.hash] = invite
         known = self._credentials.get(invite.hash)
         if known is None:
-            self._credentials[invite.hash] = Credential(
-                invite.hash, "", invite.room, created_at=invite.created_at, expires_at=invite.expires_at,
-                revoked=invite.revoked or invite.uses < 1,
-            )  # fmt: skip
-        elif not known.identity:
-            known.revoked = invite.revoked or invite.uses < 1
-            if invite.revoked:
-                self._tell_revoked(known)
+            known = self._credentials[invite.hash] = Credential(
+                invite.hash, "", invite.room, created_at=invite.created_at, expires_at=invite.expires_at
+            )
+        if not known.identity and (invite.revoked or invite.uses < 1):
+            self.revoke([known])
 
-    def invites_to(self, room: str) -> list[Invite]:
+    def take_use(self, invite: Invite, uses: int = 1) -> Invite:
+        """Take a use of an invite that is being accepted, so that nobody else gets it; -1 gives it back."""
+        left = structs.replace(self._invites[invite.hash], uses=self._invites[invite.hash].uses - uses)
+        self._invites[invite.hash] = left
+        return left
+
+    def invites_to(self, room: str, at: int) -> list[Invite]:
         """The invites to a room that can still be accepted."""
-        return [i for i in self._invites.values() if i.room == room and not i.revoked and i.uses > 0]
+        return [
+            i
+            for i in self._invites.values()
+            if i.room == room and not i.revoked and i.uses > 0 and (i.expires_at is None or at < i.expires_at)
+        ]
+
+    def is_of_house(self, identity: str) -> bool:
+        """Does this identity have, or did it ever have, a token for the whole house?"""
+        return any(c.identity == identity and c.room is None for c in self._credentials.values())
 
     def all_credentials(self) -> list[Credential]:
         return [credential for credential in self._credentials.values() if credential.identity]

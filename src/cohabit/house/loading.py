@@ -4,7 +4,7 @@ from cohabit.errors import CohabitError, RecordCorrupt
 from cohabit.house.store.contract import Store
 from cohabit.registry import make_world
 from cohabit.room.record import Snapshot, read_lines
-from cohabit.room.room import Room
+from cohabit.room.room import Room, WorldInterrupted
 
 
 def load_room(store: Store, room_id: str) -> Room:
@@ -13,9 +13,9 @@ def load_room(store: Store, room_id: str) -> Room:
     rows = store.lines(room_id, snapshot.seq)
     try:
         room = Room.restore(snapshot, read_lines(rows, snapshot.seq, snapshot.digest), make_world)
-    except CohabitError:
+    except (CohabitError, WorldInterrupted):
         raise
-    except Exception as bug:
+    except BaseException as bug:  # also SystemExit: a world must not end the house
         raise RecordCorrupt(f"room {room_id} does not open: {type(bug).__name__}: {bug}") from bug
     room.audit.load(store.refusals(room_id))
     return room

@@ -11,8 +11,8 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from cohabit.errors import BadArgs, GameRejected, StorageFailed, TooLarge
-from cohabit.house.context import HouseContext
+from cohabit.errors import BadArgs, GameRejected, PermissionDenied, StorageFailed, TooLarge
+from cohabit.house.door import HouseContext
 from cohabit.model.grant import Capability
 from cohabit.room import saves
 from cohabit.room.commands import command
@@ -43,7 +43,7 @@ async def save_world(
     place = _place(ctx, folder)
     if not await asyncio.to_thread(place.is_dir) and len(await asyncio.to_thread(_names, ctx)) >= MAX_SAVES:
         raise GameRejected(f"this room has {MAX_SAVES} saves, which is the limit; save under one of their names")
-    data = await ctx.room.peek(lambda room: saves.pack(room.world, compress))
+    data = await ctx.room.peek(lambda room: room.guarded(saves.pack, room.world, compress))
     await asyncio.to_thread(_write, place, data)
     return Saved(True, folder.strip(), compress, f"{folder.strip()}/{FILE}", len(data))
 
@@ -64,13 +64,19 @@ async def load_world(
 ) -> Loaded:
     """Replace the world by a save. The members and their seats stay."""
     if bytes_b64 is not None:
+        if C.READ_ALL not in ctx.member.held and not ctx.room.room.world.spec.open_information:
+            raise PermissionDenied(
+                "with a save of your own you would know what this world hides, so loading one needs read_all; "
+                "load one of this room by its path",
+                needs=[C.READ_ALL],
+            )
         source, data = "bytes_b64", _decoded(bytes_b64)
     elif path is not None:
         path = path.strip().removesuffix(f"/{FILE}")  # as save_world reported it
         source, data = "path", await asyncio.to_thread(_read, _place(ctx, path), path)
     else:
         raise BadArgs("load_world takes a path (the name of a save) or bytes_b64")
-    await ctx.room.put_system("loaded", {"by": ctx.member.id, "save": b64encode(data).decode()})
+    await ctx.record("loaded", {"by": ctx.member.id, "save": b64encode(data).decode()})
     named = path if source == "path" else None
     return Loaded(True, len(data), source, "the world is loaded", named)
 

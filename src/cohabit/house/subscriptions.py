@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING
 from cohabit.errors import Busy, CohabitError, PermissionDenied, Unauthorized
 from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential
+from cohabit.model.seat import SeatId
 
 if TYPE_CHECKING:
     from cohabit.house.rooms import RoomHost
 
+Grant = tuple[frozenset[Capability], SeatId | None]
+"""What a member holds, and the seat it looks through."""
 Deliver = Callable[[bytes], bool]
 """Sends a frame at once; False where the reader is not ready for it."""
 
@@ -39,7 +42,8 @@ class Subscription:
         self.member = member
         self.credential = credential
         self.views = views
-        self.held: frozenset[Capability] = frozenset()  # the member's capabilities, as last told
+        self.held: frozenset[Capability] = frozenset()  # the member's capabilities, as last told …
+        self.through: SeatId | None = None  # … and the seat it looks through
         self.ended: CohabitError | None = None
         self.on_close: list[Callable[[], None]] = []
         self._backlog = backlog
@@ -49,26 +53,25 @@ class Subscription:
         self._max_bytes = host.settings.outbox_bytes
         self._events: deque[bytes] = deque()
         self._bytes = 0
-        self._queued_under = self.held  # the grant when the oldest frame in the queue was made
+        self._queued_under = self._grant  # when the oldest frame in the queue was made
+        self._backlog_under: Grant | None = None  # when the backlog was begun
         self._view: bytes | None = None
         self._waiting = False  # the reader has everything and waits for more
         self._wants_first_view = views
         self._wake = asyncio.Event()
         self._closed = False
 
+    @property
+    def _grant(self) -> "Grant":
+        return self.held, self.through
+
     # -- from the room ----------------------------------------------------------------------------
     def push_event(self, frame: bytes) -> None:
         """An event, in order; lost only together with the subscription."""
-        if self._waiting:
-            if self.credential is not None and self.credential.revoked:
-                self.end(_revoked())
-                return
-            if self._deliver is not None and self._deliver(frame):
-                return
-        if self.ended is not None:
+        if self.ended is not None or self._delivered(frame):
             return
         if not self._events and self._view is None:
-            self._queued_under = self.held
+            self._queued_under = self._grant
         self._events.append(frame)
         self._bytes += len(frame)
         if len(self._events) > self._max_frames or self._bytes > self._max_bytes:
@@ -79,17 +82,21 @@ class Subscription:
 
     def push_view(self, frame: bytes) -> None:
         """The newest view; it replaces one that was not read yet."""
-        if self._waiting:
-            if self.credential is not None and self.credential.revoked:
-                self.end(_revoked())
-                return
-            if self._deliver is not None and self._deliver(frame):
-                return
-        if self.ended is None:
-            if not self._events:
-                self._queued_under = self.held
-            self._view = frame
-            self._wake.set()
+        if self.ended is not None or self._delivered(frame):
+            return
+        if not self._events:
+            self._queued_under = self._grant
+        self._view = frame
+        self._wake.set()
+
+    def _delivered(self, frame: bytes) -> bool:
+        """Was the frame sent at once? Only to a reader that waits, and never past frames that are queued."""
+        if not self._waiting or self._deliver is None or self._events or self._view is not None:
+            return False
+        if self.credential is not None and self.credential.revoked:
+            self.end(_revoked())
+            return True
+        return self._deliver(frame)
 
     def end(self, reason: CohabitError) -> None:
         """Nothing comes after what has been queued. The reader gets the reason."""
@@ -110,6 +117,7 @@ class Subscription:
         """Read the beginning of the backlog, so that a cursor that is too old fails before anything is sent."""
         if self._backlog is None:
             return
+        self._backlog_under = self._grant
         try:
             self._first = await anext(self._backlog, None)
         except CohabitError:
@@ -117,7 +125,7 @@ class Subscription:
             raise
 
     async def first_view(self) -> bytes:
-        """The view as it is now, for a reader who wants it before everything else. It comes once; empty: there is none."""
+        """The view as it is now, for a reader who wants it before everything else. Empty: there is none."""
         if not self._wants_first_view or self.ended is not None:
             return b""
         self._wants_first_view = False
@@ -129,11 +137,9 @@ class Subscription:
     async def __anext__(self) -> bytes:
         """The next frame. Raises the reason when the subscription was ended."""
         while True:
-            if self._first is not None:
-                first, self._first = self._first, None
-                return first
             if self._backlog is not None:
-                async for frame in self._backlog:
+                frame = await self._next_of_backlog(self._backlog)
+                if frame is not None:
                     return frame
                 self._backlog = None
             view = await self.first_view()
@@ -154,10 +160,24 @@ class Subscription:
                 self._waiting = False
                 self._wake.clear()
 
+    async def _next_of_backlog(self, backlog: AsyncIterator[bytes]) -> bytes | None:
+        """The next frame of the backlog; None where there is no more, or it may not be delivered any more."""
+        if self._backlog_under is None:
+            self._backlog_under = self._grant
+        frame, self._first = self._first, None
+        if frame is None:
+            frame = await anext(backlog, None)
+        refusal = self._refusal(self._backlog_under) if frame is not None else None
+        if refusal is None:
+            return frame
+        self._events.clear()
+        self._view, self.ended = None, refusal
+        return None
+
     def _next(self) -> bytes | None:
         if not self._events and self._view is None:
             return None
-        refusal = self._refusal()
+        refusal = self._refusal(self._queued_under)
         if refusal is not None:
             self._events.clear()
             self._view = None
@@ -170,8 +190,8 @@ class Subscription:
         frame_view, self._view = self._view, None
         return frame_view
 
-    def _refusal(self) -> CohabitError | None:
-        """Why what is queued may not be delivered any more."""
+    def _refusal(self, made_under: "Grant") -> CohabitError | None:
+        """Why a frame that was made under this grant may not be delivered any more."""
         credential = self.credential
         if credential is not None and credential.revoked:
             return _revoked()
@@ -180,7 +200,8 @@ class Subscription:
         member = self.host.room.state.members.get(self.member)
         if member is None:
             return self.ended or Unauthorized("you were removed from this room")
-        if self._queued_under - member.held:  # something may be queued that it may not perceive any more
+        held, through = made_under
+        if held - member.held or through not in (None, member.through):  # it may show what is not allowed any more
             return PermissionDenied("your grant has changed; subscribe again from your last cursor")
         return None
 

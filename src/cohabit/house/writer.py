@@ -1,35 +1,48 @@
-"""The one writer of a house: commits of many rooms go to disk together, off the event loop."""
+"""The one writer of a house: writes of many rooms go to disk together, off the event loop."""
 
 import asyncio
 import threading
+from contextlib import suppress
 from queue import SimpleQueue
 
 from cohabit.errors import CohabitError, StorageFailed
 from cohabit.house.store.contract import Store, Write
 
 Job = tuple[Write, "asyncio.Future[None]"]
+Outcome = tuple["asyncio.Future[None]", CohabitError | None]
 
 
 class Writer:
-    """Takes writes, commits whatever has gathered in one go, and tells each asker when it is on disk."""
+    """Takes writes, commits all that have gathered at once, and tells each caller when its write is on disk.
+
+    If a commit fails, each of its writes is tried again by itself: a write that the store refuses fails alone.
+    """
 
     def __init__(self, store: Store, loop: asyncio.AbstractEventLoop) -> None:
         self._store = store
         self._loop = loop
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._closed = False
         self.commits = 0
         self._thread = threading.Thread(target=self._run, name="cohabit-writer", daemon=True)
         self._thread.start()
 
     def submit(self, write: Write) -> "asyncio.Future[None]":
-        """Resolves when the write is durable, fails with STORAGE_FAILED when it is not."""
+        """Resolves when the write is durable, fails with STORAGE_FAILED when it is not. Call it on the event loop."""
         done: asyncio.Future[None] = self._loop.create_future()
-        self._jobs.put((write, done))
+        with self._lock:  # so that nothing is queued behind the end
+            if self._closed:
+                done.set_exception(StorageFailed("the house is closed; nothing was written"))
+            else:
+                self._jobs.put((write, done))
         return done
 
     def close(self) -> None:
-        """Write what is waiting, then end."""
-        self._jobs.put(None)
+        """Commit the submitted writes, then end. It waits for the disk, so call it on another thread."""
+        with self._lock:
+            self._closed = True
+            self._jobs.put(None)
         self._thread.join()
 
     def _run(self) -> None:
@@ -39,22 +52,42 @@ class Writer:
             while not self._jobs.empty():
                 jobs.append(self._jobs.get())
             open_ = None not in jobs
-            real = [job for job in jobs if job is not None]
-            if not real:
-                continue
-            failure: CohabitError | None = None
-            try:
-                self._store.commit([write for write, _ in real])
-            except CohabitError as wrong:
-                failure = wrong
-            except Exception as wrong:
-                failure = StorageFailed(f"the record could not be written: {type(wrong).__name__}: {wrong}")
-            self.commits += 1
-            self._loop.call_soon_threadsafe(_resolve, [done for _, done in real], failure)
+            outcomes = self._write([job for job in jobs if job is not None])
+            with suppress(RuntimeError):  # the loop is closed, and nobody waits any more
+                self._loop.call_soon_threadsafe(_resolve, outcomes)
+
+    def _write(self, jobs: list[Job]) -> list[Outcome]:
+        failure = self._commit([write for write, _ in jobs]) if jobs else None
+        if failure is None or len(jobs) == 1:
+            return [(done, failure) for _, done in jobs]
+        return self._write_singly(jobs)
+
+    def _write_singly(self, jobs: list[Job]) -> list[Outcome]:
+        outcomes: list[Outcome] = []
+        missing: dict[str, CohabitError] = {}
+        for write, done in jobs:
+            # Entries and snapshots build on the entries before them: a record must not get a gap.
+            failure = missing.get(write.room) if write.lines or write.snapshot else None
+            failure = failure or self._commit([write])
+            if failure is not None and write.lines:
+                missing[write.room] = failure
+            outcomes.append((done, failure))
+        return outcomes
+
+    def _commit(self, writes: list[Write]) -> CohabitError | None:
+        """Why the commit failed; None where it did not. Whatever a store raises, the writer stays alive."""
+        self.commits += 1
+        try:
+            self._store.commit(writes)
+        except CohabitError as wrong:
+            return wrong
+        except BaseException as wrong:
+            return StorageFailed(f"the store failed: {type(wrong).__name__}: {wrong}; nothing was written")
+        return None
 
 
-def _resolve(waiting: "list[asyncio.Future[None]]", failure: CohabitError | None) -> None:
-    for done in waiting:
+def _resolve(outcomes: list[Outcome]) -> None:
+    for done, failure in outcomes:
         if done.cancelled():
             continue
         if failure is None:

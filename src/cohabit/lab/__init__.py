@@ -1,1 +1,1 @@
-"""Experiments: many rounds of statecraft, played without a house, and what they say."""
+"""Experiments: many rounds of Statecraft, played without a house, with measures and a report."""

@@ -1,9 +1,8 @@
-"""The description of an experiment, read strictly: a mistake plays nothing, and the message names the place."""
+"""The description of an experiment, validated strictly: nothing is played if it has a mistake."""
 
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from fractions import Fraction
 from typing import Any, Literal
 
 import msgspec
@@ -11,167 +10,164 @@ from msgspec import Struct
 
 from cohabit.errors import BadArgs, CohabitError
 from cohabit.lab.players import check_player
-from cohabit.lab.record import Place
-from cohabit.worlds.statecraft.graph import checked
+from cohabit.lab.rounds import Place
+from cohabit.worlds.statecraft.maps import WORLD_MAP, validate_map
 from cohabit.worlds.statecraft.rules import Rules, rules_from
-from cohabit.worlds.statecraft.world import NAMES
-from cohabit.worlds.statecraft.worldmap import WORLD
+from cohabit.worlds.statecraft.world import NATION_NAMES
 
-MOST_TURNS = 10_000
-MOST_ROUNDS = 1_000_000
-MOST_LAND = 400
-LONGEST_THOUGHT = 3_600_000  # milliseconds
+MAX_TURNS = 10_000
+MAX_ROUNDS = 1_000_000
+MAX_TERRITORIES = 400
+MAX_MILS = 10**9
+MAX_ACT_MS = 3_600_000
 
 
 class Experiment(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """``rounds`` x ``seeds`` x ``lineups``. What the world has a setting for, has the same name here."""
+    """``rounds`` x ``seeds`` x ``lineups``. Settings of the world have the same names here."""
 
     name: str
-    lineups: dict[str, list[str]]  # a title -> what plays each nation
-    seeds: int | list[int] = 10  # the seeds 1 to n, or a list
-    rounds: int = 1  # with each seed
+    lineups: dict[str, list[str]]  # title -> the player of each nation
+    seeds: int | list[int] = 10  # a number n for the seeds 1 to n, or a list
+    rounds: int = 1  # per seed
     turns: int = 24
-    map: Literal["world", "generated"] | dict[str, list[str]] = "generated"  # made anew for each round, or given
+    map: Literal["world", "generated"] | dict[str, list[str]] = "generated"  # generated: a new map for each round
     size: int = 24  # territories of a generated map
     shape: Literal["elbow", "zigzag", "arch"] = "elbow"
-    mils: int = 0  # every nation's army at the start
-    shuffle: bool = True  # who plays which nation is drawn for every round
+    mils: int = 0  # the army of each nation at the start
+    shuffle: bool = True  # draw for every round which player gets which nation
     constants: dict[str, Any] = {}
     loss_cap: Literal["committed", "army"] = "committed"
     intake: Literal["strict", "lenient"] = "strict"
     observability: Literal["full", "own_army", "fog"] = "full"
     open_messages: bool = False
     publish_ratings: bool = False
-    act_ms: int = 60_000  # how long a player of your own is waited for in a turn
-    folder: str = ""  # where the file was: players of your own are looked for there. Not part of the file
+    act_ms: int = 60_000  # timeout per turn for a player from a file
+    folder: str = ""  # where the file is, and the players from files. Not part of the file
 
     @property
     def rules(self) -> Rules:
         return rules_from(self.constants, loss_cap=self.loss_cap, intake=self.intake)
 
     @property
-    def factor(self) -> Fraction:
-        return Fraction(self.rules.trade_numerator, self.rules.trade_denominator)
-
-    @property
     def every_seed(self) -> list[int]:
         return list(range(1, self.seeds + 1)) if isinstance(self.seeds, int) else self.seeds
 
     def places(self) -> Iterator[Place]:
-        """Every round there is to play, in order."""
+        """The places of all planned rounds, in order."""
         for lineup in self.lineups:
             for seed in self.every_seed:
                 for number in range(1, self.rounds + 1):
                     yield Place(lineup, seed, number)
 
     def as_file(self) -> bytes:
-        """What identifies the experiment, defaults included: the same for two files that say the same."""
+        """The file that identifies the experiment. It includes defaults, so equal experiments have equal files."""
         plain = msgspec.to_builtins(self)
         del plain["folder"]
         return (json.dumps(plain, indent=2, ensure_ascii=False) + "\n").encode()
 
 
 def parse_experiment(text: str | bytes, folder: str = "", players: bool = True) -> Experiment:
-    """The experiment that this JSON describes. Keys that begin with an underscore are comments.
+    """Parse the JSON description of an experiment. Keys that begin with an underscore are comments.
 
-    Without ``players`` nobody looks whether they are there: who only reads results does not need them.
+    With ``players=False`` the players are not loaded, which is enough to read results.
     """
     try:
-        raw = json.loads(text, object_pairs_hook=_no_key_twice, parse_constant=_no_such_number)
+        raw = json.loads(text, object_pairs_hook=_refuse_duplicate_keys, parse_constant=_refuse_constant)
     except RecursionError:
-        raise BadArgs("the experiment is no JSON: it is nested too deeply") from None
-    except ValueError as wrong:
-        raise BadArgs(f"the experiment is no JSON: {wrong}") from None
+        raise BadArgs("the experiment is not valid JSON: it is nested too deeply") from None
+    except ValueError as error:
+        raise BadArgs(f"the experiment is not valid JSON: {error}") from None
     if any("\ud800" <= letter <= "\udfff" for letter in json.dumps(raw, ensure_ascii=False)):
-        raise BadArgs("the experiment has half a letter in it (a lone surrogate), which no file can hold")
+        raise BadArgs("the experiment contains an unpaired surrogate, which cannot be written to a file")
     if not isinstance(raw, dict):
         raise BadArgs("the experiment must be a JSON object")
     if "folder" in raw:
-        raise BadArgs("there is no key `folder`")
+        raise BadArgs("unknown key `folder`")
     given = {key: value for key, value in raw.items() if not key.startswith("_")}
     try:
-        found = msgspec.convert(given, Experiment)
-    except msgspec.ValidationError as wrong:
-        raise BadArgs(str(wrong).replace("$.", "").replace(" - at `$`", "")) from None
-    found = msgspec.structs.replace(found, folder=folder)
-    _check(found, players)
-    return found
+        experiment = msgspec.convert(given, Experiment)
+    except msgspec.ValidationError as error:
+        raise BadArgs(str(error).replace("$.", "").replace(" - at `$`", "")) from None
+    experiment = msgspec.structs.replace(experiment, folder=folder)
+    _validate(experiment, players)
+    return experiment
 
 
-def _no_key_twice(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_duplicate_keys(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:
-            raise ValueError(f"the key {key!r} stands there twice")
+            raise ValueError(f"duplicate key {key!r}")
         found[key] = value
     return found
 
 
-def _no_such_number(text: str) -> float:
-    raise ValueError(f"{text} is no number of JSON")
+def _refuse_constant(text: str) -> float:
+    raise ValueError(f"{text} is not a JSON number")
 
 
-# -- what the types do not say ----------------------------------------------------------------------
-def _check(found: Experiment, players: bool) -> None:
-    if not found.name.strip() or not found.name.isprintable():
-        raise BadArgs("name: an experiment has a name, on one line")
-    _within("turns", found.turns, 1, MOST_TURNS)
-    _within("rounds", found.rounds, 1, MOST_ROUNDS)
-    _within("mils", found.mils, 0, 10**9)
-    _within("act_ms", found.act_ms, 1, LONGEST_THOUGHT)
-    _check_seeds(found.seeds)
-    _check_lineups(found, players)
-    if len(found.every_seed) * found.rounds * len(found.lineups) > MOST_ROUNDS:
-        raise BadArgs(f"seeds: that is more than {MOST_ROUNDS:,} rounds in all")
-    _check_map(found)
-    with _at("constants"):
-        _ = found.rules
+# -- validation that the types do not cover ---------------------------------------------------------
+def _validate(experiment: Experiment, players: bool) -> None:
+    if not experiment.name.strip() or not experiment.name.isprintable():
+        raise BadArgs("name: must be a non-empty text on one line")
+    _check_range("turns", experiment.turns, 1, MAX_TURNS)
+    _check_range("rounds", experiment.rounds, 1, MAX_ROUNDS)
+    _check_range("mils", experiment.mils, 0, MAX_MILS)
+    _check_range("act_ms", experiment.act_ms, 1, MAX_ACT_MS)
+    _check_seeds(experiment.seeds)
+    _check_lineups(experiment, players)
+    if len(experiment.every_seed) * experiment.rounds * len(experiment.lineups) > MAX_ROUNDS:
+        raise BadArgs(f"seeds: the experiment would have more than {MAX_ROUNDS:,} rounds")
+    _check_map(experiment)
+    with _location("constants"):
+        _ = experiment.rules
 
 
-def _within(place: str, number: int, least: int, most: int) -> None:
-    if not least <= number <= most:
-        raise BadArgs(f"{place}: must be from {least} to {most}, not {number}")
+def _check_range(where: str, number: int, minimum: int, maximum: int) -> None:
+    if not minimum <= number <= maximum:
+        raise BadArgs(f"{where}: must be from {minimum} to {maximum}, not {number}")
 
 
 def _check_seeds(seeds: int | list[int]) -> None:
     if isinstance(seeds, int):
-        _within("seeds", seeds, 1, MOST_ROUNDS)
+        _check_range("seeds", seeds, 1, MAX_ROUNDS)
         return
     if not seeds:
-        raise BadArgs("seeds: at least one")
+        raise BadArgs("seeds: there must be at least one")
     for place, seed in enumerate(seeds):
-        _within(f"seeds[{place}]", seed, 0, 2**63 - 1)
+        _check_range(f"seeds[{place}]", seed, 0, 2**63 - 1)
         if seed in seeds[:place]:
-            raise BadArgs(f"seeds[{place}]: {seed} stands there twice")
+            raise BadArgs(f"seeds[{place}]: duplicate seed {seed}")
 
 
-def _check_lineups(found: Experiment, look: bool) -> None:
-    if not found.lineups:
-        raise BadArgs('lineups: at least one, such as {"two hawks": ["hawk", "hawk", "trader"]}')
-    for title, players in found.lineups.items():
+def _check_lineups(experiment: Experiment, load_players: bool) -> None:
+    if not experiment.lineups:
+        raise BadArgs('lineups: there must be at least one, such as {"two hawks": ["hawk", "hawk", "trader"]}')
+    for title, players in experiment.lineups.items():
         if not title.strip() or not title.isprintable():
-            raise BadArgs(f"lineups: {title!r} is no title; it stands on one line")
-        _within(f"lineups.{title}: how many nations", len(players), 2, len(NAMES))
-        for place, player in enumerate(players if look else ()):
-            with _at(f"lineups.{title}[{place}]"):
-                check_player(player, found.folder)
+            raise BadArgs(f"lineups: the title {title!r} must be a non-empty text on one line")
+        _check_range(f"lineups.{title}: number of nations", len(players), 2, len(NATION_NAMES))
+        for place, player in enumerate(players if load_players else ()):
+            with _location(f"lineups.{title}[{place}]"):
+                check_player(player, experiment.folder)
 
 
-def _check_map(found: Experiment) -> None:
-    _within("size", found.size, 2, MOST_LAND)
-    if isinstance(found.map, dict):
-        with _at("map"):
-            checked(found.map)
-    land = found.size if found.map == "generated" else len(WORLD if isinstance(found.map, str) else found.map)
-    for title, players in found.lineups.items():
-        if len(players) > land:
-            raise BadArgs(f"lineups.{title}: {len(players)} nations, and the map has only {land} territories")
+def _check_map(experiment: Experiment) -> None:
+    _check_range("size", experiment.size, 2, MAX_TERRITORIES)
+    territories = experiment.size
+    if isinstance(experiment.map, dict):
+        territories = len(validate_map(experiment.map))
+    elif experiment.map == "world":
+        territories = len(WORLD_MAP)
+    for title, players in experiment.lineups.items():
+        if len(players) > territories:
+            raise BadArgs(f"lineups.{title}: {len(players)} nations, but the map has only {territories} territories")
 
 
 @contextmanager
-def _at(place: str) -> Iterator[None]:
-    """Say where it is, before what is wrong with it."""
+def _location(where: str) -> Iterator[None]:
+    """Prefix the message of an error with the key that it is about."""
     try:
         yield
-    except CohabitError as wrong:
-        raise BadArgs(f"{place}: {wrong.message}", did_you_mean=wrong.did_you_mean) from None
+    except CohabitError as error:
+        raise BadArgs(f"{where}: {error.message}", did_you_mean=error.did_you_mean) from None

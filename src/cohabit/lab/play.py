@@ -1,142 +1,124 @@
-"""Plays one round from its place in an experiment: the same place gives the same round, on any machine."""
+"""Plays one round of an experiment. The same place gives the same round on any machine."""
 
 from collections.abc import Sequence
 from typing import Any
 
+from cohabit.agents.brains.statecraft import NATIONS
 from cohabit.lab.config import Experiment
-from cohabit.lab.patience import Patience
-from cohabit.lab.players import Player, make_player
-from cohabit.lab.promises import read_pledges
-from cohabit.lab.record import Attack, Column, Place, Played, Rating, Round
+from cohabit.lab.players import Player, TimeLimitedPlayer, make_player
+from cohabit.lab.pledges import read_pledges
+from cohabit.lab.rounds import Attack, Column, Grant, Place, Rating, Round, TurnRecord
 from cohabit.model.stream import Stream
-from cohabit.worlds.statecraft import ratings
-from cohabit.worlds.statecraft.agent_input import assemble
-from cohabit.worlds.statecraft.dealing import deal
-from cohabit.worlds.statecraft.graph import checked, generated
-from cohabit.worlds.statecraft.ledgers import Flows, Ledgers, Standing, Turn
-from cohabit.worlds.statecraft.nations import NATIONS
+from cohabit.worlds.statecraft.agent_input import build_agent_input
+from cohabit.worlds.statecraft.maps import make_map
+from cohabit.worlds.statecraft.ratings import published_ratings, update_ratings
 from cohabit.worlds.statecraft.rules import Rules
+from cohabit.worlds.statecraft.setup import initial_state
+from cohabit.worlds.statecraft.state import Flows, GameState, Ledgers, TurnResult
 from cohabit.worlds.statecraft.turn import run_turn
-from cohabit.worlds.statecraft.world import NAMES
-from cohabit.worlds.statecraft.worldmap import WORLD
+from cohabit.worlds.statecraft.world import NATION_NAMES
 
 
 def play_round(experiment: Experiment, place: Place) -> Round:
-    """From dealing the land to the last turn."""
-    rules, plays = experiment.rules, cast(experiment, place)
-    players = {nation: seated(experiment, kind) for nation, kind in plays.items()}
-    table = Table(experiment, rules, beginning(experiment, place))
-    turns: list[Played] = []
+    """Play a round from the assignment of territories to the last turn."""
+    rules, names = experiment.rules, assign_players(experiment, place)
+    players = {nation: _player(experiment, name) for nation, name in names.items()}
+    game = Game(experiment, rules, first_state(experiment, place))
+    turns: list[TurnRecord] = []
     for _ in range(experiment.turns):
-        last = table.turn({nation: answer(player, table.seen(nation)) for nation, player in players.items()})
-        turns.append(played(last, experiment.open_messages))
-    return Round(place=place, plays=plays, factor=(rules.trade_numerator, rules.trade_denominator), turns=turns)
+        answers = {nation: _answer(player, game.agent_input(nation)) for nation, player in players.items()}
+        turns.append(record_turn(game.play_turn(answers), experiment.open_messages))
+    trade_factor = (rules.trade_numerator, rules.trade_denominator)
+    return Round(place=place, players=names, trade_factor=trade_factor, turns=turns)
 
 
-class Table:
-    """A round while it goes on: what the world would keep."""
+class Game:
+    """A round in progress."""
 
-    def __init__(self, experiment: Experiment, rules: Rules, standing: Standing) -> None:
-        self.experiment, self.rules, self.standing = experiment, rules, standing
-        self.last: Turn | None = None
-        self.trust: Flows = {name: {} for name in standing.nations}
-        self.aggression: Flows = {name: {} for name in standing.nations}
+    def __init__(self, experiment: Experiment, rules: Rules, state: GameState) -> None:
+        self.experiment, self.rules, self.state = experiment, rules, state
+        self.last: TurnResult | None = None
+        self.keeps_word: Flows = {name: {} for name in state.nations}
+        self.aggressor: Flows = {name: {} for name in state.nations}
 
-    def seen(self, nation: str) -> dict[str, Any]:
-        """Its input, as the world would give it."""
-        return assemble(
-            self.standing,
+    def agent_input(self, nation: str) -> dict[str, Any]:
+        """The input of a nation, as the world would build it."""
+        publish = self.experiment.publish_ratings
+        return build_agent_input(
+            self.state,
             nation,
             self.rules,
-            turns_left=self.experiment.turns - self.standing.turn,
+            turns_left=self.experiment.turns - self.state.turn,
             last=self.last,
             observability=self.experiment.observability,
             open_messages=self.experiment.open_messages,
-            ratings=ratings.published(self.trust, self.aggression) if self.experiment.publish_ratings else None,
+            ratings=published_ratings(self.keeps_word, self.aggressor) if publish else None,
         )
 
-    def turn(self, answers: dict[str, Any]) -> Turn:
-        self.last = run_turn(self.standing, answers, self.rules)
-        self.standing = self.last.end
-        self.trust = ratings.entered(self.trust, self.last.ledgers.d_keeps_word_report)
-        self.aggression = ratings.entered(self.aggression, self.last.ledgers.d_aggressor_report)
+    def play_turn(self, answers: dict[str, Any]) -> TurnResult:
+        self.last = run_turn(self.state, answers, self.rules)
+        self.state = self.last.end
+        self.keeps_word = update_ratings(self.keeps_word, self.last.ledgers.d_keeps_word_report)
+        self.aggressor = update_ratings(self.aggressor, self.last.ledgers.d_aggressor_report)
         return self.last
 
 
-def cast(experiment: Experiment, place: Place) -> dict[str, str]:
-    """What plays which nation. All line-ups of the same seed and round draw alike, so that they can be compared."""
-    kinds = list(experiment.lineups[place.lineup])
+def assign_players(experiment: Experiment, place: Place) -> dict[str, str]:
+    """The player of each nation. All line-ups of a seed and round use the same draw, so that they can be compared."""
+    names = list(experiment.lineups[place.lineup])
     if experiment.shuffle:
-        _stream(place, "who plays which nation").shuffle(kinds)
-    return dict(zip(NAMES, kinds, strict=False))
+        _stream(place, "who plays which nation").shuffle(names)
+    return dict(zip(NATION_NAMES, names, strict=False))
 
 
-def beginning(experiment: Experiment, place: Place) -> Standing:
-    """The land dealt anew for every seed and round."""
-    nations = list(NAMES[: len(experiment.lineups[place.lineup])])
+def first_state(experiment: Experiment, place: Place) -> GameState:
+    """The state before the first turn, with a new map and assignment for every seed and round."""
+    nations = NATION_NAMES[: len(experiment.lineups[place.lineup])]
     seed = _stream(place, "the land").bits64()
-    graph = land(experiment, seed)
-    territories, capitals = deal(graph, nations, seed)
-    return Standing(
-        turn=0,
-        mils=dict.fromkeys(nations, experiment.mils),
-        territories=territories,
-        welfare=dict.fromkeys(nations, 0),
-        capitals=capitals,
-        graph=graph,
-    )
-
-
-def land(experiment: Experiment, seed: int) -> dict[str, list[str]]:
-    if isinstance(experiment.map, dict):
-        return checked(experiment.map)
-    if experiment.map == "world":
-        return WORLD
-    digits = len(str(experiment.size))
-    names = [f"T{number:0{digits}}" for number in range(1, experiment.size + 1)]
-    return generated(names, seed, experiment.shape)
+    graph = make_map(experiment.map, seed, experiment.size, experiment.shape)
+    return initial_state(graph, nations, experiment.mils, seed)
 
 
 def _stream(place: Place, purpose: str) -> Stream:
     return Stream(place.seed, f"statecraft experiment/{place.number}/{purpose}")
 
 
-def seated(experiment: Experiment, kind: str) -> Player:
-    """A player for one round. Only those that ship with this are trusted to answer."""
-    player = make_player(kind, experiment.folder)
-    return player if kind in NATIONS else Patience(player, experiment.act_ms / 1000)
+def _player(experiment: Experiment, name: str) -> Player:
+    """A player for one round. Only scripted nations are trusted to answer in time."""
+    player = make_player(name, experiment.folder)
+    return player if name in NATIONS else TimeLimitedPlayer(player, experiment.act_ms / 1000)
 
 
-def answer(player: Player, seen: dict[str, Any]) -> Any:
-    """What a player hands in; one that fails hands in nothing, and the round goes on."""
+def _answer(player: Player, agent_input: dict[str, Any]) -> Any:
+    """The answer of a player. A player that fails orders nothing, and the round continues."""
     try:
-        return player.act(seen)
+        return player.act(agent_input)
     except Exception:
-        return None  # the intake logs it as no answer, and so it stands in the column `dropped`
+        return None  # the intake logs it as an invalid answer, which is counted in `dropped`
 
 
-# -- what is kept of a turn -------------------------------------------------------------------------
-def played(turn: Turn, open_messages: bool = False) -> Played:
-    """The ledgers in short."""
-    nations, books = turn.end.nations, turn.ledgers
-    gross = _column(books.d_gross_income, nations)
-    after_damage = _column(books.d_available_money, nations)
-    after_arms = _column(books.d_money_after_purchases, nations)
-    return Played(
-        gross=gross,
-        burnt=[have - left for have, left in zip(gross, after_damage, strict=True)],
-        arms=[have - left for have, left in zip(after_damage, after_arms, strict=True)],
-        granted=_sums(books.d_grants_paid, nations),
-        received=_sums(books.d_grants_received, nations),
-        welfare=_column(books.d_total_welfare_this_turn, nations),
-        lost=_column(books.d_mils_lost_by_attacker, nations),
+# -- recording a turn -------------------------------------------------------------------------------
+def record_turn(turn: TurnResult, open_messages: bool = False) -> TurnRecord:
+    """The ledgers of a turn, reduced to what the measures need."""
+    nations, ledgers = turn.end.nations, turn.ledgers
+    gross = _column(ledgers.d_gross_income, nations)
+    after_damage = _column(ledgers.d_available_money, nations)
+    after_purchases = _column(ledgers.d_money_after_purchases, nations)
+    return TurnRecord(
+        gross_income=gross,
+        income_destroyed=[before - after for before, after in zip(gross, after_damage, strict=True)],
+        military_spending=[before - after for before, after in zip(after_damage, after_purchases, strict=True)],
+        grants_paid=_sums(ledgers.d_grants_paid, nations),
+        grants_received=_sums(ledgers.d_grants_received, nations),
+        welfare=_column(ledgers.d_total_welfare_this_turn, nations),
+        mils_lost=_column(ledgers.d_mils_lost_by_attacker, nations),
         mils=_column(turn.end.mils, nations),
-        land=[len(turn.end.territories.get(nation, ())) for nation in nations],
-        dropped=[sum(one.nation == nation for one in turn.dropped) for nation in nations],
-        attacks=[Attack(*entry) for entry in _entries(books.d_attacks_clamped)],
-        grants=_entries(books.d_grants_paid),
-        pledges=read_pledges(books.d_messages_sent, nations, open_messages),
-        ratings=_ratings(books, nations),
+        territories=[len(turn.end.territories.get(nation, ())) for nation in nations],
+        dropped=[sum(entry.nation == nation for entry in turn.dropped) for nation in nations],
+        attacks=[Attack(*entry) for entry in _entries(ledgers.d_attacks_clamped)],
+        grants=[Grant(*entry) for entry in _entries(ledgers.d_grants_paid)],
+        pledges=read_pledges(ledgers.d_messages_sent, nations, open_messages),
+        ratings=_ratings(ledgers, nations),
     )
 
 
@@ -152,10 +134,10 @@ def _entries(ledger: Flows) -> list[tuple[str, str, int]]:
     return [(one, other, n) for one in sorted(ledger) for other, n in sorted(ledger[one].items()) if n]
 
 
-def _ratings(books: Ledgers, nations: Sequence[str]) -> list[Rating]:
-    word, aggression = books.d_keeps_word_report, books.d_aggressor_report
+def _ratings(ledgers: Ledgers, nations: Sequence[str]) -> list[Rating]:
+    keeps_word, aggressor = ledgers.d_keeps_word_report, ledgers.d_aggressor_report
     found = [
-        Rating(rater, rated, word.get(rater, {}).get(rated, 0), aggression.get(rater, {}).get(rated, 0))
+        Rating(rater, rated, keeps_word.get(rater, {}).get(rated, 0), aggressor.get(rater, {}).get(rated, 0))
         for rater in nations
         for rated in nations
     ]

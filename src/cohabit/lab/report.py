@@ -1,19 +1,19 @@
-"""The report: one page of HTML that needs nothing else, pictures included. It has no dates: same rounds, same page."""
+"""The report: one self-contained HTML page with plots. It has no dates, so the same rounds give the same page."""
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from html import escape
 from pathlib import Path
 
-from cohabit.lab import findings, plots
+from cohabit.lab import plots
 from cohabit.lab.config import Experiment
-from cohabit.lab.findings import Lineup, Word
-from cohabit.lab.intervals import Estimate
-from cohabit.lab.record import Round
-from cohabit.lab.run import write_whole
+from cohabit.lab.estimates import Estimate
+from cohabit.lab.folder import write_atomically
+from cohabit.lab.rounds import Round
+from cohabit.lab.summaries import LineupSummary, RatedPledges, analyse, rated_pledges, rating_correlation, summarise
 from cohabit.lab.tables import TABLES, write_tables
 
-NAME = "report.html"
+REPORT_FILE = "report.html"
 STYLE = """
 :root { color-scheme: light; }
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
@@ -27,48 +27,49 @@ tr:nth-child(even) td { background: #f6f6f4; } .note { color: #555; max-width: 4
 
 
 def write_report(experiment: Experiment, rounds: Sequence[Round], folder: Path) -> Path:
-    """The tables and the page, from the rounds that there are; the path of the page."""
+    """Write the tables and the page for the given rounds; returns the path of the page."""
     write_tables(rounds, folder)
-    path = folder / NAME
-    write_whole(path, page(experiment, rounds).encode())
+    path = folder / REPORT_FILE
+    write_atomically(path, page(experiment, rounds).encode())
     return path
 
 
-def page(experiment: Experiment, rounds: Sequence[Round], pictures: bool = True) -> str:
-    """The whole page."""
-    looked = [findings.look(played) for played in rounds]
-    found, words = findings.lineups(looked), findings.words(looked)
-    drawn = plots.draw(found, words) if found and pictures and plots.can_draw() else {}
-    body = [_head(experiment, rounds, bool(drawn)), *_sections(found, words, drawn), _how(experiment)]
+def page(experiment: Experiment, rounds: Sequence[Round], with_plots: bool = True) -> str:
+    """The HTML page."""
+    analyses = [analyse(played) for played in rounds]
+    lineups, rated = summarise(analyses), rated_pledges(analyses)
+    drawn = plots.draw(lineups, rated) if lineups and with_plots and plots.can_draw() else {}
+    body = [_head(experiment, rounds, bool(drawn)), *_sections(lineups, rated, drawn), _methods(experiment)]
     return (
         f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{escape(experiment.name)}</title>\n'
         f'<meta name="viewport" content="width=device-width">\n<style>{STYLE}</style>\n{"".join(body)}</html>\n'
     )
 
 
-def _head(experiment: Experiment, rounds: Sequence[Round], drawn: bool) -> str:
+def _head(experiment: Experiment, rounds: Sequence[Round], has_plots: bool) -> str:
     planned = len(experiment.lineups) * len(experiment.every_seed) * experiment.rounds
-    missing = "" if len(rounds) == planned else f" <b>It is not finished: {planned - len(rounds):,} are missing.</b>"
-    bare = "" if drawn else "<p class=note>No pictures: they need <code>pip install 'cohabit[lab]'</code>.</p>"
+    missing = planned - len(rounds)
+    unfinished = f" <b>This run is not finished. Missing rounds: {missing:,}.</b>" if missing else ""
+    no_plots = "" if has_plots else "<p class=note>No plots. To get them: <code>pip install 'cohabit[lab]'</code></p>"
     size = f"{len(experiment.lineups)} line-ups × {len(experiment.every_seed)} seeds × {experiment.rounds}"
     return (
         f"<h1>{escape(experiment.name)}</h1>\n"
-        f"<p>{len(rounds):,} rounds of {experiment.turns} turns: {size}.{missing}</p>\n{bare}"
+        f"<p>{len(rounds):,} rounds of {experiment.turns} turns: {size}.{unfinished}</p>\n{no_plots}"
     )
 
 
-def _sections(found: Sequence[Lineup], words: Sequence[Word], drawn: dict[str, str]) -> Iterable[str]:
-    yield _section("Results", _results(found), RESULTS, drawn.get("results"))
+def _sections(lineups: Sequence[LineupSummary], rated: Sequence[RatedPledges], drawn: dict[str, str]) -> Iterable[str]:
+    yield _section("Results", _results(lineups), RESULTS, drawn.get("results"))
     yield _section("Welfare over time", "", WELFARE, drawn.get("welfare"))
     yield _section(
-        "Cooperation and inequality", _whole(found), COOPERATION, drawn.get("cooperation"), drawn.get("gini")
+        "Cooperation and inequality", _cooperation(lineups), COOPERATION, drawn.get("cooperation"), drawn.get("gini")
     )
-    yield _section("Wars and their cost", _wars(found), WARS, drawn.get("wars"))
-    yield _section("Promises and ratings", _promises(words), PROMISES, drawn.get("promises"))
+    yield _section("Wars and their cost", _wars(lineups), WARS, drawn.get("wars"))
+    yield _section("Pledges and ratings", _pledges(rated), PLEDGES, drawn.get("pledges"))
 
 
-def _section(title: str, table: str, note: str, *pictures: str | None) -> str:
-    shown = "".join(f"<figure>{picture}</figure>\n" for picture in pictures if picture)
+def _section(title: str, table: str, note: str, *figures: str | None) -> str:
+    shown = "".join(f"<figure>{figure}</figure>\n" for figure in figures if figure)
     return f"<h2>{title}</h2>\n<p class=note>{note}</p>\n{shown}<div class=wide>{table}</div>\n"
 
 
@@ -85,82 +86,86 @@ def _cell(value: object) -> str:
 
 
 # -- the sections -----------------------------------------------------------------------------------
-RESULTS = """Welfare per nation and turn, by what plays it, and its share of the rounds won (ties are shared). Where
-several nations of a round are played alike, the round counts once, with their mean. ± is the half-width of the 95 %
-interval. Arms and burnt are money per nation and turn; “its word” is the mean of the others’ last ratings of it."""
-WELFARE = "The welfare that a nation gains in each turn, by what plays it: the mean over rounds and nations."
-COOPERATION = """The index is (sum of welfare / sum of gross income - 1) / (trade factor - 1): 1 where everything is
-granted to others, 0 where everybody keeps its own, below 0 where arms and war take more than trade gives. Gini is that
-of the nations’ welfare in the whole round: 0 where all have the same."""
-WARS = """A war is an unbroken run of turns in which one of a pair of nations, or both, sent mils at the other. Burnt is
-income that damage took away (damage beyond the income burns nothing); arms is what upkeep and purchases cost; both in
-percent of all gross income. Lost are the mils that attackers lost, per round."""
-PROMISES = """A promise is a line <code>pledge: grant N to X</code> or <code>pledge: no attack on X</code> in a message,
-and holds for the next turn. It is kept if at least N was really paid, or not one mil was sent. The last rating
-(<code>keeps_word_report</code>, 1 to 10) that each nation gave each other is set against the share kept of the promises
-that the rater had received from it and seen fall due. Bigger dots are more cases."""
-HOW = """Intervals: mean ± t × s / √n over the n rounds of a line-up, with s² the sum of squared deviations over n - 1
-and t the 97.5 % point of Student’s distribution with n - 1 degrees of freedom. They say how far the mean may be off for
-other lands and other seats at the table, given these players: players that always decide the same differ between rounds
-only by the land that was dealt and by who sat where. All line-ups of a seed that have as many nations play on the same
-land."""
+RESULTS = """Welfare per nation and turn by player, and the player’s share of the rounds won (ties are shared). If a
+player has several nations in a round, the round counts once, with their mean. ± is the half-width of the 95 % interval.
+Military spending and destroyed income are per nation and turn. The mean rating is the mean of the final
+<code>keeps_word_report</code> ratings by the other nations."""
+WELFARE = "The welfare that a nation gains in each turn, by player: the mean over rounds and nations."
+COOPERATION = """The cooperation index is (sum of welfare / sum of gross income - 1) / (trade factor - 1): 1 if
+everything is granted to others, 0 if all nations keep their income, below 0 if armies and wars cost more than trade
+gains. The Gini index is that of the nations’ welfare in the whole round: 0 if all have the same."""
+WARS = """A war is an unbroken run of turns in which at least one nation of a pair sent mils against the other.
+Destroyed income is what damage took from the income (damage beyond the income destroys nothing). Military spending is
+upkeep and purchases. Both are in percent of the total gross income. Mils lost are those that attackers lost, per
+round."""
+PLEDGES = """A pledge is a line <code>pledge: grant N to X</code> or <code>pledge: no attack on X</code> in a message,
+and holds for the next turn. It is kept if at least N was paid, or if no mil was sent. The final rating
+(<code>keeps_word_report</code>, 1 to 10) of each nation by each other nation is compared with the share of kept pledges
+among those that the rater had received and seen fall due. Larger dots stand for more cases."""
+METHODS = """Intervals: mean ± t × s / √n over the n rounds of a line-up, with s² the sum of squared deviations divided
+by n - 1, and t the 97.5 % quantile of Student’s distribution with n - 1 degrees of freedom. They estimate the error of
+the mean over maps and seats for the given players: rounds of deterministic players differ only by the map and by the
+nation of each player. All line-ups of a seed with the same number of nations use the same maps."""
+SHARES = ("none kept", "less than half", "half or more", "all kept")
 
 
-def _results(found: Sequence[Lineup]) -> str:
+def _results(lineups: Sequence[LineupSummary]) -> str:
     head = (
-        "line-up", "plays", "nations", "welfare", "won", "arms", "burnt", "promises kept", "broken", "its word",
+        "line-up", "player", "nations", "welfare", "won", "military spending", "income destroyed", "pledges kept",
+        "pledges broken", "mean rating",
     )  # fmt: skip
     rows = [
-        (lineup.title, kind.plays, kind.seats, kind.welfare, f"{float(100 * kind.wins):.0f} %",
-         kind.arms, kind.burnt, kind.kept, kind.broken, kind.word)
-        for lineup in found
-        for kind in lineup.kinds
+        (lineup.title, player.player, player.nations, player.welfare, f"{float(100 * player.wins):.0f} %",
+         player.military_spending, player.income_destroyed, player.pledges_kept, player.pledges_broken,
+         player.mean_rating)
+        for lineup in lineups
+        for player in lineup.players
     ]  # fmt: skip
     return _table(head, rows)
 
 
-def _whole(found: Sequence[Lineup]) -> str:
-    head = ("line-up", "cooperation", "Gini", "granted %")
-    return _table(head, [(one.title, one.cooperation, _fine(one.gini), one.granted) for one in found])
+def _cooperation(lineups: Sequence[LineupSummary]) -> str:
+    head = ("line-up", "cooperation", "Gini", "grants paid %")
+    return _table(head, [(one.title, one.cooperation, _three_digits(one.gini), one.grants_paid) for one in lineups])
 
 
-def _fine(number: Estimate) -> str:
-    """With three digits: it is small."""
-    return f"{float(number.mean):.3f}" + ("" if number.half is None else f" ± {number.half:.3f}")
+def _three_digits(number: Estimate) -> str:
+    return f"{float(number.mean):.3f}" + ("" if number.half_width is None else f" ± {number.half_width:.3f}")
 
 
-def _wars(found: Sequence[Lineup]) -> str:
-    head = ("line-up", "wars", "turns of war", "burnt %", "arms %", "mils lost")
-    return _table(head, [(one.title, one.wars, one.war_turns, one.burnt, one.arms, one.lost) for one in found])
+def _wars(lineups: Sequence[LineupSummary]) -> str:
+    head = ("line-up", "wars", "turns of war", "income destroyed %", "military spending %", "mils lost")
+    rows = [
+        (one.title, one.wars, one.war_turns, one.income_destroyed, one.military_spending, one.mils_lost)
+        for one in lineups
+    ]
+    return _table(head, rows)
 
 
-BINS = ("none kept", "less than half", "half or more", "all kept")
-
-
-def _promises(words: Sequence[Word]) -> str:
-    groups = {label: [word.rating for word in words if _bin(word.share) == label] for label in BINS}
+def _pledges(rated: Sequence[RatedPledges]) -> str:
+    groups = {label: [one.rating for one in rated if _share_label(one.share_kept) == label] for label in SHARES}
     rows = [
         (label, len(ratings), Fraction(sum(ratings), len(ratings)) if ratings else None)
         for label, ratings in groups.items()
     ]
-    agreement = findings.agreement(words)
-    said = "cannot be told: one of the two is always the same" if agreement is None else f"is {agreement:.2f}"
-    return _table(("of its promises", "cases", "mean rating"), rows) + (
-        f"<p>The correlation (Pearson) of the share kept with the rating {said}; {len(words):,} cases.</p>\n"
+    correlation = rating_correlation(rated)
+    result = "is undefined, because one of the two is constant" if correlation is None else f"is {correlation:.2f}"
+    return _table(("pledges", "cases", "mean rating"), rows) + (
+        f"<p>Pearson’s correlation of the share of kept pledges with the rating {result}; {len(rated):,} cases.</p>\n"
     )
 
 
-def _bin(share: Fraction) -> str:
+def _share_label(share: Fraction) -> str:
     if share in (0, 1):
         return "all kept" if share else "none kept"
     return "less than half" if share < Fraction(1, 2) else "half or more"
 
 
-def _how(experiment: Experiment) -> str:
+def _methods(experiment: Experiment) -> str:
     files = ", ".join(f"<code>{name}.csv</code>" for name in TABLES)
     return (
-        f"<h2>How this was made</h2>\n<p class=note>{HOW}</p>\n"
-        f"<p class=note>Everything is in the files beside this one: {files}, each also as <code>.jsonl</code>; "
-        "<code>rounds.jsonl</code> has it all.</p>\n"
+        f"<h2>Methods and data</h2>\n<p class=note>{METHODS}</p>\n"
+        f"<p class=note>All data is in the files beside this one: {files}, each also as <code>.jsonl</code>. "
+        "They are derived from <code>rounds.jsonl</code>.</p>\n"
         f"<details><summary>The experiment</summary><pre>{escape(experiment.as_file().decode())}</pre></details>\n"
     )

@@ -1,4 +1,4 @@
-"""Everything that was found, as flat tables: each goes into a CSV file and, row for row, into a JSONL file."""
+"""All results as flat tables. Each is written as a CSV file and, row for row, as a JSONL file."""
 
 import csv
 import io
@@ -9,30 +9,32 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from cohabit.lab import measures, promises
-from cohabit.lab.record import Round
-from cohabit.lab.run import whole
+from cohabit.lab import measures
+from cohabit.lab.folder import atomic_file
+from cohabit.lab.pledges import PledgeOutcome, final_ratings, pledge_outcomes, ratings_with_history
+from cohabit.lab.rounds import Round
 
 Row = dict[str, Any]
-COLUMNS = ("gross", "burnt", "arms", "granted", "received", "welfare", "lost")
-"""Of which a round has sums."""
+SUM_COLUMNS = (
+    "gross_income", "income_destroyed", "military_spending", "grants_paid", "grants_received", "welfare", "mils_lost",
+)  # fmt: skip
+"""The columns of a turn that are summed over a round."""
 
 
 def write_tables(rounds: Sequence[Round], folder: Path) -> None:
-    """Write them all, row by row: together they are larger than the rounds."""
+    """Write all tables row by row, because together they are larger than the rounds."""
     for name, table in TABLES.items():
-        with whole(folder / f"{name}.csv") as listed, whole(folder / f"{name}.jsonl") as lines:
-            text = io.TextIOWrapper(listed, encoding="utf-8", newline="")
+        with atomic_file(folder / f"{name}.csv") as csv_file, atomic_file(folder / f"{name}.jsonl") as jsonl_file:
+            text = io.TextIOWrapper(csv_file, encoding="utf-8", newline="")
             writer = csv.DictWriter(text, table.columns.split(), lineterminator="\n")
             writer.writeheader()
             for row in (row for played in rounds for row in table.rows(played)):
                 writer.writerow(row)
-                lines.write(msgspec.json.encode(row) + b"\n")
-            text.detach()  # the file is closed by whoever opened it
+                jsonl_file.write(msgspec.json.encode(row) + b"\n")
+            text.detach()  # `atomic_file` closes the file
 
 
-def shown(number: Fraction | None) -> float | None:
-    """A fraction for people and other programs: six digits after the point."""
+def _rounded(number: Fraction | None) -> float | None:
     return None if number is None else round(float(number), 6)
 
 
@@ -41,134 +43,141 @@ def _place(played: Round) -> Row:
     return {"lineup": played.place.lineup, "seed": played.place.seed, "round": played.place.number}
 
 
-def of_round(played: Round) -> Iterator[Row]:
+def round_rows(played: Round) -> Iterator[Row]:
     """One row per round."""
-    fought, pledged = measures.wars(played), promises.outcomes(played)
+    fought = measures.wars(played)
     yield {
         **_place(played),
-        "nations": len(played.plays),
+        "nations": len(played.players),
         "turns": len(played.turns),
-        **{column: measures.total(played.turns, column) for column in COLUMNS},
-        "cooperation": shown(measures.cooperation_of(played)),
-        "gini": shown(measures.gini(measures.totals(played, "welfare"))),
+        **{column: measures.total(played.turns, column) for column in SUM_COLUMNS},
+        "cooperation": _rounded(measures.cooperation(played)),
+        "gini": _rounded(measures.gini(measures.totals(played, "welfare"))),
         "wars": len(fought),
         "war_turns": sum(war.turns for war in fought),
-        **_promises(pledged),
+        **_pledge_counts(pledge_outcomes(played)),
     }
 
 
-def of_nations(played: Round) -> Iterator[Row]:
+def nation_rows(played: Round) -> Iterator[Row]:
     """One row per round and nation."""
-    sums = {column: measures.totals(played, column) for column in (*COLUMNS, "dropped")}
-    ranks, wins, pledged = measures.ranks(played), measures.wins(played), promises.outcomes(played)
+    sums = {column: measures.totals(played, column) for column in (*SUM_COLUMNS, "dropped")}
+    ranks, wins, outcomes = measures.ranks(played), measures.wins(played), pledge_outcomes(played)
     end = played.turns[-1]
-    words = promises.last_word(promises.ratings_against_promises(played))
-    for i, (nation, plays) in enumerate(played.plays.items()):
-        heard = [judged.rating.keeps_word for judged in words if judged.rating.rated == nation]
+    final = final_ratings(ratings_with_history(played))
+    for i, (nation, player) in enumerate(played.players.items()):
+        ratings = [entry.rating.keeps_word for entry in final if entry.rating.rated == nation]
         yield {
             **_place(played),
             "nation": nation,
-            "plays": plays,
+            "player": player,
             "rank": ranks[i],
-            "win": shown(wins[i]),
+            "win": _rounded(wins[i]),
             **{column: values[i] for column, values in sums.items()},
             "mils": end.mils[i],
-            "land": end.land[i],
-            **_promises([one for one in pledged if one.pledge.by == nation]),
-            "keeps_word_by_others": shown(Fraction(sum(heard), len(heard))) if heard else None,
+            "territories": end.territories[i],
+            **_pledge_counts([outcome for outcome in outcomes if outcome.pledge.author == nation]),
+            "mean_keeps_word_rating": _rounded(Fraction(sum(ratings), len(ratings))) if ratings else None,
         }
 
 
-def _promises(pledged: Sequence[promises.Outcome]) -> Row:
+def _pledge_counts(outcomes: Sequence[PledgeOutcome]) -> Row:
     return {
-        "promises_kept": sum(one.kept is True for one in pledged),
-        "promises_broken": sum(one.kept is False for one in pledged),
-        "promises_open": sum(one.kept is None for one in pledged),
+        "pledges_kept": sum(outcome.kept is True for outcome in outcomes),
+        "pledges_broken": sum(outcome.kept is False for outcome in outcomes),
+        "pledges_open": sum(outcome.kept is None for outcome in outcomes),
     }
 
 
-def of_turns(played: Round) -> Iterator[Row]:
+def turn_rows(played: Round) -> Iterator[Row]:
     """One row per round, turn and nation."""
-    columns = (*COLUMNS, "mils", "land", "dropped")
+    columns = (*SUM_COLUMNS, "mils", "territories", "dropped")
     for number, turn in enumerate(played.turns):
-        for i, (nation, plays) in enumerate(played.plays.items()):
-            numbers = {column: getattr(turn, column)[i] for column in columns}
-            yield {**_place(played), "turn": number, "nation": nation, "plays": plays, **numbers}
+        for i, (nation, player) in enumerate(played.players.items()):
+            values = {column: getattr(turn, column)[i] for column in columns}
+            yield {**_place(played), "turn": number, "nation": nation, "player": player, **values}
 
 
-def of_wars(played: Round) -> Iterator[Row]:
+def war_rows(played: Round) -> Iterator[Row]:
     for war in measures.wars(played):
+        nation_a, nation_b = war.pair
         yield {
             **_place(played),
-            "one": war.pair[0],
-            "other": war.pair[1],
-            "one_plays": played.plays[war.pair[0]],
-            "other_plays": played.plays[war.pair[1]],
-            "began": war.began,
+            "nation_a": nation_a,
+            "nation_b": nation_b,
+            "player_a": played.players[nation_a],
+            "player_b": played.players[nation_b],
+            "started_by": war.started_by,
             "first_turn": war.first,
             "last_turn": war.last,
             "mils": war.mils,
-            "burnt": shown(war.burnt),
+            "income_destroyed": _rounded(war.income_destroyed),
         }
 
 
-def of_attacks(played: Round) -> Iterator[Row]:
+def attack_rows(played: Round) -> Iterator[Row]:
     for number, turn in enumerate(played.turns):
         for attack in turn.attacks:
             yield {**_place(played), "turn": number, **attack._asdict()}
 
 
-def of_grants(played: Round) -> Iterator[Row]:
+def grant_rows(played: Round) -> Iterator[Row]:
     for number, turn in enumerate(played.turns):
-        for giver, receiver, amount in turn.grants:
-            yield {**_place(played), "turn": number, "giver": giver, "receiver": receiver, "amount": amount}
+        for grant in turn.grants:
+            yield {**_place(played), "turn": number, **grant._asdict()}
 
 
-def of_promises(played: Round) -> Iterator[Row]:
-    for one in promises.outcomes(played):
+def pledge_rows(played: Round) -> Iterator[Row]:
+    for outcome in pledge_outcomes(played):
+        pledge = outcome.pledge
         yield {
             **_place(played),
-            "made": one.made,
-            "by": one.pledge.by,
-            "plays": played.plays[one.pledge.by],
-            "what": "grant" if one.pledge.amount else "no attack",
-            "toward": one.pledge.toward,
-            "amount": one.pledge.amount,
-            "heard": " ".join(one.pledge.heard),
-            "done": one.done,
-            "outcome": {True: "kept", False: "broken", None: "open"}[one.kept],
+            "turn": outcome.made,
+            "author": pledge.author,
+            "player": played.players[pledge.author],
+            "pledge": "grant" if pledge.amount else "no attack",
+            "target": pledge.target,
+            "amount": pledge.amount,
+            "recipients": " ".join(pledge.recipients),
+            "done": outcome.done,
+            "outcome": {True: "kept", False: "broken", None: "open"}[outcome.kept],
         }
 
 
-def of_ratings(played: Round) -> Iterator[Row]:
-    for judged in promises.ratings_against_promises(played):
+def rating_rows(played: Round) -> Iterator[Row]:
+    for entry in ratings_with_history(played):
         yield {
             **_place(played),
-            "turn": judged.turn,
-            **judged.rating._asdict(),
-            "kept_before": judged.kept,
-            "broken_before": judged.broken,
+            "turn": entry.turn,
+            **entry.rating._asdict(),
+            "pledges_kept_before": entry.kept,
+            "pledges_broken_before": entry.broken,
         }
 
 
 class Table(NamedTuple):
-    """Its columns are said here too: a table without rows still has a head."""
+    """The columns are listed, so that a table without rows still has a header."""
 
     columns: str
     rows: Callable[[Round], Iterator[Row]]
 
 
-_PLACE, _MONEY = "lineup seed round", " ".join(COLUMNS)
-_JUDGED = "promises_kept promises_broken promises_open"
+_PLACE, _SUMS = "lineup seed round", " ".join(SUM_COLUMNS)
+_PLEDGES = "pledges_kept pledges_broken pledges_open"
 TABLES = {
-    "by-round": Table(f"{_PLACE} nations turns {_MONEY} cooperation gini wars war_turns {_JUDGED}", of_round),
+    "by-round": Table(f"{_PLACE} nations turns {_SUMS} cooperation gini wars war_turns {_PLEDGES}", round_rows),
     "by-nation": Table(
-        f"{_PLACE} nation plays rank win {_MONEY} dropped mils land {_JUDGED} keeps_word_by_others", of_nations
+        f"{_PLACE} nation player rank win {_SUMS} dropped mils territories {_PLEDGES} mean_keeps_word_rating",
+        nation_rows,
     ),
-    "by-turn": Table(f"{_PLACE} turn nation plays {_MONEY} mils land dropped", of_turns),
-    "wars": Table(f"{_PLACE} one other one_plays other_plays began first_turn last_turn mils burnt", of_wars),
-    "attacks": Table(f"{_PLACE} turn attacker target mils", of_attacks),
-    "grants": Table(f"{_PLACE} turn giver receiver amount", of_grants),
-    "promises": Table(f"{_PLACE} made by plays what toward amount heard done outcome", of_promises),
-    "ratings": Table(f"{_PLACE} turn rater rated keeps_word aggressor kept_before broken_before", of_ratings),
+    "by-turn": Table(f"{_PLACE} turn nation player {_SUMS} mils territories dropped", turn_rows),
+    "wars": Table(
+        f"{_PLACE} nation_a nation_b player_a player_b started_by first_turn last_turn mils income_destroyed", war_rows
+    ),
+    "attacks": Table(f"{_PLACE} turn attacker target mils", attack_rows),
+    "grants": Table(f"{_PLACE} turn giver receiver amount", grant_rows),
+    "pledges": Table(f"{_PLACE} turn author player pledge target amount recipients done outcome", pledge_rows),
+    "ratings": Table(
+        f"{_PLACE} turn rater rated keeps_word aggressor pledges_kept_before pledges_broken_before", rating_rows
+    ),
 }

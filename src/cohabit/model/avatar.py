@@ -1,4 +1,4 @@
-"""Bodies. A mind outlives its avatars; an avatar outlives a visit."""
+"""Avatars: the bodies of agents in games. An agent can have several avatars, and an avatar persists between visits."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from cohabit.model.observation import Observation, one_line
 
 
 class AvatarState(Enum):
-    UNBOUND = "unbound"  # nobody has it
-    BOUND = "bound"  # an agent is in it
-    DORMANT = "dormant"  # the agent is away, the body sleeps in the world and can be hurt
-    SUSPENDED = "suspended"  # frozen in time, out of everybody's sight
+    UNBOUND = "unbound"  # no agent controls it
+    BOUND = "bound"  # an agent controls it
+    DORMANT = "dormant"  # the agent is away; the body stays in the world and can be harmed
+    SUSPENDED = "suspended"  # the body is removed from the world until the agent returns
     DESTROYED = "destroyed"  # dead or despawned
 
 
 class Avatar(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A body in one game. `bound_agent` is who is in it now: it is set exactly while the state is bound."""
+    """A body in one game. `bound_agent` is the agent that controls it; it is set only in the state `bound`."""
 
     avatar_id: str
     game_id: str
@@ -44,16 +44,16 @@ class Avatar(msgspec.Struct, frozen=True, omit_defaults=True):
         if not self.avatar_id or not self.game_id:
             raise ValueError("an avatar needs an avatar_id and a game_id")
         if (self.state is AvatarState.BOUND) != (self.bound_agent is not None):
-            raise ValueError(f"an avatar has an agent exactly while it is bound; {self.avatar_id!r} is "
+            raise ValueError(f"an avatar has an agent only while it is bound; {self.avatar_id!r} is "
                              f"{self.state.value} with agent {self.bound_agent!r}")  # fmt: skip
         if not (0 <= self.health < math.inf and 0 < self.max_health < math.inf):
-            raise ValueError(f"health is a finite number from 0, not {self.health!r}/{self.max_health!r}")
+            raise ValueError(f"health must be a finite number of at least 0, not {self.health!r}/{self.max_health!r}")
         if self.total_playtime < 0 or self.death_count < 0:
-            raise ValueError("playtime and deaths are counted from 0")
+            raise ValueError("total_playtime and death_count must be at least 0")
 
 
 class AvatarSpec(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Wishes for a new avatar. `skill_bonuses` come from what the agent has learned elsewhere."""
+    """The requested properties of a new avatar. `skill_bonuses` come from the agent's skills in other games."""
 
     name: str | None = None
     appearance: dict[str, Any] = {}
@@ -63,7 +63,7 @@ class AvatarSpec(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class JackInResult(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What came of entering a body."""
+    """The result of taking control of an avatar."""
 
     success: bool
     avatar: Avatar | None = None
@@ -73,11 +73,11 @@ class JackInResult(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def __post_init__(self) -> None:
         if self.success and self.avatar is None:
-            raise ValueError("a successful jack-in names the avatar")
+            raise ValueError("a successful jack-in must name the avatar")
 
 
 class JackOutResult(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What came of leaving a body; `avatar_state` is the state it is left in."""
+    """The result of leaving an avatar. `avatar_state` is its new state."""
 
     success: bool
     avatar_state: AvatarState
@@ -86,10 +86,10 @@ class JackOutResult(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class RespawnOption(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One way back to life, with its price."""
+    """An option to respawn, with its cost."""
 
     id: str
-    type: str = "spawn_point"  # checkpoint, bed, spawn_point, random, or the game's own
+    type: str = "spawn_point"  # checkpoint, bed, spawn_point, random, or a type that the game defines
     location: tuple[float, ...] | str = ""
     cost: dict[str, int] | None = None
     penalties: list[str] = []  # lose_inventory, lose_xp, debuff, …
@@ -97,14 +97,14 @@ class RespawnOption(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def __post_init__(self) -> None:
         if not self.id:
-            raise ValueError("a respawn option's id must not be empty")
+            raise ValueError("the id of a respawn option must not be empty")
 
 
 class DeathEvent(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An avatar died: how, what was lost, and the ways back."""
+    """The death of an avatar: the cause, what was lost, and the respawn options."""
 
     avatar_id: str
-    cause: str  # combat, fall, drowning, starvation, or the game's own
+    cause: str  # combat, fall, drowning, starvation, or a cause that the game defines
     killer: str | None = None
     location: tuple[float, ...] = ()
     timestamp: str = ""
@@ -114,7 +114,7 @@ class DeathEvent(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class AvatarRoster(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One agent's avatars in one game."""
+    """The avatars of one agent in one game."""
 
     agent_id: str
     game_id: str
@@ -126,24 +126,24 @@ class AvatarRoster(msgspec.Struct, frozen=True, omit_defaults=True):
         if self.active_avatar_id is not None and self.get_active() is None:
             raise ValueError(f"the active avatar {self.active_avatar_id!r} is not in the roster")
         if self.max_avatars < 0:
-            raise ValueError(f"max_avatars is at least 0, not {self.max_avatars}")
+            raise ValueError(f"max_avatars must be at least 0, not {self.max_avatars}")
 
     def get_active(self) -> Avatar | None:
-        """The avatar the agent is in, if any."""
+        """The avatar that the agent controls, if any."""
         return next((avatar for avatar in self.avatars if avatar.avatar_id == self.active_avatar_id), None)
 
     def get_dormant(self) -> list[Avatar]:
-        """The avatars asleep in the world."""
+        """The dormant avatars."""
         return [avatar for avatar in self.avatars if avatar.state is AvatarState.DORMANT]
 
     def can_create_new(self) -> bool:
-        """Whether there is room for another one. The dead do not count."""
+        """Whether the agent may have another avatar. Destroyed ones do not count."""
         alive = [avatar for avatar in self.avatars if avatar.state is not AvatarState.DESTROYED]
         return len(alive) < self.max_avatars
 
 
 class EmbodiedObservation(Observation, frozen=True, omit_defaults=True, kw_only=True):
-    """An observation made from inside a body, within the limits of its senses."""
+    """An observation through an avatar, limited by its senses."""
 
     avatar: Avatar
     facing: str = ""
@@ -156,7 +156,7 @@ class EmbodiedObservation(Observation, frozen=True, omit_defaults=True, kw_only=
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 0 <= self.vision_cone <= 360:
-            raise ValueError(f"a vision cone has 0 to 360 degrees, not {self.vision_cone!r}")
+            raise ValueError(f"vision_cone must be from 0 to 360 degrees, not {self.vision_cone!r}")
 
     def to_text(self) -> str:
         body = self.avatar
@@ -177,7 +177,7 @@ AVATAR_ACTIONS = ActionSpace(
             [
                 ParamDef(
                     "mode",
-                    "What becomes of the body",
+                    "The state of the avatar while you are away",
                     options=["dormant", "suspend", "despawn"],
                     optional=True,
                 )
@@ -202,4 +202,4 @@ AVATAR_ACTIONS = ActionSpace(
         ActionDef("inspect_self", "Check avatar's body, equipment, status", [], [], "avatar"),
     ]
 )
-"""What everybody in a body can do besides the game's own actions."""
+"""The actions of every avatar, in addition to those of the game."""

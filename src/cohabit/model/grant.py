@@ -4,7 +4,7 @@ A member holds what the fold of its layers gives::
 
     held = (role ∪ additions) ∩ limits
 
-The role comes with the membership. An *addition* gives more: for good, or as a loan until a given time. A *limit*
+The role comes with the membership. An *addition* gives more: permanently, or as a loan until a given time. A *limit*
 is a ceiling that a host puts over everything else.
 
 Other protocols have names of their own for these capabilities. They register them with `add_aliases`, so one
@@ -102,8 +102,8 @@ class Layer(Struct, frozen=True, omit_defaults=True):
     """One reason why a member holds capabilities, or holds them no longer.
 
     ``addition``: gives ``may``; once it has expired it drops out. ``limit``: nothing but ``may`` is held; once it has
-    expired it is empty, and so nothing is held. ``lifts``: what an addition gives even where a limit that
-    was there before it says otherwise, because the host who set the limit also lent this.
+    expired it is empty, and so nothing is held. ``lifts``: the limit lets through what this addition gives, as long
+    as the addition is there (a loan to a member that has a limit).
     """
 
     kind: Literal["addition", "limit"]

@@ -1,4 +1,4 @@
-"""What a mind keeps, says and reads: memory, messages, tools, and the two prompts of the protocol."""
+"""The memory, messages and tools of an agent, and the two prompts of the protocol."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MessageType = Literal["broadcast", "direct", "team"]
 
 
 class HistoryEntry(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One step as it is remembered: what was seen (as text), what was done, what came of it."""
+    """One remembered step: the observation as text, the action, and its result."""
 
     step: int
     action: Action
@@ -24,7 +24,7 @@ class HistoryEntry(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Memory(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What an agent takes along: facts about the world, plans, and past steps, oldest first."""
+    """The memory of an agent: facts about the world, plans, and past steps, oldest first."""
 
     facts: list[str] = []
     plans: list[str] = []
@@ -32,7 +32,7 @@ class Memory(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class AgentMessage(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Something one agent says to others."""
+    """A message from one agent to others."""
 
     sender: str
     content: str
@@ -40,13 +40,15 @@ class AgentMessage(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def __post_init__(self) -> None:
         if not self.sender:
-            raise ValueError("a message needs a sender")
+            raise ValueError("a message must have a sender")
         if self.type not in get_args(MessageType):
-            raise ValueError(f"a message is one of {', '.join(get_args(MessageType))}, not {self.type!r}")
+            raise ValueError(
+                f"the type of a message must be one of {', '.join(get_args(MessageType))}, not {self.type!r}"
+            )
 
 
 class Tool(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Something outside the world that an agent can use: a calculator, a wiki."""
+    """A tool outside the world that an agent can use, such as a calculator or a wiki."""
 
     name: str
     description: str = ""
@@ -54,11 +56,11 @@ class Tool(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def __post_init__(self) -> None:
         if not self.name:
-            raise ValueError("a tool's name must not be empty")
+            raise ValueError("the name of a tool must not be empty")
 
 
 def system_message(game_name: str, game_description: str, action_space: ActionSpace) -> str:
-    """What a model is told once, before the first step."""
+    """The system prompt of a model, sent once before the first step."""
     return (
         f"You are an agent playing {game_name}.\n\n"
         f"{inspect.cleandoc(game_description)}\n\n"
@@ -68,7 +70,7 @@ def system_message(game_name: str, game_description: str, action_space: ActionSp
 
 
 def step_message(observation: Observation) -> str:
-    """What a model is told each step."""
+    """The prompt of a model in each step."""
     return (
         f"{observation.to_text()}\n\n"
         'What action do you take? Respond with JSON: {"action": "name", "params": {}, "reasoning": "why"}'

@@ -1,7 +1,7 @@
-"""What a participant perceives: one frozen value per step, readable as text and as data.
+"""What a participant perceives: one frozen value per step, available as text and as data.
 
-Everything has a default, so a card game need not invent a place and a chat room need not invent health.
-The lists and dicts inside belong to the observation: hand in a copy of what the world keeps changing.
+Every field has a default, so a card game needs no location and a chat room needs no health. The lists and dicts belong
+to the observation: pass a copy of anything that the world changes later.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _EVENT_MARKS = {"info": "-", "success": "+", "danger": "!", "reward": "*"}
 
 
 class Location(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Where the participant is: coordinates, a named region, and a sentence about it."""
+    """The location of the participant: coordinates, a named region, and a description."""
 
     coordinates: tuple[float, ...] = ()
     region: str | None = None
@@ -34,7 +34,7 @@ class Location(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Entity(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Something in the world. `distance` is None where the world has no distances."""
+    """Something in the world. `distance` is None in a world without distances."""
 
     type: str
     name: str | None = None
@@ -47,7 +47,7 @@ class Entity(msgspec.Struct, frozen=True, omit_defaults=True):
     def __post_init__(self) -> None:
         _need(self.type, "an entity's type")
         if self.distance is not None and not 0 <= self.distance < math.inf:
-            raise ValueError(f"an entity's distance is a finite number from 0, not {self.distance!r}")
+            raise ValueError(f"the distance of an entity must be a finite number of at least 0, not {self.distance!r}")
 
     def to_text(self) -> str:
         label = self.description or self.name or self.type
@@ -61,7 +61,7 @@ class Entity(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Terrain(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A kind of ground, and where it lies from here."""
+    """A type of terrain, and its direction."""
 
     type: str
     direction: str = ""
@@ -76,7 +76,7 @@ class Terrain(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Effect(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A buff, a debuff, a condition. `duration` counts the steps left; None lasts until something ends it."""
+    """A buff, a debuff or a condition. `duration` is the number of steps left; None means no fixed end."""
 
     name: str
     description: str = ""
@@ -85,7 +85,7 @@ class Effect(msgspec.Struct, frozen=True, omit_defaults=True):
     def __post_init__(self) -> None:
         _need(self.name, "an effect's name")
         if self.duration is not None and self.duration < 0:
-            raise ValueError(f"an effect's duration is at least 0, not {self.duration}")
+            raise ValueError(f"the duration of an effect must be at least 0, not {self.duration}")
 
     def to_text(self) -> str:
         label = f"{self.name}: {self.description}" if self.description else self.name
@@ -101,11 +101,11 @@ class Event(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def __post_init__(self) -> None:
         if self.type not in _EVENT_MARKS:
-            raise ValueError(f"an event's type is one of {', '.join(get_args(EventType))}, not {self.type!r}")
+            raise ValueError(f"the type of an event must be one of {', '.join(get_args(EventType))}, not {self.type!r}")
 
 
 class Goal(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An objective. `type` is main, side, achievement, or a word of the world's own."""
+    """An objective. `type` is main, side, achievement, or a type that the world defines."""
 
     id: str
     description: str
@@ -136,9 +136,9 @@ class Achievement(msgspec.Struct, frozen=True, omit_defaults=True):
 class Observation(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """Everything a participant needs for its next decision.
 
-    `text` is what the world says in its own words: a board, a hand of cards. It comes first in `to_text`,
-    and keeps its line breaks. `choices` are the actions open now, each as it would be sent, where they can
-    be listed.
+    `text` is the world's own description, such as a board or a hand of cards. It comes first in `to_text`
+    and keeps its line breaks. `choices` are the legal actions, each as it would be sent, if the world lists
+    them.
     """
 
     status: dict[str, Any] = {}
@@ -156,16 +156,16 @@ class Observation(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
     def __post_init__(self) -> None:
         if self.step < 0:
-            raise ValueError(f"a step is counted from 0, not {self.step}")
+            raise ValueError(f"the step must be at least 0, not {self.step}")
 
     def to_text(self) -> str:
-        """The observation as a model reads it. Sections with nothing in them are left out."""
+        """The observation as text for a model. Empty sections are left out."""
         heading = f"Step {self.step}"
         sections = [f"{heading} ({one_line(self.time_of_day)})" if self.time_of_day else heading]
         if self.text:
             sections.append(self.text.strip("\n"))
         if self.status:
-            sections.append(_section("STATUS", _pairs(self.status)))
+            sections.append("STATUS:\n" + "\n".join(_pairs(self.status)))
         if self.inventory:
             sections.append(_section("INVENTORY", _pairs(self.inventory)))
         if self.location:
@@ -182,14 +182,14 @@ class Observation(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
         return "\n\n".join(filter(None, sections))
 
     def to_structured(self) -> dict[str, Any]:
-        """The observation as plain dicts and lists. Every field is there, the empty ones too."""
+        """The observation as plain dicts and lists, with all fields, including empty ones."""
         structured: dict[str, Any] = _builtins(self)
         return structured
 
 
 def one_line(text: str) -> str:
-    """Text on one line: a name with a line break in it must not look like a section of its own."""
-    if text.isprintable() and "  " not in text:  # as nearly always
+    """The text on one line, so that a name with a line break cannot look like a section."""
+    if text.isprintable() and "  " not in text:  # the usual case
         return text.strip()
     return " ".join(text.split())
 
@@ -216,12 +216,17 @@ def _event_line(event: Event) -> str:
 
 
 def _pairs(values: Mapping[str, Any]) -> list[str]:
-    return [one_line(f"{key}: {_value(value)}") for key, value in values.items()]
+    lines = []
+    for key, value in values.items():
+        line = f"{key}: {value if type(value) is str or type(value) is int else _value(value)}"
+        # As `one_line`, which this saves to call: status lines are read at every step.
+        lines.append(line.strip() if line.isprintable() and "  " not in line else one_line(line))
+    return lines
 
 
 def _value(value: object) -> str:
-    """A value in words. Floats are for reading here, so two digits are enough."""
-    if type(value) is str or type(value) is int:  # as nearly always
+    """A value as text. Floats are rounded to two digits."""
+    if type(value) is str or type(value) is int:  # the usual case
         return str(value)
     match value:
         case bool():
@@ -240,7 +245,7 @@ def _value(value: object) -> str:
 
 
 def _builtins(value: Any) -> Any:
-    """Like `msgspec.to_builtins`, which would leave out defaults and so change the shape with the content."""
+    """Like `msgspec.to_builtins`, but with default values, so that the shape is always the same."""
     match value:
         case msgspec.Struct():
             return {name: _builtins(getattr(value, name)) for name in value.__struct_fields__}

@@ -1,14 +1,14 @@
 """An exact, canonical codec for the plain state of a world.
 
-`dump` turns a value into bytes and `load` turns them back: a tuple stays a tuple, an int key an int, 1.0 a
-float. The same value gives the same bytes in every process, so they can be digested; the order of a dict is
-part of the value. Whatever cannot keep that promise is refused, with its path and what to use instead.
+`dump` encodes a value as bytes and `load` decodes them exactly: a tuple stays a tuple, an int key an int, 1.0 a
+float. The same value gives the same bytes in every process, so the bytes can be hashed; the order of a dict is
+part of the value. Values that cannot be encoded this way are refused, with their path and what to use instead.
 
 The bytes are JSON. None, booleans, strings, 64-bit ints, floats, lists and dicts with string keys are
-written as themselves; the rest is an object with one key:
+encoded directly; everything else is an object with one key:
 
     {"$t": [items]}               tuple
-    {"$d": [[keys], [values]]}    dict with other keys (or one that would look like a tag)
+    {"$d": [[keys], [values]]}    dict with other keys (or one that could be mistaken for a tag)
     {"$i": "-ff"}                 int beyond 64 bits, hexadecimal
     {"$b": "base64"}              bytes
     {"$s": [seed, purpose, counter]}   Stream
@@ -33,9 +33,9 @@ from cohabit.model.stream import Stream
 Classes = Mapping[str, type]
 
 _NO_CLASSES: Classes = MappingProxyType({})
-_LOWEST, _HIGHEST = -(1 << 63), (1 << 64) - 1
-_AS_THEY_ARE = frozenset({NoneType, bool, str})
-_SCALARS = _AS_THEY_ARE | {int, float}
+_MIN_INT, _MAX_INT = -(1 << 63), (1 << 64) - 1
+_DIRECT = frozenset({NoneType, bool, str})
+_SCALARS = _DIRECT | {int, float}
 _DECODED_CONTAINERS = frozenset({list, dict})
 _BUILTINS = (int, float, str, bytes, bytearray, list, tuple, dict, set, frozenset)
 
@@ -44,42 +44,42 @@ _decode = msgspec.json.Decoder().decode
 
 
 def dump(value: Any, classes: Classes | None = None) -> bytes:
-    """The value as bytes; TypeError names the path to what cannot be kept.
+    """Encode a value as bytes; TypeError names the path to a value that cannot be encoded.
 
     With `classes`, an instance of any other class is refused now instead of when it is loaded. Without, every
-    dataclass and Struct is written under its `__name__`.
+    dataclass and Struct is encoded under its `__name__`.
     """
     writer = _Writer(classes)
     try:
         return _encode(writer.pack(value))
     except RecursionError:
-        raise TypeError("state: contains itself, or is nested too deeply; refer to things by an id") from None
+        raise TypeError("state: contains itself or is nested too deeply; use ids for references") from None
     except (TypeError, ValueError, AttributeError):
-        path, culprit = _find_culprit(writer, value, "state")
-        raise TypeError(f"{path}: {_advice(culprit, classes)}") from None
+        path, invalid = _find_invalid(writer, value, "state")
+        raise TypeError(f"{path}: {_advice(invalid, classes)}") from None
 
 
 def load(data: bytes, classes: Classes = _NO_CLASSES) -> Any:
-    """The value that was dumped; ValueError if the bytes are damaged or name a class not in `classes`."""
+    """Decode a value; ValueError if the bytes are damaged or name a class that is not in `classes`."""
     reader = _Reader(classes)
     try:
         return reader.unpack(_decode(data))
     except (LookupError, TypeError, AttributeError, RecursionError, msgspec.DecodeError) as error:
-        raise ValueError(f"this is no state that was dumped: {error}") from error
+        raise ValueError(f"not a dumped state: {error}") from error
 
 
 class _Writer:
-    """Turns values into what JSON can say. Knows no paths: they are only looked for after a failure."""
+    """Converts values to JSON types. It does not track paths; they are searched only after a failure."""
 
     def __init__(self, classes: Classes | None) -> None:
         self._names = None if classes is None else {cls: name for name, cls in classes.items()}
 
     def pack(self, value: Any) -> Any:
         kind = type(value)
-        if kind in _AS_THEY_ARE:
+        if kind in _DIRECT:
             return value
         if kind is int:
-            return value if _LOWEST <= value <= _HIGHEST else {"$i": f"{value:x}"}
+            return value if _MIN_INT <= value <= _MAX_INT else {"$i": f"{value:x}"}
         if kind is list:
             return self._pack_list(value)
         if kind is tuple:
@@ -96,15 +96,15 @@ class _Writer:
 
     def _pack_list(self, items: list[Any]) -> list[Any]:
         kinds = set(map(type, items))
-        # Long lists of scalars are common, and these checks run at the speed of C.
-        if kinds <= _AS_THEY_ARE or (kinds <= _SCALARS and _scalars_fit(items, kinds)):
+        # Long lists of scalars are common, and these checks run in C.
+        if kinds <= _DIRECT or (kinds <= _SCALARS and _scalars_fit(items, kinds)):
             return items
         return [self.pack(item) for item in items]
 
     def _pack_dict(self, items: dict[Any, Any]) -> dict[str, Any]:
         values = list(items.values())
         packed = self._pack_list(values)
-        if not set(map(type, items)) <= {str} or _looks_like_a_tag(items):
+        if not set(map(type, items)) <= {str} or _is_tag(items):
             return {"$d": [self._pack_list(list(items)), packed]}
         return items if packed is values else dict(zip(items, packed, strict=True))
 
@@ -119,7 +119,7 @@ class _Writer:
 
 
 class _Reader:
-    """Turns what JSON says back into values."""
+    """Converts JSON types back to values."""
 
     def __init__(self, classes: Classes) -> None:
         self._classes = classes
@@ -129,7 +129,7 @@ class _Reader:
         if kind is list:
             return self._unpack_list(value)
         if kind is dict:
-            if _looks_like_a_tag(value):
+            if _is_tag(value):
                 return self._unpack_tag(*value.popitem())
             values = list(value.values())
             unpacked = self._unpack_list(values)
@@ -158,27 +158,27 @@ class _Reader:
                 name, fields = content
                 values = self._unpack_list(list(fields.values()))
                 return self._instance(name, dict(zip(fields, values, strict=True)))
-        raise ValueError(f"this is no state that was dumped: it has an unknown tag {tag!r}")
+        raise ValueError(f"not a dumped state: unknown tag {tag!r}")
 
     def _instance(self, name: str, values: dict[str, Any]) -> Any:
         cls = self._classes.get(name)
         if cls is None:
             known = ", ".join(self._classes) or "none"
-            raise ValueError(f"the state holds a {name!r}, and that class is not known here; known: {known}")
+            raise ValueError(f"the state contains a {name!r}, which is not a known class; known: {known}")
         fields = _fields(cls)
         if fields is None or list(values) != list(fields):
-            raise ValueError(f"the state holds a {name!r} with the fields {', '.join(values)}; "
+            raise ValueError(f"the state contains a {name!r} with the fields {', '.join(values)}; "
                              f"{cls.__name__} has {', '.join(fields or ())}")  # fmt: skip
         return _rebuild(cls, values)
 
 
 def _rebuild(cls: type, values: dict[str, Any]) -> Any:
-    """An instance with exactly these values, whatever `__init__` or `__post_init__` would make of them."""
+    """An instance with exactly these values, unchanged by `__init__` and `__post_init__`."""
     if issubclass(cls, msgspec.Struct):
-        made = cls(**values)
+        struct = cls(**values)
         for field, value in values.items() if hasattr(cls, "__post_init__") else ():
-            msgspec.structs.force_setattr(made, field, value)
-        return made
+            msgspec.structs.force_setattr(struct, field, value)
+        return struct
     instance = object.__new__(cls)
     for field, value in values.items():
         object.__setattr__(instance, field, value)
@@ -187,7 +187,7 @@ def _rebuild(cls: type, values: dict[str, Any]) -> Any:
 
 def _find_fields(cls: type) -> tuple[str, ...] | None:
     """The fields of a dataclass or Struct in order; None for any other class."""
-    if issubclass(cls, _BUILTINS):  # it has a content beside its fields
+    if issubclass(cls, _BUILTINS):  # it has content besides its fields
         return None
     if issubclass(cls, msgspec.Struct):
         return cls.__struct_fields__
@@ -200,14 +200,14 @@ _fields: Callable[[type], tuple[str, ...] | None] = lru_cache(maxsize=1024)(_fin
 
 
 def _extras(value: object, fields: tuple[str, ...]) -> list[str]:
-    """Attributes that somebody hung on the instance beside its fields, and that would be lost."""
+    """Attributes of the instance that are not fields and would be lost."""
     return [name for name in getattr(value, "__dict__", ()) if name not in fields]
 
 
 def _scalars_fit(items: list[Any], kinds: set[type]) -> bool:
     if int in kinds:
         ints = items if len(kinds) == 1 else [item for item in items if type(item) is int]
-        if min(ints) < _LOWEST or max(ints) > _HIGHEST:
+        if min(ints) < _MIN_INT or max(ints) > _MAX_INT:
             return False
     if float in kinds:
         floats = items if len(kinds) == 1 else [item for item in items if type(item) is float]
@@ -215,24 +215,24 @@ def _scalars_fit(items: list[Any], kinds: set[type]) -> bool:
     return True
 
 
-def _looks_like_a_tag(items: dict[str, Any]) -> bool:
+def _is_tag(items: dict[str, Any]) -> bool:
     return len(items) == 1 and next(iter(items)).startswith("$")
 
 
 def _refuse() -> NoReturn:
-    raise TypeError  # without words: `_advice` finds them
+    raise TypeError  # without a message: `_advice` writes it
 
 
-# --- saying what is wrong: only after a failure, so it may take its time ---
+# --- error messages: only after a failure, so they may be slow ---
 
 
-def _find_culprit(writer: _Writer, value: Any, path: str) -> tuple[str, Any]:
-    """The innermost value that cannot be dumped, and where it is."""
+def _find_invalid(writer: _Writer, value: Any, path: str) -> tuple[str, Any]:
+    """The path of the innermost value that cannot be dumped, and the value."""
     for step, child in _children(value):
         try:
             _encode(writer.pack(child))
         except (TypeError, ValueError, AttributeError):
-            return _find_culprit(writer, child, path + step)
+            return _find_invalid(writer, child, path + step)
         except RecursionError:
             continue
     return path, value
@@ -263,19 +263,19 @@ def _advice(value: Any, classes: Classes | None) -> str:
         return f"the class {name} is not declared for this state; known: {', '.join(classes or ()) or 'none'}"
     match value:
         case set() | frozenset():
-            return f"a {name} is not in the same order on every machine; use a list, or a dict with None values"
+            return f"a {name} has no fixed order; use a list, or a dict with None values"
         case float() if type(value) is float:
-            return f"{value!r} is not a finite number; use None for what is not known"
+            return f"{value!r} is not a finite number; use None for an unknown value"
         case Enum():
-            return f"an enum member is kept only as its plain value; use {name}.{value.name}.value"
+            return f"an enum member must be stored as its value; use {name}.{value.name}.value"
         case str() if type(value) is str:
-            return "this text holds half of a surrogate pair, which cannot be written; use bytes"
+            return "this text has an unpaired surrogate, which cannot be encoded; use bytes"
         case bytearray() | memoryview():
-            return f"a {name} is kept only as bytes; use bytes(…)"
+            return f"a {name} must be stored as bytes; use bytes(…)"
         case int() | float() | str() | bytes() | list() | tuple() | dict():
             plain = next(base for base in _BUILTINS if isinstance(value, base)).__name__
-            return f"a {name} is kept only as a plain {plain}; use {plain}(…)"
+            return f"a {name} must be stored as a plain {plain}; use {plain}(…)"
     if callable(value):
-        return f"a {name} is code, not state; use the name of what to call"
+        return f"a {name} is code, not state; store a name instead"
     return (f"a {name} is not plain; use None, bool, int, float, str, bytes, list, tuple, dict, Stream, "
             "a dataclass or a msgspec.Struct")  # fmt: skip

@@ -9,7 +9,7 @@ Sees = Literal["own", "public", "all"]
 
 
 class Seat(Struct, frozen=True, omit_defaults=True, gc=False):
-    """A position in a world: a kingdom, a hand of cards, a nation, a body."""
+    """A position in a world: a side, a hand of cards, a nation, a body."""
 
     id: SeatId
     name: str = ""

@@ -1,7 +1,7 @@
-"""Randomness that is the same on every machine.
+"""Random numbers that are the same on every machine.
 
-A stream is a seed, a purpose and a counter; its words are hashes of the three. So two purposes never disturb
-each other, a snapshot is three small values, and no library's idea of a distribution can reach an outcome.
+A stream is a seed, a purpose and a counter, and its words are hashes of the three. So streams with different purposes
+are independent, a snapshot is three small values, and no result depends on the random module of a library.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ class Stream:
 
     def __init__(self, seed: int, purpose: str, counter: int = 0) -> None:
         if type(seed) is not int or type(counter) is not int:
-            raise TypeError("a stream's seed and counter are whole numbers")
+            raise TypeError("the seed and the counter of a stream must be integers")
         if type(purpose) is not str:
-            raise TypeError("a stream's purpose is a word or two that say what it is for")
+            raise TypeError("the purpose of a stream must be a string")
         if not 0 <= counter < _SPAN:
-            raise ValueError(f"a stream's counter is at least 0 and below 2**64, not {counter}")
+            raise ValueError(f"the counter of a stream must be at least 0 and below 2**64, not {counter}")
         self.seed = seed
         self.purpose = purpose
         self.counter = counter
-        self._block = -1  # the block that _words holds
+        self._block = -1  # the number of the block in _words
         self._words: tuple[int, ...] = ()
 
     def bits64(self) -> int:
@@ -49,10 +49,10 @@ class Stream:
     def below(self, n: int) -> int:
         """A number from 0 to n - 1, each equally likely."""
         if n < 1:
-            raise ValueError(f"there is no number from 0 that is below {n}")
+            raise ValueError(f"n must be at least 1, not {n}")
         words = max(1, ((n - 1).bit_length() + 63) // 64)
         span = 1 << (64 * words)
-        # The last, incomplete run of n values would favour small results: draw again.
+        # Values in the last, incomplete run of n would favour small results, so they are drawn again.
         limit = span - span % n
         while True:
             value = self.bits64()
@@ -64,36 +64,36 @@ class Stream:
     def between(self, lo: int, hi: int) -> int:
         """A number from lo to hi, both included."""
         if lo > hi:
-            raise ValueError(f"there is no number from {lo} to {hi}")
+            raise ValueError(f"lo must not exceed hi, but the range is {lo} to {hi}")
         return lo + self.below(hi - lo + 1)
 
     def chance(self, numerator: int, denominator: int) -> bool:
         """True in `numerator` of `denominator` cases."""
         if not 0 <= numerator <= denominator or denominator < 1:
-            raise ValueError(f"{numerator} of {denominator} is not a chance")
+            raise ValueError(f"{numerator}/{denominator} is not a probability")
         return self.below(denominator) < numerator
 
     def choice(self, items: Sequence[T]) -> T:
         """One of the items, each equally likely."""
         if not items:
-            raise ValueError("there is nothing to choose from")
+            raise ValueError("cannot choose from an empty sequence")
         return items[self.below(len(items))]
 
     def shuffle(self, items: MutableSequence[T]) -> None:
-        """Put the items into a random order, in place (Fisher-Yates, from the end)."""
+        """Shuffle the items in place (Fisher-Yates, from the end)."""
         for last in range(len(items) - 1, 0, -1):
             other = self.below(last + 1)
             items[last], items[other] = items[other], items[last]
 
     def fork(self, purpose: str) -> Stream:
-        """A stream of its own under this one's purpose.
+        """A new stream whose purpose is a part of this one's.
 
-        It does not depend on how much was drawn here: the same fork taken twice is the same stream twice.
+        It does not depend on how much was drawn here: the same fork is always the same stream.
         """
         return Stream(self.seed, f"{self.purpose}/{purpose}")
 
     def _hash(self, block: int) -> tuple[int, ...]:
-        # Unambiguous: hexadecimal digits hold no zero byte, and the counter always has the last eight bytes.
+        # Unambiguous: hexadecimal digits contain no zero byte, and the counter is always the last eight bytes.
         name = f"{self.seed:x}\0{self.purpose}".encode()
         return _BLOCK.unpack(blake2b(name + _COUNTER.pack(block), person=b"cohabit-stream").digest())
 
@@ -102,7 +102,7 @@ class Stream:
             return NotImplemented
         return (self.seed, self.purpose, self.counter) == (other.seed, other.purpose, other.counter)
 
-    __hash__ = None  # type: ignore[assignment]  # it changes with every draw
+    __hash__ = None  # type: ignore[assignment]  # mutable: every draw changes it
 
     def __repr__(self) -> str:
         return f"Stream({self.seed!r}, {self.purpose!r}, {self.counter!r})"

@@ -72,6 +72,7 @@ class Command(Declaration):
         self.where = where
         self.category = category
         self.needs = needs  # any one of them is enough; none: every member may
+        self.needed = frozenset(needs)
         self.records = records
         self.acts = category in ("action", "control")
         self.gated = self.acts and not ungated  # by turns

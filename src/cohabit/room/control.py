@@ -4,12 +4,13 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from cohabit.errors import Conflict, GameRejected, PermissionDenied, UnknownAsset
+from cohabit.errors import AskerError, Conflict, GameRejected, PermissionDenied, UnknownAsset
 from cohabit.model.grant import Capability
 from cohabit.model.suggest import nearest
 from cohabit.room import turns
 from cohabit.room.commands import command
 from cohabit.room.context import Context
+from cohabit.room.membership import keep_seat
 from cohabit.room.remote import RemoteWorld
 from cohabit.room.state import Member
 from cohabit.room.system import begin_again, next_seed
@@ -108,33 +109,30 @@ def sit(
 
     In a world that hides things from its players you keep your seat until the game is over.
     """
-    state, me = ctx.state, ctx.member
+    room, me = ctx.room, ctx.member
     if me.claim is not None:
         raise PermissionDenied(f"your credential claims {me.claim}; you cannot take another seat")
-    if me.seat is not None and me.seat in ctx.room.seats and seat in (None, me.seat):
+    if me.seat is not None and me.seat in room.seats and seat in (None, me.seat):
         return Seated(me.seat)
-    before = state.played.get(me.identity or me.id)
-    if seat is None and before is not None and before in ctx.room.seats:
-        seat = before
-    _keep_to_one_seat(ctx, me, seat)
-    if ctx.room.has_arrivals:
-        taken = _arrive(ctx, me, seat)
+    played = ctx.state.played.get(me.identity or me.id)
+    if played is not None:  # it knows what that seat knows, so it must not act from another one
+        if seat not in (None, played):
+            raise GameRejected(
+                f"you have played seat {played} in this game and know what it knows; "
+                "you can change seats in the next game"
+            )
+        if played not in room.seats and not room.has_arrivals:
+            raise GameRejected(f"your seat {played} is closed; you can take another one in the next game")
+        seat = played
+    if room.has_arrivals and (seat is None or seat not in room.seats):
+        _arrive(ctx, me, seat, played)
     else:
         taken = _free_seat(ctx, seat)
-    me.seat = taken
-    if not ctx.room.world.spec.open_information:
-        state.played[me.identity or me.id] = taken
-    ctx.tell(f"{me.handle} takes seat {taken}", "roster")
-    return Seated(taken)
-
-
-def _keep_to_one_seat(ctx: Context, me: Member, seat: str | None) -> None:
-    """A member who has seen the secrets of one seat must not act from another in the same game."""
-    before = ctx.state.played.get(me.identity or me.id)
-    if before is not None and seat != before:
-        raise GameRejected(
-            f"you have played seat {before} in this game and know what it knows; you can change seats in the next game"
-        )
+        turns.leave_seat(room, me, "left")
+        me.seat = taken
+    keep_seat(room, me)
+    ctx.tell(f"{me.handle} takes seat {me.seat}", "roster")
+    return Seated(me.seat)
 
 
 def _free_seat(ctx: Context, seat: str | None) -> str:
@@ -153,17 +151,25 @@ def _free_seat(ctx: Context, seat: str | None) -> str:
     return seat
 
 
-def _arrive(ctx: Context, me: Member, seat: str | None) -> str:
-    if me.seat is not None:
+def _arrive(ctx: Context, me: Member, seat: str | None, played: str | None) -> None:
+    """Let the world find a seat for a member. What it does wrong here is a crash: it has changed already."""
+    room, state = ctx.room, ctx.state
+    if me.seat is not None and me.seat in room.seats:
         raise Conflict(f"you have seat {me.seat}; leave it first (stand_up)")
-    if seat is not None and seat in ctx.room.seats:  # it is there already, and perhaps free
-        return _free_seat(ctx, seat)
-    opened = ctx.room.world.arrive(Arrival(me.name or me.handle, seat))
-    seats = ctx.room.obliged(ctx.room.world.seats_now)
-    if seats is None or all(s.id != opened.id for s in seats):
-        raise RuntimeError(f"arrive() opened seat {opened.id!r}, and seats_now() does not list it")
-    turns.bind(ctx.room, seats)
-    return _free_seat(ctx, opened.id)
+    try:
+        opened = room.world.arrive(Arrival(me.name or me.handle, seat)).id
+    except AskerError as refused:
+        room.check_unchanged("arrive", refused)
+        raise
+    seats = room.obliged(room.world.seats_now)
+    if seats is None or all(s.id != opened for s in seats):
+        raise RuntimeError(f"arrive() gave seat {opened!r}, and seats_now() does not list it")
+    if any(m.seat == opened for m in state.members.values() if m is not me):
+        raise RuntimeError(f"arrive() gave seat {opened!r}, which another member holds")
+    if played is not None and opened != played and opened in state.seats_ever:
+        raise RuntimeError(f"arrive() gave seat {opened!r} to a member that has played another seat in this game")
+    me.seat = opened
+    turns.bind(room, seats)
 
 
 @command(category="meta", records=True)
@@ -189,11 +195,20 @@ def reset(
     ctx: Context,
     seed: Annotated[
         int | str | None,
-        Meta(description="another seed: a whole number, or up to 32 hexadecimal digits as text; left out: the same"),
+        Meta(
+            description="another seed: a number below 2^64, or up to 32 hexadecimal digits as text; default: the same"
+        ),
     ] = None,
 ) -> Begun:
     """Start the world over, from the same seed unless you give another. The record continues."""
-    return _begin_again(ctx, ctx.state.seed if seed is None else parse_seed(seed), "reset the world")
+    if seed is None:
+        return _begin_again(ctx, ctx.state.seed, "reset the world")
+    if C.READ_ALL not in ctx.member.held and not ctx.room.world.spec.open_information:
+        raise PermissionDenied(
+            "the seed gives away what this world hides, so choosing one needs read_all; leave seed out",
+            needs=[C.READ_ALL],
+        )
+    return _begin_again(ctx, parse_seed(seed), "reset the world")
 
 
 @command(category="control", needs=C.CONTROL_WORLD, records=True, ungated=True, only_if=_is_local)

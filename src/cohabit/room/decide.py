@@ -74,38 +74,51 @@ def decide(
     ``member``: the caller in ``room``, where it is a member. ``host``: it is a host of the house. ``via``: the stand-in
     that acts for the member. ``budget``: of a caller of house commands; a room has its own.
     """
+    if credential is not None and (credential.revoked or credential.expires_at is not None):
+        decision = by_credential(credential, at)
+        if decision.code:
+            return decision
+    if command.host_only and not host:
+        return Decision("PERMISSION_DENIED", f"only a host of this house can use {command.name}; ask for a host token")
+    if member is not None and command.needs and command.needed.isdisjoint(member.held):
+        return by_grant(member, command)
+    if room is not None:
+        if command.records and room.state.archived and not command.when_archived:
+            return Decision("DISABLED", "this room is archived; it can be read, not changed")
+        if member is not None:
+            if command.acts:
+                decision = _by_seat_and_turn(command, member, room, via)
+                if decision.code:
+                    return decision
+            if room.budget.is_spent(member.id, at):
+                return room.budget.refusal
+    if budget is not None and credential is not None and budget.is_spent(credential.hash, at):
+        return budget.refusal
+    return YES
+
+
+def by_credential(credential: Credential | None, at: int) -> Decision:
+    """Is the credential still good, where the caller has one?"""
     if credential is not None:
         if credential.revoked:
             return Decision("UNAUTHORIZED", "this token was revoked; ask your host for a new one")
         if credential.expires_at is not None and at >= credential.expires_at:
             return Decision("UNAUTHORIZED", "this token has expired; ask your host for a new one")
-    if command.host_only and not host:
-        return Decision("PERMISSION_DENIED", f"only a host of this house can use {command.name}; ask for a host token")
-    if member is not None:
-        decision = by_grant(member, command)
-        if decision.code:
-            return decision
-    if room is not None:
-        if command.records and room.state.archived and not command.when_archived:
-            return Decision("DISABLED", "this room is archived; it can be read, not changed")
-        if command.acts and member is not None:
-            decision = _by_seat_and_turn(command, member, room, via)
-            if decision.code:
-                return decision
-        if member is not None and room.budget.is_spent(member.id, at):
-            return room.budget.refusal
-    if budget is not None and credential is not None and budget.is_spent(credential.hash, at):
-        return budget.refusal
     return YES
 
 
 def _by_seat_and_turn(command: Command, member: Member, room: "Room", via: str | None) -> Decision:
     if via is not None and not member.played_by_bot:
         return Decision("PERMISSION_DENIED", f"{member.handle} plays its own seat again")
-    decision = by_seat(member, command, room.seats)
-    if decision.code:
-        return decision
-    to_move = room.to_move() if command.where == "world" else None
+    if member.seat not in room.seats:
+        decision = by_seat(member, command, room.seats)
+        if decision.code:
+            return decision
+    if command.where != "world":  # the world is not asked: this may be decided outside of the room's queue
+        return by_turn(room.state, member, command, None, False)
+    to_move = room.to_move()
+    if to_move and room.pace == "turns" and member.seat in to_move and not room.state.turn_based:
+        return YES  # as nearly always
     return by_turn(room.state, member, command, to_move, room.pace == "turns", not to_move and room.is_over())
 
 
@@ -117,12 +130,8 @@ def refusal(decision: Decision) -> CohabitError:
 
 def by_grant(member: Member, command: Command) -> Decision:
     """Does the grant give it? What lists of tools are made from."""
-    if not command.needs:
+    if not command.needs or not command.needed.isdisjoint(member.held):
         return YES
-    held = member.held
-    for need in command.needs:
-        if need in held:
-            return YES
     wanted = " or ".join(command.needs)
     return Decision(
         "PERMISSION_DENIED",
@@ -171,9 +180,15 @@ def by_seat(member: Member, command: Command, seats: Container[SeatId]) -> Decis
 
 def movers(state: RoomState, seats: Sequence[SeatId]) -> list[str]:
     """The handles of the members on these seats; for an empty seat its own name."""
-    held = {m.seat: m.handle for m in state.members.values() if m.seat is not None}
-    named = {s.id: s.name or s.id for s in state.seats}
-    return [held.get(seat) or named.get(seat, seat) for seat in seats]
+    names = seat_names(state)
+    return [names.get(seat, seat) for seat in seats]
+
+
+def seat_names(state: RoomState) -> dict[SeatId, str]:
+    """Each seat by the handle of the member who has it; an empty one by its own name."""
+    names = {s.id: s.name or s.id for s in state.seats}
+    names.update({m.seat: m.handle for m in state.members.values() if m.seat is not None})
+    return names
 
 
 def turn_order(state: RoomState) -> str:

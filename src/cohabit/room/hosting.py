@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from cohabit.errors import Conflict, PermissionDenied, UnknownAsset
+from cohabit.errors import CohabitError, Conflict, GameRejected, PermissionDenied, UnknownAsset
 from cohabit.model.grant import EVERYTHING, ROLES, SEAT_BOUND, Capability, Layer, capabilities, in_order, role_named
 from cohabit.model.identity import Kind
 from cohabit.model.suggest import nearest
@@ -18,7 +18,7 @@ from cohabit.room.audit import Refusal
 from cohabit.room.commands import Resource, command
 from cohabit.room.common import grant_wire
 from cohabit.room.context import Context
-from cohabit.room.state import Member
+from cohabit.room.state import KIND_ROLE, Member
 from cohabit.room.views import ACCOUNT
 from cohabit.scenario import check_handle
 
@@ -57,38 +57,42 @@ def other(ctx: Context, handle: str) -> Member:
     return member
 
 
-def _change(ctx: Context, member: Member, layers: list[Layer], words: str, through: str | None = None) -> Granted:
+def _change(ctx: Context, member: Member, layers: list[Layer], words: str, *, keep_through: bool = False) -> Granted:
     """Give a member these layers in place of its own, if that gives nothing the caller does not hold."""
-    me = ctx.member
-    before, old_layers, old_through = member.held, member.layers, member.through
-    member.layers, member.through = layers, through
+    before, old_layers = member.held, member.layers
+    member.set_layers(layers)
     try:
-        _check_change(ctx, member, before, old_through)
-    except Exception:
-        member.layers, member.through = old_layers, old_through
+        _check_change(ctx, member, member.held - before)
+    except CohabitError:
+        member.set_layers(old_layers)
         raise
-    ctx.tell(f"{me.handle} {words} for {member.handle}", "roster")
-    if through is not None and through != old_through:
-        players = tuple(m.id for m in ctx.state.members.values() if m.seat == through)
-        if players:
-            ctx.tell(f"{me.handle} lets {member.handle} see what your seat sees", ACCOUNT, members=players)
+    if not keep_through:
+        member.through = member.through_player = None
+    ctx.tell(f"{ctx.member.handle} {words} for {member.handle}", "roster")
     return Granted(member.handle, grant_wire(member))
 
 
-def _check_change(ctx: Context, member: Member, before: frozenset[Capability], old_through: str | None) -> None:
+def _check_change(ctx: Context, member: Member, gained: frozenset[Capability]) -> None:
     me = ctx.member
-    gained = member.held - before
     if member.id == me.id:
         if C.MANAGE_MEMBERS not in member.held:
             raise Conflict("that would take the right to manage members from yourself; another host can do it")
         if gained:
             raise PermissionDenied(f"you cannot give yourself what you do not hold: {', '.join(in_order(gained))}")
-        if member.through not in (None, old_through):
-            raise PermissionDenied("you cannot look through another member's seat by your own decision")
     check_grantable(me, gained, member.handle)
-    if member.through is not None and member.through not in ctx.room.seats:
+
+
+def _player_on(ctx: Context, seat: str, kibitzer: Member) -> Member:
+    """The player of a seat through which another member is to look: it must be there, to be told of it."""
+    if kibitzer.id == ctx.member.id:
+        raise PermissionDenied("you cannot look through another member's seat by your own decision")
+    if seat not in ctx.room.seats:
         known = list(ctx.room.seats)
-        raise UnknownAsset(f"there is no seat {member.through[:40]!r}", did_you_mean=nearest(member.through, known, 3))
+        raise UnknownAsset(f"there is no seat {seat[:40]!r}", did_you_mean=nearest(seat[:40], known, 3))
+    player = next((m for m in ctx.state.members.values() if m.seat == seat), None)
+    if player is None:
+        raise GameRejected(f"nobody plays seat {seat}, so nobody can be told that {kibitzer.handle} looks through it")
+    return player
 
 
 def _expiry(ctx: Context, expires_in_s: int | None) -> int | None:
@@ -100,13 +104,18 @@ def grant(
     ctx: Context,
     member: Handle,
     may: Names,
-    through: Annotated[str | None, Meta(description="look through this seat (a kibitzer)")] = None,
+    through: Annotated[str | None, Meta(description="look through this seat (a kibitzer); its player is told")] = None,
     expires_in_s: ExpiresIn = None,
 ) -> Granted:
     """Set exactly what a member may perceive and do, in place of its role. When that expires, it holds nothing."""
-    given, ends = in_order(capabilities(may)), _expiry(ctx, expires_in_s)
-    layers = [Layer("addition", given), Layer("limit", given, ends)]
-    return _change(ctx, other(ctx, member), layers, "set the grant", through)
+    who, given, ends = other(ctx, member), in_order(capabilities(may)), _expiry(ctx, expires_in_s)
+    player = _player_on(ctx, through, who) if through is not None else None
+    granted = _change(ctx, who, [Layer("addition", given), Layer("limit", given, ends)], "set the grant")
+    if player is None:
+        return granted
+    who.through, who.through_player = through, player.id
+    ctx.tell(f"{ctx.member.handle} lets {who.handle} see what your seat sees", ACCOUNT, members=(player.id,))
+    return Granted(who.handle, grant_wire(who))
 
 
 @command(category="host", needs=C.MANAGE_MEMBERS, records=True)
@@ -122,7 +131,7 @@ def widen(ctx: Context, member: Handle, may: Names, expires_in_s: ExpiresIn = No
             for layer in layers
         ]
         layers.append(Layer("addition", in_order(given)))
-    return _change(ctx, who, _merged(layers), f"allowed {', '.join(may)}", who.through)
+    return _change(ctx, who, _merged(layers), f"allowed {', '.join(may)}", keep_through=True)
 
 
 @command(category="host", needs=C.MANAGE_MEMBERS, records=True)
@@ -132,7 +141,7 @@ def narrow(ctx: Context, member: Handle, may: Names) -> Granted:
     layers = [layer.without(taken) for layer in who.layers]
     if all(layer.kind != "limit" for layer in layers):
         layers.append(Layer("limit", in_order(EVERYTHING - taken)))
-    return _change(ctx, who, _merged(layers), f"took away {', '.join(may)}", who.through)
+    return _change(ctx, who, _merged(layers), f"took away {', '.join(may)}", keep_through=True)
 
 
 @command(category="host", needs=C.MANAGE_MEMBERS, records=True)
@@ -161,13 +170,14 @@ class Joined(Struct):
     seat: str | None
 
 
-def check_invitation(ctx: Context, handle: str, role: str | None, claim: str | None, team: str | None) -> str | None:
+def check_invitation(
+    ctx: Context, handle: str, kind: Kind, role: str | None, claim: str | None, team: str | None
+) -> str | None:
     """Can the caller admit somebody like this? The role, aliases resolved."""
     check_handle(handle)
     membership.check_admission(ctx, claim, team)
     named = role_named(role) if role is not None else None
-    if named is not None:
-        check_grantable(ctx.member, ROLES[named], handle)
+    check_grantable(ctx.member, ROLES[named or KIND_ROLE[kind]], handle)
     return named
 
 
@@ -183,7 +193,7 @@ def add_member(
     backend: Annotated[Annotated[str, Meta(max_length=80)] | None, Meta(description="the model it uses")] = None,
 ) -> Joined:
     """Add a member without a credential, such as a built-in player. `invite` is for everybody else."""
-    named = check_invitation(ctx, id, role, claim, team)
+    named = check_invitation(ctx, id, kind, role, claim, team)
     made = membership.add_member(ctx, id, kind, role=named, claim=claim, team=team, stand_in=stand_in, backend=backend)
     return Joined(made.handle, made.role_name, made.seat)
 

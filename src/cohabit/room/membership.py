@@ -1,6 +1,6 @@
 """How members are added to a room and taken out of it."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cohabit.errors import BadArgs, Conflict
 from cohabit.model.identity import Kind
@@ -8,6 +8,9 @@ from cohabit.room import turns
 from cohabit.room.context import Context
 from cohabit.room.state import Member
 from cohabit.scenario import check_claim
+
+if TYPE_CHECKING:
+    from cohabit.room.room import Room
 
 
 def check_admission(ctx: Context, claim: str | None, team: str | None) -> None:
@@ -18,6 +21,12 @@ def check_admission(ctx: Context, claim: str | None, team: str | None) -> None:
             raise Conflict(f"another member claims {claim} already")
     if team is not None and team not in ctx.state.teams:
         raise BadArgs(f"there is no team {team!r}", did_you_mean=list(ctx.state.teams))
+
+
+def keep_seat(room: "Room", member: Member) -> None:
+    """Remember which seat a member took, in a world that hides things: in this game it is to play no other."""
+    if member.seat is not None and not room.world.spec.open_information:
+        room.state.played[member.identity or member.id] = member.seat
 
 
 def add_member(ctx: Context, handle: str, kind: Kind, **details: Any) -> Member:
@@ -31,8 +40,7 @@ def add_member(ctx: Context, handle: str, kind: Kind, **details: Any) -> Member:
     if member.team is not None:
         state.teams[member.team].append(member.id)
     turns.bind(ctx.room, state.seats)
-    if member.seat is not None and not ctx.room.world.spec.open_information:
-        state.played[member.identity or member.id] = member.seat
+    keep_seat(ctx.room, member)
     ctx.tell(f"{member.handle} joined as {member.role_name}", "roster")
     return member
 

@@ -45,7 +45,6 @@ def opening_state(
         guests=found.guests,
         members=members,
         teams={name: list(who) for name, who in found.teams.items()},
-        legacy=len(found.agents) == 1 and found.agents[0].id == "legacy",
         turn_based=found.turn_based,
         turn_order=(found.turn_order or [a.id for a in found.agents]) if found.turn_based else [],
         turn_ms=found.turn_seconds * 1000 if found.turn_seconds is not None else None,

@@ -84,7 +84,7 @@ class Record:
 
     def append(self, entry: Entry) -> Line:
         body = encode_entry(entry)
-        self.digest = chained(self.digest, body)
+        self.digest = sha256(self.digest + body).digest()  # as `chained`
         self.seq = entry.seq
         self.at = entry.at
         line = Line(entry.seq, body, self.digest, entry)

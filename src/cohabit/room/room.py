@@ -8,6 +8,7 @@ again and arrives at the same room.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import chain
+from math import isfinite
 from typing import Any
 
 import msgspec
@@ -33,12 +34,12 @@ from cohabit.room import common, control, hosting, remote, system, turns, views
 from cohabit.room.audit import Audit
 from cohabit.room.commands import Command, CommandTable, commands_of, declared_in
 from cohabit.room.context import Context
-from cohabit.room.decide import Budget, Decision, by_grant, decide, movers, refusal
+from cohabit.room.decide import Budget, Decision, by_credential, by_grant, decide, refusal, seat_names
 from cohabit.room.extension import extension_named
 from cohabit.room.record import Line, Record, Snapshot
 from cohabit.room.replies import keep_reply, kept_reply
 from cohabit.room.state import KeptReply, Member, RoomState
-from cohabit.room.view import View, make_view
+from cohabit.room.view import View, make_view, turn_text
 from cohabit.world import Outcome, World, overrides
 
 DIGEST_EVERY = 256
@@ -78,6 +79,7 @@ class Room:
         self.audit = Audit()
         self.budget = Budget(CALLS_PER_SECOND)
         self.digest_every = DIGEST_EVERY
+        self.checks_refusals = True
         self.commands = CommandTable(self.extension.named(chain(_room_commands(world), commands_of(world))))
         self.seats: dict[SeatId, Seat] = {s.id: s for s in state.seats}
         self.roster_version = 0  # goes up whenever it may have changed who sees what
@@ -85,9 +87,11 @@ class Room:
         self._to_move: Sequence[SeatId] | None = None
         self._is_over: bool | None = None
         self._movers: list[str] | None = None
+        self._turn_text: str | None = None
         self._views: dict[Eye, View] = {}
         self._eyes: dict[str, Eye | None] = {}
         self._by_identity: dict[str, str] | None = None
+        self._seat_names: dict[SeatId, str] | None = None
         # What a world leaves to its base class need not be asked for at every step.
         self._has_scope = overrides(world, "scope")
         self._has_goals = overrides(world, "goals")
@@ -189,7 +193,8 @@ class Room:
 
         ``look=False`` leaves the observation out of the result of an action, for callers who look anyway.
         """
-        at = self.settle(at)
+        if at < self.record.at or not self.clocks.idle:
+            at = self.settle(at)
         try:
             call = self.admit(who, name, args, at, key, via, credential)
             member, command, checked = call.member, call.command, call.args
@@ -225,6 +230,10 @@ class Room:
         member = self.state.members.get(who)
         if member is None:
             raise Unauthorized("you are not a member of this room")
+        if credential is not None:  # first of all: a revoked one learns nothing, not even an earlier reply
+            decision = by_credential(credential, at)
+            if decision.code:
+                raise refusal(decision)
         self.budget.spend(who, at)
         command, why, wrapped = self.commands.get(name), None, False
         if command is not None and command.unwrap is not None:
@@ -238,7 +247,7 @@ class Room:
             kept = kept_reply(self.state, member, command, args, key)
             if kept is not None:  # before the decision: after the first call it may be somebody else's turn
                 return Admitted(member, command, {}, key, why, wrapped, kept)
-        decision = decide(command, member, self, at, credential=credential, via=via)
+        decision = decide(command, member, self, at, via=via)
         if decision.code:
             raise refusal(decision)
         checked = command.check(args)
@@ -292,26 +301,50 @@ class Room:
             told: list[Told] = []
             result: Any = self._act(self.state.members[by], command, args, told)
             self._moved()
-            turns.after(self, at, told)
+            self._follow_up(at, told)
             return (self._rewarded(by, result, told) if self._has_returns else result), told
         context = Context(self, self.state.members[by] if by is not None else None, at)
         result = command.run(context, **args)
         if command.category != "bus":
             self.clocks.changed()
             self.roster_changed()
-            turns.after(self, at, context.told)
+            self._follow_up(at, context.told)
             if self._has_returns:
                 self._report_returns(context.told)
         return result, context.told
+
+    def _follow_up(self, at: int, told: list[Told]) -> None:
+        """What follows any entry: a complete round resolves, claims bind, the time of the turn restarts."""
+        state, pace = self.state, self.pace
+        to_move = self.to_move()
+        if pace == "rounds" and state.waiting_for and not to_move:
+            turns.resolve(self, told)
+            to_move = self.to_move()
+        if self.has_moving_seats:
+            turns.follow_seats(self)
+            to_move = self.to_move()
+        if not self.is_over():
+            state.over_since = None
+        elif state.over_since is None:
+            state.over_since = at
+        if pace in ("turns", "rounds"):
+            waiting = list(to_move)
+            if waiting != state.waiting_for:
+                # In rounds a submission does not restart the time; more seats than before are a new round.
+                if pace == "turns" or len(waiting) > len(state.waiting_for):
+                    state.turn_started = at
+                state.waiting_for = waiting
 
     def _act(self, member: Member, command: Command, args: Mapping[str, Any], told: list[Told]) -> Outcome:
         try:
             outcome = command.run(self.seats.get(member.seat) if member.seat is not None else None, **args)
         except AskerError as refused:
-            self._check_unchanged(command, refused)
+            self.check_unchanged(command.name, refused)
             raise
         if not isinstance(outcome, Outcome):
             outcome = Outcome("" if outcome is None else str(outcome))
+        if outcome.reward and not isfinite(outcome.reward):
+            raise ValueError(f"a reward must be a finite number, not {outcome.reward!r}")
         told.extend(outcome.told)
         if outcome.public:
             told.append(Told(outcome.public))
@@ -320,12 +353,12 @@ class Room:
             told.append(Told(outcome.message or f"{command.name} done", "info", seats, (member.id,)))
         return outcome
 
-    def _check_unchanged(self, command: Command, refused: AskerError) -> None:
+    def check_unchanged(self, what: str, refused: AskerError) -> None:
         """A refusal must leave the world as it was. The check costs a rollback, so it is made for the first refusal of
         each kind and then ever more rarely (the 2nd, 4th, 8th …)."""
-        if self._checkpoint is None:
+        if self._checkpoint is None or not self.checks_refusals:
             return
-        kind = command.name, refused.code
+        kind = what, refused.code
         count = self._refusals[kind] = self._refusals.get(kind, 0) + 1
         if count & (count - 1):
             return
@@ -333,9 +366,9 @@ class Room:
         self.go_back()
         if self.world.snapshot() != found:
             raise Quarantined(
-                f"the world {self.state.world!r} refused {command.name} after it had already changed something, so its "
-                "state cannot be trusted; the room was rolled back. The author of the world must validate first, "
-                "then change"
+                f"the world {self.state.world!r} refused {what} after it had changed something (or changes while it is "
+                "looked at), so its state cannot be trusted; the room was rolled back. The author of the world must "
+                "validate first, then change; `cohabit check` shows where"
             )
 
     def _rewarded(self, by: str, outcome: Outcome, told: list[Told]) -> Outcome:
@@ -406,7 +439,10 @@ class Room:
             elif state.turn_based and state.turn_order:
                 self._movers = [state.members[state.turn_order[state.turn_index]].handle]
             else:
-                self._movers = movers(state, self.to_move())
+                if self._seat_names is None:
+                    self._seat_names = seat_names(state)
+                names = self._seat_names
+                self._movers = [names.get(seat, seat) for seat in self.to_move()]
         return self._movers
 
     def _moved(self) -> None:
@@ -414,6 +450,7 @@ class Room:
         self._to_move = None
         self._is_over = None
         self._movers = None
+        self._turn_text = None
         if self._views:
             self._views = {}
 
@@ -422,6 +459,7 @@ class Room:
         self.roster_version += 1
         self._eyes = {}
         self._by_identity = None
+        self._seat_names = None
         self._moved()
 
     def set_seats(self, seats: Sequence[Seat]) -> None:
@@ -434,9 +472,10 @@ class Room:
     def member_of(self, identity: str) -> Member | None:
         """The member that an identity is in this room."""
         if self._by_identity is None:
-            self._by_identity = {m.identity: m.id for m in self.state.members.values() if m.identity}
+            # A copy of the list: the house asks this while the room may be running on its own thread.
+            self._by_identity = {m.identity: m.id for m in list(self.state.members.values()) if m.identity}
         found = self._by_identity.get(identity)
-        return self.state.members[found] if found is not None else None
+        return self.state.members.get(found) if found is not None else None
 
     def seat_of(self, member: Member) -> Seat | None:
         return self.seats.get(member.seat) if member.seat is not None else None
@@ -463,13 +502,18 @@ class Room:
 
     def view(self, member: Member) -> View:
         """What this member sees. The only source of it."""
-        return self.view_through(self.eye_of(member))
+        return self.view_through(self._eyes.get(member.id) or self.eye_of(member))
 
     def view_through(self, eye: Eye) -> View:
-        """What an eye sees, as values and as text."""
+        """What an eye sees, as values and as text. Only an entry can change it, so it is made once per entry."""
         view = self._views.get(eye)
         if view is None:
-            view = self._views[eye] = self.guarded(self._view_through, eye)
+            try:
+                view = self._views[eye] = self._view_through(eye)
+            except (CohabitError, WorldInterrupted):
+                raise
+            except BaseException as bug:
+                raise self._crashed(bug) from bug
         return view
 
     def observe(self, eye: Eye) -> Observation:
@@ -478,10 +522,16 @@ class Room:
         return seen
 
     def _view_through(self, eye: Eye) -> View:
-        seat = eye.seat
-        choices = self._choices(seat) if seat is not None and seat in self.to_move() else ()
-        total = self.state.returns.get(seat, 0.0) if self._has_returns and seat is not None else None
-        return make_view(self.state, self._observe(eye), self.movers(), choices, self.is_over(), total)
+        seat, choices, total = eye.seat, None, None
+        if seat is not None:
+            if seat in self.to_move():
+                choices = self.world.legal(self.seats[seat])
+            if self._has_returns:
+                total = self.state.returns.get(seat, 0.0)
+        if self._turn_text is None:
+            self._turn_text = turn_text(self.movers(), self.is_over())
+        seen = self._observe(eye) if self._has_goals else self.world.observe(eye)
+        return make_view(self.state, seen, self.movers(), self._turn_text, choices or (), self.is_over(), total)
 
     def _observe(self, eye: Eye) -> Observation:
         seen = self.world.observe(eye)
@@ -493,11 +543,6 @@ class Room:
             if goals:
                 seen = msgspec.structs.replace(seen, current_goals=list(goals))
         return seen
-
-    def _choices(self, seat: SeatId) -> list[dict[str, Any]]:
-        """What this seat can do now, each as it would be sent, where the world can list it."""
-        legal = self.world.legal(self.seats[seat])
-        return [{"action": a.name, "params": a.parameters} for a in legal or ()]
 
     # -- rolling back -----------------------------------------------------------------------------
     def snapshot(self) -> Snapshot:

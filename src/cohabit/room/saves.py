@@ -44,7 +44,7 @@ def load(world: World, data: bytes) -> None:
         world.load(body)
     except CohabitError:
         raise
-    except Exception as wrong:  # whatever a world's decoder makes of bytes that are not its own
+    except Exception as wrong:  # what a decoder may raise for bytes that are not its own
         world.restore(before)
         raise GameRejected(f"this is not a save of {world.spec.name}: {type(wrong).__name__}") from None
 

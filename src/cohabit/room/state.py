@@ -1,5 +1,6 @@
 """The state of a room, apart from its world: plain values, so that a snapshot is one encode."""
 
+from functools import cached_property
 from typing import Any
 
 from msgspec import Struct, field
@@ -15,7 +16,7 @@ AGAIN = "#"
 """Follows the handle in the id of a member whose handle somebody else had before."""
 
 
-class Member(Struct, omit_defaults=True):
+class Member(Struct, omit_defaults=True, dict=True):
     """An identity in a room. Kind, role and claim come with the membership, never from the client.
 
     ``id`` is unique in this room for all time; it is what the record holds. The *handle*, unique among those who
@@ -30,7 +31,8 @@ class Member(Struct, omit_defaults=True):
     identity: str = ""
     name: str = ""
     layers: list[Layer] = []
-    through: SeatId | None = None  # looks through this seat instead of its own
+    through: SeatId | None = None  # looks through this seat instead of its own …
+    through_player: str | None = None  # … as long as this member, who was told of it, plays there
     team: str | None = None
     objectives: list[dict[str, Any]] = []
     backend: str | None = None  # the model that this agent says it uses: shown, never enforced
@@ -43,10 +45,15 @@ class Member(Struct, omit_defaults=True):
     def handle(self) -> str:
         return handle_of(self.id)
 
-    @property
+    @cached_property
     def held(self) -> frozenset[Capability]:
-        """The capabilities in force: (role ∪ additions) ∩ limits."""
-        return fold(self.role_grant, self.layers) if self.layers else self.role_grant
+        """The capabilities in force: (role ∪ additions) ∩ limits. Every call asks for them, so they are kept."""
+        return fold(self.role_grant, self.layers)
+
+    def set_layers(self, layers: list[Layer]) -> None:
+        """Hold what these layers give."""
+        self.layers = layers
+        vars(self).pop("held", None)
 
     @property
     def role_grant(self) -> frozenset[Capability]:
@@ -100,7 +107,6 @@ class RoomState(Struct):
     returns: dict[SeatId, float] = {}  # the total reward of each seat, as last reported
     games: int = 1
     archived: bool = False
-    legacy: bool = False
     # turns
     turn_based: bool = False
     turn_order: list[str] = []

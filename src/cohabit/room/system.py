@@ -9,7 +9,7 @@ from cohabit.model.identity import Kind
 from cohabit.room import saves, turns
 from cohabit.room.commands import command
 from cohabit.room.context import Context
-from cohabit.room.membership import add_member
+from cohabit.room.membership import add_member, keep_seat
 from cohabit.room.state import handle_of, seed_hex
 from cohabit.room.views import ACCOUNT
 from cohabit.world import Outcome, Seat, Stream
@@ -71,9 +71,10 @@ def grant_expired(ctx: Context, member: str) -> None:
     """A layer of a grant has expired: an addition drops out, a limit lets nothing through any more."""
     who = ctx.state.members[member]
     due = [layer for layer in who.layers if layer.expires_at is not None and layer.expires_at <= ctx.at]
-    who.layers = [layer for layer in who.layers if layer not in due]
+    who.set_layers([layer for layer in who.layers if layer not in due])
     if any(layer.kind == "limit" for layer in due):
-        who.layers, who.through = [Layer("limit")], None
+        who.set_layers([Layer("limit")])
+        who.through = who.through_player = None
         ctx.tell(f"the grant of {who.handle} has expired", "roster")
     else:
         ctx.tell(f"what was lent to {who.handle} has expired", "roster")
@@ -175,8 +176,8 @@ def rematch_due(ctx: Context) -> None:
 
 
 def next_seed(ctx: Context) -> str:
-    """The seed of a rematch, drawn from the last one."""
-    stream = Stream(int(ctx.state.seed, 16), "rematch")
+    """The seed of a rematch, drawn from the last one. The secret keeps those who know that one from computing it."""
+    stream = Stream(int(ctx.state.seed, 16), f"rematch {ctx.state.secret}")
     return seed_hex(stream.bits64() << 64 | stream.bits64())
 
 
@@ -190,6 +191,7 @@ def begin_again(ctx: Context, seed: str) -> None:
 def begin(ctx: Context, seed: str) -> None:
     """Set the world up from a seed and bind claims."""
     state, room = ctx.state, ctx.room
+    same_secrets = seed == state.seed  # what a seat has seen is still true in the new game
     state.seed = seed
     state.tick = 0
     state.waiting_for = []
@@ -206,8 +208,10 @@ def begin(ctx: Context, seed: str) -> None:
     for member in state.members.values():
         if member.seat not in room.seats:
             member.seat = None
-    hidden = not room.world.spec.open_information
-    state.played = {m.identity or m.id: m.seat for m in state.members.values() if hidden and m.seat is not None}
+    if not same_secrets:
+        state.played = {}
+    for member in state.members.values():
+        keep_seat(room, member)
     state.turn_index = 0
 
 

@@ -1,11 +1,11 @@
 """A view: what an eye sees of the world now, as values and as the text a model reads."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import msgspec
 from msgspec import Struct
 
+from cohabit.model.action import Action
 from cohabit.model.observation import Observation
 from cohabit.room.state import RoomState
 
@@ -13,7 +13,6 @@ CHOICES_SHOWN = 40
 """How many legal actions the text lists."""
 MOVERS_SHOWN = 20
 """How many of the members whose turn it is are named."""
-_sorted_json = msgspec.json.Encoder(order="sorted").encode
 
 
 class View(Struct, frozen=True, omit_defaults=True):
@@ -30,21 +29,23 @@ def make_view(
     state: RoomState,
     seen: Observation,
     movers: list[str],
-    choices: Sequence[Mapping[str, Any]],
+    turn: str,
+    choices: Sequence[Action],
     over: bool,
     total_reward: float | None = None,
 ) -> View:
     """Put together what the world shows, whose turn it is, and what can be done."""
-    text = f"{seen.to_text()}\n\n{_turn_words(movers, over)}"
+    text = f"{seen.to_text()}\n\n{turn}"
     if total_reward is not None:
         text += f"\nYour total reward: {total_reward:g}"
     if choices:
-        seen = msgspec.structs.replace(seen, choices=list(choices))
-        text += "\nYou can: " + _choices_words(choices)
+        seen = msgspec.structs.replace(seen, choices=[a.choice for a in choices])
+        text += "\nYou can: " + _choices_text(choices)
     return View(text, seen, movers[:MOVERS_SHOWN], over, state.paused, state.tick, total_reward)
 
 
-def _turn_words(movers: list[str], over: bool) -> str:
+def turn_text(movers: list[str], over: bool) -> str:
+    """Whose turn it is, in words."""
     if over:
         return "The game is over."
     if not movers:
@@ -53,7 +54,7 @@ def _turn_words(movers: list[str], over: bool) -> str:
     return f"To move: {', '.join(movers[:MOVERS_SHOWN])}{more}"
 
 
-def _choices_words(choices: Sequence[Mapping[str, Any]]) -> str:
-    shown = [f"{c['action']} {_sorted_json(c['params']).decode()}" for c in choices[:CHOICES_SHOWN]]
+def _choices_text(choices: Sequence[Action]) -> str:
+    shown = [a.text for a in choices[:CHOICES_SHOWN]]
     more = f" … and {len(choices) - len(shown)} more" if len(choices) > len(shown) else ""
     return " | ".join(shown) + more

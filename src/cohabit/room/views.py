@@ -27,11 +27,17 @@ def eye(state: RoomState, member: Member, seats: Mapping[SeatId, Seat], fog: boo
     if Capability.READ_ALL in held:
         return Eye(seat, "all") if seat else ALL
     if Capability.READ_OWN in held:
-        if member.through is not None and member.through in seats:
+        if member.through is not None and member.through in seats and _plays(state, member):
             return Eye(member.through, "own")
         if seat is not None:
             return Eye(seat, "all" if fog and not state.partial_intel else "own")
     return PUBLIC if Capability.WATCH in held else None
+
+
+def _plays(state: RoomState, kibitzer: Member) -> bool:
+    """Is the player who was told that this member looks through its seat still on that seat?"""
+    player = state.members.get(kibitzer.through_player or "")
+    return player is not None and player.seat == kibitzer.through
 
 
 class FeedItem(Struct, frozen=True, omit_defaults=True, gc=False):

@@ -169,7 +169,7 @@ async def claim_each_token_is_its_own_member(scene: Scene) -> None:
     }
     for name, (role, room, seat) in expected.items():
         me = await scene.call(name, "whoami")
-        found = (me["agent_id"], me["role"], me["room"], me.get("seat"))
+        found = (me["handle"], me["role"], me["room"], me.get("seat"))
         expect(found == (name, role, room, seat), f"whoami of {name}: {found}")
 
 

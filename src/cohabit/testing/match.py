@@ -4,15 +4,14 @@ import inspect
 from collections.abc import Callable, Sequence
 
 from cohabit.agents.contract import Agent
-from cohabit.registry import make_agent
 from cohabit.errors import CohabitError
 from cohabit.model.action import ActionResult
-from cohabit.registry import make_world
+from cohabit.registry import make_agent, make_world
+from cohabit.room.opening import opening_state
 from cohabit.room.record import Line
 from cohabit.room.room import Room
-from cohabit.room.opening import opening_state
-from cohabit.scenario import Scenario
 from cohabit.room.state import Member
+from cohabit.scenario import Scenario
 
 BEAT = 50
 """Ticks between two decisions of the same player."""

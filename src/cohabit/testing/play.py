@@ -20,11 +20,11 @@ from cohabit.model.stream import Stream
 from cohabit.registry import make_world
 from cohabit.room.commands import Command
 from cohabit.room.decide import by_grant
-from cohabit.room.room import Room
 from cohabit.room.opening import opening_state
-from cohabit.scenario import AgentSpec, Scenario
+from cohabit.room.room import Room
 from cohabit.room.state import Member
 from cohabit.room.turns import can_skip
+from cohabit.scenario import AgentSpec, Scenario
 from cohabit.testing.samples import WORDS, sample_args
 
 Frozen = dict[str, str]
@@ -177,7 +177,7 @@ class Play:
     def freeze(self) -> Frozen:
         """All that shows now, to every eye."""
         room, world = self.room, self.room.world
-        room.moved()  # look afresh: what the room remembers of its last look is not the question
+        room.roster_changed()  # look afresh: what the room remembers of its last look is not the question
         drawing = self.steps % PICTURE_EVERY == 0
         with Watched():
             frozen = {"what happened": self.last, "to_move()": _text(world.to_move())}

@@ -7,7 +7,6 @@ It stands alone: nothing of the house is needed to use it. From the outside in:
     session      who asks and which workspace is meant; ``person/`` knows identities and lists
     workspace    one clone, opened for one agent
     looking/     what is there and what happened
-    searching/   lines that contain a text
     sharing/     fetch, merge, push, conflicts, claims
     merging/     two versions of a file become one, by entry; ``driver`` is the same for plain git
     formats/     journal, inbox, pointers, decisions, as text

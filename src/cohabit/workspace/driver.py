@@ -27,12 +27,8 @@ COMMAND: Final = f"{shlex.quote(sys.executable)} {CALL}"
 OURS: Final = re.compile(rf"(?:[\w./+@-]+|'[^'\n]+') {re.escape(CALL)}")
 """This command, also as another installation writes it."""
 ORIGIN: Final = "refs/remotes/origin/"
-MERGING: Final = "merging"
-"""The file that says which git is merging here, see ``others.wait_for_a_merge``."""
 LONGEST_CALL: Final = 3.0
 """Seconds for which a merge waits for a call that has begun."""
-SHELLS: Final = ("sh", "dash", "bash", "ash", "busybox", "zsh", "ksh")
-"""Git starts us through one."""
 MOST_BRANCHES: Final = 100
 """Of the remote, in which numbers are looked for: those that were worked on last."""
 OUR_FILES: Final = (JOURNAL, INBOX, "journal-archive/*.md", ".pointers/*.json")
@@ -84,9 +80,13 @@ def main(args: Sequence[str]) -> int:
 
     Exit code 1 tells git that there is something to settle; the file then holds both sides.
     """
-    _leave_a_mark()
+    from cohabit.workspace.clone import plain_git
     from cohabit.workspace.merging import merge
 
+    own = Path(os.environ.get("GIT_DIR", ".git")) / "cohabit"  # missing in a linked worktree, where no tool works
+    if own.is_dir():
+        plain_git.leave_mark(own)
+        _wait_for_the_lock(own / "lock")
     base, ours, theirs = (Path(name).read_bytes().decode(errors="surrogateescape") for name in args[:3])
     path = args[3]
     if not merge.is_protocol(path):
@@ -97,36 +97,16 @@ def main(args: Sequence[str]) -> int:
         _say(f"{one.old} is now {one.new} ({one.title}): its number was taken. Mend it where you mention it.")
     for note in (*merged.notes, *merged.conflicts):
         _say(note)
+    if own.is_dir():
+        plain_git.leave_mark(own)  # if the merge fails, git restores the files now
     return 1 if merged.conflicts else 0
-
-
-def _leave_a_mark() -> None:
-    """Say in the clone which git merges there, so that nobody writes meanwhile: before it calls us, git has put aside
-    what is not committed, and puts that back over whatever is there should the merge fail.
-
-    Only where we keep things of our own, which is not in a linked worktree: nobody else works there.
-    """
-    from cohabit.workspace.clone import processes
-    from cohabit.workspace.whole import write_whole
-
-    own = Path(os.environ.get("GIT_DIR", ".git")) / "cohabit"
-    above = processes.look(os.getppid())
-    while above is not None and above.name in SHELLS:
-        above = processes.look(above.parent)
-    top = None
-    while above is not None and above.name.startswith("git"):
-        top, above = above, processes.look(above.parent)
-    if top is not None and own.is_dir():
-        with suppress(OSError):  # a full disk is no reason not to merge
-            write_whole(own / MERGING, top.mark.encode())
-            _wait_for_the_lock(own / "lock")
 
 
 def _wait_for_the_lock(place: Path) -> None:
     """Until a call that had begun before the mark was there has ended: should git put back what it found while the call
     works in the index, it would fail at that too. A call that talks to the remote may take too long."""
     deadline = time.monotonic() + LONGEST_CALL
-    with place.open() as lock:
+    with suppress(OSError), place.open() as lock:
         while time.monotonic() < deadline:
             try:
                 fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)

@@ -7,13 +7,12 @@ from pathlib import Path
 
 from cohabit.errors import BadArgs
 from cohabit.workspace import driver
-from cohabit.workspace.clone import others, recovery, trust
+from cohabit.workspace.clone import plain_git, recovery, trust
 from cohabit.workspace.clone.git import Git
 from cohabit.workspace.clone.lock import Lock
 from cohabit.workspace.clone.signing import Signing
 from cohabit.workspace.clone.tree import Tree
 from cohabit.workspace.person.identity import Identity
-from cohabit.workspace.searching.finder import Finder
 
 Now = Callable[[], datetime]
 Who = Identity | Callable[[], Identity] | None
@@ -44,13 +43,12 @@ class Workspace:
         """The time, with its zone."""
         self._who = who
         self.own = root / ".git" / "cohabit"
-        """What this program keeps beside git's things: locks, indexes, decisions. Never shared."""
+        """What this program keeps beside git's things: locks and decisions. Never shared."""
         self.tree = Tree(root)
         self.lock = Lock(self.own / "lock", self._clear_up)
         self.git = Git(root, lock_fd=self.lock.fd)
         self.signing = Signing()
         """With which key commits are signed and by which file they are checked; the session sets it up."""
-        self.finder = Finder(self)
         self._trusted = trust.Trust(root)
         self._merges = False
 
@@ -66,10 +64,10 @@ class Workspace:
         """Alone in this clone, and its configuration is known to start nothing."""
         while True:
             with self.lock.held():
-                if not self.lock.outermost or not others.merges(self.root):
+                if not self.lock.outermost or not plain_git.merge_is_running(self.root):
                     yield from self._trusted_and_ready()
                     return
-            others.wait_for_a_merge(self.root)  # without the lock, which our merge driver waits for
+            plain_git.wait_for_merge(self.root)  # without the lock, which our merge driver waits for
 
     def _trusted_and_ready(self) -> Iterator[None]:
         self._trusted.check(self.git)
@@ -82,10 +80,9 @@ class Workspace:
             self.lock.hurt |= self.git.killed
             self.git.killed = False
 
-    def _clear_up(self, died: float) -> None:
+    def _clear_up(self, began: float) -> None:
         self._trusted.check(self.git)
-        recovery.clear_up(self, died)
+        recovery.clear_up(self, began)
 
     def close(self) -> None:
-        self.finder.close()
         self.lock.close()

@@ -1,4 +1,4 @@
-"""An island: a square of sea, rock and land, and how things lie on it. Cells are numbered row by row."""
+"""A square island of sea, rock and land, for small worlds. Cells are numbered row by row."""
 
 from collections.abc import Sequence
 
@@ -11,11 +11,11 @@ _NEAR = range(-5, 6)
 DISCS = [
     [(x, y, x * x + y * y) for y in _NEAR for x in _NEAR if x * x + y * y <= reach * reach + 1] for reach in range(5)
 ]
-"""The cells around a cell, for every reach: how far across, how far down, how far at all (squared)."""
+"""The cells around a cell, for every reach: offset across, offset down, squared distance."""
 
 
 class Island(Struct, frozen=True):
-    """All land hangs together, and the rim is sea. Whole numbers only."""
+    """All land is connected, and the rim is sea. Whole numbers only."""
 
     size: int
     ground: str
@@ -27,7 +27,7 @@ class Island(Struct, frozen=True):
         return y * self.size + x
 
     def far(self, one: int, other: int) -> int:
-        """How many steps apart, if nothing were in the way."""
+        """The number of steps between two cells, ignoring obstacles."""
         (ax, ay), (bx, by) = self.xy(one), self.xy(other)
         return abs(ax - bx) + abs(ay - by)
 
@@ -43,7 +43,7 @@ class Island(Struct, frozen=True):
         return "-".join(part for part in (vertical, across) if part)
 
     def disc(self, centre: int, reach: int) -> list[tuple[int, int]]:
-        """The cells within reach, and how far they are (squared)."""
+        """The cells within reach, and their squared distances."""
         x, y = self.xy(centre)
         size = self.size
         return [
@@ -57,13 +57,13 @@ class Island(Struct, frozen=True):
         return [c for c in self.land(taken) if any(self.ground[n] == SEA for n in self._next_to(c))]
 
     def corners(self) -> list[int]:
-        """The land nearest to each corner: opposite ones first."""
+        """The land nearest to each corner, opposite corners first."""
         end = self.size - 1
         corners = [self.cell(x, y) for x, y in ((0, 0), (end, end), (end, 0), (0, end))]
         return [min(self.land(), key=lambda c: self.far(c, corner)) for corner in corners]
 
     def apart(self, stream: Stream, taken: Sequence[int], count: int) -> list[int]:
-        """So many more cells of land, as far from each other and from those taken as there is room."""
+        """``count`` cells of land, as far from each other and from those taken as possible."""
         free = self.land(taken)
         stream.shuffle(free)
         found: list[int] = []
@@ -78,10 +78,10 @@ class Island(Struct, frozen=True):
         return [n for n in self._next_to(cell) if self.ground[n] == LAND]
 
     def _next_to(self, cell: int) -> list[int]:
-        return [cell - self.size, cell + 1, cell + self.size, cell - 1]  # on the square: the rim is sea
+        return [cell - self.size, cell + 1, cell + self.size, cell - 1]  # on the map, because the rim is sea
 
     def ways(self, start: int) -> dict[int, int]:
-        """Every cell that can be walked to from here, with the cell before it on a shortest way."""
+        """Every cell that can be reached from here, with the cell before it on a shortest path."""
         found = {start: start}
         todo = [start]
         for cell in todo:
@@ -92,8 +92,8 @@ class Island(Struct, frozen=True):
         return found
 
     def way(self, start: int, goal: int) -> list[int]:
-        """The cells of a shortest way from one piece of land to another, without the start."""
-        before = self.ways(goal)  # from the goal, so that following it leads there
+        """The cells of a shortest path between two cells of land, without the start."""
+        before = self.ways(goal)  # from the goal, so that following it backwards leads to the goal
         found: list[int] = []
         while start != goal:
             start = before[start]
@@ -101,7 +101,7 @@ class Island(Struct, frozen=True):
         return found
 
     def drawn(self, cells: Sequence[str]) -> str:
-        """One character a cell, as a map with numbered columns and rows."""
+        """A map of one character per cell, with numbered columns and rows."""
         side = range(self.size)
         tens = "    " + "".join(str(x // 10) if x >= 10 else " " for x in side)
         ones = "    " + "".join(str(x % 10) for x in side)
@@ -110,7 +110,7 @@ class Island(Struct, frozen=True):
 
 
 def make_island(stream: Stream, size: int) -> Island:
-    """A ragged coast and rocks within; what cannot be walked to from the middle becomes rock."""
+    """An island with a ragged coast and rocks. Land that cannot be reached from the middle becomes rock."""
     cells: list[str] = []
     for y in range(size):
         for x in range(size):

@@ -1,4 +1,4 @@
-"""Nim: the example world. Everything a world needs, in one file."""
+"""Nim: the example of a complete world in one file."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -22,18 +22,19 @@ from cohabit.world import (
 
 
 class Nim(World):
-    """Nim. In turn take 1 to 3 stones from the heap; whoever takes the last one wins."""
+    """Nim. Players take turns to remove 1 to 3 stones from the heap. The player who takes the last one wins."""
 
     spec = WorldSpec(
-        name="nim", version=1, title="Nim", seats=2, seat_names=("first", "second"), pace="turns", quick=True
-    )
+        name="nim", version=1, title="Nim", seats=2, seat_names=("first", "second"), pace="turns", quick=True,
+        open_information=True,
+    )  # fmt: skip
 
     def __init__(self, stones: Annotated[int, Range(1, 10_000)] | None = None) -> None:
-        self.wanted = stones
+        self.initial_stones = stones
 
     def reset(self, seed: int, seats: Sequence[Seat]) -> None:
         self.order = [seat.id for seat in seats]
-        self.stones = self.wanted or Stream(seed, "heap").between(12, 21)
+        self.stones = self.initial_stones or Stream(seed, "heap").between(12, 21)
         self.moves = 0
         self.last = ""
         self.winner: SeatId | None = None
@@ -43,7 +44,7 @@ class Nim(World):
 
     def observe(self, eye: Eye) -> Observation:
         heap = "o" * min(self.stones, 60) or "(empty)"
-        text = f"{self.last}\nThe heap: {heap}  ({self.stones} stones)".strip()
+        text = f"{self.last}\nThe heap: {heap}  ({_stones(self.stones)})".strip()
         status: dict[str, object] = {"stones": self.stones}
         if eye.seat:
             status["you"] = eye.seat
@@ -55,15 +56,15 @@ class Nim(World):
     def take(self, by: Seat, n: Annotated[int, Range(1, 3, "how many stones")]) -> Outcome:
         """Take 1 to 3 stones from the heap."""
         if n > self.stones:
-            raise GameRejected(f"only {self.stones} stones are left")
+            raise GameRejected(f"only {_stones(self.stones)} {_are(self.stones)} left")
         self.stones -= n
         self.moves += 1
         self.last = f"{by.name} took {n}."
         if self.stones == 0:
             self.winner = by.id
             public = f"{by.name} takes {n} and wins"
-            return Outcome("You took the last stone and win.", public=public, reward=1.0)
-        return Outcome(f"You took {n}; {self.stones} are left.", public=f"{by.name} takes {n}")
+            return Outcome("You took the last stone and won.", public=public, reward=1.0)
+        return Outcome(f"You took {n}; {self.stones} {_are(self.stones)} left.", public=f"{by.name} takes {n}")
 
     def legal(self, seat: Seat) -> Sequence[Action]:
         return [Action("take", {"n": n}) for n in range(1, min(3, self.stones) + 1)]
@@ -73,9 +74,17 @@ class Nim(World):
 
     @query()
     def heap(self, eye: Eye) -> int:
-        """How many stones are left."""
+        """The number of stones left."""
         return self.stones
 
     def standings(self) -> Sequence[Standing]:
         best_first = sorted(self.order, key=lambda s: s != self.winner)
         return [Standing(s, s, int(s == self.winner)) for s in best_first]
+
+
+def _stones(n: int) -> str:
+    return f"{n} stone{'' if n == 1 else 's'}"
+
+
+def _are(n: int) -> str:
+    return "is" if n == 1 else "are"

@@ -1,4 +1,4 @@
-"""A picture of coloured squares as a PNG, with nothing but the standard library."""
+"""A PNG of coloured squares, made with the standard library only."""
 
 import struct
 import zlib
@@ -10,8 +10,10 @@ Colour = tuple[int, int, int]
 def squares(
     width: int, ground: Sequence[int], marks: Sequence[int], palette: Sequence[Colour], scale: int = 12
 ) -> bytes:
-    """Cells row by row, ``width`` in a row: a square of colour ``ground[i]``, and inside it a smaller one of
-    colour ``marks[i]``. Colours are numbers into the palette (256 at most)."""
+    """A picture of cells, ``width`` per row: a square of colour ``ground[i]`` with a smaller one of ``marks[i]``.
+
+    Colours are indices into the palette, which has at most 256 colours.
+    """
     edge = scale // 4
     rows: list[bytes] = []
     for start in range(0, len(ground), width):
@@ -25,9 +27,9 @@ def squares(
 
 
 def encode(width: int, rows: Sequence[bytes], palette: Sequence[Colour]) -> bytes:
-    """Rows of palette numbers as a PNG with a palette, eight bits a pixel."""
+    """Rows of palette indices as a PNG with eight bits per pixel."""
     header = struct.pack(">IIBBBBB", width, len(rows), 8, 3, 0, 0, 0)
-    pixels = b"".join(b"\0" + row for row in rows)  # 0: this row is not filtered
+    pixels = b"".join(b"\0" + row for row in rows)  # 0: the row is not filtered
     chunks = (
         (b"IHDR", header),
         (b"PLTE", bytes(part for colour in palette for part in colour)),

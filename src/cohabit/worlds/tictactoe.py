@@ -1,4 +1,4 @@
-"""Tic-tac-toe: three in a row on a board of nine."""
+"""Tic-tac-toe: three in a row on a board of nine cells."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -19,7 +19,7 @@ from cohabit.world import (
 )  # fmt: skip
 
 LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
-THROUGH = [[line for line in LINES if cell in line] for cell in range(9)]
+LINES_THROUGH = [[line for line in LINES if cell in line] for cell in range(9)]
 BOARD = """ %s | %s | %s
 ---+---+---
  %s | %s | %s
@@ -27,13 +27,18 @@ BOARD = """ %s | %s | %s
  %s | %s | %s"""
 
 
-class TicTacToe(World):
-    """Tic-tac-toe. In turn mark one of nine cells; three of yours in a row win.
+MARKS = [Action("mark", {"cell": cell}) for cell in range(9)]
 
-    Cells are numbered 0 to 8, from the top left, row by row. X begins.
+
+class TicTacToe(World):
+    """Tic-tac-toe. Players take turns to mark one of nine cells. Three marks in a row win.
+
+    Cells are numbered 0 to 8, row by row from the top left. X starts.
     """
 
-    spec = WorldSpec(name="tictactoe", title="Tic-tac-toe", seats=2, seat_names=("X", "O"), pace="turns", quick=True)
+    spec = WorldSpec(name="tictactoe", title="Tic-tac-toe", seats=2, seat_names=("X", "O"), pace="turns", quick=True,
+        open_information=True,
+    )  # fmt: skip
 
     def reset(self, seed: int, seats: Sequence[Seat]) -> None:
         self.order = [seat.id for seat in seats]
@@ -51,27 +56,27 @@ class TicTacToe(World):
         return Observation(text=BOARD % tuple(self.board), status=status, step=self.moves)
 
     @action(preconditions=["It is your turn", "The cell is free"])
-    def mark(self, by: Seat, cell: Annotated[int, Range(0, 8, "which cell, 0 to 8")]) -> Outcome:
-        """Put your mark into a free cell."""
+    def mark(self, by: Seat, cell: Annotated[int, Range(0, 8, "the cell, 0 to 8")]) -> Outcome:
+        """Mark a free cell."""
         board = self.board
         if not board[cell].isdigit():
             raise GameRejected(f"cell {cell} is taken by {board[cell]}; choose a free one")
         board[cell] = by.id
         self.moves += 1
         public = f"{by.name} marks cell {cell}"
-        for a, b, c in THROUGH[cell]:
+        for a, b, c in LINES_THROUGH[cell]:
             if board[a] == board[b] == board[c]:
                 self.winner = by.id
                 return Outcome("Three in a row: you win.", public=public + " and wins", reward=1.0)
         return Outcome("Marked.", public=public)
 
     def legal(self, seat: Seat) -> Sequence[Action]:
-        return [Action("mark", {"cell": i}) for i, mark in enumerate(self.board) if mark.isdigit()]
+        return [MARKS[int(cell)] for cell in self.board if cell.isdigit()]
 
     def skip(self, seat: Seat) -> Outcome:
-        """Whoever lets the time run out loses."""
+        """A player who runs out of time loses."""
         self.winner = next(s for s in self.order if s != seat.id)
-        return Outcome(public=f"{seat.name} let the time run out; {self.winner} wins")
+        return Outcome(public=f"{seat.name} ran out of time; {self.winner} wins")
 
     def standings(self) -> Sequence[Standing]:
         best_first = sorted(self.order, key=lambda s: s != self.winner)

@@ -1,19 +1,19 @@
-"""A small world in which a lot is going on, and what must hold of every world between two ticks."""
+"""A small busy world, and the checks that hold for every world between two ticks."""
 
 from functools import cache
 
 import numpy as np
 
-from cohabit.worlds.kingdoms import civics, crowns, fire, life, rules, save
+from cohabit.worlds.kingdoms import save
 from cohabit.worlds.kingdoms.beginning import begin
-from cohabit.worlds.kingdoms.landscape.terrain import generate
+from cohabit.worlds.kingdoms.invariants import first_violation
 from cohabit.worlds.kingdoms.powers.ground import FITS, HOLDS_BUILDINGS, reshape
 from cohabit.worlds.kingdoms.powers.power import Cast
 from cohabit.worlds.kingdoms.powers.table import POWERS
-from cohabit.worlds.kingdoms.realms import City
-from cohabit.worlds.kingdoms.sim import Sim
-from cohabit.worlds.kingdoms.sound import flaw
+from cohabit.worlds.kingdoms.rules import cities, diplomacy, life, tick, vegetation
+from cohabit.worlds.kingdoms.sim import City, Sim
 from cohabit.worlds.kingdoms.species import SPECIES_ROW
+from cohabit.worlds.kingdoms.terrain import generate
 from cohabit.worlds.kingdoms.tiles import BUILDINGS, CAN_GROW, GROUND_ROW, IS_LAVA, TOP_ROW
 
 
@@ -22,10 +22,10 @@ def _made() -> bytes:
     sim = Sim(5, generate(5, 2, 2))
     begin(sim, 3, 2)
     for _ in range(240):
-        rules.step(sim)
+        tick.step(sim)
     free = np.flatnonzero(CAN_GROW[sim.land.ground] & (sim.land.city == 0))
-    civics.found_city(sim, 1, *sim.land.xy(int(free[len(free) // 3])), np.flatnonzero(sim.creatures.kingdom == 1)[:5])
-    crowns.declare_war(sim, 1, 2, "a quarrel")
+    cities.found_city(sim, 1, *sim.land.xy(int(free[len(free) // 3])), np.flatnonzero(sim.creatures.kingdom == 1)[:5])
+    diplomacy.declare_war(sim, 1, 2, "a quarrel")
     for city in sim.cities.values():
         city.loyalty, city.siege = 60, 40
         race = SPECIES_ROW[sim.kingdoms[city.kingdom].race]
@@ -33,7 +33,7 @@ def _made() -> bytes:
     for kingdom in sim.alive:
         kingdom.weariness = 30
     home = first_city(sim)
-    fire.ignite(sim, sim.land.disc(home.x, home.y, 6))
+    vegetation.ignite(sim, sim.land.disc(home.x, home.y, 6))
     reshape(sim, sim.land.disc(2, 2, 1), ground=GROUND_ROW["lava0"])
     return save.dump(sim)
 
@@ -53,12 +53,12 @@ def cast(sim: Sim, power: str, x: int, y: int, radius: int | None = None, **more
     return POWERS[power].run(sim, Cast(x, y, cells, **more))
 
 
-def assert_sound(sim: Sim) -> None:
-    """Everything that must hold of a world between two ticks."""
-    assert flaw(sim) is None
+def assert_valid(sim: Sim) -> None:
+    """The invariants, and what else holds between two ticks."""
+    assert first_violation(sim) is None
     land = sim.land
     assert_buildings_are_counted(sim)
-    assert HOLDS_BUILDINGS[land.ground[land.built > 0]].all(), "no building stands in water, lava or a pit"
+    assert HOLDS_BUILDINGS[land.ground[land.built > 0]].all(), "no building is in water, lava or a pit"
     assert FITS[land.ground, land.top].all(), "nothing grows where it cannot"
     assert sorted(land.burning.tolist()) == np.flatnonzero(land.top == TOP_ROW["fire"]).tolist()
     assert land.molten.tolist() == np.flatnonzero(IS_LAVA[land.ground]).tolist()

@@ -1,13 +1,12 @@
-"""A world with a history, made at once: kingdoms with cities, land and people, animals, a war and a fire."""
+"""A world with a history, built directly: kingdoms with cities, land and people, animals, a war and a fire."""
 
 import numpy as np
 
 from cohabit.worlds.kingdoms.chance import Chance
 from cohabit.worlds.kingdoms.creatures import Job
-from cohabit.worlds.kingdoms.landscape.terrain import generate
-from cohabit.worlds.kingdoms.realms import City, Kingdom, News, Storm, Tally, War
-from cohabit.worlds.kingdoms.sim import Sim
+from cohabit.worlds.kingdoms.sim import City, Kingdom, News, Sim, Storm, Tally, War
 from cohabit.worlds.kingdoms.species import HEALTH, IS_CIVIL, RACES, SPECIES_ROW
+from cohabit.worlds.kingdoms.terrain import generate
 from cohabit.worlds.kingdoms.tiles import BUILDING_ROW, TOP_ROW
 
 CITIES_EACH = 3
@@ -27,7 +26,7 @@ def settled(seed: int = 7, zones: int = 2, kingdoms: int = 3, people: int = 120,
     sim.laws = {"peace": False, "no_fire": True}
     sim.storms = [Storm("cloud_rain", 40, 40, 4400)]
     sim.news = [News(1, "The world began"), News(4000, "War!", (1, 2), "danger")]
-    sim.untold = [News(4320, "A city has fallen", None, "reward")]
+    sim.pending_news = [News(4320, "A city has fallen", None, "reward")]
     _kindle(sim, dice)
     return sim
 

@@ -1,4 +1,4 @@
-"""Fog: with a rival's seat nobody learns anything it should not, whatever it asks."""
+"""Fog: nothing that a player can call reveals what its kingdom does not see."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ READS = [
 
 @pytest.fixture(scope="module")
 def rooms():
-    """A room, and one that differs from it where athena does not see."""
+    """Two rooms that differ only where athena does not see."""
     one = opened()
     other = twin(one)
     scramble(other.world)
@@ -40,19 +40,19 @@ def test_the_two_rooms_really_differ_for_a_god(rooms):
 
 
 @pytest.mark.parametrize(("command", "args"), READS, ids=lambda value: str(value))
-def test_a_question_has_the_same_answer_whatever_lies_in_the_fog(rooms, command, args):
+def test_a_query_has_the_same_answer_whatever_the_fog_hides(rooms, command, args):
     one, other = rooms
     assert said(one, "athena", command, args) == said(other, "athena", command, args)
 
 
-def test_every_read_command_of_the_room_is_asked_here(rooms):
+def test_every_read_command_of_the_room_is_covered_here(rooms):
     room = rooms[0]
     reads = {c.name for c in room.commands if not c.records and c.category in ("read", "meta", "bus", "discovery")}
     asked = {name for name, _ in READS} | {"get_tile", "list_tiles", "list_top_tiles", "list_actors"}
     assert reads - asked == {"audit"} & reads
 
 
-def test_no_tile_tells_what_stands_in_the_fog(rooms):
+def test_no_tile_reveals_what_the_fog_hides(rooms):
     one, other = rooms
     width, height = one.world.sim.land.width, one.world.sim.land.height
     places = [(x, y) for x in range(0, width, 5) for y in range(0, height, 5)]
@@ -61,8 +61,8 @@ def test_no_tile_tells_what_stands_in_the_fog(rooms):
 
 
 @pytest.mark.parametrize("power", list(POWERS))
-def test_no_power_gives_the_fog_away(rooms, power):
-    """Aimed at its own land, at a hidden city of the rival, at nothing: the same answer and the same news."""
+def test_no_power_reveals_what_the_fog_hides(rooms, power):
+    """Aimed at its own land, at a hidden city of the rival or at empty land, it gives the same answer and news."""
     one, other = rooms
     home = one.world.sim.cities_of(ATHENA)[0]
     hidden = np.flatnonzero(~seen_by(one.world.sim, ATHENA))
@@ -81,7 +81,7 @@ ORDERS = [
 
 
 @pytest.mark.parametrize(("order", "args"), ORDERS, ids=str)
-def test_no_order_gives_the_fog_away(rooms, order, args):
+def test_no_order_reveals_what_the_fog_hides(rooms, order, args):
     one, other = rooms
     assert said(twin(one), "athena", order, args) == said(twin(other), "athena", order, args)
 
@@ -92,13 +92,13 @@ def test_no_order_gives_the_fog_away(rooms, order, args):
     x=st.integers(-5, 140),
     y=st.integers(-5, 140),
 )
-def test_no_place_gives_the_fog_away(rooms, order, x, y):
+def test_no_target_of_an_order_reveals_what_the_fog_hides(rooms, order, x, y):
     one, other = rooms
     args = {"x": x, "y": y} | ({"entity_id": "human"} if order == "spawn" else {})
     assert said(twin(one), "athena", order, args) == said(twin(other), "athena", order, args)
 
 
-def test_what_a_god_does_in_the_fog_is_told_to_nobody_who_does_not_see_it(rooms):
+def test_players_are_not_told_what_a_god_does_out_of_their_sight(rooms):
     room = twin(rooms[0])
     hidden = np.flatnonzero(~seen_by(room.world.sim, ATHENA) & ~seen_by(room.world.sim, 2))
     x, y = room.world.sim.land.xy(int(hidden[len(hidden) // 2]))

@@ -1,39 +1,38 @@
-"""The land under powers: whatever is painted, what stands on it stays true to it."""
+"""Changing the map keeps buildings, plants, fires and lava consistent."""
 
 import numpy as np
 import pytest
 
-from cohabit.worlds.kingdoms import life, save
-from cohabit.worlds.kingdoms.powers import lava
-from cohabit.worlds.kingdoms.powers.ground import LADDER, reshape, wreck
-from cohabit.worlds.kingdoms.powers.shapes import line
+from cohabit.worlds.kingdoms import save
+from cohabit.worlds.kingdoms.powers.ground import LADDER, cool_lava, reshape, wreck
+from cohabit.worlds.kingdoms.rules import life
 from cohabit.worlds.kingdoms.species import SPECIES_ROW
 from cohabit.worlds.kingdoms.tiles import CAN_GROW, GROUND_ROW, IS_WATER, TOP_ROW
 
-from .lively import assert_sound, cast, first_city, lively
+from .lively import assert_valid, cast, first_city, lively
 
 WATER, LAVA, SOIL = GROUND_ROW["shallow_waters"], GROUND_ROW["lava0"], GROUND_ROW["soil_low"]
 
 
-def test_a_city_that_loses_its_last_building_is_no_more() -> None:
+def test_a_city_that_loses_its_last_building_is_razed() -> None:
     sim = lively()
     city = first_city(sim)
     stood = sum(city.buildings.values())
     assert wreck(sim, sim.land.disc(city.x, city.y, city.radius)) == stood
     assert city.id not in sim.cities
     assert not (sim.land.city == city.id).any()
-    assert_sound(sim)
+    assert_valid(sim)
 
 
 @pytest.mark.parametrize("ground", ["deep_ocean", "lava0", "pit_shallow_waters"])
-def test_what_is_built_goes_under_with_the_ground_and_the_city_counts_the_rest(ground: str) -> None:
+def test_buildings_are_lost_with_their_ground_and_the_city_counts_the_rest(ground: str) -> None:
     sim = lively()
     city = first_city(sim)
     built = np.flatnonzero((sim.land.built > 0) & (sim.land.city == city.id))
     assert len(built) > 1
     reshape(sim, built[:1], ground=GROUND_ROW[ground])
     assert sum(city.buildings.values()) == len(built) - 1
-    assert_sound(sim)
+    assert_valid(sim)
 
 
 def test_painting_over_a_fire_puts_it_out() -> None:
@@ -41,7 +40,7 @@ def test_painting_over_a_fire_puts_it_out() -> None:
     assert sim.land.burning.size
     reshape(sim, sim.land.burning, ground=WATER)
     assert not sim.land.burning.size
-    assert_sound(sim)
+    assert_valid(sim)
 
 
 def test_reshape_counts_the_cells_that_changed() -> None:
@@ -62,7 +61,7 @@ def test_a_fish_on_dry_land_dies() -> None:
     assert sim.creatures.hp[fish] <= 0
 
 
-def test_lava_cools_to_ash_and_kindles_what_is_beside_it() -> None:
+def test_lava_cools_to_ash_and_sets_fire_to_its_neighbours() -> None:
     sim = lively()
     meadow = np.flatnonzero((sim.land.top == TOP_ROW["grass"]) & (sim.land.city == 0))
     x, y = sim.land.xy(int(meadow[len(meadow) // 2]))
@@ -70,7 +69,7 @@ def test_lava_cools_to_ash_and_kindles_what_is_beside_it() -> None:
     kindled = False
     for _ in range(2000):
         sim.tick += 1
-        lava.cool(sim)
+        cool_lava(sim)
         kindled |= sim.land.burning.size > 0
     assert kindled
     assert not sim.land.molten.size
@@ -87,7 +86,7 @@ def test_the_list_of_lava_follows_the_ground() -> None:
     assert sim.land.molten.tolist() == old.tolist()
 
 
-def test_the_list_of_lava_is_found_again_in_a_world_that_was_saved() -> None:
+def test_the_list_of_lava_is_rebuilt_in_a_loaded_world() -> None:
     sim = lively()
     assert sim.land.molten.size
     assert save.load(save.dump(sim)).land.molten.tolist() == sim.land.molten.tolist()
@@ -109,7 +108,7 @@ def test_raising_and_lowering_go_one_step_at_a_time_and_end_at_the_top_and_the_b
 def test_a_line_runs_from_end_to_end_without_a_gap_and_stays_on_the_map() -> None:
     land = lively().land
     for ends in ((0, 0, 9, 4), (9, 4, 0, 0), (5, 5, 5, 5), (3, 20, 4, 2), (-5, 3, 200, 90)):
-        cells = line(land, *ends)
+        cells = land.line(*ends)
         x, y = cells % land.width, cells // land.width
         assert (cells >= 0).all()
         assert (cells < land.size).all()

@@ -1,15 +1,16 @@
 import numpy as np
 import pytest
 
-from cohabit.worlds.kingdoms import fire, life, names, rules, save
+from cohabit.worlds.kingdoms import names, save
 from cohabit.worlds.kingdoms.beginning import begin
-from cohabit.worlds.kingdoms.creatures import Mark
-from cohabit.worlds.kingdoms.landscape.terrain import generate
+from cohabit.worlds.kingdoms.creatures import Effect
+from cohabit.worlds.kingdoms.rules import life, tick, vegetation, wildlife
 from cohabit.worlds.kingdoms.sim import Sim
 from cohabit.worlds.kingdoms.species import HEALTH, RACES, SPECIES, SPECIES_ROW
+from cohabit.worlds.kingdoms.terrain import generate
 from cohabit.worlds.kingdoms.tiles import GROUND_ROW, IS_WATER, TOP_ROW
 
-from .lively import assert_sound
+from .lively import assert_valid
 from .meadow import let_pass, meadow, put
 
 
@@ -34,7 +35,7 @@ def test_without_grass_it_starves() -> None:
     assert not np.count_nonzero(sim.creatures.species == SPECIES_ROW["sheep"])
 
 
-def test_where_the_law_forbids_hunger_nobody_starves() -> None:
+def test_under_the_law_no_hunger_nobody_starves() -> None:
     sim = meadow()
     sim.land.top[:] = TOP_ROW["road"]
     sim.laws["no_hunger"] = True
@@ -45,7 +46,7 @@ def test_where_the_law_forbids_hunger_nobody_starves() -> None:
 
 
 @pytest.mark.parametrize("forbidden", [False, True])
-def test_everybody_dies_of_age_unless_the_law_forbids_it(forbidden: bool) -> None:
+def test_creatures_die_of_age_unless_the_law_forbids_it(forbidden: bool) -> None:
     sim = meadow()
     sim.laws["no_aging"] = forbidden
     row = put(sim, "turtle", 40, 40)
@@ -68,10 +69,10 @@ def test_a_hungry_wolf_hunts_down_a_sheep_and_eats() -> None:
     assert sim.creatures.kills[row] == 1
 
 
-def test_a_sheep_runs_from_a_wolf_that_is_not_hungry_too() -> None:
+def test_a_sheep_also_runs_from_a_wolf_that_is_not_hungry() -> None:
     sim = meadow()
     wolf, sheep = put(sim, "wolf", 40, 40), put(sim, "sheep", 43, 40)
-    sim.creatures.marks[wolf] |= Mark.FROZEN
+    sim.creatures.effects[wolf] |= Effect.FROZEN
     let_pass(sim, 16)
     assert abs(int(sim.creatures.x[sheep[0]]) - 40) > 3
 
@@ -101,7 +102,7 @@ def test_nobody_walks_onto_deadly_ground() -> None:
     assert not sim.tally.died
 
 
-def test_whoever_is_in_lava_burns_to_death_unless_fireproof() -> None:
+def test_lava_kills_creatures_that_are_not_fireproof() -> None:
     sim = meadow()
     pool = sim.land.disc(40, 40, 3)
     cow, demon = put(sim, "cow", 40, 40), put(sim, "demon", 42, 40)
@@ -115,14 +116,14 @@ def test_whoever_is_in_lava_burns_to_death_unless_fireproof() -> None:
 def test_a_shield_halves_a_wound_and_two_wounds_at_once_both_count() -> None:
     sim = meadow()
     plain, shielded = put(sim, "bear", 30, 30), put(sim, "bear", 60, 60)
-    sim.creatures.marks[shielded] |= Mark.SHIELDED
+    sim.creatures.effects[shielded] |= Effect.SHIELDED
     full = int(HEALTH[SPECIES_ROW["bear"]])
     life.hurt(sim, np.concatenate((plain, plain, shielded)), 10, "test")
     assert sim.creatures.hp[plain[0]] == full - 20
     assert sim.creatures.hp[shielded[0]] == full - 5
 
 
-def test_healing_goes_no_further_than_health_and_not_beyond_death() -> None:
+def test_healing_stops_at_full_health_and_does_not_raise_the_dead() -> None:
     sim = meadow()
     rows = put(sim, "bear", 30, 30, 2)
     life.hurt(sim, rows, np.array([10, 500]), "test")
@@ -131,23 +132,23 @@ def test_healing_goes_no_further_than_health_and_not_beyond_death() -> None:
     assert sim.creatures.hp[rows].tolist()[1] <= 0
 
 
-def test_whoever_is_frozen_does_not_move_until_it_thaws() -> None:
+def test_a_frozen_creature_does_not_move_until_the_effect_ends() -> None:
     sim = meadow()
     row = put(sim, "horse", 30, 30)
-    sim.creatures.marks[row] |= Mark.FROZEN
-    while sim.creatures.marks[row[0]] & Mark.FROZEN:
+    sim.creatures.effects[row] |= Effect.FROZEN
+    while sim.creatures.effects[row[0]] & Effect.FROZEN:
         assert (sim.creatures.x[row[0]], sim.creatures.y[row[0]]) == (30, 30)
         let_pass(sim, 1)
 
 
-def test_a_plague_goes_over_to_people_near_and_passes() -> None:
+def test_a_plague_spreads_to_people_nearby_and_ends() -> None:
     sim = meadow()
     rows = put(sim, "human", 40, 40, 12)
-    sim.creatures.marks[rows[0]] |= Mark.PLAGUE
+    sim.creatures.effects[rows[0]] |= Effect.PLAGUE
     sick, ever = 1, 1
     for _ in range(300):
         let_pass(sim, 8)
-        sick = int(np.count_nonzero(sim.creatures.marks & Mark.PLAGUE))
+        sick = int(np.count_nonzero(sim.creatures.effects & Effect.PLAGUE))
         ever = max(ever, sick)
         if not sick:
             break
@@ -157,7 +158,7 @@ def test_a_plague_goes_over_to_people_near_and_passes() -> None:
 
 def test_fire_spreads_burns_out_and_grass_grows_again() -> None:
     sim = meadow()
-    assert fire.ignite(sim, sim.land.disc(64, 64, 4)) == 49
+    assert vegetation.ignite(sim, sim.land.disc(64, 64, 4)) == 49
     let_pass(sim, 200)
     burnt = np.flatnonzero(sim.land.top == TOP_ROW["burnt"])
     assert len(burnt) > 49
@@ -167,13 +168,13 @@ def test_fire_spreads_burns_out_and_grass_grows_again() -> None:
     assert np.count_nonzero(sim.land.top[burnt] == TOP_ROW["grass"]) > len(burnt) // 2
 
 
-def test_under_the_law_nothing_burns() -> None:
+def test_under_the_law_no_fire_nothing_burns() -> None:
     sim = meadow()
     sim.laws["no_fire"] = True
-    assert fire.ignite(sim, sim.land.disc(64, 64, 4)) == 0
+    assert vegetation.ignite(sim, sim.land.disc(64, 64, 4)) == 0
 
 
-def test_newcomers_stand_where_they_can_live_or_do_not_come() -> None:
+def test_creatures_are_spawned_only_where_they_can_live() -> None:
     sim = meadow()
     assert not len(put(sim, "shark", 64, 64, 5))
     assert len(put(sim, "wolf", 64, 64, 100)) == 100
@@ -185,14 +186,37 @@ def test_names_come_from_ids_alone() -> None:
     assert names.name_of(7, SPECIES_ROW["fire_elemental"]).endswith("the fire elemental")
 
 
-def test_the_same_seed_gives_the_same_world_also_from_a_save_in_between() -> None:
+@pytest.mark.parametrize(
+    ("species", "one", "several"),
+    [
+        ("wolf", "a wolf", "wolves"),
+        ("evil_mage", "an evil mage", "evil mages"),
+        ("snowman", "a snowman", "snowmen"),
+        ("ufo", "a UFO", "UFOs"),
+        ("elephant", "an elephant", "elephants"),
+        ("butterfly", "a butterfly", "butterflies"),
+    ],
+)
+def test_species_have_the_right_article_and_plural(species: str, one: str, several: str) -> None:
+    assert names.with_article(species) == one
+    assert names.plural(species) == several
+    assert names.counted(2, species) == f"2 {several}"
+    assert names.counted(1, species) == f"1 {one.split(' ', 1)[1]}"
+
+
+def test_news_of_monsters_are_whole_sentences() -> None:
+    assert wildlife.monster_news("evil_mage", 1) == "An evil mage has been seen in the wild."
+    assert wildlife.monster_news("snowman", 4) == "A pack of snowmen roams the wild."
+
+
+def test_the_same_seed_gives_the_same_world_even_if_it_is_saved_and_loaded_in_between() -> None:
     one, other = (Sim(9, generate(9, 2, 2)) for _ in range(2))
     for sim in (one, other):
         begin(sim, 3, 1)
-    for tick in range(900):
-        rules.step(one)
-        rules.step(other)
-        if tick % 97 == 0:
+    for number in range(900):
+        tick.step(one)
+        tick.step(other)
+        if number % 97 == 0:
             other = save.load(save.dump(other))
     assert save.dump(one) == save.dump(other)
 
@@ -207,7 +231,7 @@ def test_another_seed_gives_another_world() -> None:
     assert worlds[0] != worlds[1]
 
 
-def test_a_world_begins_with_kingdoms_apart_and_stays_sound() -> None:
+def test_a_world_begins_with_kingdoms_apart_and_keeps_its_invariants() -> None:
     sim = Sim(4, generate(4, 3, 3))
     begin(sim, 4, 2)
     cities = list(sim.cities.values())
@@ -217,4 +241,4 @@ def test_a_world_begins_with_kingdoms_apart_and_stays_sound() -> None:
     assert min(apart) >= 25
     for _ in range(8):
         let_pass(sim, 250)
-        assert_sound(sim)
+        assert_valid(sim)

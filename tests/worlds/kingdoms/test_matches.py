@@ -1,4 +1,4 @@
-"""Kings play whole matches against each other: `make soak` plays many, these are two small ones."""
+"""Built-in kings play whole matches against each other, on small maps. `make soak` plays many more."""
 
 from functools import cache
 
@@ -17,7 +17,7 @@ SMALL = {"zones_x": 2, "zones_y": 2}
 
 @cache
 def played(seed: int, first: str, second: str | None) -> Match:
-    """A match of the preset `pvp` on a small map; None sits there and does nothing."""
+    """A match of the preset `pvp` on a small map. The player None does nothing."""
     scenario = read_scenario("pvp")
     scenario.config = SMALL
     for agent, brain in zip(scenario.agents, (first, second), strict=True):
@@ -45,13 +45,13 @@ def test_a_king_beats_a_neighbour_who_does_nothing(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_record_of_a_match_gives_the_same_world_again(seed: int) -> None:
+def test_a_match_replays_from_its_record(seed: int) -> None:
     match = played(seed, "warlord", "steward")
     again = Room.replay(match.lines(), make_world)
     assert (again.record.seq, again.digest()) == (match.room.record.seq, match.room.digest())
 
 
-def test_kings_play_from_their_own_seats_and_are_seldom_refused() -> None:
+def test_kings_play_from_their_own_seats_and_are_rarely_refused() -> None:
     match = played(SEEDS[0], "warlord", "steward")
     acted = [line.entry for line in match.lines() if line.entry.by is not None]
     assert {entry.by for entry in acted} == {"athena", "ares"}

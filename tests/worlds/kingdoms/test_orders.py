@@ -1,23 +1,23 @@
-"""Orders: how a player fights, and that nobody learns from them what it does not see."""
+"""Orders of a player, and that they reveal nothing the player does not see."""
 
 import numpy as np
 import pytest
 
 from cohabit.errors import GameRejected, UnknownAsset
-from cohabit.worlds.kingdoms import crowns, save
+from cohabit.worlds.kingdoms import save
 from cohabit.worlds.kingdoms.powers import orders
 from cohabit.worlds.kingdoms.powers.ground import reshape
 from cohabit.worlds.kingdoms.powers.table import POWERS
-from cohabit.worlds.kingdoms.realms import Kingdom, Orders
+from cohabit.worlds.kingdoms.rules import diplomacy, realms
 from cohabit.worlds.kingdoms.sight import seen_by
-from cohabit.worlds.kingdoms.sim import Sim
+from cohabit.worlds.kingdoms.sim import Kingdom, Orders, Sim
 from cohabit.worlds.kingdoms.tiles import GROUND_ROW, IS_WATER
 
 from .lively import cast, first_city, lively
 
 
 def kingdoms(sim: Sim) -> tuple[Kingdom, Kingdom, Kingdom]:
-    """The first two have players and are at war; nobody plays the third."""
+    """The first two have players and are at war; the third has no player."""
     return sim.kingdoms[1], sim.kingdoms[2], sim.kingdoms[3]
 
 
@@ -28,7 +28,7 @@ def hidden(sim: Sim, kingdom: int) -> list[int]:
 
 
 # -- the army -------------------------------------------------------------------------------------
-def test_the_army_has_one_aim_at_a_time() -> None:
+def test_the_army_has_one_order_at_a_time() -> None:
     sim = lively()
     mine, enemy, _ = kingdoms(sim)
     orders.rally(sim, mine, 10, 12)
@@ -41,7 +41,7 @@ def test_the_army_has_one_aim_at_a_time() -> None:
     assert mine.orders == Orders(rally=(3, 4))
 
 
-def test_standing_down_takes_everything_back() -> None:
+def test_standing_down_withdraws_every_order() -> None:
     sim = lively()
     mine, enemy, _ = kingdoms(sim)
     orders.muster(sim, mine, 50)
@@ -52,12 +52,12 @@ def test_standing_down_takes_everything_back() -> None:
     assert mine.orders == Orders()
 
 
-def test_only_an_enemys_city_can_be_raided() -> None:
+def test_only_an_enemy_city_can_be_raided() -> None:
     sim = lively()
     mine, _, third = kingdoms(sim)
     with pytest.raises(GameRejected, match="your own city"):
         orders.raid(sim, mine, first_city(sim, mine.id))
-    with pytest.raises(GameRejected, match="declare war first"):
+    with pytest.raises(GameRejected, match="Declare war first"):
         orders.raid(sim, mine, first_city(sim, third.id))
     assert mine.orders == Orders()
 
@@ -67,7 +67,7 @@ def test_a_raid_without_a_city_goes_to_the_nearest_of_the_enemy() -> None:
     mine, enemy, third = kingdoms(sim)
     orders.raid_on(sim, mine, enemy.id, None)
     assert sim.cities[mine.orders.raid].kingdom == enemy.id
-    crowns.declare_war(sim, mine.id, third.id, "a test")
+    diplomacy.declare_war(sim, mine.id, third.id, "a test")
     orders.raid_on(sim, mine, None, None)
     chosen = sim.cities[mine.orders.raid]
     far = {city.id: _way(sim, mine, city.x, city.y) for k in (enemy, third) for city in sim.cities_of(k.id)}
@@ -78,20 +78,20 @@ def _way(sim: Sim, kingdom: Kingdom, x: int, y: int) -> int:
     return min(max(abs(city.x - x), abs(city.y - y)) for city in sim.cities_of(kingdom.id))
 
 
-def test_a_raid_that_cannot_be_is_refused_with_what_to_do_instead() -> None:
+def test_an_impossible_raid_is_refused_with_advice() -> None:
     sim = lively()
     mine, enemy, third = kingdoms(sim)
     with pytest.raises(UnknownAsset) as refused:
         orders.raid_on(sim, mine, 99, None)
     assert "1" in refused.value.did_you_mean
-    with pytest.raises(GameRejected, match="declare war first"):
+    with pytest.raises(GameRejected, match="Declare war first"):
         orders.raid_on(sim, mine, third.id, None)
-    crowns.make_peace(sim, mine.id, enemy.id)
-    with pytest.raises(GameRejected, match="at war with nobody"):
+    diplomacy.make_peace(sim, mine.id, enemy.id)
+    with pytest.raises(GameRejected, match="is not at war"):
         orders.raid_on(sim, mine, None, None)
 
 
-def test_a_raid_on_a_city_that_is_not_an_enemys_goes_to_the_nearest_and_says_nothing_about_it() -> None:
+def test_a_raid_on_a_city_that_is_not_an_enemy_city_silently_goes_to_the_nearest_one() -> None:
     sim = lively()
     mine, _, third = kingdoms(sim)
     words = orders.raid_on(sim, mine, None, None)
@@ -101,7 +101,7 @@ def test_a_raid_on_a_city_that_is_not_an_enemys_goes_to_the_nearest_and_says_not
         assert mine.orders.raid == nearest
 
 
-def test_the_crown_and_the_player_agree_on_how_many_can_bear_arms() -> None:
+def test_the_muster_has_the_limits_of_the_crown() -> None:
     sim = lively()
     mine = sim.kingdoms[1]
     orders.muster(sim, mine, 60)
@@ -116,7 +116,7 @@ def _dry(sim: Sim) -> tuple[int, int]:
     return sim.land.xy(int(np.flatnonzero(~IS_WATER[sim.land.chart])[0]))
 
 
-def test_settlers_go_where_the_chart_shows_dry_land_whatever_has_become_of_it() -> None:
+def test_an_order_to_settle_checks_only_the_chart() -> None:
     sim = lively()
     mine = sim.kingdoms[1]
     x, y = _dry(sim)
@@ -128,7 +128,7 @@ def test_settlers_go_where_the_chart_shows_dry_land_whatever_has_become_of_it() 
 
 
 # -- war and peace --------------------------------------------------------------------------------
-def test_war_is_declared_once_and_on_somebody_else_who_is_alive() -> None:
+def test_war_is_declared_once_and_only_on_another_living_kingdom() -> None:
     sim = lively()
     mine, enemy, third = kingdoms(sim)
     with pytest.raises(GameRejected, match="already"):
@@ -136,17 +136,17 @@ def test_war_is_declared_once_and_on_somebody_else_who_is_alive() -> None:
     with pytest.raises(GameRejected, match="your own kingdom"):
         orders.make_war(sim, mine, mine)
     orders.make_war(sim, mine, third)
-    assert sim.fighting(mine.id, third.id)
-    crowns.end_kingdom(sim, third, "a test")
-    with pytest.raises(GameRejected, match="no more"):
+    assert sim.are_at_war(mine.id, third.id)
+    realms.end_kingdom(sim, third, "a test")
+    with pytest.raises(GameRejected, match="no longer exists"):
         orders.make_war(sim, mine, third)
 
 
-def test_there_is_no_war_while_the_gods_want_peace() -> None:
+def test_no_war_is_declared_under_the_law_of_peace() -> None:
     sim = lively()
     mine, _, third = kingdoms(sim)
     sim.laws["peace"] = True
-    with pytest.raises(GameRejected, match="forbidden war"):
+    with pytest.raises(GameRejected, match="War is forbidden"):
         orders.make_war(sim, mine, third)
 
 
@@ -154,28 +154,28 @@ def test_peace_between_players_needs_both() -> None:
     sim = lively()
     mine, enemy, _ = kingdoms(sim)
     orders.make_peace(sim, mine, enemy)
-    assert sim.fighting(mine.id, enemy.id)
+    assert sim.are_at_war(mine.id, enemy.id)
     assert sim.news[-1].kingdoms == (enemy.id,)
     with pytest.raises(GameRejected, match="has not answered"):
         orders.make_peace(sim, mine, enemy)
     assert "at peace" in orders.make_peace(sim, enemy, mine)
-    assert not sim.fighting(mine.id, enemy.id)
+    assert not sim.are_at_war(mine.id, enemy.id)
     assert mine.orders.peace == enemy.orders.peace == ()
     with pytest.raises(GameRejected, match="not at war"):
         orders.make_peace(sim, mine, enemy)
 
 
-def test_an_offer_of_peace_that_was_taken_back_cannot_be_answered() -> None:
+def test_a_withdrawn_offer_of_peace_cannot_be_accepted() -> None:
     sim = lively()
     mine, enemy, _ = kingdoms(sim)
     orders.make_peace(sim, mine, enemy)
     orders.stand_down(sim, mine)
     orders.make_peace(sim, enemy, mine)
-    assert sim.fighting(mine.id, enemy.id)
+    assert sim.are_at_war(mine.id, enemy.id)
 
 
 @pytest.mark.parametrize(("weariness", "soldiers", "agrees"), [(0, 10, False), (60, 10, True), (0, 2, True)])
-def test_a_kingdom_that_nobody_plays_makes_peace_when_it_is_tired_or_weak(
+def test_a_kingdom_without_a_player_makes_peace_when_it_is_weary_or_weak(
     weariness: int, soldiers: int, agrees: bool
 ) -> None:
     sim = lively()
@@ -185,13 +185,13 @@ def test_a_kingdom_that_nobody_plays_makes_peace_when_it_is_tired_or_weak(
     if agrees:
         orders.make_peace(sim, mine, third)
     else:
-        with pytest.raises(GameRejected, match="will not hear of peace"):
+        with pytest.raises(GameRejected, match="refuses peace"):
             orders.make_peace(sim, mine, third)
-    assert sim.fighting(mine.id, third.id) is not agrees
+    assert sim.are_at_war(mine.id, third.id) is not agrees
 
 
-# -- what may be learned from orders --------------------------------------------------------------
-def test_no_answer_says_where_a_city_lies() -> None:
+# -- what orders reveal ---------------------------------------------------------------------------
+def test_no_reply_says_where_a_city_lies() -> None:
     sim = lively()
     mine, enemy, _ = kingdoms(sim)
     target = first_city(sim, enemy.id)
@@ -200,7 +200,7 @@ def test_no_answer_says_where_a_city_lies() -> None:
         assert not any(letter.isdigit() for letter in words)
 
 
-def test_marching_on_a_place_says_the_same_whatever_stands_there() -> None:
+def test_the_reply_to_a_march_is_the_same_for_every_place() -> None:
     sim = lively()
     mine, enemy, third = kingdoms(sim)
     for x, y in ((0, 0), *((city.x, city.y) for city in (first_city(sim, enemy.id), first_city(sim, third.id)))):
@@ -209,7 +209,7 @@ def test_marching_on_a_place_says_the_same_whatever_stands_there() -> None:
             assert words == f"The army of {mine.name} marches on {x},{y}."
 
 
-def test_a_player_cannot_tell_from_its_orders_whether_it_marches_on_a_hidden_city() -> None:
+def test_a_players_orders_do_not_reveal_whether_it_marches_to_a_hidden_city() -> None:
     sim = lively()
     mine, enemy, _ = kingdoms(sim)
     target = first_city(sim, enemy.id)
@@ -223,7 +223,7 @@ def test_a_player_cannot_tell_from_its_orders_whether_it_marches_on_a_hidden_cit
 
 
 @pytest.mark.parametrize("power", ["order_war", "order_peace"])
-def test_land_out_of_sight_is_refused_whoever_owns_it(power: str) -> None:
+def test_land_out_of_sight_is_refused_with_the_same_message_for_every_owner(power: str) -> None:
     sim = lively()
     cells = hidden(sim, 1)
     owned = next(cell for cell in cells if sim.land.city[cell])
@@ -237,23 +237,23 @@ def test_land_out_of_sight_is_refused_whoever_owns_it(power: str) -> None:
     assert said[0] == said[1]
 
 
-def test_the_list_of_open_orders_holds_and_shows_nothing_of_others_minds() -> None:
+def test_every_listed_order_is_accepted_and_the_list_reveals_nothing_about_others() -> None:
     sim = lively()
     _, _, third = kingdoms(sim)
     orders.make_war(sim, sim.kingdoms[1], third)
-    listed = orders.open_to(sim, sim.kingdoms[1])
+    listed = orders.open_orders(sim, sim.kingdoms[1])
     assert {"declare_war", "raid", "offer_peace", "muster", "rally", "fortify", "stand_down"} >= {
         a.name for a in listed
     }
     third.weariness, third.soldiers = 100, 0
-    assert orders.open_to(sim, sim.kingdoms[1]) == listed
+    assert orders.open_orders(sim, sim.kingdoms[1]) == listed
     saved = save.dump(sim)
     for action in listed:
         _give(save.load(saved), action.name, action.parameters)
 
 
 def _give(sim: Sim, name: str, args: dict[str, int]) -> str:
-    """What the world's own actions do with these."""
+    """Give an order as the world's actions do."""
     mine = sim.kingdoms[1]
     other = sim.kingdoms.get(args.get("kingdom_id", 0), mine)
     return {
@@ -275,7 +275,7 @@ def test_a_player_aims_an_order_and_its_own_kingdom_obeys() -> None:
     assert sim.kingdoms[1].orders == Orders()
 
 
-def test_a_god_drags_from_the_kingdom_it_commands_to_the_target() -> None:
+def test_a_god_drags_from_the_land_of_the_kingdom_to_the_target() -> None:
     sim = lively()
     home, target = first_city(sim, 1), first_city(sim, 2)
     assert cast(sim, "order_raid", home.x, home.y, x2=target.x, y2=target.y)
@@ -285,7 +285,7 @@ def test_a_god_drags_from_the_kingdom_it_commands_to_the_target() -> None:
 
 
 @pytest.mark.parametrize("power", [power.id for power in POWERS.values() if power.family == "order"])
-def test_a_god_commands_nobody_on_land_that_is_nobodys(power: str) -> None:
+def test_a_gods_order_on_unowned_land_is_refused(power: str) -> None:
     sim = lively()
-    with pytest.raises(GameRejected, match="no kingdom's land"):
+    with pytest.raises(GameRejected, match="belongs to no kingdom"):
         cast(sim, power, 0, 0, x2=5, y2=5)

@@ -1,4 +1,4 @@
-"""Pictures: the right size, of everything that is seen, and of nothing else."""
+"""Pictures have the right size and show only what is seen."""
 
 from collections.abc import Callable
 from io import BytesIO
@@ -10,15 +10,14 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from PIL import Image
 
-from cohabit.worlds.kingdoms.creatures import Mark
-from cohabit.worlds.kingdoms.drawing.frame import SMALLEST_WITH_LEGEND, frame
-from cohabit.worlds.kingdoms.drawing.palette import KINGDOM_COLOURS, KINGDOM_RGB, colour_of
+from cohabit.worlds.kingdoms.creatures import Effect
+from cohabit.worlds.kingdoms.drawing.legend import LEGEND_FROM, frame
+from cohabit.worlds.kingdoms.drawing.map import KINGDOM_COLOURS, KINGDOM_RGB, colour_of
 from cohabit.worlds.kingdoms.drawing.picture import draw, encode
 from cohabit.worlds.kingdoms.land import Land
-from cohabit.worlds.kingdoms.landscape.terrain import generate
-from cohabit.worlds.kingdoms.realms import City, Kingdom
 from cohabit.worlds.kingdoms.save import dump
-from cohabit.worlds.kingdoms.sim import Sim
+from cohabit.worlds.kingdoms.sim import City, Kingdom, Sim
+from cohabit.worlds.kingdoms.terrain import generate
 from cohabit.worlds.kingdoms.tiles import GROUND_ROW, TOP_ROW
 
 from .settled import settled
@@ -41,12 +40,12 @@ def same(one: Image.Image, other: Image.Image) -> bool:
 
 
 @given(zones, zones, st.integers(16, 3000), st.booleans())
-def test_the_longest_edge_is_exactly_what_was_asked_for(zones_x: int, zones_y: int, size: int, legend: bool) -> None:
+def test_the_longest_edge_has_exactly_the_requested_size(zones_x: int, zones_y: int, size: int, legend: bool) -> None:
     place = frame(64 * zones_x, 64 * zones_y, size, legend)
     assert max(place.width, place.height) == size
     assert 0 < place.map_width <= place.width
     assert 0 < place.map_height <= place.height
-    assert (place.legend != "none") == (legend and size >= SMALLEST_WITH_LEGEND)
+    assert (place.legend != "none") == (legend and size >= LEGEND_FROM)
     if place.legend == "none":
         assert (place.width, place.height) == (place.map_width, place.map_height)
     else:
@@ -65,7 +64,7 @@ def test_a_picture_of_any_map_has_the_size_of_its_frame(zones_x: int, zones_y: i
     assert image.mode == "RGB"
 
 
-def test_a_map_of_the_usual_size_gets_whole_points_a_tile() -> None:
+def test_a_map_of_the_usual_size_gets_whole_points_per_tile() -> None:
     place = frame(256, 256, 1280, legend=True)
     assert (place.map_width, place.map_height, place.width, place.legend) == (1024, 1024, 1280, "beside")
 
@@ -82,7 +81,7 @@ def test_png_and_jpeg_can_be_read_again() -> None:
     assert len(coarse) < len(fine)
 
 
-def test_drawing_changes_nothing_and_comes_out_the_same_again() -> None:
+def test_drawing_changes_nothing_and_is_repeatable() -> None:
     sim = settled()
     before = dump(sim)
     first = draw(sim, west(sim), SIZE)
@@ -135,7 +134,7 @@ def test_worlds_that_differ_only_in_the_fog_give_the_same_picture(secret: Secret
     secret(other, np.flatnonzero(~seen))
     assert dump(one) != dump(other)
     assert same(draw(one, seen, size), draw(other, seen, size))
-    assert not same(draw(one, None, size), draw(other, None, size)), "whoever sees all sees it"
+    assert not same(draw(one, None, size), draw(other, None, size)), "an eye that sees everything sees the difference"
 
 
 def test_a_pattern_of_single_hidden_cells_hides_as_well() -> None:
@@ -162,9 +161,9 @@ def test_fog_is_darker_than_what_is_seen() -> None:
     assert dark < bright * 2 / 3
 
 
-def test_the_invisible_are_seen_by_nobody_but_who_sees_all() -> None:
+def test_invisible_creatures_are_drawn_only_for_an_eye_that_sees_everything() -> None:
     sim, without = settled(people=0, animals=0), settled(people=0, animals=0)
-    ids = sim.creatures.add(1, {"x": 60, "y": 60, "hp": 10, "kingdom": 1, "marks": Mark.INVISIBLE})
+    ids = sim.creatures.add(1, {"x": 60, "y": 60, "hp": 10, "kingdom": 1, "effects": Effect.INVISIBLE})
     everything = np.ones(sim.land.size, np.bool_)
     assert len(ids) == 1
     assert same(draw(sim, everything, SIZE), draw(without, everything, SIZE))
@@ -225,7 +224,7 @@ def test_borders_run_along_the_land_of_a_kingdom() -> None:
     assert not drawn[199, 600:900].any()
 
 
-def test_kingdoms_have_colours_of_their_own() -> None:
+def test_the_colours_of_kingdoms_are_distinct() -> None:
     assert len({*KINGDOM_COLOURS}) == len(KINGDOM_COLOURS) >= 16
     assert colour_of(3) == colour_of(3 + len(KINGDOM_COLOURS)) == KINGDOM_COLOURS[3]
     apart = KINGDOM_RGB.astype(int)[:, None] - KINGDOM_RGB.astype(int)[None, :]

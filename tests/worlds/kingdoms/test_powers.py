@@ -1,4 +1,4 @@
-"""Powers: each of them, everywhere, leaves a sound world; players reach only what is theirs."""
+"""Powers keep the invariants wherever they are cast, and players affect only what is theirs."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -9,18 +9,19 @@ import numpy as np
 import pytest
 
 from cohabit.errors import GameRejected
-from cohabit.worlds.kingdoms import life, rules, save
-from cohabit.worlds.kingdoms.creatures import Job, Mark
+from cohabit.worlds.kingdoms import save
+from cohabit.worlds.kingdoms.creatures import Effect, Job
+from cohabit.worlds.kingdoms.invariants import first_violation
 from cohabit.worlds.kingdoms.powers import laws, storms
 from cohabit.worlds.kingdoms.powers.ground import reshape
 from cohabit.worlds.kingdoms.powers.power import Cast
 from cohabit.worlds.kingdoms.powers.table import FAMILIES, POWERS, page
+from cohabit.worlds.kingdoms.rules import life, tick
 from cohabit.worlds.kingdoms.sim import Sim
-from cohabit.worlds.kingdoms.sound import flaw
 from cohabit.worlds.kingdoms.species import GROWN, RACES, SPECIES, SPECIES_ROW
 from cohabit.worlds.kingdoms.tiles import GROUND_ROW, IS_LAVA, TOP_ROW
 
-from .lively import assert_sound, cast, first_city, lively
+from .lively import assert_valid, cast, first_city, lively
 
 DOCS = Path(__file__).parents[3] / "docs"
 OWN = [power.id for power in POWERS.values() if power.aim == "own"]
@@ -38,7 +39,7 @@ def at_city(sim: Sim, kingdom: int) -> tuple[int, int]:
 
 
 def uses(sim: Sim, power: str) -> Iterator[Cast]:
-    """Where to cast it, with and without a brush, dragged to one city or the other."""
+    """Casts at every kind of place, with and without a brush, dragged to one city or the other."""
     x2, y2 = at_city(sim, 2)
     x3, y3 = at_city(sim, 3)
     for pulse, (x, y) in enumerate(places(sim)):
@@ -47,7 +48,7 @@ def uses(sim: Sim, power: str) -> Iterator[Cast]:
 
 
 def use_everywhere(sim: Sim, power: str) -> int:
-    """Cast it at every kind of place; how often it was not refused."""
+    """Cast it at every kind of place; returns how often it was not refused."""
     done = 0
     for use in uses(sim, power):
         before = save.dump(sim)
@@ -57,22 +58,22 @@ def use_everywhere(sim: Sim, power: str) -> int:
         except GameRejected as refusal:
             assert len(refusal.message) > 10
             assert save.dump(sim) == before, "a refusal changes nothing"
-        assert_sound(sim)
+        assert_valid(sim)
     return done
 
 
-# -- all of them ----------------------------------------------------------------------------------
+# -- all powers ------------------------------------------------------------------------------------
 @pytest.mark.parametrize("power", POWERS)
-def test_a_power_leaves_a_sound_world_wherever_it_is_cast(power: str) -> None:
+def test_a_power_keeps_the_invariants_wherever_it_is_cast(power: str) -> None:
     sim = lively()
-    assert use_everywhere(sim, power), "it is of use somewhere"
+    assert use_everywhere(sim, power), "it can be used somewhere"
     for _ in range(3):
-        rules.step(sim)
-    assert flaw(sim) is None
+        tick.step(sim)
+    assert first_violation(sim) is None
 
 
 @pytest.mark.parametrize("power", POWERS)
-def test_a_power_does_the_same_in_the_same_world(power: str) -> None:
+def test_a_power_is_deterministic(power: str) -> None:
     assert after_using(power) == after_using(power)
 
 
@@ -82,17 +83,17 @@ def after_using(power: str) -> bytes:
         with suppress(GameRejected):
             POWERS[power].run(sim, use)
     for _ in range(4):
-        rules.step(sim)
+        tick.step(sim)
     return save.dump(sim)
 
 
 @pytest.mark.parametrize("power", OWN)
-def test_a_players_power_touches_nothing_that_is_not_its_own(power: str) -> None:
+def test_a_players_power_changes_nothing_that_is_not_its_own(power: str) -> None:
     sim = lively()
     home = first_city(sim)
     stranger = life.spawn(sim, SPECIES_ROW["wolf"], home.x, home.y, 3)
     life.spawn(sim, SPECIES_ROW[sim.kingdoms[2].race], home.x, home.y, 5, 2, first_city(sim, 2).id)
-    sim.creatures.marks[:] |= Mark.BURNING | Mark.FROZEN
+    sim.creatures.effects[:] |= Effect.BURNING | Effect.FROZEN
     sim.creatures.hp[:] -= 1
     reshape(sim, sim.land.disc(home.x + 1, home.y - 2, 0), ground=GROUND_ROW["ash"], top=TOP_ROW["none"])
     assert stranger.size
@@ -103,11 +104,11 @@ def test_a_players_power_touches_nothing_that_is_not_its_own(power: str) -> None
             with suppress(GameRejected):
                 done += cast(sim, power, x, y, 12 if POWERS[power].brush else None, by=1, pulse=pulse)
     assert _others(sim) == before
-    assert done or power in RACES, "it is of use to a player"
+    assert done or power in RACES, "a player can use it"
 
 
 def _others(sim: Sim) -> list[object]:
-    """Everything that is not kingdom 1's: land, creatures, cities, kingdoms."""
+    """Everything that does not belong to kingdom 1: land, creatures, cities, kingdoms."""
     foreign = ~np.isin(sim.land.city, [city.id for city in sim.cities_of(1)])
     alien = sim.creatures.kingdom != 1
     return [
@@ -118,37 +119,37 @@ def _others(sim: Sim) -> list[object]:
     ]
 
 
-def test_any_powers_in_any_order_leave_a_sound_world() -> None:
+def test_any_powers_in_any_order_keep_the_invariants() -> None:
     sim = lively()
     names = list(POWERS)
     for turn in range(150):
         x, y, which, radius = (sim.chance.one(n, f"dice {n}", turn) for n in (128, 129, len(names), 14))
         with suppress(GameRejected):
             cast(sim, names[which], x, min(y, 127), radius if POWERS[names[which]].brush else None, pulse=turn)
-        assert_sound(sim)
+        assert_valid(sim)
         if turn % 10 == 0:
-            rules.step(sim)
+            tick.step(sim)
             storms.step(sim)
 
 
 # -- the table ------------------------------------------------------------------------------------
-def test_there_are_sixty_powers_and_a_spawn_for_every_kind_of_creature() -> None:
+def test_there_are_sixty_powers_besides_the_spawns_of_every_species() -> None:
     spawns = [power.id for power in POWERS.values() if power.family == "spawn"]
     assert spawns == [kind.id for kind in SPECIES]
     by_hand = [name for name in POWERS if name not in spawns and not name.startswith(("tile_", "top_", "seeds_"))]
     assert len(by_hand) >= 60
 
 
-def test_every_power_stands_under_its_id_and_says_what_it_does() -> None:
+def test_every_power_is_listed_under_its_id_with_a_description() -> None:
     for name, power in POWERS.items():
         assert name == power.id
         assert name.isidentifier()
         assert name == name.lower()
-        assert power.words.endswith(".")
-        assert 10 <= len(power.words) <= 100, name
+        assert power.description.endswith(".")
+        assert 10 <= len(power.description) <= 100, name
 
 
-def test_every_family_has_powers_and_players_have_some_of_the_kind_ones() -> None:
+def test_every_family_has_powers_and_players_have_some_of_the_helpful_ones() -> None:
     assert list(dict.fromkeys(power.family for power in POWERS.values())) == list(FAMILIES)
     aims = {family: {p.aim for p in POWERS.values() if p.family == family} for family in FAMILIES}
     assert aims["disaster"] == aims["curse"] == aims["law"] == {"god"}
@@ -156,7 +157,7 @@ def test_every_family_has_powers_and_players_have_some_of_the_kind_ones() -> Non
     assert all("own" in aims[family] for family in ("spawn", "weather", "blessing", "terraform"))
 
 
-def test_what_a_player_uses_on_its_land_costs_faith_and_orders_are_free() -> None:
+def test_powers_on_own_land_cost_faith_and_orders_are_free() -> None:
     for power in POWERS.values():
         assert (power.faith > 0) == (power.aim == "own"), power.id
         assert power.faith <= 40, "a new kingdom has 40"
@@ -171,15 +172,17 @@ def test_what_a_player_uses_on_its_land_costs_faith_and_orders_are_free() -> Non
         "road", "wall", "river", "human", "wolf", "peace",
     ],
 )  # fmt: skip
-def test_a_power_of_the_game_that_everybody_knows_is_there(known: str) -> None:
+def test_the_well_known_powers_of_the_game_exist(known: str) -> None:
     assert known in POWERS
 
 
-def test_the_page_of_the_powers_is_what_the_table_says() -> None:
-    assert (DOCS / "kingdoms-powers.md").read_text() == page(), "write table.page() to docs/kingdoms-powers.md"
+def test_the_page_of_the_powers_is_up_to_date() -> None:
+    assert (DOCS / "kingdoms-powers.md").read_text() == page(), (
+        "write the result of powers.table.page() to docs/kingdoms-powers.md"
+    )
 
 
-# -- what single powers do ------------------------------------------------------------------------
+# -- single powers -------------------------------------------------------------------------------
 def test_rain_puts_out_fires_in_a_while() -> None:
     sim = lively()
     home = first_city(sim)
@@ -190,7 +193,7 @@ def test_rain_puts_out_fires_in_a_while() -> None:
     assert not sim.land.burning.size
 
 
-def test_each_pulse_rolls_dice_of_its_own() -> None:
+def test_each_pulse_draws_its_own_random_numbers() -> None:
     sim = lively()
     home = first_city(sim)
     before = sim.land.top.copy()
@@ -201,7 +204,7 @@ def test_each_pulse_rolls_dice_of_its_own() -> None:
     assert changed[0] < changed[1] < changed[2]
 
 
-def test_a_meteorite_kills_breaks_and_leaves_a_glowing_crater() -> None:
+def test_a_meteorite_kills_destroys_buildings_and_leaves_a_crater_of_lava() -> None:
     sim = lively()
     home = first_city(sim)
     people, houses = int((sim.creatures.hp > 0).sum()), sum(home.buildings.values())
@@ -212,7 +215,7 @@ def test_a_meteorite_kills_breaks_and_leaves_a_glowing_crater() -> None:
     assert any("meteorite" in news.text and news.kingdoms == (1,) for news in sim.news)
 
 
-def test_however_many_pulses_there_are_a_disaster_is_told_of_once() -> None:
+def test_a_disaster_is_reported_once_however_many_pulses_there_are() -> None:
     sim = lively()
     home = first_city(sim)
     for pulse in range(5):
@@ -220,18 +223,18 @@ def test_however_many_pulses_there_are_a_disaster_is_told_of_once() -> None:
     assert sum("earthquake" in news.text for news in sim.news) <= len(sim.cities)
 
 
-def test_blessings_lift_what_curses_lay() -> None:
+def test_a_cure_removes_the_effects_of_curses() -> None:
     sim = lively()
     home = first_city(sim)
     for pulse, power in enumerate(("curse", "madness", "frost", "burning", "plague") * 4):
         cast(sim, power, home.x, home.y, 9, pulse=pulse)
-    assert (sim.creatures.marks & (Mark.CURSED | Mark.MAD | Mark.FROZEN | Mark.PLAGUE)).any()
+    assert (sim.creatures.effects & (Effect.CURSED | Effect.MAD | Effect.FROZEN | Effect.PLAGUE)).any()
     assert cast(sim, "cure", home.x, home.y, 9)
     near = np.maximum(abs(sim.creatures.x - home.x), abs(sim.creatures.y - home.y)) < 6
-    assert not (sim.creatures.marks[near] & ~(Mark.BLESSED | Mark.SHIELDED | Mark.INVISIBLE)).any()
+    assert not (sim.creatures.effects[near] & ~(Effect.BLESSED | Effect.SHIELDED | Effect.INVISIBLE)).any()
 
 
-def test_undeath_makes_zombies_who_have_no_king() -> None:
+def test_undeath_makes_zombies_without_a_kingdom() -> None:
     sim = lively()
     home = first_city(sim)
     for pulse in range(12):
@@ -241,7 +244,7 @@ def test_undeath_makes_zombies_who_have_no_king() -> None:
     assert not sim.creatures.kingdom[dead].any()
 
 
-def test_the_old_get_younger_and_children_older_but_never_past_being_grown() -> None:
+def test_youth_makes_nobody_a_child() -> None:
     sim = lively()
     home = first_city(sim)
     c = sim.creatures
@@ -253,7 +256,7 @@ def test_the_old_get_younger_and_children_older_but_never_past_being_grown() -> 
     assert (still == grown)[own].all()
 
 
-def test_a_gift_fills_the_stores_up_to_what_they_hold() -> None:
+def test_a_gift_is_added_to_the_stores_up_to_their_limit() -> None:
     sim = lively()
     home = first_city(sim)
     home.food = 0
@@ -264,7 +267,7 @@ def test_a_gift_fills_the_stores_up_to_what_they_hold() -> None:
         cast(sim, "bounty", home.x, home.y, by=1)
 
 
-def test_a_player_calls_its_own_race_into_its_own_city() -> None:
+def test_a_player_spawns_its_own_race_in_its_own_city() -> None:
     sim = lively()
     home, race = first_city(sim), sim.kingdoms[1].race
     before = sim.creatures.next_id
@@ -274,7 +277,7 @@ def test_a_player_calls_its_own_race_into_its_own_city() -> None:
     assert (sim.creatures.kingdom[row], sim.creatures.city[row]) == (1, home.id)
 
 
-def test_the_people_a_god_calls_join_a_city_of_their_race_and_are_wild_elsewhere() -> None:
+def test_people_spawned_by_a_god_join_a_city_of_their_race_and_are_wild_elsewhere() -> None:
     sim = lively()
     home = first_city(sim)
     races = ["human", "elf", "orc", "dwarf"]
@@ -285,7 +288,7 @@ def test_the_people_a_god_calls_join_a_city_of_their_race_and_are_wild_elsewhere
         assert sim.creatures.kingdom[sim.creatures.row(before)] == (1 if race == mine else 0)
 
 
-def test_soldiers_desert() -> None:
+def test_desertion_makes_soldiers_workers() -> None:
     sim = lively()
     home = first_city(sim)
     own = np.flatnonzero(sim.creatures.kingdom == 1)[:4]
@@ -294,9 +297,9 @@ def test_soldiers_desert() -> None:
     assert (sim.creatures.job[own] == Job.WORKER).all()
 
 
-# -- what goes on by itself -----------------------------------------------------------------------
+# -- storms --------------------------------------------------------------------------------------
 @pytest.mark.parametrize("kind", storms.KINDS)
-def test_a_storm_goes_on_for_its_time_and_is_over(kind: storms.StormKind) -> None:
+def test_a_storm_lasts_for_its_time_and_ends(kind: storms.StormKind) -> None:
     sim = lively()
     assert cast(sim, kind, 0, 0)
     for _ in range(storms.KINDS[kind].lasts):
@@ -306,28 +309,28 @@ def test_a_storm_goes_on_for_its_time_and_is_over(kind: storms.StormKind) -> Non
         sim.tick += 1
     storms.step(sim)
     assert not sim.storms
-    assert_sound(sim)
+    assert_valid(sim)
 
 
-def test_there_are_only_so_many_storms() -> None:
+def test_the_number_of_storms_is_limited() -> None:
     sim = lively()
-    for _ in range(storms.STORMS_MOST):
+    for _ in range(storms.MAX_STORMS):
         cast(sim, "cloud_rain", 20, 20)
-    with pytest.raises(GameRejected, match="wait until some of them are over"):
+    with pytest.raises(GameRejected, match="Wait until some of them are over"):
         cast(sim, "tornado", 20, 20)
 
 
-def test_time_moves_storms_and_cools_lava() -> None:
+def test_storms_end_with_time() -> None:
     sim = lively()
     cast(sim, "cloud_snow", 64, 64)
     for _ in range(storms.KINDS["cloud_snow"].lasts + 1):
-        rules.step(sim)
+        tick.step(sim)
     assert not sim.storms
 
 
 # -- laws -----------------------------------------------------------------------------------------
 @pytest.mark.parametrize("law", laws.LAWS)
-def test_a_law_is_switched_on_and_off_and_everybody_hears_of_it(law: str) -> None:
+def test_a_law_is_switched_on_and_off_and_everybody_is_told(law: str) -> None:
     sim = lively()
     assert cast(sim, law, 0, 0)
     assert sim.laws[law]
@@ -336,7 +339,7 @@ def test_a_law_is_switched_on_and_off_and_everybody_hears_of_it(law: str) -> Non
     assert not sim.laws[law]
 
 
-def test_every_law_is_asked_about_by_the_rules() -> None:
+def test_every_law_is_read_by_the_rules() -> None:
     asked: list[str] = []
 
     class Spied(dict[str, bool]):
@@ -346,17 +349,17 @@ def test_every_law_is_asked_about_by_the_rules() -> None:
 
     sim = lively()
     sim.laws = Spied()
-    sim.tick = 1450  # monsters come at 1500
+    sim.tick = 1450  # monsters arrive at 1500
     for _ in range(100):
-        rules.step(sim)
+        tick.step(sim)
         if {*laws.LAWS} <= {*asked}:
             break
     assert {*laws.LAWS} <= {*asked}
 
 
-# -- saying no ------------------------------------------------------------------------------------
+# -- refusals -------------------------------------------------------------------------------------
 def inland(sim: Sim) -> tuple[int, int]:
-    """A place in the middle of plains made for it, far from water and heights."""
+    """The middle of a new plain, far from water and heights."""
     reshape(sim, sim.land.disc(64, 64, 25), ground=GROUND_ROW["soil_low"])
     return 64, 64
 
@@ -365,7 +368,7 @@ def inland(sim: Sim) -> tuple[int, int]:
     ("power", "words"),
     [("tsunami", "within 12 tiles of water"), ("avalanche", "hills or mountains")],
 )
-def test_a_disaster_needs_what_it_is_made_of(power: str, words: str) -> None:
+def test_a_disaster_needs_water_or_heights_nearby(power: str, words: str) -> None:
     sim = lively()
     x, y = inland(sim)
     with pytest.raises(GameRejected, match=words):
@@ -373,22 +376,22 @@ def test_a_disaster_needs_what_it_is_made_of(power: str, words: str) -> None:
 
 
 @pytest.mark.parametrize("power", ["bounty", "famine", "loyalty", "rebellion", "spirit", "regicide", "order_muster"])
-def test_what_is_meant_for_a_city_or_a_kingdom_is_refused_on_nobodys_land(power: str) -> None:
+def test_powers_for_a_city_or_a_kingdom_are_refused_on_unowned_land(power: str) -> None:
     sim = lively()
     assert not sim.land.city[0]
     with pytest.raises(GameRejected, match="land of a"):
         cast(sim, power, 0, 0)
 
 
-def test_smiting_needs_somebody_to_smite() -> None:
+def test_smite_needs_a_creature() -> None:
     sim = lively()
     sim.creatures.x[:] = 50
-    with pytest.raises(GameRejected, match="Nobody stands"):
+    with pytest.raises(GameRejected, match="There is no creature"):
         cast(sim, "smite", 0, 0)
 
 
 @pytest.mark.parametrize("power", ["loyalty", "relief", "spirit", "faith"])
-def test_help_that_is_not_needed_is_refused(power: str) -> None:
+def test_a_blessing_that_would_have_no_effect_is_refused(power: str) -> None:
     sim = lively()
     home = first_city(sim)
     home.loyalty, home.siege = 100, 0
@@ -397,7 +400,7 @@ def test_help_that_is_not_needed_is_refused(power: str) -> None:
         cast(sim, power, home.x, home.y)
 
 
-def test_a_player_cannot_call_another_race_or_to_another_land() -> None:
+def test_a_player_cannot_spawn_another_race_or_on_other_land() -> None:
     sim = lively()
     home, other = first_city(sim), first_city(sim, 2)
     race = sim.kingdoms[1].race
@@ -408,12 +411,12 @@ def test_a_player_cannot_call_another_race_or_to_another_land() -> None:
         cast(sim, race, other.x, other.y, by=1)
 
 
-def test_nobody_is_called_onto_water_lest_they_land_beyond_the_border() -> None:
+def test_a_player_cannot_spawn_people_on_water() -> None:
     sim = lively()
     home = first_city(sim)
     x, y = home.x + 3, home.y
     reshape(sim, sim.land.disc(x, y, 0), ground=GROUND_ROW["river"])
-    with pytest.raises(GameRejected, match="aim at dry ground"):
+    with pytest.raises(GameRejected, match="Aim at dry ground"):
         cast(sim, sim.kingdoms[1].race, x, y, by=1)
 
 

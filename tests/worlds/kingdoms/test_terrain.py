@@ -1,4 +1,4 @@
-"""The land that a seed makes: the same everywhere, with seas around it, rivers that arrive, and plants where they grow."""
+"""The land of a seed: deterministic, surrounded by sea, with rivers that reach it and plants on soil."""
 
 from hashlib import blake2b
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from cohabit.worlds.kingdoms.land import Land
-from cohabit.worlds.kingdoms.landscape.terrain import HILLS, SHORE, generate
+from cohabit.worlds.kingdoms.terrain import HILLS, SHORE, generate
 from cohabit.worlds.kingdoms.tiles import CAN_GROW, GROUND, GROUND_ROW, IS_WATER, TOP_ROW, TOPS
 
 RIVER = GROUND_ROW["river"]
@@ -26,7 +26,7 @@ def digest(land: Land) -> str:
 
 
 def spread(start: NDArray[np.bool_], allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Everything of ``allowed`` that can be reached from ``start`` by steps to the side, up and down."""
+    """The part of ``allowed`` that can be reached from ``start`` by steps across and down."""
     reached = start & allowed
     while True:
         grown = reached.copy()
@@ -66,7 +66,7 @@ def test_other_seeds_make_other_lands() -> None:
 
 @a_few
 @given(seeds, zones, zones)
-def test_every_tile_is_one_there_is_and_the_chart_shows_the_ground(seed: int, zones_x: int, zones_y: int) -> None:
+def test_every_tile_is_a_known_kind_and_the_chart_shows_the_ground(seed: int, zones_x: int, zones_y: int) -> None:
     land = generate(seed, zones_x, zones_y)
     assert (land.width, land.height) == (64 * zones_x, 64 * zones_y)
     assert land.ground.max() < len(GROUND)
@@ -78,7 +78,7 @@ def test_every_tile_is_one_there_is_and_the_chart_shows_the_ground(seed: int, zo
 
 @a_few
 @given(seeds, zones, zones)
-def test_things_grow_on_soil_only_and_snow_may_lie_on_rock(seed: int, zones_x: int, zones_y: int) -> None:
+def test_plants_grow_only_on_soil_and_snow_may_lie_on_rock(seed: int, zones_x: int, zones_y: int) -> None:
     land = generate(seed, zones_x, zones_y)
     soil = CAN_GROW[land.ground]
     rock = np.isin(land.ground, [GROUND_ROW["hills"], GROUND_ROW["mountains"]])
@@ -127,7 +127,7 @@ def test_every_river_runs_from_the_hills_into_the_sea(seed: int, zones_x: int, z
 
 @a_few
 @given(seeds)
-def test_water_finds_its_way_to_the_sea_without_climbing(seed: int) -> None:
+def test_rivers_reach_the_sea_without_climbing(seed: int) -> None:
     land = generate(seed, 2, 2)
     river = as_map(land, land.ground == RIVER)
     level = as_map(land, land.level)
@@ -146,12 +146,12 @@ def test_a_land_has_every_kind_of_ground_and_many_kinds_of_plants(seed: int) -> 
     assert np.count_nonzero(np.bincount(land.top, minlength=len(TOPS))[1:]) >= 7
 
 
-def test_the_largest_map_is_made_as_well() -> None:
+def test_the_largest_map_can_be_generated() -> None:
     land = generate(5, 16, 16)
     assert land.size == 1024 * 1024
     assert 40 <= 100 * np.count_nonzero(~IS_WATER[land.ground]) // land.size <= 60
 
 
-def test_another_machine_would_notice_a_difference() -> None:
-    """If this fails and you changed how land is made on purpose, raise the version of the world and put the new digest."""
+def test_the_land_of_a_seed_is_the_same_on_every_machine() -> None:
+    """After an intended change of the terrain, raise the version of the world and update the digest."""
     assert digest(generate(20260101, 3, 4)) == "cdbbb5224304354c9dc2d3056316555f"

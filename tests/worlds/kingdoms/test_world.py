@@ -1,4 +1,4 @@
-"""Kingdoms as a world of a room: new worlds, bad input, who may aim where, and how a match ends."""
+"""Kingdoms as a world of a room: new worlds, bad input, where players may aim, and the end of a match."""
 
 import json
 
@@ -8,7 +8,7 @@ from cohabit.errors import BadArgs, CohabitError, GameRejected, OutOfBounds, Sco
 from cohabit.registry import make_world
 from cohabit.room.record import GENESIS, read_lines
 from cohabit.room.room import Room
-from cohabit.worlds.kingdoms import crowns
+from cohabit.worlds.kingdoms.rules import realms
 
 from .twins import opened, said
 
@@ -22,8 +22,8 @@ def ask(room: Room, who: str, command: str, **args: object) -> object:
     return room.call(who, command, args, at=2000)
 
 
-# -- worlds on their way ------------------------------------------------------------------------------
-def test_a_new_world_comes_with_the_next_tick_and_until_then_nothing_else_can_be_done(room):
+# -- new worlds ---------------------------------------------------------------------------------------
+def test_a_new_world_begins_at_the_next_tick_and_actions_are_refused_until_then(room):
     before = room.world.sim.seed
     answer = ask(room, "zeus", "generate_world", zone_x=3, zone_y=2)
     assert (answer.scheduled, answer.zone_x, answer.zone_y) == (True, 3, 2)
@@ -43,7 +43,7 @@ def test_a_new_world_comes_with_the_next_tick_and_until_then_nothing_else_can_be
     assert not ask(room, "zeus", "get_ui_state").world_loading
 
 
-def test_a_paused_room_gets_its_new_world_at_once(room):
+def test_in_a_paused_room_a_new_world_begins_at_once(room):
     ask(room, "zeus", "pause")
     ask(room, "zeus", "generate_world", zone_x=2, zone_y=3)
     assert ask(room, "zeus", "get_world_state").height == 192
@@ -57,7 +57,7 @@ def test_players_keep_their_kingdoms_in_a_new_world(room):
     assert "You rule" in room.view(room.state.members["athena"]).text
 
 
-def test_what_happened_in_several_worlds_replays(room):
+def test_a_record_with_several_worlds_replays(room):
     ask(room, "zeus", "generate_world", zone_x=2, zone_y=2)
     room.system("ticks", {"n": 30}, 3000)
     ask(room, "zeus", "invoke_power", power_id="meteorite", x=64, y=64)
@@ -103,7 +103,7 @@ WRONG = [
 @pytest.mark.parametrize(
     ("command", "args", "error"), WRONG, ids=lambda v: json.dumps(v) if isinstance(v, dict) else str(v)
 )
-def test_bad_input_has_its_code_and_changes_nothing(room, command, args, error):
+def test_bad_input_is_refused_with_its_code_and_changes_nothing(room, command, args, error):
     before = room.digest()
     with pytest.raises(CohabitError) as refused:
         ask(room, "zeus", command, **args)
@@ -120,22 +120,22 @@ def test_bad_input_has_its_code_and_changes_nothing(room, command, args, error):
         ("invoke_power", {"power_id": "meteorit", "x": 1, "y": 1}, "meteorite"),
     ],
 )
-def test_a_name_that_is_nearly_right_is_answered_with_the_right_one(room, command, args, near):
+def test_a_misspelled_name_is_answered_with_suggestions(room, command, args, near):
     with pytest.raises(UnknownAsset) as refused:
         ask(room, "zeus", command, **args)
     assert refused.value.did_you_mean[0] == near
     assert len(refused.value.did_you_mean) == 5
 
 
-def test_painting_counts_what_lies_off_the_map_as_skipped(room):
+def test_painting_counts_cells_off_the_map_as_skipped(room):
     answer = ask(room, "zeus", "paint_tile", x=0, y=0, tile_id="sand", radius=2)
     assert (answer.painted, answer.skipped) == (6, 7)
     answer = ask(room, "zeus", "paint_tile", x=-HUGE, y=HUGE, tile_id="sand")
     assert (answer.painted, answer.skipped) == (0, 1)
 
 
-# -- whose land it is ---------------------------------------------------------------------------------
-def test_a_king_acts_on_its_own_land_alone(room):
+# -- own land -----------------------------------------------------------------------------------------
+def test_a_king_can_act_only_on_its_own_land(room):
     home, theirs = room.world.sim.cities_of(1)[0], room.world.sim.cities_of(2)[0]
     race = room.world.sim.kingdoms[1].race
     room.world.sim.kingdoms[1].faith = 100
@@ -151,7 +151,7 @@ def test_a_king_acts_on_its_own_land_alone(room):
             ask(room, "athena", command, **args)
 
 
-def test_what_a_king_does_costs_faith_and_what_fails_costs_nothing(room):
+def test_a_kings_actions_cost_faith_and_refused_ones_cost_nothing(room):
     mine, home = room.world.sim.kingdoms[1], room.world.sim.cities_of(1)[0]
     mine.faith = 25
     ask(room, "athena", "spawn", entity_id=mine.race, x=home.x, y=home.y, count=2)
@@ -164,7 +164,7 @@ def test_what_a_king_does_costs_faith_and_what_fails_costs_nothing(room):
 # -- the end ------------------------------------------------------------------------------------------
 def test_a_match_is_over_when_one_of_the_claimed_kingdoms_is_left(room):
     assert not room.is_over()
-    crowns.end_kingdom(room.world.sim, room.world.sim.kingdoms[2], "a test said so")
+    realms.end_kingdom(room.world.sim, room.world.sim.kingdoms[2], "a test")
     room.system("ticks", {"n": 1}, 3000)
     assert room.is_over()
     tick = room.world.sim.tick
@@ -175,7 +175,7 @@ def test_a_match_is_over_when_one_of_the_claimed_kingdoms_is_left(room):
     assert not room.is_over()
 
 
-def test_the_end_of_a_kingdom_that_nobody_claims_ends_no_match(room):
-    crowns.end_kingdom(room.world.sim, room.world.sim.kingdoms[3], "a test said so")
+def test_the_end_of_an_unclaimed_kingdom_does_not_end_the_match(room):
+    realms.end_kingdom(room.world.sim, room.world.sim.kingdoms[3], "a test")
     room.system("ticks", {"n": 1}, 3000)
     assert not room.is_over()

@@ -1,4 +1,4 @@
-"""Two worlds that differ only in what kingdom 1 does not see. Whatever kingdom 1 is told must be the same in both."""
+"""Two worlds that differ only in what kingdom 1 does not see. What kingdom 1 is told must be the same in both."""
 
 import json
 from typing import Any
@@ -8,12 +8,12 @@ import numpy as np
 
 from cohabit.errors import CohabitError
 from cohabit.registry import make_world
-from cohabit.room.room import Room
 from cohabit.room.opening import opening_state
-from cohabit.scenario import parse_scenario
+from cohabit.room.room import Room
 from cohabit.room.views import feed
-from cohabit.worlds.kingdoms.realms import News, Orders
+from cohabit.scenario import parse_scenario
 from cohabit.worlds.kingdoms.sight import seen_by
+from cohabit.worlds.kingdoms.sim import News, Orders
 from cohabit.worlds.kingdoms.tiles import BUILDING_ROW, GROUND_ROW, TOP_ROW
 
 SCENARIO = {
@@ -40,12 +40,12 @@ def opened(seed: int = 5, ticks: int = 60) -> Room:
 
 
 def twin(room: Room) -> Room:
-    """The same room once more."""
+    """A copy of the room."""
     return Room.restore(type(room.snapshot()).decode(room.snapshot().encode()), [], make_world)
 
 
 def scramble(world: Any) -> None:
-    """Change everything that kingdom 1 neither sees nor is told of by the public list."""
+    """Change everything that kingdom 1 neither sees nor can read in the public list."""
     sim = world.sim
     land, c = sim.land, sim.creatures
     hidden = np.flatnonzero(~seen_by(sim, ATHENA))
@@ -78,7 +78,7 @@ def scramble(world: Any) -> None:
 
 
 def said(room: Room, who: str, command: str, args: Any = None, at: int = 2000) -> str:
-    """The answer or the refusal, and what this member is told of it: all of it as text."""
+    """The answer or the refusal, and what this member is told of it, as text."""
     before = room.record.seq
     try:
         answer = room.call(who, command, args, at=at)

@@ -1,4 +1,4 @@
-"""Phase 0: what counts of an answer, what does not, and that nobody's answer reaches anybody else."""
+"""Phase 0: which parts of an answer are accepted, and that no answer affects another nation."""
 
 import json
 from typing import Any
@@ -13,14 +13,14 @@ from cohabit.worlds.statecraft import (
     Agent,
     DefaultAgent,
     Rules,
+    read_intentions,
     run_turn,
-    take_in,
     translate_agent_actions_to_intentions,
 )
-from cohabit.worlds.statecraft.json_text import DEEPEST, read_json
-from cohabit.worlds.statecraft.schema import FIELDS, LARGEST_ORDER
+from cohabit.worlds.statecraft.schema import FIELDS, MAX_ORDER
+from cohabit.worlds.statecraft.untrusted_json import MAX_DEPTH, parse_json
 
-from .tables import NAMES, answers, standing, standings
+from .cases import NAMES, answers, make_state, states
 
 STRICT, LENIENT = Rules(), Rules(intake="lenient")
 LEDGERS = {
@@ -53,8 +53,8 @@ INFINITE = float("inf")
 
 
 def intended(answer: Any, rules: Rules = STRICT) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-    """What Ares intends by this, by field, and the log."""
-    ledgers, dropped = take_in(standing(), {"Ares": answer}, rules)
+    """What Ares intends with this answer, by field, and the log of what was dropped."""
+    ledgers, dropped = read_intentions(make_state(), {"Ares": answer}, rules)
     assert all(each.nation == "Ares" for each in dropped)
     return (
         {field: getattr(ledgers, name)["Ares"] for field, name in LEDGERS.items()},
@@ -66,7 +66,7 @@ NOTHING, _ = intended({})
 
 
 class Hostile(dict[str, Any]):
-    """An object that misbehaves when it is looked at."""
+    """An object that raises when it is accessed."""
 
     def keys(self) -> Any:
         raise RuntimeError("boo")
@@ -75,34 +75,34 @@ class Hostile(dict[str, Any]):
         raise RuntimeError("boo")
 
 
-class Bomb:
-    """A name that goes off when it is looked up."""
+class HostileKey:
+    """A key that raises when it is looked up."""
 
     def __init__(self) -> None:
-        self.looks = 0
+        self.lookups = 0
 
     def __hash__(self) -> int:
-        self.looks += 1
-        if self.looks > 1:
+        self.lookups += 1
+        if self.lookups > 1:
             raise RuntimeError("boo")
         return 1
 
 
-def test_an_answer_that_goes_off_while_it_is_read_counts_for_nothing_at_all() -> None:
-    found, log = intended({"disband_mils": -1, "purchase_mils": 3, "attacks": {Bomb(): 1}, "zeal": 1})
+def test_an_answer_that_raises_while_it_is_read_is_dropped_completely() -> None:
+    found, log = intended({"disband_mils": -1, "purchase_mils": 3, "attacks": {HostileKey(): 1}, "zeal": 1})
     assert found == NOTHING
-    assert log == [("*", "cannot be read: RuntimeError")]
+    assert log == [("*", "could not be read: RuntimeError")]
 
 
-def test_every_field_has_its_ledger_and_a_valid_answer_is_taken_as_it_is() -> None:
+def test_every_field_has_a_ledger_and_a_valid_answer_is_accepted_unchanged() -> None:
     assert intended(GOOD) == (GOOD, [])
     assert intended(json.dumps(GOOD)) == (GOOD, [])
     assert intended(json.dumps(GOOD).encode()) == (GOOD, [])
     assert tuple(LEDGERS) == FIELDS
 
 
-def test_every_nation_is_in_every_ledger_though_nobody_answers() -> None:
-    ledgers, dropped = take_in(standing(), {}, STRICT)
+def test_every_ledger_has_an_entry_for_every_nation_even_without_answers() -> None:
+    ledgers, dropped = read_intentions(make_state(), {}, STRICT)
     for name in LEDGERS.values():
         assert list(getattr(ledgers, name)) == NAMES
     assert dropped == []
@@ -122,13 +122,13 @@ NOT_OBJECTS = [
 
 @pytest.mark.parametrize("rules", [STRICT, LENIENT], ids=["strict", "lenient"])
 @pytest.mark.parametrize("bad", range(len(NOT_OBJECTS)))
-def test_what_is_no_object_is_dropped_whole_and_leaves_the_others_as_if_it_had_passed(bad: int, rules: Rules) -> None:
+def test_an_answer_that_is_not_an_object_counts_as_no_answer(bad: int, rules: Rules) -> None:
     others = {"Ares": GOOD, "Circe": {"attacks": {"Boreas": 3}, "money_grants": {"Ares": 4}}}
-    passed = run_turn(standing(), others, rules)
-    found = run_turn(standing(), {**others, "Boreas": NOT_OBJECTS[bad]}, rules)
+    without = run_turn(make_state(), others, rules)
+    found = run_turn(make_state(), {**others, "Boreas": NOT_OBJECTS[bad]}, rules)
     assert [(each.nation, each.field) for each in found.dropped] == [("Boreas", "*")]
-    found.dropped = passed.dropped
-    assert found == passed
+    found.dropped = without.dropped
+    assert found == without
 
 
 BAD_FIELDS: dict[str, list[Any]] = {
@@ -148,14 +148,14 @@ BAD_FIELDS: dict[str, list[Any]] = {
 
 
 @pytest.mark.parametrize("field", BAD_FIELDS)
-def test_strictly_a_field_that_breaks_the_schema_is_dropped_whole_and_alone(field: str) -> None:
+def test_in_strict_mode_a_field_that_violates_the_schema_is_dropped_and_the_others_stay(field: str) -> None:
     for bad in BAD_FIELDS[field]:
         found, log = intended({**GOOD, field: bad})
         assert found == {**GOOD, field: NOTHING[field]}, bad
         assert [name for name, _ in log] == [field], bad
 
 
-def test_ratings_are_judged_one_by_one() -> None:
+def test_invalid_ratings_are_dropped_one_by_one() -> None:
     report = {"Ares": 0, "Boreas": 11, "Circe": 10, "Demeter": "7", "nobody": 5}
     found, log = intended({"keeps_word_report": report, "aggressor_report": {"Ares": 1}})
     assert found["keeps_word_report"] == {"Circe": 10}
@@ -163,7 +163,7 @@ def test_ratings_are_judged_one_by_one() -> None:
     assert [reason.split(":")[0] for _, reason in log] == ["Ares", "Boreas", "Demeter", "nobody"]
 
 
-def test_unknown_names_oneself_and_land_that_is_not_ones_own_go_alone() -> None:
+def test_entries_with_an_unknown_nation_the_own_nation_or_foreign_territory_are_dropped_one_by_one() -> None:
     found, log = intended({
         "attacks": {"Boreas": 1, "nobody": 2, "Ares": 3},
         "money_grants": {"Boreas": 1, "nobody": 2, "Ares": 3},
@@ -178,46 +178,48 @@ def test_unknown_names_oneself_and_land_that_is_not_ones_own_go_alone() -> None:
         "cede_territories": {"Boreas": ["a1"]},
     }
     assert log == [
-        ("attacks", "Ares: that is yourself"),
-        ("attacks", "nobody: there is no such nation"),
-        ("cede_territories", "Ares: that is yourself"),
-        ("cede_territories", "b0 to Boreas: not yours"),
-        ("cede_territories", "nowhere to Boreas: not yours"),
-        ("cede_territories", "a1 to Boreas: named twice"),
-        ("cede_territories", "a1 to Circe: borders none of its land"),
-        ("cede_territories", "nobody: there is no such nation"),
-        ("money_grants", "Ares: that is yourself"),
-        ("money_grants", "nobody: there is no such nation"),
-        ("messages", "nobody: there is no such nation"),
+        ("attacks", "Ares: this is your own nation"),
+        ("attacks", "nobody: unknown nation"),
+        ("cede_territories", "Ares: this is your own nation"),
+        ("cede_territories", "b0 to Boreas: you do not own it"),
+        ("cede_territories", "nowhere to Boreas: you do not own it"),
+        ("cede_territories", "a1 to Boreas: listed twice"),
+        ("cede_territories", "a1 to Circe: not adjacent to the receiver's territory"),
+        ("cede_territories", "nobody: unknown nation"),
+        ("money_grants", "Ares: this is your own nation"),
+        ("money_grants", "nobody: unknown nation"),
+        ("messages", "nobody: unknown nation"),
     ]
 
 
 @pytest.mark.parametrize("field", ["attacks", "money_grants"])
-def test_oneself_is_no_target_though_everything_else_is_right(field: str) -> None:
-    assert intended({field: {"Ares": 3}}) == (NOTHING, [(field, "Ares: that is yourself")])
+def test_a_nation_cannot_target_itself(field: str) -> None:
+    assert intended({field: {"Ares": 3}}) == (NOTHING, [(field, "Ares: this is your own nation")])
 
 
-def test_without_a_map_land_may_go_to_anybody() -> None:
-    ledgers, dropped = take_in(standing(graph=False), {"Ares": {"cede_territories": {"Demeter": ["a1"]}}}, STRICT)
+def test_without_a_map_territory_can_be_ceded_to_any_nation() -> None:
+    ledgers, dropped = read_intentions(
+        make_state(graph=False), {"Ares": {"cede_territories": {"Demeter": ["a1"]}}}, STRICT
+    )
     assert ledgers.d_territory_cession["Ares"] == {"Demeter": ["a1"]}
     assert dropped == []
 
 
-def test_a_field_that_there_is_not_is_dropped_and_logged_under_its_name() -> None:
+def test_an_unknown_field_is_dropped_and_logged_under_its_name() -> None:
     found, log = intended({**GOOD, "zeal": 1, "attack": {}, "x" * 1000: 1})
     assert found == GOOD
     assert [field for field, _ in log] == ["attack", "x" * 39 + "…", "zeal"]
 
 
-def test_the_old_name_of_the_summary_is_taken_where_the_new_one_is_missing() -> None:
+def test_the_old_name_of_the_summary_is_accepted_if_the_new_one_is_missing() -> None:
     assert intended({"summary": "old"})[0]["summary_last_turn"] == "old"
-    assert intended({"summary": "old"})[1] == [("summary", "taken as summary_last_turn, which is its name now")]
+    assert intended({"summary": "old"})[1] == [("summary", "accepted as summary_last_turn; use that name")]
     found, log = intended({"summary": "old", "summary_last_turn": "new"})
     assert found["summary_last_turn"] == "new"
-    assert log == [("summary", "summary_last_turn is there as well")]
+    assert log == [("summary", "ignored because summary_last_turn is given")]
 
 
-def test_the_default_agent_passes_and_its_lists_are_told() -> None:
+def test_the_default_agent_is_accepted_and_its_lists_are_logged() -> None:
     agent = DefaultAgent(max_summary_len=4)
     agent.summary = "peaceful"
     assert isinstance(agent, Agent)
@@ -227,7 +229,7 @@ def test_the_default_agent_passes_and_its_lists_are_told() -> None:
     assert agent.act({})["summary"] == agent.summary == "peac"
 
 
-def test_leniently_numbers_are_made_out_of_texts_and_fractions_and_the_rest_goes_entry_by_entry() -> None:
+def test_in_lenient_mode_strings_and_floats_are_converted_and_invalid_entries_are_dropped_one_by_one() -> None:
     answer = {
         "purchase_mils": "7",
         "attacks": {"Boreas": 3.9, "Circe": True, "Demeter": "many"},
@@ -254,31 +256,31 @@ def test_leniently_numbers_are_made_out_of_texts_and_fractions_and_the_rest_goes
     ]  # fmt: skip
 
 
-def test_reasoning_is_cut_to_fifty_words_and_texts_to_their_limits() -> None:
+def test_reasoning_is_truncated_to_fifty_words_and_texts_to_their_limits() -> None:
     found, log = intended({"reasoning": "so  it is " * 30, "summary_last_turn": "s" * 10_000_000})
     assert found["reasoning"] == ("so  it is " * 17)[:-4]
     assert len(found["reasoning"].split()) == 50
     assert found["summary_last_turn"] == "s" * 2048
-    assert log == [("summary_last_turn", "cut to 2048 characters"), ("reasoning", "cut to 50 words")]
+    assert log == [("summary_last_turn", "truncated to 2048 characters"), ("reasoning", "truncated to 50 words")]
     assert intended({"reasoning": " w" * 50 + " "})[1] == []
     assert len(intended({"messages": {"all": "é" * 10_000_000}})[0]["messages"]["all"]) == 4096
 
 
-def test_a_number_beyond_everything_is_counted_as_the_largest_there_is() -> None:
+def test_a_number_beyond_the_maximum_is_reduced_to_it() -> None:
     found, log = intended('{"purchase_mils": 1' + "0" * 9_000 + ', "attacks": {"Boreas": 99999999999999}}')
-    assert found["purchase_mils"] == found["attacks"]["Boreas"] == LARGEST_ORDER
+    assert found["purchase_mils"] == found["attacks"]["Boreas"] == MAX_ORDER
     assert len(log) == 2
     assert intended('{"disband_mils": -1' + "0" * 9_000 + "}")[0]["disband_mils"] == 0
 
 
-def test_a_number_that_is_none_costs_its_field_and_not_the_answer() -> None:
+def test_a_non_finite_number_drops_its_field_and_not_the_answer() -> None:
     for number in ("1e999", "-1e999", "NaN", "Infinity", "1." + "0" * 2_000_000):
         found, log = intended(f'{{"purchase_mils": {number}, "disband_mils": 2}}')
         assert found == {**NOTHING, "disband_mils": 2}
         assert [field for field, _ in log] == ["purchase_mils"]
 
 
-def test_what_is_nested_too_deeply_costs_its_field_and_not_the_answer() -> None:
+def test_a_value_that_is_nested_too_deeply_drops_its_field_and_not_the_answer() -> None:
     for deep in ("[" * 50_000 + "]" * 50_000, '{"a":' * 50_000 + "1" + "}" * 50_000):
         found, log = intended(f'{{"attacks": {deep}, "messages": {{"all": "[[{{{{"}}, "disband_mils": 2}}')
         assert found == {**NOTHING, "messages": {"all": "[[{{"}, "disband_mils": 2}
@@ -293,22 +295,22 @@ plain = st.none() | st.booleans() | st.integers(-(10**18), 10**18) | st.text()
 
 
 @given(st.recursive(plain, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
-def test_a_text_is_read_as_json_reads_it(value: Any) -> None:
-    assert read_json(json.dumps(value)) == value
+def test_valid_json_is_parsed_like_the_standard_library_does(value: Any) -> None:
+    assert parse_json(json.dumps(value)) == value
 
 
 @given(st.integers(1, 60), st.lists(st.text('[]{}"\\ a', max_size=4), min_size=30, max_size=40))
-def test_cutting_away_depth_leaves_what_lies_higher(depth: int, words: list[str]) -> None:
+def test_removing_deep_parts_keeps_the_rest(depth: int, words: list[str]) -> None:
     deep: Any = words
     for _ in range(depth):
         deep = [deep]
-    found = read_json(json.dumps({"before": words, "deep": deep, "after": {w: [w] for w in words}}))
+    found = parse_json(json.dumps({"before": words, "deep": deep, "after": {w: [w] for w in words}}))
     assert found["before"] == words
     assert found["after"] == {w: [w] for w in words}
-    assert depth + 3 >= DEEPEST or found["deep"] == deep
+    assert depth + 3 >= MAX_DEPTH or found["deep"] == deep
 
 
-def test_nobody_fills_the_log() -> None:
+def test_an_answer_cannot_fill_the_log() -> None:
     answer = {
         "cede_territories": {"Boreas": [f"no {i}" for i in range(100_000)]},
         "attacks": {f"no {i}": 1 for i in range(1_000)},
@@ -319,9 +321,9 @@ def test_nobody_fills_the_log() -> None:
     assert all(len(reason) < 100 for _, reason in log)
 
 
-def test_an_answer_from_nobody_is_logged_and_counts_for_nothing() -> None:
-    ledgers, dropped = take_in(standing(), {"nobody": GOOD, "Ares": {}}, STRICT)
-    assert msgspec.structs.asdict(ledgers) == msgspec.structs.asdict(take_in(standing(), {}, STRICT)[0])
+def test_an_answer_from_an_unknown_nation_is_logged_and_dropped() -> None:
+    ledgers, dropped = read_intentions(make_state(), {"nobody": GOOD, "Ares": {}}, STRICT)
+    assert msgspec.structs.asdict(ledgers) == msgspec.structs.asdict(read_intentions(make_state(), {}, STRICT)[0])
     assert [(each.nation, each.field) for each in dropped] == [("nobody", "*")]
 
 
@@ -337,28 +339,28 @@ junk = st.recursive(
 
 @settings(max_examples=300)
 @given(st.data(), st.sampled_from([STRICT, LENIENT]))
-def test_whatever_one_nation_sends_the_others_intend_the_same(data: st.DataObject, rules: Rules) -> None:
-    table = standing()
-    others = data.draw(answers(table))
+def test_the_answer_of_one_nation_never_changes_the_intentions_of_the_others(data: st.DataObject, rules: Rules) -> None:
+    state = make_state()
+    others = data.draw(answers(state))
     bad = data.draw(junk | st.dictionaries(st.sampled_from(FIELDS) | st.text(), junk))
-    without, _ = take_in(table, {name: a for name, a in others.items() if name != "Circe"}, rules)
-    ledgers, dropped = take_in(table, {**others, "Circe": bad}, rules)
+    without, _ = read_intentions(state, {name: a for name, a in others.items() if name != "Circe"}, rules)
+    ledgers, dropped = read_intentions(state, {**others, "Circe": bad}, rules)
     for name in LEDGERS.values():
         expected, found = getattr(without, name), getattr(ledgers, name)
         assert {n: v for n, v in found.items() if n != "Circe"} == {n: v for n, v in expected.items() if n != "Circe"}
-    msgspec.json.encode([ledgers, dropped])  # every number and every text can be written
+    msgspec.json.encode([ledgers, dropped])  # every number and every text can be encoded
 
 
-@given(standings(), st.data())
-def test_what_intake_takes_fits_the_schema_and_is_taken_again_as_it_is(table: Any, data: st.DataObject) -> None:
-    first, _ = take_in(table, data.draw(answers(table)), STRICT)
-    again = {n: {field: getattr(first, name)[n] for field, name in LEDGERS.items()} for n in table.nations}
-    second, dropped = take_in(table, json.loads(json.dumps(again)), STRICT)
+@given(states(), st.data())
+def test_accepted_intentions_are_valid_answers_themselves(state: Any, data: st.DataObject) -> None:
+    first, _ = read_intentions(state, data.draw(answers(state)), STRICT)
+    again = {n: {field: getattr(first, name)[n] for field, name in LEDGERS.items()} for n in state.nations}
+    second, dropped = read_intentions(state, json.loads(json.dumps(again)), STRICT)
     assert second == first
     assert dropped == []
 
 
-def test_the_schema_has_the_known_fields_types_and_limits() -> None:
+def test_the_schema_has_the_fields_types_and_limits_of_the_seed() -> None:
     kinds = {name: each["type"] for name, each in AGENT_ACTION_SCHEMA["properties"].items()}
     assert [name for name, kind in kinds.items() if kind == "integer"] == ["purchase_mils", "disband_mils"]
     assert [name for name, kind in kinds.items() if kind == "string"] == [
@@ -378,14 +380,14 @@ def test_the_schema_has_the_known_fields_types_and_limits() -> None:
     assert AGENT_ACTION_SCHEMA["additionalProperties"] is False
 
 
-# -- the seed's own translation -----------------------------------------------------------------
+# -- the seed's translation -----------------------------------------------------------------
 def translated(actions: Any, **more: Any) -> tuple[Any, ...]:
     return translate_agent_actions_to_intentions(
         actions, known_agents={"A", "B", "C"}, agent_territories={"A": {"T1", "T2"}, "B": set()}, **more
     )
 
 
-def test_the_old_translation_takes_numbers_from_anything_and_leaves_out_what_is_wrong() -> None:
+def test_the_seeds_translation_converts_numbers_and_leaves_out_invalid_values() -> None:
     answer = {
         "purchase_mils": "7",
         "attacks": {"B": 3.9, "C": True, "A": 4, "nobody": 4, 3: 1},
@@ -402,7 +404,7 @@ def test_the_old_translation_takes_numbers_from_anything_and_leaves_out_what_is_
     assert translated({"A": answer}, max_summary_len=-1)[5] == {"A": "12345"}
 
 
-def test_the_old_translation_loses_a_whole_answer_to_one_infinite_number() -> None:
+def test_the_seeds_translation_resets_a_whole_answer_because_of_one_infinite_number() -> None:
     answer = {"purchase_mils": 3, "attacks": {"B": INFINITE}, "summary": "gone"}
     assert translated({"A": answer}) == ({"A": 0}, {"A": {}}, {"A": {}}, {"A": {}}, {"A": {}}, {"A": ""})
     assert translated({"A": {**answer, "attacks": {"B": float("nan")}}})[0] == {"A": 3}
@@ -413,7 +415,7 @@ def test_the_old_translation_loses_a_whole_answer_to_one_infinite_number() -> No
         st.sampled_from(["A", "B", "x"]), junk | st.dictionaries(st.sampled_from([*FIELDS, "summary"]), junk)
     )
 )
-def test_the_old_translation_never_raises_and_has_only_those_who_answered(actions: Any) -> None:
+def test_the_seeds_translation_never_raises_and_contains_only_agents_that_answered(actions: Any) -> None:
     for ledger in translated(actions):
         assert list(ledger) == [name for name in actions if name != "x"]
     assert translated(None) == ({}, {}, {}, {}, {}, {})

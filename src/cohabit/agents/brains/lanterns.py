@@ -1,4 +1,4 @@
-"""A brain for Lanterns that plays from what it sees and nothing else."""
+"""A brain for Lanterns that uses only its observations."""
 
 from cohabit.agents.brains.scripted import Scripted
 from cohabit.model.action import Action
@@ -6,64 +6,64 @@ from cohabit.model.observation import Entity, Observation
 
 LOW_OIL = 4
 ENOUGH_OIL = 8
-SOON = 30  # ticks
-FAILING = "it would burn out soon"
-DARK = "it is dark, and free to take"
+REFILL_TICKS = 30  # refill a tower that burns for less
+BURNING_OUT = "it would burn out soon"
+DARK = "it is dark and can be taken"
 
 
 class Lamplighter(Scripted):
-    """Feeds its towers in time, fetches oil when it runs low, lights what is dark, puts out what is not."""
+    """Refills its towers in time, fetches oil when it runs low, lights dark towers, and douses those of rivals."""
 
-    bound_for = ""
+    destination = ""
 
     def decide(self, observation: Observation) -> Action:
-        return self._work(observation) or self._errand(observation)
+        return self._act_here(observation) or self._travel(observation)
 
-    def _work(self, seen: Observation) -> Action | None:
-        """What can be done right here."""
+    def _act_here(self, seen: Observation) -> Action | None:
+        """A useful action at the current position."""
         mine: dict[str, int] = seen.status.get("your_towers", {})
-        open_now = [Action(c["action"], c["params"]) for c in seen.choices]
-        for action in open_now:
+        legal = [Action(c["action"], c["params"]) for c in seen.choices]
+        for action in legal:
             if action.name == "gather":
-                return _because(action, "oil is at hand")
+                return _because(action, "oil is within reach")
             if action.name == "douse":
-                return _because(action, "a rival burns within reach")
+                return _because(action, "a rival's tower is within reach")
             if action.name == "light":
                 left = mine.get(action.parameters["tower"], 0)
-                if left < SOON:
-                    return _because(action, FAILING if left else DARK)
+                if left < REFILL_TICKS:
+                    return _because(action, BURNING_OUT if left else DARK)
         return None
 
-    def _errand(self, seen: Observation) -> Action:
-        """Where to go; keep walking if already under way and nothing presses."""
+    def _travel(self, seen: Observation) -> Action:
+        """The best place to go."""
         oil = seen.inventory.get("oil", 0)
         me = seen.status.get("you")
         mine: dict[str, int] = seen.status.get("your_towers", {})
-        barrels = _near([e for e in seen.nearby_entities if e.type == "oil"])
-        towers = _near([e for e in seen.nearby_entities if e.type == "tower" and not e.interactable])
-        failing = [t for t in towers if t.name in mine and mine[t.name] < SOON]
+        barrels = _nearest_first([e for e in seen.nearby_entities if e.type == "oil"])
+        towers = _nearest_first([e for e in seen.nearby_entities if e.type == "tower" and not e.interactable])
+        burning_out = [t for t in towers if t.name in mine and mine[t.name] < REFILL_TICKS]
         dark = [t for t in towers if t.state == "dark"]
         rivals = [t for t in towers if t.state != "dark" and t.state != f"burns for {me}"]
         if oil < ENOUGH_OIL and barrels:
             return _go(barrels[0], "oil runs low")
-        if oil >= LOW_OIL and failing:
-            return _go(failing[0], FAILING)
+        if oil >= LOW_OIL and burning_out:
+            return _go(burning_out[0], BURNING_OUT)
         if oil >= LOW_OIL and dark:
             return _go(dark[0], DARK)
         if oil < LOW_OIL:
             return self._search(seen)
-        return _go(rivals[0], "nothing is dark: take a rival's") if rivals else self._search(seen)
+        return _go(rivals[0], "no tower is dark, so take a rival's") if rivals else self._search(seen)
 
     def _search(self, seen: Observation) -> Action:
-        """Walk from tower to tower until oil shows."""
-        if not (self.bound_for and seen.status.get("walking")):
+        """Walk from tower to tower until oil is visible."""
+        if not (self.destination and seen.status.get("walking")):
             towers = [e.name for e in seen.nearby_entities if e.type == "tower" and e.distance and e.name]
-            self.bound_for = self.stream.choice(towers)
-        return Action("go", {"to": self.bound_for}, "looking for oil")
+            self.destination = self.stream.choice(towers)
+        return Action("go", {"to": self.destination}, "looking for oil")
 
 
-def _near(found: list[Entity]) -> list[Entity]:
-    """Nearest first; of two equally near, the one whose name comes first."""
+def _nearest_first(found: list[Entity]) -> list[Entity]:
+    """By distance, then by name."""
     return sorted(found, key=lambda e: (e.distance or 0, e.name or ""))
 
 

@@ -1,4 +1,4 @@
-"""Brains that follow a rule: quick, free and always there."""
+"""Scripted brains: they follow a rule and need no model."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from cohabit.model.stream import Stream
 
 
 class Scripted:
-    """What scripted brains share: no memory, no plan."""
+    """The base class of scripted brains. They keep no memory and make no plans."""
 
     def __init__(self, purpose: str = "agent") -> None:
         self.stream = Stream(0, purpose)
@@ -27,21 +27,21 @@ class Scripted:
 
 
 class Random(Scripted):
-    """Takes any of the actions that are open; plays every world that lists them."""
+    """Chooses a random legal action. It can play every world that lists them."""
 
     def decide(self, observation: Observation) -> Action:
         if not observation.choices:
-            raise ValueError("this world does not list what can be done, so a random player cannot play it")
+            raise ValueError("this world does not list its legal actions, so a random player cannot play it")
         chosen = self.stream.choice(observation.choices)
-        return Action(chosen["action"], chosen["params"], "any of the open ones")
+        return Action(chosen["action"], chosen["params"], "a random legal action")
 
 
 class NimMaster(Scripted):
-    """Plays Nim perfectly: leaves a multiple of four wherever that is possible."""
+    """Plays Nim perfectly: it leaves a multiple of four if possible."""
 
     def decide(self, observation: Observation) -> Action:
         stones = int(observation.status["stones"])
         n = stones % 4
         if n:
             return Action("take", {"n": n}, f"leaves {stones - n}, a multiple of four")
-        return Action("take", {"n": 1}, "the heap is a multiple of four: play for time")
+        return Action("take", {"n": 1}, "the heap is a multiple of four, so take as few as possible")

@@ -1,77 +1,300 @@
-"""Brains for Statecraft: the scripted nations of that world, behind the interface of an agent."""
+"""Brains for Statecraft: scripted nations, and one-line traits for language models that play a nation.
 
-import importlib
+A nation is a pure function of its input. What it must remember it writes into its own ``history_summary``, which is
+part of the next input, so a nation that is restored after a restart plays on unchanged.
+"""
+
 import json
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from cohabit.agents.brains.scripted import Scripted
 from cohabit.model.action import Action
 from cohabit.model.observation import Observation
 
-NATIONS = "cohabit.worlds.statecraft.nations"
-"""Found by its name, like every world: agents know no world by import."""
+Input = dict[str, Any]
+Answer = dict[str, Any]
+
+LOW_RATING, NEUTRAL_RATING, HIGH_RATING = 2, 5, 9
+GRUDGES = "grudges: "
+BREACHES = "broke the peace: "
 
 
-class _Nation(Protocol):
-    def act(self, agent_input: dict[str, Any]) -> dict[str, Any]: ...
+class Nation(Scripted):
+    """A nation that decides by a rule: ``act`` by its input object, ``decide`` by an observation."""
 
+    name: ClassVar[str]
 
-class Statesman(Scripted):
-    """Plays a nation from what its observation holds: the status of a nation is its input object."""
-
-    nation: ClassVar[str]
-
-    def __init__(self, purpose: str = "agent") -> None:
-        super().__init__(purpose)
-        self.mind: _Nation = importlib.import_module(NATIONS).NATIONS[self.nation]()
+    def act(self, agent_input: Input) -> Answer:
+        raise NotImplementedError
 
     def decide(self, observation: Observation) -> Action | None:
-        if "self" not in observation.status:  # the claim waits for its seat
+        if "self" not in observation.status:  # this player has no seat yet
             return None
-        return Action(
-            "submit", self.mind.act(agent_input(observation)), f"what the {self.nation.replace('_', ' ')} does"
-        )
+        return Action("submit", self.act(read_input(observation)), f"strategy: {self.name.replace('_', ' ')}")
 
 
-def agent_input(observation: Observation) -> dict[str, Any]:
-    """The input object that the observation was made from, without its news and reports in words."""
+def read_input(observation: Observation) -> Input:
+    """The input object in the status of an observation, which leaves out the news and reports."""
     known = dict(observation.status)
     if isinstance(known.get("messages"), str):
         known["messages"] = json.loads(known["messages"])
     return known
 
 
-class Passive(Statesman):
-    nation = "passive"
+# -- reading the input --------------------------------------------------------------------------
+def others(seen: Input) -> list[str]:
+    """The other nations in name order."""
+    return sorted(name for name in seen["agents"] if name != seen["self"])
 
 
-class Trader(Statesman):
-    nation = "trader"
+def own_army(seen: Input) -> int:
+    return int(seen["army"].get(seen["self"], 0))
 
 
-class RingBuilder(Statesman):
-    nation = "ring_builder"
+def budget(seen: Input) -> int:
+    """This turn's income after upkeep, if nobody attacks."""
+    constants = seen["constants"]
+    income = len(seen["territories"].get(seen["self"], ())) * int(constants["c_money_per_territory"])
+    return max(income - own_army(seen) * int(constants["c_mil_upkeep_price"]), 0)
 
 
-class FreeRider(Statesman):
-    nation = "free_rider"
+def affordable_mils(seen: Input, money: int) -> int:
+    return money // int(seen["constants"]["c_mil_purchase_price"])
 
 
-class Hawk(Statesman):
-    nation = "hawk"
+def purchase_cost(seen: Input, mils: int) -> int:
+    return mils * int(seen["constants"]["c_mil_purchase_price"])
 
 
-class Grudger(Statesman):
-    nation = "grudger"
+def attacks_last_turn(seen: Input) -> dict[str, dict[str, int]]:
+    """attacker -> target -> mils, as far as this nation knows."""
+    found: dict[str, dict[str, int]] = seen.get("last_turn", {}).get("attacks", {})
+    return found
 
 
-class TitForTat(Statesman):
-    nation = "tit_for_tat"
+def attackers(seen: Input) -> dict[str, int]:
+    """The mils that each nation sent against this nation last turn, in name order."""
+    attacks, me = attacks_last_turn(seen), seen["self"]
+    return {name: attacks[name][me] for name in sorted(attacks) if attacks[name].get(me)}
 
 
-class Opportunist(Statesman):
-    nation = "opportunist"
+def grants_received(seen: Input) -> dict[str, int]:
+    """The money that each nation paid to this nation last turn, in name order."""
+    grants, me = seen.get("last_turn", {}).get("grants", {}), seen["self"]
+    return {name: grants[name][me] for name in sorted(grants) if grants[name].get(me)}
 
 
-class PeaceEnforcer(Statesman):
-    nation = "peace_enforcer"
+def names_in_history(seen: Input, heading: str) -> list[str]:
+    """The names that this nation wrote into its own history under this heading."""
+    history = str(seen.get("history_summary", ""))
+    return history.removeprefix(heading).split(", ") if history.startswith(heading) else []
+
+
+def weakest(seen: Input, among: list[str]) -> str:
+    """The nation with the smallest visible army; ties go to the one with most territories, then by name."""
+    return min(among, key=lambda n: (seen["army"].get(n, 0), -len(seen["territories"].get(n, ())), n))
+
+
+# -- parts of an answer -------------------------------------------------------------------------
+def equal_shares(amount: int, among: list[str]) -> dict[str, int]:
+    """The amount in equal integer parts; nothing if it is too small for one each."""
+    each = amount // len(among) if among else 0
+    return dict.fromkeys(among, each) if each else {}
+
+
+def pledges(grants: dict[str, int]) -> dict[str, str]:
+    """A message to each: the same grant next turn, and no attack."""
+    return {name: f"pledge: grant {n} to {name}\npledge: no attack on {name}" for name, n in grants.items()}
+
+
+def ratings(seen: Input) -> Answer:
+    """Both reports, based on what this nation knows about the last turn. None before the first turn ends."""
+    if "last_turn" not in seen:
+        return {}
+    attacks, grants, me = attacks_last_turn(seen), grants_received(seen), seen["self"]
+    keeps_word: dict[str, int] = {}
+    aggression: dict[str, int] = {}
+    for name in others(seen):
+        targets = attacks.get(name, {})
+        aggression[name] = HIGH_RATING if any(targets.values()) else LOW_RATING
+        keeps_word[name] = LOW_RATING if targets.get(me) else HIGH_RATING if name in grants else NEUTRAL_RATING
+    return {"keeps_word_report": keeps_word, "aggressor_report": aggression}
+
+
+# -- nations without an army --------------------------------------------------------------------
+class Passive(Nation):
+    """Does nothing: its income becomes its welfare."""
+
+    name = "passive"
+
+    def act(self, agent_input: Input) -> Answer:
+        return {}
+
+
+class Trader(Nation):
+    """Grants half of its money in equal parts to all others, whatever they do."""
+
+    name = "trader"
+
+    def act(self, agent_input: Input) -> Answer:
+        grants = equal_shares(budget(agent_input) // 2, others(agent_input))
+        return {"money_grants": grants, "messages": pledges(grants), **ratings(agent_input)}
+
+
+class RingBuilder(Nation):
+    """Grants everything to the next nation in name order (the last one to the first) and disbands its army.
+
+    If all nations do this, total welfare is at its maximum. It never checks whether they do.
+    """
+
+    name = "ring_builder"
+
+    def act(self, agent_input: Input) -> Answer:
+        later = [name for name in others(agent_input) if name > agent_input["self"]]
+        next_nation = (later or others(agent_input))[:1]
+        grants = equal_shares(budget(agent_input), next_nation)
+        disband = {"disband_mils": own_army(agent_input)} if own_army(agent_input) else {}
+        return {"money_grants": grants, "messages": pledges(grants), **disband, **ratings(agent_input)}
+
+
+class FreeRider(Nation):
+    """Pledges every other nation a fair share, and keeps everything."""
+
+    name = "free_rider"
+
+    def act(self, agent_input: Input) -> Answer:
+        pledged = equal_shares(budget(agent_input), others(agent_input))
+        return {"messages": pledges(pledged), **ratings(agent_input)}
+
+
+# -- nations with an army -----------------------------------------------------------------------
+class Hawk(Nation):
+    """Spends all its money on mils, except in the last turn, and sends its whole army against the weakest nation."""
+
+    name = "hawk"
+
+    def act(self, agent_input: Input) -> Answer:
+        buy = affordable_mils(agent_input, budget(agent_input)) if agent_input.get("turns_left", 2) > 1 else 0
+        army = own_army(agent_input)
+        attacks = {weakest(agent_input, others(agent_input)): army} if army else {}
+        return {"purchase_mils": buy, "attacks": attacks, **ratings(agent_input)}
+
+
+class Opportunist(Nation):
+    """Arms slowly, attacks the weakest nation if it is less than half as strong, and repays half of each grant.
+
+    In the last turn it grants nothing, because nobody can respond.
+    """
+
+    name = "opportunist"
+
+    def act(self, agent_input: Input) -> Answer:
+        money, army, rivals = budget(agent_input), own_army(agent_input), others(agent_input)
+        last_turn = agent_input.get("turns_left", 2) <= 1
+        buy = min(1, affordable_mils(agent_input, money)) if army < len(rivals) and not last_turn else 0
+        target = weakest(agent_input, rivals)
+        attacks = {target: army} if army > 2 * agent_input["army"].get(target, army) else {}
+        received = {} if last_turn else grants_received(agent_input)
+        grants = {name: n // 2 for name, n in received.items() if n // 2 and name not in attacks}
+        return {"purchase_mils": buy, "attacks": attacks, "money_grants": grants, **ratings(agent_input)}
+
+
+class PeaceEnforcer(Nation):
+    """Keeps as many mils as there are other nations, and attacks the nations that broke the peace last turn.
+
+    Attacking an attacker, or a nation that broke the peace in the turn before, is not a breach; otherwise two
+    enforcers would end up at war with each other. Peaceful nations share half of its remaining money.
+    """
+
+    name = "peace_enforcer"
+
+    def act(self, agent_input: Input) -> Answer:
+        money, army, rivals = budget(agent_input), own_army(agent_input), others(agent_input)
+        known = names_in_history(agent_input, BREACHES)
+        offenders = [name for name in rivals if _broke_the_peace(agent_input, name, known)]
+        buy = min(max(len(rivals) - army, 0), affordable_mils(agent_input, money))
+        peaceful = [name for name in rivals if name not in offenders]
+        grants = equal_shares((money - purchase_cost(agent_input, buy)) // 2, peaceful)
+        return {
+            "purchase_mils": buy,
+            "attacks": equal_shares(army, offenders[:army]),
+            "money_grants": grants,
+            "messages": pledges(grants),
+            "history_summary": BREACHES + ", ".join(offenders),
+            **ratings(agent_input),
+        }
+
+
+def _broke_the_peace(seen: Input, name: str, known: list[str]) -> bool:
+    """Whether it attacked a nation that attacked nobody and had not broken the peace in the turn before."""
+    attacks = attacks_last_turn(seen)
+    targets = [target for target, mils in attacks.get(name, {}).items() if mils]
+    return any(target not in known and not any(attacks.get(target, {}).values()) for target in targets)
+
+
+# -- nations that respond in kind ---------------------------------------------------------------
+class TitForTat(Nation):
+    """Starts by granting half of its money in equal parts; then returns each grant and each attack."""
+
+    name = "tit_for_tat"
+
+    def act(self, agent_input: Input) -> Answer:
+        money, attacked_by = budget(agent_input), attackers(agent_input)
+        if "last_turn" not in agent_input:
+            grants = equal_shares(money // 2, others(agent_input))
+            return {"money_grants": grants, "messages": pledges(grants)}
+        missing = max(sum(attacked_by.values()) - own_army(agent_input), 0)
+        received = grants_received(agent_input)
+        return {
+            "purchase_mils": min(missing, affordable_mils(agent_input, money)),
+            "attacks": attacked_by if own_army(agent_input) else {},
+            "money_grants": {name: n for name, n in received.items() if name not in attacked_by},
+            **ratings(agent_input),
+        }
+
+
+class Grudger(Nation):
+    """Shares half of its money with all nations that never attacked it; every attacker stays an enemy."""
+
+    name = "grudger"
+
+    def act(self, agent_input: Input) -> Answer:
+        remembered = names_in_history(agent_input, GRUDGES)
+        attacked_by = attackers(agent_input)
+        enemies = [name for name in others(agent_input) if name in remembered or name in attacked_by]
+        money, army = budget(agent_input), own_army(agent_input)
+        buy = affordable_mils(agent_input, money // 2) if enemies else 0
+        friends = [name for name in others(agent_input) if name not in enemies]
+        grants = equal_shares((money - purchase_cost(agent_input, buy)) // 2, friends)
+        return {
+            "purchase_mils": buy,
+            "attacks": equal_shares(army, enemies[:army]),
+            "money_grants": grants,
+            "messages": pledges(grants),
+            "history_summary": GRUDGES + ", ".join(enemies),
+            **ratings(agent_input),
+        }
+
+
+NATIONS: dict[str, type[Nation]] = {
+    nation.name: nation
+    for nation in (
+        Passive, Trader, RingBuilder, FreeRider, Hawk, Grudger, TitForTat, Opportunist, PeaceEnforcer,
+    )
+}  # fmt: skip
+
+TRAITS: dict[str, str] = {
+    "trade": "You believe that wealth comes from exchange: look for partners and keep grants flowing both ways.",
+    "defense": "You never attack first, but you always keep an army large enough to make an attack on you costly.",
+    "pressure": "You get your way with demands backed by small, visible attacks, and you stop when you are paid.",
+    "diplomacy": "You settle conflicts with messages: propose, mediate, and write down who promised what.",
+    "opportunist": "You have no lasting friends: take whatever this turn offers the most.",
+    "austerity": "You spend as little as you can: no army, no grants without return, welfare first.",
+    "expansion": "You want territory above all: ask for territories, trade for them, and make ceding look cheap.",
+    "deterrence": "You tell everybody exactly what you will do to an attacker, and then you do exactly that.",
+    "signals": "You judge others by small actions, and take small actions yourself before you commit to large ones.",
+    "aggressive": "You weaken the strongest rival early and often, so that nobody can outgrow you.",
+    "sneaky": "You promise freely, keep your word while it is cheap, and break it when it pays the most.",
+    "peace_enforcer": "You want nobody attacked: a nation that attacks first is your enemy until it stops.",
+}
+"""What a language model with this trait is told about itself."""

@@ -62,7 +62,7 @@ def _run(words: list[str]) -> int:
     verb = VERBS.get(words[0])
     if verb is None:
         raise UsageError(_unknown(words[0]))
-    module = importlib.import_module(f"cohabit.faces.cli.{verb.module}")
+    module = importlib.import_module(verb.module if "." in verb.module else f"cohabit.faces.cli.{verb.module}")
     parser = _parser(verb, getattr(module, verb.name))
     getattr(module, f"{verb.name}_options")(parser)
     # Options may stand between words (`call take --room demo n=2`); not where there are verbs below the verb.

@@ -1,4 +1,4 @@
-"""``cohabit call`` and ``cohabit invite``: one command, one answer."""
+"""``cohabit call`` and ``cohabit invite``: one command, one reply."""
 
 import argparse
 import asyncio
@@ -16,11 +16,11 @@ def call_options(parser: argparse.ArgumentParser) -> None:
         "arguments", nargs="*", default=[], metavar="NAME=VALUE", help="its arguments; or one JSON object"
     )
     place_options(parser)
-    parser.add_argument("--key", help="an idempotency key: asked again with it, nothing happens twice")
+    parser.add_argument("--key", help="an idempotency key: repeated with it, nothing happens twice")
 
 
 def call(args: argparse.Namespace) -> int:
-    """Send one command and print the answer as JSON. A refusal is one line on stderr, and exit code 1.
+    """Send one command and print the result as JSON. A refusal is one line on stderr, and exit code 1.
 
     A value that is JSON is taken as JSON (n=2, may=["watch"]), anything else as text. Text that looks like
     JSON is quoted once more: content='"42"'.
@@ -47,7 +47,7 @@ async def ask(place: Place, command: str, args: dict[str, Any], key: str | None 
 
 
 def invite_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME", help="a name nobody in the room has")
+    parser.add_argument("name", metavar="NAME", help="the handle for the new member")
     parser.add_argument("--kind", choices=("human", "agent"), default="agent", help="bound to the credential")
     parser.add_argument("--role", help="left out: watch-only for agents, full for people")
     parser.add_argument("--claim", help="the seat: auto:N (the N-th) or id:X")
@@ -56,9 +56,10 @@ def invite_options(parser: argparse.ArgumentParser) -> None:
 
 
 def invite(args: argparse.Namespace) -> int:
-    """Add somebody to a room and print a token for them, with a link to the page and a line for MCP clients.
+    """Invite somebody to a room: prints a token for them, a link to the page and a line for MCP clients.
+    They become a member when they first join with it.
 
-    It takes the right to manage members: the credential of a host or a god.
+    You need the right to manage members: the credential of a host or a god.
 
     Examples:
       cohabit invite hera --role player --claim auto:2 --room pvp
@@ -70,7 +71,7 @@ def invite(args: argparse.Namespace) -> int:
     place = place_of(args)
     made = asyncio.run(ask(place, "invite", {k: v for k, v in wanted.items() if v is not None}))
     room, token = made["room"], made["token"]
-    tell(f"{args.name} is in room {room} as {made['role']}. The token is shown once:")
+    tell(f"{args.name} is invited to room {room} as {made['role']}. The token is shown once:")
     tell(f"  {token}")
     tell(f"  {page_link(place.url, room, token)}")
     tell(f"  {claude_line(place.url, room, args.name, token)}")

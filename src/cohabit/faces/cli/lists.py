@@ -41,11 +41,14 @@ def _rooms_of_a_house(args: argparse.Namespace) -> str:
 
 def _rooms_of_a_folder(args: argparse.Namespace) -> str:
     from cohabit.errors import CohabitError
+    from cohabit.house.ledger import HOUSE_ROOM
     from cohabit.room.record import Snapshot
 
     rows: list[tuple[object, ...]] = []
     with open_store(args) as store:
         for room in store.rooms():
+            if room == HOUSE_ROOM:
+                continue
             entries = f"{store.head(room) + 1:,}"
             try:
                 state = Snapshot.decode(store.snapshots(room)[0]).state

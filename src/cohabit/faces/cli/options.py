@@ -12,8 +12,9 @@ import msgspec
 from cohabit.errors import Unauthorized, UnknownRoom
 from cohabit.faces.cli.say import UsageError
 from cohabit.house.settings import Settings, load_settings, settings_table
-from cohabit.house.sqlite import SQLiteStore
+from cohabit.house.store.sqlite import SQLiteStore
 from cohabit.model.suggest import nearest
+from cohabit.registry import TOKEN_VARIABLES
 
 
 # -- the settings of a house --------------------------------------------------------------------
@@ -31,24 +32,24 @@ def data_option(parser: argparse.ArgumentParser) -> None:
 
 
 def settings_of(args: argparse.Namespace) -> Settings:
-    """The settings that a command line and the environment say. The data folder is always a real one."""
+    """The settings from the command line and the environment. The data folder is always a real one."""
     known = {name: getattr(args, name, None) for name in Settings.__struct_fields__}
     found = load_settings(known)
     return msgspec.structs.replace(found, data=str(found.folder))
 
 
 def data_hint(args: argparse.Namespace) -> str:
-    """What a hint must add so that it is about the same folder."""
+    """What to add to a hint so that it is about the same folder."""
     return f" --data {args.data}" if getattr(args, "data", None) else ""
 
 
 @contextmanager
-def open_store(args: argparse.Namespace, new: bool = False) -> Iterator[SQLiteStore]:
-    """The store of a data folder, beside a house that may be running."""
+def open_store(args: argparse.Namespace) -> Iterator[SQLiteStore]:
+    """The store of a data folder, for reading, beside a house that may be running."""
     folder = settings_of(args).folder
-    if not new and not (folder / "cohabit.db").is_file():
+    if not (folder / "cohabit.db").is_file():
         raise UnknownRoom(
-            f"there is no house in {folder} yet; `cohabit up` opens one, --data says where another one is"
+            f"there is no house in {folder} yet; `cohabit up` creates one, --data says where another one is"
         )
     store = SQLiteStore(folder, lock=False)
     try:
@@ -68,7 +69,7 @@ def need_room(store: SQLiteStore, room: str) -> str:
 
 # -- where a house is ---------------------------------------------------------------------------
 class Place(NamedTuple):
-    """A house, somebody's credential for it, and a room."""
+    """A house, a credential for it, and a room."""
 
     url: str
     token: str
@@ -82,11 +83,11 @@ def place_options(parser: argparse.ArgumentParser, room: bool = True) -> None:
     )
     parser.add_argument("--token", help="your credential; in COHABIT_TOKEN nobody else on this machine sees it")
     if room:
-        parser.add_argument("--room", help="the room; a credential that is bound to one need not say it")
+        parser.add_argument("--room", help="the room; not needed with a credential that is bound to one")
 
 
 def place_of(args: argparse.Namespace) -> Place:
-    """Where a command goes, and as whom. A link from ``cohabit up`` says all three."""
+    """Where a command goes, and with which credential. A link from ``cohabit up`` has all three."""
     room = getattr(args, "room", None)
     link = room if room and "://" in room else args.url
     url, token, linked = _read_link(link) if link else (None, None, None)
@@ -98,7 +99,7 @@ def place_of(args: argparse.Namespace) -> Place:
 
 
 def token_of_environment() -> str | None:
-    return os.environ.get("COHABIT_TOKEN") or os.environ.get("WORLDBOX_MCP_TOKEN") or None
+    return next((token for name in TOKEN_VARIABLES if (token := os.environ.get(name))), None)
 
 
 def _read_link(link: str) -> tuple[str, str | None, str | None]:
@@ -130,7 +131,7 @@ def _json_object(text: str) -> dict[str, Any]:
     try:
         return msgspec.json.decode(text, type=dict[str, Any])
     except msgspec.MsgspecError as wrong:
-        raise UsageError(f"that is no JSON object: {wrong}") from None
+        raise UsageError(f"that is not a JSON object: {wrong}") from None
 
 
 def _value(text: str) -> Any:

@@ -1,4 +1,4 @@
-"""``cohabit play``: a person plays in the terminal, with the same calls as everybody."""
+"""``cohabit play``: a person plays in the terminal, with the same calls as every client."""
 
 import argparse
 import asyncio
@@ -10,14 +10,15 @@ from typing import Any
 
 import msgspec
 
+from cohabit.client import Client
 from cohabit.errors import CohabitError
 from cohabit.faces.cli.options import Place, arguments, place_of, place_options
 from cohabit.faces.cli.say import UsageError, clean, complain, feed_event, in_one_line, paint, tell, view_text
-from cohabit.faces.cli.watch import come_in
-from cohabit.faces.python import Client, connect
+from cohabit.faces.cli.watch import enter_room
+from cohabit.faces.python import connect
 
 HELP = """\
-  3                      do what stands under that number
+  3                      the action with that number
   take n=2               an action with its parameters (or as JSON: take {"n": 2})
   /say TEXT              to everybody        /tell NAME TEXT    to one member, or team:NAME
   /call COMMAND n=2      any other command   /view  /rules  /help  /quit"""
@@ -49,13 +50,13 @@ play.__doc__ = f"{(play.__doc__ or '').rstrip()}\n" + "\n".join("    " + line fo
 
 async def _play(place: Place) -> None:
     async with connect(place.url, place.token, place.room) as me:
-        who = await come_in(me)
+        who = await enter_room(me)
         seat = f"seat {who['seat']}" if who.get("seat") else "without a seat"
-        tell(f"You are {clean(who['agent_id'])} ({who['role']}), {seat}, in {who['room']}: {who['world']}.")
+        tell(f"You are {clean(who['handle'])} ({who['role']}), {seat}, in {who['room']}: {who['world']}.")
         rules = await me.call("rules")
         tell(clean(rules["description"], lines=True))
         tell(clean(rules["actions"], lines=True))
-        tell("/help says what you can type.")
+        tell("Type /help for help.")
         table = Table(me)
         table.see(await me.call("view"))
         ends = [asyncio.ensure_future(table.follow()), asyncio.ensure_future(table.obey())]
@@ -69,7 +70,7 @@ async def _play(place: Place) -> None:
 
 
 class Table:
-    """What the player sees, and what the numbers mean."""
+    """What the player sees, and the choices behind the numbers."""
 
     def __init__(self, me: Client) -> None:
         self._me = me
@@ -87,7 +88,7 @@ class Table:
             tell(f"  {paint('green', str(number))}  {clean(choice['action'])} {clean(params)}")
 
     async def follow(self) -> None:
-        """Show what happens until the house hangs up."""
+        """Show what happens until the house disconnects."""
         async for push in self._me.subscribe():
             if push["push"] == "view":
                 self.see(push["view"])
@@ -95,7 +96,7 @@ class Table:
                 tell(feed_event(item))
 
     async def obey(self) -> None:
-        """Do what is typed until there is no more."""
+        """Do what is typed until the input ends."""
         async for line in typed_lines():
             try:
                 if not await self._do(line.strip()):
@@ -127,7 +128,7 @@ class Table:
                 answer = await self._me.call(name, arguments(words))
                 tell(msgspec.json.format(msgspec.json.encode(answer), indent=2).decode())
             case _ if word.startswith("/"):
-                raise UsageError(f"there is no {word}; /help says what there is")
+                raise UsageError(f"there is no {word}; /help lists what you can type")
             case _:
                 await self._act(word, rest)
         return True
@@ -137,7 +138,7 @@ class Table:
             number = int(word)
             if not 1 <= number <= len(self._choices):
                 raise UsageError(
-                    f"choose 1 to {len(self._choices)}" if self._choices else "there is nothing to choose just now"
+                    f"choose 1 to {len(self._choices)}" if self._choices else "there is nothing to choose now"
                 )
             chosen = self._choices[number - 1]
         else:
@@ -148,7 +149,7 @@ class Table:
 
 
 async def typed_lines() -> AsyncIterator[str]:
-    """Lines from the terminal. Read in a thread of their own, which nobody has to wait for at the end."""
+    """Lines from the terminal, read on a daemon thread."""
     loop = asyncio.get_running_loop()
     lines: asyncio.Queue[str] = asyncio.Queue()
 

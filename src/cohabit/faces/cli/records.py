@@ -16,15 +16,15 @@ from cohabit.errors import BadArgs, CohabitError, Conflict, RecordCorrupt, Unkno
 from cohabit.faces.cli.options import data_option, need_room, open_store
 from cohabit.faces.cli.running import told_lines
 from cohabit.faces.cli.say import UsageError, clean, complain, in_one_line, tell, view_text
-from cohabit.house.sqlite import SQLiteStore
-from cohabit.house.store import Row
+from cohabit.house.store.contract import Row
+from cohabit.house.store.sqlite import SQLiteStore
 from cohabit.model.seat import ALL
 from cohabit.model.suggest import nearest
 from cohabit.registry import make_world
 from cohabit.room.record import GENESIS, Line, Snapshot, read_lines
+from cohabit.room.remote import RemoteWorld
 from cohabit.room.room import Room
 from cohabit.room.views import feed
-from cohabit.world import RemoteWorld
 
 
 # -- where a record comes from ------------------------------------------------------------------
@@ -65,7 +65,7 @@ def _rows(path: Path) -> Iterator[Row]:
                 line = decode(text)
                 yield line.seq, bytes(line.entry), bytes.fromhex(line.digest)
             except (msgspec.MsgspecError, ValueError) as wrong:
-                raise RecordCorrupt(f"{path}, line {number}, is no line of an export: {wrong}") from None
+                raise RecordCorrupt(f"{path}, line {number}, is not a line of an export: {wrong}") from None
 
 
 def _is_file(name: str) -> bool:
@@ -111,7 +111,7 @@ def _same(digest: bytes, snapshot: Snapshot) -> None:
 
 
 def with_progress(steps: Iterable[tuple[Room, Line]], total: int, what: str) -> Iterator[tuple[Room, Line]]:
-    """A bar on stderr, for whoever waits."""
+    """A progress bar on stderr."""
     if not sys.stderr.isatty():
         yield from steps
         return
@@ -156,14 +156,14 @@ def replay(args: argparse.Namespace) -> int:
             raise BadArgs(f"this record ends with entry {seq}")
         if room is not None:
             tell(_world(room))
-            tell(f"{source.name}: entry {seq} of {source.total - 1}, game {room.state.games}{_elsewhere(room)}")
+            tell(f"{source.name}: entry {seq} of {source.total - 1}, game {room.state.games}{_remote_note(room)}")
     return 0
 
 
-def _elsewhere(room: Room | None) -> str:
-    """What a replay cannot prove of a world that is elsewhere."""
+def _remote_note(room: Room | None) -> str:
+    """What a replay cannot prove of a remote world."""
     remote = room is not None and isinstance(room.world, RemoteWorld)
-    return " (the answers of its world are as recorded, not worked out again)" if remote else ""
+    return " (the answers of its remote world are as recorded, not computed again)" if remote else ""
 
 
 def _world(room: Room) -> str:
@@ -216,7 +216,7 @@ def _verify(args: argparse.Namespace, name: str) -> bool:
     except Exception as wrong:  # whatever damage does: it is said, and the other rooms are looked at too
         complain(f"{name}: BROKEN after {entries} good entries: {type(wrong).__name__}: {wrong}")
         return False
-    tell(f"{clean(name)}: ok, {entries:,} entries, {digests} digests of the world{_elsewhere(room)}")
+    tell(f"{clean(name)}: ok, {entries:,} entries, {digests} digests of the world{_remote_note(room)}")
     return True
 
 
@@ -237,7 +237,7 @@ def export_options(parser: argparse.ArgumentParser) -> None:
 
 def export(args: argparse.Namespace) -> int:
     """Write a record as JSON lines: {"seq", "digest", "entry"}, one line per entry. It holds everything,
-    also what was hidden and whispered, so it is for the owner of the house; `cohabit replay FILE` and
+    also what was hidden or private, so it is for the owner of the house; `cohabit replay FILE` and
     `cohabit verify FILE` read it. With --as it holds what that member was told, and no more.
 
     Examples:
@@ -283,14 +283,14 @@ def _seen_by(source: Source, who: str) -> Iterator[bytes]:
     room: Room | None = None
     ever = False
     for room, line in with_progress(run_again(source), source.total, source.name):
-        member = room.state.members.get(who)
+        member = room.state.with_handle(who)
         if member is not None:
             ever = True
             for item in feed(line.entry, member, room.eye(member)):
                 yield msgspec.json.encode(item)
     if not ever:
-        members = list(room.state.members) if room is not None else []
-        raise UnknownAsset(f"nobody in this room was ever called {who!r}", did_you_mean=nearest(who, members, 2))
+        members = [m.handle for m in room.state.members.values()] if room is not None else []
+        raise UnknownAsset(f"no member of this room was ever called {who!r}", did_you_mean=nearest(who, members, 2))
 
 
 def backup_options(parser: argparse.ArgumentParser) -> None:
@@ -300,7 +300,7 @@ def backup_options(parser: argparse.ArgumentParser) -> None:
 
 def backup(args: argparse.Namespace) -> int:
     """Copy the whole store into one file, consistently, also while a house runs on it.
-    To go back to it, stop the house and put the file in the place of cohabit.db in an empty data folder.
+    To restore it, stop the house and put the file in the place of cohabit.db in an empty data folder.
 
     Examples:
       cohabit backup house-monday.db
@@ -308,7 +308,7 @@ def backup(args: argparse.Namespace) -> int:
     """
     path = Path(args.file)
     if path.exists():
-        raise Conflict(f"{path} is there already; a backup overwrites nothing")
+        raise Conflict(f"{path} exists already; a backup overwrites nothing")
     if not path.absolute().parent.is_dir():
         raise BadArgs(f"there is no folder {path.absolute().parent}")
     part = path.with_name(path.name + ".part")

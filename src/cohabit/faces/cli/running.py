@@ -1,18 +1,20 @@
-"""``cohabit serve``, and how a house runs in a terminal: it says where it is, then what happens in it."""
+"""``cohabit serve``, and how a house runs in a terminal: it prints its address, then what happens in it."""
 
 import argparse
 import logging
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
-from typing import TYPE_CHECKING
+from contextlib import ExitStack, suppress
+from typing import TYPE_CHECKING, TypeAlias
 
 from cohabit.errors import BadArgs
+from cohabit.faces.cli.operator import operator_file
 from cohabit.faces.cli.options import data_hint, settings_of, settings_options
 from cohabit.faces.cli.say import event, paint, tell
 from cohabit.house.settings import Settings
 
 if TYPE_CHECKING:
+    from cohabit.faces.serve import SideServer
     from cohabit.house.house import House
     from cohabit.house.rooms import RoomHost
     from cohabit.model.record import Entry
@@ -20,8 +22,8 @@ if TYPE_CHECKING:
 
 HOST_NAME = "host"
 """The name of the credential that a house is given on its first start."""
-Greeting = Callable[[str, int | None], Iterable[str]]
-"""Given the address, and the port for clients of the WorldBox bridge if there is one, the lines to greet with."""
+Greeting: TypeAlias = "Callable[[str, Sequence[SideServer]], Iterable[str]]"
+"""Given the address and what else is served, the lines to greet with."""
 
 
 def serve_options(parser: argparse.ArgumentParser) -> None:
@@ -32,8 +34,8 @@ def serve_options(parser: argparse.ArgumentParser) -> None:
 def serve(args: argparse.Namespace) -> int:
     """Serve the rooms that are in a data folder, until Ctrl-C.
 
-    On its first start the house makes a credential for its host and shows it once: with it you open
-    rooms and enter every one of them.
+    On its first start the house creates a credential for its host and shows it once: with it you create
+    rooms and enter all of them.
 
     Examples:
       cohabit serve
@@ -43,14 +45,15 @@ def serve(args: argparse.Namespace) -> int:
     """
 
     async def prepare(house: "House") -> Greeting:
-        return lambda url, bridge: [*host_lines(house, url, args), *room_lines(house, bridge)]
+        token = await first_host_token(house)
+        return lambda url, beside: [*host_lines(token, url, args), *room_lines(house, beside)]
 
     return run_house(settings_of(args), prepare, args.quiet)
 
 
 def run_house(settings: Settings, prepare: "Callable[[House], Awaitable[Greeting]]", quiet: bool) -> int:
-    """Open the house, prepare it, serve it, and say what happens, until somebody stops it."""
-    from cohabit.faces.serve import bridge_listener, run
+    """Open the house, prepare it, serve it, and print what happens, until it is stopped."""
+    from cohabit.faces.serve import run, side_servers
     from cohabit.faces.serve import serve as listen
     from cohabit.house.house import House
 
@@ -59,26 +62,29 @@ def run_house(settings: Settings, prepare: "Callable[[House], Awaitable[Greeting
     async def main() -> None:
         async with House.open(settings) as house:
             greeting = await prepare(house)
-            bridge = bridge_listener(settings)
+            files = ExitStack()
+            beside = side_servers(house)
 
             def ready(url: str) -> None:
-                for line in greeting(url, bridge.getsockname()[1] if bridge is not None else None):
+                files.enter_context(operator_file(house, url))
+                for line in greeting(url, beside):
                     tell(line)
                 tell(f"The house is open: {url}   (Ctrl-C stops it)")
                 if not quiet:
-                    house.on_lines = show
+                    house.watch_records(show)
 
-            await listen(house, ready=ready, bridge=bridge)
+            with files:
+                await listen(house, ready=ready, beside=beside)
 
     with suppress(KeyboardInterrupt):
         run(main())
-    with suppress(BrokenPipeError):  # a house whose output nobody reads has stopped well all the same
-        tell("Stopped. Start again to go on.")
+    with suppress(BrokenPipeError):  # nobody reads the output any more, and the house has stopped well all the same
+        tell("Stopped. Start it again to resume.")
     return 0
 
 
 def show(host: "RoomHost", lines: "Sequence[Line]") -> None:
-    """What just became durable, as whoever runs the house sees it: all of it."""
+    """What just became durable, as the operator of the house sees it: all of it."""
     try:
         for line in lines:
             for text in told_lines(line.entry, host.room.id):
@@ -88,8 +94,9 @@ def show(host: "RoomHost", lines: "Sequence[Line]") -> None:
 
 
 def told_lines(entry: "Entry", room: str = "") -> Iterator[str]:
-    """An entry of the record as lines for its owner; what only some were told says whom."""
-    who = f"{entry.by} ({entry.via})" if entry.via else entry.by or "-"
+    """An entry of the record as lines for its owner, with the listeners where only some were told."""
+    by = entry.by.partition("#")[0] if entry.by is not None else "-"
+    who = f"{by} ({entry.via})" if entry.via else by
     for told in entry.told:
         listeners = told.members if told.members is not None else told.seats
         private = listeners is not None and told.kind not in ("chat", "direct")
@@ -97,13 +104,25 @@ def told_lines(entry: "Entry", room: str = "") -> Iterator[str]:
         yield event(entry.at, room, who, told.text) + only
 
 
-def host_lines(house: "House", url: str, args: argparse.Namespace) -> list[str]:
-    """The credential of the house's host, made and shown on the first start, and never again."""
-    now = house.clock.now()
-    if any(c.host and not c.revoked for c in house.store.credentials()):
+async def first_host_token(house: "House") -> str | None:
+    """On the first start a token for the host of the house; None where there is a host already."""
+    identities = house.identities
+    hosts = [i.id for i in identities.everybody() if i.host and identities.of(i.id, None)]
+    if any(c.label != "temporary" for host in hosts for c in identities.of(host, None)):
+        return None
+    operator = house.identify(house.operator_token())
+    made = await house.call(
+        operator, None, "issue_credential", {"name": HOST_NAME, "host": True, "label": "first start"}
+    )
+    token: str = made.token
+    return token
+
+
+def host_lines(token: str | None, url: str, args: argparse.Namespace) -> list[str]:
+    """The credential of the house's host, shown on the first start, and never again."""
+    if token is None:
         again = f"cohabit token new NAME --host{data_hint(args)}"
-        return [f"The host's token was shown on the first start. Lost it? `{again}` makes another.", ""]
-    token = house.identities.add(HOST_NAME, at=now, kind="human", host=True, label="first start")
+        return [f"The host's token was shown on the first start. Lost it? `{again}` creates another.", ""]
     return [
         paint("bold", "Your host credential (shown once; keep it):"),
         f"  {token}",
@@ -113,17 +132,17 @@ def host_lines(house: "House", url: str, args: argparse.Namespace) -> list[str]:
     ]
 
 
-def room_lines(house: "House", bridge: int | None) -> list[str]:
+def room_lines(house: "House", beside: "Sequence[SideServer]") -> list[str]:
     if not house.rooms and not house.broken:
         return [
-            "There are no rooms yet: `create_room` opens one, or `cohabit up SCENARIO` instead of serve.",
+            "There are no rooms yet. `create_room` creates one; so does `cohabit up SCENARIO` instead of serve.",
             "",
         ]
     lines = [f"  {room}: {host.room.state.world}, {len(host.room.state.members)} members, game "
              f"{host.room.state.games}" for room, host in house.rooms.items()]  # fmt: skip
-    lines += [f"  {room}: stays closed: {problem.message}" for room, problem in house.broken.items()]
-    if bridge is not None and any(host.room.world.spec.bridge for host in house.rooms.values()):
-        lines.append(f"For WorldBox clients: WORLDBOX_MCP_BRIDGE_PORT={bridge} WORLDBOX_MCP_TOKEN=… worldbox-mcp")
+    lines += [f"  {room}: could not be opened: {problem.message}" for room, problem in house.broken.items()]
+    for server in beside:
+        lines += server.connect_lines(house.rooms.values(), {})
     return ["Rooms:", *lines, ""]
 
 

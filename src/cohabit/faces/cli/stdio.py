@@ -12,20 +12,18 @@ from cohabit.house.settings import load_settings
 if TYPE_CHECKING:
     from cohabit.house.house import House
 
-HOUR_MS = 3_600_000
-
 
 def mcp_options(parser: argparse.ArgumentParser) -> None:
     place_options(parser)
-    parser.add_argument("--scenario", help="no house needed: open one inside, with this scenario or world")
-    parser.add_argument("--as", dest="member", metavar="MEMBER", help="with --scenario: who you are there")
+    parser.add_argument("--scenario", help="open a house of its own with this scenario or world")
+    parser.add_argument("--as", dest="member", metavar="MEMBER", help="with --scenario: the member you play")
     parser.add_argument("--data", help="with --scenario: keep it in this folder (otherwise nothing is kept)")
 
 
 def mcp(args: argparse.Namespace) -> int:
     """Speak MCP on stdin and stdout. MCP clients that start a program start this one.
 
-    The credential comes from COHABIT_TOKEN (or WORLDBOX_MCP_TOKEN) or --token. With --scenario, or where
+    The credential comes from COHABIT_TOKEN or --token. With --scenario, or where
     there is neither a token nor an address, it opens a house of its own and plays in it.
 
     Examples:
@@ -57,10 +55,15 @@ async def _with_a_house_inside(args: argparse.Namespace) -> None:
 
 
 def _credential(house: "House", room: str, wanted: str | None) -> str:
-    """A token for this run, for whom was asked or for the first who has a seat."""
-    members = house.rooms[room].room.state.members
-    if wanted is not None and wanted not in members:
-        raise UnknownAsset(f"nobody in room {room} is called {wanted!r}; there are {', '.join(members)}")
-    who = members[wanted or next((m.id for m in members.values() if m.seat), next(iter(members)))]
-    now = house.clock.now()
-    return house.identities.add(who.id, at=now, kind=who.kind, room=room, label="stdio", expires_at=now + 24 * HOUR_MS)
+    """A token for this run: for the member that was asked for, or for the first who has a seat."""
+    state = house.rooms[room].room.state
+    member = state.with_handle(wanted) if wanted is not None else None
+    if wanted is not None and member is None:
+        known = ", ".join(m.handle for m in state.members.values())
+        raise UnknownAsset(f"no member of room {room} is called {wanted!r}; there are {known}")
+    if member is None:
+        everybody = list(state.members.values())
+        member = next((m for m in everybody if m.seat), everybody[0])
+    identity = house.identities.get(member.identity)
+    assert identity is not None
+    return house.identities.temporary(identity, room, house.clock.now())

@@ -7,22 +7,23 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from cohabit.registry import BRAINS
 from cohabit.errors import BadArgs, CohabitError, Quarantined
 from cohabit.faces.cli.options import data_hint, settings_of, settings_options
-from cohabit.faces.cli.running import Greeting, host_lines, run_house
+from cohabit.faces.cli.running import Greeting, first_host_token, host_lines, run_house
 from cohabit.faces.cli.say import UsageError, clean, paint, table
 from cohabit.house.settings import Settings
 from cohabit.model.grant import ROLES, Capability
 from cohabit.model.suggest import nearest
-from cohabit.registry import find_world, known_worlds
+from cohabit.registry import BRAINS, find_world, known_worlds
 from cohabit.scenario import AgentSpec, Scenario, check_handle, presets, read_scenario
 from cohabit.world import World
 
 if TYPE_CHECKING:
+    from cohabit.faces.serve import SideServer
     from cohabit.house.house import House
 
 AGENTS_FILE = "agents.json"
+DEFAULT_SCENARIO = "default"
 
 
 def up_options(parser: argparse.ArgumentParser) -> None:
@@ -32,12 +33,12 @@ def up_options(parser: argparse.ArgumentParser) -> None:
         metavar="SCENARIO",
         help="a scenario by name or file, or a world by name or .py file",
     )
-    parser.add_argument("--demo", action="store_true", help="a room where built-in players are already at it")
+    parser.add_argument("--demo", action="store_true", help="a demo room with built-in players")
     parser.add_argument("--world", help="another world than the scenario's, by name or .py file")
     parser.add_argument("--players", metavar="A,B", help="names of the players, where only a world is given")
-    parser.add_argument("--bots", action="store_true", help="built-in players hold every seat until somebody comes")
+    parser.add_argument("--bots", action="store_true", help="built-in players take every seat until a player connects")
     parser.add_argument("--room", help="id of the room (otherwise named after the scenario)")
-    parser.add_argument("--seed", type=int, help="the seed of the world (otherwise drawn)")
+    parser.add_argument("--seed", help="the seed: a number, or hexadecimal digits after 0x (otherwise random)")
     parser.add_argument("--quiet", action="store_true", help="do not show what happens in the rooms")
     settings_options(parser)
 
@@ -46,11 +47,11 @@ def up(args: argparse.Namespace) -> int:
     """Open a room from a scenario and serve it, until Ctrl-C.
 
     Prints the page's address, a token for each member and lines ready to paste into MCP clients, then
-    what happens. If the data folder has the room already, it goes on where it was; tokens are shown
-    when a room is made, and never again.
+    what happens. If the data folder has the room already, it is resumed. Tokens are shown once, when a
+    room is created.
 
-    Without a SCENARIO it takes agents.json from this folder or the data folder; where there is none,
-    a sandbox with one all-powerful agent called legacy.
+    Without a SCENARIO it takes agents.json from this folder or the data folder; where there is none, the
+    scenario `default`: a sandbox with one god.
 
     Examples:
       cohabit up --demo
@@ -69,14 +70,18 @@ def up(args: argparse.Namespace) -> int:
 
 
 async def open_room(house: "House", plan: "Plan", args: argparse.Namespace) -> Greeting:
-    """The room of a plan, made or found as it was; and what to greet with."""
+    """The room of a plan, created or resumed; and the lines to greet with."""
     if plan.room in house.broken:
-        raise Quarantined(f"room {plan.room} stays closed: {house.broken[plan.room].message}")
+        raise Quarantined(f"room {plan.room} could not be opened: {house.broken[plan.room].message}")
     if plan.room in house.rooms:
         tokens, new = _known_tokens(house, plan), False
     else:
         (_, tokens), new = await house.create_room(plan.scenario, plan.room), True
-    return lambda url, bridge: _greeting(house, plan, tokens, new, url, bridge, args)
+    needs_host = not any(
+        Capability.MANAGE_MEMBERS in m.held for m in house.rooms[plan.room].room.state.members.values()
+    )
+    token = await first_host_token(house) if needs_host else None
+    return lambda url, beside: _greeting(house, plan, tokens, new, url, beside, args, token)
 
 
 # -- which room ---------------------------------------------------------------------------------
@@ -101,7 +106,7 @@ def _plan(args: argparse.Namespace, settings: Settings) -> Plan:
     else:
         plan = _of_this_folder(settings, args.room)
     if args.seed is not None:
-        plan.scenario.seed = args.seed
+        plan.scenario.seed = _seed(args.seed)
     if args.bots:
         for agent in plan.scenario.agents:
             if agent.claim is not None:
@@ -111,7 +116,7 @@ def _plan(args: argparse.Namespace, settings: Settings) -> Plan:
 
 
 def put_under(scenario: Scenario, world: str) -> None:
-    """Another world for the same members. What was chosen for the old one, its brains too, does not come along."""
+    """Another world for the same members. The config and the brains of the old one are dropped."""
     listed = find_world(world).legal is not World.legal
     scenario.world, scenario.config, scenario.speed = world, {}, "x1"
     for agent in scenario.agents:
@@ -137,7 +142,7 @@ def plan_for(wanted: str, room: str | None = None, players: Sequence[str] = ()) 
 
 
 def _check(plan: Plan) -> None:
-    """What a scenario names must be there, before anything is made."""
+    """Everything that a scenario names must exist, before anything is created."""
     find_world(plan.scenario.world)
     for agent in plan.scenario.agents:
         for brain in (agent.brain, agent.stand_in):
@@ -151,12 +156,11 @@ def _is_world(source: str) -> bool:
 
 
 def _of_this_folder(settings: Settings, room: str | None) -> Plan:
-    """``agents.json`` if there is one, read strictly; only where there is none, the single-token mode."""
+    """``agents.json`` if there is one, read strictly; only where there is none, the default scenario."""
     for path in (Path(AGENTS_FILE), settings.folder / AGENTS_FILE):
         if path.exists():
             return Plan(room or _slug(path.stem), read_scenario(str(path)), str(path))
-    legacy = Scenario(agents=[AgentSpec(id="legacy", role="god")], scenario="sandbox", world="kingdoms")
-    return Plan(room or "legacy", legacy, "no agents.json")
+    return plan_for(DEFAULT_SCENARIO, room)
 
 
 def world_scenario(source: str, players: Sequence[str]) -> Scenario:
@@ -176,13 +180,22 @@ def world_scenario(source: str, players: Sequence[str]) -> Scenario:
     return Scenario(agents=[you, *seated], scenario=cls.spec.name, world=source)
 
 
+def _seed(text: str) -> int | str:
+    """A number as it is written, or hexadecimal digits after 0x."""
+    if text.lower().startswith("0x"):
+        return text[2:]
+    if not text.isdecimal():
+        raise UsageError("--seed: a whole number, or hexadecimal digits after 0x")
+    return int(text)
+
+
 def _slug(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40] or "room"
 
 
 # -- what is shown ------------------------------------------------------------------------------
 def _known_tokens(house: "House", plan: Plan) -> dict[str, str]:
-    """Those tokens that stand in the scenario's file and still open the door."""
+    """The tokens in the scenario's file that still work."""
     found: dict[str, str] = {}
     for agent in plan.scenario.agents:
         if agent.token is None:
@@ -191,7 +204,8 @@ def _known_tokens(house: "House", plan: Plan) -> dict[str, str]:
             who = house.identify(agent.token)
         except CohabitError:
             continue
-        if (who.who, who.room) == (agent.id, plan.room):
+        member = house.rooms[plan.room].room.member_of(who.identity)
+        if member is not None and member.handle == agent.id and who.room == plan.room:
             found[agent.id] = agent.token
     return found
 
@@ -202,45 +216,46 @@ def _greeting(
     tokens: dict[str, str],
     new: bool,
     url: str,
-    bridge: int | None,
+    beside: "Sequence[SideServer]",
     args: argparse.Namespace,
+    host_token: str | None = None,
 ) -> Iterator[str]:
-    room = house.rooms[plan.room].room
-    state = room.state
+    host = house.rooms[plan.room]
+    state = host.room.state
     members = list(state.members.values())
-    begun = "new" if new else f"goes on where it was, game {state.games}"
+    begun = "new" if new else f"resumed, game {state.games}"
     yield paint("bold", f"Room {plan.room}: {state.world}, scenario {state.scenario} ({begun})")
     yield ""
     rows = [
         (
-            m.id,
+            m.handle,
             m.role_name,
             m.seat or "-",
             (m.stand_in if m.played_by_bot else None) or "-",
-            tokens.get(m.id, "-"),
+            tokens.get(m.handle, "-"),
         )
         for m in members
     ]
     yield table(("member", "role", "seat", "played by", "token"), rows)
     yield ""
     if tokens:
-        yield from _ways_in(url, plan.room, tokens, [m.id for m in members if m.seat is not None])
-        if bridge is not None and room.world.spec.bridge:
-            yield from _bridge_lines(bridge, tokens)
-    missing = [m.id for m in members if m.id not in tokens]
+        yield from _connect_lines(url, plan.room, tokens, [m.handle for m in members if m.seat is not None])
+        for server in beside:
+            yield from server.connect_lines([host], tokens)
+    missing = [m.handle for m in members if m.handle not in tokens]
     if missing:
-        yield "Tokens are shown when a room is made, and never again. A new one in place of a lost one:"
+        yield "Tokens are shown once, when a room is created. To replace a lost one:"
         yield f"  cohabit token rotate {_shell(missing[0])} --room {plan.room}{data_hint(args)}"
         yield ""
     elif new:
         yield "These tokens are shown once; keep them."
         yield ""
     if not any(Capability.MANAGE_MEMBERS in ROLES[m.role_name] for m in members):
-        yield from host_lines(house, url, args)
+        yield from host_lines(host_token, url, args)
 
 
-def _ways_in(url: str, room: str, tokens: dict[str, str], seated: list[str]) -> Iterator[str]:
-    """The page for everybody, MCP for whoever plays."""
+def _connect_lines(url: str, room: str, tokens: dict[str, str], seated: list[str]) -> Iterator[str]:
+    """The page for everybody, MCP for the players."""
     yield paint("bold", "The page, as")
     for who, token in tokens.items():
         yield f"  {clean(who):<12} {page_link(url, room, token)}"
@@ -259,16 +274,8 @@ def _ways_in(url: str, room: str, tokens: dict[str, str], seated: list[str]) -> 
     yield ""
 
 
-def _bridge_lines(port: int, tokens: dict[str, str]) -> Iterator[str]:
-    """How to point the client of the real game's bridge at this room: one process for each agent."""
-    yield paint("bold", "The program worldbox-mcp, as")
-    for who, token in tokens.items():
-        yield f"  {clean(who):<12} WORLDBOX_MCP_BRIDGE_PORT={port} WORLDBOX_MCP_TOKEN={token} worldbox-mcp"
-    yield ""
-
-
 def page_link(url: str, room: str, token: str) -> str:
-    """The page, for one member: the token stands after the #, which browsers send to nobody."""
+    """The page, for one member. The token comes after the #, which browsers do not send."""
     return f"{url}/?room={room}#{token}"
 
 

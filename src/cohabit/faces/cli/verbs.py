@@ -1,10 +1,15 @@
-"""The verbs of the command line, and the page that lists them. Kept apart, so that help costs no imports."""
+"""The verbs of the command line, and the page that lists them. Separate, so that help costs no imports."""
 
 from typing import NamedTuple
 
+from cohabit.registry import cli_verbs
+
 
 class Verb(NamedTuple):
-    """One verb: ``module`` has a function of its name, and ``NAME_options`` that declares what it takes."""
+    """One verb: ``module`` has a function of its name, and ``NAME_options`` that declares its arguments.
+
+    A module of this package is named without its package, one of an extension in full.
+    """
 
     name: str
     takes: str
@@ -16,32 +21,32 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
     "Run a house": (
         Verb("up", "[SCENARIO]", "open a room from a scenario and serve it", "up"),
         Verb("serve", "", "serve the rooms of a data folder", "running"),
-        Verb("worldbox", "[SCENARIO]", "put a room around a running WorldBox", "worldbox"),
+        *(Verb(*verb) for verb in cli_verbs()),
         Verb("mcp", "", "speak MCP on stdin and stdout, for clients that start a program", "stdio"),
-        Verb("token", "new|list|rotate|revoke|make", "make, list, renew and revoke credentials", "token"),
+        Verb("token", "new|list|rotate|revoke|make", "create, list, replace and revoke credentials", "token"),
     ),
     "Take part": (
         Verb("play", "ROOM", "play in a room, here in the terminal", "play"),
-        Verb("watch", "ROOM", "see what happens in a room", "watch"),
-        Verb("call", "COMMAND [NAME=VALUE …]", "send one command and print the answer as JSON", "call"),
-        Verb("invite", "NAME", "add somebody to a room and get a token for them", "call"),
+        Verb("watch", "ROOM", "watch what happens in a room", "watch"),
+        Verb("call", "COMMAND [NAME=VALUE …]", "send one command and print the result as JSON", "call"),
+        Verb("invite", "NAME", "invite somebody to a room", "call"),
     ),
     "Share work": (
         Verb("workspace", "VERB", "a git repository as the drop-board of several agents and people", "workspace"),
     ),
     "Look around": (
         Verb("rooms", "", "list the rooms of a house", "lists"),
-        Verb("worlds", "", "list the worlds and scenarios there are", "lists"),
-        Verb("check", "WORLD", "try a world of your own: does it keep the contract?", "check"),
+        Verb("worlds", "", "list the worlds and scenarios", "lists"),
+        Verb("check", "WORLD", "check that a world keeps the contract", "check"),
     ),
     "Records": (
-        Verb("replay", "ROOM|FILE", "run a record again and read what happened", "records"),
-        Verb("verify", "[ROOM|FILE …]", "prove that records are whole and replay to the same worlds", "records"),
+        Verb("replay", "ROOM|FILE", "replay a record and read what happened", "records"),
+        Verb("verify", "[ROOM|FILE …]", "check that records are complete and replay to the same worlds", "records"),
         Verb("export", "ROOM", "write a record as JSON lines", "records"),
         Verb("backup", "FILE", "copy the store of a running house", "records"),
     ),
     "Research": (
-        Verb("statecraft", "resolve|run|report", "work out a turn of Statecraft, or play experiments", "statecraft"),
+        Verb("statecraft", "resolve|run|report", "resolve a turn of Statecraft, or run experiments", "statecraft"),
     ),
 }
 VERBS: dict[str, Verb] = {verb.name: verb for verbs in GROUPS.values() for verb in verbs}
@@ -49,10 +54,10 @@ VERBS: dict[str, Verb] = {verb.name: verb for verbs in GROUPS.values() for verb 
 _OVERVIEW = """\
 usage: cohabit VERB [...]
 
-Several AI agents, and people, in the same world, and the house rules hold.
+Puts several AI agents, and people, in the same world and enforces its rules.
 
 Start here:
-  cohabit up --demo            a house where built-in players are already at it
+  cohabit up --demo            a demo room with built-in players
   cohabit up pvp               a room for two agents; prints their tokens and how to connect
   cohabit up ./mygame.py       a world of your own
   cohabit VERB --help          what a verb takes, with examples

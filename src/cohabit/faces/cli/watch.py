@@ -4,10 +4,11 @@ import argparse
 import asyncio
 from contextlib import suppress
 
+from cohabit.client import Client
 from cohabit.errors import UnknownRoom
 from cohabit.faces.cli.options import Place, place_of, place_options
 from cohabit.faces.cli.say import feed_event, tell, view_text
-from cohabit.faces.python import Client, connect
+from cohabit.faces.python import connect
 
 
 def watch_options(parser: argparse.ArgumentParser) -> None:
@@ -32,7 +33,7 @@ def watch(args: argparse.Namespace) -> int:
 
 async def _watch(place: Place, cursor: str | None, views: bool) -> None:
     async with connect(place.url, place.token, place.room) as me:
-        await come_in(me)
+        await enter_room(me)
         async for push in me.subscribe(cursor, views):
             if push["push"] == "view":
                 tell(view_text(push["view"]["text"]))
@@ -40,8 +41,8 @@ async def _watch(place: Place, cursor: str | None, views: bool) -> None:
                 tell(feed_event(item))
 
 
-async def come_in(me: Client) -> dict[str, object]:
-    """Who I am in the room; a guest or a host of the house enters it first."""
+async def enter_room(me: Client) -> dict[str, object]:
+    """Who I am in the room; the holder of an invite, a guest or a host of the house joins it first."""
     try:
         found: dict[str, object] = await me.call("whoami")
     except UnknownRoom as outside:

@@ -124,6 +124,8 @@ async function firstScreen() {
   try {
     const { rooms } = await link.call("rooms");
     const mine = rooms.filter((room) => room.you);
+    const wanted = rooms.find((room) => room.id === wantedRoom());
+    if (wanted && !wanted.you) await link.call("join", {}, wanted.id); // an invite, or a room that takes guests
     if (wantedRoom()) openRoom(wantedRoom(), true);
     else if (rooms.length === 1 && mine.length === 1) openRoom(mine[0].id, true);
     else openRooms();

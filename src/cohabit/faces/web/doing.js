@@ -103,7 +103,7 @@ export class Talk {
     if (may("send_broadcast")) options.push(["*", "everybody"]);
     if (may("send_message")) {
       if (me.team) options.push([`team:${me.team}`, `team ${me.team}`]);
-      options.push(...members.filter((m) => m.id !== me.agent_id).map((m) => [m.id, m.id]));
+      options.push(...members.filter((m) => m.handle !== me.handle).map((m) => [m.handle, m.handle]));
     }
     this.form.hidden = !options.length;
     this.none.hidden = options.length > 0;

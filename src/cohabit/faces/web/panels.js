@@ -16,7 +16,7 @@ export class You {
     this.drawn = drawn;
     const seat = me.seat ? `seat ${me.seat}` : me.claim ? `claims ${me.claim}` : "no seat";
     this.element.replaceChildren(
-      h("p", {}, "You are ", named(me.agent_id), ` · ${me.role} · ${seat}`, me.team && ` · team ${me.team}`,
+      h("p", {}, "You are ", named(me.handle), ` · ${me.role} · ${seat}`, me.team && ` · team ${me.team}`,
         watchOnly(me) && h("span", { class: "badge" }, "watch-only")),
       h("details", {},
         h("summary", {}, "What you may see and do"),
@@ -68,11 +68,11 @@ function rosterLine(m, me, movers) {
   const bot = m.played_by;
   const state = bot ? `played by ${bot}` : m.here ? "here" : "away";
   return h("tr", { "data-here": String(Boolean(m.here || bot)) },
-    h("th", { scope: "row" }, named(m.id), m.id === me && " (you)",
+    h("th", { scope: "row" }, named(m.handle), m.handle === me && " (you)",
       h("span", { class: "muted" }, [m.seat && `seat ${m.seat}`, m.team && `team ${m.team}`].filter(Boolean).join(" · "))),
     h("td", {}, m.role, m.role !== m.kind && h("span", { class: "muted" }, m.kind === "human" ? "person" : "agent")),
     h("td", {}, h("span", { class: "presence", "data-state": bot ? "bot" : state }, state),
-      movers.includes(m.id) && h("span", { class: "badge soft" }, "to move"),
+      movers.includes(m.handle) && h("span", { class: "badge soft" }, "to move"),
       m.backend && m.backend !== bot && h("span", { class: "muted" }, m.backend)));
 }
 
@@ -85,11 +85,11 @@ export class Standings {
     this.element.hidden = true;
   }
 
-  draw({ standings, agents }) {
-    const drawn = JSON.stringify([standings, agents]);
+  draw({ standings, members }) {
+    const drawn = JSON.stringify([standings, members]);
     if (drawn === this.drawn) return;
     this.drawn = drawn;
-    const holders = new Map(agents.filter((a) => a.seat).map((a) => [a.seat, a.agent_id]));
+    const holders = new Map(members.filter((a) => a.seat).map((a) => [a.seat, a.handle]));
     this.list.replaceChildren(...standings.map((s) => {
       const holder = holders.get(s.seat);
       return h("li", { "data-out": String(s.alive === false) },
@@ -97,9 +97,9 @@ export class Standings {
           s.alive === false && h("span", { class: "badge soft" }, "out")),
         h("strong", {}, String(s.score)));
     }));
-    const aims = agents.filter((a) => a.objectives.length);
+    const aims = members.filter((a) => a.objectives.length);
     this.goals.replaceChildren(...aims.flatMap((a) => [
-      h("dt", {}, named(a.agent_id)),
+      h("dt", {}, named(a.handle)),
       ...a.objectives.map((o) => h("dd", {}, String(o.label ?? o.description ?? o.id ?? JSON.stringify(o)))),
     ]));
     this.element.hidden = !standings.length && !aims.length;

@@ -130,6 +130,8 @@ export class RoomScreen {
     } else if (frame.push === "view") {
       this.see(frame.view);
       this.refresh();
+    } else if (frame.push === "grant") {
+      this.guarded(() => this.whoAmI());
     }
   }
 
@@ -148,7 +150,7 @@ export class RoomScreen {
     this.you.draw(me);
     if (!me.grant.perceive.some((sight) => SEES.includes(sight))) {
       this.view = null;
-      this.world.draw("Your grant shows you nothing of this world.");
+      this.world.draw("You don't have permission to view this world.");
       this.world.drawPicture(null);
     } else if (before !== null && before !== JSON.stringify([me.grant, me.seat])) {
       this.see(await this.link.call("view", {}, this.room)); // other eyes, another view
@@ -217,20 +219,20 @@ export class RoomScreen {
     if (!me || watchOnly(me)) return [];
     if (this.myTurn()) {
       const moves = (view.observation.choices ?? []).map((choice) => ({ ...choice, label: actionLabel(choice) }));
-      return session?.current_turn === me.agent_id ? [...moves, { endTurn: true, label: "End my turn" }] : moves;
+      return session?.current_turn === me.handle ? [...moves, { endTurn: true, label: "End my turn" }] : moves;
     }
-    if (me.seat || me.claim || !session?.agents.length) return [];
-    const taken = session.agents.map((m) => m.seat);
+    if (me.seat || me.claim || !session?.members.length) return [];
+    const taken = session.members.map((m) => m.seat);
     return session.seats.filter((seat) => !taken.includes(seat)).map((seat) => ({ sit: seat, label: `Sit at ${seat}` }));
   }
 
   myTurn() {
-    return Boolean(this.me && this.view && !this.view.over && this.view.to_move.includes(this.me.agent_id));
+    return Boolean(this.me && this.view && !this.view.over && this.view.to_move.includes(this.me.handle));
   }
 
   // -- drawing what hangs together ----------------------------------------------------------------
   people() {
-    return ["everybody", ...(this.session?.agents ?? []).map((m) => m.id)];
+    return ["everybody", ...(this.session?.members ?? []).map((m) => m.handle)];
   }
 
   drawHead() {
@@ -265,8 +267,8 @@ export class RoomScreen {
   drawPeople() {
     if (!this.me || !this.session) return;
     const movers = this.view && !this.view.over && this.view.to_move.length < 2 ? this.view.to_move : [];
-    this.roster.draw(this.session.agents, this.session.agent_count, this.me.agent_id, movers);
-    this.talk.draw(this.me, this.session.agents);
+    this.roster.draw(this.session.members, this.session.member_count, this.me.handle, movers);
+    this.talk.draw(this.me, this.session.members);
   }
 }
 

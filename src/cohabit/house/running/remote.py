@@ -1,13 +1,53 @@
-"""Rooms whose world runs elsewhere: the connector to such a world, and how calls get through it."""
+"""Rooms whose world runs elsewhere: the connector to such a world, and how calls get through it.
 
-from typing import TYPE_CHECKING, Any, Protocol
+The room decides first, so what it refuses is never sent. Reads may overlap and are not recorded. Actions are sent one
+at a time and in order (where each member works in a place of its own: one of each member), with an entry before it is
+sent and one with its outcome. Where no answer comes, the outcome is unknown and stays so.
 
+Everything that touches the room or its world runs in the room's queue; between two steps the runner waits for the
+other side, so before anything is sent or delivered, credential and grant are checked again.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+
+import msgspec
+
+from cohabit.errors import (
+    BadArgs,
+    Busy,
+    CohabitError,
+    Disabled,
+    GameCrash,
+    Internal,
+    OutcomeUnknown,
+    Unauthorized,
+    Unreachable,
+)  # fmt: skip
 from cohabit.house.calls import Call
-from cohabit.house.clock import Clock
-from cohabit.room.remote import Ask, RemoteWorld
+from cohabit.house.clock import Clock, Timer
+from cohabit.model.seat import Eye
+from cohabit.room.commands import Command
+from cohabit.room.decide import by_credential, decide, refusal
+from cohabit.room.remote import Ask, Plan, RemoteWorld, conclude, plan_of, recorded_args, sent_args, works_there
+from cohabit.room.replies import digest_of
+from cohabit.room.room import Admitted, Room
+from cohabit.room.state import Member
 
 if TYPE_CHECKING:
     from cohabit.house.rooms import RoomHost
+
+log = logging.getLogger("cohabit")
+T = TypeVar("T")
+MAX_PENDING_CALLS = 64
+"""Calls of one room that may wait for a remote world; further ones are BUSY."""
+MAX_PENDING_CALLS_OF_MEMBER, MAX_PENDING_CALLS_SEPARATE = 16, 256
+"""Where each member works in a place of its own: calls of one member, and of all. One keeps nobody else out."""
+STOPPED = "the house stopped before the answer came; it is not known whether it was done"
 
 
 class Connector(Protocol):
@@ -29,32 +69,356 @@ class Connector(Protocol):
         """Ask, or do. ``by``: the member on whose behalf; None: nobody's, where something is only read."""
 
     def member_removed(self, member: str) -> None:
-        """A member was removed: drop what is kept for it."""
+        """A member was removed: end its requests. No other member of the room ever gets its id."""
 
     async def close(self, delete: bool = False) -> None:
         """``delete``: the room is deleted, and what is kept for its members goes with it."""
+
+
+class Permit(NamedTuple):
+    """A call that the room has admitted, and what to ask of the remote world."""
+
+    admitted: Admitted
+    plan: Plan
+    by: str | None  # on whose behalf the plan asks
+    eye: Eye | None  # through which the caller looked
+
+
+class Finished(NamedTuple):
+    """The end of a plan."""
+
+    result: Any
+
+
+class QueuedStep(Call):
+    """A part of a remote call that runs in the room's queue."""
+
+    __slots__ = ("_step",)
+
+    def __init__(self, name: str, step: Callable[[Room, int], Any]) -> None:
+        super().__init__("", name)
+        self._step = step
+
+    def perform(self, room: Room, at: int) -> Any:
+        return room.guarded(self._step, room, room.settle(at))
 
 
 class RemoteRunner:
     """Runs the commands of a remote world for one room."""
 
     def __init__(self, host: "RoomHost", world: RemoteWorld, clock: Clock, connector: Connector | None = None) -> None:
-        raise NotImplementedError
-
-    def accepts(self, call: Call) -> bool:
-        """Take over a call if it is for the remote world; False where the room itself handles it."""
-        raise NotImplementedError
+        self._host = host
+        self._world = world
+        self._clock = clock
+        self._connector = connector
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._calls: set[Call] = set()  # without a reply yet
+        self._sent: set[Call] = set()  # calls whose action has been sent
+        self._acting: dict[str, asyncio.Lock] = {}  # by member where they work separately, else one
+        self._actions_ended = 0
+        self._keys: dict[tuple[str, str], asyncio.Event] = {}  # of actions in progress, by member and key
+        self._polling = asyncio.Lock()
+        self._timer: Timer | None = None
+        self.poll_error: CohabitError | None = None  # why the last poll failed
+        for sent in world.all_pending():
+            host.system("answered", {"unknown": STOPPED, **self._whose(sent.by)})
+        if connector is not None:
+            self._start(self._poll_and_schedule())
+        elif world.reachable:
+            host.system("lost", {"why": self._not_connected})
 
     async def connect(self, connector: Connector) -> None:
         """Use this connector from now on; poll the world now, and then every few seconds."""
-        raise NotImplementedError
+        self._connector = connector
+        await self._poll_and_schedule()
 
     def member_removed(self, member: str) -> None:
-        raise NotImplementedError
+        """End what the connector does for a member. Its waiting calls are refused when their turn comes."""
+        if self._connector is not None:
+            self._connector.member_removed(member)
 
     def close(self) -> None:
-        raise NotImplementedError
+        """Tell every caller that the room is closed, or that the outcome of its action is unknown."""
+        if self._timer is not None:
+            self._timer.cancel()
+        for task in self._tasks:
+            task.cancel()
 
     async def closed(self) -> None:
         """After ``close``: wait until every caller has been told."""
-        raise NotImplementedError
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    # -- calls ------------------------------------------------------------------------------------
+    def accepts(self, call: Call) -> bool:
+        """Take over a call if it is for the remote world; False where the room itself handles it."""
+        command = self._command(call)
+        if command is None or command.where != "world":
+            return False
+        self._check_limits(call.who)
+        self._calls.add(call)
+        self._start(self._run(call, command))
+        return True
+
+    def _command(self, call: Call) -> Command | None:
+        """The command that a member calls, also through another one that names it."""
+        if type(call) is not Call:
+            return None
+        commands = self._host.room.commands
+        found = commands.get(call.name)
+        if found is None or found.unwrap is None:
+            return found
+        try:
+            return commands.get(found.unwrap(call.args)[0])
+        except BadArgs:  # the room reports that, and puts it in the audit
+            return None
+
+    def _check_limits(self, who: str) -> None:
+        limit, pending, whose = MAX_PENDING_CALLS, len(self._calls), "of this room"
+        if self._world.separate:
+            limit = MAX_PENDING_CALLS_SEPARATE
+            own = sum(call.who == who for call in self._calls)
+            if own >= MAX_PENDING_CALLS_OF_MEMBER:
+                limit, pending, whose = MAX_PENDING_CALLS_OF_MEMBER, own, "of yours"
+        if pending >= limit:
+            raise Busy(f"{limit} calls {whose} are waiting for {self._world.spec.title}; try again in a moment")
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _run(self, call: Call, command: Command) -> None:
+        """See a call through to its reply."""
+        try:
+            call.result = await self._reply(call, command)
+        except CohabitError as refused:
+            call.error = refused
+            self._host.refused(call.who, call.name, refused)
+        except asyncio.CancelledError:
+            unknown = OutcomeUnknown(STOPPED) if call in self._sent else None
+            call.settle(unknown or self._host.failure or Disabled("this room is closing"))
+            raise
+        except Exception as bug:
+            log.exception("a bug in %s", call.name)
+            call.error = Internal(f"an internal error ({type(bug).__name__}); it was logged")
+        finally:
+            self._calls.discard(call)
+            self._sent.discard(call)
+        call.settle()
+
+    async def _reply(self, call: Call, command: Command) -> Any:
+        if call.key is not None and command.records:
+            same = self._keys.get((call.who, call.key))
+            if same is not None:  # the call is repeated before it has an answer: both get that answer
+                await same.wait()
+        ended = self._actions_ended
+        permit = await self._admit(call)
+        if not isinstance(permit, Permit):
+            return permit
+        if not command.records:
+            result = await self._follow(call.name, permit.plan, permit.by)
+            await self._queued(call.name, partial(self._check_eye, call, permit))
+            return result
+        async with self._acting.setdefault(call.who if self._world.separate else "", asyncio.Lock()):
+            if self._actions_ended != ended:  # it waited, and the turn, a grant or the reply to its key has changed
+                permit = await self._admit(call)
+                if not isinstance(permit, Permit):
+                    return permit
+            with self._in_progress(call):
+                return await self._act(call, permit)
+
+    @contextmanager
+    def _in_progress(self, call: Call) -> Iterator[None]:
+        """As long as this lasts, a call with the same key waits."""
+        done = asyncio.Event()
+        if call.key is not None:
+            self._keys[call.who, call.key] = done
+        try:
+            yield
+        finally:
+            self._actions_ended += 1
+            if call.key is not None:
+                del self._keys[call.who, call.key]
+            done.set()
+
+    async def _act(self, call: Call, permit: Permit) -> Any:
+        admitted = permit.admitted
+        await self._follow(call.name, permit.plan, permit.by)
+        connector, action = self._connected(), Ask(admitted.command.name, sent_args(admitted))
+        connector.check(action)
+        await self._queued("asked", partial(self._record_asked, call, admitted, action))
+        self._sent.add(call)
+        try:
+            self._check_member(self._host.room, call)
+            answer = await _guarded(connector.ask(action, call.who))
+        except OutcomeUnknown as lost:
+            message = lost.message
+            await self._conclude(admitted, lambda: {"unknown": message})
+            raise OutcomeUnknown(
+                f"{message}; it may have been done or not. Look at the world before you try again"
+            ) from None
+        except CohabitError as refused:
+            wire = refused.as_wire()
+            await self._conclude(admitted, lambda: {"refused": wire})
+            raise
+        reply = await self._conclude(admitted, lambda: {"result": self._world.recorded_answer(action, answer)}, answer)
+        if action.name in self._world.refresh_after:
+            self._start(self._poll_and_schedule())
+        self._check_credential(call)
+        return reply
+
+    async def _conclude(self, admitted: Admitted, outcome: Callable[[], dict[str, Any]], whole: Any = None) -> Any:
+        """Record the outcome of an action; the reply to its caller."""
+
+        def record(room: Room, at: int) -> Any:
+            return conclude(room, admitted, {**outcome(), **self._whose(admitted.member.id)}, at, whole)
+
+        try:
+            return await self._queued("answered", record)
+        except CohabitError as failed:
+            raise OutcomeUnknown(
+                f"the action was sent, but its outcome could not be recorded: {failed.message}"
+            ) from None
+
+    def _whose(self, member: str) -> dict[str, str]:
+        """What an outcome must say where actions of several members may be pending."""
+        return {"by": member} if self._world.separate else {}
+
+    # -- in the room's queue ----------------------------------------------------------------------
+    async def _queued(self, name: str, step: Callable[[Room, int], Any]) -> Any:
+        """Run something in the room's queue; returns when everything it could have seen is durable."""
+        call = QueuedStep(name, step)
+        return call.answer() if self._host.put_local(call) else await call.wait()
+
+    async def _admit(self, call: Call) -> Any:
+        """A permit, or the reply that the same call got before."""
+        return await self._queued(call.name, partial(self._admitted, call))
+
+    def _admitted(self, call: Call, room: Room, at: int) -> Any:
+        found = room.admit(call.who, call.name, call.args, at, call.key, call.via, call.credential)
+        if found.kept is not None:
+            return room.reply(found.member, found.command, found.kept.result, True, found.wrapped)
+        by = found.member.id if works_there(room, found.member) else None
+        return Permit(found, plan_of(room, found), by, room.eye(found.member))
+
+    def _record_asked(self, call: Call, admitted: Admitted, action: Ask, room: Room, at: int) -> None:
+        """Decide once more, and record that the action is about to be sent: nothing can happen between the two."""
+        member = self._check(call, admitted.command, room, at)
+        entry = {
+            "by": member.id, "action": action.name, "args": recorded_args(action.args), "seat": member.seat,
+            "key": admitted.key, "digest": digest_of(admitted.args), "why": admitted.why,
+        }  # fmt: skip
+        room.system("asked", entry, at)
+
+    def _check_eye(self, call: Call, permit: Permit, room: Room, at: int) -> None:
+        """An answer is made for one eye; if the caller has another one by now, it is not for the caller."""
+        member = self._check(call, permit.admitted.command, room, at)
+        if room.eye(member) != permit.eye:
+            raise Busy("what you can see has changed while the world was asked; ask again")
+
+    def _check(self, call: Call, command: Command, room: Room, at: int) -> Member:
+        """Is the call still allowed? Its caller, as it is now."""
+        member = self._check_member(room, call)
+        decision = decide(command, member, room, at, credential=call.credential, via=call.via)
+        if decision.code:
+            raise refusal(decision)
+        return member
+
+    def _check_member(self, room: Room, call: Call) -> Member:
+        member = room.state.members.get(call.who)
+        if member is None:
+            raise Unauthorized("you are no longer a member of this room")
+        return member
+
+    def _check_credential(self, call: Call) -> None:
+        decision = by_credential(call.credential, self._clock.now())
+        if decision.code:
+            raise Unauthorized(f"the action was done, but {decision.reason}")
+
+    # -- the remote world -------------------------------------------------------------------------
+    async def _follow(self, name: str, plan: Plan, by: str | None) -> Any:
+        """Ask what a plan wants to know until it has ended; its result."""
+        answer: Any = None
+        while True:
+            step = await self._queued(name, partial(self._next_step, plan, answer))
+            if isinstance(step, Finished):
+                return step.result
+            try:
+                answer = await self._read(step, by)
+            except CohabitError as failed:
+                answer = failed
+
+    def _next_step(self, plan: Plan, answer: Any, room: Room, at: int) -> Ask | Finished:
+        try:
+            return plan.throw(answer) if isinstance(answer, CohabitError) else plan.send(answer)
+        except StopIteration as end:
+            return Finished(end.value)
+        except msgspec.ValidationError as wrong:
+            raise GameCrash(f"{self._world.spec.title} sent an answer that is not understood: {wrong}") from None
+
+    async def _read(self, question: Ask, by: str | None) -> dict[str, Any]:
+        connector = self._connected()
+        connector.check(Ask(question.name))
+        try:
+            return await _guarded(connector.ask(question, by))
+        except OutcomeUnknown as lost:  # a question changes nothing
+            raise Unreachable(f"{lost.message}; ask again in a moment") from None
+
+    def _connected(self) -> Connector:
+        if self._connector is None:
+            raise Unreachable(self._not_connected)
+        return self._connector
+
+    @property
+    def _not_connected(self) -> str:
+        return f"this house is not connected to {self._world.spec.title}; {self._world.how_to_connect}"
+
+    # -- polling ----------------------------------------------------------------------------------
+    async def poll(self) -> None:
+        """Ask the remote world what has changed, and record it."""
+        async with self._polling:
+            await self._poll(self._connected())
+
+    async def _poll(self, connector: Connector) -> None:
+        world, host = self._world, self._host
+        try:
+            about = await _guarded(connector.about()) if not world.reachable else None
+            found = await self._follow("poll", world.poll(), None)
+        except CohabitError as failed:
+            self.poll_error = failed
+            if world.reachable:
+                await host.put_system("lost", {"why": failed.message})
+            return
+        self.poll_error = None
+        if about is not None:
+            await host.put_system("reached", {"about": about})
+        if found is not None:
+            await host.put_system("polled", {"state": found})
+
+    async def _poll_and_schedule(self) -> None:
+        """Poll now, and again in a while. The world of an archived room is left alone."""
+        if self._host.room.state.archived:
+            return
+        try:
+            await self.poll()
+        except CohabitError as failed:
+            log.warning("room %s: its world could not be polled: %s", self._host.room.id, failed.as_text())
+        if self._host.failure is None:
+            self._schedule_poll()
+
+    def _schedule_poll(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        next_poll = self._clock.now() + self._connected().poll_ms
+        self._timer = self._clock.call_at(next_poll, lambda: self._start(self._poll_and_schedule()))
+
+
+async def _guarded(request: Coroutine[Any, Any, T]) -> T:
+    """A request to a connector. After an error it does not declare, nobody knows what became of the request."""
+    try:
+        return await request
+    except CohabitError:
+        raise
+    except Exception as bug:
+        log.exception("a bug in a connector")
+        raise OutcomeUnknown(f"the connection failed ({type(bug).__name__})") from None

@@ -50,6 +50,11 @@ class Worker:
                 settle, value = done.set_result, work()
             except WorldInterrupted:
                 raise
+            except (SystemExit, KeyboardInterrupt, StopIteration, asyncio.CancelledError) as wrong:
+                # Raised on the event loop, these would end the loop or the wrong task.
+                raised = RuntimeError(f"{type(wrong).__name__} was raised on a thread")
+                raised.__cause__ = wrong
+                settle, value = done.set_exception, raised
             except BaseException as wrong:
                 settle, value = done.set_exception, wrong
             with suppress(RuntimeError):  # the loop is closed, and nobody waits any more

@@ -1,14 +1,14 @@
-"""What a house needs of a store. Memory and SQLite implement it; `cohabit.testing.store.check_store` checks one.
+"""The contract between a house and its store. `check_store` in `cohabit.testing.store` checks a store against it.
 
 ``commit`` is all or nothing, and returns only when the data would survive a power cut. It is called by the writer
 alone, on its own thread; the other methods may be called from several threads at once. Nothing here is called on the
-event loop. A store keeps copies: an object that changes after its commit does not change what is stored.
+event loop. A store keeps copies: an object that changes after its commit does not change the stored one.
 
 A room is leased by one house at a time. A house that has lost the lease of a room cannot fork its record either:
 two entries with the same number are refused.
 
 Errors: STORAGE_FAILED where the store cannot be read or written now (a full disk, a closed store), RECORD_CORRUPT where
-what it holds is damaged.
+the stored data is damaged.
 """
 
 from collections.abc import Iterable, Sequence
@@ -29,7 +29,7 @@ REFUSALS_KEPT = 500
 
 
 class Write(Struct):
-    """One part of a commit: what happened in one room, and changes of identities, credentials and invites.
+    """One part of a commit: new entries of one room, and changes of identities, credentials and invites.
 
     A refusal, identity, credential or invite replaces the stored one with the same id (a credential: the same hash).
     """

@@ -4,7 +4,6 @@ import threading
 from bisect import bisect_left
 from collections.abc import Sequence
 from copy import copy
-from itertools import pairwise
 
 from cohabit.errors import BadArgs, StorageFailed
 from cohabit.house.store.contract import REFUSALS_KEPT, SNAPSHOTS_KEPT, Row, Write
@@ -13,7 +12,7 @@ from cohabit.room.audit import Refusal
 
 
 class _Stored:
-    """What is stored of one room."""
+    """The stored data of one room."""
 
     def __init__(self) -> None:
         self.rows: list[Row] = []  # sorted by number
@@ -35,9 +34,25 @@ class MemoryStore:
     # -- writing ----------------------------------------------------------------------------------
     def commit(self, writes: Sequence[Write]) -> None:
         with self._lock:
-            self._refuse_used_numbers(writes)
+            appended = self._only_appends(writes)
+            if not appended:
+                self._refuse_used_numbers(writes)
             for write in writes:  # from here on nothing fails
-                self._write(write)
+                self._write(write, appended)
+
+    def _only_appends(self, writes: Sequence[Write]) -> bool:
+        """Is each entry after all others of its room? So it is in a house, and then there is nothing to look up."""
+        heads: dict[str, int] = {}
+        for write in writes:
+            if write.lines:
+                room = write.room
+                head = heads[room] if room in heads else self._head(room)
+                for line in write.lines:
+                    if line.seq <= head:
+                        return False
+                    head = line.seq
+                heads[room] = head
+        return True
 
     def _refuse_used_numbers(self, writes: Sequence[Write]) -> None:
         added: dict[str, set[int]] = {}
@@ -55,12 +70,11 @@ class MemoryStore:
                 deleted.add(room)
                 added.pop(room, None)
 
-    def _write(self, write: Write) -> None:
+    def _write(self, write: Write, appended: bool) -> None:
         if write.lines:
             rows = self._of(write.room).rows
-            last = max(len(rows) - 1, 0)
-            rows.extend((line.seq, line.body, line.digest) for line in write.lines)
-            if any(row > following for row, following in pairwise(rows[last:])):
+            rows.extend([(line.seq, line.body, line.digest) for line in write.lines])
+            if not appended:
                 rows.sort()
         if not write.has_more_than_lines:
             return
@@ -78,7 +92,14 @@ class MemoryStore:
             self._delete(write.room)
 
     def _of(self, room: str) -> _Stored:
-        return self._rooms.setdefault(room, _Stored())
+        found = self._rooms.get(room)
+        if found is None:
+            found = self._rooms[room] = _Stored()
+        return found
+
+    def _head(self, room: str) -> int:
+        stored = self._rooms.get(room)
+        return stored.rows[-1][0] if stored is not None and stored.rows else -1
 
     def _keep_snapshot(self, room: str, snapshot: tuple[int, bytes]) -> None:
         stored = self._of(room)
@@ -131,8 +152,7 @@ class MemoryStore:
 
     def head(self, room: str) -> int:
         with self._lock:
-            stored = self._rooms.get(room)
-            return stored.rows[-1][0] if stored is not None and stored.rows else -1
+            return self._head(room)
 
     def refusals(self, room: str) -> list[Refusal]:
         with self._lock:
@@ -179,9 +199,8 @@ def _position(rows: list[Row], seq: int) -> int:
 
 
 def _holds(rows: list[Row], seq: int) -> bool:
-    if not rows or rows[-1][0] < seq:  # the usual case: entries are appended
-        return False
-    return rows[_position(rows, seq)][0] == seq
+    at = _position(rows, seq)
+    return at < len(rows) and rows[at][0] == seq
 
 
 def _number(row: Row) -> int:

@@ -87,7 +87,7 @@ class SQLiteStore:
     def commit(self, writes: Sequence[Write]) -> None:
         if not any(write.has_more_than_lines for write in writes):
             # Each statement passes the interpreter lock back and forth, which costs more than a row while the event
-            # loop is busy. So many rows go by one statement, and one statement is a transaction by itself.
+            # loop is busy. So a statement inserts many rows, and a single statement is its own transaction.
             with self._transaction(begin=sum(len(write.lines) for write in writes) > ROWS_PER_INSERT):
                 self._insert_lines(writes)
             return
@@ -196,9 +196,12 @@ class SQLiteStore:
                 "select seq, body, digest from entries where room = ? and seq > ? order by seq limit ?",
                 (room, after, count),
             )
-            if not all(type(body) is bytes and type(digest) is bytes for _, body, digest in rows):
-                raise RecordCorrupt(f"{self.path} is damaged: an entry of room {room} after {after} has no bytes")
-            yield from rows
+            for row in rows:
+                if type(row[1]) is not bytes or type(row[2]) is not bytes:
+                    raise RecordCorrupt(
+                        f"{self.path} is damaged: entry {row[0]} of room {room} has no bytes", seq=row[0]
+                    )
+                yield row
             if len(rows) < count:
                 return
             after = rows[-1][0]
@@ -224,7 +227,7 @@ class SQLiteStore:
         rows = self._read(sql, args)
         try:
             return [msgspec.msgpack.decode(row[0], type=kind) for row in rows]
-        except (ValueError, TypeError) as wrong:  # what is not UTF-8, or not bytes, is not a MsgspecError
+        except (ValueError, TypeError) as wrong:  # bad UTF-8 and wrong types are not MsgspecErrors
             raise RecordCorrupt(f"{self.path} is damaged: a stored {kind.__name__} cannot be read: {wrong}") from None
 
     def _read(self, sql: str, args: tuple[Any, ...] = ()) -> list[Any]:
@@ -256,7 +259,7 @@ class SQLiteStore:
 
 
 def _ending_with_deletions(writes: Sequence[Write]) -> Iterator[list[Write]]:
-    """The writes in parts, each of which ends with a deletion: what follows one must not be deleted by it."""
+    """The writes in parts, each of which ends with a deletion: it must not reach the writes after it."""
     part: list[Write] = []
     for write in writes:
         part.append(write)
@@ -316,7 +319,7 @@ def _connect(path: Path) -> sqlite3.Connection:
     )
     try:
         db.execute("pragma journal_mode = wal")
-        # FULL syncs the log at every commit: what was answered ok survives a power cut. NORMAL would not.
+        # FULL syncs the log at every commit: a call that was answered survives a power cut. With NORMAL it may not.
         db.execute("pragma synchronous = full")
     except sqlite3.Error:
         db.close()
@@ -357,7 +360,7 @@ def _connect_by_uri(path: Path, options: str) -> sqlite3.Connection:
 
 
 def _make_folder(folder: Path) -> None:
-    """Make the folder, and sync its parents: SQLite syncs what is in it, not that it is there."""
+    """Make the folder, and sync its parents: SQLite syncs the files in a folder, not the folder's own name."""
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     for made in missing:
@@ -395,12 +398,12 @@ _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT,
 """SQLITE_ERROR, too: these statements are right, so a table or a column is missing."""
 
 
-def _failure(what: str, wrong: sqlite3.Error) -> CohabitError:
+def _failure(problem: str, wrong: sqlite3.Error) -> CohabitError:
     """RECORD_CORRUPT where the database is damaged, STORAGE_FAILED where it cannot be used now."""
     code = _primary_code(wrong)
     # Without a code it comes from Python: a closed connection, or a text that is not UTF-8.
     damaged = code in _DAMAGE or (code is None and not isinstance(wrong, sqlite3.ProgrammingError))
-    return (RecordCorrupt if damaged else StorageFailed)(f"{what}: {wrong}")
+    return (RecordCorrupt if damaged else StorageFailed)(f"{problem}: {wrong}")
 
 
 def _primary_code(wrong: sqlite3.Error) -> int | None:

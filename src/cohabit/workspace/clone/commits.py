@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from cohabit.errors import BadArgs, Conflict, GitFailed, TooLarge
-from cohabit.workspace.clone import by_hand, refs
+from cohabit.workspace.clone import plain_git, refs
 from cohabit.workspace.clone.deltas import EMPTY_TREE
 from cohabit.workspace.clone.git import Done, as_author, failure
 from cohabit.workspace.formats.plain import plain
@@ -72,8 +72,9 @@ def commit_index(ws: "Workspace", message: str) -> Committed | None:
     if not _anything_to_commit(ws):
         return None
     pointer = own_pointer(ws)
-    if pointer and not _is_tracked(ws, pointer):
-        ws.git.run("update-index", "--add", "--", pointer)
+    if pointer and not ws.git.run("ls-files", "-z", "--", pointer).out:
+        # `commit --include` ignores a path that git does not know. An intent to add stages nothing by itself.
+        ws.git.run("add", "--intent-to-add", "--force", "--", pointer)
     done = _commit(ws, message, pointer)
     if done.code != 0:
         if not _anything_to_commit(ws):  # a person's commit was faster, and took it
@@ -95,23 +96,16 @@ def own_pointer(ws: "Workspace") -> str | None:
     return path
 
 
-def _is_tracked(ws: "Workspace", path: str) -> bool:
-    """Whether git's index surely has ``path``. Read from its file: a process for it would cost a tenth of the commit.
-    An entry there is its length, its name and NUL; an index that is written in another way says no, which is safe."""
-    name = path.encode()
-    entry = len(name).to_bytes(2, "big") + name + b"\0"
-    return entry in (ws.root / ".git" / "index").read_bytes()
-
-
 def _anything_to_commit(ws: "Workspace") -> bool:
     """Something is staged, or a person began a merge with plain git, which the next commit ends."""
     against = refs.head(ws) or EMPTY_TREE
-    staged = ws.git.run("diff-index", "--cached", "--quiet", against, "--", ok=(0, 1)).code == 1
-    return staged or by_hand.under_way(ws) == "merge"
+    options = ("--cached", "--ita-invisible-in-index", "--quiet")
+    staged = ws.git.run("diff-index", *options, against, "--", ok=(0, 1)).code == 1
+    return staged or plain_git.unfinished(ws) == "merge"
 
 
 def _commit(ws: "Workspace", message: str, pointer: str | None) -> Done:
-    include = ["-i", "--", pointer] if pointer else []
+    include = ["--include", "--", pointer] if pointer else []
     options = ["--no-verify", "--cleanup=verbatim", "-F", "-", *ws.signing.option()]
     return _made(ws, "commit", *options, *include, message=message)
 

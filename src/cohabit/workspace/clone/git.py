@@ -21,12 +21,11 @@ from typing import Final
 
 from cohabit.errors import Busy, CohabitError, GitFailed, StorageFailed, Unreachable
 from cohabit.workspace.answers import clean
-from cohabit.workspace.clone import processes
 from cohabit.workspace.clone.hangup import HANGUP, Hangup
 from cohabit.workspace.limits import GIT_LOCK_SECONDS, LOCAL_SECONDS, NETWORK_SECONDS
 from cohabit.workspace.person.identity import Identity
 
-FIXED: Final = {
+CONFIG: Final = {
     "core.hooksPath": os.devnull,
     "core.fsmonitor": "false",
     "core.attributesFile": os.devnull,
@@ -36,34 +35,36 @@ FIXED: Final = {
     "core.safecrlf": "false",
     "core.protectHFS": "true",
     "core.protectNTFS": "true",
-    "core.gitProxy": "",
     "core.fsync": "all",  # what was answered is on disk, also when the power goes
     "core.fsyncMethod": "batch",
-    "core.alternateRefsCommand": "true",
     "commit.gpgSign": "false",
     "tag.gpgSign": "false",
-    "push.gpgSign": "false",
     "log.showSignature": "false",
     "color.ui": "false",
     "gc.auto": "0",
     "maintenance.auto": "false",
     "submodule.recurse": "false",
-    "fetch.recurseSubmodules": "false",
-    "push.recurseSubmodules": "no",
-    "push.followTags": "false",
-    "fetch.writeCommitGraph": "false",
     "init.defaultBranch": "main",
     "protocol.allow": "never",
+    "merge.cohabit.driver": "true",  # this process merges by entry itself; see integrate
+}
+"""Overrides every configuration file, in every command."""
+NETWORK_CONFIG: Final = CONFIG | {
+    "core.gitProxy": "",
+    "core.alternateRefsCommand": "true",
+    "push.gpgSign": "false",
+    "push.recurseSubmodules": "no",
+    "push.followTags": "false",
+    "fetch.recurseSubmodules": "false",
+    "fetch.writeCommitGraph": "false",
     "protocol.file.allow": "always",
     "protocol.git.allow": "always",
     "protocol.http.allow": "always",
     "protocol.https.allow": "always",
     "protocol.ssh.allow": "always",
     "credential.interactive": "false",
-    "merge.cohabit.driver": "true",  # our merges by entry are made in this process; see integrate
 }
-OWNER: Final = "GIT_OF_COHABIT"
-"""Tells a command that uses the network which process started it, and watches its time. See others."""
+"""The same for commands that use the network."""
 KEPT: Final = ("PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "TZ", "SYSTEMROOT")
 """What a local command keeps of the environment."""
 FULL: Final = ("no space left", "disk quota exceeded", "file too large")
@@ -113,9 +114,10 @@ class Git:
         """Whether a git was killed, so that it may have left its locks behind."""
         environ = os.environ if environ is None else environ
         fixed = _fixed(root)
-        self._local = {name: environ[name] for name in KEPT if name in environ} | fixed
+        self._local = {name: environ[name] for name in KEPT if name in environ} | fixed | _as_environment(CONFIG)
         self._local |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C.UTF-8"}
-        self._network = {name: value for name, value in environ.items() if not name.startswith("GIT_")} | fixed
+        self._network = {name: value for name, value in environ.items() if not name.startswith("GIT_")}
+        self._network |= fixed | _as_environment(NETWORK_CONFIG)
         for name in ("SSH_ASKPASS", "DISPLAY", "WAYLAND_DISPLAY"):
             self._network.pop(name, None)
         if "GIT_SSH_COMMAND" in environ:  # the person's own way to the remote, as credentials are
@@ -160,7 +162,7 @@ class Git:
         config: Mapping[str, str] | None,
     ) -> Done:
         seconds = seconds or (NETWORK_SECONDS if network else LOCAL_SECONDS)
-        env = {**self._network, **_owned()} if network else self._local
+        env = self._network if network else self._local
         settings = [arg for key, value in (config or {}).items() for arg in ("-c", f"{key}={value}")]
         try:
             process = subprocess.Popen(
@@ -261,14 +263,15 @@ def _fixed(root: Path) -> dict[str, str]:
         "GIT_NO_REPLACE_OBJECTS": "1",
         "GIT_NO_LAZY_FETCH": "1",
         "GIT_FLUSH": "0",  # else git wakes us for every single commit of a log
-        # As `git -c` hands it on; with GIT_CONFIG_COUNT git takes a tenth of a millisecond longer, at every start.
-        "GIT_CONFIG_PARAMETERS": " ".join(f"'{key}'='{value}'" for key, value in FIXED.items()),
     }
 
 
-def _owned() -> dict[str, str]:
-    me = processes.look("self")
-    return {} if me is None else {OWNER: me.mark}
+def _as_environment(config: Mapping[str, str]) -> dict[str, str]:
+    """Configuration as environment variables, which override every file."""
+    environ = {"GIT_CONFIG_COUNT": str(len(config))}
+    for i, (key, value) in enumerate(config.items()):
+        environ |= {f"GIT_CONFIG_KEY_{i}": key, f"GIT_CONFIG_VALUE_{i}": value}
+    return environ
 
 
 def _ended_by(hangup: Hangup | None, process: "subprocess.Popen[bytes]") -> AbstractContextManager[None]:

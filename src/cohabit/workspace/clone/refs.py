@@ -8,7 +8,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from cohabit.errors import BadArgs, Conflict, GitFailed, UnknownAsset
-from cohabit.workspace.clone import by_hand
+from cohabit.workspace.clone import plain_git
 
 if TYPE_CHECKING:
     from cohabit.workspace.workspace import Workspace
@@ -32,8 +32,8 @@ def on_branch(ws: "Workspace") -> str:
     """The branch that commits go to and that is shared; raises Conflict where the clone is on none."""
     name = branch(ws)
     if not name:
-        if what := by_hand.under_way(ws):
-            raise Conflict(by_hand.unfinished(what))
+        if command := plain_git.unfinished(ws):
+            raise Conflict(plain_git.finish_first(command))
         raise Conflict(
             "this clone is on no branch (a detached HEAD), where commits get lost: your person has to end that with "
             "plain git, `git switch main`, or `git switch -c NAME` where there are commits to keep"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, PermissionDenied, UnknownAsset
-from cohabit.workspace.clone import by_hand
+from cohabit.workspace.clone import plain_git
 from cohabit.workspace.clone.git import Done, failure
 from cohabit.workspace.clone.tree import pathspecs
 
@@ -43,12 +43,12 @@ def _refuse_repositories(ws: "Workspace", folders: list[str]) -> None:
 
 def _refuse_unsettled(ws: "Workspace", wanted: list[str]) -> None:
     """A file that a merge by hand left with both sides in it: to add it would say that it is settled."""
-    if by_hand.under_way(ws) is None and not os.path.lexists(ws.root / ".git" / "AUTO_MERGE"):  # that: a stash
+    if plain_git.unfinished(ws) is None and not os.path.lexists(ws.root / ".git" / "AUTO_MERGE"):  # that: a stash
         return
     unmerged = ws.git.run("ls-files", "--unmerged", "-z", "--", *wanted).fields
     paths = sorted({field.partition("\t")[2] for field in unmerged})
     if open_ := [path for path in paths if _has_markers(ws, path)]:
-        what = by_hand.under_way(ws)
+        what = plain_git.unfinished(ws)
         abort = f", or end that with `git {what} --abort`" if what else ""
         raise Conflict(
             f"nothing was added: {', '.join(open_[:5])} still has both sides of a {what or 'merge'} by hand in it, "

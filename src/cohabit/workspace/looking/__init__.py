@@ -1,1 +1,1 @@
-"""What is there and what happened: status, diff, log, news, health, files."""
+"""What is there and what happened: status, diff, log, news, health, files, search."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from cohabit.errors import BadArgs, Conflict
-from cohabit.workspace.clone import by_hand, objects
+from cohabit.workspace.clone import objects, plain_git
 from cohabit.workspace.clone.deltas import EMPTY_TREE, Change, Dirty, changes, dirty_files, untracked_files
 from cohabit.workspace.clone.intent import Carried
 from cohabit.workspace.clone.objects import Entry
@@ -57,8 +57,8 @@ def plan(
 
 def refuse_by_hand(ws: "Workspace") -> None:
     """Raises Conflict while a person is in the middle of a merge, a rebase or the like in this clone."""
-    if what := by_hand.under_way(ws):
-        raise Conflict(by_hand.unfinished(what))
+    if command := plain_git.unfinished(ws):
+        raise Conflict(plain_git.finish_first(command))
 
 
 @dataclass(slots=True)

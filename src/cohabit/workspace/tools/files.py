@@ -7,7 +7,7 @@ from msgspec import Meta
 from cohabit.workspace.answers import Answer
 from cohabit.workspace.limits import MOST_ENTRIES, MOST_MATCHES, MOST_READ
 from cohabit.workspace.looking import files
-from cohabit.workspace.searching import search as engine
+from cohabit.workspace.looking.search import search as find_lines
 from cohabit.workspace.tool import tool
 from cohabit.workspace.workspace import Workspace
 
@@ -60,4 +60,4 @@ def search(
     limit: Annotated[int, Meta(ge=1), f"most matches, up to {MOST_MATCHES}"] = MOST_MATCHES,
 ) -> Answer:
     """Find the lines that contain a text, in all files of the workspace, committed or not: {path, line, text}."""
-    return engine.search(ws, query, paths, limit)
+    return find_lines(ws, query, paths, limit)

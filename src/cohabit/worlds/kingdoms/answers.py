@@ -1,4 +1,4 @@
-"""What the commands of Kingdoms answer: the shapes that clients of the WorldBox bridge know."""
+"""The result types of the commands. Their field names are those of the WorldBox bridge."""
 
 from typing import Generic, TypeVar
 
@@ -48,7 +48,7 @@ class PowerKind(Struct, omit_defaults=True):
 
 
 class PowerUsed(Struct, omit_defaults=True):
-    """One pulse: ``accepted``. More: how many were applied, and how many of them did something."""
+    """For one pulse ``accepted``; for more, how many were applied and how many of them had an effect."""
 
     power_id: str
     x: int
@@ -92,7 +92,7 @@ class Painted(Struct, omit_defaults=True):
 
 
 class Ordered(Struct, omit_defaults=True):
-    """What came of an order to a kingdom."""
+    """The result of an order to a kingdom."""
 
     kingdom_id: int
     order: str
@@ -107,7 +107,7 @@ class Scheduled(Struct, omit_defaults=True):
 
 
 class WorldState(Struct):
-    """``seed`` is 0 for whoever does not see everything."""
+    """``seed``: its lower 53 bits, which every client can read; 0 for an eye that does not see everything."""
 
     width: int
     height: int

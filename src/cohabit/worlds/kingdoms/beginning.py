@@ -1,9 +1,9 @@
-"""How a world begins: kingdoms far from each other on good land, and animals where they belong."""
+"""The first kingdoms and animals of a new world."""
 
 import numpy as np
 
-from cohabit.worlds.kingdoms import building, civics, crowns, life, wild
 from cohabit.worlds.kingdoms.land import Land
+from cohabit.worlds.kingdoms.rules import cities, life, realms, wildlife
 from cohabit.worlds.kingdoms.sim import Sim
 from cohabit.worlds.kingdoms.species import RACES, SPECIES_ROW
 from cohabit.worlds.kingdoms.tiles import CAN_GROW, IS_DEADLY, IS_WATER
@@ -11,39 +11,39 @@ from cohabit.worlds.kingdoms.tiles import CAN_GROW, IS_DEADLY, IS_WATER
 FIRST_PEOPLE = 16
 FIRST_HOUSES = 2
 FIRST_FOOD = 60
-"""What a first city begins with."""
+"""What a first city has."""
 PLACES = 600
-"""How many places are looked at."""
+"""How many random places are considered."""
 SOIL_RADIUS = 9
 BEST = 3
-"""Only the best of so many places, by their soil within that radius, are good enough: all begin alike."""
-FAR_ENOUGH = 80
-"""How far apart they should be: neighbours, but with room to grow between them."""
-ANIMALS = 24
-"""How many places of a zone each kind of animal tries for."""
+"""Only the best one in this many places, by the soil within that radius, is considered, so that all start alike."""
+GOOD_DISTANCE = 80
+"""The best distance between first cities: neighbours, but with room to grow between them."""
+ANIMAL_PLACES = 24
+"""Random places per zone that are considered for each species of animal."""
 BLOCK = 8
-"""Landmasses are told apart in blocks of so many tiles on a side."""
+"""Landmasses are found in blocks of this many tiles on a side."""
 
 
 def begin(sim: Sim, kingdoms: int, claimed: int) -> None:
-    """Found the first kingdoms, the first ``claimed`` of them seats of the match, and let the animals in."""
+    """Found the first kingdoms, of which the first ``claimed`` are seats of the match, and place animals."""
     first = sim.chance.one(len(RACES), "first race", 0)
     for number, (x, y) in enumerate(places(sim, kingdoms, claimed)):
         race = RACES[(first + number) % len(RACES)]
         ids = life.spawn(sim, SPECIES_ROW[race], x, y, FIRST_PEOPLE)
-        realm = crowns.found_kingdom(sim, race, x, y, np.searchsorted(sim.creatures.id, ids))
+        realm = realms.found_kingdom(sim, race, x, y, np.searchsorted(sim.creatures.id, ids))
         realm.claimed = number < claimed
         city = sim.cities[realm.capital]
         city.food = FIRST_FOOD
         for _ in range(FIRST_HOUSES):
-            cell = building.site(sim, city, "house", civics.land_of(sim, city))
+            cell = cities.find_site(sim, city, "house", cities.land_of(sim, city))
             if cell is not None:
-                building.put(sim, city, "house", cell)
-    wild.settle_animals(sim, ANIMALS)
+                cities.put(sim, city, "house", cell)
+    wildlife.place_first_animals(sim, ANIMAL_PLACES)
 
 
 def places(sim: Sim, count: int, claimed: int) -> list[tuple[int, int]]:
-    """Places for first cities: good soil, far from each other, those of the claimed ones on the same landmass."""
+    """Places for the first cities: good soil, apart from each other, and the claimed ones on one landmass."""
     land, margin = sim.land, SOIL_RADIUS
     cells = sim.chance.below(land.size, "first places", 0, np.arange(PLACES))
     inside = (cells % land.width >= margin) & (cells % land.width < land.width - margin)
@@ -57,28 +57,28 @@ def places(sim: Sim, count: int, claimed: int) -> list[tuple[int, int]]:
     home = max(mass, key=lambda m: (mass.count(m), -m)) if mass else 0
     chosen: list[tuple[int, int]] = []
     for number in range(count):
-        open_to = [p for p, m in zip(good, mass, strict=True) if number >= claimed or m == home]
-        best = max(open_to, key=lambda place: _worth(place, chosen), default=None)
+        candidates = [p for p, m in zip(good, mass, strict=True) if number >= claimed or m == home]
+        best = max(candidates, key=lambda place: _worth(place, chosen), default=None)
         if best is not None:
             chosen.append(best[1:])
     return chosen
 
 
 def _worth(place: tuple[int, int, int], chosen: list[tuple[int, int]]) -> tuple[int, int]:
-    """Distance counts first: far enough is best, and further is a little worse; then soil."""
+    """Distance counts before soil: GOOD_DISTANCE is best, and more is a little worse."""
     quality, x, y = place
-    far = min((max(abs(x - a), abs(y - b)) for a, b in chosen), default=FAR_ENOUGH)
-    return min(far, FAR_ENOUGH + (FAR_ENOUGH - far) // 2), quality
+    distance = min((max(abs(x - a), abs(y - b)) for a, b in chosen), default=GOOD_DISTANCE)
+    return min(distance, GOOD_DISTANCE + (GOOD_DISTANCE - distance) // 2), quality
 
 
 def soil(land: Land, x: int, y: int) -> int:
-    """Percent of the cells around that can be ploughed."""
+    """Percent of the cells around a place that can become fields."""
     around = land.disc(x, y, SOIL_RADIUS)
     return int(np.count_nonzero(CAN_GROW[land.ground[around]])) * 100 // len(around)
 
 
 def landmasses(land: Land) -> list[list[int]]:
-    """For every block of the map the number of the landmass it lies on; 0 is the sea."""
+    """For every block of the map the number of its landmass; 0 is the sea."""
     wet = (IS_WATER | IS_DEADLY)[land.ground].reshape(land.height // BLOCK, BLOCK, land.width // BLOCK, BLOCK)
     dry = (wet.sum(axis=(1, 3)) * 2 < BLOCK * BLOCK).tolist()
     mass = [[0] * len(dry[0]) for _ in dry]

@@ -1,7 +1,7 @@
-"""Chance for many creatures at once, the same on every machine.
+"""Random numbers for many creatures at once, the same on every machine.
 
-A draw is a hash of who asks, when, and what for: nothing is used up, so two rules never disturb each other, and
-there is no state to keep. Whole numbers only.
+A draw is a hash of the seed, the purpose, the tick and an id. There is no generator state to keep, and rules cannot
+disturb each other's draws. Whole numbers only.
 """
 
 from hashlib import blake2b
@@ -18,7 +18,7 @@ _MASK = (1 << 64) - 1
 
 
 def mixed(bits: Bits) -> Bits:
-    """Every bit of the input reaches every bit of the output (the finaliser of SplitMix64)."""
+    """The finaliser of SplitMix64: every input bit affects every output bit."""
     bits = bits ^ (bits >> U64(30))
     bits *= _A
     bits ^= bits >> U64(27)
@@ -36,7 +36,7 @@ def _mixed_one(bits: int) -> int:
 
 
 class Chance:
-    """The dice of one world. ``purpose`` is a word; each purpose has dice of its own."""
+    """The random numbers of one world. Every ``purpose`` (a word) has a sequence of its own."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
@@ -50,15 +50,15 @@ class Chance:
         return _mixed_one(salt + tick * _STEP)  # mixed here, so that id 5 at tick 6 is not id 6 at tick 5
 
     def bits(self, purpose: str, tick: int, who: NDArray[Any]) -> Bits:
-        """64 random bits for each of ``who`` (ids, cells: any whole numbers)."""
+        """64 random bits for each of ``who`` (creature ids, cells or any other whole numbers)."""
         return mixed(who.astype(U64) * U64(_STEP) + U64(self._salt(purpose, tick)))
 
     def below(self, n: int, purpose: str, tick: int, who: NDArray[Any]) -> NDArray[np.int64]:
-        """A number from 0 to n - 1 for each of ``who``. The top bits decide; n is small, so the bias is nothing."""
+        """A number from 0 to n - 1 for each of ``who``. It is taken from the top bits; for small n the bias is nil."""
         return ((self.bits(purpose, tick, who) >> U64(32)) * U64(n) >> U64(32)).astype(np.int64)
 
     def hits(self, numerator: int, denominator: int, purpose: str, tick: int, who: NDArray[Any]) -> NDArray[np.bool_]:
-        """True for about ``numerator`` of ``denominator`` of them."""
+        """True for about ``numerator`` out of ``denominator`` of them."""
         return self.below(denominator, purpose, tick, who) < numerator
 
     def one(self, n: int, purpose: str, tick: int, who: int = 0) -> int:

@@ -1,7 +1,7 @@
-"""Everything that lives, as columns: row i of every column is one creature.
+"""All living creatures, as NumPy columns: row i of every column describes one creature.
 
-Rows 0 to n - 1 are alive and stand in the order of birth, so ``id`` is always sorted. Rules read and write whole
-columns at once. Who dies gets ``hp`` 0 or less and is taken out by ``bury`` at the end of the tick.
+Rows 0 to n - 1 are the living in order of birth, so ``id`` is always sorted. Rules read and write whole columns at
+once. A creature that dies gets ``hp`` 0 or less; ``remove_dead`` takes it out at the end of the tick.
 """
 
 from collections.abc import Mapping
@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+Rows = NDArray[np.int64]
+"""Row numbers of some creatures."""
 COLUMNS: dict[str, type[np.generic]] = {
-    "id": np.int64,  # from 1, never used twice
+    "id": np.int64,  # from 1, never reused
     "species": np.int16,  # row of species.SPECIES
     "kingdom": np.int32,  # id of the kingdom; 0: wild
     "city": np.int32,  # id of the home city; 0: none
@@ -19,34 +21,34 @@ COLUMNS: dict[str, type[np.generic]] = {
     "y": np.int16,
     "hp": np.int16,
     "food": np.int16,  # 100 is full; at 0 it starves
-    "born": np.int32,  # tick of birth; may lie before the world's beginning
+    "born": np.int32,  # tick of birth; may be negative
     "sex": np.int8,  # 0 female, 1 male
     "job": np.int8,  # one of Job
-    "tx": np.int16,  # where it is going; -1: nowhere in particular
+    "tx": np.int16,  # the target it walks to; -1: none
     "ty": np.int16,
-    "ready": np.int32,  # the tick from which it can step again
-    "marks": np.int32,  # bits of Mark
+    "ready": np.int32,  # the tick from which it can take its next step
+    "effects": np.int32,  # bits of Effect
     "kills": np.int16,
 }
-FIRST_ROOM = 1024
+INITIAL_CAPACITY = 1024
 
 
 class Job:
-    """What a creature is at. Wild ones are NONE."""
+    """The occupation of a person. Wild creatures have NONE."""
 
     NONE, WORKER, SOLDIER, SETTLER, TRADER = range(5)
     NAMES = ("none", "worker", "soldier", "settler", "trader")
 
 
-class Mark:
-    """What lies on a creature. A creature can bear several."""
+class Effect:
+    """Status effects, one bit each. A creature can have several."""
 
     BURNING, PLAGUE, FROZEN, MAD, BLESSED, CURSED, SHIELDED, INVISIBLE = (1 << i for i in range(8))
     NAMES = ("burning", "plague", "frozen", "mad", "blessed", "cursed", "shielded", "invisible")
 
 
 class Creatures:
-    """See the module. ``c.x`` is the column x of the living; writing ``c.x[rows] = …`` changes it."""
+    """The columns. ``c.x`` is column x of the living; ``c.x[rows] = …`` changes it."""
 
     id: NDArray[np.int64]
     species: NDArray[np.int16]
@@ -62,25 +64,25 @@ class Creatures:
     tx: NDArray[np.int16]
     ty: NDArray[np.int16]
     ready: NDArray[np.int32]
-    marks: NDArray[np.int32]
+    effects: NDArray[np.int32]
     kills: NDArray[np.int16]
 
     def __init__(self) -> None:
         self.n = 0
         self.next_id = 1
-        self._all: dict[str, NDArray[Any]] = {name: np.zeros(FIRST_ROOM, kind) for name, kind in COLUMNS.items()}
-        self._show()
+        self._all: dict[str, NDArray[Any]] = {name: np.zeros(INITIAL_CAPACITY, kind) for name, kind in COLUMNS.items()}
+        self._expose_living()
 
-    def _show(self) -> None:
+    def _expose_living(self) -> None:
         for name, column in self._all.items():
             setattr(self, name, column[: self.n])
 
     def add(self, count: int, values: Mapping[str, Any]) -> NDArray[np.int64]:
-        """Let ``count`` be born, with these values (one for all, or one each); their ids."""
+        """Append ``count`` creatures with these values (one for all, or one each) and return their ids."""
         start, end = self.n, self.n + count
-        room = len(self._all["id"])
-        if end > room:
-            grown = max(end, 2 * room)
+        capacity = len(self._all["id"])
+        if end > capacity:
+            grown = max(end, 2 * capacity)
             for name, column in self._all.items():
                 bigger = np.zeros(grown, column.dtype)
                 bigger[:start] = column[:start]
@@ -91,11 +93,11 @@ class Creatures:
         self._all["id"][start:end] = ids
         self.next_id += count
         self.n = end
-        self._show()
+        self._expose_living()
         return ids
 
-    def bury(self) -> None:
-        """Take out everybody whose ``hp`` is 0 or less."""
+    def remove_dead(self) -> None:
+        """Remove every creature whose ``hp`` is 0 or less."""
         alive = self.hp > 0
         left = int(np.count_nonzero(alive))
         if left == self.n:
@@ -103,13 +105,13 @@ class Creatures:
         for column in self._all.values():
             column[:left] = column[: self.n][alive]
         self.n = left
-        self._show()
+        self._expose_living()
 
-    def row(self, who: int) -> int | None:
-        """The row of a creature by its id, or None where it is not alive."""
-        found = int(np.searchsorted(self.id, who))
-        return found if found < self.n and self.id[found] == who else None
+    def row(self, creature: int) -> int | None:
+        """The row of the creature with this id, or None if it is not alive."""
+        found = int(np.searchsorted(self.id, creature))
+        return found if found < self.n and self.id[found] == creature else None
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """Name and living part of every column, in order."""
+        """The living part of every column, by name, in order."""
         return {name: self._all[name][: self.n] for name in COLUMNS}

@@ -1,7 +1,7 @@
-"""The map, as columns: cell ``y * width + x`` of every column is one tile.
+"""The map, as NumPy layers: cell ``y * width + x`` of every layer describes one tile.
 
-Nothing here is gone through as a whole while time passes: what burns is a list of cells, and grass that was eaten
-grows back by being asked when it was eaten.
+No rule scans the whole map in a tick. Burning cells are kept as a list, and a grazed cell stores the tick at which it
+was eaten, so that regrowth is a comparison.
 """
 
 from typing import Any
@@ -14,19 +14,20 @@ from cohabit.worlds.kingdoms.tiles import IS_DEADLY, IS_LAVA, IS_WATER
 ZONE = 64
 """Tiles on a side of a zone."""
 LAYERS: dict[str, type[np.generic]] = {
-    "chart": np.uint8,  # the ground as everybody knows it: how it was when the world was made
+    "chart": np.uint8,  # the ground when the world was made; public, also in the fog
     "ground": np.uint8,  # row of tiles.GROUND
     "top": np.uint8,  # row of tiles.TOPS; 0: nothing
-    "level": np.uint8,  # how high it lies, 0 to 255
+    "level": np.uint8,  # height, 0 to 255
     "built": np.uint8,  # row of tiles.BUILDINGS; 0: nothing
-    "city": np.int32,  # id of the city whose land it is; 0: nobody's
-    "grazed": np.int32,  # the tick at which it was last eaten bare
+    "city": np.int32,  # id of the city that owns it; 0: none
+    "grazed": np.int32,  # the tick at which it was last grazed or harvested
 }
 Cells = NDArray[np.int64]
+"""Cell numbers of some tiles."""
 
 
 class Land:
-    """See the module."""
+    """The layers of one map, and the cells that burn."""
 
     chart: NDArray[np.uint8]
     ground: NDArray[np.uint8]
@@ -49,7 +50,7 @@ class Land:
 
     @property
     def molten(self) -> Cells:
-        """The cells of lava, in order. They are looked for once; then whoever changes the ground keeps the list."""
+        """The cells of lava, in order. Found once; afterwards every change of the ground updates the list."""
         if self._molten is None:
             self._molten = np.flatnonzero(IS_LAVA[self.ground])
         return self._molten
@@ -62,7 +63,7 @@ class Land:
         return y * self.width + x
 
     def cells(self, x: NDArray[Any], y: NDArray[Any]) -> Cells:
-        """The cells of many places."""
+        """The cells at these coordinates."""
         found: Cells = y.astype(np.int64) * self.width + x
         return found
 
@@ -74,7 +75,7 @@ class Land:
         return 0 <= x < self.width and 0 <= y < self.height
 
     def disc(self, x: int, y: int, radius: int) -> Cells:
-        """The cells within ``radius`` of a place that are on the map, row by row."""
+        """The cells of the map within ``radius``, row by row."""
         left, right = max(0, x - radius), min(self.width - 1, x + radius)
         up, down = max(0, y - radius), min(self.height - 1, y + radius)
         across = np.arange(left, right + 1, dtype=np.int64)
@@ -83,12 +84,28 @@ class Land:
         found: Cells = (along[:, None] * self.width + across[None, :])[inside]
         return found
 
+    def line(self, x: int, y: int, x2: int, y2: int) -> Cells:
+        """The cells of the map on a straight line, both ends included, each once."""
+        steps = max(abs(x2 - x), abs(y2 - y), 1)
+        i = np.arange(steps + 1, dtype=np.int64)
+        across = x + ((x2 - x) * i * 2 + steps) // (2 * steps)
+        along = y + ((y2 - y) * i * 2 + steps) // (2 * steps)
+        inside = (across >= 0) & (across < self.width) & (along >= 0) & (along < self.height)
+        return np.unique(along[inside] * self.width + across[inside])
+
+    def neighbours(self, cells: Cells) -> Cells:
+        """The cells of the map that share a side with any of these, each once."""
+        x = cells % self.width
+        sides = (cells[x > 0] - 1, cells[x < self.width - 1] + 1, cells - self.width, cells + self.width)
+        found = np.unique(np.concatenate(sides))
+        return found[(found >= 0) & (found < self.size)]
+
     def is_dry(self, cells: Cells) -> NDArray[np.bool_]:
-        """Can something that walks stand here?"""
+        """Can walking creatures stand here?"""
         ground = self.ground[cells]
         dry: NDArray[np.bool_] = ~(IS_WATER[ground] | IS_DEADLY[ground])
         return dry
 
     def layers(self) -> dict[str, NDArray[Any]]:
-        """Name and cells of every layer, in order."""
+        """Every layer, by name, in order."""
         return {name: getattr(self, name) for name in LAYERS}

@@ -1,4 +1,7 @@
-"""Names. A creature's name is worked out from its id whenever somebody asks: nothing is stored."""
+"""Names of creatures, cities and kingdoms, and names of species in sentences.
+
+The name of a creature is computed from its id on request; nothing is stored.
+"""
 
 from cohabit.worlds.kingdoms.sim import Sim
 from cohabit.worlds.kingdoms.species import SPECIES
@@ -17,56 +20,78 @@ ENDS = {
     "dwarf": ("bek", "din", "dur", "grim", "in", "li", "nar", "rik", "rin", "run"),
 }
 BEASTS = ("Ash", "Bram", "Dusk", "Ember", "Fern", "Gale", "Hazel", "Moss", "Nettle", "Rush", "Sorrel", "Thorn")
-PLACES = {
+CITY_ENDS = {
     "human": ("bridge", "bury", "field", "ham", "mere", "stead", "ton", "wick"),
     "elf": ("dell", "glade", "lorn", "mir", "shade", "vale", "wood"),
     "orc": ("dum", "gor", "krag", "maw", "pit", "skar", "tusk"),
     "dwarf": ("delve", "forge", "gate", "hall", "heim", "hold", "stone"),
 }
-PLURALS = {"elf": "elves", "dwarf": "dwarves", "wolf": "wolves", "sheep": "sheep", "deer": "deer", "fish": "fish"}
+SPELLINGS = {"ufo": "UFO", "cthulhu": "Cthulhu"}
+PLURALS = {
+    "elf": "elves", "dwarf": "dwarves", "wolf": "wolves", "fox": "foxes", "ostrich": "ostriches",
+    "butterfly": "butterflies", "snowman": "snowmen", "sheep": "sheep", "deer": "deer", "fish": "fish",
+    "buffalo": "buffalo",
+}  # fmt: skip
+_VOWELS = "aeio"  # species that begin with u are pronounced "you"
 
 
-def _roll(who: int, salt: int) -> int:
-    """A number that looks random, from an id."""
-    bits = (who * 0x9E3779B97F4A7C15 + salt * 0xD1B54A32D192ED03) & _MASK
+# -- species in sentences -------------------------------------------------------------------------
+def word_for(species: str) -> str:
+    """The species with this id, as it is written in a sentence."""
+    return SPELLINGS.get(species, species.replace("_", " "))
+
+
+def plural(species: str) -> str:
+    return PLURALS.get(species, f"{word_for(species)}s")
+
+
+def with_article(species: str) -> str:
+    """``a wolf``, ``an evil mage``."""
+    return f"{'an' if species[0] in _VOWELS else 'a'} {word_for(species)}"
+
+
+def counted(count: int, species: str) -> str:
+    """``1 wolf``, ``3 wolves``."""
+    return f"{count} {word_for(species) if count == 1 else plural(species)}"
+
+
+# -- proper names ---------------------------------------------------------------------------------
+def _roll(number: int, salt: int) -> int:
+    """A pseudo-random number from an id."""
+    bits = (number * 0x9E3779B97F4A7C15 + salt * 0xD1B54A32D192ED03) & _MASK
     bits = ((bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
     bits = ((bits ^ (bits >> 27)) * 0x94D049BB133111EB) & _MASK
     return bits ^ (bits >> 31)
 
 
-def _of(words: tuple[str, ...], who: int, salt: int) -> str:
-    return words[_roll(who, salt) % len(words)]
+def _pick(words: tuple[str, ...], number: int, salt: int) -> str:
+    return words[_roll(number, salt) % len(words)]
 
 
-def name_of(who: int, species: int) -> str:
-    """The name of a creature. People have two syllables of their race; a beast is called after what it is."""
+def name_of(creature: int, species: int) -> str:
+    """The name of a creature. People get two syllables of their race, beasts a name and their species."""
     kind = SPECIES[species].id
     if kind in STARTS:
-        return _of(STARTS[kind], who, 1) + _of(ENDS[kind], who, 2)
-    return f"{_of(BEASTS, who, 1)} the {kind.replace('_', ' ')}"
-
-
-def many(race: str) -> str:
-    """More than one of them."""
-    return PLURALS.get(race, f"{race}s")
+        return _pick(STARTS[kind], creature, 1) + _pick(ENDS[kind], creature, 2)
+    return f"{_pick(BEASTS, creature, 1)} the {word_for(kind)}"
 
 
 def city_name(sim: Sim, race: str, number: int) -> str:
-    """A name for city ``number`` that no city bears now."""
+    """A name for city ``number`` that no existing city has."""
     taken = [city.name for city in sim.cities.values()]
-    return _fresh(taken, race, sim.seed + number, PLACES[race])
+    return _unused(taken, race, sim.seed + number, CITY_ENDS[race])
 
 
 def kingdom_name(sim: Sim, race: str, number: int) -> str:
-    """A name for kingdom ``number`` that no kingdom ever bore."""
+    """A name for kingdom ``number`` that no kingdom has had."""
     taken = [kingdom.name for kingdom in sim.kingdoms.values()]
-    return _fresh(taken, race, sim.seed + number, ENDS[race], salt=500)
+    return _unused(taken, race, sim.seed + number, ENDS[race], salt=500)
 
 
-def _fresh(taken: list[str], race: str, who: int, ends: tuple[str, ...], salt: int = 100) -> str:
+def _unused(taken: list[str], race: str, number: int, ends: tuple[str, ...], salt: int = 100) -> str:
     name = ""
     for more in range(0, 80, 2):
-        name = _of(STARTS[race], who, salt + more) + _of(ends, who, salt + more + 1)
+        name = _pick(STARTS[race], number, salt + more) + _pick(ends, number, salt + more + 1)
         if name not in taken:
             return name
     return f"{name} {len(taken) + 1}"

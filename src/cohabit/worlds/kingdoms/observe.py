@@ -1,33 +1,33 @@
-"""The world as a player reads it: my land, my cities, threats, what happened, what I can do now."""
+"""Observations: the world as values and text, with a small map in characters."""
 
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cohabit.model.observation import Effect, Entity, Event, EventType, Location, Observation
-from cohabit.worlds.kingdoms.creatures import Job
-from cohabit.worlds.kingdoms.land import Cells
-from cohabit.worlds.kingdoms.names import many
-from cohabit.worlds.kingdoms.overview import overview
-from cohabit.worlds.kingdoms.realms import City, Kingdom, News
+from cohabit.worlds.kingdoms.creatures import Job, Rows
+from cohabit.worlds.kingdoms.names import plural, word_for
 from cohabit.worlds.kingdoms.sight import View
-from cohabit.worlds.kingdoms.sim import YEAR, Sim
-from cohabit.worlds.kingdoms.species import SPECIES
-from cohabit.worlds.kingdoms.tiles import TOP_ROW
+from cohabit.worlds.kingdoms.sim import YEAR, City, Kingdom, News, Sim
+from cohabit.worlds.kingdoms.species import IS_MONSTER, SPECIES
+from cohabit.worlds.kingdoms.tiles import GROUND, IS_STONY, IS_WATER, TOP_ROW
 
-EVENTS_SHOWN = 8
-THREATS_SHOWN = 6
-CITIES_SHOWN = 12
-FEW_FOOD = 2
-"""A city with less food than this for each of its people goes hungry soon."""
-SHAKY = 40
-"""A city less loyal than this may rebel."""
+MAX_EVENTS = 8
+MAX_THREATS = 6
+MAX_CITIES = 12
+LOW_FOOD = 2
+"""A city with less food than this per person is reported as hungry."""
+LOW_LOYALTY = 40
+"""A city with less loyalty than this is reported as restless."""
+MAP_COLUMNS, MAP_ROWS = 48, 24
+KINGDOM_CHARACTERS = "123456789abcdefghijklmnopqrstuvwxyz"
+"""How the land of a kingdom is drawn, by its id; after the last it starts again."""
 _KINDS: dict[str, EventType] = {"info": "info", "success": "success", "danger": "danger", "reward": "reward"}
-_DANGEROUS = np.array([kind.temper in ("monster", "undead") for kind in SPECIES])
 
 
 def observation(view: View, paused: bool, over: bool) -> Observation:
-    """What this eye sees, as values and as text."""
+    """What this eye sees, as values and text."""
     sim = view.sim
     mine = sim.kingdoms.get(view.kingdom or 0)
     status: dict[str, object] = {
@@ -43,18 +43,18 @@ def observation(view: View, paused: bool, over: bool) -> Observation:
         status=status,
         location=_capital(sim, mine) if mine is not None else None,
         nearby_entities=_threats(view, mine) if mine is not None else [],
-        active_effects=_worries(sim, mine) if mine is not None else [],
+        active_effects=_problems(sim, mine) if mine is not None else [],
         recent_events=[
-            Event(f"year {n.tick // YEAR}: {n.text}", _KINDS.get(n.kind, "info")) for n in heard(view)[-EVENTS_SHOWN:]
+            Event(f"year {n.tick // YEAR}: {n.text}", _KINDS.get(n.kind, "info")) for n in heard(view)[-MAX_EVENTS:]
         ],
         step=sim.tick,
-        time_of_day=f"year {sim.tick // YEAR}" + (", time stands still" if paused else ""),
-        text="\n\n".join(filter(None, [_head(view, mine, over), overview(view), _what_now(sim, mine)])),
+        time_of_day=f"year {sim.tick // YEAR}" + (", paused" if paused else ""),
+        text="\n\n".join(filter(None, [_head(view, mine, over), text_map(view), _what_now(sim, mine)])),
     )
 
 
 def heard(view: View) -> Sequence[News]:
-    """The news that reached this eye."""
+    """The news that this eye may read."""
     return [
         n
         for n in view.sim.news
@@ -66,30 +66,35 @@ def _head(view: View, mine: Kingdom | None, over: bool) -> str:
     sim = view.sim
     ended = " The match is over." if over else ""
     if mine is not None:
-        return f"You rule {mine.name} (kingdom {mine.id}, {many(mine.race)}).{ended}\n" + _my_cities(sim, mine)
+        return f"You rule {mine.name} (kingdom {mine.id}, {plural(mine.race)}).{ended}\n" + _my_cities(sim, mine)
     if view.everything:
         wars = "; ".join(f"{sim.kingdoms[w.attacker].name} against {sim.kingdoms[w.defender].name}" for w in sim.wars)
         return f"You see the whole world.{ended} Wars: {wars or 'none'}."
-    return f"You see what is public: the chart, the kingdoms, and the news.{ended}"
+    return f"You see what is public: the chart, the kingdoms and the news.{ended}"
 
 
 def _my_cities(sim: Sim, mine: Kingdom) -> str:
     found = sim.cities_of(mine.id)
-    lines = [f"- {_city_words(city)}" for city in found[:CITIES_SHOWN]]
-    more = [f"- and {len(found) - CITIES_SHOWN} more"] if len(found) > CITIES_SHOWN else []
-    return "\n".join(["MY CITIES:", *lines, *more]) if found else "You hold no city any more."
+    lines = [f"- {_city_line(city)}" for city in found[:MAX_CITIES]]
+    more = [f"- and {len(found) - MAX_CITIES} more"] if len(found) > MAX_CITIES else []
+    return "\n".join(["MY CITIES:", *lines, *more]) if found else "You have no cities left."
 
 
-def _city_words(city: City) -> str:
+def _city_line(city: City) -> str:
+    people = f"{_count(city.people, 'person', 'people')} ({_count(city.soldiers, 'soldier', 'soldiers')})"
     parts = [
-        f"{city.name} (city {city.id}) at {city.x},{city.y}: {city.people} people, {city.soldiers} of them soldiers",
+        f"{city.name} (city {city.id}) at {city.x},{city.y}: {people}",
         f"food {city.food}",
         f"loyalty {city.loyalty}",
-        f"{sum(city.buildings.values())} buildings",
+        _count(sum(city.buildings.values()), "building", "buildings"),
     ]
     if city.besieger:
-        parts.append(f"BESIEGED by kingdom {city.besieger} ({city.siege} of 100)")
+        parts.append(f"BESIEGED by kingdom {city.besieger} (siege {city.siege} of 100)")
     return ", ".join(parts)
+
+
+def _count(number: int, one: str, several: str) -> str:
+    return f"{number} {one if number == 1 else several}"
 
 
 def _standing(k: Kingdom) -> dict[str, object]:
@@ -123,7 +128,7 @@ def _my_status(sim: Sim, mine: Kingdom) -> dict[str, object]:
 
 
 def _raided(sim: Sim, city: int) -> str | None:
-    """Against whom the army marches; which city it is may be hidden."""
+    """The kingdom that the army attacks; which city it is may be hidden."""
     found = sim.cities.get(city)
     return sim.kingdoms[found.kingdom].name if found is not None else None
 
@@ -134,7 +139,7 @@ def _capital(sim: Sim, mine: Kingdom) -> Location | None:
 
 
 def _places(cities: Sequence[City]) -> dict[str, dict[str, int]]:
-    """Cities by name, for whoever wants to aim at one."""
+    """Cities by name."""
     return {
         c.name: {
             "id": c.id, "kingdom": c.kingdom, "x": c.x, "y": c.y, "people": c.people, "soldiers": c.soldiers,
@@ -145,7 +150,7 @@ def _places(cities: Sequence[City]) -> dict[str, dict[str, int]]:
 
 
 def _whole_world(sim: Sim) -> dict[str, object]:
-    """What only those who see everything are told."""
+    """The part of the status for eyes that see everything."""
     fires = np.flatnonzero(sim.land.top == TOP_ROW["fire"])
     return {
         "wars": [[war.attacker, war.defender] for war in sim.wars],
@@ -162,48 +167,52 @@ def _census(sim: Sim) -> dict[str, int]:
 
 
 def _threats(view: View, mine: Kingdom) -> list[Entity]:
-    """Enemy soldiers and monsters in sight, in groups: how many, and how far from the nearest of my cities."""
+    """Enemy soldiers and monsters in sight, grouped, with their distance from the nearest of my cities."""
     sim, c = view.sim, view.sim.creatures
     rows = view.rows()
     enemy = sim.at_war[mine.id][c.kingdom[rows]] & (c.job[rows] == Job.SOLDIER)
-    wild = (c.kingdom[rows] == 0) & _DANGEROUS[c.species[rows]]
+    wild = (c.kingdom[rows] == 0) & IS_MONSTER[c.species[rows]]
     homes = sim.cities_of(mine.id)
     found: list[Entity] = []
-    for group, kind in [(rows[enemy], "enemy soldiers"), (rows[wild], "monsters")]:
+    for group, kind in [(rows[enemy], "enemy soldier"), (rows[wild], "monster")]:
         keys = c.kingdom[group].astype(np.int64) * 1000 + c.species[group]
         for key in np.unique(keys):
             members = group[keys == key]
             found.append(_group(sim, members, kind, homes))
-    return sorted(found, key=lambda e: (e.distance or 0, e.description))[:THREATS_SHOWN]
+    return sorted(found, key=lambda e: (e.distance or 0, e.description))[:MAX_THREATS]
 
 
-def _group(sim: Sim, members: Cells, kind: str, homes: Sequence[City]) -> Entity:
+def _group(sim: Sim, members: Rows, kind: str, homes: Sequence[City]) -> Entity:
     c = sim.creatures
     x, y = c.x[members].astype(np.int64), c.y[members].astype(np.int64)
     best, near = None, 0
     for city in homes:
-        far = np.maximum(abs(x - city.x), abs(y - city.y))
-        if best is None or far.min() < best[0]:
-            best, near = (int(far.min()), city.name), int(far.argmin())
-    who = sim.kingdoms[int(c.kingdom[members[0]])].name if c.kingdom[members[0]] else "wild"
-    species = SPECIES[int(c.species[members[0]])].id
-    words = f"{len(members)} {kind} ({species}, {who}) about {x[near]},{y[near]}"
+        distance = np.maximum(abs(x - city.x), abs(y - city.y))
+        if best is None or distance.min() < best[0]:
+            best, near = (int(distance.min()), city.name), int(distance.argmin())
+    owner = sim.kingdoms[int(c.kingdom[members[0]])].name if c.kingdom[members[0]] else "wild"
+    species = word_for(SPECIES[int(c.species[members[0]])].id)
     return Entity(
-        kind, distance=best[0] if best else None, direction=f"from {best[1]}" if best else "", description=words
+        f"{kind}s",
+        distance=best[0] if best else None,
+        direction=f"from {best[1]}" if best else "",
+        description=f"{_count(len(members), kind, f'{kind}s')} ({species}, {owner}) near {x[near]},{y[near]}",
     )
 
 
-def _worries(sim: Sim, mine: Kingdom) -> list[Effect]:
-    """What goes wrong in my own cities."""
+def _problems(sim: Sim, mine: Kingdom) -> list[Effect]:
+    """Problems in my own cities. Built-in players read the names of these effects."""
     found: list[Effect] = []
     for city in sim.cities_of(mine.id):
-        if city.food < FEW_FOOD * city.people:
-            found.append(Effect(f"hunger in {city.name}", "food runs low; settle elsewhere, or a bounty would help"))
-        if city.loyalty < SHAKY:
+        if city.food < LOW_FOOD * city.people:
+            found.append(
+                Effect(f"hunger in {city.name}", "food is running low; use the power bounty, or settle elsewhere")
+            )
+        if city.loyalty < LOW_LOYALTY:
             found.append(Effect(f"unrest in {city.name}", f"loyalty {city.loyalty}; at 0 it rebels"))
         if city.besieger:
             found.append(Effect(f"siege of {city.name}", "rally your soldiers there"))
-    return found[:CITIES_SHOWN]
+    return found[:MAX_CITIES]
 
 
 def _what_now(sim: Sim, mine: Kingdom | None) -> str:
@@ -213,11 +222,63 @@ def _what_now(sim: Sim, mine: Kingdom | None) -> str:
     lines = [
         "declare_war {kingdom_id} · offer_peace {kingdom_id} · raid {kingdom_id} or {city_id} · rally {x, y}",
         "muster {percent} · fortify {on} · settle {x, y} · stand_down",
-        "spawn or invoke_power on your own land, for faith",
+        "spawn or invoke_power on your own land (costs faith)",
     ]
     hints = []
     if not at_war:
-        hints.append("You are at war with nobody: conquest begins with declare_war.")
+        hints.append("You are not at war. To take cities, declare war first.")
     elif not mine.orders.raid and not mine.orders.fortify:
         hints.append(f"You are at war with {at_war[0].name}: raid {{kingdom_id: {at_war[0].id}}} sends your army.")
     return "\n".join(["WHAT YOU CAN DO:", *lines, *hints])
+
+
+# -- the map in characters ------------------------------------------------------------------------
+def _ground_characters() -> NDArray[np.str_]:
+    characters = np.full(len(GROUND), ".")
+    characters[IS_STONY] = "^"
+    characters[IS_WATER] = "~"
+    characters[[kind.deadly for kind in GROUND]] = "!"
+    return characters
+
+
+GROUND_CHARACTERS = _ground_characters()
+
+
+def text_map(view: View) -> str:
+    """The map, several tiles to a character. What is not seen is drawn from the chart."""
+    land = view.sim.land
+    across, down = -(-land.width // MAP_COLUMNS), -(-land.height // MAP_ROWS)
+    xs, ys = np.arange(across // 2, land.width, across), np.arange(down // 2, land.height, down)
+    cells = (ys[:, None] * land.width + xs[None, :]).ravel()
+    seen = np.ones(len(cells), np.bool_) if view.seen is None else view.seen[cells]
+    characters = GROUND_CHARACTERS[np.where(seen, land.ground[cells], land.chart[cells])]
+    owner = _owners(view)[land.city[cells]]
+    owned = seen & (owner > 0) & ~IS_WATER[land.ground[cells]]
+    characters[owned] = np.array(list(KINGDOM_CHARACTERS))[(owner[owned] - 1) % len(KINGDOM_CHARACTERS)]
+    picture = characters.reshape(len(ys), len(xs))
+    _mark_cities_and_enemies(view, picture, across, down)
+    legend = f"one character is {across} x {down} tiles: ~ water, . land, ^ hills, ! deadly, 1-9 land of that kingdom"
+    if view.kingdom is not None:
+        legend += ", C my city, X enemy soldiers"
+    return "\n".join(["MAP (0,0 is the upper left corner):", *("".join(row) for row in picture), legend])
+
+
+def _owners(view: View) -> NDArray[np.int64]:
+    """The kingdom of each city, by city id."""
+    cities = view.sim.cities
+    table = np.zeros(max(cities, default=0) + 1, np.int64)
+    for city in cities.values():
+        table[city.id] = city.kingdom
+    return table
+
+
+def _mark_cities_and_enemies(view: View, picture: NDArray[np.str_], across: int, down: int) -> None:
+    sim = view.sim
+    if view.kingdom is None:
+        return
+    height, width = picture.shape
+    c, rows = sim.creatures, view.rows()
+    foes = rows[sim.at_war[view.kingdom][c.kingdom[rows]] & (c.job[rows] == Job.SOLDIER)]
+    picture[np.minimum(c.y[foes] // down, height - 1), np.minimum(c.x[foes] // across, width - 1)] = "X"
+    for city in sim.cities_of(view.kingdom):
+        picture[min(city.y // down, height - 1), min(city.x // across, width - 1)] = "C"

@@ -1,41 +1,39 @@
-"""A world as bytes, and back: exactly, and safely from bytes of any origin.
+"""Saves: a world as bytes, and back. Loading is exact, and safe for bytes from any source.
 
 ::
 
-    "cohabit kingdoms" 1          the magic, and the version of the layout
-    length of the header          four bytes, little-endian like everything
-    header                        msgpack: what is not an array
-    layers of the land, cells that burn, columns of the creatures
-                                  the bare numbers, as many as the header says
+    "cohabit kingdoms" 3          magic bytes, and the version of the format
+    length of the header          four bytes; all numbers are little-endian
+    header                        msgpack: everything that is not an array
+    land layers, burning cells, creature columns
+                                  raw numbers, as many as the header says
 
-Nothing is compressed, so the size of a save is known before anything is made of it: a header that promises more than
-there is, is found out first.
+Nothing is compressed, so the size is checked against the header before any memory is allocated.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import fields
 from numpy.typing import NDArray
 
 from cohabit.errors import GameRejected
 from cohabit.worlds.kingdoms.creatures import COLUMNS
+from cohabit.worlds.kingdoms.invariants import first_violation
 from cohabit.worlds.kingdoms.land import LAYERS, ZONE, Land
-from cohabit.worlds.kingdoms.realms import City, Kingdom, News, Storm, Tally, War
-from cohabit.worlds.kingdoms.sim import Sim
-from cohabit.worlds.kingdoms.sound import flaw
+from cohabit.worlds.kingdoms.sim import City, Kingdom, News, Sim, Storm, Tally, War
 
-MAGIC = b"cohabit kingdoms\x01"
+MAGIC = b"cohabit kingdoms\x03"
 _LENGTH = 4
 _ZONES = range(2, 17)
 _BURNING = np.dtype(np.int64).newbyteorder("<")
 
 
 class State(Struct, forbid_unknown_fields=True):
-    """The attributes of a Sim that are neither arrays nor made from others, by their names."""
+    """The attributes of a Sim that are neither arrays nor derived from others."""
 
     tick: int
     cities: dict[int, City]
@@ -46,13 +44,13 @@ class State(Struct, forbid_unknown_fields=True):
     laws: dict[str, bool]
     tally: Tally
     news: list[News]
-    untold: list[News]
+    pending_news: list[News]
 
 
 class Header(Struct, forbid_unknown_fields=True):
-    """What is not an array, and how many numbers of which kind the arrays have."""
+    """Everything that is not an array, and the lengths and types of the arrays."""
 
-    seed: int
+    seed: Annotated[str, Meta(pattern="^[0-9a-f]{1,32}$")]  # 128 bits do not fit an integer of the format
     zones: tuple[int, int]
     burning: int
     creatures: int
@@ -62,10 +60,10 @@ class Header(Struct, forbid_unknown_fields=True):
 
 
 def dump(sim: Sim) -> bytes:
-    """The whole world as bytes. Equal worlds give equal bytes."""
+    """The world as bytes. Equal worlds give equal bytes."""
     land, creatures = sim.land, sim.creatures
     header = Header(
-        seed=sim.seed,
+        seed=f"{sim.seed:x}",
         zones=(land.width // ZONE, land.height // ZONE),
         burning=len(land.burning),
         creatures=creatures.n,
@@ -80,36 +78,36 @@ def dump(sim: Sim) -> bytes:
 
 
 def load(data: bytes) -> Sim:
-    """The world that ``dump`` wrote; GameRejected says what is wrong with anything else."""
+    """The world that ``dump`` wrote. Raises GameRejected for anything else, with the reason."""
     header, start = _header(data)
-    if len(data) - start != _promised(header):
-        raise _refused(f"it should have {_promised(header)} bytes after its header, and has {len(data) - start}")
+    if len(data) - start != _arrays_size(header):
+        raise _refused(f"it should have {_arrays_size(header)} bytes after its header, but has {len(data) - start}")
     sim = _built(header, _arrays(data, start, header))
-    wrong = flaw(sim)
-    if wrong:
-        raise _refused(wrong)
+    violation = first_violation(sim)
+    if violation:
+        raise _refused(violation)
     sim.refresh()
     return sim
 
 
 def _header(data: bytes) -> tuple[Header, int]:
-    """The header, and where the numbers start."""
+    """The header, and the offset of the arrays."""
     start = len(MAGIC) + _LENGTH
     if len(data) < start or not data.startswith(MAGIC):
-        raise _refused("it does not begin like one")
+        raise _refused("it does not start with the magic bytes of this version")
     end = start + int.from_bytes(data[len(MAGIC) : start], "little")
     if len(data) < end:
-        raise _refused("it ends within its header")
+        raise _refused("it is cut off within its header")
     try:
         header = msgspec.msgpack.decode(data[start:end], type=Header)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
         raise _refused(f"its header cannot be read ({error})") from None
     if header.kinds != _kinds():
-        raise _refused("its columns are those of another version")
+        raise _refused("its columns are from another version")
     if not all(zones in _ZONES for zones in header.zones):
-        raise _refused("a map has 2 to 16 zones a side")
-    if header.burning < 0 or header.creatures < 0 or header.seed < 0:
-        raise _refused("it has numbers below nothing")
+        raise _refused("a map must have 2 to 16 zones on a side")
+    if header.burning < 0 or header.creatures < 0:
+        raise _refused("it has negative counts")
     return header, end
 
 
@@ -118,7 +116,7 @@ def _built(header: Header, arrays: Mapping[str, NDArray[Any]]) -> Sim:
     for name in LAYERS:
         getattr(land, name)[:] = arrays[f"land.{name}"]
     land.burning = arrays["burning"].astype(np.int64)
-    sim = Sim(header.seed, land)
+    sim = Sim(int(header.seed, 16), land)
     sim.creatures.add(header.creatures, {name: arrays[f"creatures.{name}"] for name in COLUMNS})
     sim.creatures.id[:] = arrays["creatures.id"]
     sim.creatures.next_id = header.next_id
@@ -128,7 +126,7 @@ def _built(header: Header, arrays: Mapping[str, NDArray[Any]]) -> Sim:
 
 
 def _layout(header: Header) -> Iterator[tuple[str, np.dtype[Any], int]]:
-    """Name, kind and length of every array, in the order in which they stand."""
+    """Name, type and length of every array, in order."""
     cells = header.zones[0] * header.zones[1] * ZONE * ZONE
     for name, kind in LAYERS.items():
         yield f"land.{name}", np.dtype(kind).newbyteorder("<"), cells
@@ -137,8 +135,8 @@ def _layout(header: Header) -> Iterator[tuple[str, np.dtype[Any], int]]:
         yield f"creatures.{name}", np.dtype(kind).newbyteorder("<"), header.creatures
 
 
-def _promised(header: Header) -> int:
-    """How many bytes all the arrays take."""
+def _arrays_size(header: Header) -> int:
+    """The size of all arrays in bytes."""
     return sum(kind.itemsize * length for _, kind, length in _layout(header))
 
 
@@ -151,7 +149,7 @@ def _arrays(data: bytes, start: int, header: Header) -> dict[str, NDArray[Any]]:
 
 
 def _kinds() -> dict[str, str]:
-    """The kind of number in every layer and column, so that a save of other columns is told apart."""
+    """The number type of every layer and column, to recognise saves with other columns."""
     layers = {f"land.{name}": np.dtype(kind).name for name, kind in LAYERS.items()}
     return layers | {f"creatures.{name}": np.dtype(kind).name for name, kind in COLUMNS.items()}
 

@@ -1,14 +1,13 @@
-"""Fog: what a kingdom's people see around them, and what an eye may see at all."""
+"""Fog of war: which cells a kingdom sees, and what an eye may see."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cohabit.worlds.kingdoms.creatures import Mark
-from cohabit.worlds.kingdoms.land import Cells
+from cohabit.worlds.kingdoms.creatures import Effect, Rows
 from cohabit.worlds.kingdoms.sim import Sim
 
 REACH = 8
-"""How far people see, in tiles."""
+"""The distance at which people see, in tiles."""
 _SIDE = np.arange(-REACH, REACH + 1)
 _DX, _DY = (a.ravel() for a in np.meshgrid(_SIDE, _SIDE))
 _ROUND = _DX * _DX + _DY * _DY <= REACH * REACH
@@ -18,7 +17,7 @@ Mask = NDArray[np.bool_]
 
 
 def seen_by(sim: Sim, kingdom: int) -> Mask:
-    """The cells a kingdom sees: its own land, and what lies around its people."""
+    """The cells that a kingdom sees: its own land, and those around its people."""
     land, c = sim.land, sim.creatures
     cities = [city.id for city in sim.cities_of(kingdom)]
     seen: Mask = np.isin(land.city, cities) if cities else np.zeros(land.size, np.bool_)
@@ -32,9 +31,9 @@ def seen_by(sim: Sim, kingdom: int) -> Mask:
 
 
 class View:
-    """What one eye may see of a simulation, worked out once for as long as nothing changes.
+    """What one eye may see of a simulation. Valid until the simulation changes.
 
-    ``all`` sees everything; a kingdom sees ``seen``; whoever has neither sees what is public.
+    ``seen`` is None for an eye that sees everything, and has no cells for an eye without a kingdom.
     """
 
     def __init__(self, sim: Sim, kingdom: int | None, everything: bool) -> None:
@@ -51,15 +50,15 @@ class View:
     def sees(self, cell: int) -> bool:
         return self.seen is None or bool(self.seen[cell])
 
-    def rows(self) -> Cells:
-        """The creatures in sight. What is invisible shows only to its own people."""
+    def rows(self) -> Rows:
+        """The creatures in sight. Invisible creatures are seen only by their own kingdom."""
         c = self.sim.creatures
         if self.seen is None:
             return np.arange(c.n)
         own = c.kingdom == (self.kingdom or -1)
-        shown = self.seen[self.sim.land.cells(c.x, c.y)] & ((c.marks & Mark.INVISIBLE) == 0)
+        shown = self.seen[self.sim.land.cells(c.x, c.y)] & ((c.effects & Effect.INVISIBLE) == 0)
         return np.flatnonzero(own | shown)
 
     def knows(self, kingdom: int) -> bool:
-        """May this eye have the cities and people of this kingdom listed?"""
+        """May this eye list the cities and people of this kingdom?"""
         return self.everything or kingdom == self.kingdom

@@ -1,36 +1,147 @@
-"""The whole state of a world of Kingdoms.
+"""The whole state of a world: the map, its creatures, cities and kingdoms, and the news.
 
-Rules live in modules of their own and are functions of the simulation; ``rules`` calls them in order, every tick.
-
-* creatures: ``life`` feeds and ages them, ``walk`` moves them, ``near`` and ``battle`` let them meet and fight,
-  ``marks`` is what lies on them, ``wild`` are the animals, ``work`` is what people do all day
-* the land: ``fire`` and ``growth``
-* cities: ``civics`` founds and razes them, ``townhall`` thinks for them, with ``building``, ``household``,
-  ``settlers``, ``trade`` and ``loyalty``
-* kingdoms: ``crowns`` founds and ends them, ``diplomacy`` thinks for them, with ``muster``, ``armies`` and ``siege``;
-  ``nomads`` come where there are none
-
-``powers`` is what gods and kings do to it. All of them keep to whole numbers and to ``chance``.
+``rules`` changes it with time, ``powers`` changes it on request, ``save`` writes all of it down.
 """
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
+from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from cohabit.worlds.kingdoms.chance import Chance
 from cohabit.worlds.kingdoms.creatures import Creatures
 from cohabit.worlds.kingdoms.land import Land
-from cohabit.worlds.kingdoms.realms import City, Kingdom, News, Storm, Tally, War
 
 YEAR = 60
-"""Ticks in a year: with this a human is grown at fifteen and grows ninety years old."""
-NEWS_KEPT = 200
-"""How many pieces of news a world remembers, for views."""
+"""Ticks in a year. A human is adult at fifteen and lives for up to ninety years."""
+MAX_NEWS = 200
+"""How many news items a world keeps for views."""
+MAX_FAITH = 300
+
+
+class City(Struct):
+    """A city. Its land is where ``Land.city`` has its id."""
+
+    id: int
+    name: str
+    kingdom: int
+    x: int
+    y: int
+    founded: int
+    food: int = 0
+    wood: int = 0
+    stone: int = 0
+    gold: int = 0
+    culture: int = 0
+    loyalty: int = 100  # 0 to 100; at 0 it rebels
+    buildings: dict[str, int] = {}  # how many of each kind of Building it has
+    leader: int = 0  # id of a creature; 0: none
+    radius: int = 3  # how far its land reaches
+    besieger: int = 0  # id of the kingdom that besieges it; 0: none
+    siege: int = 0  # 0 to 100; at 100 it falls
+    people: int = 0  # from the last census
+    soldiers: int = 0
+    times_taken: int = 0
+    hungry: int = 0  # how many people got no meal on the last day
+    famine_reported: int = 0  # the tick of the last news of a famine
+    road_to: int = 0  # id of the city that its road leads to
+    siege_reported: int = -1000  # the tick of the last news of a siege
+
+    def distance(self, x: int, y: int) -> int:
+        """Steps from the centre of the city, where a diagonal step counts as one."""
+        return max(abs(self.x - x), abs(self.y - y))
+
+
+class Orders(Struct):
+    """The orders of a kingdom's player. Whatever is unset is decided by the crown."""
+
+    rally: tuple[int, int] | None = None  # where soldiers gather
+    raid: int = 0  # id of the city to attack
+    fortify: bool = False  # soldiers stay at home, and towers are built first
+    settle: tuple[int, int] | None = None  # where the next settlers go
+    muster: int = 0  # percent of the people under arms; 0: unset
+    peace: tuple[int, ...] = ()  # the kingdoms that it has offered peace
+
+
+class Kingdom(Struct):
+    """A kingdom. The *crown* is its automatic government, which does what the player does not decide."""
+
+    id: int
+    name: str
+    race: str  # id of a species
+    colour: int  # row of the palette
+    founded: int
+    capital: int = 0  # id of a city
+    king: int = 0  # id of a creature
+    alive: bool = True
+    claimed: bool = False  # a seat of the match: its player, not the crown, decides on war and peace
+    culture: int = 0
+    faith: int = 40  # what its player pays for powers, up to MAX_FAITH
+    weariness: int = 0  # of war, 0 to 100; a weary kingdom seeks peace
+    orders: Orders = field(default_factory=Orders)
+    people: int = 0  # from the last census
+    soldiers: int = 0
+    cities: int = 0
+    ended: int = 0  # the tick of its end
+    goal: tuple[int, int] | None = None  # where the crown sends its soldiers; None: home
+    goal_is_attack: bool = False  # is the goal an enemy city? Then the garrison stays at home
+    camp: tuple[int, int] | None = None  # where the army gathers before an attack
+    army_out: int = 0  # how many soldiers left the camp; 0: the army is gathering
+    army_left_at: int = 0  # the tick at which they left
+    fallen: int = 0  # losses in battle since the crown last acted
+    no_war_before: int = 0  # until this tick the crown declares no war
+
+
+class War(Struct):
+    """Two kingdoms at war."""
+
+    attacker: int
+    defender: int
+    begun: int
+    cause: str
+
+
+StormKind = Literal[
+    "cloud_rain", "cloud_snow", "cloud_storm", "cloud_acid", "cloud_fire", "tornado", "volcano"
+]  # fmt: skip
+
+
+class Storm(Struct):
+    """A cloud, tornado or volcano that a power started and that continues by itself."""
+
+    kind: StormKind
+    x: int
+    y: int
+    ends: int  # the tick
+
+
+class Tally(Struct):
+    """Counts since the world began."""
+
+    born: int = 0
+    died: int = 0
+    kingdoms: int = 0
+    cities: int = 0
+    wars_begun: int = 0
+    wars_ended: int = 0
+    cities_taken: int = 0
+    rebellions: int = 0
+    casts: int = 0  # pulses of powers
+
+
+class News(Struct):
+    """Something that happened. ``kingdoms`` are those that are told (gods are told everything); None: all."""
+
+    tick: int
+    text: str
+    kingdoms: tuple[int, ...] | None = None
+    kind: str = "info"  # an EventType: info, success, danger or reward
 
 
 class Sim:
-    """See the module. Everything in it is written down by ``save``."""
+    """The state of one world."""
 
     def __init__(self, seed: int, land: Land) -> None:
         self.seed = seed
@@ -38,35 +149,40 @@ class Sim:
         self.land = land
         self.chance = Chance(seed)
         self.creatures = Creatures()
-        self.cities: dict[int, City] = {}  # those that stand, by id, in order of founding
-        self.kingdoms: dict[int, Kingdom] = {}  # all that ever were, by id; see ``alive``
-        self.wars: list[War] = []  # those going on
-        self.opinions: dict[tuple[int, int], int] = {}  # what one kingdom thinks of another, -100 to 100
+        self.cities: dict[int, City] = {}  # existing cities by id, in order of founding
+        self.kingdoms: dict[int, Kingdom] = {}  # by id, including those that have ended; see ``alive``
+        self.wars: list[War] = []  # current wars
+        self.opinions: dict[tuple[int, int], int] = {}  # of one kingdom about another, -100 to 100
         self.at_war: NDArray[np.bool_] = np.zeros((16, 16), np.bool_)  # by kingdom ids; derived from ``wars``
-        self.storms: list[Storm] = []  # what powers left behind; see powers.storms
-        self.laws: dict[str, bool] = {}  # what gods switched for the whole world: peace, no_fire …
+        self.storms: list[Storm] = []  # see powers.storms
+        self.laws: dict[str, bool] = {}  # world-wide switches set by gods: peace, no_fire …
         self.tally = Tally()
         self.news: list[News] = []  # the latest, oldest first
-        self.untold: list[News] = []  # what happened since somebody last collected it
-        self.stale = True  # do ``at_war`` and ``city_place`` have to be derived again?
+        self.pending_news: list[News] = []  # since the last ``take_news``
+        self.stale = True  # must ``at_war`` and ``city_place`` be derived again?
         self.city_place: NDArray[np.int64] = np.zeros((1, 3), np.int64)  # by city id: x, y, radius; derived
 
     @property
     def alive(self) -> list[Kingdom]:
-        """The kingdoms there are now."""
+        """The kingdoms that exist now."""
         return [k for k in self.kingdoms.values() if k.alive]
 
     def cities_of(self, kingdom: int) -> list[City]:
         return [c for c in self.cities.values() if c.kingdom == kingdom]
 
     def tell(self, text: str, kingdoms: Sequence[int] | None = None, kind: str = "info") -> None:
-        """Something happened; only these kingdoms hear of it, or everybody."""
-        piece = News(self.tick, text, None if kingdoms is None else tuple(kingdoms), kind)
-        self.untold.append(piece)
-        self.news = [*self.news[-NEWS_KEPT + 1 :], piece]
+        """Add a news item for these kingdoms, or for everybody."""
+        item = News(self.tick, text, None if kingdoms is None else tuple(kingdoms), kind)
+        self.pending_news.append(item)
+        self.news = [*self.news[-MAX_NEWS + 1 :], item]
+
+    def take_news(self) -> list[News]:
+        """The news since the last call."""
+        pending, self.pending_news = self.pending_news, []
+        return pending
 
     def refresh(self) -> None:
-        """Derive again what rules look up in columns, after cities or wars came or went."""
+        """Derive the lookup tables again after cities or wars have changed."""
         if not self.stale:
             return
         self.stale = False
@@ -77,11 +193,6 @@ class Sim:
         for city in self.cities.values():
             self.city_place[city.id] = city.x, city.y, city.radius
 
-    def fighting(self, a: int, b: int) -> bool:
-        """Are these two kingdoms at war?"""
+    def are_at_war(self, a: int, b: int) -> bool:
+        """Are these two kingdoms at war? Reads ``wars``, so it is right also before ``refresh``."""
         return any((w.attacker, w.defender) in ((a, b), (b, a)) for w in self.wars)
-
-    def collect(self) -> list[News]:
-        """What happened since the last time this was asked."""
-        untold, self.untold = self.untold, []
-        return untold

@@ -1,4 +1,4 @@
-"""The kinds of ground, what can stand on top of it, and what people build."""
+"""The kinds of ground, what can cover it, and what people build."""
 
 import numpy as np
 from msgspec import Struct
@@ -11,9 +11,9 @@ class Ground(Struct, frozen=True):
     colour: str  # as #rrggbb
     edge: str
     water: bool = False
-    deadly: bool = False  # whoever is not fireproof dies here
-    slow: int = 1  # how many times longer a step onto it takes on foot
-    biome: bool = False  # can something grow on it?
+    deadly: bool = False  # kills creatures that are not fireproof
+    slow: int = 1  # factor on the time of a step on foot
+    biome: bool = False  # can plants grow on it?
 
 
 GROUND: tuple[Ground, ...] = (
@@ -41,15 +41,15 @@ GROUND: tuple[Ground, ...] = (
 
 
 class Top(Struct, frozen=True):
-    """What covers a cell, over its ground. Row 0 is nothing."""
+    """What covers the ground of a cell. Row 0 is nothing."""
 
     id: str
     colour: str
-    food: int = 0  # what a grazing animal finds here when it is fresh
+    food: int = 0  # for a grazing animal, while it is fresh
     burns: bool = False
-    wood: int = 0  # what a woodcutter finds here
-    slow: int = 0  # added to the ground's
-    fast: bool = False  # a step takes half the time
+    wood: int = 0  # for a woodcutter
+    slow: int = 0  # added to the factor of the ground
+    fast: bool = False  # halves the time of a step
 
 
 TOPS: tuple[Top, ...] = (
@@ -78,7 +78,7 @@ TOPS: tuple[Top, ...] = (
 
 
 class Building(Struct, frozen=True):
-    """What a city builds, and what it costs."""
+    """A kind of building, and its cost. Row 0 is nothing."""
 
     id: str
     colour: str
@@ -103,11 +103,12 @@ GROUND_ROW = {kind.id: row for row, kind in enumerate(GROUND)}
 TOP_ROW = {kind.id: row for row, kind in enumerate(TOPS)}
 BUILDING_ROW = {kind.id: row for row, kind in enumerate(BUILDINGS)}
 
-# The same, as columns to look rows up in.
+# The same as lookup tables by row.
 IS_WATER = np.array([kind.water for kind in GROUND])
 IS_DEADLY = np.array([kind.deadly for kind in GROUND])
 IS_LAVA = np.array([kind.id.startswith("lava") for kind in GROUND])
 CAN_GROW = np.array([kind.biome for kind in GROUND])
+IS_STONY = np.array([kind.id in ("hills", "mountains", "summit") for kind in GROUND])
 GROUND_SLOW = np.array([kind.slow for kind in GROUND], np.int16)
 TOP_FOOD = np.array([kind.food for kind in TOPS], np.int16)
 TOP_BURNS = np.array([kind.burns for kind in TOPS])

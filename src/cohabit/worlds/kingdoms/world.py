@@ -1,4 +1,4 @@
-"""Kingdoms as a world: its seats, its clock, what can be asked of it and what can be done to it."""
+"""Kingdoms as a world of a room: seats, clock, queries and actions."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
@@ -25,8 +25,29 @@ from cohabit.world import (
     action,
     query,
 )  # fmt: skip
-from cohabit.worlds.arguments import (
-    MOST_ACTORS,
+from cohabit.worlds.kingdoms import queries, save
+from cohabit.worlds.kingdoms.answers import (
+    ActorKind,
+    Actors,
+    CityLine,
+    Dismissed,
+    KingdomLine,
+    Listed,
+    Ordered,
+    Painted,
+    PowerKind,
+    PowerUsed,
+    Scheduled,
+    Screenshot,
+    Spawned,
+    Tile,
+    TileKind,
+    TopKind,
+    UiState,
+    WorldState,
+)
+from cohabit.worlds.kingdoms.arguments import (
+    MAX_ACTORS,
     Adult,
     BrushRadius,
     Count,
@@ -50,112 +71,84 @@ from cohabit.worlds.arguments import (
     Y,
     Zones,
 )  # fmt: skip
-from cohabit.worlds.kingdoms import casting, read, rules, save
-from cohabit.worlds.kingdoms.answers import (
-    ActorKind,
-    Actors,
-    CityLine,
-    Dismissed,
-    KingdomLine,
-    Listed,
-    Ordered,
-    Painted,
-    PowerKind,
-    PowerUsed,
-    Scheduled,
-    Screenshot,
-    Spawned,
-    Tile,
-    TileKind,
-    TopKind,
-    UiState,
-    WorldState,
-)
 from cohabit.worlds.kingdoms.beginning import begin
-from cohabit.worlds.kingdoms.court import Court, GiveOrder
 from cohabit.worlds.kingdoms.drawing import picture
-from cohabit.worlds.kingdoms.drawing.screenshot import screenshot
-from cohabit.worlds.kingdoms.landscape.terrain import generate
 from cohabit.worlds.kingdoms.observe import observation
-from cohabit.worlds.kingdoms.powers import orders
+from cohabit.worlds.kingdoms.order_actions import GiveOrder, OrderActions
+from cohabit.worlds.kingdoms.powers import casting, orders, spawns, terraform
 from cohabit.worlds.kingdoms.powers.table import POWERS
-from cohabit.worlds.kingdoms.realms import Kingdom, News
+from cohabit.worlds.kingdoms.rules import tick
 from cohabit.worlds.kingdoms.sight import View
-from cohabit.worlds.kingdoms.sim import Sim
-from cohabit.worlds.kingdoms.species import SPECIES
-from cohabit.worlds.kingdoms.tiles import GROUND, TOPS
+from cohabit.worlds.kingdoms.sim import Kingdom, News, Sim
+from cohabit.worlds.kingdoms.species import SPECIES_ROW
+from cohabit.worlds.kingdoms.terrain import generate
 
 PICTURE_SIZE = 1024
 
 
 class Pending(Struct):
-    """A world on its way: it takes the place of this one at the next tick."""
+    """A world that replaces this one at the next tick."""
 
     zone_x: int = 0
     zone_y: int = 0
-    data: bytes = b""  # a save; empty: a new world of that many zones
+    data: bytes = b""  # a save; empty: a new world of this size
 
 
-class Kept(Struct):
-    """What this world remembers beside the simulation."""
+class MatchState(Struct):
+    """The state of the match besides the simulation."""
 
-    seed: int
-    claimed: int
+    seed: str  # hexadecimal: 128 bits do not fit an integer of the snapshot
+    claimed: int  # how many kingdoms are seats of the match
     paused: bool
     speed: str
-    made: int
+    generated: int  # how many worlds were generated after the first
     pending: Pending | None
 
 
-class Kingdoms(Court):
-    """Kingdoms. A living land of people, beasts and gods; whoever rules a kingdom wants to be the last.
+class Kingdoms(OrderActions):
+    """Kingdoms. Rule a kingdom in a simulated world of people, animals and gods, and be the last one left.
 
-    Time runs by itself. People farm, build, settle, quarrel and die without anybody's help; you steer a
-    kingdom by orders. `muster` says how many take up arms, `declare_war` and `offer_peace` are yours alone
-    to say, `raid` sends the army against a kingdom or a city, `rally` gathers it at a place, `fortify` keeps
-    it at home, `settle` sends the next settlers, `stand_down` leaves all of it to the crown again.
+    Time runs by itself. People farm, build, settle, quarrel and die on their own; you steer your kingdom with
+    orders. `muster` sets how many people are soldiers, `declare_war` and `offer_peace` decide on war and peace,
+    `raid` sends the army against a kingdom or a city, `rally` gathers it at a place, `fortify` keeps it at home,
+    `settle` sends the next settlers to a place, and `stand_down` leaves everything to the crown again.
 
-    On your own land you can also `spawn` people of your race and `invoke_power` such powers as `list_powers`
-    gives to kingdoms, for faith: it grows by itself, faster with temples. Gods pay nothing and aim anywhere.
+    On your own land you can also `spawn` people of your race and use the powers that `list_powers` offers to
+    kingdoms. Both cost faith, which grows by itself, faster with temples. Gods pay nothing and aim anywhere.
 
-    A city falls when its defenders are beaten and the siege is complete; it then serves whoever took it. A
-    kingdom ends with its last city. A match is over when only one of the claimed kingdoms is alive.
+    A city falls when its defenders are beaten and the siege is complete; it then belongs to the besieger. A
+    kingdom without cities soon ends. A match is over when only one of the claimed kingdoms is alive.
 
-    Where the scenario hides things, a kingdom sees its own land and what lies around its people. The list of
-    kingdoms and everybody's numbers are public.
+    In scenarios with fog of war a kingdom sees its own land and the surroundings of its people. The list of
+    kingdoms and their sizes are public.
     """
 
     spec = WorldSpec(
-        name="kingdoms", title="Kingdoms", seats=(0, 16), pace="clock", fog=True, tick_ms=100, bridge=True,
-        tool_prefix="worldbox_",
-        prefixed=(
-            "health", "capabilities", "whoami", "session_info", "turn_advance", "objective_status", "pause", "resume",
-            "set_speed", "list_speeds", "save_world", "load_world", "send_message", "recv_messages",
-        ),
+        name="kingdoms", title="Kingdoms", seats=(0, 16), pace="clock", fog=True, tick_ms=100, extension="worldbox"
     )  # fmt: skip
 
     def __init__(
         self,
         zones_x: Zones = 4,
         zones_y: Zones = 4,
-        kingdoms: Annotated[int, Range(0, 16, "how many there are at first; 0: as many as play, or 4")] = 0,
+        kingdoms: Annotated[int, Range(0, 16, "number at the start; 0: as many as there are players, or 4")] = 0,
     ) -> None:
         self.zones_x = zones_x
         self.zones_y = zones_y
         self.kingdoms = kingdoms
 
     def reset(self, seed: int, seats: Sequence[Seat]) -> None:
-        self.kept = Kept(seed, len(seats), paused=False, speed="x1", made=0, pending=None)
+        self.state = MatchState(f"{seed:x}", len(seats), paused=False, speed="x1", generated=0, pending=None)
         self._make(seed, self.zones_x, self.zones_y)
 
     def _make(self, seed: int, zones_x: int, zones_y: int) -> None:
-        claimed = self.kept.claimed
+        claimed = self.state.claimed
         self.sim = Sim(seed, generate(seed, zones_x, zones_y))
         begin(self.sim, max(claimed, self.kingdoms or (4 if claimed < 2 else 0)), claimed)
         self._changed()
 
     def _changed(self) -> None:
-        """What was seen before is no longer what there is."""
+        """Drop the cached views and pictures."""
         self._views: dict[Eye, View] = {}
         self._pictures: dict[Eye, bytes] = {}
 
@@ -167,52 +160,52 @@ class Kingdoms(Court):
         return [] if self.is_over() else [str(k.id) for k in self.sim.alive]
 
     def is_over(self) -> bool:
-        return self.kept.claimed > 1 and sum(k.claimed for k in self.sim.alive) <= 1
+        return self.state.claimed > 1 and sum(k.claimed for k in self.sim.alive) <= 1
 
     def clock(self, paused: bool, speed: str) -> None:
-        self.kept.paused, self.kept.speed = paused, speed
+        self.state.paused, self.state.speed = paused, speed
 
     def advance(self, ticks: int) -> Sequence[Told]:
         told: list[Told] = []
         for _ in range(ticks):
-            if self._arrive():
+            if self._replace_world():
                 told.append(Told("a new world begins"))
             if self.is_over():
                 break
-            rules.step(self.sim)
+            tick.step(self.sim)
             if self.is_over():
                 last = [k.name for k in self.sim.alive if k.claimed]
-                self.sim.tell(f"the match is over: {last[0] if last else 'nobody'} is left", kind="success")
+                self.sim.tell(f"The match is over: {last[0] if last else 'nobody'} wins.", kind="success")
         self._changed()
-        return [*told, *map(_told, self.sim.collect())]
+        return [*told, *map(_told, self.sim.take_news())]
 
-    def _arrive(self) -> bool:
-        """Let the world that was announced take the place of this one."""
-        pending, self.kept.pending = self.kept.pending, None
+    def _replace_world(self) -> bool:
+        """Replace this world by the pending one, if there is one."""
+        pending, self.state.pending = self.state.pending, None
         if pending is None:
             return False
         if pending.data:
             self.sim = save.load(pending.data)
         else:
-            self.kept.made += 1
-            seed = Stream(self.kept.seed, f"world {self.kept.made}").bits64() >> 1
+            self.state.generated += 1
+            seed = Stream(int(self.state.seed, 16), f"world {self.state.generated}").bits64() >> 1
             self._make(seed, pending.zone_x, pending.zone_y)
         self._changed()
         return True
 
-    def _announce(self, pending: Pending) -> None:
-        self._ready()
-        self.kept.pending = pending
-        if self.kept.paused:  # no tick is to come
-            self._arrive()
+    def _schedule(self, pending: Pending) -> None:
+        self._must_be_ready()
+        self.state.pending = pending
+        if self.state.paused:  # no tick will come
+            self._replace_world()
 
-    def _ready(self) -> None:
-        if self.kept.pending is not None:
+    def _must_be_ready(self) -> None:
+        if self.state.pending is not None:
             raise GameRejected("a world is loading; wait for the next tick")
 
-    # -- seeing -----------------------------------------------------------------------------------
+    # -- views ------------------------------------------------------------------------------------
     def view(self, eye: Eye) -> View:
-        """What an eye may see; kept until something changes."""
+        """What an eye may see, cached until something changes."""
         found = self._views.get(eye)
         if found is None:
             kingdom = int(eye.seat) if eye.seat is not None and eye.seat.isdecimal() else None
@@ -220,7 +213,7 @@ class Kingdoms(Court):
         return found
 
     def observe(self, eye: Eye) -> Observation:
-        return observation(self.view(eye), self.kept.paused, self.is_over())
+        return observation(self.view(eye), self.state.paused, self.is_over())
 
     def standings(self) -> Sequence[Standing]:
         best = sorted(self.sim.alive, key=lambda k: (-k.people, k.id))
@@ -233,13 +226,15 @@ class Kingdoms(Court):
         ]  # fmt: skip
 
     def goals(self, seat: Seat) -> Sequence[Goal]:
-        if self.kept.claimed < 2:
+        if self.state.claimed < 2:
             return []
         rivals = [k.name for k in self.sim.alive if k.claimed and str(k.id) != seat.id]
-        return [Goal("last", "Be the last of the claimed kingdoms", progress=f"still there: {', '.join(rivals)}")]
+        return [
+            Goal("last", "Be the last of the claimed kingdoms", progress=f"rivals left: {', '.join(rivals) or 'none'}")
+        ]
 
     def legal(self, seat: Seat) -> Sequence[Action]:
-        return orders.open_to(self.sim, self._realm(seat))
+        return orders.open_orders(self.sim, self._realm(seat))
 
     def picture(self, eye: Eye) -> bytes:
         if eye not in self._pictures:
@@ -247,59 +242,49 @@ class Kingdoms(Court):
             self._pictures[eye] = picture.encode(image, "png")
         return self._pictures[eye]
 
-    # -- asking -----------------------------------------------------------------------------------
+    # -- queries ----------------------------------------------------------------------------------
     @query(category="discovery")
     def list_tiles(self, eye: Eye) -> Listed[TileKind]:
         """The kinds of ground."""
-        items = [TileKind(g.id, g.colour, g.edge, g.biome) for g in GROUND]
-        return Listed(items, len(items))
+        return queries.tile_kinds()
 
     @query(category="discovery")
     def list_top_tiles(self, eye: Eye) -> Listed[TopKind]:
-        """What can lie on the ground: grass, forest, road, fire …"""
-        items = [TopKind(t.id, t.colour, t.burns, t.food) for t in TOPS[1:]]
-        return Listed(items, len(items))
+        """What can cover the ground: grass, forest, road, fire …"""
+        return queries.top_kinds()
 
     @query(category="discovery")
     def list_actors(self, eye: Eye) -> Listed[ActorKind]:
-        """Every kind of creature that can be spawned."""
-        items = [ActorKind(s.id, s.id, s.temper, s.health, s.damage, 60 // s.pace, s.home != "land") for s in SPECIES]
-        return Listed(items, len(items))
+        """The species that can be spawned."""
+        return queries.actor_kinds()
 
     @query(category="discovery")
     def list_powers(
-        self, eye: Eye, for_kings: Annotated[bool, Range(doc="only those that a kingdom's player may use")] = False
+        self, eye: Eye, for_kings: Annotated[bool, Range(doc="only powers that a kingdom's player may use")] = False
     ) -> Listed[PowerKind]:
-        """Every power: what it does, where a kingdom's player may aim it (own, any, god), and what faith it costs."""
-        items = [
-            PowerKind(
-                p.id, p.family, "world" if p.toggle else "tile", p.words, p.aim, p.faith, p.brush, p.toggle
-            )
-            for p in POWERS.values()
-            if p.aim != "god" or not for_kings
-        ]  # fmt: skip
-        return Listed(items, len(items))
+        """All powers: what they do, where a kingdom's player may aim them (own, any, god), and their cost in faith."""
+        return queries.power_kinds(for_kings)
 
     @query()
     def get_world_state(self, eye: Eye) -> WorldState:
-        """The world's size, its tick, and how many live in it."""
-        return read.world_state(self.view(eye), self.kept.paused)
+        """The size of the world, its tick, and its population."""
+        return queries.world_state(self.view(eye), self.state.paused)
 
     @query()
     def get_tile(self, eye: Eye, x: X, y: Y) -> Tile:
-        """One tile: its ground, what covers it and who stands there. Unseen, it is as on the chart."""
+        """One tile: its ground, its cover and the creatures on it. An unseen tile is described from the chart."""
         self._on_map(x, y)
-        return read.tile(self.view(eye), x, y)
+        return queries.tile(self.view(eye), x, y)
 
     @query(needs="read_own")
     def list_kingdoms(self, eye: Eye, include_wild: IncludeWild = False) -> Listed[KingdomLine]:
-        """Every kingdom that is alive. Never hidden."""
-        return read.kingdoms(self.view(eye), include_wild)
+        """All living kingdoms. Public, also with fog."""
+        return queries.kingdoms(self.view(eye), include_wild)
 
     @query(needs="read_own")
     def list_cities(self, eye: Eye, kingdom_id: KingdomId | None = None) -> Listed[CityLine]:
-        """The cities you may know of: with fog, your own."""
-        return read.cities(self.view(eye), kingdom_id)
+        """The cities you may see: with fog, your own."""
+        return queries.cities(self.view(eye), kingdom_id)
 
     @query(needs="read_own")
     def query_actors(
@@ -308,14 +293,14 @@ class Kingdoms(Court):
         race: Race = None,
         kingdom_id: KingdomId | None = None,
         in_rect: Rect | None = None,
-        alive: Annotated[bool, Range(doc="the dead are not kept, so false finds nobody")] = True,
+        alive: Annotated[bool, Range(doc="the dead are not stored, so false finds nobody")] = True,
         limit: Limit = 500,
         offset: Offset = 0,
     ) -> Actors:
-        """Creatures you may know of, page by page: with fog, your own people."""
-        page = min(max(limit, 1), MOST_ACTORS)
+        """The creatures you may see, page by page: with fog, your own people."""
+        page = min(max(limit, 1), MAX_ACTORS)
         view = self.view(eye) if alive else View(self.sim, None, False)
-        return read.actors(view, race, kingdom_id, in_rect, page, offset)
+        return queries.actors(view, race, kingdom_id, in_rect, page, offset)
 
     @query(needs="read_all")
     def screenshot(
@@ -325,23 +310,23 @@ class Kingdoms(Court):
         format: PictureFormat = "jpg",  # noqa: A002 - the wire's name
         quality: Quality = 80,
     ) -> Screenshot:
-        """A picture of the whole map. `picture` is one through your own eyes."""
-        return screenshot(self.view(eye), max_dimension, format, quality)
+        """A picture of the whole map. `picture` shows what you may see."""
+        return picture.screenshot(self.view(eye), max_dimension, format, quality)
 
     @query()
     def get_ui_state(self, eye: Eye) -> UiState:
-        """Whether time stands still, and whether a world is loading."""
-        paused = self.kept.paused
-        return UiState(False, paused, paused, self.kept.pending is not None)
+        """Whether the game is paused, and whether a world is loading."""
+        paused = self.state.paused
+        return UiState(False, paused, paused, self.state.pending is not None)
 
     @query(category="control", needs="advance_time")
     def dismiss_window(self, eye: Eye) -> Dismissed:
-        """Close the window that is open. There never is one here."""
+        """Close the open window. Kingdoms has no windows, so this does nothing."""
         return Dismissed(False)
 
-    # -- acting -----------------------------------------------------------------------------------
+    # -- actions ----------------------------------------------------------------------------------
     def scope(self, by: Seat, action: str, args: Mapping[str, Any]) -> str | None:
-        return casting.beyond(self.sim, self._realm(by), action, args)
+        return casting.out_of_scope(self.sim, self._realm(by), action, args)
 
     @action(gives=PowerUsed, group="powers")
     def invoke_power(
@@ -356,9 +341,9 @@ class Kingdoms(Court):
         y2: DragEnd | None = None,
     ) -> Outcome:
         """Use a power at a place."""
-        self._ready()
+        self._must_be_ready()
         power = _known(power_id, POWERS, "power")
-        use = casting.Use(power, x, y, radius, pulses, x2, y2)
+        use = casting.PowerUse(power, x, y, radius, pulses, x2, y2)
         return self._done(by, casting.invoke(self.sim, self._kingdom(by), use))
 
     @action(gives=Spawned, group="powers")
@@ -370,13 +355,13 @@ class Kingdoms(Court):
         y: Y,
         count: Count = 1,
         adult: Adult = False,
-        spawn_height: Annotated[float, Range(doc="kept for clients that send it")] = 6.0,
+        spawn_height: Annotated[float, Range(doc="ignored; WorldBox clients send it")] = 6.0,
     ) -> Outcome:
-        """Let creatures appear."""
-        self._ready()
-        kind = _known(entity_id, {s.id: row for row, s in enumerate(SPECIES)}, "creature")
+        """Spawn creatures."""
+        self._must_be_ready()
+        kind = _known(entity_id, SPECIES_ROW, "creature")
         self._on_map(x, y)
-        return self._done(by, casting.spawn(self.sim, self._kingdom(by), kind, x, y, count, adult))
+        return self._done(by, spawns.spawn(self.sim, self._kingdom(by), kind, x, y, count, adult))
 
     @action(gives=Painted, needs="act_global", group="powers")
     def paint_tile(
@@ -388,37 +373,37 @@ class Kingdoms(Court):
         top_id: TopId = None,
         radius: DiscRadius = 0,
     ) -> Outcome:
-        """Make tiles into others. Cells off the map are skipped."""
-        self._ready()
-        return self._done(by, casting.paint(self.sim, x, y, tile_id, top_id, max(0, radius)))
+        """Change the ground or the cover of tiles. Cells off the map are skipped."""
+        self._must_be_ready()
+        return self._done(by, terraform.paint(self.sim, x, y, tile_id, top_id, max(0, radius)))
 
     @action(category="control", needs="control_world", gives=Scheduled, group="world")
     def generate_world(self, by: Seat | None, zone_x: Zones | None = None, zone_y: Zones | None = None) -> Outcome:
-        """Begin a new world in place of this one; give both sizes, or neither."""
+        """Replace this world by a new one. Give both sizes, or neither."""
         both = zone_x is not None and zone_y is not None
         width, height = (zone_x, zone_y) if both else (self.zones_x, self.zones_y)
-        self._announce(Pending(width or self.zones_x, height or self.zones_y))
-        note = "it is there from the next tick on"
+        self._schedule(Pending(width or self.zones_x, height or self.zones_y))
+        note = "the new world begins at the next tick"
         data = Scheduled(True, note, zone_x if both else None, zone_y if both else None)
-        return Outcome(f"A new world: {note}.", public="a new world is on its way", data=data)
+        return Outcome("A new world begins at the next tick.", public="a new world is being generated", data=data)
 
-    # -- helping ----------------------------------------------------------------------------------
+    # -- helpers ----------------------------------------------------------------------------------
     def _order(self, by: Seat, name: str, give: GiveOrder) -> Outcome:
-        self._ready()
+        self._must_be_ready()
         mine = self._realm(by)
-        words = give(mine)
-        return self._done(by, (Ordered(mine.id, name, words), words))
+        message = give(mine)
+        return self._done(by, (Ordered(mine.id, name, message), message))
 
     def _done(self, by: Seat | None, answer: tuple[Any, str]) -> Outcome:
-        """What an action did: for the actor in words and values; for others the news it made."""
-        rules.bury(self.sim)
+        """The outcome of an action: a message and data for the actor, and the news for everybody else."""
+        tick.remove_dead(self.sim)
         self._changed()
-        data, words = answer
-        own = [Told(words, seats=(by.id,))] if by is not None else []
-        return Outcome(words, told=(*own, *map(_told, self.sim.collect())), data=data)
+        data, message = answer
+        own = [Told(message, seats=(by.id,))] if by is not None else []
+        return Outcome(message, told=(*own, *map(_told, self.sim.take_news())), data=data)
 
     def _kingdom(self, by: Seat | None) -> Kingdom | None:
-        """The kingdom that an action is for; None for a god who holds no seat."""
+        """The kingdom of the acting seat; None for a god without a seat."""
         return self._realm(by) if by is not None else None
 
     def _realm(self, seat: Seat) -> Kingdom:
@@ -427,26 +412,26 @@ class Kingdoms(Court):
     def _on_map(self, x: int, y: int) -> None:
         casting.on_map(self.sim, x, y)
 
-    # -- keeping ----------------------------------------------------------------------------------
+    # -- saving -----------------------------------------------------------------------------------
     def snapshot(self) -> bytes:
-        head = msgspec.msgpack.encode(self.kept)
+        head = msgspec.msgpack.encode(self.state)
         return len(head).to_bytes(4, "little") + head + save.dump(self.sim)
 
     def restore(self, data: bytes) -> None:
         end = 4 + int.from_bytes(data[:4], "little")
-        kept = msgspec.msgpack.decode(data[4:end], type=Kept)
+        state = msgspec.msgpack.decode(data[4:end], type=MatchState)
         self.sim = save.load(data[end:])
-        self.kept = kept
+        self.state = state
         self._changed()
 
     def save(self) -> bytes:
-        self._ready()
+        self._must_be_ready()
         return save.dump(self.sim)
 
     def load(self, data: bytes) -> None:
-        self._ready()
-        save.load(data)  # refused here, before anything is announced
-        self._announce(Pending(data=data))
+        self._must_be_ready()
+        save.load(data)  # a bad save is refused before anything changes
+        self._schedule(Pending(data=data))
 
 
 def _told(news: News) -> Told:

@@ -1,103 +1,100 @@
 """Phase 0.a: the input object of one nation, as plain values.
 
-The keys of the seed keep their names. Beside them stand ``turns_left``, ``welfare``, both lists of legal cessions and,
-from turn 1, what is known of the turn before: ``last_turn`` as numbers, ``previous_turn_news`` and
-``previous_turn_report`` as lines, ``messages`` as they were addressed.
+The seed's keys keep their names. This world adds ``turns_left``, ``welfare``, the legal cessions in both directions
+and, from turn 1, what is known about the last turn: ``last_turn`` as numbers, ``previous_turn_news`` and
+``previous_turn_report`` as lines, and the ``messages`` sent to the nation.
 """
 
 from typing import Any
 
-from cohabit.worlds.statecraft.cessions import legal_outbound
-from cohabit.worlds.statecraft.ledgers import Standing, Turn
+from cohabit.worlds.statecraft.cessions import legal_cessions
 from cohabit.worlds.statecraft.report import news, private_report
 from cohabit.worlds.statecraft.rules import Rules
-from cohabit.worlds.statecraft.sight import Observability, Sight
+from cohabit.worlds.statecraft.state import GameState, TurnResult
+from cohabit.worlds.statecraft.visibility import Observability, Visibility
 
-HISTORY_CAP = 1000
-"""How many characters of its own history a nation is handed."""
+MAX_HISTORY_CHARS = 1000
 
 
-def assemble(
-    standing: Standing,
+def build_agent_input(
+    state: GameState,
     nation: str,
     rules: Rules,
     *,
     turns_left: int,
-    last: Turn | None = None,
+    last: TurnResult | None = None,
     observability: Observability = "full",
     open_messages: bool = False,
     ratings: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """What this nation knows before it decides. ``ratings``: the published means, where they are published."""
-    sight = Sight(nation, observability)
-    outbound = legal_outbound(standing)
+    """What this nation knows before it decides. ``ratings``: the published means, if the game publishes them."""
+    visibility = Visibility(nation, observability)
+    legal = legal_cessions(state)
     known: dict[str, Any] = {
-        "turn": standing.turn,
+        "turn": state.turn,
         "self": nation,
-        "agents": standing.nations,
-        "territories": {name: list(standing.territories.get(name, ())) for name in standing.nations},
-        "army": dict(sight.armies(standing.mils)),
+        "agents": state.nations,
+        "territories": {name: list(state.territories.get(name, ())) for name in state.nations},
+        "army": dict(visibility.armies(state.mils)),
         "constants": rules.constants,
         "turns_left": turns_left,
-        "welfare": dict(sight.outcomes(standing.welfare)),
-        "capitals": dict(standing.capitals),
-        "legal_outbound_cessions": outbound.get(nation, {}),
-        "legal_inbound_cessions": {giver: to[nation] for giver, to in outbound.items() if nation in to},
+        "welfare": dict(visibility.outcomes(state.welfare)),
+        "capitals": dict(state.capitals),
+        "legal_outbound_cessions": legal.get(nation, {}),
+        "legal_inbound_cessions": {giver: to[nation] for giver, to in legal.items() if nation in to},
     }
     if last is not None:
-        known |= _of_last_turn(standing, nation, rules, last, sight, open_messages)
+        known |= _last_turn(state, nation, rules, last, visibility, open_messages)
     if ratings is not None:
         known["ratings"] = ratings
     return known
 
 
-def _of_last_turn(
-    standing: Standing, nation: str, rules: Rules, last: Turn, sight: Sight, open_messages: bool
+def _last_turn(
+    state: GameState, nation: str, rules: Rules, last: TurnResult, visibility: Visibility, open_messages: bool
 ) -> dict[str, Any]:
-    books = last.ledgers
-    history = standing.history.get(nation, "")
+    ledgers = last.ledgers
+    history = state.history.get(nation, "")
+    damage = visibility.outcomes(ledgers.d_total_damage_received)
     return {
-        "previous_turn_summary": books.d_turn_summary.get(nation, ""),
+        "previous_turn_summary": ledgers.d_turn_summary.get(nation, ""),
         "history_summary": history,
-        "history_context": history_context(history, standing.summaries.get(nation, [])),
-        "previous_turn_news": news(last, sight),
-        "previous_turn_report": private_report(last, nation, rules, sight),
-        "messages": sight.letters(books.d_messages_sent, opened=open_messages),
+        "history_context": history_context(history, state.summaries.get(nation, [])),
+        "previous_turn_news": news(last, visibility),
+        "previous_turn_report": private_report(last, nation, rules, visibility),
+        "messages": visibility.messages(ledgers.d_messages_sent, open_messages=open_messages),
         "last_turn": {
-            "attacks": sight.flows(books.d_attacks_clamped),
-            "grants": sight.flows(books.d_grants_paid),
-            "damage": _more_than_nothing(sight.outcomes(books.d_total_damage_received)),
-            "welfare": dict(sight.outcomes(books.d_total_welfare_this_turn)),
-            "cessions": [list(done) for done in last.cessions_done],
+            "attacks": visibility.flows(ledgers.d_attacks_clamped),
+            "grants": visibility.flows(ledgers.d_grants_paid),
+            "damage": {name: n for name, n in damage.items() if n},
+            "welfare": dict(visibility.outcomes(ledgers.d_total_welfare_this_turn)),
+            "cessions": [list(cession) for cession in last.cessions_done],
         },
     }
 
 
-def _more_than_nothing(amounts: dict[str, int]) -> dict[str, int]:
-    return {name: n for name, n in amounts.items() if n}
+def history_context(history: str, summaries: list[tuple[int, str]], max_chars: int = MAX_HISTORY_CHARS) -> str:
+    """A nation's own history, then its turn summaries, newest first.
 
-
-def history_context(history: str, summaries: list[tuple[int, str]], cap: int = HISTORY_CAP) -> str:
-    """A nation's own history, then its notes on the turns, newest first.
-
-    Where the cap is too small for all of it, the history is cut first, then the oldest notes go.
+    If it is too long, the history is truncated first, then the oldest summaries are left out.
     """
     lines = [f"turn {turn}: {text}" for turn, text in reversed(summaries)]
     recent = "\n".join(lines)
-    room = cap - len(recent) - 1
+    space = max_chars - len(recent) - 1
     if not history or not recent:
-        return (history or _newest_that_fit(lines, cap))[:cap]
-    if room > 0:
-        return f"{history[:room]}\n{recent}"
-    return _newest_that_fit(lines, cap)
+        return (history or _newest_lines(lines, max_chars))[:max_chars]
+    if space > 0:
+        return f"{history[:space]}\n{recent}"
+    return _newest_lines(lines, max_chars)
 
 
-def _newest_that_fit(lines: list[str], cap: int) -> str:
+def _newest_lines(lines: list[str], max_chars: int) -> str:
+    """As many of the newest lines as fit; the newest one truncated if not even that fits."""
     kept: list[str] = []
-    left = cap
+    space = max_chars
     for line in lines:
-        if len(line) > left:
+        if len(line) > space:
             break
         kept.append(line)
-        left -= len(line) + 1
-    return "\n".join(kept) if kept else "".join(lines[:1])[:cap]
+        space -= len(line) + 1
+    return "\n".join(kept) if kept else "".join(lines[:1])[:max_chars]

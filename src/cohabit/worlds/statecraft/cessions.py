@@ -1,90 +1,91 @@
-"""Land changes hands only when its owner gives it away, to somebody who owns land beside it."""
+"""Ceding territories. A territory changes hands only when its owner cedes it to the owner of a neighbour of it."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from cohabit.worlds.statecraft.ledgers import Standing
+from cohabit.worlds.statecraft.maps import Graph
+from cohabit.worlds.statecraft.state import GameState, Territories, Texts
 
-Land = dict[str, list[str]]
 
+class Cessions(NamedTuple):
+    """The territories after the cessions of a turn, the cessions carried out, and those refused."""
 
-class Ceded(NamedTuple):
-    """The land of the next standing, what was handed over, and what was not."""
-
-    territories: Land
+    territories: Territories
     done: list[tuple[str, str, str]]  # giver, receiver, territory
-    refused: list[tuple[str, str, str, str]]  # and why
+    refused: list[tuple[str, str, str, str]]  # giver, receiver, territory, reason
 
 
-def cede(standing: Standing, wanted: dict[str, dict[str, list[str]]]) -> Ceded:
-    """One by one: givers by name, their receivers by name, then as listed. Each is judged on the map as it now is."""
-    if not any(wanted.values()):
-        return Ceded(standing.territories, [], [])
-    owners = owners_of(standing.territories)
+def cede(state: GameState, intended: dict[str, dict[str, list[str]]]) -> Cessions:
+    """Carry out cessions in the order of givers, receivers and lists, each checked on the map as it is by then."""
+    if not any(intended.values()):
+        return Cessions(state.territories, [], [])
+    owners = owners_of(state.territories)
     done, refused = [], []
-    for giver, receiver, territory in _in_order(wanted):
-        why = why_not(standing, owners, giver, receiver, territory)
-        if why is None:
+    for giver, receiver, territory in _in_order(intended):
+        reason = _refusal(state, owners, giver, receiver, territory)
+        if reason is None:
             owners[territory] = receiver
             done.append((giver, receiver, territory))
         else:
-            refused.append((giver, receiver, territory, why))
-    return Ceded(_after(standing.territories, owners, done), done, refused)
+            refused.append((giver, receiver, territory, reason))
+    return Cessions(_territories_after(state.territories, owners, done), done, refused)
 
 
-def legal_outbound(standing: Standing) -> dict[str, Land]:
-    """giver -> receiver -> what could be handed over now, sorted; pairs with nothing are left out."""
-    owners, names = owners_of(standing.territories), standing.nations
+def legal_cessions(state: GameState) -> dict[str, dict[str, list[str]]]:
+    """giver -> receiver -> territories that can be ceded now, sorted; pairs without any are left out."""
+    owners, nations = owners_of(state.territories), state.nations
     found: dict[str, dict[str, dict[str, None]]] = {}
-    for giver in names:
-        for territory in standing.territories.get(giver, ()):
-            if territory == standing.capitals.get(giver):
+    for giver in nations:
+        for territory in state.territories.get(giver, ()):
+            if territory == state.capitals.get(giver):
                 continue
-            for receiver in _beside(standing, owners, territory, names):
+            for receiver in _possible_receivers(state, owners, territory, nations):
                 if receiver != giver:
                     found.setdefault(giver, {}).setdefault(receiver, {})[territory] = None
-    return {giver: {to: sorted(land) for to, land in sorted(found[giver].items())} for giver in found}
+    return {giver: {to: sorted(ceded) for to, ceded in sorted(found[giver].items())} for giver in found}
 
 
-def why_not(standing: Standing, owners: dict[str, str], giver: str, receiver: str, territory: str) -> str | None:
-    """Why this cannot be handed over on such a map, if so."""
-    if owners.get(territory) != giver:
-        return "no longer the giver's"
-    if standing.capitals.get(giver) == territory:
-        return "the giver's capital"
-    return None if lies_beside(standing.graph, owners, territory, receiver) else "borders none of the receiver's land"
+def borders_on(graph: Graph | None, owners: Texts, territory: str, nation: str) -> bool:
+    """Whether this nation owns a neighbour of the territory. Without a map every nation counts as adjacent."""
+    return graph is None or nation in [owners.get(neighbour) for neighbour in graph.get(territory, ())]
 
 
-def lies_beside(graph: Land | None, owners: dict[str, str], territory: str, nation: str) -> bool:
-    """Does this nation own a neighbour of that territory? Without a graph everybody lives beside everybody."""
-    return graph is None or nation in [owners.get(near) for near in graph.get(territory, ())]
-
-
-def owners_of(territories: Land) -> dict[str, str]:
+def owners_of(territories: Territories) -> Texts:
     """territory -> its owner."""
-    return {each: name for name, land in territories.items() for each in land}
+    return {territory: nation for nation, owned in territories.items() for territory in owned}
 
 
-def _in_order(wanted: dict[str, dict[str, list[str]]]) -> Iterator[tuple[str, str, str]]:
-    for giver in sorted([giver for giver, receivers in wanted.items() if receivers]):
-        for receiver in sorted(wanted[giver]):
-            for territory in wanted[giver][receiver]:
+def _refusal(state: GameState, owners: Texts, giver: str, receiver: str, territory: str) -> str | None:
+    """Why this cession is refused, or None if it is legal."""
+    if owners.get(territory) != giver:
+        return "the giver no longer owns it"
+    if state.capitals.get(giver) == territory:
+        return "it is the giver's capital"
+    if not borders_on(state.graph, owners, territory, receiver):
+        return "it is not adjacent to the receiver's territory"
+    return None
+
+
+def _in_order(intended: dict[str, dict[str, list[str]]]) -> Iterator[tuple[str, str, str]]:
+    for giver in sorted([giver for giver, receivers in intended.items() if receivers]):
+        for receiver in sorted(intended[giver]):
+            for territory in intended[giver][receiver]:
                 yield giver, receiver, territory
 
 
-def _beside(standing: Standing, owners: dict[str, str], territory: str, names: list[str]) -> list[str]:
-    if standing.graph is None:
-        return names
-    return [owners[near] for near in standing.graph.get(territory, ()) if near in owners]
+def _possible_receivers(state: GameState, owners: Texts, territory: str, nations: list[str]) -> list[str]:
+    if state.graph is None:
+        return nations
+    return [owners[neighbour] for neighbour in state.graph.get(territory, ()) if neighbour in owners]
 
 
-def _after(territories: Land, owners: dict[str, str], done: list[tuple[str, str, str]]) -> Land:
-    """The land of everybody; that of nations which neither gave nor received is left as it is."""
-    touched: dict[str, dict[str, None]] = {}
+def _territories_after(territories: Territories, owners: Texts, done: list[tuple[str, str, str]]) -> Territories:
+    """The territories of every nation. The lists of nations that neither gave nor received are reused."""
+    changed: dict[str, dict[str, None]] = {}
     for giver, receiver, territory in done:
-        for name in (giver, receiver):
-            if name not in touched:
-                touched[name] = dict.fromkeys(territories.get(name, ()))
-        touched[receiver][territory] = None
-    now = {name: sorted([t for t in land if owners[t] == name]) for name, land in touched.items()}
-    return {**territories, **now}
+        for nation in (giver, receiver):
+            if nation not in changed:
+                changed[nation] = dict.fromkeys(territories.get(nation, ()))
+        changed[receiver][territory] = None
+    updated = {nation: sorted([t for t in owned if owners[t] == nation]) for nation, owned in changed.items()}
+    return {**territories, **updated}

@@ -1,261 +1,326 @@
-"""Reading the fields of an answer, each by its type. What fits the schema takes the short way through.
+"""Reads the fields of an answer by type, and logs what was dropped or changed. Valid values take a fast path.
 
-Strict: a field that breaks the schema anywhere is dropped whole (ratings: entry by entry). Lenient: what can be
-read as a number is, and only the entry that cannot is dropped. In both, entries that name nobody, or oneself, or
-land one does not have go alone; ``true`` is no number, and neither is an infinite one.
+Strict: a field that violates the schema is dropped (ratings: entry by entry). Lenient: what can be read as a number
+is, and only invalid entries are dropped. In both modes an entry is dropped alone if it names an unknown nation, the
+nation itself, or a territory that it cannot cede. Booleans and non-finite numbers are never accepted as numbers.
 """
 
 from collections.abc import Callable, Iterator
+from math import isfinite
 from typing import Any
 
-from cohabit.worlds.statecraft.cessions import lies_beside, owners_of
-from cohabit.worlds.statecraft.complaints import Complaints, named, short
-from cohabit.worlds.statecraft.ledgers import Amounts, Standing, Texts
-from cohabit.worlds.statecraft.rules import EVERYBODY
-from cohabit.worlds.statecraft.schema import BEST, LARGEST_ORDER, REASONING_WORDS, TEXT_LIMITS, WORST
+from cohabit.worlds.statecraft.cessions import borders_on, owners_of
+from cohabit.worlds.statecraft.rules import BROADCAST
+from cohabit.worlds.statecraft.schema import (
+    FIELDS,
+    MAX_ORDER,
+    MAX_RATING,
+    MAX_REASONING_WORDS,
+    MAX_TEXT_CHARS,
+    MIN_RATING,
+)
+from cohabit.worlds.statecraft.state import Amounts, DroppedInput, GameState, Texts
 
-LONGEST_NUMERAL = 40
-LONGEST_TEXT = max(TEXT_LIMITS.values())
+WHOLE_ANSWER = "*"
+MAX_NUMERAL_CHARS = 40
+MAX_CHECKED_CHARS = max(MAX_TEXT_CHARS.values())
+MAX_REASONS_PER_FIELD = 20
+"""Further reasons are only counted, so that no agent can fill the log."""
+MAX_QUOTED_CHARS = 40
+_FIELD_ORDER = {field: place for place, field in enumerate((WHOLE_ANSWER, *FIELDS))}
+_TYPE_NAMES = {
+    bool: "a boolean", int: "an integer", float: "a number with a fraction", str: "a string", list: "an array",
+    dict: "an object", type(None): "null",
+}  # fmt: skip
 
 
-class Unfit(Exception):
-    """This breaks the schema; the words say how."""
+class InvalidValue(Exception):
+    """A value violates the schema. The message says how."""
 
 
-class Desk:
-    """Where the answer of one nation is read: who there is, how strict we are, and what we have to say about it."""
+class DropLog:
+    """What was dropped from, or changed in, the answer of one nation."""
 
-    __slots__ = ("_owners", "heard", "known", "lenient", "nation", "standing")
+    def __init__(self, nation: str) -> None:
+        self.nation = nation
+        self.reasons: dict[str, list[str]] = {}
+        self.omitted: dict[str, int] = {}
 
-    def __init__(self, standing: Standing, lenient: bool) -> None:
-        self.standing = standing
-        self.known = standing.mils
+    def add(self, field: str, reason: str) -> None:
+        reasons = self.reasons.setdefault(field, [])
+        if len(reasons) < MAX_REASONS_PER_FIELD:
+            reasons.append(reason)
+        else:
+            self.omitted[field] = self.omitted.get(field, 0) + 1
+
+    def entries(self) -> list[DroppedInput]:
+        """In the order of the schema, then unknown fields by name."""
+        found = []
+        for field in sorted(self.reasons, key=lambda name: (_FIELD_ORDER.get(name, len(_FIELD_ORDER)), name)):
+            more = [f"and {self.omitted[field]:,} more"] if field in self.omitted else []
+            found += [DroppedInput(self.nation, field, reason) for reason in (*self.reasons[field], *more)]
+        return found
+
+
+class AnswerContext:
+    """What is needed to read the answer of one nation; reused for the next nation."""
+
+    __slots__ = ("_owners", "drop_log", "known", "lenient", "nation", "state")
+
+    def __init__(self, state: GameState, lenient: bool) -> None:
+        self.state = state
+        self.known = state.mils
         self.lenient = lenient
         self.nation = ""
-        self.heard: Complaints | None = None  # most answers give no cause for any
+        self.drop_log: DropLog | None = None  # created on demand, as most answers are valid
         self._owners: dict[str, str] | None = None
 
-    def next(self, nation: str) -> None:
+    def start(self, nation: str) -> None:
         self.nation = nation
-        self.heard = None
+        self.drop_log = None
 
-    @property
-    def complaints(self) -> Complaints:
-        """What is to be said about the answer at hand."""
-        if self.heard is None:
-            self.heard = Complaints(self.nation)
-        return self.heard
+    def drop(self, field: str, reason: str) -> None:
+        """Log that a part of the answer is dropped or changed."""
+        if self.drop_log is None:
+            self.drop_log = DropLog(self.nation)
+        self.drop_log.add(field, reason)
 
     @property
     def owners(self) -> dict[str, str]:
-        """territory -> its owner, at the start of the turn."""
+        """territory -> its owner at the start of the turn."""
         if self._owners is None:
-            self._owners = owners_of(self.standing.territories)
+            self._owners = owners_of(self.state.territories)
         return self._owners
 
-    def why_not_to(self, name: str) -> str | None:
-        """Why nothing can be aimed at this name, if so."""
+    def target_problem(self, name: str) -> str | None:
+        """Why this name cannot be the target of an order, or None if it can."""
         if name == self.nation:
-            return f"{short(name)}: that is yourself"
-        return None if name in self.known else f"{short(name)}: there is no such nation"
+            return f"{quote_name(name)}: this is your own nation"
+        return None if name in self.known else f"{quote_name(name)}: unknown nation"
 
 
-Reader = Callable[[Desk, str, Any], Any]
+Reader = Callable[[AnswerContext, str, Any], Any]
+
+
+def type_name(value: Any) -> str:
+    """The type of a JSON value in words."""
+    if type(value) is float and not isfinite(value):
+        return "a non-finite number"
+    return _TYPE_NAMES.get(type(value)) or f"a Python {type(value).__name__[:MAX_QUOTED_CHARS]}"
+
+
+def quote_name(value: Any) -> str:
+    """A name from an answer, shortened and without control characters; any other value by its type."""
+    if type(value) is not str:
+        return type_name(value)
+    text = value if len(value) <= MAX_QUOTED_CHARS else value[: MAX_QUOTED_CHARS - 1] + "…"
+    return "".join(letter if letter.isprintable() else "·" for letter in text)
 
 
 # -- numbers ------------------------------------------------------------------------------------
-def read_count(desk: Desk, field: str, value: Any) -> int:
-    if type(value) is int and 0 <= value <= LARGEST_ORDER:
+def read_count(context: AnswerContext, field: str, value: Any) -> int:
+    if type(value) is int and 0 <= value <= MAX_ORDER:
         return value
     try:
-        return _bounded(desk, field, "", _at_least_0(desk, value))
-    except Unfit as why:
-        desk.complaints.add(field, str(why))
+        return _capped(context, field, "", _non_negative(context, value))
+    except InvalidValue as error:
+        context.drop(field, str(error))
         return 0
 
 
-def read_amounts(desk: Desk, field: str, value: Any) -> dict[str, int]:
-    """Mils or money for others. Nothing for somebody is as good as not naming it."""
-    whole = _as_it_is(value, desk.known, 1, LARGEST_ORDER, desk.nation)
-    return dict(_amounts(desk, field, _entries(desk, field, value, _at_least_0))) if whole is None else whole
+def read_amounts(context: AnswerContext, field: str, value: Any) -> dict[str, int]:
+    """Mils or money for other nations. Entries of 0 are left out."""
+    valid = _copy_if_valid(value, context.known, 1, MAX_ORDER, context.nation)
+    if valid is not None:
+        return valid
+    return dict(_amounts(context, field, _entries(context, field, value, _non_negative)))
 
 
-def _amounts(desk: Desk, field: str, entries: Iterator[tuple[str, int]]) -> Iterator[tuple[str, int]]:
+def _amounts(context: AnswerContext, field: str, entries: Iterator[tuple[str, int]]) -> Iterator[tuple[str, int]]:
     for name, amount in entries:
-        if why := desk.why_not_to(name):
-            desk.complaints.add(field, why)
+        if problem := context.target_problem(name):
+            context.drop(field, problem)
         elif amount:
-            yield name, _bounded(desk, field, f"{name}: ", amount)
+            yield name, _capped(context, field, f"{name}: ", amount)
 
 
-def read_ratings(desk: Desk, field: str, value: Any) -> dict[str, int]:
-    whole = _as_it_is(value, desk.known, WORST, BEST)
-    return dict(_ratings(desk, field, value)) if whole is None else whole
+def read_ratings(context: AnswerContext, field: str, value: Any) -> dict[str, int]:
+    valid = _copy_if_valid(value, context.known, MIN_RATING, MAX_RATING)
+    return dict(_ratings(context, field, value)) if valid is None else valid
 
 
-def _ratings(desk: Desk, field: str, value: Any) -> Iterator[tuple[str, int]]:
-    for name, rating in _entries(desk, field, value, _rating, one_by_one=True):
-        if name in desk.known:
+def _ratings(context: AnswerContext, field: str, value: Any) -> Iterator[tuple[str, int]]:
+    for name, rating in _entries(context, field, value, _rating, each_alone=True):
+        if name in context.known:
             yield name, rating
         else:
-            desk.complaints.add(field, f"{short(name)}: there is no such nation")
+            context.drop(field, f"{quote_name(name)}: unknown nation")
 
 
-def _number(desk: Desk, value: Any) -> int:
-    """A whole number; where we are lenient also one that has to be made out of something."""
+def _integer(context: AnswerContext, value: Any) -> int:
+    """An integer. In lenient mode also a float or a string that can be converted to one."""
     if type(value) is int:
         return value
-    if desk.lenient and (type(value) is float or (type(value) is str and len(value) <= LONGEST_NUMERAL)):
+    if context.lenient and (type(value) is float or (type(value) is str and len(value) <= MAX_NUMERAL_CHARS)):
         try:
             return int(value)
         except (ValueError, OverflowError):
             pass
-    raise Unfit(f"must be a whole number, not {named(value)}")
+    raise InvalidValue(f"must be an integer, not {type_name(value)}")
 
 
-def _at_least_0(desk: Desk, value: Any) -> int:
-    number = _number(desk, value)
+def _non_negative(context: AnswerContext, value: Any) -> int:
+    number = _integer(context, value)
     if number < 0:
-        raise Unfit("must be at least 0")
+        raise InvalidValue("must be at least 0")
     return number
 
 
-def _rating(desk: Desk, value: Any) -> int:
-    number = _number(desk, value)
-    if not WORST <= number <= BEST:
-        raise Unfit(f"must be from {WORST} to {BEST}")
+def _rating(context: AnswerContext, value: Any) -> int:
+    number = _integer(context, value)
+    if not MIN_RATING <= number <= MAX_RATING:
+        raise InvalidValue(f"must be from {MIN_RATING} to {MAX_RATING}")
     return number
 
 
-def _bounded(desk: Desk, field: str, whose: str, number: int) -> int:
-    if number > LARGEST_ORDER:
-        desk.complaints.add(field, f"{whose}counted as {LARGEST_ORDER}, the most there is")
-        return LARGEST_ORDER
+def _capped(context: AnswerContext, field: str, prefix: str, number: int) -> int:
+    if number > MAX_ORDER:
+        context.drop(field, f"{prefix}reduced to the maximum, {MAX_ORDER}")
+        return MAX_ORDER
     return number
 
 
-# -- land ---------------------------------------------------------------------------------------
-def read_cessions(desk: Desk, field: str, value: Any) -> dict[str, list[str]]:
-    """receiver -> territories, as far as they were the giver's to give when the turn began."""
+# -- territories --------------------------------------------------------------------------------
+def read_cessions(context: AnswerContext, field: str, value: Any) -> dict[str, list[str]]:
+    """receiver -> territories that the nation owned, adjacent to the receiver, when the turn began."""
     if type(value) is dict and not value:
         return {}
-    return dict(_cessions(desk, field, _entries(desk, field, value, _names)))
+    return dict(_cessions(context, field, _entries(context, field, value, _territory_names)))
 
 
-def _cessions(desk: Desk, field: str, entries: Iterator[tuple[str, list[str]]]) -> Iterator[tuple[str, list[str]]]:
-    for name, listed in entries:
-        if why := desk.why_not_to(name):
-            desk.complaints.add(field, why)
+def _cessions(
+    context: AnswerContext, field: str, entries: Iterator[tuple[str, list[str]]]
+) -> Iterator[tuple[str, list[str]]]:
+    for receiver, names in entries:
+        if problem := context.target_problem(receiver):
+            context.drop(field, problem)
             continue
         ceded: dict[str, None] = {}
-        for territory in listed:
-            if why := _why_not_ceded(desk, name, territory, ceded):
-                desk.complaints.add(field, f"{short(territory)} to {name}: {why}")
+        for territory in names:
+            if problem := _cession_problem(context, receiver, territory, ceded):
+                context.drop(field, f"{quote_name(territory)} to {receiver}: {problem}")
             else:
                 ceded[territory] = None
         if ceded:
-            yield name, list(ceded)
+            yield receiver, list(ceded)
 
 
-def _why_not_ceded(desk: Desk, receiver: str, territory: str, ceded: dict[str, None]) -> str | None:
-    if desk.owners.get(territory) != desk.nation:
-        return "not yours"
+def _cession_problem(context: AnswerContext, receiver: str, territory: str, ceded: dict[str, None]) -> str | None:
+    if context.owners.get(territory) != context.nation:
+        return "you do not own it"
     if territory in ceded:
-        return "named twice"
-    return None if lies_beside(desk.standing.graph, desk.owners, territory, receiver) else "borders none of its land"
+        return "listed twice"
+    if not borders_on(context.state.graph, context.owners, territory, receiver):
+        return "not adjacent to the receiver's territory"
+    return None
 
 
-def _names(desk: Desk, value: Any) -> list[str]:
+def _territory_names(context: AnswerContext, value: Any) -> list[str]:
     if type(value) is not list:
-        raise Unfit(f"must be a list of territories, not {named(value)}")
-    texts = [name for name in value if type(name) is str]
-    if len(texts) < len(value):
-        if not desk.lenient:
-            raise Unfit("must be a list of territories, and nothing else in it")
-        desk.complaints.add("cede_territories", f"{len(value) - len(texts):,} of a list: not the name of a territory")
-    return texts
+        raise InvalidValue(f"must be an array of territories, not {type_name(value)}")
+    names = [name for name in value if type(name) is str]
+    if len(names) < len(value):
+        if not context.lenient:
+            raise InvalidValue("must be an array of territory names only")
+        context.drop("cede_territories", f"{len(value) - len(names):,} array items are not territory names")
+    return names
 
 
 # -- texts --------------------------------------------------------------------------------------
-def read_text(desk: Desk, field: str, value: Any) -> str:
+def read_text(context: AnswerContext, field: str, value: Any) -> str:
     try:
-        return _cut(desk, field, _text(desk, value))
-    except Unfit as why:
-        desk.complaints.add(field, str(why))
+        return _truncated(context, field, _string(context, value))
+    except InvalidValue as error:
+        context.drop(field, str(error))
         return ""
 
 
-def read_reasoning(desk: Desk, field: str, value: Any) -> str:
-    text = read_text(desk, field, value)
-    words = text.split(None, REASONING_WORDS)
-    if len(words) <= REASONING_WORDS:
+def read_reasoning(context: AnswerContext, field: str, value: Any) -> str:
+    text = read_text(context, field, value)
+    words = text.split(None, MAX_REASONING_WORDS)
+    if len(words) <= MAX_REASONING_WORDS:
         return text
-    desk.complaints.add(field, f"cut to {REASONING_WORDS} words")
+    context.drop(field, f"truncated to {MAX_REASONING_WORDS} words")
     return text[: len(text) - len(words[-1])].rstrip()
 
 
-def read_messages(desk: Desk, field: str, value: Any) -> Texts:
-    """To others, to oneself, or to all."""
-    return dict(_messages(desk, field, _entries(desk, field, value, _text)))
+def read_messages(context: AnswerContext, field: str, value: Any) -> Texts:
+    """Messages to other nations, to the nation itself, or to all."""
+    return dict(_messages(context, field, _entries(context, field, value, _string)))
 
 
-def _messages(desk: Desk, field: str, entries: Iterator[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+def _messages(context: AnswerContext, field: str, entries: Iterator[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     for name, text in entries:
-        if name in desk.known or name == EVERYBODY:
-            yield name, _cut(desk, field, text)
+        if name in context.known or name == BROADCAST:
+            yield name, _truncated(context, field, text)
         else:
-            desk.complaints.add(field, f"{short(name)}: there is no such nation")
+            context.drop(field, f"{quote_name(name)}: unknown nation")
 
 
-def _text(desk: Desk, value: Any) -> str:
+def _string(context: AnswerContext, value: Any) -> str:
     if type(value) is not str:
-        raise Unfit(f"must be a text, not {named(value)}")
+        raise InvalidValue(f"must be a string, not {type_name(value)}")
     try:
-        value[:LONGEST_TEXT].encode()
+        value[:MAX_CHECKED_CHARS].encode()
     except UnicodeEncodeError:
-        raise Unfit("must be a text that can be written; this one has half a letter in it") from None
+        raise InvalidValue("must be valid Unicode; it has an unpaired surrogate") from None
     return value
 
 
-def _cut(desk: Desk, field: str, text: str) -> str:
-    limit = TEXT_LIMITS[field]
+def _truncated(context: AnswerContext, field: str, text: str) -> str:
+    limit = MAX_TEXT_CHARS[field]
     if len(text) <= limit:
         return text
-    desk.complaints.add(field, f"cut to {limit} characters")
+    context.drop(field, f"truncated to {limit} characters")
     return text[:limit]
 
 
 # -- objects ------------------------------------------------------------------------------------
-def _as_it_is(value: Any, known: Amounts, least: int, most: int, but: str = "") -> dict[str, int] | None:
-    """A copy by name, where every entry counts; otherwise None, and somebody has to look at them one by one."""
+def _copy_if_valid(value: Any, known: Amounts, minimum: int, maximum: int, excluded: str = "") -> dict[str, int] | None:
+    """A copy sorted by name if every entry is valid; otherwise None."""
     if type(value) is not dict:
         return None
-    ordered, before = True, ""
+    ordered, previous = True, ""
     for name, number in value.items():
-        if type(number) is not int or not least <= number <= most or name not in known or name == but:
+        if type(number) is not int or not minimum <= number <= maximum or name not in known or name == excluded:
             return None
-        if name < before:
+        if name < previous:
             ordered = False
-        before = name
-    # By name, so that the order in which somebody wrote them down can reach nothing.
+        previous = name
+    # Sorted, so that the order of the entries in an answer cannot affect the result.
     return value.copy() if ordered else {name: value[name] for name in sorted(value)}
 
 
 def _entries(
-    desk: Desk, field: str, value: Any, read: Callable[[Desk, Any], Any], *, one_by_one: bool = False
+    context: AnswerContext,
+    field: str,
+    value: Any,
+    read: Callable[[AnswerContext, Any], Any],
+    *,
+    each_alone: bool = False,
 ) -> Iterator[tuple[str, Any]]:
-    """The entries of an object by name, each value read. Strictly, one unfit value is enough, and there are none."""
+    """The entries of an object sorted by name, with their values read. In strict mode one invalid value drops all."""
     if type(value) is not dict:
-        desk.complaints.add(field, f"must be an object, not {named(value)}")
+        context.drop(field, f"must be an object, not {type_name(value)}")
         return iter(())
     found: list[tuple[str, Any]] = []
     if any(type(key) is not str for key in value):
-        desk.complaints.add(field, "the names in an object must be texts")
+        context.drop(field, "the keys of an object must be strings")
     for name in sorted(key for key in value if type(key) is str):
         try:
-            found.append((name, read(desk, value[name])))
-        except Unfit as why:
-            desk.complaints.add(field, f"{short(name)}: {why}")
-            if not (desk.lenient or one_by_one):
+            found.append((name, read(context, value[name])))
+        except InvalidValue as error:
+            context.drop(field, f"{quote_name(name)}: {error}")
+            if not (context.lenient or each_alone):
                 return iter(())
     return iter(found)

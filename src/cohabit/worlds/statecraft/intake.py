@@ -1,19 +1,19 @@
-"""Phase 0: what the nations handed in becomes intentions. Whatever it is, the turn goes on.
+"""Phase 0: turns the answers of the nations into intentions. The turn continues whatever the answers are.
 
-Each answer is read by itself, so nothing that one nation sends can reach what another one intends. Nations that
-handed in nothing have nothing of everything.
+Each answer is read independently, so no answer can affect what another nation intends. A nation without an answer
+intends nothing.
 """
 
 from typing import Any
 
 from cohabit.worlds.statecraft import fields
-from cohabit.worlds.statecraft.complaints import WHOLE, named, short
-from cohabit.worlds.statecraft.json_text import read_json
-from cohabit.worlds.statecraft.ledgers import Answers, Dropped, Ledgers, Standing
+from cohabit.worlds.statecraft.fields import WHOLE_ANSWER, AnswerContext, InvalidValue, quote_name, type_name
 from cohabit.worlds.statecraft.rules import Rules
+from cohabit.worlds.statecraft.state import Answers, DroppedInput, GameState, Ledgers
+from cohabit.worlds.statecraft.untrusted_json import parse_json
 
 SUMMARY, OLD_SUMMARY = "summary_last_turn", "summary"
-"""The old name is still taken where the new one is missing."""
+"""The old name is accepted if the new one is missing."""
 _READERS: dict[str, fields.Reader] = {
     "purchase_mils": fields.read_count,
     "attacks": fields.read_amounts,
@@ -30,102 +30,102 @@ _READERS: dict[str, fields.Reader] = {
 Column = tuple[fields.Reader, dict[str, Any]]
 
 
-def take_in(standing: Standing, answers: Answers, rules: Rules) -> tuple[Ledgers, list[Dropped]]:
-    """The intentions of every nation, and what does not count. Nothing is raised, and nothing is changed."""
-    names = standing.nations
-    ledgers = _nothing_intended(names)
+def read_intentions(state: GameState, answers: Answers, rules: Rules) -> tuple[Ledgers, list[DroppedInput]]:
+    """The intentions of every nation, and what was dropped or changed. Raises nothing and changes nothing."""
+    nations = state.nations
+    ledgers = _empty_intentions(nations)
     columns = _columns(ledgers)
-    desk = fields.Desk(standing, rules.intake == "lenient")
-    dropped: list[Dropped] = []
-    for name in names:
-        if name in answers:
-            desk.next(name)
-            _take_in_one(desk, columns, answers[name])
-            if desk.heard is not None:
-                dropped += desk.heard.dropped()
-    if not answers.keys() <= standing.mils.keys():
-        strangers = sorted(short(name) for name in answers if name not in standing.mils)
-        dropped += [Dropped(name, WHOLE, "there is no such nation") for name in strangers]
+    context = AnswerContext(state, rules.intake == "lenient")
+    dropped: list[DroppedInput] = []
+    for nation in nations:
+        if nation in answers:
+            context.start(nation)
+            _read_answer(context, columns, answers[nation])
+            if context.drop_log is not None:
+                dropped += context.drop_log.entries()
+    if not answers.keys() <= state.mils.keys():
+        unknown = sorted(quote_name(name) for name in answers if name not in state.mils)
+        dropped += [DroppedInput(name, WHOLE_ANSWER, "unknown nation") for name in unknown]
     return ledgers, dropped
 
 
-def _nothing_intended(names: list[str]) -> Ledgers:
+def _empty_intentions(nations: list[str]) -> Ledgers:
     return Ledgers(
-        d_mil_purchase_intent=dict.fromkeys(names, 0),
-        d_global_attacks={name: {} for name in names},
-        d_territory_cession={name: {} for name in names},
-        d_money_grants={name: {} for name in names},
-        d_messages_sent={name: {} for name in names},
-        d_turn_summary=dict.fromkeys(names, ""),
-        d_history_summary=dict.fromkeys(names, ""),
-        d_reasoning=dict.fromkeys(names, ""),
-        d_mils_disband_intent=dict.fromkeys(names, 0),
-        d_keeps_word_report={name: {} for name in names},
-        d_aggressor_report={name: {} for name in names},
+        d_mil_purchase_intent=dict.fromkeys(nations, 0),
+        d_global_attacks={name: {} for name in nations},
+        d_territory_cession={name: {} for name in nations},
+        d_money_grants={name: {} for name in nations},
+        d_messages_sent={name: {} for name in nations},
+        d_turn_summary=dict.fromkeys(nations, ""),
+        d_history_summary=dict.fromkeys(nations, ""),
+        d_reasoning=dict.fromkeys(nations, ""),
+        d_mils_disband_intent=dict.fromkeys(nations, 0),
+        d_keeps_word_report={name: {} for name in nations},
+        d_aggressor_report={name: {} for name in nations},
     )
 
 
 def _columns(ledgers: Ledgers) -> dict[str, Column]:
-    """field -> how it is read, and the ledger it is written to."""
-    written: tuple[dict[str, Any], ...] = (
+    """field -> its reader, and the ledger that it is written to."""
+    targets: tuple[dict[str, Any], ...] = (
         ledgers.d_mil_purchase_intent, ledgers.d_global_attacks, ledgers.d_territory_cession,
         ledgers.d_money_grants, ledgers.d_messages_sent, ledgers.d_turn_summary, ledgers.d_history_summary,
         ledgers.d_reasoning, ledgers.d_mils_disband_intent, ledgers.d_keeps_word_report, ledgers.d_aggressor_report,
     )  # fmt: skip
-    return {field: (read, ledger) for (field, read), ledger in zip(_READERS.items(), written, strict=True)}
+    return {field: (read, ledger) for (field, read), ledger in zip(_READERS.items(), targets, strict=True)}
 
 
-def _take_in_one(desk: fields.Desk, columns: dict[str, Column], answer: Any) -> None:
-    """Write one nation's entry in each of the ledgers."""
-    nation = desk.nation
+def _read_answer(context: AnswerContext, columns: dict[str, Column], answer: Any) -> None:
+    """Write one nation's entry in each ledger."""
+    nation = context.nation
     try:
         action = answer if type(answer) is dict else _as_object(answer)
-        strange = False
+        has_unknown_fields = False
         for field, value in action.items():
             column = columns.get(field)
             if column is None:
-                strange = True
+                has_unknown_fields = True
             else:
                 read, ledger = column
-                ledger[nation] = read(desk, field, value)
-        if strange:
-            _take_in_the_rest(desk, columns, action)
-    except fields.Unfit as why:
-        desk.complaints.add(WHOLE, str(why))
-    except Exception as wrong:  # an object of the agent's own making, that misbehaves when it is looked at
-        desk.next(nation)
-        desk.complaints.add(WHOLE, f"cannot be read: {type(wrong).__name__}")
+                ledger[nation] = read(context, field, value)
+        if has_unknown_fields:
+            _read_unknown_fields(context, columns, action)
+    except InvalidValue as error:
+        context.drop(WHOLE_ANSWER, str(error))
+    except Exception as error:  # a Python object of the agent's own class can raise anything when it is accessed
+        context.start(nation)
+        context.drop(WHOLE_ANSWER, f"could not be read: {type(error).__name__}")
         for _, ledger in columns.values():
             ledger[nation] = type(ledger[nation])()  # 0, an empty object or an empty text
 
 
-def _take_in_the_rest(desk: fields.Desk, columns: dict[str, Column], action: dict[Any, Any]) -> None:
-    """Fields that the schema does not know."""
-    for field in sorted(short(field) for field in action if field not in columns):
+def _read_unknown_fields(context: AnswerContext, columns: dict[str, Column], action: dict[Any, Any]) -> None:
+    """Log fields that are not in the schema, and accept the old name of the summary."""
+    for field in sorted(quote_name(field) for field in action if field not in columns):
         if field != OLD_SUMMARY:
-            desk.complaints.add(field, "there is no such field")
+            context.drop(field, "unknown field")
         elif SUMMARY in action:
-            desk.complaints.add(field, f"{SUMMARY} is there as well")
+            context.drop(field, f"ignored because {SUMMARY} is given")
         else:
-            desk.complaints.add(field, f"taken as {SUMMARY}, which is its name now")
+            context.drop(field, f"accepted as {SUMMARY}; use that name")
             read, ledger = columns[SUMMARY]
-            ledger[desk.nation] = read(desk, SUMMARY, action[OLD_SUMMARY])
+            ledger[context.nation] = read(context, SUMMARY, action[OLD_SUMMARY])
 
 
 def _as_object(answer: Any) -> dict[Any, Any]:
-    """The object that an answer is, or that its text says."""
+    """The answer as an object; a text is parsed as JSON."""
     if isinstance(answer, dict):
         return dict(answer)
     if isinstance(answer, BaseException):
-        raise fields.Unfit(f"the agent failed: {type(answer).__name__}")
+        raise InvalidValue(f"the agent failed: {type(answer).__name__}")
     if isinstance(answer, bytes | bytearray):
         answer = answer.decode(errors="replace")
     if not isinstance(answer, str):
-        raise fields.Unfit(f"must be a JSON object, not {named(answer)}")
+        raise InvalidValue(f"must be a JSON object, not {type_name(answer)}")
     try:
-        said = read_json(answer)
-    except ValueError as why:
-        raise fields.Unfit(f"must be a JSON object; this is no JSON: {why}") from None
-    if type(said) is not dict:
-        raise fields.Unfit(f"must be a JSON object, not {named(said)}")
-    return said
+        parsed = parse_json(answer)
+    except ValueError as error:
+        raise InvalidValue(f"must be a JSON object, but is not valid JSON: {error}") from None
+    if type(parsed) is not dict:
+        raise InvalidValue(f"must be a JSON object, not {type_name(parsed)}")
+    return parsed

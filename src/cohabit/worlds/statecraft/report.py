@@ -1,129 +1,140 @@
-"""What is told of a turn: the news that really happened, and each nation's own account with what was refused."""
+"""Reports of a turn: the news of what happened, and the private report of each nation with what was refused."""
 
 from cohabit.model.observation import one_line
-from cohabit.worlds.statecraft.ledgers import Amounts, Flows, Ledgers, Turn
+from cohabit.worlds.statecraft.fields import WHOLE_ANSWER
 from cohabit.worlds.statecraft.rules import Rules
-from cohabit.worlds.statecraft.sight import Sight
+from cohabit.worlds.statecraft.state import Amounts, DroppedInput, Flows, Ledgers, TurnResult
+from cohabit.worlds.statecraft.visibility import Visibility
 
 
-def news(turn: Turn, sight: Sight) -> list[str]:
-    """What this eye may know of the turn, one sentence a line; nothing that was only meant is in it."""
-    books = turn.ledgers
-    struck = sight.flows(books.d_attacks_clamped)
-    damage = sight.outcomes(books.d_total_damage_received)
+def news(turn: TurnResult, visibility: Visibility) -> list[str]:
+    """What this viewer may know about the turn, one sentence per line. Refused orders are not in it."""
+    ledgers = turn.ledgers
+    attacks = visibility.flows(ledgers.d_attacks_clamped)
+    losses = visibility.armies(ledgers.d_mils_lost_by_attacker)
+    damage = visibility.outcomes(ledgers.d_total_damage_received)
+    grants = visibility.flows(ledgers.d_grants_paid)
+    unpaid = visibility.armies(ledgers.d_mils_disbanded_upkeep)
+    disbanded = visibility.armies(ledgers.d_mils_disbanded_voluntary)
     return [
-        *(f"{one} attacked {other} with {_mils(n)}." for one, other, n in _rows(struck)),
-        *(f"{name} lost {_mils(n)} in its attacks." for name, n in _some(sight.armies(books.d_mils_lost_by_attacker))),
-        *(f"{name} took {n} damage{_all_of(books, name)}." for name, n in _some(damage)),
-        *(f"{one} granted {n} to {other}." for one, other, n in _rows(sight.flows(books.d_grants_paid))),
+        *(f"{attacker} attacked {target} with {_mils(n)}." for attacker, target, n in _rows(attacks)),
+        *(f"{name} lost {_mils(n)} in its attacks." for name, n in _non_zero(losses)),
+        *(f"{name} took {n} damage{_income_note(ledgers, name)}." for name, n in _non_zero(damage)),
+        *(f"{giver} granted {n} to {receiver}." for giver, receiver, n in _rows(grants)),
         *(f"{giver} ceded {territory} to {receiver}." for giver, receiver, territory in turn.cessions_done),
-        *_armies(books, sight),
-        *(f"{n} could not pay {_mils(k)}, which left." for n, k in _some(sight.armies(books.d_mils_disbanded_upkeep))),
-        *(f"{n} disbanded {_mils(k)}." for n, k in _some(sight.armies(books.d_mils_disbanded_voluntary))),
+        *_army_news(ledgers, visibility),
+        *(f"{name} could not pay its army and disbanded {_mils(n)}." for name, n in _non_zero(unpaid)),
+        *(f"{name} chose to disband {_mils(n)}." for name, n in _non_zero(disbanded)),
     ]
 
 
-def _armies(books: Ledgers, sight: Sight) -> list[str]:
-    home = sight.armies(books.d_defense_mils)
-    shown = [f"{name} {n + books.d_attacking_mils.get(name, 0)} ({n} at home)" for name, n in sorted(home.items())]
-    return [f"Armies at the start of the turn: {', '.join(shown)}."] if shown else []
+def _army_news(ledgers: Ledgers, visibility: Visibility) -> list[str]:
+    home = visibility.armies(ledgers.d_defense_mils)
+    armies = [f"{name} {n + ledgers.d_attacking_mils.get(name, 0)} ({n} at home)" for name, n in sorted(home.items())]
+    return [f"Armies at the start of the turn: {', '.join(armies)}."] if armies else []
 
 
-def private_report(turn: Turn, nation: str, rules: Rules, sight: Sight) -> list[str]:
-    """The turn as this nation's own books have it, and what it sent that did not count."""
+def private_report(turn: TurnResult, nation: str, rules: Rules, visibility: Visibility) -> list[str]:
+    """The turn as this nation's own ledgers show it, and what was refused."""
     return [
         *_money_lines(turn.ledgers, nation),
         *_army_lines(turn, nation),
-        *_welfare_lines(turn, nation, rules, sight),
-        *_own_words(turn.ledgers, nation),
+        *_welfare_lines(turn, nation, rules, visibility),
+        *_own_notes(turn.ledgers, nation),
         *refusals(turn, nation),
     ]
 
 
-def refusals(turn: Turn, nation: str) -> list[str]:
-    """What this nation sent that did not count or was cut, and why."""
-    books = turn.ledgers
-    ordered, sent = books.d_global_attacks.get(nation, {}), books.d_attacks_clamped.get(nation, {})
-    wanted, paid = books.d_money_grants.get(nation, {}), books.d_grants_paid.get(nation, {})
+def refusals(turn: TurnResult, nation: str) -> list[str]:
+    """What this nation ordered that was dropped, reduced or refused, and why."""
+    ledgers = turn.ledgers
+    ordered, sent = ledgers.d_global_attacks.get(nation, {}), ledgers.d_attacks_clamped.get(nation, {})
+    offered, paid = ledgers.d_money_grants.get(nation, {}), ledgers.d_grants_paid.get(nation, {})
+    wanted, bought = _n(ledgers.d_mil_purchase_intent, nation), _n(ledgers.d_mil_purchased, nation)
     return [
-        *(f"Not counted: {_of(d.field)}{d.reason}." for d in turn.dropped if d.nation == nation),
-        *(f"You ordered {_mils(n)} against {to}; {sent.get(to, 0)} went, as the army is no larger."
-          for to, n in sorted(ordered.items()) if sent.get(to, 0) < n),
-        *_short("mils to buy", books.d_mil_purchase_intent, books.d_mil_purchased, nation),
-        *(f"You meant to grant {n} to {to}; {paid.get(to, 0)} was paid, for no more was left."
-          for to, n in sorted(wanted.items()) if paid.get(to, 0) < n),
-        *(f"Your cession of {t} to {to} was refused: {why}." for giver, to, t, why in turn.cessions_refused
-          if giver == nation),
+        *(problem(dropped) for dropped in turn.dropped if dropped.nation == nation),
+        *(f"You ordered {_mils(n)} to attack {target}; {sent.get(target, 0)} went, because your army is too small."
+          for target, n in sorted(ordered.items()) if sent.get(target, 0) < n),
+        *([f"You ordered {_mils(wanted)}; your money was enough for {bought}."] if bought < wanted else []),
+        *(f"You offered a grant of {n} to {receiver}; you paid {paid.get(receiver, 0)}, because your money ran out."
+          for receiver, n in sorted(offered.items()) if paid.get(receiver, 0) < n),
+        *(f"Your cession of {territory} to {receiver} was refused: {reason}."
+          for giver, receiver, territory, reason in turn.cessions_refused if giver == nation),
     ]  # fmt: skip
 
 
-def _money_lines(books: Ledgers, nation: str) -> list[str]:
-    gross, damage = _n(books.d_gross_income, nation), _n(books.d_total_damage_received, nation)
-    wasted = f", {damage - gross} of it for nothing" if damage > gross else ""
-    money, paid = _n(books.d_available_money, nation), _n(books.d_money_after_upkeep, nation)
-    left, granted = _n(books.d_money_after_purchases, nation), sum(books.d_grants_paid.get(nation, {}).values())
-    upkeep = f"Upkeep asked {_n(books.d_upkeep_cost, nation)} and took {money - paid}"
-    bought = f"{_mils(_n(books.d_mil_purchased, nation))} bought for {paid - left}"
+def problem(dropped: DroppedInput) -> str:
+    """A sentence about a part of an answer that was dropped or changed."""
+    return f"Problem in {'the answer' if dropped.field == WHOLE_ANSWER else dropped.field}: {dropped.reason}."
+
+
+def _money_lines(ledgers: Ledgers, nation: str) -> list[str]:
+    gross, damage = _n(ledgers.d_gross_income, nation), _n(ledgers.d_total_damage_received, nation)
+    excess = f" ({damage - gross} more than your income)" if damage > gross else ""
+    money, after_upkeep = _n(ledgers.d_available_money, nation), _n(ledgers.d_money_after_upkeep, nation)
+    after_purchases = _n(ledgers.d_money_after_purchases, nation)
+    granted = sum(ledgers.d_grants_paid.get(nation, {}).values())
+    upkeep = f"Upkeep: {_n(ledgers.d_upkeep_cost, nation)} due, {money - after_upkeep} paid"
+    bought = f"{_mils(_n(ledgers.d_mil_purchased, nation))} bought for {after_upkeep - after_purchases}"
     return [
-        f"Income {gross}, damage {damage}{wasted}: {money} money.",
-        f"{upkeep}; {bought}; {granted} granted; {left - granted} kept.",
+        f"Income {gross}, damage {damage}{excess}: {money} money.",
+        f"{upkeep}; {bought}; {granted} granted; {after_purchases - granted} kept.",
     ]
 
 
-def _army_lines(turn: Turn, nation: str) -> list[str]:
-    books = turn.ledgers
-    start = _n(books.d_attacking_mils, nation) + _n(books.d_defense_mils, nation)
+def _army_lines(turn: TurnResult, nation: str) -> list[str]:
+    ledgers = turn.ledgers
+    start = _n(ledgers.d_attacking_mils, nation) + _n(ledgers.d_defense_mils, nation)
     changes = [
-        ("sent out", _n(books.d_attacking_mils, nation)), ("lost", _n(books.d_mils_lost_by_attacker, nation)),
-        ("left unpaid", _n(books.d_mils_disbanded_upkeep, nation)), ("bought", _n(books.d_mil_purchased, nation)),
-        ("disbanded", _n(books.d_mils_disbanded_voluntary, nation)),
-    ]  # fmt: skip
-    told = ", ".join(f"{n} {what}" for what, n in changes if n) or "no change"
-    return [f"Army {start} at the start ({told}), {_n(turn.end.mils, nation)} now."]
+        ("sent to attack", _n(ledgers.d_attacking_mils, nation)),
+        ("lost", _n(ledgers.d_mils_lost_by_attacker, nation)),
+        ("disbanded for lack of money", _n(ledgers.d_mils_disbanded_upkeep, nation)),
+        ("bought", _n(ledgers.d_mil_purchased, nation)),
+        ("disbanded by order", _n(ledgers.d_mils_disbanded_voluntary, nation)),
+    ]
+    summary = ", ".join(f"{n} {change}" for change, n in changes if n) or "no change"
+    return [f"Army: {start} at the start ({summary}), {_n(turn.end.mils, nation)} now."]
 
 
-def _welfare_lines(turn: Turn, nation: str, rules: Rules, sight: Sight) -> list[str]:
-    books, total = turn.ledgers, turn.end.welfare
-    received = sum(books.d_grants_received.get(nation, {}).values())
+def _welfare_lines(turn: TurnResult, nation: str, rules: Rules, visibility: Visibility) -> list[str]:
+    ledgers, total = turn.ledgers, turn.end.welfare
+    received = sum(ledgers.d_grants_received.get(nation, {}).values())
     factor = rules.constants["c_trade_factor"]
-    known = sight.outcomes(total)
+    known = visibility.outcomes(total)
     place = sorted(known, key=lambda name: (-known[name], name)).index(nation) + 1
-    rank = f", place {place} of {len(total)}" if len(known) == len(total) else ""
-    gained = f"Welfare {_n(books.d_total_welfare_this_turn, nation)} this turn, {_n(total, nation)} in all{rank}."
-    return [f"Received {received}, worth {factor} times that. {gained}"]
-
-
-def _own_words(books: Ledgers, nation: str) -> list[str]:
-    """What it thought, and said of the others."""
-    reports = [("keep their word", books.d_keeps_word_report), ("are aggressive", books.d_aggressor_report)]
-    given = [(what, matrix.get(nation, {})) for what, matrix in reports]
-    thought = one_line(books.d_reasoning.get(nation, ""))
+    rank = f", rank {place} of {len(total)}" if len(known) == len(total) else ""
+    gained = _n(ledgers.d_total_welfare_this_turn, nation)
     return [
-        *([f"Your reasoning: {thought}"] if thought else []),
-        *(f"You rated how far nations {what}: {', '.join(f'{name} {n}' for name, n in sorted(row.items()))}."
-          for what, row in given if row),
+        f"Grants received: {received}. Received money counts {factor} times as welfare.",
+        f"Welfare: {gained} this turn, {_n(total, nation)} in total{rank}.",
+    ]
+
+
+def _own_notes(ledgers: Ledgers, nation: str) -> list[str]:
+    """The nation's own reasoning and ratings."""
+    reports = [
+        ("how well nations keep their word", ledgers.d_keeps_word_report),
+        ("how aggressive nations are", ledgers.d_aggressor_report),
+    ]
+    given = [(subject, matrix.get(nation, {})) for subject, matrix in reports]
+    reasoning = one_line(ledgers.d_reasoning.get(nation, ""))
+    return [
+        *([f"Your reasoning: {reasoning}"] if reasoning else []),
+        *(f"You rated {subject}: {', '.join(f'{name} {n}' for name, n in sorted(row.items()))}."
+          for subject, row in given if row),
     ]  # fmt: skip
 
 
-def _short(what: str, wanted: Amounts, got: Amounts, nation: str) -> list[str]:
-    asked, had = _n(wanted, nation), _n(got, nation)
-    return [f"You asked for {asked} {what}; the money was enough for {had}."] if had < asked else []
-
-
-def _all_of(books: Ledgers, name: str) -> str:
-    gross = _n(books.d_gross_income, name)
-    return ", its whole income" if 0 < gross <= _n(books.d_total_damage_received, name) else ""
-
-
-def _of(field: str) -> str:
-    return "the whole answer: " if field == "*" else f"{field}: "
+def _income_note(ledgers: Ledgers, name: str) -> str:
+    gross = _n(ledgers.d_gross_income, name)
+    return ", which destroyed its whole income" if 0 < gross <= _n(ledgers.d_total_damage_received, name) else ""
 
 
 def _rows(flows: Flows) -> list[tuple[str, str, int]]:
     return [(one, other, n) for one, to in sorted(flows.items()) for other, n in sorted(to.items()) if n]
 
 
-def _some(amounts: Amounts) -> list[tuple[str, int]]:
+def _non_zero(amounts: Amounts) -> list[tuple[str, int]]:
     return [(name, n) for name, n in sorted(amounts.items()) if n]
 
 

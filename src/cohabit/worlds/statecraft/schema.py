@@ -1,15 +1,12 @@
-"""What a nation may hand in: the schema of its answer, and the few numbers that go with it."""
+"""The JSON Schema of an answer, and the limits of its values."""
 
 from typing import Any
 
-WORST, BEST = 1, 10
-"""Ratings."""
-LARGEST_ORDER = 10**12
-"""More than this is counted as this: more than anybody can own, and small enough for every number that is written."""
-REASONING_WORDS = 50
-SUMMARY_LIMIT = 2_048
-TEXT_LIMITS = {"summary_last_turn": SUMMARY_LIMIT, "history_summary": 4_096, "reasoning": 2_048, "messages": 4_096}
-"""Characters kept of each text."""
+MIN_RATING, MAX_RATING = 1, 10
+MAX_ORDER = 10**12
+"""Larger orders are capped. No nation can own as much, and every number derived from it can be encoded."""
+MAX_REASONING_WORDS = 50
+MAX_TEXT_CHARS = {"summary_last_turn": 2_048, "history_summary": 4_096, "reasoning": 2_048, "messages": 4_096}
 
 
 def _count(description: str) -> dict[str, Any]:
@@ -25,22 +22,22 @@ def _by_nation(value: dict[str, Any], description: str) -> dict[str, Any]:
 
 
 _AMOUNT = {"type": "integer", "minimum": 0}
-_RATING = {"type": "integer", "minimum": WORST, "maximum": BEST}
+_RATING = {"type": "integer", "minimum": MIN_RATING, "maximum": MAX_RATING}
 
 AGENT_ACTION_SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
-        "purchase_mils": _count("How many mils to buy this turn"),
+        "purchase_mils": _count("Number of mils to buy this turn"),
         "attacks": _by_nation(_AMOUNT, "Mils to send against other nations"),
         "cede_territories": _by_nation(
-            {"type": "array", "items": {"type": "string"}}, "Territories to hand over to other nations"
+            {"type": "array", "items": {"type": "string"}}, "Territories to cede to other nations"
         ),
-        "money_grants": _by_nation(_AMOUNT, "Money to give to other nations"),
+        "money_grants": _by_nation(_AMOUNT, "Money to grant to other nations"),
         "messages": _by_nation({"type": "string"}, "Messages to other nations, or to 'all'"),
         "summary_last_turn": _text("Your summary of the turn that has just ended"),
-        "history_summary": _text("Your own history of the game so far, compressed; it replaces the last one"),
-        "reasoning": _text(f"Why you do this, in at most {REASONING_WORDS} words"),
-        "disband_mils": _count("How many mils to dismiss when the turn is over"),
+        "history_summary": _text("Your compressed history of the game so far; it replaces the previous one"),
+        "reasoning": _text(f"The reason for your decision, in at most {MAX_REASONING_WORDS} words"),
+        "disband_mils": _count("Number of mils to disband at the end of the turn"),
         "keeps_word_report": _by_nation(_RATING, "How well each nation keeps its word, yourself included (1 to 10)"),
         "aggressor_report": _by_nation(_RATING, "How aggressive each nation is, yourself included (1 to 10)"),
     },

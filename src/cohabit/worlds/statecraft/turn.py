@@ -1,42 +1,230 @@
-"""A turn: intake, then the phases in order. Pure: the standing that comes in is not changed."""
+"""One turn: intake, then the phases in order. Pure: the given state and answers are not changed.
 
-from typing import Any
+A phase is a function of the state at the start of the turn, the ledgers so far and the rules. It reads only ledgers
+that earlier phases wrote, and returns the ledgers that it adds, by name.
+"""
 
-from cohabit.worlds.statecraft.intake import take_in
-from cohabit.worlds.statecraft.ledgers import Answers, Dropped, Ledgers, Standing, Turn
-from cohabit.worlds.statecraft.phases import PHASES
-from cohabit.worlds.statecraft.phases.closing import closing
-from cohabit.worlds.statecraft.phases.history import history
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from cohabit.worlds.statecraft.cessions import Cessions, cede
+from cohabit.worlds.statecraft.intake import read_intentions
 from cohabit.worlds.statecraft.rules import Rules
+from cohabit.worlds.statecraft.state import Amounts, Answers, Flows, GameState, Ledgers, Texts, TurnResult
+
+MAX_SUMMARIES = 64
+"""How many turn summaries the state holds per nation, so that a turn costs the same in a long game."""
 
 
-def run_turn(standing: Standing, answers: Answers, rules: Rules) -> Turn:
-    """What comes of these answers. The same answers in any order give the same turn; no answer can make it fail."""
-    ledgers, dropped = take_in(standing, answers, rules)
-    return resolve_intentions(standing, ledgers, dropped, rules)
-
-
-def resolve_intentions(standing: Standing, ledgers: Ledgers, dropped: list[Dropped], rules: Rules) -> Turn:
-    """The phases after intake. The ledgers are those of intake, and are filled here."""
+def run_turn(state: GameState, answers: Answers, rules: Rules) -> TurnResult:
+    """Resolve a turn. The result does not depend on the order of the answers, and no answer can make it fail."""
+    ledgers, dropped = read_intentions(state, answers, rules)
     for phase in PHASES:
-        _write(ledgers, phase(standing, ledgers, rules))
-    end = closing(standing, ledgers, rules)
-    _write(ledgers, end.written)
-    remembered = history(standing, ledgers)
+        _write(ledgers, phase(state, ledgers, rules))
+    closing = close_turn(state, ledgers, rules)
+    _write(ledgers, closing.ledgers)
+    notes = store_notes(state, ledgers)
     gained = ledgers.d_total_welfare_this_turn
-    after = Standing(
-        turn=standing.turn + 1,
-        mils=end.mils,
-        territories=end.ceded.territories,
-        welfare={name: standing.welfare.get(name, 0) + gain for name, gain in gained.items()},
-        capitals=standing.capitals,
-        graph=standing.graph,
-        history=remembered.history,
-        summaries=remembered.summaries,
+    end = GameState(
+        turn=state.turn + 1,
+        mils=closing.mils,
+        territories=closing.cessions.territories,
+        welfare={name: state.welfare.get(name, 0) + gain for name, gain in gained.items()},
+        capitals=state.capitals,
+        graph=state.graph,
+        history=notes.history,
+        summaries=notes.summaries,
     )
-    return Turn(after, ledgers, dropped, end.ceded.done, end.ceded.refused)
+    return TurnResult(end, ledgers, dropped, closing.cessions.done, closing.cessions.refused)
 
 
-def _write(ledgers: Ledgers, written: dict[str, Any]) -> None:
-    for name, ledger in written.items():
+def _write(ledgers: Ledgers, added: dict[str, Any]) -> None:
+    for name, ledger in added.items():
         setattr(ledgers, name, ledger)
+
+
+# -- the phases ---------------------------------------------------------------------------------
+def earn_income(state: GameState, ledgers: Ledgers, rules: Rules) -> dict[str, Any]:
+    """Phase 1: territories earn money."""
+    each, territories = rules.c_money_per_territory, state.territories
+    return {"d_gross_income": {name: len(territories.get(name, ())) * each for name in ledgers.d_mil_purchase_intent}}
+
+
+def clamp_attacks(state: GameState, ledgers: Ledgers, rules: Rules) -> dict[str, Any]:
+    """Phase 2: no nation sends more mils than it has. Larger orders are scaled down in proportion."""
+    clamped: Flows = {}
+    attacked: Flows = {name: {} for name in ledgers.d_global_attacks}
+    sent: Amounts = {}
+    defense: Amounts = {}
+    for name, orders in ledgers.d_global_attacks.items():
+        army, ordered = state.mils[name], sum(orders.values())
+        if ordered > army:
+            orders, ordered = split_proportionally(army, orders), army
+        clamped[name] = orders
+        sent[name] = ordered
+        defense[name] = army - ordered
+        for target, mils in orders.items():
+            attacked[target][name] = mils
+    return {
+        "d_attacks_clamped": clamped,
+        "d_global_attacked": attacked,
+        "d_attacking_mils": sent,
+        "d_defense_mils": defense,
+    }
+
+
+def apply_damage(state: GameState, ledgers: Ledgers, rules: Rules) -> dict[str, Any]:
+    """Phase 3: every attacking mil destroys income of its target. Defense does not reduce the damage."""
+    each = rules.c_damage_per_attack_mil
+    gross = ledgers.d_gross_income
+    received: Flows = {}
+    total: Amounts = {}
+    money: Amounts = {}
+    for name, attackers in ledgers.d_global_attacked.items():
+        received[name] = {attacker: mils * each for attacker, mils in attackers.items()}
+        total[name] = damage = sum(attackers.values()) * each
+        money[name] = max(gross[name] - damage, 0)
+    return {"d_damage_received": received, "d_total_damage_received": total, "d_available_money": money}
+
+
+def pay_upkeep(state: GameState, ledgers: Ledgers, rules: Rules) -> dict[str, Any]:
+    """Phase 4: every mil is paid, attackers included. Mils that cannot be paid are disbanded; the change is kept."""
+    price = rules.c_mil_upkeep_price
+    costs: Amounts = {}
+    forced: Amounts = {}
+    remaining: Amounts = {}
+    for name, money in ledgers.d_available_money.items():
+        army = state.mils[name]
+        costs[name] = cost = army * price
+        disbanded = 0 if money >= cost else min(-((money - cost) // price), army)  # rounded up
+        forced[name] = disbanded
+        remaining[name] = max(money - (cost - disbanded * price), 0)
+    return {"d_upkeep_cost": costs, "d_mils_disbanded_upkeep": forced, "d_money_after_upkeep": remaining}
+
+
+def buy_mils(state: GameState, ledgers: Ledgers, rules: Rules) -> dict[str, Any]:
+    """Phase 5: mils are bought as ordered, as far as the money goes."""
+    price, ordered = rules.c_mil_purchase_price, ledgers.d_mil_purchase_intent
+    bought: Amounts = {}
+    remaining: Amounts = {}
+    for name, money in ledgers.d_money_after_upkeep.items():
+        bought[name] = mils = min(ordered[name], money // price)
+        remaining[name] = money - mils * price
+    return {"d_mil_purchased": bought, "d_money_after_purchases": remaining}
+
+
+def destroy_attackers(state: GameState, ledgers: Ledgers, rules: Rules) -> dict[str, Any]:
+    """Phase 6: mils at home destroy attackers, in proportion to what each attacker sent. Defenders lose none."""
+    factor, committed = rules.c_defense_destroy_factor, rules.loss_cap == "committed"
+    lost: Amounts = dict.fromkeys(ledgers.d_global_attacked, 0)
+    for name, attackers in ledgers.d_global_attacked.items():
+        destroyed = ledgers.d_defense_mils[name] // factor
+        if not attackers or not destroyed:
+            continue
+        if committed:
+            destroyed = min(destroyed, sum(attackers.values()))
+        for attacker, mils in split_proportionally(destroyed, attackers).items():
+            lost[attacker] += mils
+    return {"d_mils_lost_by_attacker": lost}
+
+
+def pay_grants(state: GameState, ledgers: Ledgers, rules: Rules) -> dict[str, Any]:
+    """Phase 7: grants are paid. The remaining money and the value of received grants become welfare.
+
+    A received grant is worth ``c_trade_factor`` times its amount. It cannot be spent or granted again.
+    """
+    paid: Flows = {}
+    received: Flows = {name: {} for name in ledgers.d_money_grants}
+    remaining: Amounts = {}
+    for giver, ordered in ledgers.d_money_grants.items():
+        money = ledgers.d_money_after_purchases[giver]
+        given: Amounts = {}
+        for receiver, amount in ordered.items():  # in name order, as intake wrote them
+            if not money:
+                break
+            given[receiver] = received[receiver][giver] = amount = min(amount, money)
+            money -= amount
+        paid[giver], remaining[giver] = given, money
+    numerator, denominator = rules.trade_numerator, rules.trade_denominator
+    bonus: Amounts = {}
+    welfare: Amounts = {}
+    for name, givers in received.items():
+        total = sum(givers.values())
+        bonus[name] = total * (numerator - denominator) // denominator
+        welfare[name] = remaining[name] + total * numerator // denominator
+    return {
+        "d_grants_paid": paid,
+        "d_grants_received": received,
+        "d_trade_bonus": bonus,
+        "d_total_welfare_this_turn": welfare,
+    }
+
+
+Phase = Callable[[GameState, Ledgers, Rules], dict[str, Any]]
+PHASES: tuple[Phase, ...] = (
+    earn_income, clamp_attacks, apply_damage, pay_upkeep, buy_mils, destroy_attackers, pay_grants,
+)  # fmt: skip
+"""1 to 7. The next state comes from ``close_turn`` (8) and ``store_notes`` (10). Phase 9, the reports, only reads."""
+
+
+class Closing(NamedTuple):
+    """The ledgers that phase 8 adds, and the armies and cessions of the next state."""
+
+    ledgers: dict[str, Any]
+    mils: Amounts
+    cessions: Cessions
+
+
+def close_turn(state: GameState, ledgers: Ledgers, rules: Rules) -> Closing:
+    """Phase 8: armies after losses, purchases and disbanding; then cessions."""
+    mils: Amounts = {}
+    voluntary: Amounts = {}
+    total: Amounts = {}
+    for name, forced in ledgers.d_mils_disbanded_upkeep.items():
+        survivors = max(state.mils[name] - forced - ledgers.d_mils_lost_by_attacker[name], 0)
+        army = survivors + ledgers.d_mil_purchased[name]
+        voluntary[name] = disbanded = min(ledgers.d_mils_disband_intent[name], army)
+        mils[name] = army - disbanded
+        total[name] = forced + disbanded
+    added = {"d_mils_disbanded_voluntary": voluntary, "d_mils_disbanded_total": total}
+    return Closing(added, mils, cede(state, ledgers.d_territory_cession))
+
+
+class Notes(NamedTuple):
+    """The texts of the next state."""
+
+    history: Texts
+    summaries: dict[str, list[tuple[int, str]]]
+
+
+def store_notes(state: GameState, ledgers: Ledgers) -> Notes:
+    """Phase 10: a history replaces the previous one, and a summary is added to the others. Empty texts are ignored."""
+    histories = {name: text for name, text in ledgers.d_history_summary.items() if text}
+    summaries = {
+        name: [*state.summaries.get(name, ())[1 - MAX_SUMMARIES :], (state.turn, text)]
+        for name, text in ledgers.d_turn_summary.items()
+        if text
+    }
+    return Notes({**state.history, **histories}, {**state.summaries, **summaries})
+
+
+def split_proportionally(units: int, weights: dict[str, int]) -> dict[str, int]:
+    """Split ``units`` in proportion to the weights, which are at least 1, by largest remainder. Omits empty shares.
+
+    Each share is rounded down. The remaining units go, one each, to the largest remainders; ties go to the smaller
+    name. A share without a remainder gets no extra unit.
+    """
+    total_weight = sum(weights.values())
+    shares = {}
+    remainders = []
+    left = units
+    for name, weight in weights.items():
+        share, remainder = divmod(weight * units, total_weight)
+        shares[name] = share
+        left -= share
+        if remainder:
+            remainders.append((-remainder, name))
+    remainders.sort()
+    for _, name in remainders[:left]:
+        shares[name] += 1
+    return {name: share for name, share in shares.items() if share}

@@ -1,4 +1,4 @@
-"""Statecraft as a world: nations hand in their orders, and the round resolves them all at once."""
+"""Statecraft as a world: nations submit their orders, and each round resolves them all at once."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
@@ -8,23 +8,36 @@ import msgspec
 from cohabit.errors import BadArgs
 from cohabit.model.action import Action
 from cohabit.model.observation import Goal, one_line
-from cohabit.world import Eye, Observation, Outcome, Range, Seat, SeatId, Told, World, WorldSpec, action, query
-from cohabit.world import Standing as Score
-from cohabit.worlds.statecraft import graph, ratings, words
-from cohabit.worlds.statecraft.agent_input import assemble
-from cohabit.worlds.statecraft.cessions import legal_outbound
-from cohabit.worlds.statecraft.dealing import deal
-from cohabit.worlds.statecraft.intake import take_in
-from cohabit.worlds.statecraft.ledgers import Dropped, Flows, Ledgers, Standing, Turn
-from cohabit.worlds.statecraft.report import news, refusals
+from cohabit.world import (
+    Eye,
+    Observation,
+    Outcome,
+    Range,
+    Seat,
+    SeatId,
+    Standing,
+    Told,
+    World,
+    WorldSpec,
+    action,
+    query,
+)
+from cohabit.worlds.statecraft import cessions
+from cohabit.worlds.statecraft.agent_input import build_agent_input
+from cohabit.worlds.statecraft.intake import read_intentions
+from cohabit.worlds.statecraft.maps import make_map, validate_map
+from cohabit.worlds.statecraft.observation_text import text_for_nation, text_for_spectator
+from cohabit.worlds.statecraft.ratings import published_ratings, update_ratings
+from cohabit.worlds.statecraft.report import news, problem, refusals
 from cohabit.worlds.statecraft.rules import Rules, rules_from
-from cohabit.worlds.statecraft.sight import Observability, Sight, everything
+from cohabit.worlds.statecraft.setup import initial_state
+from cohabit.worlds.statecraft.state import DroppedInput, Flows, GameState, Ledgers, TurnResult
 from cohabit.worlds.statecraft.turn import run_turn
-from cohabit.worlds.statecraft.worldmap import WORLD
+from cohabit.worlds.statecraft.visibility import Observability, Visibility, all_ledgers
 
-STATE = (Rules, Standing, Ledgers, Dropped, Turn)
-"""Classes of which the state is made: a snapshot finds them by their names in this module."""
-NAMES = (
+STATE_CLASSES = (Rules, GameState, Ledgers, DroppedInput, TurnResult)
+"""The classes in a snapshot. They must be names of this module, because a snapshot is restored by name."""
+NATION_NAMES = (
     "Arden", "Borland", "Corvia", "Dalmere", "Estara", "Fenmark", "Gallen", "Hollin",
     "Istrel", "Jorvala", "Kestria", "Lorne", "Mirren", "Norvale", "Orlan", "Peloria",
 )  # fmt: skip
@@ -32,46 +45,46 @@ Constant = int | float | str
 Count = Annotated[int, Range(0)]
 Rating = Annotated[int, Range(1, 10)]
 PurchaseMils = Annotated[int, Range(0, doc="mils to buy")]
-DisbandMils = Annotated[int, Range(0, doc="mils to send home after the turn")]
+DisbandMils = Annotated[int, Range(0, doc="mils to disband at the end of the turn")]
 Attacks = Annotated[dict[str, Count], Range(doc="nation -> mils to send against it")]
-Cessions = Annotated[dict[str, list[str]], Range(doc="nation -> territories to hand over to it")]
-Grants = Annotated[dict[str, Count], Range(doc="nation -> money to grant it")]
+Cessions = Annotated[dict[str, list[str]], Range(doc="nation -> territories to cede to it")]
+Grants = Annotated[dict[str, Count], Range(doc="nation -> money to grant to it")]
 Messages = Annotated[dict[str, str], Range(doc='nation, or "all" -> a message')]
-Summary = Annotated[str, Range(doc="your note on the turn that has just ended")]
-History = Annotated[str, Range(doc="your own short history of the game; it replaces the last one")]
-Reasoning = Annotated[str, Range(doc="why, in at most 50 words; it comes back in your own books")]
+Summary = Annotated[str, Range(doc="your summary of the turn that has just ended")]
+History = Annotated[str, Range(doc="your own short history of the game; it replaces the previous one")]
+Reasoning = Annotated[str, Range(doc="your reasons, in at most 50 words; shown in your own report")]
 KeepsWord = Annotated[dict[str, Rating], Range(doc="nation -> how well it keeps its word, 1 to 10")]
 Aggressor = Annotated[dict[str, Rating], Range(doc="nation -> how aggressive it is, 1 to 10")]
-Whole = Annotated[Any, Range(doc="the whole answer as one object or JSON text, in place of the fields")]
-ECHO = 2000
-"""How many characters of its own answer a nation is shown again."""
-IN_THE_TEXT = ("previous_turn_news", "previous_turn_report", "history_context")
-NOTHING: dict[str, Any] = {}
+Answer = Annotated[Any, Range(doc="the whole answer as one object or JSON text, instead of the fields")]
+MAX_ECHO_CHARS = 2000
+"""How much of its submitted answer is shown to a nation."""
+TEXT_ONLY_KEYS = ("previous_turn_news", "previous_turn_report", "history_context")
+EMPTY: dict[str, Any] = {}
 
 
 class Statecraft(World):
-    """Statecraft. Nations with land, armies and money; whoever has the most welfare at the end has done best.
+    """Statecraft. Nations with territories, armies and money. The nation with the most welfare at the end wins.
 
-    Each turn every nation hands in its orders with `submit`, and may hand in again until all have; then they are
-    worked out at once. Territories bring money. What you do not spend becomes your welfare; nothing is kept.
+    Each turn every nation submits its orders with `submit`, and can submit again until all nations have; then all
+    orders are resolved at once. Territories earn money. Money that you do not spend becomes your welfare.
 
-    `money_grants`: what you grant is worth more to the receiver than to you (c_trade_factor times, as welfare), so
-    nations that grant to each other are all better off than nations that do not. Nothing enforces that.
-    `purchase_mils`: an army costs upkeep every turn and earns nothing. `attacks`: each mil that is sent burns
-    c_damage_per_attack_mil of the target's income of this turn; mils that stay at home destroy attackers. Land is
-    never conquered: `cede_territories` hands it over, to a nation that owns a neighbour of it, and never the capital.
+    `money_grants`: a grant is worth more to the receiver than to you (c_trade_factor times, as welfare), so nations
+    that grant to each other are better off than nations that do not. Nothing enforces that.
+    `purchase_mils`: an army costs upkeep every turn and earns nothing. `attacks`: each mil sent destroys
+    c_damage_per_attack_mil of the target's income this turn; mils kept at home destroy attackers. Territory is never
+    conquered: `cede_territories` gives it to a nation that owns a neighbouring territory. Capitals cannot be ceded.
 
-    `messages` reach only their addressee, or everybody under "all". A promise binds nobody; `keeps_word_report` and
-    `aggressor_report` say what you think of the others. Orders that make no sense are dropped one by one, and you are
-    told; who hands in nothing does nothing.
+    `messages` reach only their recipient, or everybody under "all". Promises are not binding; `keeps_word_report` and
+    `aggressor_report` rate the other nations. Invalid orders are dropped one by one, and you are told. A nation that
+    submits nothing does nothing.
     """
 
-    spec = WorldSpec(name="statecraft", title="Statecraft", seats=(2, 16), seat_names=NAMES, pace="rounds")
+    spec = WorldSpec(name="statecraft", title="Statecraft", seats=(2, 16), seat_names=NATION_NAMES, pace="rounds")
 
     def __init__(
         self,
-        turns: Annotated[int, Range(1, 10_000, "how many turns a game has")] = 20,
-        map: Literal["world", "generated"] | dict[str, list[str]] = "world",  # noqa: A002 - what a player calls it
+        turns: Annotated[int, Range(1, 10_000, "number of turns in a game")] = 20,
+        map: Literal["world", "generated"] | dict[str, list[str]] = "world",  # noqa: A002 - the name of the setting
         size: Annotated[int, Range(2, 400, "territories of a generated map")] = 24,
         shape: Literal["elbow", "zigzag", "arch"] = "elbow",
         constants: dict[str, Constant] | None = None,
@@ -83,7 +96,7 @@ class Statecraft(World):
         publish_ratings: bool = False,
     ) -> None:
         self.turns = turns
-        self.map_wanted = map if isinstance(map, str) else graph.checked(map)
+        self.map_choice = map if isinstance(map, str) else validate_map(map)
         self.size, self.shape = size, shape
         self.mils = mils
         self.rules = rules_from(constants or {}, loss_cap=loss_cap, intake=intake)
@@ -93,51 +106,39 @@ class Statecraft(World):
 
     def reset(self, seed: int, seats: Sequence[Seat]) -> None:
         self.order = [seat.id for seat in seats]
-        land = self._land(seed)
-        territories, capitals = deal(land, self.order, seed)
-        self.standing = Standing(
-            turn=0, mils=dict.fromkeys(sorted(self.order), self.mils), territories=territories,
-            welfare=dict.fromkeys(sorted(self.order), 0), capitals=capitals, graph=land,
-        )  # fmt: skip
-        self.handed_in: dict[SeatId, str] = {}  # as text: whatever it is, a snapshot of it is flat
-        self.last: Turn | None = None
-        self.trust: Flows = {name: {} for name in sorted(self.order)}
-        self.aggression: Flows = {name: {} for name in sorted(self.order)}
-
-    def _land(self, seed: int) -> graph.Graph:
-        if self.map_wanted == "world":
-            return {name: list(neighbours) for name, neighbours in WORLD.items()}
-        if isinstance(self.map_wanted, str):
-            count = max(self.size, len(self.order))
-            return graph.generated([f"T{i:0{len(str(count))}}" for i in range(1, count + 1)], seed, self.shape)
-        if len(self.map_wanted) < len(self.order):
-            raise BadArgs(f"map: it has {len(self.map_wanted)} territories, and there are {len(self.order)} nations")
-        return self.map_wanted
+        if not isinstance(self.map_choice, str) and len(self.map_choice) < len(self.order):
+            raise BadArgs(f"map: it has {len(self.map_choice)} territories, but there are {len(self.order)} nations")
+        graph = make_map(self.map_choice, seed, max(self.size, len(self.order)), self.shape)
+        self.state = initial_state(graph, self.order, self.mils, seed)
+        self.submitted: dict[SeatId, str] = {}  # as text, so that a snapshot of any answer is flat
+        self.last: TurnResult | None = None
+        self.keeps_word: Flows = {name: {} for name in sorted(self.order)}
+        self.aggressor: Flows = {name: {} for name in sorted(self.order)}
 
     def to_move(self) -> Sequence[SeatId]:
-        return [] if self._turns_left() <= 0 else [name for name in self.order if name not in self.handed_in]
+        return [] if self._turns_left() <= 0 else [name for name in self.order if name not in self.submitted]
 
-    # -- handing in -------------------------------------------------------------------------------
+    # -- submitting and resolving -----------------------------------------------------------------
     @action(raw=True, group="round")
     def submit(
         self,
         by: Seat,
-        answer: Whole = None,
+        answer: Answer = None,
         purchase_mils: PurchaseMils = 0,
-        attacks: Attacks = NOTHING,
-        cede_territories: Cessions = NOTHING,
-        money_grants: Grants = NOTHING,
-        messages: Messages = NOTHING,
+        attacks: Attacks = EMPTY,
+        cede_territories: Cessions = EMPTY,
+        money_grants: Grants = EMPTY,
+        messages: Messages = EMPTY,
         summary_last_turn: Summary = "",
         history_summary: History = "",
         reasoning: Reasoning = "",
         disband_mils: DisbandMils = 0,
-        keeps_word_report: KeepsWord = NOTHING,
-        aggressor_report: Aggressor = NOTHING,
+        keeps_word_report: KeepsWord = EMPTY,
+        aggressor_report: Aggressor = EMPTY,
     ) -> Outcome:
-        """Hand in your orders for this turn, or others instead, until the round ends. All fields are optional."""
+        """Submit your orders for this turn, or replace them until the round ends. All fields are optional."""
         if self._turns_left() <= 0:
-            return Outcome("The game is over; nothing was handed in.")
+            return Outcome("The game is over; no orders were submitted.")
         fields = {
             "purchase_mils": purchase_mils, "attacks": attacks, "cede_territories": cede_territories,
             "money_grants": money_grants, "messages": messages, "summary_last_turn": summary_last_turn,
@@ -145,187 +146,194 @@ class Statecraft(World):
             "keeps_word_report": keeps_word_report, "aggressor_report": aggressor_report,
         }  # fmt: skip
         given = {name: value for name, value in fields.items() if value is not None}
-        self.handed_in[by.id] = _as_text(given if answer is None else answer)
+        self.submitted[by.id] = _as_text(given if answer is None else answer)
         dropped = self._dropped(by.id)
-        wrong = "".join(f" Not counted: {d.field}: {d.reason}." for d in dropped)
-        said = f"Handed in for turn {self.standing.turn}; you may hand in again until the round ends.{wrong}"
-        told = Told(f"{by.id} has handed in", "turn")
-        return Outcome(said, told=(told,), data={"dropped": [[d.field, d.reason] for d in dropped]})
+        problems = "".join(f" {problem(entry)}" for entry in dropped)
+        message = f"Orders for turn {self.state.turn} submitted. You can submit again until the round ends.{problems}"
+        told = Told(f"{by.id} has submitted its orders", "turn")
+        return Outcome(message, told=(told,), data={"dropped": [[d.field, d.reason] for d in dropped]})
 
-    def _dropped(self, nation: str) -> list[Dropped]:
-        _, dropped = take_in(self.standing, {nation: self.handed_in[nation]}, self.rules)
-        return [d for d in dropped if d.nation == nation]
+    def _dropped(self, nation: str) -> list[DroppedInput]:
+        _, dropped = read_intentions(self.state, {nation: self.submitted[nation]}, self.rules)
+        return [entry for entry in dropped if entry.nation == nation]
 
     def resolve(self) -> Sequence[Told]:
         if self._turns_left() <= 0:
             return ()
-        self.last = run_turn(self.standing, self.handed_in, self.rules)
-        self.standing = self.last.end
-        self.handed_in = {}
-        self.trust = ratings.entered(self.trust, self.last.ledgers.d_keeps_word_report)
-        self.aggression = ratings.entered(self.aggression, self.last.ledgers.d_aggressor_report)
-        return [*self._news(self.last), *self._letters(self.last), *self._ending()]
+        self.last = run_turn(self.state, self.submitted, self.rules)
+        self.state = self.last.end
+        self.submitted = {}
+        self.keeps_word = update_ratings(self.keeps_word, self.last.ledgers.d_keeps_word_report)
+        self.aggressor = update_ratings(self.aggressor, self.last.ledgers.d_aggressor_report)
+        return [*self._tell_news(self.last), *self._tell_messages(self.last), *self._tell_result()]
 
-    def _news(self, turn: Turn) -> list[Told]:
-        """What everybody may know; then for each nation alone what it may know beyond that, and what was refused."""
-        public = dict.fromkeys(news(turn, Sight(None, self.observability)))
+    def _tell_news(self, turn: TurnResult) -> list[Told]:
+        """The public news; then, for each nation alone, what else it may know and what was refused."""
+        public = dict.fromkeys(news(turn, Visibility(None, self.observability)))
         told = [Told(" ".join([f"Turn {turn.end.turn - 1} is over.", *public]), "round")]
         for name in self.order:
-            known = () if self.observability == "full" else news(turn, Sight(name, self.observability))
+            known = () if self.observability == "full" else news(turn, Visibility(name, self.observability))
             own = [line for line in known if line not in public]
             told += [Told(text, seats=(name,)) for text in (*own, *refusals(turn, name))]
         return told
 
-    def _letters(self, turn: Turn) -> list[Told]:
-        """Each letter to its addressee, as what somebody said; to everybody where letters are open."""
-        everybody = Sight(None).letters(turn.ledgers.d_messages_sent, opened=self.open_messages)
-        told = [Told(f"{m['from']} says to {m['to']}: {m['text']!r}") for m in everybody]
+    def _tell_messages(self, turn: TurnResult) -> list[Told]:
+        """Each message to its recipient, quoted; to everybody if messages are open."""
+        sent = turn.ledgers.d_messages_sent
+        public = Visibility(None).messages(sent, open_messages=self.open_messages)
+        told = [Told(f"{m['from']} says to {m['to']}: {m['text']!r}") for m in public]
         for name in () if self.open_messages else self.order:
-            letters = Sight(name).letters(turn.ledgers.d_messages_sent)
-            own = [m for m in letters if m["to"] == name]
+            own = [m for m in Visibility(name).messages(sent) if m["to"] == name]
             told += [Told(f"{m['from']} says to you: {m['text']!r}", seats=(name,)) for m in own]
         return told
 
-    def _ending(self) -> list[Told]:
+    def _tell_result(self) -> list[Told]:
         if self._turns_left() > 0:
             return []
-        lines = ", ".join(f"{score.name} {score.score}" for score in self.standings())
-        return [Told(f"It is over. Welfare: {lines}.", "round")]
+        scores = ", ".join(f"{standing.name} {standing.score}" for standing in self.standings())
+        return [Told(f"The game is over. Welfare: {scores}.", "round")]
 
-    # -- seeing -----------------------------------------------------------------------------------
+    # -- observing --------------------------------------------------------------------------------
     def observe(self, eye: Eye) -> Observation:
         known = self._known(eye)
         if eye.seat in self.order:
-            told = f"You have handed in: {self._handed_in(eye)}" if eye.seat in self.handed_in else ""
-            text = words.for_nation(known, told)
+            text = text_for_nation(known, self._submitted_text(eye.seat) if eye.seat in self.submitted else "")
         else:
-            text = words.for_watchers(known)
-        return Observation(text=text, status=_status(known), step=self.standing.turn)
+            text = text_for_spectator(known)
+        return Observation(text=text, status=_status(known), step=self.state.turn)
 
-    def _handed_in(self, eye: Eye) -> str:
-        wrong = "".join(f"\nNot counted: {d.field}: {d.reason}." for d in self._dropped(str(eye.seat)))
-        again = "\nYou may submit again until the round ends; the last one counts."
-        return one_line(self.handed_in[str(eye.seat)][:ECHO]) + wrong + again
+    def _submitted_text(self, nation: str) -> str:
+        problems = "".join(f"\n{problem(entry)}" for entry in self._dropped(nation))
+        answer = one_line(self.submitted[nation][:MAX_ECHO_CHARS])
+        again = "You can submit again until the round ends; the last submission counts."
+        return f"You have submitted: {answer}{problems}\n{again}"
 
     def _known(self, eye: Eye) -> dict[str, Any]:
         observability: Observability = "full" if eye.sees == "all" else self.observability
-        means = ratings.published(self.trust, self.aggression) if self.publish_ratings else None
-        opened = self.open_messages or eye.sees == "all"
+        means = published_ratings(self.keeps_word, self.aggressor) if self.publish_ratings else None
+        open_messages = self.open_messages or eye.sees == "all"
         if eye.seat in self.order:
-            return assemble(
-                self.standing, str(eye.seat), self.rules, turns_left=self._turns_left(), last=self.last,
-                observability=observability, open_messages=opened, ratings=means,
+            return build_agent_input(
+                self.state, str(eye.seat), self.rules, turns_left=self._turns_left(), last=self.last,
+                observability=observability, open_messages=open_messages, ratings=means,
             )  # fmt: skip
-        return self._known_to_watchers(Sight(None, observability), opened, means)
+        return self._known_to_spectator(Visibility(None, observability), open_messages, means)
 
-    def _known_to_watchers(self, sight: Sight, opened: bool, means: dict[str, Any] | None) -> dict[str, Any]:
+    def _known_to_spectator(
+        self, visibility: Visibility, open_messages: bool, means: dict[str, Any] | None
+    ) -> dict[str, Any]:
         known: dict[str, Any] = {
-            "turn": self.standing.turn,
-            "agents": self.standing.nations,
-            "territories": {name: list(land) for name, land in self.standing.territories.items()},
-            "capitals": dict(self.standing.capitals),
-            "army": dict(sight.armies(self.standing.mils)),
-            "welfare": dict(sight.outcomes(self.standing.welfare)),
+            "turn": self.state.turn,
+            "agents": self.state.nations,
+            "territories": {name: list(owned) for name, owned in self.state.territories.items()},
+            "capitals": dict(self.state.capitals),
+            "army": dict(visibility.armies(self.state.mils)),
+            "welfare": dict(visibility.outcomes(self.state.welfare)),
             "constants": self.rules.constants,
             "turns_left": self._turns_left(),
         }
         if self.last is not None:
-            known["previous_turn_news"] = news(self.last, sight)
-            known["messages"] = sight.letters(self.last.ledgers.d_messages_sent, opened=opened)
+            known["previous_turn_news"] = news(self.last, visibility)
+            known["messages"] = visibility.messages(self.last.ledgers.d_messages_sent, open_messages=open_messages)
         return known if means is None else {**known, "ratings": means}
 
     def goals(self, seat: Seat) -> Sequence[Goal]:
-        progress = f"{self.standing.welfare[seat.id]} so far, {self._turns_left()} turns left"
+        progress = f"{self.state.welfare[seat.id]} so far, {self._turns_left()} turns left"
         return [Goal("welfare", "Have the most welfare at the end", progress=progress)]
 
-    def standings(self) -> Sequence[Score]:
-        """By welfare. In fog nobody knows that of the others before the end."""
+    def standings(self) -> Sequence[Standing]:
+        """By welfare. In fog the welfare of the others is hidden until the end."""
         if self.observability == "fog" and self._turns_left() > 0:
             return ()
-        welfare = self.standing.welfare
+        welfare = self.state.welfare
         best_first = sorted(self.order, key=lambda name: (-welfare[name], name))
-        return [Score(name, name, welfare[name], data={"territories": self._count(name)}) for name in best_first]
+        return [Standing(name, name, welfare[name], data={"territories": self._count(name)}) for name in best_first]
 
     def legal(self, seat: Seat) -> Sequence[Action]:
-        """Plain answers, each with one thing in it: enough for a random player. Any mixture of them is as good."""
+        """Simple answers with one order each, for random players. Answers can combine any of them."""
         me = seat.id
-        rivals = [name for name in self.standing.nations if name != me]
-        army, income = self.standing.mils[me], self._count(me) * self.rules.c_money_per_territory
+        rivals = [name for name in self.state.nations if name != me]
+        army, income = self.state.mils[me], self._count(me) * self.rules.c_money_per_territory
         found: list[dict[str, Any]] = [{}, {"purchase_mils": 1}]
         found += [{"money_grants": {name: income // 2}} for name in rivals if income > 1]
         found += [{"attacks": {name: army}} for name in rivals if army]
         found += [
-            {"cede_territories": {to: land[:1]}} for to, land in legal_outbound(self.standing).get(me, {}).items()
+            {"cede_territories": {receiver: territories[:1]}}
+            for receiver, territories in cessions.legal_cessions(self.state).get(me, {}).items()
         ]
         return [Action("submit", fields) for fields in found]
 
-    # -- questions --------------------------------------------------------------------------------
+    # -- queries ----------------------------------------------------------------------------------
     @query()
     def ledgers(self, eye: Eye) -> dict[str, Any]:
-        """The ledgers of the last turn by their names, as far as you may read them; empty before the first."""
+        """The ledgers of the last turn by name, limited to what you may see. Empty before the first turn ends."""
         if self.last is None:
             return {}
-        mine = [d for d in self.last.dropped if eye.sees == "all" or d.nation == eye.seat]
+        dropped = [d for d in self.last.dropped if eye.sees == "all" or d.nation == eye.seat]
         refused = [r for r in self.last.cessions_refused if eye.sees == "all" or r[0] == eye.seat]
-        sight = Sight(eye.seat, self.observability)
+        visibility = Visibility(eye.seat, self.observability)
         shown = (
-            everything(self.last.ledgers)
+            all_ledgers(self.last.ledgers)
             if eye.sees == "all"
-            else sight.ledgers(self.last.ledgers, opened=self.open_messages)
+            else visibility.ledgers(self.last.ledgers, open_messages=self.open_messages)
         )
         return {
-            "turn": self.standing.turn - 1,
+            "turn": self.state.turn - 1,
             "ledgers": shown,
-            "dropped": [[d.nation, d.field, d.reason] for d in mine],
-            "cessions_done": [list(done) for done in self.last.cessions_done],
-            "cessions_refused": [list(line) for line in refused],
+            "dropped": [[d.nation, d.field, d.reason] for d in dropped],
+            "cessions_done": [list(cession) for cession in self.last.cessions_done],
+            "cessions_refused": [list(cession) for cession in refused],
         }
 
     @query()
     def map(self, eye: Eye) -> dict[str, Any]:
         """The map: every territory with its neighbours and its owner, and the capitals."""
-        owner = {t: name for name, land in self.standing.territories.items() for t in land}
-        land: Mapping[str, list[str]] = self.standing.graph or {}
+        owners = cessions.owners_of(self.state.territories)
+        graph: Mapping[str, list[str]] = self.state.graph or {}
         return {
-            "territories": {t: {"neighbours": near, "owner": owner.get(t)} for t, near in land.items()},
-            "capitals": dict(self.standing.capitals),
+            "territories": {
+                territory: {"neighbours": neighbours, "owner": owners.get(territory)}
+                for territory, neighbours in graph.items()
+            },
+            "capitals": dict(self.state.capitals),
         }
 
     @query()
     def legal_cessions(self, eye: Eye) -> dict[str, Any]:
-        """Who may cede which territory to whom now: giver -> receiver -> territories. The map is open to all."""
-        return legal_outbound(self.standing)
+        """The cessions that are legal now: giver -> receiver -> territories. The map is public."""
+        return cessions.legal_cessions(self.state)
 
     @query()
     def ratings(self, eye: Eye) -> dict[str, Any]:
-        """What you said of the others last, by rater and rated; the means too, where the game publishes them."""
+        """Your latest ratings of the others, by rater and rated; also the means, if the game publishes them."""
         shown = {
-            what: {name: dict(row) for name, row in matrix.items() if eye.sees == "all" or name == eye.seat}
-            for what, matrix in (("keeps_word", self.trust), ("aggressor", self.aggression))
+            key: {name: dict(row) for name, row in matrix.items() if eye.sees == "all" or name == eye.seat}
+            for key, matrix in (("keeps_word", self.keeps_word), ("aggressor", self.aggressor))
         }
-        means = self.publish_ratings or eye.sees == "all"
-        return {**shown, "means": ratings.published(self.trust, self.aggression)} if means else {**shown}
+        if self.publish_ratings or eye.sees == "all":
+            return {**shown, "means": published_ratings(self.keeps_word, self.aggressor)}
+        return {**shown}
 
     def _turns_left(self) -> int:
-        return self.turns - self.standing.turn
+        return self.turns - self.state.turn
 
     def _count(self, nation: str) -> int:
-        return len(self.standing.territories[nation])
+        return len(self.state.territories[nation])
 
 
 def _status(known: Mapping[str, Any]) -> dict[str, Any]:
-    """The input object without the lines that the text has already, and with letters as one quoted value.
+    """The input object without the keys that are in the text, and with the messages as one quoted value.
 
-    Quoted, because a reader of the status must not take what somebody wrote for something the world says.
+    Quoted, so that a reader of the status cannot mistake what a nation wrote for something the world says.
     """
-    shown = {name: value for name, value in known.items() if name not in IN_THE_TEXT and value != ""}
+    shown = {name: value for name, value in known.items() if name not in TEXT_ONLY_KEYS and value != ""}
     if shown.get("messages"):
         shown["messages"] = msgspec.json.encode(shown["messages"]).decode()
     return shown
 
 
 def _as_text(answer: Any) -> str:
-    """What was handed in, as a text; empty, and so no object, where it cannot be written down."""
+    """The answer as text; empty, and so not a JSON object, if it cannot be encoded."""
     try:
         text = answer if isinstance(answer, str) else msgspec.json.encode(answer).decode()
         text.encode()

@@ -1,1 +1,1 @@
-"""Brains for Kingdoms: kings, gods, and those who tell the story. They play from what they are shown, nothing else."""
+"""Built-in players for Kingdoms: kings, gods and storytellers. They know only what is in their observations."""

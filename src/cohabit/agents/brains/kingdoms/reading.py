@@ -1,4 +1,4 @@
-"""What a brain reads in an observation of Kingdoms: the status, as values with names."""
+"""The status of an observation of Kingdoms as typed values, and the actions that several brains use."""
 
 import msgspec
 from msgspec import Struct
@@ -6,22 +6,22 @@ from msgspec import Struct
 from cohabit.model.action import Action
 from cohabit.model.observation import Observation
 
-HUNGER = "hunger in "
-"""How the worry about a hungry city begins."""
+HUNGER_PREFIX = "hunger in "
+"""The start of the name of the effect that reports a hungry city."""
 
 
 class Kingdom(Struct):
-    """One line of the public list of kingdoms."""
+    """An entry of the public list of kingdoms."""
 
     id: int
     race: str
     people: int
     cities: int
-    player: bool = False  # a seat of the match: somebody plays it
+    player: bool = False  # a seat of the match
 
 
 class City(Struct):
-    """A city whose place is known: one's own, or any for whoever sees everything."""
+    """A city with a known place: an own city, or any city for an eye that sees everything."""
 
     id: int
     kingdom: int
@@ -39,13 +39,13 @@ class Fires(Struct):
 
 
 class Reading(Struct):
-    """The whole status. What an eye is not shown keeps its default."""
+    """The whole status. Values that are not shown keep their default."""
 
     tick: int
     map: tuple[int, int]
     kingdoms: dict[str, Kingdom]
     cities: dict[str, City] = {}
-    # a king's own
+    # for kings
     kingdom_id: int = 0
     people: int = 0
     soldiers: int = 0
@@ -55,7 +55,7 @@ class Reading(Struct):
     peace_offered_to: list[int] = []
     peace_offered_by: list[int] = []
     orders: dict[str, str] = {}
-    hungry: list[str] = []  # my cities in which food runs low
+    hungry: list[str] = []  # names of my cities in which food is running low
     # for eyes that see everything
     wars: list[tuple[int, int]] = []
     laws: list[str] = []
@@ -68,17 +68,19 @@ class Reading(Struct):
         return {name: city for name, city in self.cities.items() if city.kingdom == self.kingdom_id}
 
     def name_of(self, kingdom: int) -> str:
-        return next((name for name, line in self.kingdoms.items() if line.id == kingdom), "a kingdom that is no more")
+        names = (name for name, line in self.kingdoms.items() if line.id == kingdom)
+        return next(names, "a kingdom that no longer exists")
 
     def biggest_city(self, kingdom: int) -> tuple[str, City] | None:
-        """The city of a kingdom with the most people, where this eye knows it."""
+        """The name and the data of the largest known city of a kingdom."""
         known = [(name, city) for name, city in self.cities.items() if city.kingdom == kingdom]
         return max(known, key=lambda found: (found[1].people, -found[1].id), default=None)
 
 
 def read(seen: Observation) -> Reading:
-    """The status of an observation, and the worries in it."""
-    hungry = [effect.name.removeprefix(HUNGER) for effect in seen.active_effects if effect.name.startswith(HUNGER)]
+    """The status of an observation, with the hungry cities among its effects."""
+    effects = [effect.name for effect in seen.active_effects]
+    hungry = [name.removeprefix(HUNGER_PREFIX) for name in effects if name.startswith(HUNGER_PREFIX)]
     return msgspec.convert({**seen.status, "hungry": hungry}, Reading)
 
 
@@ -88,5 +90,5 @@ def power(power_id: str, city: City, why: str, **more: int) -> Action:
 
 
 def broadcast(content: str, kind: str) -> Action:
-    """Say something to everybody in the room."""
+    """Send a message to everybody in the room."""
     return Action("send_message", {"to": "*", "content": content, "kind": kind})

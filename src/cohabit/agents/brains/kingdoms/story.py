@@ -1,4 +1,4 @@
-"""Those who tell the story: a dungeon master who drives it, and a chronicler who writes down what there was."""
+"""Storytellers: a dungeon master who intervenes, and a chronicler who reports. Their messages may have a voice."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -9,10 +9,10 @@ from cohabit.model.action import Action
 from cohabit.model.observation import Event, Observation
 
 CHAPTER = 700
-"""Ticks from one chapter to the next."""
+"""Ticks per chapter."""
 BOONS = {
     "faith": "The temples of {who} are full of light tonight. Use it before it fades.",
-    "bounty": "Whoever sleeps in {city} dreams of bread, and wakes to it. A gift to {who}; think of what you owe.",
+    "bounty": "All who sleep in {city} dream of bread, and wake to it. A gift to {who}; think of what you owe.",
     "masonry": "Stone lies ready at the gates of {city}. Build, {who}: somebody is coming.",
     "blessing": "The soldiers of {who} feel no cold any more. A small push for the smaller crown.",
 }
@@ -23,11 +23,11 @@ TRIALS = {
     "locusts": "The fields of {city} hum. {who} has eaten well; now others do.",
 }
 BRUSHES = {"blessing": 8, "locusts": 4}
-"""Powers with a brush, and how wide it is here."""
+"""The radius of the powers that have a brush."""
 PASSAGE = 600
-"""Ticks that a passage of the chronicle covers."""
-DEEDS_TOLD = 4
-REMEMBERED = 64
+"""Ticks per passage of the chronicle."""
+MAX_EVENTS = 4
+REMEMBERED_EVENTS = 64
 OPENINGS = (
     "Thus it is written:",
     "So the old ones tell it:",
@@ -38,7 +38,7 @@ QUIET = ("Grass grew. Nobody came to tell of anything else.", "These were quiet 
 
 
 class DungeonMaster(Scripted):
-    """Leads the players through a story: a word to all, then boons for the weakest and trials for the strongest."""
+    """Tells a story in chapters: a greeting, then by turns a boon for the weakest and a trial for the strongest."""
 
     def __init__(self, purpose: str = "dungeon-master") -> None:
         super().__init__(purpose)
@@ -47,16 +47,16 @@ class DungeonMaster(Scripted):
     def _begin(self) -> None:
         self.chapter = 0
         self.next = 0  # the tick at which the next chapter begins
-        self.deeds: list[Action] = []  # what is still to be done in this one
+        self.actions_left: list[Action] = []  # of this chapter
 
     def decide(self, observation: Observation) -> Action | None:
         world = read(observation)
-        if world.tick + CHAPTER < self.next:  # another world has begun
+        if world.tick + CHAPTER < self.next:  # a new world has begun
             self._begin()
-        if not self.deeds and world.tick >= self.next:
-            self.deeds = self._chapter(world)
+        if not self.actions_left and world.tick >= self.next:
+            self.actions_left = self._chapter(world)
             self.next, self.chapter = world.tick + CHAPTER, self.chapter + 1
-        return self.deeds.pop(0) if self.deeds else None
+        return self.actions_left.pop(0) if self.actions_left else None
 
     def _chapter(self, world: Reading) -> list[Action]:
         players = {name: line for name, line in world.kingdoms.items() if line.player}
@@ -69,22 +69,22 @@ class DungeonMaster(Scripted):
         boon = self.chapter % 2 == 1
         who = ranked[0] if boon else ranked[-1]
         found = world.biggest_city(players[who].id)
-        return self._turn_of_fate(who, *found, boon) if found is not None else []
+        return self._boon_or_trial(who, *found, boon) if found is not None else []
 
-    def _turn_of_fate(self, who: str, city_name: str, city: City, boon: bool) -> list[Action]:
+    def _boon_or_trial(self, who: str, city_name: str, city: City, boon: bool) -> list[Action]:
         fates = BOONS if boon else TRIALS
         what = self.stream.choice(list(fates))
-        word = broadcast(fates[what].format(who=who, city=city_name), "story")
+        announcement = broadcast(fates[what].format(who=who, city=city_name), "story")
         why = f"{who} is the {'weaker' if boon else 'stronger'} one"
         if what == "bandit":
             place = {"x": city.x, "y": city.y, "count": 3, "adult": True}
-            return [word, Action("spawn", {"entity_id": what, **place}, why)]
+            return [announcement, Action("spawn", {"entity_id": what, **place}, why)]
         brush = {"radius": BRUSHES[what]} if what in BRUSHES else {}
-        return [word, power(what, city, why, **brush)]
+        return [announcement, power(what, city, why, **brush)]
 
 
 class Chronicler(Scripted):
-    """Writes down what it saw, a passage at a time, and reads it to everybody. It never acts."""
+    """Writes a passage about recent events now and then, and sends it to everybody. It never acts in the world."""
 
     def __init__(self, purpose: str = "chronicler") -> None:
         super().__init__(purpose)
@@ -93,11 +93,11 @@ class Chronicler(Scripted):
     def _begin(self, tick: int) -> None:
         self.next = tick + PASSAGE
         self.heard: list[Event] = []
-        self.known: deque[str] = deque(maxlen=REMEMBERED)
+        self.known: deque[str] = deque(maxlen=REMEMBERED_EVENTS)
 
     def decide(self, observation: Observation) -> Action | None:
         world = read(observation)
-        if world.tick + PASSAGE < self.next:  # another world has begun
+        if world.tick + PASSAGE < self.next:  # a new world has begun
             self._begin(world.tick)
         self._listen(observation)
         if world.tick < self.next:
@@ -113,21 +113,26 @@ class Chronicler(Scripted):
                 self.heard.append(event)
 
     def _passage(self, world: Reading) -> str:
-        """The weightiest of the latest deeds, and how the world stands."""
-        weighty = [event for event in self.heard if event.type == "danger"] or self.heard
-        told = weighty[-DEEDS_TOLD:]
-        deeds = " ".join(_by_year([event.description for event in told])) or self.stream.choice(QUIET)
-        return f"{self.stream.choice(OPENINGS)} {deeds} {_standing(world)}"
+        """The latest dangerous events, or the latest events, and the state of the world."""
+        important = [event for event in self.heard if event.type == "danger"] or self.heard
+        told = important[-MAX_EVENTS:]
+        events = " ".join(_by_year([event.description for event in told])) or self.stream.choice(QUIET)
+        return f"{self.stream.choice(OPENINGS)} {events} {_standing(world)}"
 
 
-def _by_year(deeds: list[str]) -> Iterator[str]:
-    """Deeds as sentences; a year is named once. What is reported begins with ``year 12: ``."""
+def _by_year(events: list[str]) -> Iterator[str]:
+    """Events as sentences that name each year once. An event begins with ``year 12: ``."""
     before = ""
-    for deed in deeds:
-        year, _, what = deed.partition(": ")
-        what = what.replace("The ", "the ", 1) if year != before and what.startswith("The ") else what
-        yield what if year == before else f"In {year} {what}"
+    for event in events:
+        year, _, what = event.partition(": ")
+        yield what if year == before else f"In {year} {_without_capital(what)}"
         before = year
+
+
+def _without_capital(sentence: str) -> str:
+    """A sentence for the middle of another: its first word is not capitalised if it is an article."""
+    article, space, rest = sentence.partition(" ")
+    return f"{article.lower()}{space}{rest}" if article in ("A", "An", "The") else sentence
 
 
 def _standing(world: Reading) -> str:
@@ -137,5 +142,9 @@ def _standing(world: Reading) -> str:
     name, first = ranked[0]
     wars = f", and {len(world.wars)} wars are fought" if len(world.wars) > 1 else ", and there is war" * len(world.wars)
     if len(ranked) == 1:
-        return f"{name} stands alone, {first.people} souls strong."
-    return f"Of {len(ranked)} crowns {name} is the greatest, {first.people} souls strong{wars}."
+        return f"{name} stands alone, {_souls(first.people)} strong."
+    return f"Of {len(ranked)} crowns {name} is the greatest, {_souls(first.people)} strong{wars}."
+
+
+def _souls(people: int) -> str:
+    return "1 soul" if people == 1 else f"{people} souls"

@@ -12,35 +12,37 @@ from cohabit.faces.cli.options import settings_of
 from cohabit.faces.cli.running import Greeting, run_house
 from cohabit.faces.cli.say import UsageError, clean, in_lines
 from cohabit.faces.cli.up import Plan, open_room
-from cohabit.scenario import AgentSpec, Scenario, check_handle
 from cohabit.room.turns import claimed
+from cohabit.scenario import AgentSpec, Scenario, check_handle
 
 if TYPE_CHECKING:
     from cohabit.house.house import House
 
 WORLD = "workspace"
 MEMBERS = "ann,bob"
-"""Who works in a new room, where nobody was named."""
-FEWEST_DESKS = 8
-"""There are some more desks than members, for whoever is invited later."""
+"""The members of a new room, where the command line names none."""
+MIN_WRITERS, SPARE_WRITERS = 8, 2
+"""There are more seats than members, for those who are invited later."""
 
 
 def serve(args: argparse.Namespace) -> int:
-    """Make or find the room, say how to come in, and serve until Ctrl-C."""
+    """Create or resume the room, print how to connect to it, and serve until Ctrl-C."""
     plan = plan_of(args)
 
     async def prepare(house: "House") -> Greeting:
-        _must_be_the_same(house, plan)
+        _check_repository(house, plan)
         greeting = await open_room(house, plan, args)
-        found = await _first_words(house, plan)
-        missing = list(_invitations(house, plan)) if args.members or args.watchers else []
-        return lambda url, bridge: [in_lines(found), "", *greeting(url, bridge), *_not_yet(missing, plan.room, url)]
+        repository = await _repository(house, plan)
+        missing = list(_missing(house, plan)) if args.members or args.watchers else []
+        return lambda url, beside: [
+            in_lines(repository), "", *greeting(url, beside), *_how_to_invite(missing, plan.room, url)
+        ]  # fmt: skip
 
     return run_house(settings_of(args), prepare, args.quiet)
 
 
 def plan_of(args: argparse.Namespace) -> Plan:
-    """A room with a desk for each of the members, and with you as its host."""
+    """A room with a seat for each of the members, and with you as its host."""
     workers, watchers = (_names(text or "") for text in (_members(args), args.watchers))
     if len({"you", *workers, *watchers}) <= len(workers) + len(watchers):
         raise UsageError("--members, --watchers: each name once, and none of them `you`: that is the host")
@@ -49,7 +51,7 @@ def plan_of(args: argparse.Namespace) -> Plan:
         *(AgentSpec(id=name, role="player", claim=f"auto:{i}") for i, name in enumerate(workers)),
         *(AgentSpec(id=name, role="agent") for name in watchers),
     ]
-    config: dict[str, object] = {"desks": max(FEWEST_DESKS, len(workers) + 2)}
+    config: dict[str, object] = {"writers": max(MIN_WRITERS, len(workers) + SPARE_WRITERS)}
     if args.remote:
         config["remote"] = _address(args.remote)
     return Plan(args.room or WORLD, Scenario(agents=agents, scenario=WORLD, world=WORLD, config=config), WORLD)
@@ -67,13 +69,13 @@ def _names(text: str) -> list[str]:
 
 
 def _address(given: str) -> str:
-    """A path of this machine is made whole: the house may be started from another folder next time."""
+    """A path of this machine is made absolute: the house may be started from another folder next time."""
     if "://" in given or not given.startswith(("/", ".", "~")):
         return given
     return os.path.abspath(Path(given).expanduser())
 
 
-def _must_be_the_same(house: "House", plan: Plan) -> None:
+def _check_repository(house: "House", plan: Plan) -> None:
     host = house.rooms.get(plan.room)
     wanted = plan.scenario.config.get("remote")
     if host is not None and wanted not in (None, host.room.state.config.get("remote")):
@@ -82,33 +84,34 @@ def _must_be_the_same(house: "House", plan: Plan) -> None:
         )
 
 
-async def _first_words(house: "House", plan: Plan) -> str:
-    from cohabit.house.remote import RemoteHost
-
-    host = house.rooms[plan.room]
-    assert isinstance(host, RemoteHost)
-    await host.look()
-    if host.trouble is not None:
-        return f"The shared repository: {host.trouble.message.rstrip('.')}. It is asked again every few seconds."
+async def _repository(house: "House", plan: Plan) -> str:
+    """Where the shared repository is, or why it does not answer."""
+    runner = house.rooms[plan.room].remote
+    assert runner is not None
+    await runner.poll()
+    if runner.poll_error is not None:
+        return f"The shared repository: {runner.poll_error.message.rstrip('.')}. It is asked again every few seconds."
     where = plan.scenario.config.get("remote") or house.settings.folder / "workspaces" / f"{plan.room}.git"
     return f"The shared repository: {where}"
 
 
-# -- who is named later ---------------------------------------------------------------------------
-def _invitations(house: "House", plan: Plan) -> Iterator[tuple[str, str]]:
-    """Who was named and is not in the room, each with what invites them. The host may have shown them the door, so
-    it is the host who lets them in."""
-    state = house.rooms[plan.room].room.state
+# -- members who are named later ------------------------------------------------------------------
+def _missing(house: "House", plan: Plan) -> Iterator[tuple[str, str]]:
+    """Those who were named and are neither in the room nor invited, each with the command that invites them. Only the
+    host can do that: it may have removed them."""
+    state, invites = house.rooms[plan.room].room.state, house.identities.invites_to(plan.room, house.clock.now())
     members = state.members.values()
-    taken = {m.seat for m in members} | {claimed(state.seats_ever, m.claim) for m in members if m.claim}
-    free = (f"auto:{i}" for i, desk in enumerate(state.seats_ever) if desk not in taken)
+    claims = [*(m.claim for m in members), *(i.claim for i in invites)]
+    taken = {m.seat for m in members} | {claimed(state.seats_ever, claim) for claim in claims if claim}
+    free = (f"auto:{i}" for i, seat in enumerate(state.seats_ever) if seat not in taken)
+    known = {*(m.handle for m in members), *(i.handle for i in invites)}
     for agent in plan.scenario.agents:
-        if agent.id not in state.members:
-            desk = f" --role player --claim {next(free, 'auto:N')}" if agent.claim else ""
-            yield agent.id, f"cohabit invite {shlex.quote(agent.id)}{desk}"
+        if agent.id not in known:
+            seat = f" --role player --claim {next(free, 'auto:N')}" if agent.claim else ""
+            yield agent.id, f"cohabit invite {shlex.quote(agent.id)}{seat}"
 
 
-def _not_yet(missing: Sequence[tuple[str, str]], room: str, url: str) -> Iterator[str]:
+def _how_to_invite(missing: Sequence[tuple[str, str]], room: str, url: str) -> Iterator[str]:
     if not missing:
         return
     names = ", ".join(clean(name) for name, _ in missing)

@@ -1,65 +1,65 @@
-"""Curses: what harms creatures, cities and kingdoms without a blow. Gods only."""
+"""Curses harm creatures, cities and kingdoms without violence. Gods only."""
 
 import numpy as np
 
 from cohabit.errors import GameRejected
-from cohabit.worlds.kingdoms import crowns
-from cohabit.worlds.kingdoms.creatures import Job, Mark
-from cohabit.worlds.kingdoms.powers import reach
-from cohabit.worlds.kingdoms.powers.marks import marking
-from cohabit.worlds.kingdoms.powers.opinions import sway
+from cohabit.worlds.kingdoms.creatures import Effect, Job
+from cohabit.worlds.kingdoms.powers import targets
 from cohabit.worlds.kingdoms.powers.power import Cast, Power
+from cohabit.worlds.kingdoms.powers.targets import affecting
+from cohabit.worlds.kingdoms.rules import realms
 from cohabit.worlds.kingdoms.sim import Sim
 from cohabit.worlds.kingdoms.species import HEALTH, HUNGERS, LIFE, SPECIES_ROW
 
-OLDER, HUNGRY = 1000, 5
+OLDER_TICKS, HUNGRY_FOOD = 1000, 5
+LOYALTY_LOSS, WEARINESS_GAIN, FAITH_LOSS, OPINION_LOSS = 30, 30, 50, 30
 
 
 def aging(sim: Sim, cast: Cast) -> bool:
-    """They grow old at once; whoever has lived its time already does not notice."""
+    """Makes creatures older, except those past their maximum age."""
     c = sim.creatures
-    rows = reach.creatures(sim, cast)
+    rows = targets.creatures(sim, cast)
     rows = rows[sim.tick - c.born[rows] < LIFE[c.species[rows]]]
-    c.born[rows] -= OLDER
+    c.born[rows] -= OLDER_TICKS
     return bool(rows.size)
 
 
 def hunger(sim: Sim, cast: Cast) -> bool:
-    """Their bellies are empty."""
+    """Leaves the creatures under the brush almost without food."""
     c = sim.creatures
-    rows = reach.creatures(sim, cast)
-    fed = rows[(c.food[rows] > HUNGRY) & HUNGERS[c.species[rows]]]
-    c.food[fed] = HUNGRY
+    rows = targets.creatures(sim, cast)
+    fed = rows[(c.food[rows] > HUNGRY_FOOD) & HUNGERS[c.species[rows]]]
+    c.food[fed] = HUNGRY_FOOD
     return bool(fed.size)
 
 
 def smite(sim: Sim, cast: Cast) -> bool:
-    """Whoever stands there dies."""
-    rows = reach.creatures(sim, cast)
+    """Kills the creatures on the tile."""
+    rows = targets.creatures(sim, cast)
     if not rows.size:
-        raise GameRejected(f"Nobody stands at {cast.x},{cast.y}: aim at a creature.")
+        raise GameRejected(f"There is no creature at {cast.x},{cast.y}. Aim at a creature.")
     sim.creatures.hp[rows] = 0
     return True
 
 
 def undeath(sim: Sim, cast: Cast) -> bool:
-    """One in four becomes a zombie, and forgets its city and its king."""
+    """Turns one in four creatures into a zombie without a kingdom."""
     c = sim.creatures
     zombie = SPECIES_ROW["zombie"]
-    rows = reach.creatures(sim, cast)
-    rows = reach.lucky_rows(sim, cast, "undeath", rows[c.species[rows] != zombie], 1, 4)
+    rows = targets.creatures(sim, cast)
+    rows = targets.some_creatures(sim, cast, "undeath", rows[c.species[rows] != zombie], 1, 4)
     c.species[rows] = zombie
     c.hp[rows] = np.minimum(c.hp[rows], HEALTH[zombie])
-    c.kingdom[rows] = c.city[rows] = c.marks[rows] = 0
+    c.kingdom[rows] = c.city[rows] = c.effects[rows] = 0
     c.job[rows] = Job.NONE
     c.tx[rows] = c.ty[rows] = -1
     return bool(rows.size)
 
 
 def desertion(sim: Sim, cast: Cast) -> bool:
-    """Soldiers throw their arms away."""
+    """Makes soldiers workers again."""
     c = sim.creatures
-    rows = reach.creatures(sim, cast)
+    rows = targets.creatures(sim, cast)
     soldiers = rows[c.job[rows] == Job.SOLDIER]
     c.job[soldiers] = Job.WORKER
     c.tx[soldiers] = c.ty[soldiers] = -1
@@ -67,68 +67,68 @@ def desertion(sim: Sim, cast: Cast) -> bool:
 
 
 def famine(sim: Sim, cast: Cast) -> bool:
-    """The stores of a city rot."""
-    city = reach.city(sim, cast)
+    """Destroys the stored food of a city."""
+    city = targets.city(sim, cast)
     had, city.food = city.food, 0
     return had > 0
 
 
 def poverty(sim: Sim, cast: Cast) -> bool:
-    """A city loses half of its wood, stone and gold."""
-    city = reach.city(sim, cast)
+    """Takes half of the wood, stone and gold of a city."""
+    city = targets.city(sim, cast)
     had = city.wood + city.stone + city.gold
     city.wood, city.stone, city.gold = city.wood // 2, city.stone // 2, city.gold // 2
     return had > 0
 
 
 def discord(sim: Sim, cast: Cast) -> bool:
-    """A city thinks less of its king."""
-    city = reach.city(sim, cast)
-    had, city.loyalty = city.loyalty, max(0, city.loyalty - 30)
+    """Lowers the loyalty of a city."""
+    city = targets.city(sim, cast)
+    had, city.loyalty = city.loyalty, max(0, city.loyalty - LOYALTY_LOSS)
     return city.loyalty < had
 
 
 def rebellion(sim: Sim, cast: Cast) -> bool:
-    """A city leaves its kingdom, now."""
-    city = reach.city(sim, cast)
+    """Makes a city leave its kingdom."""
+    city = targets.city(sim, cast)
     if len(sim.cities_of(city.kingdom)) < 2:
-        raise GameRejected(f"{city.name} is all that its kingdom has: there is nobody to rebel against.")
+        raise GameRejected(f"{city.name} is the only city of its kingdom, so there is nobody to rebel against.")
     if sim.laws.get("no_rebellion"):
-        raise GameRejected("The law no_rebellion holds: lift it first.")
-    crowns.rebel(sim, city)
-    sim.refresh()  # views look wars up at once, not at the next tick
+        raise GameRejected("The law no_rebellion is in force. End it first.")
+    realms.rebel(sim, city)
+    sim.refresh()  # views read wars at once, not at the next tick
     return True
 
 
 def weariness(sim: Sim, cast: Cast) -> bool:
-    """A kingdom grows tired of war."""
-    kingdom = reach.kingdom(sim, cast)
-    had, kingdom.weariness = kingdom.weariness, min(100, kingdom.weariness + 30)
+    """Raises the war weariness of a kingdom."""
+    kingdom = targets.kingdom(sim, cast)
+    had, kingdom.weariness = kingdom.weariness, min(100, kingdom.weariness + WEARINESS_GAIN)
     return kingdom.weariness > had
 
 
 def doubt(sim: Sim, cast: Cast) -> bool:
-    """A kingdom loses faith."""
-    kingdom = reach.kingdom(sim, cast)
-    had, kingdom.faith = kingdom.faith, max(0, kingdom.faith - 50)
+    """Takes faith from a kingdom."""
+    kingdom = targets.kingdom(sim, cast)
+    had, kingdom.faith = kingdom.faith, max(0, kingdom.faith - FAITH_LOSS)
     return kingdom.faith < had
 
 
 def oblivion(sim: Sim, cast: Cast) -> bool:
-    """A city forgets half of what it knew."""
-    city = reach.city(sim, cast)
+    """Takes half of the culture of a city."""
+    city = targets.city(sim, cast)
     had, city.culture = city.culture, city.culture // 2
     return had > 0
 
 
 def spite(sim: Sim, cast: Cast) -> bool:
-    """Everybody thinks worse of a kingdom."""
-    return sway(sim, reach.kingdom(sim, cast).id, -30)
+    """Worsens the opinions of a kingdom."""
+    return targets.change_opinions(sim, targets.kingdom(sim, cast).id, -OPINION_LOSS)
 
 
 def regicide(sim: Sim, cast: Cast) -> bool:
-    """The king dies; who comes after is the crown's affair."""
-    kingdom = reach.kingdom(sim, cast)
+    """Kills the king; the crown chooses the next one."""
+    kingdom = targets.kingdom(sim, cast)
     row = sim.creatures.row(kingdom.king)
     if row is None:
         raise GameRejected(f"{kingdom.name} has no king.")
@@ -137,22 +137,42 @@ def regicide(sim: Sim, cast: Cast) -> bool:
 
 
 POWERS = (
-    Power("curse", "curse", "The cursed fight worse and sicken.", marking("curse", Mark.CURSED, 2), brush=True),
-    Power("madness", "curse", "The mad attack whoever is near.", marking("madness", Mark.MAD, 3), brush=True),
-    Power("frost", "curse", "Freezes creatures where they stand.", marking("frost", Mark.FROZEN, 2), brush=True),
-    Power("burning", "curse", "Sets creatures on fire.", marking("burning", Mark.BURNING, 2), brush=True),
-    Power("aging", "curse", "Makes creatures older by 1000 ticks.", aging, brush=True),
-    Power("hunger", "curse", "Empties the bellies of those under the brush.", hunger, brush=True),
-    Power("smite", "curse", "Kills whoever stands there.", smite),
-    Power("undeath", "curse", "Turns one in four into a zombie.", undeath, brush=True),
-    Power("desertion", "curse", "Soldiers throw their arms away.", desertion, brush=True),
-    Power("famine", "curse", "Rots the food that the city has stored.", famine),
+    Power(
+        "curse",
+        "curse",
+        "Curses half of the creatures: they fight worse and lose health.",
+        affecting("curse", Effect.CURSED, 2),
+        brush=True,
+    ),
+    Power(
+        "madness",
+        "curse",
+        "Makes one in three creatures mad: they attack anybody.",
+        affecting("madness", Effect.MAD, 3),
+        brush=True,
+    ),
+    Power(
+        "frost",
+        "curse",
+        "Freezes half of the creatures where they stand.",
+        affecting("frost", Effect.FROZEN, 2),
+        brush=True,
+    ),
+    Power(
+        "burning", "curse", "Sets half of the creatures on fire.", affecting("burning", Effect.BURNING, 2), brush=True
+    ),
+    Power("aging", "curse", f"Makes creatures {OLDER_TICKS} ticks older.", aging, brush=True),
+    Power("hunger", "curse", "Leaves the creatures under the brush almost without food.", hunger, brush=True),
+    Power("smite", "curse", "Kills the creatures on the tile.", smite),
+    Power("undeath", "curse", "Turns one in four creatures into a zombie.", undeath, brush=True),
+    Power("desertion", "curse", "Makes soldiers workers again.", desertion, brush=True),
+    Power("famine", "curse", "Destroys the city's stored food.", famine),
     Power("poverty", "curse", "Takes half of the city's wood, stone and gold.", poverty),
-    Power("discord", "curse", "The city thinks less of its king.", discord),
-    Power("rebellion", "curse", "The city leaves its kingdom.", rebellion),
-    Power("weariness", "curse", "Makes the kingdom tired of war.", weariness),
-    Power("doubt", "curse", "Takes 50 faith from the kingdom.", doubt),
-    Power("oblivion", "curse", "The city loses half of its culture.", oblivion),
-    Power("spite", "curse", "Everybody thinks worse of the kingdom.", spite),
-    Power("regicide", "curse", "Kills the king of the land.", regicide),
+    Power("discord", "curse", f"Lowers the city's loyalty by {LOYALTY_LOSS}.", discord),
+    Power("rebellion", "curse", "Makes the city leave its kingdom.", rebellion),
+    Power("weariness", "curse", f"Raises the kingdom's war weariness by {WEARINESS_GAIN}.", weariness),
+    Power("doubt", "curse", f"Takes {FAITH_LOSS} faith from the kingdom.", doubt),
+    Power("oblivion", "curse", "Takes half of the city's culture.", oblivion),
+    Power("spite", "curse", f"Lowers all other kingdoms' opinions of the kingdom by {OPINION_LOSS}.", spite),
+    Power("regicide", "curse", "Kills the king of the kingdom.", regicide),
 )

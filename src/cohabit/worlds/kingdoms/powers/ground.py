@@ -1,23 +1,25 @@
-"""Changing the land itself, so that whatever stands on it stays true to it.
+"""Changing the map, and lava.
 
-Whoever paints ground or cover goes through ``reshape``: fires go out where the ground changes, what cannot grow or
-stand on the new ground is gone, cities count their buildings, and lava is remembered so that it can cool.
+Every change of ground or cover goes through ``reshape``, which keeps the map consistent: fires go out where the ground
+changes, plants and buildings that cannot be on the new ground disappear, cities count their buildings, and lava is
+tracked so that it can cool.
 """
 
 import numpy as np
 
-from cohabit.worlds.kingdoms import civics, fire, life
-from cohabit.worlds.kingdoms.land import Cells
-from cohabit.worlds.kingdoms.landscape.terrain import LAND, SEA
-from cohabit.worlds.kingdoms.powers import lava, reach
+from cohabit.worlds.kingdoms.land import Cells, Land
+from cohabit.worlds.kingdoms.powers import targets
+from cohabit.worlds.kingdoms.rules import cities, life, vegetation
 from cohabit.worlds.kingdoms.sim import Sim
 from cohabit.worlds.kingdoms.species import LIVES_IN_WATER
+from cohabit.worlds.kingdoms.terrain import LAND, SEA
 from cohabit.worlds.kingdoms.tiles import (
     BUILDINGS,
     CAN_GROW,
     GROUND,
     GROUND_ROW,
     IS_DEADLY,
+    IS_LAVA,
     IS_WATER,
     TOP_FOOD,
     TOP_ROW,
@@ -25,32 +27,36 @@ from cohabit.worlds.kingdoms.tiles import (
 )
 
 LADDER = tuple(GROUND_ROW[band.ground] for band in SEA + LAND)
-"""The grounds that heights make, from the deepest to the highest."""
+"""The kinds of ground by height, from the deepest to the highest."""
 _LIES_ANYWHERE = ("none", "desert", "snow", "road", "fire", "burnt", "wasteland", "wall", "crystal")
 _PITS = ("pit_deep_ocean", "pit_close_ocean", "pit_shallow_waters")
 
 HOLDS_BUILDINGS = ~(IS_WATER | IS_DEADLY | np.array([kind.id in _PITS for kind in GROUND]))
 FITS = CAN_GROW[:, None] | np.array([kind.id in _LIES_ANYWHERE for kind in TOPS])[None, :]
-"""By row of the ground and row of the top: can this lie there?"""
+"""By row of the ground and row of the top: can this top be on this ground?"""
 FITS[IS_WATER | IS_DEADLY, 1:] = False
-STRANDED = 2000
-"""What it does to a fish to lie on dry land. Whoever walks can swim, and lava kills without help."""
+STRANDED_DAMAGE = 2000
+"""Damage to a water animal on dry land. Walking creatures can swim, and lava kills by itself."""
 _LEVEL = {GROUND_ROW[band.ground]: band.floor + 4 for band in SEA + LAND}
+HOTTEST_LAVA, COLDEST_LAVA, ASH = GROUND_ROW["lava0"], GROUND_ROW["lava3"], GROUND_ROW["ash"]
+LAVA_EVERY = 16  # ticks
+LAVA_COOLS_IN = 6  # one in this many cells cools by one step each time
+LAVA_KINDLES_IN = 8  # one in this many cells sets fire to its neighbours each time
 
 
 def reshape(sim: Sim, cells: Cells, ground: int | None = None, top: int | None = None) -> int:
-    """Give these cells (each once) another ground, another cover, or both; how many of them changed."""
+    """Give these cells (each once) a new ground, a new cover, or both; returns how many of them changed."""
     land = sim.land
     old_ground, old_top = land.ground[cells], land.top[cells]
     if ground is not None:
-        _lay(sim, cells[old_ground != ground], ground)
+        _change_ground(sim, cells[old_ground != ground], ground)
     if top is not None:
         _cover(sim, cells, top)
     return int(np.count_nonzero((land.ground[cells] != old_ground) | (land.top[cells] != old_top)))
 
 
 def wreck(sim: Sim, cells: Cells) -> int:
-    """Whatever is built on these cells falls, and a city that loses all it had is gone; how many fell."""
+    """Destroy the buildings on these cells; a city without buildings is razed. Returns how many were destroyed."""
     land = sim.land
     fallen = cells[land.built[cells] > 0]
     kinds, homes = land.built[fallen].tolist(), land.city[fallen].tolist()
@@ -62,21 +68,21 @@ def wreck(sim: Sim, cells: Cells) -> int:
     for home in dict.fromkeys(homes):
         city = sim.cities.get(home)
         if city and not any(city.buildings.values()):
-            civics.raze(sim, city)
+            cities.raze(sim, city)
     return len(fallen)
 
 
-def _lay(sim: Sim, cells: Cells, ground: int) -> None:
+def _change_ground(sim: Sim, cells: Cells, ground: int) -> None:
     land = sim.land
-    fire.put_out(sim, cells)
+    vegetation.put_out(sim, cells)
     land.ground[cells] = ground
     if ground in _LEVEL:
         land.level[cells] = _LEVEL[ground]
     land.top[cells[~FITS[ground, land.top[cells]]]] = TOP_ROW["none"]
-    lava.follow(land, cells)
+    _track_lava(land, cells)
     if not IS_WATER[ground]:
-        swimmers = reach.on(sim, cells)
-        life.hurt(sim, swimmers[LIVES_IN_WATER[sim.creatures.species[swimmers]]], STRANDED, "dry land")
+        rows = targets.standing_on(sim, cells)
+        life.hurt(sim, rows[LIVES_IN_WATER[sim.creatures.species[rows]]], STRANDED_DAMAGE, "dry land")
     if not HOLDS_BUILDINGS[ground]:
         wreck(sim, cells)
 
@@ -84,16 +90,18 @@ def _lay(sim: Sim, cells: Cells, ground: int) -> None:
 def _cover(sim: Sim, cells: Cells, top: int) -> None:
     land = sim.land
     if top == TOP_ROW["fire"]:
-        fire.ignite(sim, cells)
+        vegetation.ignite(sim, cells)
         return
     cells = cells[FITS[land.ground[cells], top]]
-    fire.put_out(sim, cells)
+    vegetation.put_out(sim, cells)
     land.top[cells] = top
-    land.grazed[cells] = 0 if TOP_FOOD[top] else sim.tick  # what feeds is fresh; what is bare stays so for a while
+    land.grazed[cells] = (
+        0 if TOP_FOOD[top] else sim.tick
+    )  # plants can be grazed at once; bare ground stays bare a while
 
 
 def regrow(sim: Sim, cells: Cells) -> int:
-    """What was grazed on these cells stands again; how many of them had been grazed."""
+    """Let grazed plants on these cells regrow; returns how many cells had been grazed."""
     land = sim.land
     grazed = cells[(TOP_FOOD[land.top[cells]] > 0) & (land.grazed[cells] > 0)]
     land.grazed[grazed] = 0
@@ -101,8 +109,31 @@ def regrow(sim: Sim, cells: Cells) -> int:
 
 
 def strip(sim: Sim, cells: Cells) -> int:
-    """What can be grazed on these cells is eaten; how many of them it was."""
+    """Graze these cells bare; returns how many there were to graze."""
     land = sim.land
     eaten = cells[(TOP_FOOD[land.top[cells]] > 0) & (land.grazed[cells] < sim.tick)]
     land.grazed[eaten] = sim.tick
     return len(eaten)
+
+
+# -- lava -----------------------------------------------------------------------------------------
+def _track_lava(land: Land, cells: Cells) -> None:
+    """Update the list of molten cells after the ground of these cells has changed."""
+    land.molten = land.molten[IS_LAVA[land.ground[land.molten]]]
+    fresh = cells[IS_LAVA[land.ground[cells]]]
+    if fresh.size:
+        land.molten = np.union1d(land.molten, fresh)
+
+
+def cool_lava(sim: Sim) -> None:
+    """One tick of all lava: it sets fire to its neighbours, cools step by step and ends as ash."""
+    land = sim.land
+    if not land.molten.size or sim.tick % LAVA_EVERY:
+        return
+    hot = land.molten[sim.chance.hits(1, LAVA_KINDLES_IN, "lava kindles", sim.tick, land.molten)]
+    vegetation.ignite(sim, land.neighbours(hot))
+    cooler = land.molten[sim.chance.hits(1, LAVA_COOLS_IN, "lava cools", sim.tick, land.molten)]
+    cold = land.ground[cooler] == COLDEST_LAVA
+    land.ground[cooler] += 1
+    land.ground[cooler[cold]] = ASH
+    _track_lava(land, cooler[cold])

@@ -1,26 +1,26 @@
-"""Orders to a kingdom: how a player fights. Powers and the world's own actions both come through here.
+"""Orders to a kingdom, given by the world's actions or by powers.
 
-What is said about an order repeats what the player asked for, never what stands there or where a city lies: whoever
-gives it may not see so far.
+The reply to an order repeats what the player asked for. It never says what is at a place or where a city lies, because
+the player may not see that.
 """
 
 from collections.abc import Callable, Sequence
 
 from cohabit.errors import GameRejected, UnknownAsset
 from cohabit.model.action import Action
-from cohabit.worlds.kingdoms import civics, crowns
 from cohabit.worlds.kingdoms.powers.power import Cast, Power, Run
-from cohabit.worlds.kingdoms.realms import City, Kingdom, Orders
+from cohabit.worlds.kingdoms.rules import cities, diplomacy
+from cohabit.worlds.kingdoms.rules.armies import MAX_MUSTER
 from cohabit.worlds.kingdoms.sight import seen_by
-from cohabit.worlds.kingdoms.sim import Sim
+from cohabit.worlds.kingdoms.sim import City, Kingdom, Orders, Sim
 from cohabit.worlds.kingdoms.tiles import IS_DEADLY, IS_WATER
 
-TIRED = 40
-"""A kingdom without a player makes peace from this much weariness on,"""
+WEARY = 40
+"""A kingdom without a player accepts peace if it is at least this weary,"""
 OUTNUMBERED = 2
-"""or when the other has so many times its soldiers."""
-FURLOUGH, MUSTER, MUSTER_MOST = 10, 35, 60
-"""Percent of the people under arms: little, much, and the most there can be."""
+"""or if the other kingdom has at least this many times its soldiers."""
+FURLOUGH, MUSTER = 10, 35
+"""Percent of the people under arms: few, and many."""
 
 
 def rally(sim: Sim, kingdom: Kingdom, x: int, y: int) -> str:
@@ -30,9 +30,9 @@ def rally(sim: Sim, kingdom: Kingdom, x: int, y: int) -> str:
 
 
 def raid(sim: Sim, kingdom: Kingdom, target: City) -> str:
-    """March on an enemy's city."""
+    """Attack an enemy city."""
     if target.kingdom == kingdom.id:
-        raise GameRejected(f"{target.name} is your own city: order a rally there, or aim at an enemy's city.")
+        raise GameRejected(f"{target.name} is your own city. Order a rally there, or aim at an enemy city.")
     owner = sim.kingdoms[target.kingdom]
     _must_be_at_war(sim, kingdom, owner)
     kingdom.orders.raid, kingdom.orders.rally, kingdom.orders.fortify = target.id, None, False
@@ -40,26 +40,27 @@ def raid(sim: Sim, kingdom: Kingdom, target: City) -> str:
 
 
 def raid_on(sim: Sim, kingdom: Kingdom, enemy: int | None, city: int | None) -> str:
-    """March on this city, or on the nearest of this enemy, or on the nearest of any enemy."""
-    enemies = [other for other in sim.alive if sim.fighting(kingdom.id, other.id)]
+    """Attack this city, or the nearest one of this enemy, or the nearest one of any enemy."""
+    enemies = [other for other in sim.alive if sim.are_at_war(kingdom.id, other.id)]
     if enemy is not None:
-        enemies = [named(sim, enemy)]
+        enemies = [find_kingdom(sim, enemy)]
         _must_be_at_war(sim, kingdom, enemies[0])
     if not enemies:
-        raise GameRejected(f"{kingdom.name} is at war with nobody: declare war first, then raid.")
+        raise GameRejected(f"{kingdom.name} is not at war. Declare war first, then raid.")
     theirs = [c for other in enemies for c in sim.cities_of(other.id)]
-    meant = [c for c in theirs if c.id == city] or theirs  # whether there is such a city may be hidden
+    meant = [c for c in theirs if c.id == city] or theirs  # whether that city exists may be hidden
     if meant:
-        raid(sim, kingdom, min(meant, key=lambda c: (_far(sim, kingdom, c), c.id)))
+        raid(sim, kingdom, min(meant, key=lambda c: (_distance(sim, kingdom, c), c.id)))
     return f"The army of {kingdom.name} marches."
 
 
 def march(sim: Sim, kingdom: Kingdom, x: int, y: int, in_sight: bool) -> str:
-    """March on a place. An enemy's city in sight there is raided; anywhere else the army gathers, and besieges what it
-    finds. Answer and orders are the same for every place out of sight, so that nobody finds hidden cities this way.
+    """March to a place: attack the enemy city there if it is in sight, otherwise rally there.
+
+    The reply and the orders are the same for every place out of sight, so hidden cities cannot be found this way.
     """
-    target = civics.city_at(sim, x, y) if in_sight else None
-    if target is not None and sim.fighting(kingdom.id, target.kingdom):
+    target = cities.city_at(sim, x, y) if in_sight else None
+    if target is not None and sim.are_at_war(kingdom.id, target.kingdom):
         raid(sim, kingdom, target)
     else:
         rally(sim, kingdom, x, y)
@@ -67,7 +68,7 @@ def march(sim: Sim, kingdom: Kingdom, x: int, y: int, in_sight: bool) -> str:
 
 
 def fortify(sim: Sim, kingdom: Kingdom, on: bool) -> str:
-    """Keep the soldiers at home, or let them go again."""
+    """Keep the soldiers at home, or let them leave again."""
     kingdom.orders.fortify = on
     if not on:
         return f"The soldiers of {kingdom.name} may leave their cities again."
@@ -76,141 +77,141 @@ def fortify(sim: Sim, kingdom: Kingdom, on: bool) -> str:
 
 
 def settle(sim: Sim, kingdom: Kingdom, x: int, y: int) -> str:
-    """Send the next settlers to a place. What the chart shows of it is all that is asked about it."""
+    """Send the next settlers to a place. Only the chart is checked, because the place may be out of sight."""
     charted = sim.land.chart[sim.land.cell(x, y)]
     if IS_WATER[charted] or IS_DEADLY[charted]:
-        raise GameRejected(f"Nobody can live at {x},{y}, the chart says: send settlers to dry land.")
+        raise GameRejected(f"The chart shows no dry land at {x},{y}. Send settlers to dry land.")
     kingdom.orders.settle = (x, y)
     return f"The next settlers of {kingdom.name} will go to {x},{y}."
 
 
 def muster(sim: Sim, kingdom: Kingdom, percent: int) -> str:
-    """Say how much of the people is to be under arms; 0 leaves it to the crown."""
-    if not 0 <= percent <= MUSTER_MOST:
-        raise GameRejected(f"Muster 0 to {MUSTER_MOST} percent of the people, not {percent}: somebody has to farm.")
+    """Set how many percent of the people should be under arms; 0 leaves it to the crown."""
+    if not 0 <= percent <= MAX_MUSTER:
+        raise GameRejected(f"Muster 0 to {MAX_MUSTER} percent of the people, not {percent}.")
     kingdom.orders.muster = percent
     if not percent:
-        return f"The crown of {kingdom.name} decides again who is under arms."
-    return f"{percent} percent of the people of {kingdom.name} are to be under arms."
+        return f"The crown of {kingdom.name} decides again how many people are under arms."
+    return f"{percent} percent of the people of {kingdom.name} will be under arms."
 
 
 def make_war(sim: Sim, kingdom: Kingdom, other: Kingdom) -> str:
     """Declare war."""
     _must_be_another(kingdom, other)
     if sim.laws.get("peace"):
-        raise GameRejected("The gods have forbidden war, for now: the law peace holds.")
-    if sim.fighting(kingdom.id, other.id):
-        raise GameRejected(f"{kingdom.name} is at war with {other.name} already.")
-    _forget_offers(kingdom, other)
-    crowns.declare_war(sim, kingdom.id, other.id, "its king wills it")
-    sim.refresh()  # views look wars up at once, not at the next tick
+        raise GameRejected("War is forbidden: the law of peace is in force.")
+    if sim.are_at_war(kingdom.id, other.id):
+        raise GameRejected(f"{kingdom.name} is already at war with {other.name}.")
+    _drop_offers(kingdom, other)
+    diplomacy.declare_war(sim, kingdom.id, other.id, "by order of its king")
+    sim.refresh()  # views read wars at once, not at the next tick
     return f"{kingdom.name} is at war with {other.name}."
 
 
 def make_peace(sim: Sim, kingdom: Kingdom, other: Kingdom) -> str:
-    """Offer peace, or take the peace that was offered."""
+    """Offer peace, or accept an offer."""
     _must_be_another(kingdom, other)
-    if not sim.fighting(kingdom.id, other.id):
+    if not sim.are_at_war(kingdom.id, other.id):
         raise GameRejected(f"{kingdom.name} is not at war with {other.name}.")
-    if kingdom.id in other.orders.peace or _gives_in(kingdom, other):
-        _forget_offers(kingdom, other)
-        crowns.make_peace(sim, kingdom.id, other.id)
+    if kingdom.id in other.orders.peace or _accepts_peace(kingdom, other):
+        _drop_offers(kingdom, other)
+        diplomacy.make_peace(sim, kingdom.id, other.id)
         sim.refresh()
         return f"{kingdom.name} and {other.name} are at peace."
     if not other.claimed:
-        raise GameRejected(f"{other.name} will not hear of peace yet: win a battle, or ask again later.")
+        raise GameRejected(f"{other.name} refuses peace for now. Win a battle, or ask again later.")
     if other.id in kingdom.orders.peace:
-        raise GameRejected(f"Your offer of peace stands; {other.name} has not answered it yet.")
+        raise GameRejected(f"You have already offered peace; {other.name} has not answered yet.")
     kingdom.orders.peace = (*kingdom.orders.peace, other.id)
-    sim.tell(f"{kingdom.name} offers you peace. Offer peace as well, and it holds.", (other.id,))
-    return f"{kingdom.name} has offered peace to {other.name}; it holds once {other.name} offers it as well."
+    sim.tell(f"{kingdom.name} offers you peace. To accept, offer peace to {kingdom.name}.", (other.id,))
+    return f"{kingdom.name} has offered peace to {other.name}. The war ends when {other.name} offers peace too."
 
 
 def stand_down(sim: Sim, kingdom: Kingdom) -> str:
-    """Take back every order, and offers of peace with them."""
+    """Withdraw every order and every offer of peace."""
     kingdom.orders = Orders()
-    return f"{kingdom.name} has no orders; its crown decides."
+    return f"{kingdom.name} has no orders. Its crown decides."
 
 
-def open_to(sim: Sim, kingdom: Kingdom) -> Sequence[Action]:
-    """The orders that would be taken now, for whoever wants a list. It tells nothing that is not public."""
+def open_orders(sim: Sim, kingdom: Kingdom) -> Sequence[Action]:
+    """The orders that would be accepted now. The list reveals nothing that is not public."""
     found = [Action("fortify", {"on": not kingdom.orders.fortify}), Action("stand_down")]
-    found += [Action("muster", {"percent": percent}) for percent in (0, FURLOUGH, MUSTER, MUSTER_MOST)]
+    found += [Action("muster", {"percent": percent}) for percent in (0, FURLOUGH, MUSTER, MAX_MUSTER)]
     found += [Action("rally", {"x": city.x, "y": city.y}) for city in sim.cities_of(kingdom.id)]
     for other in sim.alive:
-        named = {"kingdom_id": other.id}
+        target = {"kingdom_id": other.id}
         if other.id == kingdom.id:
             continue
-        if not sim.fighting(kingdom.id, other.id):
-            found += [] if sim.laws.get("peace") else [Action("declare_war", named)]
+        if not sim.are_at_war(kingdom.id, other.id):
+            found += [] if sim.laws.get("peace") else [Action("declare_war", target)]
             continue
         if sim.cities_of(other.id):
-            found.append(Action("raid", named))
+            found.append(Action("raid", target))
         if kingdom.id in other.orders.peace or (other.claimed and other.id not in kingdom.orders.peace):
-            found.append(Action("offer_peace", named))
+            found.append(Action("offer_peace", target))
     return found
 
 
-def named(sim: Sim, number: int) -> Kingdom:
-    """The living kingdom with this id; which there are is public."""
+def find_kingdom(sim: Sim, number: int) -> Kingdom:
+    """The living kingdom with this id. The list of kingdoms is public."""
     found = sim.kingdoms.get(number)
     if found is None or not found.alive:
         known = [str(kingdom.id) for kingdom in sim.alive]
-        raise UnknownAsset(f"There is no kingdom {number}; there are {', '.join(known)}.", did_you_mean=known[:5])
+        raise UnknownAsset(f"There is no kingdom {number}. Kingdoms: {', '.join(known)}.", did_you_mean=known[:5])
     return found
 
 
-def _far(sim: Sim, kingdom: Kingdom, target: City) -> int:
-    """How far a city lies from the nearest city of a kingdom."""
-    return min((max(abs(c.x - target.x), abs(c.y - target.y)) for c in sim.cities_of(kingdom.id)), default=0)
+def _distance(sim: Sim, kingdom: Kingdom, target: City) -> int:
+    """The distance of a city from the nearest city of a kingdom."""
+    return min((c.distance(target.x, target.y) for c in sim.cities_of(kingdom.id)), default=0)
 
 
 def _must_be_at_war(sim: Sim, kingdom: Kingdom, other: Kingdom) -> None:
-    if not sim.fighting(kingdom.id, other.id):
-        raise GameRejected(f"{kingdom.name} is at peace with {other.name}: declare war first, then raid.")
+    if not sim.are_at_war(kingdom.id, other.id):
+        raise GameRejected(f"{kingdom.name} is at peace with {other.name}. Declare war first, then raid.")
 
 
 def _must_be_another(kingdom: Kingdom, other: Kingdom) -> None:
     if other.id == kingdom.id:
-        raise GameRejected("That is your own kingdom: name another one.")
+        raise GameRejected("That is your own kingdom. Name another one.")
     if not other.alive:
-        raise GameRejected(f"{other.name} is no more.")
+        raise GameRejected(f"{other.name} no longer exists.")
 
 
-def _gives_in(kingdom: Kingdom, other: Kingdom) -> bool:
-    """Does a kingdom without a player agree to peace? It does when it is tired, or much the weaker."""
-    return not other.claimed and (other.weariness >= TIRED or kingdom.soldiers >= OUTNUMBERED * max(1, other.soldiers))
+def _accepts_peace(kingdom: Kingdom, other: Kingdom) -> bool:
+    """Does a kingdom without a player accept peace? It does if it is weary or much weaker."""
+    return not other.claimed and (other.weariness >= WEARY or kingdom.soldiers >= OUTNUMBERED * max(1, other.soldiers))
 
 
-def _forget_offers(kingdom: Kingdom, other: Kingdom) -> None:
+def _drop_offers(kingdom: Kingdom, other: Kingdom) -> None:
     for one, two in ((kingdom, other), (other, kingdom)):
         one.orders.peace = tuple(number for number in one.orders.peace if number != two.id)
 
 
-# -- the same, as powers ------------------------------------------------------------------------
+# -- the same as powers --------------------------------------------------------------------------
 def _commanded(sim: Sim, cast: Cast) -> Kingdom:
-    """Who gets the order: the player's kingdom, or for a god the one on whose land the cast begins."""
+    """The kingdom that gets the order: the player's own, or for a god the owner of the start of the drag."""
     return sim.kingdoms[cast.by] if cast.by else _owner(sim, cast.x, cast.y)
 
 
 def _target(cast: Cast) -> tuple[int, int]:
-    """Where the order is aimed: a player aims directly, a god drags there from the kingdom it commands."""
+    """The target of the order: a player aims at it, a god drags to it from the land of the kingdom."""
     if cast.by:
         return cast.x, cast.y
     if cast.x2 is None or cast.y2 is None:
-        raise GameRejected("Drag from the land of the kingdom to the target: x2 and y2 say where the order is aimed.")
+        raise GameRejected("Drag from the land of the kingdom to the target: x2 and y2 are the target.")
     return cast.x2, cast.y2
 
 
 def _owner(sim: Sim, x: int, y: int) -> Kingdom:
     city = sim.cities.get(int(sim.land.city[sim.land.cell(x, y)]))
     if city is None:
-        raise GameRejected(f"The place {x},{y} is no kingdom's land: aim at the land of a kingdom.")
+        raise GameRejected(f"{x},{y} belongs to no kingdom. Aim at the land of a kingdom.")
     return sim.kingdoms[city.kingdom]
 
 
 def _in_sight(sim: Sim, cast: Cast, x: int, y: int) -> bool:
-    """Does whoever casts this see the place?"""
+    """Can the caster see the place?"""
     return not cast.by or bool(seen_by(sim, cast.by)[sim.land.cell(x, y)])
 
 
@@ -220,53 +221,53 @@ def _raid_there(sim: Sim, cast: Cast) -> bool:
 
 
 def _at_place(order: Callable[[Sim, Kingdom, int, int], str]) -> Run:
-    """A power that aims an order at a place."""
+    """A power that gives an order about a place."""
     return lambda sim, cast: bool(order(sim, _commanded(sim, cast), *_target(cast)))
 
 
 def _at_kingdom(order: Callable[[Sim, Kingdom, Kingdom], str]) -> Run:
-    """A power that aims an order at whoever owns a place."""
+    """A power that gives an order about the owner of a place."""
 
     def run(sim: Sim, cast: Cast) -> bool:
         kingdom, (x, y) = _commanded(sim, cast), _target(cast)
         if not _in_sight(sim, cast, x, y):
-            raise GameRejected(f"You do not see whose land {x},{y} is: name the kingdom, or aim at land in sight.")
+            raise GameRejected(f"You cannot see who owns {x},{y}. Name the kingdom, or aim at land in sight.")
         return bool(order(sim, kingdom, _owner(sim, x, y)))
 
     return run
 
 
 def _at_home(order: Callable[[Sim, Kingdom], str]) -> Run:
-    """A power that needs no target."""
+    """A power that gives an order without a target."""
     return lambda sim, cast: bool(order(sim, _commanded(sim, cast)))
 
 
-def _mustering(percent: int) -> Run:
+def _muster(percent: int) -> Run:
     return _at_home(lambda sim, kingdom: muster(sim, kingdom, percent))
 
 
-def _entrench(sim: Sim, kingdom: Kingdom) -> str:
+def _fortify_on(sim: Sim, kingdom: Kingdom) -> str:
     return fortify(sim, kingdom, True)
 
 
-def _sally(sim: Sim, kingdom: Kingdom) -> str:
+def _fortify_off(sim: Sim, kingdom: Kingdom) -> str:
     return fortify(sim, kingdom, False)
 
 
-def _order(name: str, words: str, run: Run) -> Power:
-    return Power(f"order_{name}", "order", words, run, "any")
+def _order(name: str, description: str, run: Run) -> Power:
+    return Power(f"order_{name}", "order", description, run, "any")
 
 
 POWERS = (
     _order("rally", "The soldiers gather at the place.", _at_place(rally)),
-    _order("raid", "The army marches on the place, to take an enemy's city there.", _raid_there),
+    _order("raid", "The army marches to the place, to take an enemy city there.", _raid_there),
     _order("settle", "The next settlers go to the place.", _at_place(settle)),
-    _order("war", "Declares war on the kingdom whose land it is.", _at_kingdom(make_war)),
-    _order("peace", "Offers peace to the kingdom whose land it is, or takes its offer.", _at_kingdom(make_peace)),
-    _order("fortify", "The soldiers stay at home and man the walls.", _at_home(_entrench)),
-    _order("sally", "The soldiers may leave their cities again.", _at_home(_sally)),
-    _order("muster", f"{MUSTER} percent of the people are to be under arms.", _mustering(MUSTER)),
-    _order("levy", f"{MUSTER_MOST} percent of the people are to be under arms.", _mustering(MUSTER_MOST)),
-    _order("furlough", f"Only {FURLOUGH} percent of the people stay under arms.", _mustering(FURLOUGH)),
-    _order("stand_down", "Takes back every order; the crown decides.", _at_home(stand_down)),
+    _order("war", "Declares war on the owner of the place.", _at_kingdom(make_war)),
+    _order("peace", "Offers peace to the owner of the place, or accepts its offer.", _at_kingdom(make_peace)),
+    _order("fortify", "The soldiers stay at home and man the walls.", _at_home(_fortify_on)),
+    _order("sally", "The soldiers may leave their cities again.", _at_home(_fortify_off)),
+    _order("muster", f"{MUSTER} percent of the people will be under arms.", _muster(MUSTER)),
+    _order("levy", f"{MAX_MUSTER} percent of the people will be under arms.", _muster(MAX_MUSTER)),
+    _order("furlough", f"Only {FURLOUGH} percent of the people will be under arms.", _muster(FURLOUGH)),
+    _order("stand_down", "Withdraws every order; the crown decides.", _at_home(stand_down)),
 )

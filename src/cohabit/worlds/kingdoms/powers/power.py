@@ -1,4 +1,4 @@
-"""What a power is, and how one is declared."""
+"""What a power is."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -10,24 +10,24 @@ from cohabit.worlds.kingdoms.sim import Sim
 
 Family = Literal["spawn", "weather", "disaster", "blessing", "curse", "terraform", "order", "law"]
 Aim = Literal["own", "any", "god"]
-"""Where a player may aim it. own: at cells of its own land (and there at its own people alone) · any:
-everywhere (orders to its own kingdom) · god: not at all."""
+"""Where a kingdom's player may use it. own: on its own land, where it affects only its own people · any: anywhere, as
+an order to its own kingdom · god: nowhere."""
 
 
 class Cast(Struct, frozen=True):
-    """One use of a power. ``by`` is the kingdom whose player uses it, or 0 for a god."""
+    """One pulse of a power. ``by`` is the kingdom whose player uses it, or 0 for a god."""
 
     x: int
     y: int
-    cells: Cells  # the cells under the brush, all on the map; one cell where the power takes no brush
+    cells: Cells  # the cells under the brush that are on the map; one cell if the power has no brush
     by: int = 0
-    x2: int | None = None  # where a drag ends
+    x2: int | None = None  # the end of a drag
     y2: int | None = None
-    pulse: int = 0  # the number of this pulse, so that each rolls dice of its own
+    pulse: int = 0  # a different number for every pulse, so that each draws its own random numbers
 
 
 Run = Callable[[Sim, Cast], bool]
-"""Does it, and says whether anything came of it. Raises GameRejected before it has changed anything."""
+"""Applies the power and returns whether it had an effect. Raises GameRejected before it has changed anything."""
 
 
 class Power(Struct, frozen=True):
@@ -35,9 +35,9 @@ class Power(Struct, frozen=True):
 
     id: str
     family: Family
-    words: str  # one line: what it does, for players
+    description: str  # one line for players
     run: Run
     aim: Aim = "god"
     brush: bool = False  # does it take a radius?
     toggle: bool = False  # does it switch a law of the world on and off?
-    faith: int = 0  # what a player's kingdom pays for a pulse
+    faith: int = 0  # what a kingdom's player pays for a pulse

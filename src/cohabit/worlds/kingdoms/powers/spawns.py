@@ -1,48 +1,75 @@
-"""Spawns: a power for every kind of creature there is."""
+"""Spawning creatures: the ``spawn`` action, and a power for every species."""
 
 import numpy as np
 
 from cohabit.errors import GameRejected
-from cohabit.worlds.kingdoms import life
+from cohabit.worlds.kingdoms.answers import Spawned
+from cohabit.worlds.kingdoms.names import counted, name_of, plural, with_article
 from cohabit.worlds.kingdoms.powers.power import Cast, Power, Run
-from cohabit.worlds.kingdoms.sim import Sim
+from cohabit.worlds.kingdoms.rules import life
+from cohabit.worlds.kingdoms.sim import Kingdom, Sim
 from cohabit.worlds.kingdoms.species import SPECIES, Species
 
-SETTLER_COSTS = 10
-"""The faith that a grown man or woman of its own race costs a player."""
+SPAWN_FAITH = 10
+"""The faith that a player pays for an adult of its own race."""
+NAMES_SHOWN = 20
+
+
+def spawn(sim: Sim, mine: Kingdom | None, kind: int, x: int, y: int, count: int, adult: bool) -> tuple[Spawned, str]:
+    """Spawn creatures: wild ones for a god, people of its own for a kingdom."""
+    species = SPECIES[kind].id
+    city = sim.cities.get(int(sim.land.city[sim.land.cell(x, y)])) if mine is not None else None
+    if mine is not None:
+        pay(mine, SPAWN_FAITH * count, f"spawning {counted(count, species)}")
+    ids = life.spawn(
+        sim, kind, x, y, count, kingdom=mine.id if mine is not None else 0, city=city.id if city else 0, grown=adult
+    )
+    if mine is not None:
+        mine.faith += SPAWN_FAITH * (count - len(ids))
+    if not len(ids):
+        raise GameRejected(f"{plural(species)} cannot live at {x},{y} or near it")
+    names = [name_of(int(creature), kind) for creature in ids[:NAMES_SHOWN]]
+    answer = Spawned(species, x, y, count, len(ids), count - len(ids), names)
+    return answer, f"{counted(len(ids), species)} at {x},{y}"
+
+
+def pay(mine: Kingdom, cost: int, what: str) -> None:
+    """Take faith from a kingdom; GAME_REJECTED if it has too little."""
+    if mine.faith < cost:
+        raise GameRejected(f"{what} costs {cost} faith, and {mine.name} has {mine.faith}; faith grows by itself")
+    mine.faith -= cost
 
 
 def home(sim: Sim, species: Species, x: int, y: int, by: int = 0) -> tuple[int, int]:
-    """The kingdom and the city that a newcomer belongs to: people join a city of their own race, the rest is wild."""
+    """The kingdom and city of a new creature: people join a city of their own race, all others are wild."""
     city = sim.cities.get(int(sim.land.city[sim.land.cell(x, y)]))
     mine = city is not None and (not by or city.kingdom == by)
     if city and mine and species.id == sim.kingdoms[city.kingdom].race:
         return city.kingdom, city.id
     if by:
-        race = sim.kingdoms[by].race
-        raise GameRejected(f"Only {race} will follow your call, and only to the land of your own cities.")
+        race = plural(sim.kingdoms[by].race)
+        raise GameRejected(f"Only {race} can be spawned by your kingdom, and only on the land of your cities.")
     return 0, 0
 
 
 def spawning(row: int, species: Species) -> Run:
-    """A power that lets one creature appear, full-grown."""
+    """A power that spawns one adult creature."""
 
     def run(sim: Sim, cast: Cast) -> bool:
         kingdom, city = home(sim, species, cast.x, cast.y, cast.by)
         here = np.array([sim.land.cell(cast.x, cast.y)])
-        if cast.by and not life.livable(sim, row, here).all():  # else it would look for a place beyond the border
-            raise GameRejected(f"Nobody can stand at {cast.x},{cast.y}: aim at dry ground.")
+        if cast.by and not life.livable(sim, row, here).all():  # otherwise it could appear beyond the border
+            raise GameRejected(f"Nobody can stand at {cast.x},{cast.y}. Aim at dry ground.")
         return bool(life.spawn(sim, row, cast.x, cast.y, 1, kingdom, city).size)
 
     return run
 
 
 def _power(row: int, species: Species) -> Power:
-    name = species.id.replace("_", " ")
-    words, run = f"Lets one {name} appear.", spawning(row, species)
+    description, run = f"Spawns {with_article(species.id)}.", spawning(row, species)
     if species.temper == "civil":
-        return Power(species.id, "spawn", words, run, "own", faith=SETTLER_COSTS)
-    return Power(species.id, "spawn", words, run)
+        return Power(species.id, "spawn", description, run, "own", faith=SPAWN_FAITH)
+    return Power(species.id, "spawn", description, run)
 
 
 POWERS = tuple(_power(row, species) for row, species in enumerate(SPECIES))

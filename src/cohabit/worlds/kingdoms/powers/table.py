@@ -1,4 +1,4 @@
-"""All powers, by id, family after family; and the page that describes them."""
+"""All powers by id, ordered by family, and their reference page."""
 
 from collections.abc import Iterable, Iterator
 
@@ -16,21 +16,21 @@ from cohabit.worlds.kingdoms.powers import (
 from cohabit.worlds.kingdoms.powers.power import Power
 
 FAMILIES = {
-    "spawn": "A creature appears.",
-    "weather": "What falls from the sky, and what heat and cold do.",
-    "disaster": "What breaks, burns and drowns.",
-    "blessing": "What helps creatures, cities and kingdoms.",
-    "curse": "What harms them without a blow.",
+    "spawn": "New creatures.",
+    "weather": "Rain, snow, lightning, heat and cold.",
+    "disaster": "Explosions, earthquakes, floods and fires.",
+    "blessing": "Help for creatures, cities and kingdoms.",
+    "curse": "Harm to creatures, cities and kingdoms without violence.",
     "terraform": "The shape of the land, and what covers it.",
-    "order": "How a kingdom is told what to do. A player aims at the target; a god begins on the land of the kingdom it"
-    " commands and drags to the target.",
-    "law": "Switches for the whole world: used again, a law ends.",
+    "order": "Orders to a kingdom. A player aims at the target; a god drags to the target from the land of the kingdom"
+    " that gets the order.",
+    "law": "Switches for the whole world. Using a law again ends it.",
 }
 WHO = {"own": "gods; players on their own land", "any": "gods; players for their own kingdom", "god": "gods"}
 
 
 def _collected(powers: Iterable[Power]) -> dict[str, Power]:
-    """By id, in the order of the families."""
+    """The powers by id, in the order of the families."""
     every = list(powers)
     found = {power.id: power for family in FAMILIES for power in every if power.family == family}
     if len(found) != len(every):
@@ -53,14 +53,14 @@ def page() -> str:
 def _lines() -> Iterator[str]:
     yield "# The powers of Kingdoms"
     yield ""
-    yield f"There are {len(POWERS)} of them. A player pays for a pulse with the faith of its kingdom; orders are free."
-    yield "A player's power reaches its own people and the cells of its own land, whatever else is under the brush."
-    yield "`radius` works where it says brush. Many powers roll dice: a pulse that is not accepted is nothing unusual."
-    for family, words in FAMILIES.items():
-        yield from ("", f"## {family.capitalize()}", "", words, "")
+    yield f"There are {len(POWERS)} powers. A player pays for each pulse with its kingdom's faith; orders are free."
+    yield "A player's power affects only its own people and its own land, whatever else is under the brush."
+    yield "Powers marked *brush* take a `radius`. Many powers are random, so `accepted: false` is normal."
+    for family, description in FAMILIES.items():
+        yield from ("", f"## {family.capitalize()}", "", description, "")
         yield "| id | what it does | who | brush | faith |"
         yield "|---|---|---|---|---|"
         for power in POWERS.values():
             if power.family == family:
                 brush = "toggle" if power.toggle else "brush" if power.brush else ""
-                yield f"| `{power.id}` | {power.words} | {WHO[power.aim]} | {brush} | {power.faith or ''} |"
+                yield f"| `{power.id}` | {power.description} | {WHO[power.aim]} | {brush} | {power.faith or ''} |"

@@ -1,9 +1,14 @@
-"""Terraforming: heights, waters, every ground and every cover as a brush, seeds, roads and walls."""
+"""Terraforming: the ``paint_tile`` action, and powers for heights, water, plants, roads, walls and every tile."""
+
+from collections.abc import Mapping
 
 import numpy as np
 
+from cohabit.errors import BadArgs, UnknownAsset
+from cohabit.model.suggest import nearest
+from cohabit.worlds.kingdoms.answers import Painted, Point
 from cohabit.worlds.kingdoms.land import Cells
-from cohabit.worlds.kingdoms.powers import ground, reach, shapes
+from cohabit.worlds.kingdoms.powers import ground, targets
 from cohabit.worlds.kingdoms.powers.ground import LADDER
 from cohabit.worlds.kingdoms.powers.power import Cast, Power, Run
 from cohabit.worlds.kingdoms.sim import Sim
@@ -15,33 +20,63 @@ SOIL, RIVER = GROUND_ROW["soil_low"], GROUND_ROW["river"]
 PIT_OF = {GROUND_ROW[name]: GROUND_ROW[f"pit_{name}"] for name in ("deep_ocean", "close_ocean", "shallow_waters")}
 SEEDS = ("grass", "forest", "jungle", "savanna", "swamp", "taiga", "flowers", "mushrooms", "crystal", "candy")
 SEEDS_FOR_PLAYERS = {"grass": 2, "forest": 3, "flowers": 2}
-"""What a kingdom may sow on its own land, and the faith it costs."""
-SPENT = tuple(TOP_ROW[name] for name in ("none", "burnt", "wasteland", "desert"))
+"""What a kingdom may plant on its own land, and the faith it costs."""
+SPENT_SOIL = tuple(TOP_ROW[name] for name in ("none", "burnt", "wasteland", "desert"))
+FAR_AWAY = 10**6
+"""Beyond every map."""
 
 
+# -- the paint_tile action ------------------------------------------------------------------------
+def paint(sim: Sim, x: int, y: int, tile_id: str | None, top_id: str | None, radius: int) -> tuple[Painted, str]:
+    """Change the tiles of a disc; those off the map are counted as skipped."""
+    if tile_id is None and top_id is None:
+        raise BadArgs("give a tile_id, a top_id, or both")
+    new_ground = _row(tile_id, GROUND_ROW, "tile", "list_tiles")
+    new_top = _row(top_id, TOP_ROW, "top tile", "list_top_tiles")
+    cells = sim.land.disc(min(max(x, -FAR_AWAY), FAR_AWAY), min(max(y, -FAR_AWAY), FAR_AWAY), radius)
+    ground.reshape(sim, cells, new_ground, new_top)
+    painted = len(cells)
+    answer = Painted(Point(x, y), radius, painted, _disc_size(radius) - painted, tile_id, top_id)
+    return answer, f"{painted} {'tile' if painted == 1 else 'tiles'} painted around {x},{y}"
+
+
+def _row(name: str | None, rows: Mapping[str, int], what: str, where: str) -> int | None:
+    if name is None:
+        return None
+    if name not in rows:
+        raise UnknownAsset(f"there is no {what} {name[:60]!r}; see {where}", did_you_mean=nearest(name[:60], rows))
+    return rows[name]
+
+
+def _disc_size(radius: int) -> int:
+    side = np.arange(-radius, radius + 1)
+    return int(np.count_nonzero(side[:, None] ** 2 + side[None, :] ** 2 <= radius * radius))
+
+
+# -- powers ---------------------------------------------------------------------------------------
 def raise_land(sim: Sim, cast: Cast) -> bool:
-    """Every cell becomes the next higher kind of ground."""
-    return _climb(sim, reach.cells(sim, cast), LADDER)
+    """Turns every cell into the next higher kind of ground."""
+    return _climb(sim, targets.cells(sim, cast), LADDER)
 
 
 def lower_land(sim: Sim, cast: Cast) -> bool:
-    """Every cell becomes the next lower kind of ground."""
-    return _climb(sim, reach.cells(sim, cast), LADDER[::-1])
+    """Turns every cell into the next lower kind of ground."""
+    return _climb(sim, targets.cells(sim, cast), LADDER[::-1])
 
 
 def _climb(sim: Sim, cells: Cells, ladder: tuple[int, ...]) -> bool:
-    # From the far end, so that nobody climbs two rungs.
+    # Starting at the far end, so that no cell moves by two steps.
     return _replace(sim, cells, dict(zip(ladder[-2::-1], ladder[:0:-1], strict=True)))
 
 
 def _replace(sim: Sim, cells: Cells, grounds: dict[int, int]) -> bool:
-    """Exchange grounds for others, one kind after the other; did any cell change?"""
+    """Replace kinds of ground by others, one after the other; returns whether any cell changed."""
     return sum([ground.reshape(sim, cells[sim.land.ground[cells] == old], new) for old, new in grounds.items()]) > 0
 
 
 def dig(sim: Sim, cast: Cast) -> bool:
-    """Dry ground becomes a pit; a pit that is dug at gets deeper."""
-    cells = reach.cells(sim, cast)
+    """Turns dry ground into a pit, and makes pits deeper."""
+    cells = targets.cells(sim, cast)
     rock = cells[ground.HOLDS_BUILDINGS[sim.land.ground[cells]]]
     shallow, close, deep = (GROUND_ROW[f"pit_{name}"] for name in ("shallow_waters", "close_ocean", "deep_ocean"))
     deeper = _replace(sim, cells, {close: deep, shallow: close})
@@ -49,111 +84,115 @@ def dig(sim: Sim, cast: Cast) -> bool:
 
 
 def fill(sim: Sim, cast: Cast) -> bool:
-    """Pits and ash become soil again."""
+    """Turns pits and ash into soil."""
     spoiled = (*PIT_OF.values(), GROUND_ROW["ash"])
-    return _replace(sim, reach.cells(sim, cast), dict.fromkeys(spoiled, SOIL))
+    return _replace(sim, targets.cells(sim, cast), dict.fromkeys(spoiled, SOIL))
 
 
 def flood_pits(sim: Sim, cast: Cast) -> bool:
-    """Pits fill with water."""
-    return _replace(sim, reach.cells(sim, cast), {pit: water for water, pit in PIT_OF.items()})
+    """Fills pits with water."""
+    return _replace(sim, targets.cells(sim, cast), {pit: water for water, pit in PIT_OF.items()})
 
 
 def sponge(sim: Sim, cast: Cast) -> bool:
-    """Water is soaked up; the sea leaves pits, a river leaves soil."""
-    return _replace(sim, reach.cells(sim, cast), {**PIT_OF, RIVER: SOIL})
+    """Removes water; the sea leaves pits, a river leaves soil."""
+    return _replace(sim, targets.cells(sim, cast), {**PIT_OF, RIVER: SOIL})
 
 
 def river(sim: Sim, cast: Cast) -> bool:
-    """Water runs from here to where the drag ends, or through the brush where there was no drag."""
-    cells = reach.cells(sim, cast)
+    """Makes a river from here to the end of the drag, or under the brush if there is no drag."""
+    cells = targets.cells(sim, cast)
     if cast.x2 is not None and cast.y2 is not None:
-        cells = shapes.line(sim.land, cast.x, cast.y, cast.x2, cast.y2)
+        cells = sim.land.line(cast.x, cast.y, cast.x2, cast.y2)
     return ground.reshape(sim, cells[~IS_WATER[sim.land.ground[cells]]], RIVER) > 0
 
 
 def sow(top: str) -> Run:
-    """A power that lets this grow on half of the cells where it can. Fields, roads and walls are left alone."""
+    """A power that plants this on half of the cells where it can grow, except fields, roads and walls."""
     row = TOP_ROW[top]
 
     def run(sim: Sim, cast: Cast) -> bool:
-        cells = reach.cells(sim, cast)
+        cells = targets.cells(sim, cast)
         soil = cells[CAN_GROW[sim.land.ground[cells]] & (sim.land.built[cells] == 0)]
         soil = soil[~np.isin(sim.land.top[soil], (row, ROAD, WALL, FARMLAND))]
-        return ground.reshape(sim, reach.lucky(sim, cast, f"seeds of {top}", soil, 1, 2), top=row) > 0
+        return ground.reshape(sim, targets.some_cells(sim, cast, f"seeds of {top}", soil, 1, 2), top=row) > 0
 
     return run
 
 
 def fertilise(sim: Sim, cast: Cast) -> bool:
-    """What was grazed stands again, and bare or spoiled soil is in flower."""
+    """Lets grazed plants regrow, and flowers grow on bare or spoiled soil."""
     land = sim.land
-    cells = reach.cells(sim, cast)
+    cells = targets.cells(sim, cast)
     regrown = ground.regrow(sim, cells)
-    bare = cells[CAN_GROW[land.ground[cells]] & np.isin(land.top[cells], SPENT) & (land.built[cells] == 0)]
+    bare = cells[CAN_GROW[land.ground[cells]] & np.isin(land.top[cells], SPENT_SOIL) & (land.built[cells] == 0)]
     return ground.reshape(sim, bare, top=FLOWERS) + regrown > 0
 
 
 def clear(sim: Sim, cast: Cast) -> bool:
-    """Whatever covers the ground is gone."""
-    return ground.reshape(sim, reach.cells(sim, cast), top=NONE) > 0
+    """Removes what covers the ground."""
+    return ground.reshape(sim, targets.cells(sim, cast), top=NONE) > 0
 
 
 def demolish(sim: Sim, cast: Cast) -> bool:
-    """Whatever is built there is gone."""
-    return ground.wreck(sim, reach.cells(sim, cast)) > 0
+    """Removes buildings."""
+    return ground.wreck(sim, targets.cells(sim, cast)) > 0
 
 
 def lay(top: int) -> Run:
-    """A power that puts this cover on every cell where it can lie and nothing is built."""
+    """A power that puts this cover on every cell where it fits and nothing is built."""
 
     def run(sim: Sim, cast: Cast) -> bool:
-        cells = reach.cells(sim, cast)
+        cells = targets.cells(sim, cast)
         return ground.reshape(sim, cells[sim.land.built[cells] == 0], top=top) > 0
 
     return run
 
 
 def paint_ground(row: int) -> Run:
-    """A power that makes every cell this ground."""
-    return lambda sim, cast: ground.reshape(sim, reach.cells(sim, cast), row) > 0
+    """A power that gives every cell this ground."""
+    return lambda sim, cast: ground.reshape(sim, targets.cells(sim, cast), row) > 0
 
 
 def paint_top(row: int) -> Run:
-    """A power that covers every cell with this, where it can lie."""
-    return lambda sim, cast: ground.reshape(sim, reach.cells(sim, cast), top=row) > 0
+    """A power that puts this cover on every cell where it fits."""
+    return lambda sim, cast: ground.reshape(sim, targets.cells(sim, cast), top=row) > 0
 
 
 def _seeds(top: str) -> Power:
-    words = f"Lets {top} grow where it can."
+    description = f"Plants {top} on half of the suitable soil."
     if top in SEEDS_FOR_PLAYERS:
-        return Power(f"seeds_{top}", "terraform", words, sow(top), "own", brush=True, faith=SEEDS_FOR_PLAYERS[top])
-    return Power(f"seeds_{top}", "terraform", words, sow(top), brush=True)
+        return Power(
+            f"seeds_{top}", "terraform", description, sow(top), "own", brush=True, faith=SEEDS_FOR_PLAYERS[top]
+        )
+    return Power(f"seeds_{top}", "terraform", description, sow(top), brush=True)
 
 
 def _tile_brush(row: int, name: str) -> Power:
-    words = f"Paints the ground: {name.replace('_', ' ')}."
-    return Power(f"tile_{name}", "terraform", words, paint_ground(row), brush=True)
+    description = f"Paints the ground: {name.replace('_', ' ')}."
+    return Power(f"tile_{name}", "terraform", description, paint_ground(row), brush=True)
 
 
 def _top_brush(row: int, name: str) -> Power:
-    words = f"Paints what covers the ground: {name.replace('_', ' ')}."
-    return Power(f"top_{name}", "terraform", words, paint_top(row), brush=True)
+    description = f"Paints the cover of the ground: {name.replace('_', ' ')}."
+    return Power(f"top_{name}", "terraform", description, paint_top(row), brush=True)
 
 
 TOOLS = (
-    Power("raise", "terraform", "Makes every cell the next higher kind of ground.", raise_land, brush=True),
-    Power("lower", "terraform", "Makes every cell the next lower kind of ground.", lower_land, brush=True),
+    Power("raise", "terraform", "Turns every cell into the next higher kind of ground.", raise_land, brush=True),
+    Power("lower", "terraform", "Turns every cell into the next lower kind of ground.", lower_land, brush=True),
     Power("dig", "terraform", "Digs pits, and makes pits deeper.", dig, brush=True),
-    Power("fill", "terraform", "Makes soil of pits and ash.", fill, "own", brush=True, faith=4),
+    Power("fill", "terraform", "Turns pits and ash into soil.", fill, "own", brush=True, faith=4),
     Power("flood_pits", "terraform", "Fills pits with water.", flood_pits, brush=True),
-    Power("sponge", "terraform", "Soaks up water.", sponge, brush=True),
-    Power("river", "terraform", "Lets water run from here to the end of a drag.", river, brush=True),
-    Power("fertilizer", "terraform", "Bare soil flowers, pastures stand again.", fertilise, "own", brush=True, faith=4),
+    Power("sponge", "terraform", "Removes water.", sponge, brush=True),
+    Power("river", "terraform", "Makes a river to the end of a drag, or under the brush.", river, brush=True),
+    Power(
+        "fertilizer", "terraform", "Makes bare soil flower and pastures regrow.", fertilise, "own", brush=True, faith=4
+    ),
     Power("road", "terraform", "Lays one tile of road.", lay(ROAD), "own", faith=1),
     Power("wall", "terraform", "Builds one tile of wall.", lay(WALL), "own", faith=3),
-    Power("clear", "terraform", "Takes away what covers the ground.", clear, "own", brush=True, faith=2),
-    Power("demolish", "terraform", "Takes away what is built there.", demolish, brush=True),
+    Power("clear", "terraform", "Removes what covers the ground.", clear, "own", brush=True, faith=2),
+    Power("demolish", "terraform", "Removes buildings.", demolish, brush=True),
 )
 POWERS = (
     *TOOLS,

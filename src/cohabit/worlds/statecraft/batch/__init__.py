@@ -1,13 +1,13 @@
-"""Thousands of games at once: the rules of a turn as whole-array arithmetic, with the results of the plain engine.
+"""Thousands of games at once: the rules of a turn as array arithmetic, with the same results as the plain engine.
 
-Shapes are games x nations, and games x nations x nations where one nation does something to another. Nations and
-territories stand in name order, so an index says the same as a name and ties go to the smaller one. Everything is
-int64 and written against the Array API standard: hand in NumPy arrays, or those of another library that keeps to it.
+Shapes are games x nations, and games x nations x nations for what one nation does to another. Nations and territories
+are in name order, so an index stands for a name and ties go to the smaller one. All numbers are int64. The code follows
+the Array API standard, so it works with NumPy arrays and with those of other conforming libraries.
 """
 
-from cohabit.worlds.statecraft.batch.arrays import BatchOrders, BatchStanding, BatchTurn, Board
+from cohabit.worlds.statecraft.batch.arrays import BatchLedgers, BatchOrders, BatchState, Board
 from cohabit.worlds.statecraft.batch.engine import step
-from cohabit.worlds.statecraft.batch.playing import Played, play
+from cohabit.worlds.statecraft.batch.games import BatchResult, play
 from cohabit.worlds.statecraft.batch.policies import POLICIES
 
-__all__ = ["POLICIES", "BatchOrders", "BatchStanding", "BatchTurn", "Board", "Played", "play", "step"]
+__all__ = ["POLICIES", "BatchLedgers", "BatchOrders", "BatchResult", "BatchState", "Board", "play", "step"]

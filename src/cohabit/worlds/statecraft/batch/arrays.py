@@ -1,7 +1,7 @@
-"""The arrays that a batch is made of: what all games share, what lasts, what is ordered, and what came of it.
+"""The arrays of a batch: what all games share, their state, the orders of a turn, and its ledgers.
 
-Shapes put games first, memory puts them last: so each operation runs down one long column of games instead of many
-short rows of nations. ``by_nation`` and ``by_pair`` build arrays that way, and what is computed from them stays so.
+Shapes have the games first, but memory has them last, so that an operation runs over one long column of games instead
+of many short rows of nations. ``by_nation`` and ``by_pair`` create arrays with this layout, and operations keep it.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Any
 from msgspec import Struct
 
 Array = Any
-"""An int64 (or bool) array of any library that keeps to the Array API standard."""
-NOBODY = -1
-"""In the place of a nation or a territory: there is none."""
+"""An int64 (or bool) array of any library that follows the Array API standard."""
+NONE = -1
+"""The index for no nation or no territory."""
 
 
 class Board(Struct, frozen=True):
@@ -30,15 +30,15 @@ class Board(Struct, frozen=True):
         return len(self.nations)
 
 
-class BatchStanding(Struct, frozen=True):
-    """What lasts from turn to turn, of every game."""
+class BatchState(Struct, frozen=True):
+    """What lasts from turn to turn, for every game."""
 
     board: Board
     turn: int
     mils: Array  # games x nations
     welfare: Array  # games x nations
-    owner: Array  # games x territories: a nation, or NOBODY
-    capitals: Array  # games x nations: a territory, or NOBODY
+    owner: Array  # games x territories: a nation or NONE
+    capitals: Array  # games x nations: a territory or NONE
 
     @property
     def games(self) -> int:
@@ -46,20 +46,20 @@ class BatchStanding(Struct, frozen=True):
 
 
 class BatchOrders(Struct, frozen=True):
-    """What the nations want. Never negative, nothing aimed at oneself, no territory ceded twice to the same nation."""
+    """The orders of all nations. Amounts are not negative, no nation targets itself, and no cession is repeated."""
 
     purchase: Array  # games x nations
     attacks: Array  # games x nations x targets
     grants: Array  # games x nations x receivers
     disband: Array  # games x nations
-    ceded: Array  # games x nations x slots: a territory, or NOBODY; slots are taken in order
+    ceded: Array  # games x nations x slots: a territory or NONE; slots are processed in order
     ceded_to: Array  # games x nations x slots: a nation
-    keeps_word: Array | None = None  # games x nations x rated: 1 to 10, 0 for no rating; kept, never read
+    keeps_word: Array | None = None  # games x nations x rated: 1 to 10, 0 for no rating; not used by the engine
     aggressor: Array | None = None
 
 
-class BatchTurn(Struct, frozen=True):
-    """The ledgers of one turn, under the names of the plain engine less their ``d_``."""
+class BatchLedgers(Struct, frozen=True):
+    """The ledgers of one turn, named as in the plain engine without ``d_``."""
 
     orders: BatchOrders
     gross_income: Array
@@ -78,7 +78,7 @@ class BatchTurn(Struct, frozen=True):
     trade_bonus: Array
     total_welfare_this_turn: Array
     mils_disbanded_voluntary: Array
-    cessions_done: Array  # games x nations x slots: true where the order was carried out
+    cessions_done: Array  # games x nations x slots: true if the cession was carried out
 
 
 def by_nation(xp: Any, columns: Sequence[Array]) -> Array:
@@ -87,23 +87,14 @@ def by_nation(xp: Any, columns: Sequence[Array]) -> Array:
 
 
 def by_pair(xp: Any, tables: Sequence[Array]) -> Array:
-    """games x nations x others from one table games x others per nation."""
+    """games x nations x others from one table of games x others per nation."""
     columns = [column for table in tables for column in xp.unstack(table, axis=1)]
     games, others = tables[0].shape
-    together = xp.reshape(xp.stack(columns, axis=0), (len(tables), others, games))
-    return xp.permute_dims(together, (2, 0, 1))
+    stacked = xp.reshape(xp.stack(columns, axis=0), (len(tables), others, games))
+    return xp.permute_dims(stacked, (2, 0, 1))
 
 
 def games_last(xp: Any, array: Array) -> Array:
-    """The same values and the same shape, with the games of one place side by side in memory."""
+    """The same values and shape, with the games last in memory."""
     parts = xp.unstack(array, axis=1)
     return by_nation(xp, parts) if array.ndim == 2 else by_pair(xp, parts)
-
-
-def nothing_ordered(board: Board, games: int, slots: int = 0) -> BatchOrders:
-    """Orders of nations that do nothing at all."""
-    xp, n = board.xp, board.size
-    none = by_nation(xp, [xp.zeros(games, dtype=xp.int64)] * n)
-    pairs = by_pair(xp, [none] * n)
-    cessions = xp.full((games, n, slots), NOBODY, dtype=xp.int64)
-    return BatchOrders(none, pairs, pairs, none, cessions, cessions)

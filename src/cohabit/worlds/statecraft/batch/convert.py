@@ -1,4 +1,4 @@
-"""From the plain engine's standings and ledgers to arrays and back, for as many games as there are."""
+"""Conversion between the plain engine's states and ledgers and the arrays of a batch."""
 
 from __future__ import annotations
 
@@ -8,89 +8,76 @@ from typing import Any
 import numpy as np
 
 from cohabit.errors import BadArgs
-from cohabit.worlds.statecraft.batch.arrays import NOBODY, Array, BatchOrders, BatchStanding, Board, games_last
-from cohabit.worlds.statecraft.ledgers import Ledgers, Standing
+from cohabit.worlds.statecraft.batch.arrays import NONE, Array, BatchOrders, BatchState, Board, games_last
+from cohabit.worlds.statecraft.state import GameState, Ledgers
 
 Graph = Mapping[str, Sequence[str]]
 
 
-def board_of(nations: Sequence[str], territories: Sequence[str], graph: Graph | None, xp: Any = np) -> Board:
+def make_board(nations: Sequence[str], territories: Sequence[str], graph: Graph | None, xp: Any = np) -> Board:
     """What games of these nations on this map share."""
     places = tuple(sorted(territories))
     return Board(xp, tuple(sorted(nations)), places, None if graph is None else _neighbours(xp, places, graph))
 
 
 def _neighbours(xp: Any, places: Sequence[str], graph: Graph) -> Array:
-    """Padded with the territory itself: that is the giver's, so it never speaks for a receiver."""
-    at = {place: i for i, place in enumerate(places)}
-    lists = [[at[other] for other in graph.get(place, ())] for place in places]
+    """Padded with the territory itself: the giver owns it, so it never counts as a neighbour of the receiver."""
+    index = {place: i for i, place in enumerate(places)}
+    lists = [[index[other] for other in graph.get(place, ())] for place in places]
     width = max((len(row) for row in lists), default=0) or 1
     return xp.asarray([row + [i] * (width - len(row)) for i, row in enumerate(lists)], dtype=xp.int64)
 
 
-def adjacency(board: Board) -> Array:
-    """territories x territories: true where two touch."""
-    xp, n = board.xp, len(board.territories)
-    if board.neighbours is None:
-        return xp.zeros((n, n), dtype=xp.bool)
-    touching = board.neighbours[:, :, None] == xp.arange(n, dtype=xp.int64)[None, None, :]
-    return xp.any(touching, axis=1) & ~xp.eye(n, dtype=xp.bool)
-
-
-def standing_of(standings: Sequence[Standing], xp: Any = np) -> BatchStanding:
-    """One batch of games that have the same nations, the same map and the same turn."""
-    first = standings[0]
-    if any((s.nations, s.graph, s.turn) != (first.nations, first.graph, first.turn) for s in standings):
-        raise BadArgs("standings: the games of a batch have the same nations, map and turn")
-    owned = {place for s in standings for places in s.territories.values() for place in places}
-    board = board_of(first.nations, sorted(owned | set(first.graph or ())), first.graph, xp)
-    at = {place: i for i, place in enumerate(board.territories)}
-    return BatchStanding(
+def to_batch_state(states: Sequence[GameState], xp: Any = np) -> BatchState:
+    """A batch of games that have the same nations, the same map and the same turn."""
+    first = states[0]
+    if any((s.nations, s.graph, s.turn) != (first.nations, first.graph, first.turn) for s in states):
+        raise BadArgs("states: the games of a batch must have the same nations, map and turn")
+    owned = {place for s in states for places in s.territories.values() for place in places}
+    board = make_board(first.nations, sorted(owned | set(first.graph or ())), first.graph, xp)
+    index = {place: i for i, place in enumerate(board.territories)}
+    return BatchState(
         board=board,
         turn=first.turn,
-        mils=_table(xp, [[s.mils[nation] for nation in board.nations] for s in standings]),
-        welfare=_table(xp, [[s.welfare.get(nation, 0) for nation in board.nations] for s in standings]),
-        owner=_table(xp, [_owners(s, board) for s in standings]),
-        capitals=_table(xp, [[at.get(s.capitals.get(n, ""), NOBODY) for n in board.nations] for s in standings]),
+        mils=_table(xp, [[s.mils[nation] for nation in board.nations] for s in states]),
+        welfare=_table(xp, [[s.welfare.get(nation, 0) for nation in board.nations] for s in states]),
+        owner=_table(xp, [_owners(s, board) for s in states]),
+        capitals=_table(xp, [[index.get(s.capitals.get(n, ""), NONE) for n in board.nations] for s in states]),
     )
 
 
-def _owners(standing: Standing, board: Board) -> list[int]:
-    whose = {place: i for i, nation in enumerate(board.nations) for place in standing.territories.get(nation, ())}
-    return [whose.get(place, NOBODY) for place in board.territories]
+def _owners(state: GameState, board: Board) -> list[int]:
+    owner = {place: i for i, nation in enumerate(board.nations) for place in state.territories.get(nation, ())}
+    return [owner.get(place, NONE) for place in board.territories]
 
 
-def orders_of(board: Board, intents: Sequence[Ledgers], slots: int | None = None) -> BatchOrders:
-    """The intentions of phase 0 as arrays, with as many cession slots as the busiest nation needs."""
+def to_batch_orders(board: Board, intentions: Sequence[Ledgers]) -> BatchOrders:
+    """The intentions of phase 0 as arrays, with as many cession slots as the nation with most cessions needs."""
     xp, nations = board.xp, board.nations
-    ceded = [[_cessions(board, ledgers, nation) for nation in nations] for ledgers in intents]
-    most = max((len(row) for game in ceded for row in game), default=0) if slots is None else slots
-    if any(len(row) > most for game in ceded for row in game):
-        raise BadArgs(f"slots: a nation cedes more than {most} territories in one turn")
-    padded = [[row + [(NOBODY, NOBODY)] * (most - len(row)) for row in game] for game in ceded]
+    ceded = [[_cessions(board, ledgers, nation) for nation in nations] for ledgers in intentions]
+    width = max((len(row) for game in ceded for row in game), default=0)
+    padded = [[row + [(NONE, NONE)] * (width - len(row)) for row in game] for game in ceded]
     return BatchOrders(
-        purchase=_table(xp, [[g.d_mil_purchase_intent.get(n, 0) for n in nations] for g in intents]),
-        attacks=_pairs(xp, board, [g.d_global_attacks for g in intents]),
-        grants=_pairs(xp, board, [g.d_money_grants for g in intents]),
-        disband=_table(xp, [[g.d_mils_disband_intent.get(n, 0) for n in nations] for g in intents]),
-        ceded=_slots(xp, padded, most, 0),
-        ceded_to=_slots(xp, padded, most, 1),
-        keeps_word=_pairs(xp, board, [g.d_keeps_word_report for g in intents]),
-        aggressor=_pairs(xp, board, [g.d_aggressor_report for g in intents]),
+        purchase=_table(xp, [[g.d_mil_purchase_intent.get(n, 0) for n in nations] for g in intentions]),
+        attacks=_pairs(xp, board, [g.d_global_attacks for g in intentions]),
+        grants=_pairs(xp, board, [g.d_money_grants for g in intentions]),
+        disband=_table(xp, [[g.d_mils_disband_intent.get(n, 0) for n in nations] for g in intentions]),
+        ceded=_slots(xp, padded, width, 0),
+        ceded_to=_slots(xp, padded, width, 1),
+        keeps_word=_pairs(xp, board, [g.d_keeps_word_report for g in intentions]),
+        aggressor=_pairs(xp, board, [g.d_aggressor_report for g in intentions]),
     )
 
 
 def _cessions(board: Board, ledgers: Ledgers, giver: str) -> list[tuple[int, int]]:
-    """In the order in which they are carried out: receivers by name, then as listed, each once. Land that is
-    nobody's anywhere is left out.
-    """
-    at = {place: i for i, place in enumerate(board.territories)}
+    """In processing order: receivers by name, then as listed, without repetitions and unknown territories."""
+    index = {place: i for i, place in enumerate(board.territories)}
     to = ledgers.d_territory_cession.get(giver, {})
     return [
-        (at[place], board.nations.index(receiver))
+        (index[place], board.nations.index(receiver))
         for receiver in sorted(to)
         for place in dict.fromkeys(to[receiver])
-        if place in at
+        if place in index
     ]
 
 
@@ -103,28 +90,28 @@ def _pairs(xp: Any, board: Board, flows: Sequence[Mapping[str, Mapping[str, int]
     return games_last(xp, xp.asarray(rows, dtype=xp.int64))
 
 
-def _slots(xp: Any, padded: list[list[list[tuple[int, int]]]], most: int, part: int) -> Array:
-    if not most:
+def _slots(xp: Any, padded: list[list[list[tuple[int, int]]]], width: int, part: int) -> Array:
+    if not width:
         return xp.zeros((len(padded), len(padded[0]), 0), dtype=xp.int64)
     return xp.asarray([[[order[part] for order in row] for row in game] for game in padded], dtype=xp.int64)
 
 
-def territories_of(standing: BatchStanding, game: int) -> dict[str, list[str]]:
-    """Who owns what in one game, as the plain engine has it."""
-    board = standing.board
-    owners = [int(standing.owner[game, i]) for i in range(len(board.territories))]
+def territories_in_game(state: BatchState, game: int) -> dict[str, list[str]]:
+    """The territories of each nation in one game."""
+    board = state.board
+    owners = [int(state.owner[game, i]) for i in range(len(board.territories))]
     return {
         nation: [place for place, owner in zip(board.territories, owners, strict=True) if owner == i]
         for i, nation in enumerate(board.nations)
     }
 
 
-def amounts_of(board: Board, table: Array, game: int) -> dict[str, int]:
-    """One game's row of a table games x nations, by name."""
+def amounts_in_game(board: Board, table: Array, game: int) -> dict[str, int]:
+    """One game's row of an array of games x nations, by name."""
     return {nation: int(table[game, i]) for i, nation in enumerate(board.nations)}
 
 
-def flows_of(board: Board, table: Array, game: int) -> dict[str, dict[str, int]]:
-    """One game's part of a table games x nations x others, by names, zeros left out."""
+def flows_in_game(board: Board, table: Array, game: int) -> dict[str, dict[str, int]]:
+    """One game's part of an array of games x nations x others, by name and without zeros."""
     rows = {a: {b: int(table[game, i, j]) for j, b in enumerate(board.nations)} for i, a in enumerate(board.nations)}
     return {a: {b: number for b, number in row.items() if number} for a, row in rows.items()}

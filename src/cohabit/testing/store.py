@@ -1,0 +1,430 @@
+"""``check_store``: does a store keep the contract of ``cohabit.house.store.contract``?
+
+    def test_my_store_keeps_the_contract(tmp_path):
+        check_store(lambda: MyStore(...))        # a new, empty store each time it is called
+
+Each claim is a small function that stands alone and gets a store of its own. Behaviour at a power cut
+cannot be checked from here: the author of a store has to test it.
+"""
+
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import repeat
+from pathlib import Path
+
+from cohabit.errors import BadArgs, CohabitError, StorageFailed
+from cohabit.house.store.contract import REFUSALS_KEPT, Row, Store, Write
+from cohabit.model.identity import Credential, Identity, Invite
+from cohabit.model.record import Entry
+from cohabit.room.audit import Refusal
+from cohabit.room.record import Line, Record
+
+Claim = Callable[[Store], None]
+SHARED_COMMITS = 60
+"""How many commits are made while other threads read."""
+READERS = 3
+
+
+def check_store(make: Callable[[], Store], *, open_backup: Callable[[str], Store] | None = None) -> None:
+    """Try every claim on a new store; AssertionError with all that failed.
+
+    With ``open_backup``, which opens the file that ``backup`` wrote, the contents of a backup are checked too.
+    """
+    claims: list[Claim] = [*CLAIMS, _backup_claim(open_backup)]
+    failed = [f"- {_sentence(claim)}: {why}" for claim in claims if (why := _why_not(claim, make))]
+    if failed:
+        raise AssertionError("\n".join([f"{len(failed)} of {len(claims)} claims failed", *failed]))
+
+
+def _why_not(claim: Claim, make: Callable[[], Store]) -> str:
+    """Why a claim does not hold of a new store; empty where it does."""
+    store = make()
+    try:
+        claim(store)
+    except AssertionError as broken:
+        return str(broken)
+    except CohabitError as wrong:
+        return wrong.as_text()
+    except Exception as wrong:
+        return f"{type(wrong).__name__}: {wrong}"
+    finally:
+        store.close()
+    return ""
+
+
+def _sentence(claim: Claim) -> str:
+    name: str = getattr(claim, "__name__", "a claim")
+    return name.replace("_", " ")
+
+
+# -- values for the claims -------------------------------------------------------------------------
+def _lines(count: int, start: int = 0) -> list[Line]:
+    """Entries with the numbers from ``start`` on."""
+    record = Record(start - 1)
+    return [record.append(Entry(start + i, i, "noted", "m1", {"n": i})) for i in range(count)]
+
+
+def _rows(lines: Iterable[Line]) -> list[Row]:
+    return [(line.seq, line.body, line.digest) for line in lines]
+
+
+def _numbers(store: Store, room: str, after: int = -1, limit: int | None = None) -> list[int]:
+    return [row[0] for row in store.lines(room, after, limit)]
+
+
+def _refusals(numbers: Iterable[int], reason: str = "no permission") -> list[Refusal]:
+    return [Refusal(1000 + i, "m1", "act", "PERMISSION_DENIED", reason, 1, i) for i in numbers]
+
+
+def _invite(name: str, room: str) -> Invite:
+    return Invite(name, name.encode() * 8, room, "m1", name)
+
+
+def _full_room(room: str) -> Write:
+    """A write with something of everything."""
+    return Write(
+        room, _lines(10), (9, room.encode()), _refusals([1, 2]),
+        identities=[Identity(f"i-{room}", "Ann", "human")],
+        credentials=[Credential(f"here-{room}".encode(), f"i-{room}", room), Credential(f"any-{room}".encode(), "i")],
+        invites=[_invite(f"v-{room}", room)],
+    )  # fmt: skip
+
+
+def _everything(store: Store, rooms: Sequence[str]) -> list[object]:
+    """All that can be read of these rooms, and all that is of no room, except leases."""
+    of_no_room: list[object] = [store.rooms(), store.identities(), store.credentials(), store.invites()]
+    return of_no_room + [part for room in rooms for part in _of_room(store, room)]
+
+
+def _of_room(store: Store, room: str) -> list[object]:
+    return [list(store.lines(room, -1)), store.head(room), store.snapshots(room), store.refusals(room)]
+
+
+def _expect(found: object, wanted: object, what: str) -> None:
+    if found != wanted:
+        raise AssertionError(f"{what}: {_short(found)}, not {_short(wanted)}")
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 200 else f"{text[:200]}…"
+
+
+def _expect_failure(store: Store, writes: Sequence[Write], why: str) -> None:
+    try:
+        store.commit(writes)
+    except StorageFailed:
+        return
+    raise AssertionError(f"a commit with {why} was accepted, without STORAGE_FAILED")
+
+
+# -- entries --------------------------------------------------------------------------------------
+def an_empty_store_has_nothing(store: Store) -> None:
+    _expect(_everything(store, ["den"]), [[], [], [], [], [], -1, [], []], "an empty store")
+    _expect(store.prune("den", 10), 0, "entries pruned of a room that is not there")
+
+
+def entries_are_kept_to_the_byte(store: Store) -> None:
+    odd = [Line(0, bytes(range(256)), bytes(32), Entry(0, 0, "x")), Line(1, b"", b"\xff", Entry(1, 0, "x"))]
+    store.commit([Write("den", odd)])
+    _expect(list(store.lines("den", -1)), _rows(odd), "entries with bytes of every kind")
+
+
+def entries_come_in_order_after_a_number_and_up_to_a_limit(store: Store) -> None:
+    lines = _lines(2500)
+    store.commit([Write("den", lines[:7])])
+    store.commit([Write("den", lines[7:1500]), Write("other", _lines(3)), Write("den", lines[1500:])])
+    _expect(list(store.lines("den", -1)) == _rows(lines), True, "all 2,500 entries, in order")
+    _expect(_numbers(store, "den", 2497), [2498, 2499], "entries after 2,497")
+    _expect(_numbers(store, "den", 2499), [], "entries after the last")
+    _expect(_numbers(store, "den", 9, 3), [10, 11, 12], "three entries after 9")
+    _expect(_numbers(store, "den", 9, 1500), list(range(10, 1510)), "1,500 entries after 9")
+    _expect(_numbers(store, "den", -1, 0), [], "no entries, with a limit of 0")
+    _expect(_numbers(store, "other", -1, 100), [0, 1, 2], "entries of a room with fewer than the limit")
+
+
+def the_head_is_the_last_entry(store: Store) -> None:
+    store.commit([Write("den", _lines(5)), Write("other", _lines(2))])
+    _expect(store.head("den"), 4, "the head after five entries")
+    store.commit([Write("den", _lines(3, start=5))])
+    _expect((store.head("den"), store.head("other")), (7, 1), "the heads of two rooms")
+
+
+def rooms_with_similar_ids_stay_separate(store: Store) -> None:
+    names = ["den", "Den", "den2", "d%n", "d_n", "den ", "höhle", "' or 1=1 --"]
+    store.commit([Write(name, _lines(1 + i), (i, name.encode())) for i, name in enumerate(names)])
+    for i, name in enumerate(names):
+        _expect((store.head(name), store.snapshots(name)), (i, [name.encode()]), f"room {name!r}")
+    store.commit([Write("d%n", delete=True)])
+    _expect(store.rooms(), sorted(set(names) - {"d%n"}), "the rooms after one was deleted")
+
+
+def rooms_are_those_with_a_snapshot_sorted(store: Store) -> None:
+    store.commit([Write(name, _lines(1), (0, b"s")) for name in ("oak", "elm", "ash", "yew")])
+    store.commit([Write("fir", _lines(1))])
+    _expect(store.rooms(), ["ash", "elm", "oak", "yew"], "the rooms")
+
+
+# -- all or nothing -------------------------------------------------------------------------------
+def a_commit_with_a_number_that_is_taken_leaves_nothing(store: Store) -> None:
+    old = Write("old", _lines(20), (4, b"old"), _refusals([1]), credentials=[Credential(b"k", "i-old", "old")])
+    store.commit([old])
+    before = _everything(store, ["old", "new"])
+    taken = Write("old", _lines(1, start=19))
+    _expect_failure(store, [_full_room("new"), taken], "an entry number that is taken")
+    _expect_failure(store, [Write("old", forget_before=3), taken], "an entry number that is taken")
+    _expect_failure(store, [Write("old", (), (12, b"n"), _refusals([1, 2], "new")), taken], "a number that is taken")
+    _expect_failure(store, [Write("new", _lines(3)), taken], "an entry number that is taken")
+    _expect_failure(store, [Write("old", _lines(1500, start=20)), taken], "an entry number that is taken")
+    changed = Write("x", credentials=[Credential(b"k", "i-old", "old", revoked=True)])
+    _expect_failure(store, [changed, taken], "an entry number that is taken")
+    _expect(_everything(store, ["old", "new"]), before, "the store after commits that failed")
+    store.commit([_full_room("new"), Write("old", _lines(1, start=20))])
+    _expect((store.head("new"), store.head("old")), (9, 20), "the heads after a commit that succeeded again")
+
+
+def a_failed_commit_deletes_nothing(store: Store) -> None:
+    store.commit([_full_room("den"), _full_room("other")])
+    before = _everything(store, ["den", "other"])
+    _expect_failure(store, [Write("other", delete=True), Write("den", _lines(1))], "an entry number that is taken")
+    _expect(_everything(store, ["den", "other"]), before, "the store after a failed commit with a deletion")
+
+
+def a_number_given_twice_in_one_commit_is_refused(store: Store) -> None:
+    _expect_failure(store, [Write("den", [*_lines(3), *_lines(1, start=2)])], "the same number twice in one write")
+    _expect_failure(store, [Write("den", _lines(3)), Write("den", _lines(3))], "the same number in two writes")
+    _expect(store.head("den"), -1, "the head after commits that failed")
+
+
+# -- snapshots and pruning ------------------------------------------------------------------------
+def the_two_newest_snapshots_are_kept_newest_first(store: Store) -> None:
+    store.commit([Write("den", _lines(10), (2, b"at 2")), Write("other", _lines(1), (0, b"other"))])
+    store.commit([Write("den", (), (5, b"at 5"))])
+    _expect(store.snapshots("den"), [b"at 5", b"at 2"], "two snapshots")
+    store.commit([Write("den", (), (9, b"at 9"))])
+    _expect(store.snapshots("den"), [b"at 9", b"at 5"], "the snapshots after a third")
+    store.commit([Write("den", (), (9, b"at 9 again"))])
+    _expect(store.snapshots("den"), [b"at 9 again", b"at 5"], "the snapshots after one at the same number")
+    _expect(store.snapshots("other"), [b"other"], "the snapshots of another room")
+
+
+def pruning_never_passes_the_oldest_kept_snapshot(store: Store) -> None:
+    store.commit([Write("den", _lines(10)), Write("other", _lines(10), (9, b"s"))])
+    _expect(store.prune("den", 100), 0, "entries pruned without a snapshot")
+    store.commit([Write("den", (), (4, b"s"))])
+    store.commit([Write("den", (), (7, b"s"))])
+    _expect(store.prune("den", 3), 3, "entries pruned before 3")
+    _expect(_numbers(store, "den"), [3, 4, 5, 6, 7, 8, 9], "the entries after that")
+    _expect(store.prune("den", 100), 2, "entries pruned before 100, with snapshots at 4 and 7")
+    _expect(_numbers(store, "den"), [5, 6, 7, 8, 9], "the entries after that")
+    _expect(_numbers(store, "other"), list(range(10)), "the entries of another room")
+
+
+def forgetting_never_passes_the_oldest_kept_snapshot(store: Store) -> None:
+    store.commit([Write("den", _lines(10), forget_before=100)])
+    _expect(_numbers(store, "den"), list(range(10)), "the entries of a room without a snapshot")
+    store.commit([Write("den", (), (4, b"s"), forget_before=2)])
+    _expect(_numbers(store, "den"), list(range(2, 10)), "the entries after forgetting those before 2")
+    store.commit([Write("den", (), (8, b"s"), forget_before=100)])
+    _expect(_numbers(store, "den"), [5, 6, 7, 8, 9], "the entries, with snapshots at 4 and 8")
+    store.commit([Write("den", _lines(1, start=10), (10, b"s"), forget_before=100)])
+    _expect(_numbers(store, "den"), [9, 10], "the entries, with snapshots at 8 and 10")
+
+
+# -- refusals -------------------------------------------------------------------------------------
+def refusals_are_kept_oldest_first_and_replaced_by_id(store: Store) -> None:
+    store.commit([Write("den", refusals=_refusals([2, 1])), Write("other", refusals=_refusals([1], "other"))])
+    store.commit([Write("den", refusals=[*_refusals([3]), *_refusals([1], "counted again")])])
+    wanted = [*_refusals([1], "counted again"), *_refusals([2, 3])]
+    _expect(store.refusals("den"), wanted, "the refusals")
+    _expect(store.refusals("other"), _refusals([1], "other"), "the refusals of another room")
+
+
+def only_the_newest_refusals_are_kept(store: Store) -> None:
+    last = REFUSALS_KEPT + 150
+    for start in range(1, last + 1, 100):
+        store.commit([Write("den", refusals=_refusals(range(start, min(start + 100, last + 1))))])
+    found = [refusal.id for refusal in store.refusals("den")]
+    _expect(found, list(range(last - REFUSALS_KEPT + 1, last + 1)), "the refusals that are kept")
+    store.commit([Write("den", refusals=_refusals([3], "an old one, counted again"))])
+    _expect([refusal.id for refusal in store.refusals("den")], found, "the refusals after an old one was written")
+
+
+# -- identities, credentials, invites -------------------------------------------------------------
+def identities_credentials_and_invites_are_kept_and_replaced(store: Store) -> None:
+    ann, bob = Identity("i1", "Ann", "human", host=True), Identity("i2", "Ann", owner="i1")
+    key, other = Credential(b"\x00\xff", "i1", "den", "phone", 5, 99), Credential(b"\x01", "i2")
+    invite = Invite("v1", b"\x02", "den", "m1", "cat", "Cat", "human", "player", "auto:1", "red", "bot", 7, 99, 3)
+    last = _invite("v2", "den")
+    store.commit([Write(identities=[bob, ann]), Write(credentials=[other, key]), Write("den", invites=[last, invite])])
+    _expect(store.identities(), [ann, bob], "the identities, sorted by id")
+    _expect(store.credentials(), [key, other], "the credentials, sorted by hash")
+    _expect(store.invites(), [invite, last], "the invites, sorted by id")
+    ann, key = Identity("i1", "Anna"), Credential(b"\x00\xff", "i1", None, revoked=True)
+    invite = Invite("v1", b"\x02", "den", "m1", "cat", uses=0, revoked=True)
+    store.commit([Write("den", identities=[ann], credentials=[key], invites=[invite])])
+    _expect(store.identities(), [ann, bob], "the identities after one was replaced")
+    _expect(store.credentials(), [key, other], "the credentials after one was replaced")
+    _expect(store.invites(), [invite, last], "the invites after one was replaced")
+
+
+def stored_values_do_not_change_with_their_objects(store: Store) -> None:
+    credential, (refusal,) = Credential(b"k", "i1"), _refusals([1])
+    store.commit([Write("den", refusals=[refusal], credentials=[credential])])
+    credential.revoked, refusal.count = True, 7
+    _expect(store.credentials(), [Credential(b"k", "i1")], "a credential that changed after its commit")
+    _expect(store.refusals("den"), _refusals([1]), "a refusal that changed after its commit")
+    store.credentials()[0].revoked = True
+    store.refusals("den")[0].count = 7
+    _expect(store.credentials(), [Credential(b"k", "i1")], "a credential that changed after it was read")
+    _expect(store.refusals("den"), _refusals([1]), "a refusal that changed after it was read")
+
+
+# -- deletion -------------------------------------------------------------------------------------
+def a_deletion_forgets_everything_of_that_room_and_nothing_else(store: Store) -> None:
+    store.commit([_full_room("other")])
+    other = _of_room(store, "other")
+    store.commit([_full_room("den")])
+    for room in ("den", "other"):
+        store.lease(room, "house 1", 0, 100)
+    store.commit([Write("den", delete=True)])
+    _expect(_of_room(store, "den"), [[], -1, [], []], "the rest of a room that was deleted")
+    _expect(_of_room(store, "other"), other, "another room")
+    _expect(store.rooms(), ["other"], "the rooms")
+    _expect([invite.id for invite in store.invites()], ["v-other"], "the invites")
+    # The identity stays, and the credential that is good in every room.
+    _expect([identity.id for identity in store.identities()], ["i-den", "i-other"], "the identities")
+    left = [credential.hash for credential in store.credentials()]
+    _expect(left, [b"any-den", b"any-other", b"here-other"], "the credentials")
+    _expect(store.lease("den", "house 2", 10, 100), True, "a lease of a room that was deleted")
+    _expect(store.lease("other", "house 2", 10, 100), False, "another house gets the lease of another room")
+
+
+def a_deleted_room_can_be_made_again(store: Store) -> None:
+    store.commit([_full_room("den")])
+    store.commit([Write("den", delete=True), Write("den", _lines(2), (1, b"second"), _refusals([1], "second"))])
+    found = (store.head("den"), store.snapshots("den"), store.refusals("den"))
+    _expect(found, (1, [b"second"], _refusals([1], "second")), "a room that was made again in the same commit")
+    _expect(store.invites(), [], "the invites of the first room of that id")
+    store.commit([Write("den", _lines(3, start=2)), Write("den", delete=True)])
+    _expect((store.head("den"), store.rooms()), (-1, []), "a room that was deleted after an entry in the same commit")
+
+
+# -- leases ---------------------------------------------------------------------------------------
+def a_lease_keeps_other_houses_out_until_it_expires(store: Store) -> None:
+    _expect(store.lease("den", "house 1", 100, 200), True, "a lease of a room that nobody holds")
+    _expect(store.lease("den", "house 2", 199, 300), False, "another house gets a lease before it expires")
+    _expect(store.lease("other", "house 2", 199, 300), True, "a lease of another room")
+    _expect(store.lease("den", "house 2", 200, 300), True, "a lease that has expired")
+    _expect(store.lease("den", "house 1", 250, 350), False, "the former house gets the lease back")
+
+
+def a_lease_can_be_renewed(store: Store) -> None:
+    store.lease("den", "house 1", 100, 200)
+    _expect(store.lease("den", "house 1", 150, 400), True, "the holder renews a lease")
+    _expect(store.lease("den", "house 2", 300, 500), False, "another house gets a lease that was renewed")
+    _expect(store.lease("den", "house 1", 450, 600), True, "the holder renews a lease that expired, and nobody took")
+    _expect(store.lease("den", "house 2", 599, 700), False, "another house gets a lease that was renewed late")
+
+
+def a_lease_is_released_by_its_holder_alone(store: Store) -> None:
+    store.lease("den", "house 1", 100, 200)
+    store.release("den", "house 2")
+    _expect(store.lease("den", "house 2", 150, 300), False, "a house gets a lease by releasing that of another")
+    store.release("den", "house 1")
+    store.release("den", "house 1")
+    _expect(store.lease("den", "house 2", 150, 300), True, "a lease that was released")
+
+
+def one_of_many_houses_gets_the_lease(store: Store) -> None:
+    houses = [f"house {i}" for i in range(8)]
+    for room in (f"r{i}" for i in range(10)):
+        with ThreadPoolExecutor(len(houses)) as pool:
+            got = list(pool.map(store.lease, repeat(room), houses, repeat(0), repeat(100)))
+        _expect(sum(got), 1, f"houses that got the lease of room {room}")
+
+
+# -- threads --------------------------------------------------------------------------------------
+def threads_read_whole_commits_while_another_commits(store: Store) -> None:
+    """Each commit adds four entries to one room, then to another."""
+
+    def write() -> None:
+        for i in range(SHARED_COMMITS):
+            lines = _lines(4, start=4 * i)
+            store.commit([Write("first", lines, (4 * i + 3, b"s")), Write("second", lines, refusals=_refusals([i]))])
+
+    def read() -> None:
+        seen = -1
+        while seen < 4 * SHARED_COMMITS - 1 and not writing.done():
+            head = store.head("first")
+            numbers = _numbers(store, "second")
+            _expect(numbers, list(range(len(numbers))), "the entries that a reader sees")
+            _expect(len(numbers) % 4, 0, "entries of half a commit that a reader sees")
+            _expect(head >= seen, True, "the head that a reader sees never goes back")
+            _expect(len(numbers) > head, True, "a reader sees both rooms of a commit, or none")
+            if head >= 0:
+                _expect(store.rooms(), ["first"], "the rooms that a reader sees")
+                _expect(len(store.snapshots("first")) in (1, 2), True, "a reader sees one or two snapshots")
+                _expect(len(store.refusals("second")) > 0, True, "a reader sees refusals")
+            seen = head
+
+    with ThreadPoolExecutor(1 + READERS) as pool:
+        writing = pool.submit(write)
+        for reading in [pool.submit(read) for _ in range(READERS)]:
+            reading.result()
+        writing.result()
+    _expect(store.head("second"), 4 * SHARED_COMMITS - 1, "the head in the end")
+
+
+# -- backup ---------------------------------------------------------------------------------------
+def _backup_claim(open_backup: Callable[[str], Store] | None) -> Claim:
+    def a_backup_is_a_copy_that_can_be_read(store: Store) -> None:
+        store.commit([_full_room("den")])
+        before = _everything(store, ["den"])
+        with tempfile.TemporaryDirectory() as folder:
+            path = str(Path(folder) / "backup")
+            try:
+                store.backup(path)
+            except BadArgs:  # this store makes none
+                return
+            store.commit([Write("den", _lines(1, start=10))])
+            _expect(store.head("den"), 10, "the head after an entry that followed a backup")
+            _expect(Path(path).is_file() and Path(path).stat().st_size > 0, True, "the backup is a file")
+            if open_backup is None:
+                return
+            copy = open_backup(path)
+            try:
+                _expect(_everything(copy, ["den"]), before, "the contents of the backup")
+            finally:
+                copy.close()
+
+    return a_backup_is_a_copy_that_can_be_read
+
+
+CLAIMS: list[Claim] = [
+    an_empty_store_has_nothing,
+    entries_are_kept_to_the_byte,
+    entries_come_in_order_after_a_number_and_up_to_a_limit,
+    the_head_is_the_last_entry,
+    rooms_with_similar_ids_stay_separate,
+    rooms_are_those_with_a_snapshot_sorted,
+    a_commit_with_a_number_that_is_taken_leaves_nothing,
+    a_failed_commit_deletes_nothing,
+    a_number_given_twice_in_one_commit_is_refused,
+    the_two_newest_snapshots_are_kept_newest_first,
+    pruning_never_passes_the_oldest_kept_snapshot,
+    forgetting_never_passes_the_oldest_kept_snapshot,
+    refusals_are_kept_oldest_first_and_replaced_by_id,
+    only_the_newest_refusals_are_kept,
+    identities_credentials_and_invites_are_kept_and_replaced,
+    stored_values_do_not_change_with_their_objects,
+    a_deletion_forgets_everything_of_that_room_and_nothing_else,
+    a_deleted_room_can_be_made_again,
+    a_lease_keeps_other_houses_out_until_it_expires,
+    a_lease_can_be_renewed,
+    a_lease_is_released_by_its_holder_alone,
+    one_of_many_houses_gets_the_lease,
+    threads_read_whole_commits_while_another_commits,
+]
+"""All claims but the one about backups."""

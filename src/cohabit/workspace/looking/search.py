@@ -1,0 +1,99 @@
+"""Lines that contain a text, found with one ``git grep``.
+
+The search covers the plain files of the work tree: tracked, untracked, hidden and ignored. It skips links, everything
+in ``.git`` and binary files, which by git's definition have a NUL in their first 8,000 bytes. Matches are in order of
+path.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from cohabit.errors import BadArgs
+from cohabit.workspace.answers import Answer
+from cohabit.workspace.clone.tree import names_of, pathspecs
+from cohabit.workspace.limits import LONGEST_LINE, LONGEST_PATH, LONGEST_QUERY, MOST_MATCHES
+
+if TYPE_CHECKING:
+    from cohabit.workspace.workspace import Workspace
+
+MAX_OUTPUT_BYTES: Final = 8 * 1024 * 1024
+"""Limit on what git prints: a single line can be very long."""
+THREADS: Final = max(4, os.cpu_count() or 1)
+"""On two cores, four threads use less time and less CPU than two."""
+SIMPLE_PATH: Final = re.compile(r"[\w-][\w .-]*(?:/[\w-][\w .-]*)*", re.ASCII)
+"""Most paths match this and need no further check; the others go through ``names_of``."""
+OUTPUT_LINE: Final = re.compile(rb"([^\0]+)\0(\d+)[\0:]([^\n]*)\n")
+
+Match = dict[str, Any]
+"""A line in the answer: path, line, text."""
+
+
+def search(ws: "Workspace", query: str, paths: Sequence[str] | None, limit: int) -> Answer:
+    """The answer of the tool ``search``."""
+    wanted = checked_query(query)
+    limit = min(limit, MOST_MATCHES)
+    done = ws.git.run(
+        "grep", "--no-index", "--no-exclude-standard", "-I", "-F", "-n", "-z", f"--max-count={limit + 1}",
+        f"--threads={THREADS}", "-e", query, "--", *(pathspecs(paths) or ["."]),
+        ok=(0, 1), most=MAX_OUTPUT_BYTES, extra={"LC_ALL": "C", "GIT_DIR": str(_empty_repository(ws.own / "grep"))},
+    )  # fmt: skip
+    found = list(islice(_matches(done.out, wanted), limit + 1))
+    return {"query": query, "matches": found[:limit], "truncated": done.cut or len(found) > limit}
+
+
+def checked_query(query: str) -> bytes:
+    """The bytes to search for; raises BadArgs if no line can contain them."""
+    if not query or any(c in query for c in "\0\n"):
+        raise BadArgs("query must be at least one character and must not contain a line break")
+    if len(query) > LONGEST_QUERY:
+        raise BadArgs(f"query is longer than {LONGEST_QUERY} characters")
+    try:
+        return query.encode()
+    except UnicodeEncodeError:
+        raise BadArgs("query contains half a character (a lone surrogate)") from None
+
+
+def _empty_repository(folder: Path) -> Path:
+    """An empty repository to search from, because ``.gitattributes`` of a pulled repository could declare every file
+    binary and so hide it from the search."""
+    if not (folder / "HEAD").exists():
+        for name in ("objects", "refs", "info"):
+            (folder / name).mkdir(parents=True, exist_ok=True)
+        (folder / "info" / "attributes").write_text("* !diff\n", encoding="ascii")
+        (folder / "HEAD").write_text("ref: refs/heads/none\n", encoding="ascii")
+    return folder
+
+
+def _matches(output: bytes, wanted: bytes) -> Iterator[Match]:
+    last, readable, at = "", False, 0
+    while found := OUTPUT_LINE.match(output, at):  # not finditer, which would search for a start inside a cut-off line
+        at = found.end()
+        path = found[1].decode(errors="surrogateescape")
+        if path != last:
+            last, readable = path, is_readable(path)
+        if readable:
+            yield {"path": path, "line": int(found[2]), "text": excerpt(found[3], wanted)}
+
+
+def is_readable(path: str) -> bool:
+    """Whether the tool ``read`` accepts this path, so that every match can be read."""
+    if len(path) <= LONGEST_PATH and SIMPLE_PATH.fullmatch(path):
+        return True
+    try:
+        return bool(names_of(path))
+    except BadArgs:
+        return False
+
+
+def excerpt(line: bytes, wanted: bytes) -> str:
+    """The line as text; a long one is cut to the surroundings of the first match."""
+    if len(line) <= LONGEST_LINE:
+        return line.decode(errors="replace").removesuffix("\r")
+    begin = max(0, line.find(wanted) - LONGEST_LINE // 4)
+    piece = line[begin : begin + 4 * LONGEST_LINE].decode(errors="ignore")[:LONGEST_LINE]
+    tail = "…" if begin + len(piece.encode()) < len(line) else ""
+    return f"{'…' if begin else ''}{piece}{tail}"

@@ -1,1 +1,0 @@
-"""Lines that contain a text: with git grep, and with an index that follows the files."""

@@ -1,0 +1,64 @@
+"""The names that the WorldBox bridge has for permissions, roles, speeds and errors, and what they are called here."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from cohabit.model.grant import Capability, Names
+
+C = Capability
+EXTENSION = "worldbox"
+
+PERMISSIONS: Names = MappingProxyType(
+    {
+        "read_all": frozenset({C.READ_ALL}),
+        "read_own_faction": frozenset({C.READ_OWN}),
+        "action_global": frozenset({C.ACT_GLOBAL}),
+        "action_faction": frozenset({C.ACT}),
+        "control_world": frozenset({C.CONTROL_WORLD}),
+        "send_message": frozenset({C.SEND_MESSAGE}),
+        "recv_message": frozenset({C.READ_CHAT, C.RECEIVE_DIRECTED}),
+        "send_broadcast": frozenset({C.SEND_BROADCAST}),
+        "advance_time": frozenset({C.ADVANCE_TIME}),
+    }
+)
+"""The nine permissions of the bridge, in the order in which its ``whoami`` lists them."""
+
+ROLES: Mapping[str, str] = MappingProxyType({"faction_player": "player", "faction": "player"})
+"""What the bridge calls a role, and what it is called here."""
+
+SPEEDS: Mapping[str, int] = MappingProxyType(
+    {
+        "slow_mo": 500, "x1": 1000, "x2": 2000, "x3": 3000, "x4": 4000, "x5": 5000, "x10": 10_000, "x15": 15_000,
+        "x20": 20_000, "x40": 20_000,
+    }
+)  # fmt: skip
+"""The ids of the game's speeds, and their factors in thousandths. In the game, too, x40 is as fast as x20."""
+
+CODES: Mapping[str, str] = MappingProxyType(
+    {"SCOPE_VIOLATION": "FACTION_SCOPE_VIOLATION", "WORLD_TIMEOUT": "MAIN_THREAD_TIMEOUT"}
+)
+"""Error codes that have another name on the wire of the bridge."""
+
+PREFIX = "worldbox_"
+PREFIXED = frozenset(
+    {
+        "health", "capabilities", "whoami", "session_info", "turn_advance", "objective_status", "pause", "resume",
+        "set_speed", "list_speeds", "save_world", "load_world", "send_message", "recv_messages",
+    }
+)  # fmt: skip
+"""Commands of every room that the bridge has as well: on MCP they have the names of its client's tools."""
+
+
+def role_on_wire(role: str) -> str:
+    """What the bridge calls a role."""
+    return "faction_player" if role == "player" else role
+
+
+def code_on_wire(code: str) -> str:
+    """What the bridge calls an error."""
+    return CODES.get(code, code)
+
+
+def code_from_wire(code: str) -> str:
+    """What an error of the bridge is called here."""
+    return next((ours for ours, theirs in CODES.items() if theirs == code), code)

@@ -1,0 +1,224 @@
+"""The wire of the game's bridge, for its published clients such as the program `worldbox-mcp`.
+
+    GET  /health         the command `health`
+    POST /cmd            {"name": …, "args": {…}}, a command of the room
+    GET  /capabilities   every command of the room, without an envelope
+
+The room is the one that the credential is bound to. Calls take the same path as over every other interface; only the
+shapes are this wire's own, and two habits of the game's bridge: arguments that a command does not know are dropped,
+and a caller who is out of turn *and* lacks the permission is told of the turn. `docs/worldbox.md` has more.
+"""
+
+import asyncio
+import logging
+import socket
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import uvicorn
+from starlette.requests import ClientDisconnect, Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from cohabit.errors import CohabitError, Conflict, Disabled, PermissionDenied, TooLarge, UnknownCommand
+from cohabit.faces.cli.say import clean, paint
+from cohabit.faces.guard import Guard
+from cohabit.faces.serve import GuestServer, listen
+from cohabit.house.house import House
+from cohabit.house.rooms import RoomHost
+from cohabit.model.identity import Credential
+from cohabit.room.commands import Command
+from cohabit.room.decide import by_turn, refusal
+from cohabit.room.state import Member
+from cohabit.worldbox.names import EXTENSION
+from cohabit.worldbox.wire import (
+    BridgeRequest,
+    bearer,
+    capabilities_reply,
+    encode,
+    error_reply,
+    read_command,
+    with_last_seen,
+)
+
+log = logging.getLogger("cohabit")
+LOOPBACK = "127.0.0.1"
+"""The only address to listen on: this wire has no TLS, and tokens travel with every request."""
+MAX_HEADERS = 16 * 1024
+"""The limit for the headers of a request, in bytes."""
+MAX_DISCARDED = 64 * 1024 * 1024
+"""How much of the body of a refused request is read before the refusal is sent, in bytes."""
+HEADERS = [
+    (b"content-type", b"application/json; charset=utf-8"),
+    (b"connection", b"close"),
+    (b"cache-control", b"no-store"),
+]
+
+
+# -- listening --------------------------------------------------------------------------------------
+class BridgeServer:
+    """Serves the wire on a port of its own, beside the house."""
+
+    def __init__(self, house: House, listener: socket.socket) -> None:
+        self.house = house
+        self.port: int = listener.getsockname()[1]
+        self._listener = listener
+
+    @classmethod
+    def open(cls, house: House) -> "BridgeServer | None":
+        """The server, already bound to its port; None where it is switched off, or where the port is taken: the house
+        can do without it."""
+        if not house.settings.bridge_port:
+            return None
+        try:
+            return cls(house, listen(LOOPBACK, house.settings.bridge_port, "--bridge-port"))
+        except Conflict as taken:
+            log.warning("clients of the WorldBox bridge cannot connect: %s, or 0 for none", taken.message)
+            return None
+
+    def connect_lines(self, hosts: Iterable[RoomHost], tokens: Mapping[str, str]) -> Iterator[str]:
+        """How to point the game's client at these rooms: one process for each agent."""
+        if not any(_is_for_bridge(host) for host in hosts):
+            return
+        command = f"WORLDBOX_MCP_BRIDGE_PORT={self.port} WORLDBOX_MCP_TOKEN={{}} worldbox-mcp"
+        if not tokens:
+            yield f"For WorldBox clients: {command.format('…')}"
+            return
+        yield paint("bold", "The program worldbox-mcp, as")
+        for handle, token in tokens.items():
+            yield f"  {clean(handle):<12} {command.format(token)}"
+        yield ""
+
+    @asynccontextmanager
+    async def serving(self) -> AsyncIterator[None]:
+        config = uvicorn.Config(
+            bridge_app(self.house),
+            http="h11",  # unlike httptools it can limit the size of headers
+            h11_max_incomplete_event_size=MAX_HEADERS,
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            date_header=False,
+            timeout_graceful_shutdown=3,
+        )
+        server = GuestServer(config)
+        running = asyncio.ensure_future(server.serve(sockets=[self._listener]))
+        try:
+            yield
+        finally:
+            server.should_exit = True
+            await running
+            self._listener.close()
+
+
+def _is_for_bridge(host: RoomHost) -> bool:
+    return host.room.extension.name == EXTENSION
+
+
+# -- the app ----------------------------------------------------------------------------------------
+def bridge_app(house: House) -> ASGIApp:
+    """The wire as an ASGI app, with the guard of every interface before it."""
+    return BridgeHeaders(Guard(BridgeApp(house), house.settings))
+
+
+class BridgeHeaders:
+    """Reads a request to its end before it is answered, because a client that is still sending would not read a
+    refusal; and gives every response the headers of this wire: one request, one connection."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        received, more = 0, True
+
+        async def counted() -> Message:
+            nonlocal received, more
+            message = await receive()
+            received += len(message.get("body", b""))
+            more = message.get("more_body", False)
+            return message
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                while more and received < MAX_DISCARDED:
+                    await counted()
+                length = [header for header in message["headers"] if header[0] == b"content-length"]
+                message = {**message, "headers": [*length, *HEADERS]}
+            await send(message)
+
+        await self._app(scope, counted, with_headers)
+
+
+class BridgeApp:
+    """See the module."""
+
+    def __init__(self, house: House) -> None:
+        self._house = house
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        asked = BridgeRequest()
+        status = 200
+        try:
+            answer = await self._answer(Request(scope, receive), asked)
+        except ClientDisconnect:
+            return
+        except CohabitError as wrong:
+            status, answer = wrong.status, error_reply(wrong, asked)
+        except Exception as bug:
+            told = self._house.bug(bug, scope["path"])
+            status, answer = told.status, error_reply(told, asked)
+        body = encode(answer)
+        length = (b"content-length", str(len(body)).encode())
+        await send({"type": "http.response.start", "status": status, "headers": [length]})
+        await send({"type": "http.response.body", "body": body})
+
+    async def _answer(self, request: Request, asked: BridgeRequest) -> dict[str, Any]:
+        """Checks in the order of the game's bridge: disabled, credential, route, body."""
+        if sum(len(name) + len(value) for name, value in request.headers.raw) > MAX_HEADERS:
+            raise TooLarge(f"the headers of a request may have {MAX_HEADERS} bytes")
+        if self._house.closing:
+            raise Disabled("the house is shutting down; connect again when it is back")
+        credential = self._house.identify(bearer(request.headers))
+        host, member = self._room_of(credential)
+        match request.method, request.scope["path"]:
+            case "GET", "/capabilities":
+                host.time.heard_of(member.id)
+                return capabilities_reply(host)
+            case "GET", "/health":
+                asked.name = "health"
+            case "POST", "/cmd":
+                read_command(await request.body(), asked)
+            case method, path:
+                raise UnknownCommand(f"there is no {method} {path[:200]}; the routes are /health, /cmd, /capabilities")
+        return await self._run(credential, host, member, asked)
+
+    def _room_of(self, credential: Credential) -> tuple[RoomHost, Member]:
+        target = self._house.door.resolve(credential, None, "whoami")
+        if not _is_for_bridge(target.room):
+            room = target.room.room
+            raise UnknownCommand(f"room {room.id} plays {room.state.world}, which clients of this bridge cannot play")
+        return target.room, target.member
+
+    async def _run(
+        self, credential: Credential, host: RoomHost, member: Member, asked: BridgeRequest
+    ) -> dict[str, Any]:
+        command = host.commands.get(asked.name)
+        known = command.schema.get("properties", {}) if command is not None else {}
+        args = {name: value for name, value in asked.args.items() if name in known}
+        try:  # an unknown command too: the house refuses it and puts that in the audit
+            result = await self._house.call(credential, host.room.id, asked.name, args)
+        except PermissionDenied as denied:
+            raise _out_of_turn(host, member, command) or denied from None
+        if asked.name == "session_info":
+            result = with_last_seen(result, host)
+        return {"ok": True, "result": result, "tick": host.room.state.tick}
+
+
+def _out_of_turn(host: RoomHost, member: Member, command: Command | None) -> CohabitError | None:
+    """The refusal for a member whose turn it is not, which on this wire comes before the one for the permission."""
+    if command is None:
+        return None
+    decision = by_turn(host.room.state, member, command, None, False)
+    return None if decision else refusal(decision)

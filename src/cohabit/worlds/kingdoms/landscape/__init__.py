@@ -1,1 +1,0 @@
-"""How land comes to be: heights, rivers, climate."""

@@ -1,0 +1,217 @@
+"""The answers of the read commands. They contain only what the given view may see."""
+
+import numpy as np
+
+from cohabit.worlds.kingdoms.answers import (
+    ActorKind,
+    ActorLine,
+    Actors,
+    CityLine,
+    KingdomLine,
+    Listed,
+    PowerKind,
+    Tile,
+    TileKind,
+    TopKind,
+    WorldState,
+)  # fmt: skip
+from cohabit.worlds.kingdoms.arguments import Rect
+from cohabit.worlds.kingdoms.creatures import Job, Rows
+from cohabit.worlds.kingdoms.names import name_of
+from cohabit.worlds.kingdoms.powers.table import POWERS
+from cohabit.worlds.kingdoms.sight import View
+from cohabit.worlds.kingdoms.sim import City, Kingdom, Sim
+from cohabit.worlds.kingdoms.species import HEALTH, SPECIES, SPECIES_ROW
+from cohabit.worlds.kingdoms.tiles import BUILDINGS, GROUND, TOPS
+
+WILD_KINGDOMS = {"nomads": 1_000_001, "animals": 1_000_002, "monsters": 1_000_003}
+"""Ids of the kingdoms under which wild creatures are listed."""
+MAX_NAMES = 20
+"""How many names the answer about a tile has at most."""
+_WILD_NAMES = {"civil": "nomads", "monster": "monsters", "undead": "monsters"}
+_WILD_KINGDOM = np.array([WILD_KINGDOMS[_WILD_NAMES.get(kind.temper, "animals")] for kind in SPECIES])
+
+
+# -- kinds of things ------------------------------------------------------------------------------
+def tile_kinds() -> Listed[TileKind]:
+    items = [TileKind(g.id, g.colour, g.edge, g.biome) for g in GROUND]
+    return Listed(items, len(items))
+
+
+def top_kinds() -> Listed[TopKind]:
+    items = [TopKind(t.id, t.colour, t.burns, t.food) for t in TOPS[1:]]
+    return Listed(items, len(items))
+
+
+def actor_kinds() -> Listed[ActorKind]:
+    items = [ActorKind(s.id, s.id, s.temper, s.health, s.damage, 60 // s.pace, s.home != "land") for s in SPECIES]
+    return Listed(items, len(items))
+
+
+def power_kinds(for_kings: bool) -> Listed[PowerKind]:
+    items = [
+        PowerKind(p.id, p.family, "world" if p.toggle else "tile", p.description, p.aim, p.faith, p.brush, p.toggle)
+        for p in POWERS.values()
+        if p.aim != "god" or not for_kings
+    ]
+    return Listed(items, len(items))
+
+
+# -- the world through a view ---------------------------------------------------------------------
+def world_state(view: View, paused: bool) -> WorldState:
+    """The counts that an eye may see: with fog, wild creatures are not counted."""
+    sim = view.sim
+    people = sum(k.people for k in sim.alive)
+    return WorldState(
+        width=sim.land.width,
+        height=sim.land.height,
+        seed=sim.seed & 2**53 - 1 if view.everything else 0,  # with the seed the whole world could be reproduced
+        tick=sim.tick,
+        paused=paused,
+        population_alive=sim.creatures.n if view.everything else people,
+        population_lifetime=sim.tally.born if view.everything else people,
+        kingdoms_alive=len(sim.alive),
+        kingdoms_ever_created=sim.tally.kingdoms,
+        cities_alive=sum(k.cities for k in sim.alive),
+        cities_ever_created=sim.tally.cities if view.everything else sum(k.cities for k in sim.alive),
+    )
+
+
+def tile(view: View, x: int, y: int) -> Tile:
+    """One tile. If it is not seen, the answer is taken from the chart."""
+    sim = view.sim
+    land, cell = sim.land, sim.land.cell(x, y)
+    if not view.sees(cell):
+        return Tile(x, y, GROUND[land.chart[cell]].id, _charted_height(sim, cell), [], 0, visible=False)
+    rows = view.rows()
+    c = sim.creatures
+    here = rows[(c.x[rows] == x) & (c.y[rows] == y)]
+    city = sim.cities.get(int(land.city[cell]))
+    return Tile(
+        x,
+        y,
+        GROUND[land.ground[cell]].id,
+        int(land.level[cell]),
+        [name_of(int(c.id[row]), int(c.species[row])) for row in here[:MAX_NAMES]],
+        len(here),
+        top_id=TOPS[land.top[cell]].id if land.top[cell] else None,
+        building=BUILDINGS[land.built[cell]].id if land.built[cell] else None,
+        kingdom_id=city.kingdom if city else None,
+        city_id=city.id if city else None,
+    )
+
+
+def _charted_height(sim: Sim, cell: int) -> int:
+    """A height derived from the kind of ground on the chart: the true height may have changed."""
+    return int(sim.land.chart[cell]) * 255 // (len(GROUND) - 1)
+
+
+def kingdoms(view: View, include_wild: bool) -> Listed[KingdomLine]:
+    """Every kingdom. Public on purpose: diplomacy needs to know who exists."""
+    sim = view.sim
+    items = [_kingdom(sim, k) for k in sim.alive]
+    if include_wild:
+        c = sim.creatures
+        wild = _WILD_KINGDOM[c.species[c.kingdom == 0]] if view.everything else np.zeros(0, np.int64)
+        items += [
+            KingdomLine(number, f"the {name}", name, 0, int(np.count_nonzero(wild == number)), True)
+            for name, number in WILD_KINGDOMS.items()
+        ]
+    return Listed(items, len(items))
+
+
+def _kingdom(sim: Sim, k: Kingdom) -> KingdomLine:
+    king = sim.creatures.row(k.king)
+    return KingdomLine(
+        k.id,
+        k.name,
+        k.race,
+        k.cities,
+        k.people,
+        False,
+        king_name=name_of(k.king, int(sim.creatures.species[king])) if king is not None else None,
+        capital_id=k.capital or None,
+        claimed=k.claimed,
+    )
+
+
+def cities(view: View, kingdom_id: int | None) -> Listed[CityLine]:
+    sim = view.sim
+    found = [
+        _city(sim, city)
+        for city in sim.cities.values()
+        if view.knows(city.kingdom) and kingdom_id in (None, city.kingdom)
+    ]
+    return Listed(found, len(found))
+
+
+def _city(sim: Sim, city: City) -> CityLine:
+    leader = sim.creatures.row(city.leader)
+    return CityLine(
+        city.id,
+        city.name,
+        city.kingdom,
+        sim.kingdoms[city.kingdom].name,
+        sum(city.buildings.values()),
+        city.people,
+        city.x,
+        city.y,
+        city.soldiers,
+        city.food,
+        city.loyalty,
+        leader_name=name_of(city.leader, int(sim.creatures.species[leader])) if leader is not None else None,
+        besieged_by=city.besieger or None,
+    )
+
+
+def actors(
+    view: View, race: str | None, kingdom_id: int | None, in_rect: Rect | None, limit: int, offset: int
+) -> Actors:
+    """The creatures that this eye may list: with fog, its own people."""
+    c = view.sim.creatures
+    rows: Rows = np.arange(c.n) if view.everything else np.flatnonzero(c.kingdom == (view.kingdom or -1))
+    scanned = len(rows)
+    if race is not None:
+        rows = rows[c.species[rows] == SPECIES_ROW.get(race, -1)]
+    if kingdom_id is not None:
+        own = np.where(c.kingdom[rows] == 0, _WILD_KINGDOM[c.species[rows]], c.kingdom[rows])
+        rows = rows[own == kingdom_id]
+    if in_rect is not None:
+        rows = _within(view.sim, rows, in_rect)
+    page = rows[offset : offset + limit]
+    return Actors(
+        [_actor(view.sim, int(row)) for row in page],
+        matched=len(rows),
+        returned=len(page),
+        offset=offset,
+        limit=limit,
+        total_scanned=scanned,
+        has_more=offset + len(page) < len(rows),
+    )
+
+
+def _within(sim: Sim, rows: Rows, rect: Rect) -> Rows:
+    if rect.x is None or rect.y is None or rect.w is None or rect.h is None:
+        return rows
+    x, y = sim.creatures.x[rows].astype(np.int64), sim.creatures.y[rows].astype(np.int64)
+    inside = (x >= rect.x) & (x - rect.x < rect.w) & (y >= rect.y) & (y - rect.y < rect.h)
+    return rows[inside]
+
+
+def _actor(sim: Sim, row: int) -> ActorLine:
+    c = sim.creatures
+    species = int(c.species[row])
+    return ActorLine(
+        name_of(int(c.id[row]), species),
+        SPECIES[species].id,
+        int(c.x[row]),
+        int(c.y[row]),
+        int(c.id[row]),
+        kingdom_id=int(c.kingdom[row]) or int(_WILD_KINGDOM[species]),
+        city_id=int(c.city[row]) or None,
+        age=sim.tick - int(c.born[row]),
+        health=100 * int(c.hp[row]) // int(HEALTH[species]),
+        hunger=100 - int(c.food[row]),
+        sex="male" if c.sex[row] else "female",
+        job=Job.NAMES[c.job[row]],
+    )

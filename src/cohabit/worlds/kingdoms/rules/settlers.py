@@ -1,0 +1,107 @@
+"""Settlers: a crowded city sends some of its people to found another."""
+
+import numpy as np
+
+from cohabit.worlds.kingdoms.creatures import Job, Rows
+from cohabit.worlds.kingdoms.rules import cities, life, walk
+from cohabit.worlds.kingdoms.sim import City, Kingdom, Sim
+from cohabit.worlds.kingdoms.tiles import CAN_GROW
+
+CROWDED = 28
+"""A city with at least this many people may send settlers"""
+SEND_CHANCE = 1, 30
+"""with this chance per day, or at once if the king has ordered it."""
+BAND = 8
+"""How many settlers go."""
+NEAREST, FURTHEST = 15, 44
+"""The distance of the new city from the old one,"""
+APART = 15
+"""and its smallest distance from any other city."""
+PLACES = 24
+"""How many random places are considered."""
+SOIL_RADIUS = 5
+MIN_SOIL = 30
+"""A place needs this many cells of unowned soil within that radius."""
+JOIN_RADIUS = 6
+"""Settlers within this distance of the first arrival found the city together."""
+
+
+def send(sim: Sim, city: City, rows: Rows) -> None:
+    """Send a band of settlers if the city is crowded and there is a place for a new city."""
+    orders = sim.kingdoms[city.kingdom].orders
+    if city.people < CROWDED or city.besieger or (orders.settle is not None and not _carries_out_order(sim, city)):
+        return
+    if orders.settle is None and sim.chance.one(SEND_CHANCE[1], "settlers", sim.tick, city.id) >= SEND_CHANCE[0]:
+        return
+    place = orders.settle or find_place(sim, city.x, city.y)
+    c = sim.creatures
+    able = rows[(c.job[rows] == Job.WORKER) & life.grown_up(sim, rows)]
+    if place is None or len(able) < 2 * BAND:
+        return
+    orders.settle = None
+    band = able[np.argsort(sim.chance.bits("band", sim.tick, c.id[able]), kind="stable")[:BAND]]
+    c.job[band] = Job.SETTLER
+    walk.send(sim, band, np.full(BAND, place[0]), np.full(BAND, place[1]))
+
+
+def _carries_out_order(sim: Sim, city: City) -> bool:
+    """Is this the city that carries out the order to settle: the nearest crowded one?"""
+    place = sim.kingdoms[city.kingdom].orders.settle
+    if place is None:
+        return False
+    able = [c for c in sim.cities_of(city.kingdom) if c.people >= CROWDED and not c.besieger]
+    return city.id == min(able, key=lambda c: c.distance(*place)).id
+
+
+def is_free(sim: Sim, x: int, y: int) -> bool:
+    """Can a city be founded here?"""
+    cell = sim.land.cell(x, y)
+    if sim.land.city[cell] or not CAN_GROW[sim.land.ground[cell]]:
+        return False
+    return all(c.distance(x, y) >= APART for c in sim.cities.values())
+
+
+def soil(sim: Sim, x: int, y: int) -> int:
+    """How many unowned cells around a place could become fields."""
+    around = sim.land.disc(x, y, SOIL_RADIUS)
+    return int(np.count_nonzero(CAN_GROW[sim.land.ground[around]] & (sim.land.city[around] == 0)))
+
+
+def find_place(sim: Sim, x: int, y: int) -> tuple[int, int] | None:
+    """The best of some random places around, or None if none of them is free."""
+    wide = 2 * FURTHEST + 1
+    dice = sim.chance.below(wide * wide, "place", sim.tick, np.arange(PLACES) + PLACES * sim.land.cell(x, y))
+    best, found = MIN_SOIL - 1, None
+    for roll in dice.tolist():
+        at = x + roll % wide - FURTHEST, y + roll // wide - FURTHEST
+        if sim.land.holds(*at) and max(abs(at[0] - x), abs(at[1] - y)) >= NEAREST and is_free(sim, *at):
+            worth = soil(sim, *at)
+            if worth > best:
+                best, found = worth, at
+    return found
+
+
+def resettle(sim: Sim, kingdom: Kingdom) -> None:
+    """The workers of a kingdom that has lost all its cities become settlers."""
+    c = sim.creatures
+    homeless = np.flatnonzero((c.kingdom == kingdom.id) & (c.job == Job.WORKER))
+    if not kingdom.cities and len(homeless) >= BAND:
+        c.job[homeless] = Job.SETTLER
+
+
+def arrive(sim: Sim) -> None:
+    """Settlers who have arrived found a city, or join the nearest city of their kingdom if the place is taken."""
+    c = sim.creatures
+    there = np.flatnonzero((c.job == Job.SETTLER) & (c.tx < 0))
+    for row in there.tolist():
+        if c.job[row] != Job.SETTLER or not c.kingdom[row]:
+            continue  # settled already, together with an earlier row
+        x, y, kingdom = int(c.x[row]), int(c.y[row]), int(c.kingdom[row])
+        band = np.flatnonzero((c.job == Job.SETTLER) & (c.kingdom == kingdom))
+        band = band[(abs(c.x[band] - x) <= JOIN_RADIUS) & (abs(c.y[band] - y) <= JOIN_RADIUS)]
+        if is_free(sim, x, y):
+            cities.found_city(sim, kingdom, x, y, band)
+            continue
+        own = sim.cities_of(kingdom)
+        if own:
+            cities.move_in(sim, min(own, key=lambda city: city.distance(x, y)), band)

@@ -1,0 +1,135 @@
+"""The text of an observation: everything that a language model needs to play a turn, and how to answer."""
+
+from typing import Any
+
+import msgspec
+
+from cohabit.model.observation import one_line
+from cohabit.worlds.statecraft.rules import BROADCAST
+
+Known = dict[str, Any]
+"""The result of ``agent_input.build_agent_input``."""
+
+HOW_TO_ANSWER = """\
+HOW TO ANSWER: call submit with any of these fields. All are optional; a field that you leave out orders nothing.
+  purchase_mils 2 · disband_mils 1 · attacks {"NATION": mils} · money_grants {"NATION": money}
+  cede_territories {"NATION": ["TERRITORY"]} · messages {"NATION" or "all": "text"}
+  keeps_word_report, aggressor_report {"NATION": 1 to 10}
+  summary_last_turn, history_summary "your own notes, shown to you again" · reasoning "at most 50 words"
+The turn is resolved when every nation has submitted. You can submit again until then; the last submission counts."""
+
+
+def text_for_nation(known: Known, submitted: str) -> str:
+    """The text for a nation. ``submitted`` describes the orders that it has already submitted."""
+    sections = [
+        _heading(known),
+        _own_nation(known),
+        _other_nations(known),
+        _rules(known["constants"]),
+        _section("NEWS OF LAST TURN", known.get("previous_turn_news", ())),
+        _section("YOUR REPORT ON LAST TURN", known.get("previous_turn_report", ())),
+        _section("MESSAGES TO YOU (not verified)", map(_message, known.get("messages", ()))),
+        _legal_cessions(known),
+        _ratings(known.get("ratings")),
+        _section("YOUR NOTES", known.get("history_context", "").splitlines()),
+        submitted or (HOW_TO_ANSWER if known["turns_left"] else ""),
+    ]
+    return "\n\n".join(filter(None, sections))
+
+
+def text_for_spectator(known: Known) -> str:
+    """The text for a viewer without a nation."""
+    sections = [
+        f"Turn {known['turn']}; {_turns_left(known['turns_left'])}",
+        _section("NATIONS", [_nation(known, name) for name in known["agents"]]),
+        _rules(known["constants"]),
+        _section("NEWS OF LAST TURN", known.get("previous_turn_news", ())),
+        _section("MESSAGES", map(_message, known.get("messages", ()))),
+        _ratings(known.get("ratings")),
+    ]
+    return "\n\n".join(filter(None, sections))
+
+
+def _heading(known: Known) -> str:
+    return f"You are {known['self']}. Turn {known['turn']}; {_turns_left(known['turns_left'])}"
+
+
+def _turns_left(turns: int) -> str:
+    return f"{turns} turn{'s' * (turns != 1)} left, including this one." if turns else "the game is over."
+
+
+def _own_nation(known: Known) -> str:
+    me, constants = known["self"], known["constants"]
+    income = len(known["territories"][me]) * constants["c_money_per_territory"]
+    upkeep = known["army"][me] * constants["c_mil_upkeep_price"]
+    if upkeep <= income:
+        money = f"{income - upkeep} money to spend, before damage"
+    else:
+        money = f"{upkeep - income} money short, so some mils will be disbanded"
+    return _section("YOU", [
+        f"Territory: {_territories(known, me)}",
+        f"Army: {known['army'][me]}",
+        f"Expected this turn: income {income}, upkeep {upkeep}: {money}.",
+        f"Welfare so far: {known['welfare'][me]}",
+    ])  # fmt: skip
+
+
+def _other_nations(known: Known) -> str:
+    return _section("OTHER NATIONS", [_nation(known, name) for name in known["agents"] if name != known["self"]])
+
+
+def _nation(known: Known, name: str) -> str:
+    army = known["army"].get(name)
+    welfare = known["welfare"].get(name)
+    numbers = [f"army {army}" if army is not None else "army unknown"]
+    numbers += [f"welfare {welfare}"] if welfare is not None else []
+    return f"{name}: {', '.join(numbers)}; {_territories(known, name)}"
+
+
+def _territories(known: Known, name: str) -> str:
+    owned, capital = known["territories"].get(name, []), known["capitals"].get(name)
+    names = ", ".join(f"{territory} (capital)" if territory == capital else territory for territory in owned)
+    return f"{len(owned)} territor{'y' if len(owned) == 1 else 'ies'}: {names}" if owned else "no territories"
+
+
+def _rules(c: dict[str, Any]) -> str:
+    purchase, upkeep = c["c_mil_purchase_price"], c["c_mil_upkeep_price"]
+    damage, defenders = c["c_damage_per_attack_mil"], c["c_defense_destroy_factor"]
+    return _section("RULES", [
+        f"Each territory earns {c['c_money_per_territory']} money per turn. Unspent money becomes your welfare.",
+        f"A mil costs {purchase} to buy and {upkeep} per turn to keep. It can attack and defend from the next turn.",
+        f"Each mil sent against a nation destroys {damage} of its income this turn. Attacks never capture territory.",
+        f"Every {defenders} mils that a nation keeps at home destroy one of the mils sent against it.",
+        f"A grant adds {c['c_trade_factor']} times its amount to the receiver's welfare. The receiver cannot spend it.",
+    ])  # fmt: skip
+
+
+def _legal_cessions(known: Known) -> str:
+    outbound, inbound = known["legal_outbound_cessions"], known["legal_inbound_cessions"]
+    return _section("LEGAL CESSIONS", [
+        *(f"You can cede to {receiver}: {', '.join(territories)}" for receiver, territories in outbound.items()),
+        *(f"{giver} can cede to you: {', '.join(territories)}" for giver, territories in inbound.items()),
+    ])  # fmt: skip
+
+
+def _ratings(means: dict[str, Any] | None) -> str:
+    if not means:
+        return ""
+    titles = {"keeps_word": "Keeps its word", "aggressor": "Is aggressive"}
+    lines = [
+        f"{title}: {', '.join(f'{name} {mean}' for name, mean in means[key].items())}"
+        for key, title in titles.items()
+        if means.get(key)
+    ]
+    return _section("PUBLISHED RATINGS (means of the other nations' ratings, 1 to 10)", lines)
+
+
+def _message(message: dict[str, str]) -> str:
+    to = "to all" if message["to"] == BROADCAST else f"to {message['to']}"
+    quoted = msgspec.json.encode(one_line(message["text"])).decode()
+    return f"{message['from']} {to}: {quoted}"
+
+
+def _section(title: str, lines: Any) -> str:
+    items = [f"- {line}" for line in lines]
+    return "\n".join([f"{title}:", *items]) if items else ""

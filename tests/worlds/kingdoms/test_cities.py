@@ -1,0 +1,146 @@
+import numpy as np
+
+from cohabit.worlds.kingdoms.creatures import Job
+from cohabit.worlds.kingdoms.rules import cities, city_life, settlers
+from cohabit.worlds.kingdoms.tiles import BUILDING_ROW, TOP_ROW
+
+from .lively import assert_buildings_are_counted
+from .meadow import let_pass, meadow, put, realm, told
+
+
+def test_a_city_left_alone_ploughs_builds_feeds_its_people_and_grows() -> None:
+    sim = meadow()
+    _, city = realm(sim, 64, 64, 16)
+    let_pass(sim, 2500)
+    assert city.people > 30
+    assert city.radius > cities.FIRST_RADIUS
+    assert city.buildings["house"] > 2
+    assert city.buildings["hall"] == 1
+    assert np.count_nonzero(sim.land.top == TOP_ROW["farmland"]) > 20
+    assert_buildings_are_counted(sim)
+    assert told(sim, f"{city.name} has built a hall.")
+
+
+def test_houses_limit_the_people() -> None:
+    sim = meadow()
+    _, city = realm(sim, 64, 64, 16)
+    for _ in range(60):
+        let_pass(sim, 50)
+        city.wood = 0
+    assert city.people <= cities.housing(city) + 3
+
+
+def test_a_city_without_food_starves_and_its_kingdom_is_told_of_the_famine() -> None:
+    sim = meadow()
+    kingdom, city = realm(sim, 64, 64, 16)
+    for _ in range(160):
+        let_pass(sim, 10)
+        city.food = 0
+    assert sim.tally.died > 8
+    famine = [piece for piece in sim.news if "starving" in piece.text]
+    assert famine
+    assert famine[0].kingdoms == (kingdom.id,)
+
+
+def test_gold_buys_meals_in_a_famine() -> None:
+    sim = meadow()
+    _, city = realm(sim, 64, 64, 16)
+    city.food, city.gold, city.hungry = 0, 10, 8
+    city_life.act(sim, city)
+    assert city.food > 0
+    assert city.gold < 10
+
+
+def test_a_crowded_city_sends_settlers_and_they_found_another() -> None:
+    sim = meadow()
+    kingdom, city = realm(sim, 40, 40, 40)
+    city.buildings = {**city.buildings, "house": 9}
+    kingdom.orders.settle = (90, 90)
+    city.food = 300
+    let_pass(sim, 500)
+    founded = [c for c in sim.cities.values() if c is not city]
+    assert [(c.x, c.y, c.kingdom) for c in founded] == [(90, 90, kingdom.id)]
+    assert kingdom.orders.settle is None
+    assert cities.city_at(sim, 90, 90) is founded[0]
+
+
+def test_no_city_is_founded_close_to_another() -> None:
+    sim = meadow()
+    realm(sim, 64, 64)
+    assert not settlers.is_free(sim, 64 + settlers.APART - 1, 64)
+    assert settlers.is_free(sim, 64 + settlers.APART, 64)
+
+
+def test_traders_bring_gold_and_goodwill() -> None:
+    sim = meadow()
+    (one, here), (other, there) = realm(sim, 40, 64, 20), realm(sim, 80, 64, 20, "elf")
+    here.buildings = {**here.buildings, "market": 1}
+    let_pass(sim, 700)
+    assert here.gold > 0
+    assert there.gold > 0
+    assert max(sim.opinions[one.id, other.id], sim.opinions[other.id, one.id]) > -20
+
+
+def test_a_road_joins_a_new_city_to_an_older_one() -> None:
+    sim = meadow()
+    kingdom, city = realm(sim, 30, 30, 20)
+    newer = cities.found_city(sim, kingdom.id, 70, 30, put(sim, "human", 70, 30, 20))
+    cities.connect(sim, newer)
+    assert newer.road_to == city.id
+    assert (sim.land.top[sim.land.cells(np.arange(35, 66), np.full(31, 30))] == TOP_ROW["road"]).all()
+
+
+def test_a_razed_city_leaves_nothing_behind() -> None:
+    sim = meadow()
+    kingdom, city = realm(sim, 30, 30, 20)
+    other = cities.found_city(sim, kingdom.id, 90, 30, put(sim, "human", 90, 30, 10))
+    let_pass(sim, 300)
+    cities.raze(sim, city)
+    assert city.id not in sim.cities
+    assert kingdom.capital == other.id
+    assert not (sim.land.city == city.id).any()
+    assert not sim.land.built[sim.land.disc(30, 30, 9)].any()
+    assert not (sim.creatures.city == city.id).any()
+
+
+def test_a_city_without_people_falls_to_ruin() -> None:
+    sim = meadow()
+    kingdom, _city = realm(sim, 30, 30, 20)
+    sim.creatures.hp[:] = 0
+    let_pass(sim, 2 * city_life.DAY)
+    assert not sim.cities
+    let_pass(sim, 60)
+    assert not kingdom.alive
+
+
+def test_an_order_to_muster_arms_that_percentage_of_the_people() -> None:
+    sim = meadow()
+    kingdom, city = realm(sim, 64, 64, 40)
+    city.buildings = {**city.buildings, "house": 9}
+    kingdom.orders.muster = 50
+    let_pass(sim, 1200)
+    soldiers = int(np.count_nonzero(sim.creatures.job == Job.SOLDIER))
+    assert abs(soldiers - city.people // 2) <= 5
+
+
+def test_an_order_to_fortify_builds_towers_first() -> None:
+    sim = meadow()
+    kingdom, city = realm(sim, 64, 64, 16)
+    kingdom.orders.fortify = True
+    city.wood = city.stone = 200
+    let_pass(sim, 4 * city_life.DAY)
+    assert city.buildings["tower"] == cities.FORTIFIED_TOWERS
+    assert np.count_nonzero(sim.land.built == BUILDING_ROW["tower"]) == cities.FORTIFIED_TOWERS
+
+
+def test_the_leader_of_a_city_is_one_of_its_people_and_is_replaced() -> None:
+    sim = meadow()
+    _, city = realm(sim, 64, 64, 16)
+    let_pass(sim, city_life.DAY)
+    first = city.leader
+    row = sim.creatures.row(first)
+    assert row is not None
+    assert sim.creatures.city[row] == city.id
+    sim.creatures.hp[row] = 0
+    let_pass(sim, 2 * city_life.DAY)
+    assert city.leader not in (0, first)

@@ -1,0 +1,185 @@
+"""Scripted nations: each does what its docstring says, and all their answers are valid."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cohabit.agents.brains.statecraft import NATIONS, TRAITS, read_input
+from cohabit.model.action import ActionSpace
+from cohabit.registry import BRAINS, make_agent
+from cohabit.world import Eye, Seat
+from cohabit.worlds.statecraft.agent_input import build_agent_input
+from cohabit.worlds.statecraft.intake import read_intentions
+from cohabit.worlds.statecraft.rules import Rules
+from cohabit.worlds.statecraft.state import GameState
+from cohabit.worlds.statecraft.turn import run_turn
+from cohabit.worlds.statecraft.world import NATION_NAMES, Statecraft
+
+RULES = Rules()
+FOUR = ["Ash", "Birch", "Cedar", "Durian"]
+
+
+def start(mils: int = 0, land: int = 5) -> GameState:
+    owned = {name: [f"{name}{i}" for i in range(land)] for name in FOUR}
+    return GameState(0, dict.fromkeys(FOUR, mils), owned, dict.fromkeys(FOUR, 0))
+
+
+def play(lineup: list[str], turns: int, state: GameState | None = None, observability: str = "full") -> list:
+    """The turns of a game of scripted nations. New players are created for every turn."""
+    now, last, log = state or start(), None, []
+    for turn in range(turns):
+        inputs = {
+            name: build_agent_input(now, name, RULES, turns_left=turns - turn, last=last, observability=observability)
+            for name in FOUR
+        }
+        answers = {name: NATIONS[kind]().act(inputs[name]) for name, kind in zip(FOUR, lineup, strict=True)}
+        _, dropped = read_intentions(now, answers, RULES)
+        assert dropped == [], "nothing in the answer of a scripted nation is dropped"
+        last = run_turn(now, answers, RULES)
+        now = last.end
+        log.append(last)
+    return log
+
+
+def welfare(lineup: list[str], turns: int = 10, mils: int = 0) -> dict[str, int]:
+    return play(lineup, turns, start(mils))[-1].end.welfare
+
+
+def test_there_are_nine_nations_and_a_brain_for_each():
+    assert list(NATIONS) == [
+        "passive", "trader", "ring_builder", "free_rider", "hawk", "grudger", "tit_for_tat", "opportunist",
+        "peace_enforcer",
+    ]  # fmt: skip
+    assert all(kind.replace("_", "-") in BRAINS for kind in NATIONS)
+
+
+def test_there_are_twelve_traits_on_one_line_each():
+    assert len(TRAITS) == 12
+    assert all(text and "\n" not in text for text in TRAITS.values())
+
+
+@given(
+    st.lists(st.sampled_from(list(NATIONS)), min_size=4, max_size=4),
+    st.integers(0, 12),
+    st.sampled_from(["full", "own_army", "fog"]),
+)
+def test_any_line_up_plays_to_the_end_with_valid_answers_at_every_level_of_observability(lineup, mils, observability):
+    log = play(lineup, 4, start(mils), observability)
+    assert log[-1].end.turn == 4
+
+
+@given(st.lists(st.sampled_from(list(NATIONS)), min_size=4, max_size=4))
+def test_the_same_line_up_plays_the_same_game(lineup):
+    assert play(lineup, 4, start(2)) == play(lineup, 4, start(2))
+
+
+def test_a_ring_is_worth_the_trade_factor_times_what_doing_nothing_is_worth():
+    still, ring = welfare(["passive"] * 4), welfare(["ring_builder"] * 4)
+    assert set(still.values()) == {500}
+    assert set(ring.values()) == {1000}
+
+
+def test_a_free_rider_in_a_ring_does_best_and_the_nation_after_it_gets_nothing():
+    found = welfare(["ring_builder", "ring_builder", "ring_builder", "free_rider"])
+    assert found == {"Ash": 0, "Birch": 1000, "Cedar": 1000, "Durian": 1500}
+
+
+def test_a_hawk_harms_the_others_and_four_hawks_harm_everybody():
+    assert sum(welfare(["hawk"] * 4).values()) < sum(welfare(["passive"] * 4).values()) // 2
+    attacked = welfare(["hawk", "passive", "passive", "passive"])
+    assert min(attacked.values()) < 500
+
+
+def test_a_trader_grants_half_of_its_money_to_all_others_whatever_they_do():
+    for turn in play(["trader", "hawk", "passive", "passive"], 3):
+        paid = turn.ledgers.d_grants_paid["Ash"]
+        assert set(paid) == {"Birch", "Cedar", "Durian"}
+    assert play(["trader"] * 4, 1)[0].ledgers.d_grants_paid["Ash"] == {"Birch": 8, "Cedar": 8, "Durian": 8}
+
+
+def test_a_free_rider_makes_pledges_to_all_and_pays_nobody():
+    turn = play(["free_rider", "passive", "passive", "passive"], 2)[-1]
+    assert turn.ledgers.d_messages_sent["Ash"]["Birch"].splitlines() == [
+        "pledge: grant 16 to Birch", "pledge: no attack on Birch",
+    ]  # fmt: skip
+    assert turn.ledgers.d_grants_paid["Ash"] == {}
+
+
+def test_tit_for_tat_returns_the_grants_it_received_and_no_more():
+    turns = play(["tit_for_tat", "passive", "trader", "passive"], 3)
+    assert turns[0].ledgers.d_grants_paid["Ash"] == {"Birch": 8, "Cedar": 8, "Durian": 8}
+    assert turns[1].ledgers.d_grants_paid["Ash"] == {"Cedar": 8}
+    assert turns[2].ledgers.d_grants_paid["Ash"] == {"Cedar": 8}
+
+
+def test_tit_for_tat_returns_attacks_and_grants_an_attacker_nothing():
+    turns = play(["tit_for_tat", "hawk", "trader", "trader"], 2, start(mils=3))
+    assert turns[0].ledgers.d_attacks_clamped["Birch"]["Ash"] == 3
+    assert turns[1].ledgers.d_attacks_clamped["Ash"]["Birch"] == 3
+    assert "Birch" not in turns[1].ledgers.d_grants_paid["Ash"]
+
+
+def test_a_grudger_remembers_attackers_through_its_history_alone():
+    attacked = run_turn(start(mils=4), {"Birch": {"attacks": {"Ash": 1}}}, RULES)
+    grudger, now, last = NATIONS["grudger"], attacked.end, attacked
+    for _ in range(4):
+        seen = build_agent_input(now, "Ash", RULES, turns_left=5, last=last)
+        answer = grudger().act(seen)
+        assert list(answer["attacks"]) == ["Birch"]
+        assert "Birch" not in answer["money_grants"]
+        last = run_turn(now, {"Ash": answer}, RULES)
+        now = last.end
+
+
+def test_peace_enforcers_attack_a_hawk_and_never_each_other():
+    for turn in play(["peace_enforcer", "peace_enforcer", "hawk", "passive"], 8, start(mils=2)):
+        attacks = turn.ledgers.d_attacks_clamped
+        assert not attacks["Ash"].get("Birch")
+        assert not attacks["Birch"].get("Ash")
+        assert not attacks["Ash"].get("Durian")
+    turns = play(["peace_enforcer", "peace_enforcer", "hawk", "passive"], 2, start(mils=2))
+    assert turns[1].ledgers.d_attacks_clamped["Ash"]["Cedar"] == 3
+
+
+def test_a_late_punishment_does_not_count_as_a_breach_of_the_peace():
+    """Cedar attacks once and stops. Ash punishes it a turn later, which Birch must not treat as a breach."""
+    now, last = start(mils=3), None
+    enforce = NATIONS["peace_enforcer"]()
+    for turn in range(4):
+        seen = {name: build_agent_input(now, name, RULES, turns_left=9, last=last) for name in ("Ash", "Birch")}
+        answers = {name: enforce.act(seen[name]) for name in seen}
+        attacked = {name: list(answer["attacks"]) for name, answer in answers.items()}
+        assert attacked == {"Ash": ["Cedar"] * (turn == 1), "Birch": ["Cedar"] * (turn == 1)}
+        last = run_turn(now, {**answers, **({"Cedar": {"attacks": {"Durian": 1}}} if turn == 0 else {})}, RULES)
+        now = last.end
+
+
+def test_an_opportunist_attacks_only_a_much_weaker_nation():
+    weak = play(["opportunist", "passive", "passive", "passive"], 2)
+    assert weak[1].ledgers.d_attacking_mils["Ash"] == 1
+    strong = play(["opportunist", "passive", "passive", "passive"], 2, start(mils=2))
+    assert strong[1].ledgers.d_attacking_mils["Ash"] == 0
+
+
+@pytest.mark.parametrize("kind", NATIONS)
+def test_a_nation_decides_the_same_from_an_observation_as_from_its_input(kind):
+    world = Statecraft(turns=5, mils=2)
+    seats = [Seat(name, name) for name in NATION_NAMES[:4]]
+    world.reset(1, seats)
+    brain = make_agent(kind.replace("_", "-"), "statecraft", "test")
+    brain.initialize("", ActionSpace())
+    for _ in range(3):
+        observation = world.observe(Eye("Arden", "own"))
+        known = build_agent_input(world.state, "Arden", world.rules, turns_left=5 - world.state.turn, last=world.last)
+        action = brain.decide(observation)
+        assert action is not None
+        assert (action.name, action.parameters) == ("submit", NATIONS[kind]().act(known))
+        assert {k: v for k, v in known.items() if v != "" and k in read_input(observation)} == read_input(observation)
+        world.submit(seats[1], {"attacks": {"Arden": 1}, "messages": {"Arden": 'a "quoted", word'}})
+        world.resolve()
+
+
+def test_a_brain_without_a_seat_does_nothing():
+    world = Statecraft()
+    world.reset(1, [Seat(name, name) for name in NATION_NAMES[:2]])
+    assert make_agent("hawk", "statecraft", "test").decide(world.observe(Eye())) is None
