@@ -10,8 +10,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-import cohabit
 from websockets.asyncio.client import connect as ws_connect
+
+import cohabit
 
 from .serving import served
 
@@ -54,6 +55,5 @@ async def test_one_move_over_the_websocket_passes_at_most_15_of_our_files_and_en
                     await who.send(frame)
                     reply = json.loads(await who.recv())
                 assert reply["ok"], reply
-            print(sorted(found.items()))
             assert len(found) <= MAX_FILES, sorted(found)
             assert max(found.values()) <= MAX_ENTRIES, found.most_common()

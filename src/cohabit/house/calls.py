@@ -17,7 +17,10 @@ Check = Callable[[Room, int], None]
 class Call:
     """What a member asked for, and the result."""
 
-    __slots__ = ("args", "credential", "done", "error", "future", "key", "name", "ran", "result", "then", "via", "who")
+    __slots__ = (
+        "args", "credential", "done", "error", "future", "key", "name", "ran", "result", "stop_waiting", "then", "via",
+        "who",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -40,6 +43,7 @@ class Call:
         self.ran = False
         self.then: Callable[[Call], None] | None = None  # called when it may
         self.future: asyncio.Future[Any] | None = None
+        self.stop_waiting: Callable[[], object] | None = None  # for a call that waits, when nobody wants its reply
 
     def run(self, room: Room, at: int) -> None:
         """Put it through the room; nothing is raised here."""

@@ -97,7 +97,7 @@ class Door:
 
     def __init__(self, house: "House") -> None:
         self._house = house
-        self._budget = Budget(house.settings.calls_per_second)  # of house commands, by credential
+        self.budget = Budget(house.settings.calls_per_second)  # of house commands, by credential
         self._tasks: set[asyncio.Task[None]] = set()
         self.calls = 0
         self.refusals: dict[str, int] = {}  # by code; those of a room are counted in its audit
@@ -174,7 +174,7 @@ class Door:
         room = target.host.room if target.host is not None else None
         member = target.maybe_member
         decision = decide(
-            target.command, member, room, at, credential=target.credential, host=target.is_host, budget=self._budget
+            target.command, member, room, at, credential=target.credential, host=target.is_host, budget=self.budget
         )
         if decision.code:
             if room is not None and member is not None:
@@ -204,7 +204,8 @@ class Door:
         if member is None:
             if not self.may_join(credential, host):
                 raise _unknown(wanted)
-            return [c for c in host.commands if c.joins or (c.about != "room" and (is_host or not c.host_only))]
+            open_to_all = [c for c in host.commands if c.before_joining or c.about == "house"]
+            return [c for c in open_to_all if is_host or not c.host_only]
         own = set(host.room.commands)
         mine = [c for c in host.commands if by_grant(member, c) and (is_host or not c.host_only)]
         return sorted(mine, key=lambda c: c not in own)  # the room's own first, then the house's
@@ -215,7 +216,13 @@ class Door:
     ) -> Any:
         """One command by one credential: its result, or the error raised."""
         call = self.begin(credential, room, name, args, key)
-        return call.answer() if call.done else await call.wait()
+        if call.done:
+            return call.answer()
+        try:
+            return await call.wait()
+        finally:
+            if not call.done and call.stop_waiting is not None:  # the caller has gone
+                call.stop_waiting()
 
     def begin(
         self, credential: Credential, room: str | None, name: str, args: Any = None, key: str | None = None
@@ -252,12 +259,8 @@ class Door:
         task = asyncio.get_running_loop().create_task(self._through(call, room))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-        def hung_up(done: "asyncio.Future[Any]") -> None:
-            if done.cancelled() and target.command.may_wait:  # others finish what they have begun
-                task.cancel()
-
-        call.wait().add_done_callback(hung_up)
+        if target.command.may_wait:  # other commands finish what they have begun
+            call.stop_waiting = task.cancel
 
     async def _through(self, call: Call, room: str | None) -> None:
         """Run a command of the house, or one that waits, to its end."""
@@ -283,7 +286,7 @@ class Door:
             version = host.version if host is not None else 0
             at = house.clock.now()
             if command.where == "house":
-                self._budget.spend(credential.hash, at)
+                self.budget.spend(credential.hash, at)
                 self.decide(target, at)
                 args = command.check(call.args)
                 result = await command.run(target, **args)

@@ -79,6 +79,7 @@ class Room:
         self.audit = Audit()
         self.budget = Budget(CALLS_PER_SECOND)
         self.digest_every = DIGEST_EVERY
+        self.checks_refusals = True
         self.commands = CommandTable(self.extension.named(chain(_room_commands(world), commands_of(world))))
         self.seats: dict[SeatId, Seat] = {s.id: s for s in state.seats}
         self.roster_version = 0  # goes up whenever it may have changed who sees what
@@ -355,7 +356,7 @@ class Room:
     def check_unchanged(self, what: str, refused: AskerError) -> None:
         """A refusal must leave the world as it was. The check costs a rollback, so it is made for the first refusal of
         each kind and then ever more rarely (the 2nd, 4th, 8th …)."""
-        if self._checkpoint is None:
+        if self._checkpoint is None or not self.checks_refusals:
             return
         kind = what, refused.code
         count = self._refusals[kind] = self._refusals.get(kind, 0) + 1
@@ -365,9 +366,9 @@ class Room:
         self.go_back()
         if self.world.snapshot() != found:
             raise Quarantined(
-                f"the world {self.state.world!r} refused {what} after it had already changed something, so its "
-                "state cannot be trusted; the room was rolled back. The author of the world must validate first, "
-                "then change"
+                f"the world {self.state.world!r} refused {what} after it had changed something (or changes while it is "
+                "looked at), so its state cannot be trusted; the room was rolled back. The author of the world must "
+                "validate first, then change; `cohabit check` shows where"
             )
 
     def _rewarded(self, by: str, outcome: Outcome, told: list[Told]) -> Outcome:
