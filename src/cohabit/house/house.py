@@ -190,6 +190,11 @@ class House:
         for host in self.rooms.values():
             host.on_lines = tell
 
+    async def revoke_credentials(self, credentials: Sequence[Credential]) -> None:
+        """Revoke and store; for what is not told to a member."""
+        gone = self.identities.revoke(credentials)
+        await self.writer.submit(Write(credentials=gone))
+
     def _members_removed(self, host: RoomHost, members: Sequence[Member]) -> None:
         """The credentials of removed members for this room stop working."""
         for member in members:
@@ -365,9 +370,10 @@ class House:
                 await host.remote.closed()
             if room_id in self.connectors:
                 await self.connectors.pop(room_id).close(delete=True)
-            gone = [c for c in self.identities.all_credentials() if c.room == room_id]
             await self.writer.submit(Write(room_id, delete=True))  # after whatever was still queued
-            self.identities.revoke(gone)
+            self.identities.forget_room(room_id)
+            if self.settings.data:
+                await run_in_thread("the saves", partial(saves.delete, self.settings.folder, room_id))
         finally:
             self._reserved.discard(room_id)
 
