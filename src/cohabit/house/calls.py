@@ -8,7 +8,8 @@ from typing import Any
 from cohabit.errors import CohabitError, GameCrash, Internal
 from cohabit.house.store.contract import Write
 from cohabit.model.identity import Credential
-from cohabit.room.room import Room, WorldInterrupted
+from cohabit.room.recorded import WorldInterrupted
+from cohabit.room.room import Room
 
 log = logging.getLogger("cohabit")
 Check = Callable[[Room, int], None]

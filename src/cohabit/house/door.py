@@ -220,9 +220,10 @@ class Door:
             return call.answer()
         try:
             return await call.wait()
-        finally:
-            if not call.done and call.stop_waiting is not None:  # the caller has gone
+        except asyncio.CancelledError:  # the caller has gone
+            if call.stop_waiting is not None:
                 call.stop_waiting()
+            raise
 
     def begin(
         self, credential: Credential, room: str | None, name: str, args: Any = None, key: str | None = None

@@ -12,7 +12,7 @@ from typing import Any
 
 from cohabit.errors import BadArgs, Busy, CohabitError, Conflict, GameCrash, Internal
 from cohabit.house import commands as house_commands
-from cohabit.house import credentials, feed, introduction, saves
+from cohabit.house import credentials, feed, introduction, invites, saves
 from cohabit.house.bots import Bots, check_brain
 from cohabit.house.clock import Clock, SystemClock, Timer
 from cohabit.house.door import Door
@@ -34,14 +34,15 @@ from cohabit.registry import lasting_source, load_extensions, make_connector, ma
 from cohabit.room.commands import CommandTable, declared_in
 from cohabit.room.opening import opening_state
 from cohabit.room.record import Line, Snapshot
+from cohabit.room.recorded import WorldInterrupted
 from cohabit.room.remote import RemoteWorld
-from cohabit.room.room import Room, WorldInterrupted
+from cohabit.room.room import Room
 from cohabit.room.state import Member
 from cohabit.scenario import AgentSpec, Scenario, check_scenario
 
 log = logging.getLogger("cohabit")
 HOUSE_COMMANDS = CommandTable(
-    chain.from_iterable(map(declared_in, (house_commands, introduction, credentials, feed, saves)))
+    chain.from_iterable(map(declared_in, (house_commands, introduction, invites, credentials, feed, saves)))
 )
 ROOM_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 OnLines = Callable[[RoomHost, Sequence[Line]], None]

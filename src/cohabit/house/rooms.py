@@ -36,7 +36,8 @@ from cohabit.house.timekeeper import Timekeeper
 from cohabit.house.writer import Writer
 from cohabit.room.commands import Command, CommandTable
 from cohabit.room.record import Line, Snapshot
-from cohabit.room.room import Room, WorldInterrupted
+from cohabit.room.recorded import WorldInterrupted
+from cohabit.room.room import Room
 from cohabit.room.state import Member
 
 if TYPE_CHECKING:

@@ -219,7 +219,9 @@ def starting_seats(ctx: Context) -> list[Seat]:
     """As many seats as the world has at most, or as the room's players need."""
     spec = ctx.room.world.spec
     fewest, most = spec.seat_range
-    wanted = sum(1 for m in ctx.state.members.values() if m.claim is not None or m.seat is not None)
+    # Where seats open for those who arrive, only claims are seats of the beginning.
+    by_seat = not ctx.room.has_arrivals
+    wanted = sum(1 for m in ctx.state.members.values() if m.claim is not None or (by_seat and m.seat is not None))
     count = most if fewest == most else max(fewest, min(most, wanted))
     named = [*spec.seat_names, *(str(i + 1) for i in range(len(spec.seat_names), count))]
     return [Seat(name, name) for name in named[:count]]
