@@ -144,7 +144,7 @@ class Fanout:
         return self._groups
 
     def _events(self, lines: Sequence[Line], groups: Iterable[Group]) -> Iterator[tuple[Sequence[Subscription], bytes]]:
-        named, members = _named(lines), self._room.state.members
+        named, seats, members = _named(lines), _seats_told(lines), self._room.state.members
         for group in groups:
             subs: Sequence[Subscription] = group.subs
             if named:
@@ -155,7 +155,7 @@ class Fanout:
                     frame = self._event_frame(lines, members[sub.member], group.eye)
                     if frame:
                         yield (sub,), frame
-            if subs:  # any of them: what they may perceive is the same
+            if subs and _concerns(group.eye, seats):  # any of them: what they may perceive is the same
                 frame = self._event_frame(lines, members[subs[0].member], group.eye)
                 if frame:
                     yield subs, frame
@@ -202,6 +202,22 @@ class Fanout:
 def event_frame(room: Room, seq: int, items: Sequence[FeedItem]) -> bytes:
     """Events up to an entry, with the cursor to resume from."""
     return encode({"push": "events", "room": room.id, "cursor": seal(room.state.secret, seq), "items": items})
+
+
+def _seats_told(lines: Iterable[Line]) -> set[str] | None:
+    """The seats that are told something of these lines; None where something is for everybody."""
+    seats: set[str] = set()
+    for line in lines:
+        for told in line.entry.told:
+            if told.seats is None and told.members is None:
+                return None
+            seats.update(told.seats or ())
+    return seats
+
+
+def _concerns(eye: Eye | None, seats: set[str] | None) -> bool:
+    """May somebody with this eye be told something that is for these seats? Most are not, and need no frame."""
+    return seats is None or (eye is not None and (eye.sees == "all" or eye.seat in seats))
 
 
 def _named(lines: Iterable[Line]) -> set[str]:

@@ -394,7 +394,7 @@ def send_message(
     """Write to a member, to your team, or (with the right to broadcast) to everybody."""
     me = ctx.member
     receivers = bus.recipients(ctx.state, me, to)
-    seq = bus.deliver(ctx.state, me.handle, to, kind or "", content, receivers, ctx.at)
+    seq = bus.deliver(ctx.state, me.id, to, kind or "", content, receivers, ctx.at)
     chat = to == "*" or to.startswith(TEAM)
     text = f"{me.handle} to {'everybody' if to == '*' else to}: {content}"
     if to == "*":
@@ -439,7 +439,10 @@ def recv_messages(
     limit = 50 if max <= 0 else min(max, 500)
     found, dropped = bus.inbox(ctx.state, ctx.member, since_seq, limit)
     items = [
-        {"seq": m.seq, "from": m.sender, "to": m.to, "kind": m.kind, "content": m.content, "sent_utc": utc(m.sent_at)}
+        {
+            "seq": m.seq, "from": bus.sender_name(ctx.state, m.sender), "to": m.to, "kind": m.kind,
+            "content": m.content, "sent_utc": utc(m.sent_at),
+        }
         for m in found
     ]
     return Received(items, len(items), found[-1].seq if found else since_seq, dropped)

@@ -82,6 +82,7 @@ class Room(RecordedRoom):
         # What a world leaves to its base class need not be asked for at every step.
         self._has_scope = overrides(world, "scope")
         self._has_goals = overrides(world, "goals")
+        self._has_legal = overrides(world, "legal")
         self._has_returns = overrides(world, "returns")
         self._says_when_over = overrides(world, "is_over")
         self.has_arrivals = overrides(world, "arrive")
@@ -434,7 +435,7 @@ class Room(RecordedRoom):
     def _view_through(self, eye: Eye) -> View:
         seat, choices, total = eye.seat, None, None
         if seat is not None:
-            if seat in self.to_move():
+            if self._has_legal and seat in self.to_move():
                 choices = self.world.legal(self.seats[seat])
             if self._has_returns:
                 total = self.state.returns.get(seat, 0.0)
