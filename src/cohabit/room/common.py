@@ -52,7 +52,7 @@ def unwrap(args: Any) -> tuple[str, dict[str, Any], str | None]:
     needs=(C.ACT, C.ACT_GLOBAL),
     records=True,
     unwrap=unwrap,
-    hint="does the action that you name; each action is also a tool of its own.",
+    hint="does one of the world's actions, by its name.",
 )
 def act(
     ctx: Context,
