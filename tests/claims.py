@@ -144,7 +144,10 @@ async def in_an_archived_room_everything_that_records_is_disabled(connect: Conne
     before = it.house.rooms[room].room.digest()
     all_are("DISABLED", await refusals_of(client, room, recording), "an archived room")
     expect({"hide", "sit", "join", "invite", "load_world", "send_message"} <= {c.name for c in recording}, "all kinds")
-    for guest in (await it.operator("issue_credential", name="guest"), await it.operator("issue_credential", name="h", host=True)):
+    for guest in (
+        await it.operator("issue_credential", name="guest"),
+        await it.operator("issue_credential", name="h", host=True),
+    ):
         join = [c for c in recording if c.joins]
         all_are("DISABLED", await refusals(connect, guest.token, room, join), "somebody who is not a member")
     expect(it.house.rooms[room].room.digest() == before, "an archived room changed")
@@ -178,7 +181,10 @@ async def over_its_budget_every_command_is_busy(connect: Connect, it: RefusalsHo
     mine.per_second = house_budget.per_second = 20
     try:
         commands = it.commands(room)
-        for client, tried in ((clients[0], [c for c in commands if not c.host_only]), (clients[1], [c for c in commands if c.host_only])):
+        for client, tried in (
+            (clients[0], [c for c in commands if not c.host_only]),
+            (clients[1], [c for c in commands if c.host_only]),
+        ):
             for _ in range(21):
                 await _spend(client, room)
             all_are("BUSY", await refusals_of(client, room, tried), "over the budget")

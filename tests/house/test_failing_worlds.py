@@ -20,7 +20,7 @@ from cohabit.errors import (
 from cohabit.testing.clock import FakeClock
 from cohabit.world import Eye
 
-from ..room.worlds import EXITS
+from ..room.worlds import EXITS  # noqa: TID252 - rooms and houses share the worlds
 from .making import ANN, GOD, WORLDS, Client, deeds, make_room, open_house, stored_room
 
 QUICK: dict[str, Any] = {"world_deadline_s": 0.2}
@@ -218,7 +218,9 @@ async def test_a_room_without_a_problem_cannot_be_reopened() -> None:
 
 
 @pytest.mark.parametrize("fails_in", ["skip", "skip politely"])
-async def test_a_world_that_fails_when_time_is_up_is_quarantined_instead_of_asked_again_and_again(fails_in: str) -> None:
+async def test_a_world_that_fails_when_time_is_up_is_quarantined_instead_of_asked_again_and_again(
+    fails_in: str,
+) -> None:
     clock = FakeClock()
     async with open_house(clock=clock) as house:
         who = await make_room(house, world="Moody", config={"fails_in": fails_in}, turn_seconds=10)

@@ -208,7 +208,11 @@ async def test_a_rotation_that_could_not_be_written_changes_nothing() -> None:
     async with open_house(store=store) as house:
         who = await make_room(house)
         store.failing = True
-        for name, args in (("rotate_token", {}), ("rotate_token", {"member": "ann"}), ("revoke_token", {"member": "ann"})):
+        for name, args in (
+            ("rotate_token", {}),
+            ("rotate_token", {"member": "ann"}),
+            ("revoke_token", {"member": "ann"}),
+        ):
             client = who["hostess"] if args else who["ann"]
             with pytest.raises(StorageFailed):
                 await client(name, args)

@@ -48,7 +48,9 @@ class HouseContext:
             raise UnknownRoom("you are not in this room yet; call join first")
         return self.maybe_member
 
-    async def record(self, do: str, args: dict[str, Any], also: Write | None = None, check: Check | None = None) -> None:
+    async def record(
+        self, do: str, args: dict[str, Any], also: Write | None = None, check: Check | None = None
+    ) -> None:
         """Put something on the record of the room on behalf of the caller. Meanwhile the room may have been archived or
         the caller's rights taken, so all is decided again, with ``check`` last, when it is about to happen."""
 

@@ -251,7 +251,9 @@ async def _rotate_for(ctx: HouseContext, handle: str) -> TokenMade:
     identity = ctx.house.identities.get(other.identity)
     assert identity is not None
     if ctx.house.identities.is_of_house(identity.id):
-        raise PermissionDenied(f"{other.handle} has a token for the whole house, which only it or the house can replace")
+        raise PermissionDenied(
+            f"{other.handle} has a token for the whole house, which only it or the house can replace"
+        )
     return TokenMade(other.handle, await _replace(ctx, identity, ctx.room.room.id, check))
 
 

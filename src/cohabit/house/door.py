@@ -12,7 +12,16 @@ import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from cohabit.errors import BadArgs, CohabitError, Disabled, PermissionDenied, Quarantined, Unauthorized, UnknownCommand, UnknownRoom
+from cohabit.errors import (
+    BadArgs,
+    CohabitError,
+    Disabled,
+    PermissionDenied,
+    Quarantined,
+    Unauthorized,
+    UnknownCommand,
+    UnknownRoom,
+)
 from cohabit.house.calls import Call
 from cohabit.house.context import HouseContext
 from cohabit.model.identity import Credential

@@ -159,6 +159,14 @@ class Identities:
         for tell in self._watchers.pop(credential.hash, []):
             tell()
 
+    def forget_room(self, room: str) -> None:
+        """A room was deleted, and with it its credentials and its invites: another one may get its id."""
+        gone = [credential for credential in self._credentials.values() if credential.room == room]
+        self.revoke(gone)
+        for credential in gone:
+            del self._credentials[credential.hash]
+            self._invites.pop(credential.hash, None)
+
     def watch(self, credential: Credential, tell: Callable[[], None]) -> Callable[[], None]:
         """Have ``tell`` called when the credential is revoked. Returns what stops that."""
         watchers = self._watchers.setdefault(credential.hash, [])

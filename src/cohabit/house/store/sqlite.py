@@ -198,7 +198,9 @@ class SQLiteStore:
             )
             for row in rows:
                 if type(row[1]) is not bytes or type(row[2]) is not bytes:
-                    raise RecordCorrupt(f"{self.path} is damaged: entry {row[0]} of room {room} has no bytes", seq=row[0])
+                    raise RecordCorrupt(
+                        f"{self.path} is damaged: entry {row[0]} of room {room} has no bytes", seq=row[0]
+                    )
                 yield row
             if len(rows) < count:
                 return
