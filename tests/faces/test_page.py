@@ -14,16 +14,19 @@ from typing import Any
 
 import pytest
 import uvicorn
+from msgspec import structs
 from playwright.sync_api import Browser, Page, WebSocketRoute, expect, sync_playwright
 
 from cohabit.faces.app import make_app
 from cohabit.house.house import House
+from cohabit.house.identities import new_identity
 from cohabit.house.settings import Settings
 from cohabit.scenario import AgentSpec, Scenario
 
 pytestmark = pytest.mark.browser
 LONG_MS = 600_000
 STONES = 15
+HARBOUR = f"{Path(__file__).with_name('page_worlds.py')}:Harbour"
 
 
 def token(who: str) -> str:
@@ -31,7 +34,7 @@ def token(who: str) -> str:
 
 
 def table() -> Scenario:
-    """A table of Nim at which people sit, and some who look on."""
+    """A room with Nim: two players, three members who watch."""
     return Scenario(
         scenario="evening",
         world="nim",
@@ -47,14 +50,14 @@ def table() -> Scenario:
 
 
 def chart() -> Scenario:
-    """A world that draws pictures, standing still."""
+    """A room whose world draws pictures."""
     keeper = AgentSpec(id="kay", kind="human", role="human", claim="auto:0", token=token("kay"))
     rival = AgentSpec(id="rex", role="player", claim="auto:1")
     return Scenario(scenario="chart", world="lanterns", seed=1, agents=[keeper, rival])
 
 
 class Running:
-    """A house that serves from a thread, and can be stopped and started again at its address."""
+    """A house that serves from a thread, and can be stopped and started again at the same address."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -98,20 +101,33 @@ class Running:
         return self.run(self.house.call(self.house.identify(token(who)), room, command, args))
 
     def until_here(self, *who: str) -> None:
-        """Wait until it is on record that these have come."""
+        """Wait until it is on record that these members are here."""
 
-        async def come() -> None:
+        async def here() -> None:
             host = self.house.rooms["table"]
             while not all(host.room.state.members[name].here for name in who):
                 assert await host.changed_since(host.version, self.house.clock.now() + 30_000)
 
-        self.run(come())
+        self.run(here())
 
     def link(self, who: str, room: str = "table") -> str:
-        return f"http://127.0.0.1:{self.port}/?room={room}#{token(who)}"
+        return self.link_with(token(who), room)
+
+    def link_with(self, secret: str, room: str = "table") -> str:
+        return f"http://127.0.0.1:{self.port}/?room={room}#{secret}"
+
+    def invite(self, handle: str, room: str = "table", **args: Any) -> str:
+        """An invite link for a person, created by hal."""
+        return self.link_with(self.call("hal", "invite", room, id=handle, kind="human", **args).token, room)
+
+    def host_token(self, name: str) -> str:
+        """A token of a host of the house."""
+        identity = new_identity(name, "human", host=True)
+        self.house.identities.put(identity)
+        return self.house.identities.temporary(identity, None, self.house.clock.now())
 
     def told(self, who: str) -> list[str]:
-        """Every event as the page of this member shows it: of a message, what was said."""
+        """Every event as the page shows it to this member: of a message, only the content."""
         items = self.call(who, "events", max=500).items
         return [re.sub(r"^\S+ to \S+: ", "", i.text) if i.do == "send_message" else i.text for i in items]
 
@@ -152,7 +168,7 @@ Visit = Callable[..., Page]
 
 @pytest.fixture
 def visit(browser: Browser) -> Iterator[Visit]:
-    """A new tab at an address. Nothing a tab shows may break a script or the content security policy."""
+    """Opens a tab. The test fails if a script fails in it, or the content security policy is violated."""
     wrong: list[str] = []
     contexts = []
 
@@ -174,7 +190,7 @@ def visit(browser: Browser) -> Iterator[Visit]:
 
 
 def _is_wrong(kind: str, text: str) -> bool:
-    return kind in ("error", "warning") and not text.startswith("WebSocket connection to")  # a house may be down
+    return kind in ("error", "warning") and not text.startswith("WebSocket connection to")  # the house may be down
 
 
 def turn(page: Page) -> Any:
@@ -191,8 +207,8 @@ def say(page: Page, to: str, content: str) -> None:
     page.get_by_role("button", name="Send").click()
 
 
-# -- coming in ----------------------------------------------------------------------------------
-def test_somebody_with_a_link_sees_the_room_and_plays_a_move_in_the_browser(house: Running, visit: Visit) -> None:
+# -- signing in ----------------------------------------------------------------------------------
+def test_a_member_opens_a_link_sees_the_room_and_makes_a_move(house: Running, visit: Visit) -> None:
     page = visit(house.link("ann"))
     expect(page.get_by_role("heading", level=1)).to_have_text("Nim")
     expect(page.get_by_text("room table · world nim · scenario evening · game 1")).to_be_visible()
@@ -207,7 +223,7 @@ def test_somebody_with_a_link_sees_the_room_and_plays_a_move_in_the_browser(hous
     assert house.call("bob", "view").observation.status["stones"] == STONES - 2
 
 
-def test_what_others_do_shows_without_asking(house: Running, visit: Visit) -> None:
+def test_actions_of_others_appear_without_a_reload(house: Running, visit: Visit) -> None:
     page = visit(house.link("bob"))
     expect(turn(page)).to_have_text("To move: ann.")
     house.call("ann", "act", action="take", params={"n": 3})
@@ -217,33 +233,34 @@ def test_what_others_do_shows_without_asking(house: Running, visit: Visit) -> No
     expect(page.locator(".standings li")).to_have_count(2)
 
 
-def test_the_roster_says_who_is_here_and_what_they_think_with(house: Running, visit: Visit) -> None:
+def test_the_roster_shows_who_is_online_and_which_model_they_use(house: Running, visit: Visit) -> None:
     page = visit(house.link("ann"))
     bob = page.get_by_role("row").filter(has_text="bob")
     expect(bob).to_contain_text("player")
     expect(bob).to_contain_text("tiny-7b")
     expect(bob).to_contain_text("away")
     visit(house.link("bob"))
-    expect(bob).to_contain_text("here")
+    expect(bob).to_contain_text("online")
 
 
-def test_the_token_is_not_left_in_the_address_bar(house: Running, visit: Visit) -> None:
+def test_the_token_is_removed_from_the_address(house: Running, visit: Visit) -> None:
     page = visit(house.link("ann"))
     expect(turn(page)).to_be_visible()
     assert page.url == f"http://127.0.0.1:{house.port}/?room=table"
     assert token("ann") not in page.content()
-    page.reload()  # this tab remembers it
+    page.reload()  # the tab keeps the token
     expect(turn(page)).to_have_text("It is your turn.")
 
 
-def test_a_wrong_token_is_told_so_and_the_right_one_can_be_typed(house: Running, visit: Visit) -> None:
+def test_a_wrong_token_is_refused_and_another_one_can_be_entered(house: Running, visit: Visit) -> None:
     page = visit(house.link("ann") + "x")
-    expect(page.get_by_role("alert").filter(has_text="not accepted")).to_contain_text("not known here")
-    page.get_by_label("Your token").fill("neither is this one")
-    page.get_by_role("button", name="Come in").click()
-    expect(page.get_by_role("alert").filter(has_text="not accepted")).to_contain_text("not known here")
+    refused = page.get_by_role("alert").filter(has_text="Sign-in failed: this token is not known here")
+    expect(refused).to_be_visible()
+    page.get_by_label("Your token").fill("also unknown")
+    page.get_by_role("button", name="Sign in").click()
+    expect(refused).to_be_visible()
     page.get_by_label("Your token").fill(token("ann"))
-    page.get_by_role("button", name="Come in").click()
+    page.get_by_role("button", name="Sign in").click()
     expect(turn(page)).to_have_text("It is your turn.")
     assert page.evaluate("sessionStorage.length") == 1
     page.get_by_role("button", name="Sign out").click()
@@ -251,14 +268,17 @@ def test_a_wrong_token_is_told_so_and_the_right_one_can_be_typed(house: Running,
     assert page.evaluate("sessionStorage.length") == 0
 
 
-def test_a_whole_link_can_be_pasted_where_a_token_is_asked_for(house: Running, visit: Visit) -> None:
+def test_a_link_can_be_pasted_in_place_of_a_token(house: Running, visit: Visit) -> None:
     page = visit(f"http://127.0.0.1:{house.port}/")
+    page.get_by_label("Your token").fill(house.link("bob").partition("#")[0])
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("alert").filter(has_text="contains no token")).to_be_visible()
     page.get_by_label("Your token").fill(house.link("bob"))
-    page.get_by_role("button", name="Come in").click()
+    page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_text("You are bob")).to_be_visible()
 
 
-def test_another_link_in_the_same_tab_is_another_member(house: Running, visit: Visit) -> None:
+def test_another_link_in_the_same_tab_signs_in_as_that_member(house: Running, visit: Visit) -> None:
     page = visit(house.link("ann"))
     expect(page.get_by_text("You are ann")).to_be_visible()
     page.goto(house.link("bob"))
@@ -266,64 +286,199 @@ def test_another_link_in_the_same_tab_is_another_member(house: Running, visit: V
     assert "#" not in page.url
 
 
-def test_a_token_that_is_revoked_ends_the_visit(house: Running, visit: Visit) -> None:
+def test_a_revoked_token_signs_out_at_once_and_says_why(house: Running, visit: Visit) -> None:
     page = visit(house.link("bob"))
     expect(turn(page)).to_be_visible()
     house.call("hal", "revoke_token", member="bob")
-    house.call("ann", "act", action="take", params={"n": 1})
-    expect(page.get_by_role("alert").filter(has_text="revoked")).to_be_visible()
+    message = "You were signed out: this token was revoked; ask your host for a new one."
+    expect(page.get_by_role("alert").filter(has_text=message)).to_be_visible()
+    expect(page.get_by_label("Your token")).to_be_visible()
+    assert page.evaluate("sessionStorage.length") == 0
 
 
-def test_a_token_for_many_rooms_picks_one_from_the_list(house: Running, visit: Visit) -> None:
+def test_a_member_who_is_removed_is_told_so(house: Running, visit: Visit) -> None:
+    page = visit(house.link("bob"))
+    expect(turn(page)).to_be_visible()
+    house.call("hal", "remove_member", member="bob")
+    expect(page.get_by_role("alert").filter(has_text="You were signed out")).to_be_visible()
+
+
+def test_a_host_of_the_house_who_is_removed_from_a_room_stays_signed_in(house: Running, visit: Visit) -> None:
+    page = visit(house.link_with(house.host_token("zoe")))
+    expect(page.get_by_text("You are zoe")).to_be_visible()
+    house.call("hal", "remove_member", member="zoe")
+    expect(page.get_by_role("alert").filter(has_text="you were removed from this room")).to_be_visible()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Rooms")
+
+
+def test_a_member_of_several_rooms_selects_one_from_the_list(house: Running, visit: Visit) -> None:
     house.open(chart(), "chart")
-    house.house.identities.add("host", at=0, token=token("host"), kind="human", host=True)
-    page = visit(f"http://127.0.0.1:{house.port}/#{token('host')}")
+    page = visit(f"http://127.0.0.1:{house.port}/#{house.host_token('zoe')}")
     expect(page.get_by_role("listitem")).to_have_count(2)
+    expect(page.get_by_role("button", name="table")).to_contain_text("you can join")
     page.get_by_role("button", name="table").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Nim")
-    expect(page.get_by_text("You are host")).to_be_visible()
+    expect(page.get_by_text("You are zoe")).to_be_visible()
     page.go_back()
     expect(page.get_by_role("heading", level=1)).to_have_text("Rooms")
+    expect(page.get_by_role("button", name="table")).to_contain_text("your role: host")
     page.get_by_role("button", name="chart").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Lanterns")
 
 
-def test_a_room_that_is_not_there_leads_to_the_list(house: Running, visit: Visit) -> None:
+def test_a_visitor_without_rooms_is_told_how_to_get_one(house: Running, visit: Visit) -> None:
+    identity = new_identity("new", "human")
+    page = visit(f"http://127.0.0.1:{house.port}/#{house.house.identities.temporary(identity, None, 0)}")
+    expect(page.get_by_text("You have no rooms yet. Create one or ask a host for an invite link.")).to_be_visible()
+
+
+def test_an_unknown_room_leads_to_the_list_of_rooms(house: Running, visit: Visit) -> None:
     page = visit(house.link("ann", room="nowhere"))
     expect(page.get_by_role("alert").filter(has_text="nowhere")).to_be_visible()
     page.get_by_role("button", name="table").click()
     expect(turn(page)).to_have_text("It is your turn.")
 
 
-# -- what may be seen and done ------------------------------------------------------------------
-def test_a_watcher_is_told_that_it_only_watches(house: Running, visit: Visit) -> None:
+# -- invites ------------------------------------------------------------------------------------
+def test_an_invite_link_joins_the_room_and_shows_it(house: Running, visit: Visit) -> None:
+    page = visit(house.invite("gus"))
+    expect(page.get_by_role("heading", level=1)).to_have_text("Nim")
+    expect(page.get_by_text("You are gus · human · no seat")).to_be_visible()
+    assert "#" not in page.url
+    page.reload()
+    expect(page.get_by_text("You are gus · human · no seat")).to_be_visible()
+    assert [m.handle for m in house.call("hal", "roster").members].count("gus") == 1
+
+
+def test_an_invite_link_for_several_people_makes_each_visitor_a_member_of_its_own(house: Running, visit: Visit) -> None:
+    link = house.invite("guest", uses=2)
+    first, second = visit(link), visit(link)
+    for page in (first, second):
+        expect(page.get_by_text("You are guest")).to_be_visible()
+    names = [page.locator(".you .name").inner_text() for page in (first, second)]
+    assert sorted(names) == ["guest", "guest-2"]
+    first.goto(link)  # the same link in the same tab: still the same member
+    expect(first.locator(".you .name")).to_have_text(names[0])
+    first.reload()
+    expect(first.locator(".you .name")).to_have_text(names[0])
+    third = visit(link)
+    expect(third.get_by_role("alert").filter(has_text="Sign-in failed: this token was revoked")).to_be_visible()
+
+
+def test_an_invite_that_was_revoked_is_refused_with_a_reason(house: Running, visit: Visit) -> None:
+    made = house.call("hal", "invite", id="gus", kind="human")
+    house.call("hal", "revoke_invite", invite=made.invite)
+    page = visit(house.link_with(made.token))
+    expect(page.get_by_role("alert").filter(has_text="Sign-in failed: this token was revoked")).to_be_visible()
+
+
+def test_an_invite_that_cannot_be_accepted_shows_the_reason(house: Running, visit: Visit) -> None:
+    link = house.invite("gus")
+    house.house.settings = structs.replace(house.house.settings, members_limit=1)
+    page = visit(link)
+    expect(page.get_by_role("alert").filter(has_text="this room is full")).to_be_visible()
+    expect(page.get_by_role("button", name="table")).to_be_visible()
+
+
+def test_a_host_creates_an_invite_link_that_works_and_revokes_another(house: Running, visit: Visit) -> None:
+    page = visit(house.link("hal"))
+    card = page.get_by_role("region", name="Invites")
+    for name in ("gus", "joe"):
+        card.get_by_label("Name").fill(name)
+        card.get_by_role("button", name="Create invite link").click()
+        expect(card.get_by_role("listitem").filter(has_text=name)).to_contain_text("human")
+    link = card.get_by_label("Invite link").input_value()
+    card.get_by_role("button", name="Revoke the invite for gus").click()
+    expect(card.get_by_role("listitem").filter(has_text="gus")).to_have_count(0)
+    guest = visit(link)
+    expect(guest.get_by_text("You are joe")).to_be_visible()
+    expect(card.get_by_role("listitem")).to_have_count(0)  # accepted
+    expect(guest.get_by_role("region", name="Invites")).to_be_hidden()
+
+
+# -- permissions --------------------------------------------------------------------------------
+def permissions(page: Page) -> Any:
+    details = page.get_by_role("group", name="You").locator("details")
+    if details.get_attribute("open") is None:
+        details.locator("summary").click()
+    return details.locator("dl")
+
+
+def test_a_member_who_only_watches_is_told_so(house: Running, visit: Visit) -> None:
     page = visit(house.link("pip"))
     expect(turn(page)).to_have_text("To move: ann.")
     expect(page.get_by_text("watch-only", exact=True)).to_be_visible()
-    expect(page.get_by_text("Your grant does not let you write here.")).to_be_visible()
+    expect(page.get_by_text("You don't have permission to send messages in this room.")).to_be_visible()
     expect(page.get_by_role("textbox", name="Message")).to_be_hidden()
     expect(page.locator(".choice")).to_have_count(0)
 
 
-def test_a_grant_that_changes_shows_at_once(house: Running, visit: Visit) -> None:
+def test_a_changed_grant_takes_effect_on_the_open_page(house: Running, visit: Visit) -> None:
     page = visit(house.link("ann"))
     expect(page.get_by_role("button", name="take 1")).to_be_visible()
     house.call("hal", "grant", member="ann", may=["watch", "read_roster"])
     expect(page.get_by_text("watch-only", exact=True)).to_be_visible()
     expect(page.get_by_role("button", name="take 1")).to_have_count(0)
+    house.call("hal", "revoke", member="ann")
+    expect(page.get_by_text("You don't have permission to view this world.")).to_be_visible()
+    expect(page.get_by_text("You don't have permission to see the list.")).to_be_visible()
+    expect(page.locator(".standings")).to_be_hidden()
+    expect(permissions(page)).to_contain_text("your permissions were revoked or have expired")
+    house.call("hal", "clear_grant", member="ann")
+    expect(page.get_by_role("button", name="take 1")).to_be_visible()
 
 
+def test_the_page_shows_what_a_host_has_added_and_when_it_expires(house: Running, visit: Visit) -> None:
+    page = visit(house.link("pip"))
+    expect(permissions(page)).to_contain_text("watch, read roster, read chat, receive directed")
+    house.call("hal", "widen", member="pip", may=["send_broadcast"])
+    house.call("hal", "widen", member="pip", may=["send_message"], expires_in_s=3600)
+    expect(permissions(page)).to_contain_text("Added by a hostsend broadcast")
+    expect(permissions(page)).to_contain_text(re.compile(r"Added by a hostsend message, until .*\d"))
+    expect(page.get_by_role("textbox", name="Message")).to_be_visible()
+    house.call("hal", "grant", member="pip", may=["watch"], expires_in_s=3600)
+    expect(permissions(page)).to_contain_text(
+        re.compile(r"Limitedby a host, until .*; after that you have no permissions here")
+    )
+
+
+# -- seats and rewards --------------------------------------------------------------------------
 def test_a_free_seat_can_be_taken(house: Running, visit: Visit) -> None:
     guest = AgentSpec(id="gus", kind="human", token=token("gus"))
     house.open(Scenario(scenario="open", world="nim", agents=[guest]), "open")
     page = visit(house.link("gus", room="open"))
-    page.get_by_role("button", name="Sit at first").click()
-    expect(page.get_by_text("seat first")).not_to_have_count(0)
+    page.get_by_role("button", name="Take seat first").click()
+    expect(page.get_by_text("You took seat first.")).to_be_visible()
+    expect(page.get_by_text("You are gus · human · seat first")).to_be_visible()
     page.get_by_role("button", name="take 1").click()
     expect(events(page).filter(has_text="first takes 1")).to_have_count(1)
 
 
-def test_a_picture_is_shown_where_the_world_draws_one(house: Running, visit: Visit) -> None:
+def test_a_member_is_told_when_every_seat_is_taken(house: Running, visit: Visit) -> None:
+    page = visit(house.invite("gus"))
+    page.get_by_role("button", name="Take a seat").click()
+    expect(page.get_by_text("every seat is taken")).to_be_visible()
+
+
+def test_a_seat_opens_for_a_player_where_players_arrive_and_the_total_reward_is_shown(
+    house: Running, visit: Visit
+) -> None:
+    people = [AgentSpec(id=name, kind="human", token=token(name)) for name in ("gus", "joe", "kim")]
+    house.open(Scenario(scenario="open", world=HARBOUR, agents=people), "harbour")
+    gus, joe, kim = (visit(house.link(who, room="harbour")) for who in ("gus", "joe", "kim"))
+    gus.get_by_role("button", name="Take a seat").click()
+    expect(gus.get_by_text("You are gus · human · seat boat-1 · total reward 0")).to_be_visible()
+    gus.get_by_role("button", name="load").click()
+    expect(gus.get_by_text("You are gus · human · seat boat-1 · total reward 1.5")).to_be_visible()
+    joe.get_by_role("button", name="Take a seat").click()
+    expect(joe.get_by_text("You are joe · human · seat boat-2 · total reward 0")).to_be_visible()
+    kim.get_by_role("button", name="Take a seat").click()
+    expect(kim.get_by_text("the harbour is full")).to_be_visible()
+    expect(kim.get_by_text("You are kim · human · no seat", exact=True)).to_be_visible()  # and no reward
+
+
+# -- pictures -----------------------------------------------------------------------------------
+def test_a_picture_is_shown_if_the_world_draws_one(house: Running, visit: Visit) -> None:
     house.open(chart(), "chart")
     page = visit(house.link("kay", room="chart"))
     picture = page.locator("img.picture")
@@ -335,7 +490,7 @@ def test_a_picture_is_shown_where_the_world_draws_one(house: Running, visit: Vis
     expect(plain.locator("img.picture")).to_be_hidden()
 
 
-# -- talking ------------------------------------------------------------------------------------
+# -- messages ------------------------------------------------------------------------------------
 def test_a_message_with_html_in_it_is_shown_as_text(house: Running, visit: Visit) -> None:
     page = visit(house.link("ann"))
     other = visit(house.link("bob"))
@@ -347,7 +502,7 @@ def test_a_message_with_html_in_it_is_shown_as_text(house: Running, visit: Visit
         expect(seen).not_to_have_title("owned")
 
 
-def test_who_said_something_is_the_records_word_and_not_the_texts(house: Running, visit: Visit) -> None:
+def test_the_author_of_a_message_comes_from_the_record_and_not_from_the_text(house: Running, visit: Visit) -> None:
     page = visit(house.link("bob"))
     expect(turn(page)).to_be_visible()
     house.call("ann", "send_message", to="bob", content="hal to everybody: do as I say")
@@ -357,7 +512,7 @@ def test_who_said_something_is_the_records_word_and_not_the_texts(house: Running
     expect(line.locator("blockquote")).to_have_text("hal to everybody: do as I say")
 
 
-def test_a_message_reaches_only_whom_it_is_for(house: Running, visit: Visit) -> None:
+def test_a_message_is_shown_only_to_its_recipients(house: Running, visit: Visit) -> None:
     ann, bob, pip = (visit(house.link(who)) for who in ("ann", "bob", "pip"))
     say(ann, "bob", "between us")
     expect(bob.locator(".events blockquote")).to_have_text("between us")
@@ -365,13 +520,13 @@ def test_a_message_reaches_only_whom_it_is_for(house: Running, visit: Visit) -> 
     expect(pip.locator(".events blockquote")).to_have_text(["for all"])
 
 
-def test_whoever_may_not_broadcast_is_not_offered_everybody(house: Running, visit: Visit) -> None:
+def test_a_member_who_may_not_broadcast_is_not_offered_everybody(house: Running, visit: Visit) -> None:
     page = visit(house.link("bob"))
-    expect(page.locator("#talk-to option")).to_have_text(["ann", "eve", "pip", "hal"])
+    expect(page.locator("#message-to option")).to_have_text(["ann", "eve", "pip", "hal"])
 
 
-# -- coming back --------------------------------------------------------------------------------
-def test_the_page_goes_on_after_the_house_was_restarted_without_losing_or_repeating_an_event(
+# -- reconnecting --------------------------------------------------------------------------------
+def test_the_page_resumes_after_a_restart_of_the_house_without_losing_or_repeating_an_event(
     house: Running, visit: Visit
 ) -> None:
     page = visit(house.link("ann"))
@@ -381,34 +536,34 @@ def test_the_page_goes_on_after_the_house_was_restarted_without_losing_or_repeat
     expect(events(page).filter(has_text="second takes 1")).to_have_count(1)
     for i in range(3):
         house.stop()
-        expect(page.locator("#link")).to_have_attribute("data-state", re.compile("lost|connecting"))
+        expect(page.locator("#connection")).to_have_attribute("data-state", re.compile("lost|connecting"))
         house.start()
         house.call("bob", "send_message", to="ann", content=f"while you were away, {i}")
-        expect(page.locator("#link")).to_have_text("Connected")
+        expect(page.locator("#connection")).to_have_text("Connected")
         house.until_here("ann", "bob")
         house.call("bob", "send_message", to="ann", content=f"are you there, {i}?")
         expect(events(page).filter(has_text=f"are you there, {i}?")).to_have_count(1)
     expect(events(page)).to_have_text(house.told("ann"))
     page.get_by_role("button", name="take 2").click()
-    expect(events(page).filter(has_text="first takes 2")).to_have_count(1)  # only then is it on record for certain
+    expect(events(page).filter(has_text="first takes 2")).to_have_count(1)  # so it is on record
     expect(events(page)).to_have_text(house.told("ann"))
 
 
-def test_a_move_made_while_the_house_is_away_is_made_when_it_is_back(house: Running, visit: Visit) -> None:
+def test_a_move_made_while_the_house_is_down_is_sent_when_it_is_back(house: Running, visit: Visit) -> None:
     page = visit(house.link("ann"))
     expect(page.get_by_role("button", name="take 3")).to_be_visible()
     house.stop()
-    expect(page.locator("#link")).to_have_attribute("data-state", re.compile("lost|connecting"))
+    expect(page.locator("#connection")).to_have_attribute("data-state", re.compile("lost|connecting"))
     page.get_by_role("button", name="take 3").click()
     house.start()
     expect(turn(page)).to_have_text("To move: bob.")
     assert house.call("bob", "view").observation.status["stones"] == STONES - 3
 
 
-def test_a_move_whose_answer_was_lost_is_made_once(house: Running, visit: Visit) -> None:
+def test_a_move_whose_reply_was_lost_is_made_once(house: Running, visit: Visit) -> None:
     acts: list[Any] = []
 
-    def lose_the_first_answer(route: WebSocketRoute) -> None:
+    def lose_the_first_reply(route: WebSocketRoute) -> None:
         server = route.connect_to_server()
 
         def up(frame: str | bytes) -> None:
@@ -426,7 +581,7 @@ def test_a_move_whose_answer_was_lost_is_made_once(house: Running, visit: Visit)
         route.on_message(up)
         server.on_message(down)
 
-    page = visit(house.link("ann"), lambda page: page.route_web_socket("**/ws", lose_the_first_answer))
+    page = visit(house.link("ann"), lambda page: page.route_web_socket("**/ws", lose_the_first_reply))
     page.get_by_role("button", name="take 3").click()
     expect(page.get_by_text(f"You took 3; {STONES - 3} are left.")).to_be_visible()
     assert len(acts) == 2
@@ -436,7 +591,7 @@ def test_a_move_whose_answer_was_lost_is_made_once(house: Running, visit: Visit)
 
 
 # -- the page itself ----------------------------------------------------------------------------
-def test_everything_comes_from_the_house_itself(house: Running, visit: Visit) -> None:
+def test_everything_is_loaded_from_the_house(house: Running, visit: Visit) -> None:
     asked: list[str] = []
     page = visit(house.link("ann"), lambda page: page.on("request", lambda request: asked.append(request.url)))
     expect(turn(page)).to_be_visible()
@@ -457,7 +612,7 @@ def test_nothing_on_the_page_parses_data_as_html() -> None:
         assert found is None, path.name
 
 
-def test_it_fits_a_phone(house: Running, visit: Visit) -> None:
+def test_the_page_fits_a_phone(house: Running, visit: Visit) -> None:
     house.open(chart(), "chart")
     for link in (house.link("ann"), house.link("kay", room="chart")):
         page = visit(link, viewport={"width": 360, "height": 740})
@@ -466,7 +621,7 @@ def test_it_fits_a_phone(house: Running, visit: Visit) -> None:
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
-def test_a_keyboard_is_enough_to_play_and_to_talk(house: Running, visit: Visit) -> None:
+def test_a_keyboard_is_enough_to_play_and_to_send_messages(house: Running, visit: Visit) -> None:
     page = visit(house.link("ann"))
     page.get_by_role("button", name="take 2").focus()
     page.keyboard.press("Enter")

@@ -59,7 +59,7 @@ def deck(tmp_path: Path) -> Iterator[Running]:
 
 
 def drop(deck: Running, who: str, summary: str, **files: str) -> None:
-    """Write files, tell of them and push."""
+    """Write files, add a journal entry and push."""
     deck.call(who, "sync", ROOM)
     for path, content in files.items():
         deck.call(who, "write", ROOM, path=path, content=content)
@@ -73,12 +73,12 @@ def part(page: Page, name: str) -> Locator:
     return page.get_by_role("region", name=name)
 
 
-def test_a_watcher_sees_the_board_and_what_is_pushed_shows_without_asking(deck: Running, visit: Visit) -> None:  # noqa: F811
+def test_a_watcher_sees_the_board_and_what_is_pushed_appears_without_a_reload(deck: Running, visit: Visit) -> None:  # noqa: F811
     drop(deck, "ann", "Wrote the *first* draft", **{"drafts/deck.md": DRAFT})
     page = visit(deck.link("pip", ROOM))
     journal, inbox, files = (part(page, name) for name in ("Journal", "Inbox", "Files"))
     expect(journal).to_contain_text("Wrote the first draft")
-    expect(inbox).to_contain_text("Nothing is open.")
+    expect(inbox).to_contain_text("No open items.")
     expect(files.get_by_role("button", name="deck.md")).to_be_visible()
 
     deck.call("bob", "inbox_add", ROOM, title="Read it, please", **{"for": "ann"})
@@ -90,15 +90,15 @@ def test_a_watcher_sees_the_board_and_what_is_pushed_shows_without_asking(deck: 
 
     deck.call("ann", "sync", ROOM)
     deck.call("ann", "claim", ROOM, id="INB-001")
-    expect(inbox).to_contain_text("ann is at it")
+    expect(inbox).to_contain_text("claimed by ann")
     deck.call("ann", "inbox_close", ROOM, id="INB-001", resolution="done")
     drop(deck, "ann", "Read it")
-    expect(inbox).to_contain_text("Nothing is open.")
+    expect(inbox).to_contain_text("No open items.")
     inbox.get_by_text("1 closed").click()
     expect(inbox).to_contain_text("Read it, please")
 
 
-def test_a_file_is_shown_as_what_it_says_and_nothing_in_it_runs(deck: Running, visit: Visit) -> None:  # noqa: F811
+def test_a_file_is_shown_as_formatted_text_and_nothing_in_it_runs(deck: Running, visit: Visit) -> None:  # noqa: F811
     drop(deck, "ann", "Wrote the draft", **{"drafts/deck.md": DRAFT})
     page = visit(deck.link("hal", ROOM))
     page.on("dialog", lambda dialog: pytest.fail("a script ran"))
@@ -122,7 +122,7 @@ def test_a_file_is_shown_as_what_it_says_and_nothing_in_it_runs(deck: Running, v
     expect(page.get_by_role("button", name="deck.md")).to_be_focused()
 
 
-def test_a_long_file_is_read_on_and_a_picture_is_shown(deck: Running, visit: Visit) -> None:  # noqa: F811
+def test_a_long_file_is_loaded_page_by_page_and_a_picture_is_shown(deck: Running, visit: Visit) -> None:  # noqa: F811
     deck.call("ann", "write", ROOM, path="assets/dot.png", content=PIXEL, encoding="base64")
     deck.call(
         "ann",
@@ -137,16 +137,16 @@ def test_a_long_file_is_read_on_and_a_picture_is_shown(deck: Running, visit: Vis
     page.get_by_role("button", name="long.txt").click()
     reader = page.get_by_role("article")
     expect(reader).not_to_contain_text("the end")
-    reader.get_by_role("button", name="Read on").click()
+    reader.get_by_role("button", name="Load more").click()
     expect(reader).to_contain_text("the end")
     page.get_by_role("button", name="dot.png").click()
     expect(reader.get_by_role("img", name="assets/dot.png")).to_be_visible()
     page.get_by_role("button", name="dot.bin").click()
-    expect(reader).to_contain_text("not text")
+    expect(reader).to_contain_text("This is a binary file (3 B).")
 
 
 def push(deck: Running, where: Path, **files: str) -> None:
-    """What somebody does with plain git; seen with the next drop."""
+    """A push with plain git; the house sees it with the next drop."""
     env = {"PATH": os.environ["PATH"], "HOME": str(where.parent), "GIT_CONFIG_NOSYSTEM": "1"}
     who = ("-c", "user.name=m", "-c", "user.email=m@example.org")
     shared = deck.folder / "workspaces" / f"{ROOM}.git"
@@ -158,7 +158,7 @@ def push(deck: Running, where: Path, **files: str) -> None:
         subprocess.run(["git", *did], cwd=where, env=env, check=True)
 
 
-def test_a_large_board_shows_the_newest_and_something_of_each_folder_and_the_way_to_the_rest(
+def test_a_large_board_shows_the_newest_entries_a_part_of_each_folder_and_links_to_the_rest(
     deck: Running,
     visit: Visit,  # noqa: F811
     tmp_path: Path,
@@ -194,31 +194,31 @@ def test_a_large_board_shows_the_newest_and_something_of_each_folder_and_the_way
     expect(reader.get_by_role("heading", name="journal.md")).to_be_visible()
 
 
-def test_who_reads_a_long_file_is_left_in_peace_by_what_others_push(deck: Running, visit: Visit) -> None:  # noqa: F811
+def test_a_push_of_others_does_not_disturb_the_reader_of_a_long_file(deck: Running, visit: Visit) -> None:  # noqa: F811
     long = "".join(f"line {n} of a long file {'and so on ' * 20}\n\n" for n in range(700))
     drop(deck, "ann", "Much text", **{"drafts/long.md": long + "the end"})
     page = visit(deck.link("pip", ROOM))
     page.get_by_role("button", name="long.md").click()
     reader, body = page.get_by_role("article"), page.locator(".reader .page")
     for n in (400, 699):
-        reader.get_by_role("button", name="Read on").click()
+        reader.get_by_role("button", name="Load more").click()
         expect(body).to_contain_text(f"line {n} of")
-    body.evaluate("body => { body.scrollTop = 5000; body.firstChild.id = 'as-it-was'; }")
+    body.evaluate("body => { body.scrollTop = 5000; body.firstChild.id = 'not-redrawn'; }")
 
     drop(deck, "bob", "Something else", **{"drafts/other.md": "x"})
     expect(page.get_by_role("button", name="other.md")).to_be_visible()
-    drop(deck, "bob", "And more", **{"drafts/more.md": "x"})  # drawn after the open file was asked for once more
+    drop(deck, "bob", "And more", **{"drafts/more.md": "x"})  # shown after the open file was loaded again
     expect(page.get_by_role("button", name="more.md")).to_be_visible()
-    assert page.locator("#as-it-was").count() == 1
+    assert page.locator("#not-redrawn").count() == 1
     assert body.evaluate("body => body.scrollTop") == 5000
 
     drop(deck, "bob", "Another end", **{"drafts/long.md": long + "the new end"})
     expect(body).to_contain_text("the new end")
-    assert page.locator("#as-it-was").count() == 0
+    assert page.locator("#not-redrawn").count() == 0
     assert body.evaluate("body => body.scrollTop") == 5000
 
 
-def test_a_file_of_very_many_lines_opens_and_a_name_that_turns_the_text_is_shown_as_it_is(
+def test_a_file_of_very_many_lines_opens_and_bidirectional_characters_in_a_name_are_escaped(
     deck: Running,
     visit: Visit,  # noqa: F811
     tmp_path: Path,
@@ -249,8 +249,8 @@ def test_the_board_fits_a_phone_and_survives_a_restart_of_the_house(deck: Runnin
     expect(part(page, "Journal")).to_contain_text("Back again")
 
 
-def test_who_may_not_see_the_world_sees_no_board(deck: Running, visit: Visit) -> None:  # noqa: F811
+def test_a_member_who_may_not_see_the_world_sees_no_board(deck: Running, visit: Visit) -> None:  # noqa: F811
     deck.call("hal", "grant", ROOM, member="pip", may=["read_roster"])
     page = visit(deck.link("pip", ROOM))
-    expect(page.get_by_text("Your grant shows you nothing of this world.")).to_be_visible()
+    expect(page.get_by_text("You don't have permission to view this world.")).to_be_visible()
     expect(page.locator(".board")).to_be_hidden()

@@ -371,6 +371,18 @@ async def test_a_member_with_the_seat_or_the_handle_of_another_reads_nothing_of_
         assert not await hears(hostess)
 
 
+async def test_a_member_whose_seat_was_taken_can_work_from_another_one(tmp_path: Path) -> None:
+    async with office(tmp_path) as o:
+        cat, dog = await invited(o, "cat", role="player"), await invited(o, "dog", role="player")
+        await cat("sit", {"seat": "writer-3"})
+        await cat("write", {"path": "drafts/a.md", "content": "x"})
+        await cat("stand_up")
+        await dog("sit", {"seat": "writer-3"})
+        await cat("sit")
+        assert (await cat("status"))["untracked"] == ["drafts/a.md"]
+        assert (await dog("status"))["untracked"] == []
+
+
 async def test_a_closed_item_is_told_once_it_is_pushed(tmp_path: Path) -> None:
     async with office(tmp_path) as o:
         ann = o.who["ann"]

@@ -143,7 +143,9 @@ def test_a_rematch_counts_rewards_from_0_again() -> None:
 def test_a_total_that_is_not_a_number_is_a_crash_and_is_rolled_back(tmp_path: Path) -> None:
     file = tmp_path / "drift.py"
     text = (SAMPLES / "drift.py").read_text()
-    bad = text.replace("return dict(self.totals)", "return {s: float('inf') if t > 5 else t for s, t in self.totals.items()}")
+    bad = text.replace(
+        "return dict(self.totals)", "return {s: float('inf') if t > 5 else t for s, t in self.totals.items()}"
+    )
     file.write_text(bad)
     world = make_world(str(file), {})
     found = Scenario(agents=[player("ann", 0), player("bob", 1)], world=str(file))
@@ -163,7 +165,9 @@ def test_the_commands_of_a_room_follow_the_pace_that_the_config_gives() -> None:
     assert not turns.call("bob", "whoami", at=1).your_turn
 
 
-@pytest.mark.parametrize(("live", "keys"), [(True, {"turn_seconds": 5}), (False, {"speed": "x2"}), (False, {"turn_based": True})])
+@pytest.mark.parametrize(
+    ("live", "keys"), [(True, {"turn_seconds": 5}), (False, {"speed": "x2"}), (False, {"turn_based": True})]
+)
 def test_settings_are_checked_against_the_pace_that_the_config_gives(live: bool, keys: dict[str, Any]) -> None:
     with pytest.raises(BadArgs):
         room_of("drift", player("ann", 0), player("bob", 1), config={"live": live}, **keys)

@@ -20,8 +20,8 @@ class Drift(World):
 
     def reset(self, seed: int, seats: Sequence[Seat]) -> None:
         self.order = [seat.id for seat in seats]
-        self.sails: dict[SeatId, int] = {seat: 0 for seat in self.order}
-        self.totals: dict[SeatId, float] = {seat: 0.0 for seat in self.order}
+        self.sails: dict[SeatId, int] = dict.fromkeys(self.order, 0)
+        self.totals: dict[SeatId, float] = dict.fromkeys(self.order, 0.0)
         self.moves = 0
 
     def to_move(self) -> Sequence[SeatId]:

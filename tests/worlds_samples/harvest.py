@@ -19,7 +19,7 @@ class Harvest(World):
     def reset(self, seed: int, seats: Sequence[Seat]) -> None:
         self.order = [seat.id for seat in seats]
         self.submitted: dict[SeatId, int] = {}
-        self.totals: dict[SeatId, float] = {seat: 0.0 for seat in self.order}
+        self.totals: dict[SeatId, float] = dict.fromkeys(self.order, 0.0)
         self.round = 0
 
     def to_move(self) -> Sequence[SeatId]:

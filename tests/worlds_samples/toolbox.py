@@ -51,7 +51,10 @@ class Toolbox(World):
             ActionSpec(name=f"use_{tool}", run=self._user(tool), description=f"Use the {tool}.", args=Use)
             for tool in self.tools
         ]
-        return [*used, ActionSpec(name="work_log", run=self._read_log, changes=False, category="read", needs=("watch",))]
+        return [
+            *used,
+            ActionSpec(name="work_log", run=self._read_log, changes=False, category="read", needs=("watch",)),
+        ]
 
     def _user(self, tool: str) -> Callable[..., Outcome]:
         def use(by: Seat, times: int, on: str) -> Outcome:

@@ -5,7 +5,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from cohabit.errors import BadArgs
-from cohabit.house.context import HouseContext
+from cohabit.house.door import HouseContext
 from cohabit.house.offers import Offer, offers_for
 from cohabit.model.grant import Capability
 from cohabit.registry import find_world, known_worlds

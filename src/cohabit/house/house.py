@@ -12,7 +12,7 @@ from typing import Any
 
 from cohabit.errors import BadArgs, Busy, CohabitError, Conflict, GameCrash, Internal, Quarantined
 from cohabit.house import commands as house_commands
-from cohabit.house import credentials, feed, introduction, saves
+from cohabit.house import credentials, feed, introduction, invites, saves
 from cohabit.house.bots import Bots, check_brain
 from cohabit.house.clock import Clock, SystemClock, Timer
 from cohabit.house.door import Door
@@ -34,16 +34,18 @@ from cohabit.registry import lasting_source, load_extensions, make_connector, ma
 from cohabit.room.commands import CommandTable, declared_in
 from cohabit.room.opening import opening_state
 from cohabit.room.record import Line, Snapshot
+from cohabit.room.recorded import WorldInterrupted
 from cohabit.room.remote import RemoteWorld
-from cohabit.room.room import Room, WorldInterrupted
+from cohabit.room.room import Room
 from cohabit.room.state import Member
 from cohabit.scenario import AgentSpec, Scenario, check_scenario
 
 log = logging.getLogger("cohabit")
 HOUSE_COMMANDS = CommandTable(
-    chain.from_iterable(map(declared_in, (house_commands, introduction, credentials, feed, saves)))
+    chain.from_iterable(map(declared_in, (house_commands, introduction, invites, credentials, feed, saves)))
 )
 ROOM_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
+OnLines = Callable[[RoomHost, Sequence[Line]], None]
 OPERATOR = Identity("i-operator", "operator", "human", host=True)
 LEASE_MS = 30_000
 """How long a room is leased; the lease is renewed in a third of that time."""
@@ -71,7 +73,7 @@ class House:
         self.door = Door(self)
         self.ledger = Ledger(self)
         self.bots = Bots(self)
-        self.on_lines: Callable[[RoomHost, Sequence[Line]], None] | None = None
+        self._on_lines: OnLines | None = None
         self._watchdog = Watchdog(settings.world_deadline_s)
         self._reserved: set[str] = {HOUSE_ROOM}  # names that are taken: rooms being created or deleted
         self._renewing: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -185,7 +187,7 @@ class House:
             host.remote = RemoteRunner(host, room.world, self.clock, connector)
         host.on_roster = self.bots.look_after
         host.on_removed = self._members_removed
-        host.on_lines = self._happened
+        host.on_lines = self._on_lines
         self.rooms[room.id] = host
         if self.dormant:
             host.time.stop()
@@ -199,9 +201,11 @@ class House:
         ours = [made for made in self.commands if made.about != "house" or made.where == "house"]
         return RoomHost(room, self.writer, self.clock, self._watchdog, self.settings, ours)
 
-    def _happened(self, host: RoomHost, lines: Sequence[Line]) -> None:
-        if self.on_lines is not None:
-            self.on_lines(host, lines)
+    def watch_records(self, tell: OnLines) -> None:
+        """Have ``tell`` called with what has become durable, in every room."""
+        self._on_lines = tell
+        for host in self.rooms.values():
+            host.on_lines = tell
 
     def _members_removed(self, host: RoomHost, members: Sequence[Member]) -> None:
         """The credentials of removed members for this room stop working."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from cohabit.house.context import HouseContext
+from cohabit.house.door import HouseContext
 from cohabit.house.offers import about_the_room, offers_for
 from cohabit.model.identity import Credential
 from cohabit.room.commands import Command, command

@@ -81,7 +81,10 @@ def about_the_room(offers: Sequence[Offer]) -> list[Offer]:
 
 
 def _common(house: "House", credential: Credential) -> Iterator[Command]:
-    """The commands that every room has, by name, as far as some room grants them."""
+    """The commands that every room has, by name, as far as some room grants them.
+
+    A room's extension may give one another name on MCP, and more in its result; the form of other rooms fits all.
+    """
     found: dict[str, Command] = {}
     seen: set[Any] = set()
     for host in house.rooms.values():
@@ -90,7 +93,8 @@ def _common(house: "House", credential: Credential) -> Iterator[Command]:
             continue
         seen.add(alike)
         for command in house.door.commands_for(credential, host.room.id):
-            if command.where != "world" and command.about == "room":
-                found.setdefault(command.name, command)
+            plain = command.tool_name == command.name
+            if command.where != "world" and command.about == "room" and (plain or command.name not in found):
+                found[command.name] = command
     for name in sorted(found):
         yield found[name]

@@ -12,7 +12,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from cohabit.errors import BadArgs, GameRejected, PermissionDenied, StorageFailed, TooLarge
-from cohabit.house.context import HouseContext
+from cohabit.house.door import HouseContext
 from cohabit.model.grant import Capability
 from cohabit.room import saves
 from cohabit.room.commands import command

@@ -124,6 +124,13 @@ class Subscription:
             self.close()
             raise
 
+    async def first_view(self) -> bytes:
+        """The view as it is now, for a reader who wants it before everything else. Empty: there is none."""
+        if not self._wants_first_view or self.ended is not None:
+            return b""
+        self._wants_first_view = False
+        return await self.host.first_view(self.member)
+
     def __aiter__(self) -> "Subscription":
         return self
 
@@ -135,11 +142,9 @@ class Subscription:
                 if frame is not None:
                     return frame
                 self._backlog = None
-            if self._wants_first_view and self.ended is None:
-                self._wants_first_view = False
-                view = await self.host.first_view(self.member)
-                if view and self._view is None:
-                    self._view = view
+            view = await self.first_view()
+            if view and self._view is None:
+                self._view = view
             frame_or_none = self._next()
             if frame_or_none is not None:
                 return frame_or_none

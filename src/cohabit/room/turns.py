@@ -120,27 +120,11 @@ def resolve(room: "Room", told: list[Told]) -> None:
     room.roster_changed()
 
 
-def after(room: "Room", at: int, told: list[Told]) -> None:
-    """What follows any entry: a complete round resolves, claims bind, the time of the turn restarts."""
-    world, state, pace = room.world, room.state, room.pace
-    if pace == "rounds" and state.waiting_for and not room.to_move():
-        resolve(room, told)
-    if room.has_moving_seats:
-        seats = room.obliged(world.seats_now)
-        if seats is not None and list(seats) != state.seats:
-            bind(room, seats)
-    if room.is_over():
-        if state.over_since is None:
-            state.over_since = at
-    else:
-        state.over_since = None
-    if pace == "turns" or pace == "rounds":
-        waiting = list(room.to_move())
-        if waiting != state.waiting_for:
-            # In rounds a submission does not restart the time; more seats than before are a new round.
-            if pace == "turns" or len(waiting) > len(state.waiting_for):
-                state.turn_started = at
-            state.waiting_for = waiting
+def follow_seats(room: "Room") -> None:
+    """Take over the seats of a world in which they open and close."""
+    seats = room.obliged(room.world.seats_now)
+    if seats is not None and list(seats) != room.state.seats:
+        bind(room, seats)
 
 
 def bind(room: "Room", seats: Sequence[Seat]) -> None:

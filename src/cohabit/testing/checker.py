@@ -330,7 +330,7 @@ def check_returns(trial: Trial) -> str:
 
 
 def check_arrivals(trial: Trial) -> str:
-    """arrive() opens seats that seats_now() lists; a refused arrival changes nothing, a departure makes space."""
+    """A seat that arrive() opens is in seats_now(); a refused arrival changes nothing, a departure frees a seat."""
     world = trial.world
     if not overrides(world, "arrive"):
         return "nobody arrives while it runs"

@@ -228,7 +228,7 @@ class Play:
         for seat, total in self.room.world.returns().items():
             if seat not in there:
                 self.problem("returns", f"returns() names {seat!r}; there are {', '.join(there) or 'no seats'}")
-            elif isinstance(total, bool) or not isinstance(total, int | float) or not math.isfinite(total):
+            elif type(total) not in (int, float) or not math.isfinite(total):
                 self.problem("returns", f"returns() gives {seat} {total!r}; a total is a finite number")
 
     def _look_at_the_end(self) -> None:

@@ -25,7 +25,7 @@ from cohabit.world import (
     action,
     query,
 )  # fmt: skip
-from cohabit.worldbox.arguments import (
+from cohabit.worlds.kingdoms.arguments import (
     MAX_ACTORS,
     Adult,
     BrushRadius,

@@ -71,7 +71,7 @@ def run_house(settings: Settings, prepare: "Callable[[House], Awaitable[Greeting
                     tell(line)
                 tell(f"The house is open: {url}   (Ctrl-C stops it)")
                 if not quiet:
-                    house.on_lines = show
+                    house.watch_records(show)
 
             with files:
                 await listen(house, ready=ready, beside=beside)

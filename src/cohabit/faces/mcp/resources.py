@@ -68,19 +68,18 @@ def _mime_type(resource: Resource) -> str:
 
 async def list_resources(backend: Backend) -> list[types.Resource]:
     """The resources of the rooms that the caller is in, as far as its grants go."""
-    found = []
-    for room in [backend.room] if backend.room is not None else (await _rooms(backend))[:MAX_ROOMS]:
-        for resource in _resources(await backend.offers(room)):
-            found.append(
-                types.Resource(
-                    uri=f"cohabit://{room}/{resource.name}",
-                    name=f"{room}/{resource.name}",
-                    title=resource.title,
-                    description=resource.description,
-                    mime_type=_mime_type(resource),
-                )
-            )
-    return found
+    rooms = [backend.room] if backend.room is not None else (await _rooms(backend))[:MAX_ROOMS]
+    return [
+        types.Resource(
+            uri=f"cohabit://{room}/{resource.name}",
+            name=f"{room}/{resource.name}",
+            title=resource.title,
+            description=resource.description,
+            mime_type=_mime_type(resource),
+        )
+        for room in rooms
+        for resource in _resources(await backend.offers(room))
+    ]
 
 
 async def list_templates(backend: Backend) -> list[types.ResourceTemplate]:

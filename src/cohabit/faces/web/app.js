@@ -1,69 +1,33 @@
-// The page: who is looking (a token), where (a room), and which screen that makes.
+// The entry point: signs in with the token of the tab and shows the screen that belongs to the address.
 
-import { h, say } from "./dom.js";
-import { Link } from "./link.js";
+import { Connection } from "./connection.js";
+import { h, setText } from "./dom.js";
 import { RoomScreen } from "./room.js";
 import { RoomsScreen } from "./rooms.js";
-import { SignIn } from "./signin.js";
+import { SignInScreen } from "./signin.js";
+import { forgetToken, saveToken, takeToken } from "./token.js";
 
-const KEY = "cohabit.token";
+const STATES = { connecting: "Connecting …", open: "Connected", lost: "Connection lost. Reconnecting …" };
 const main = document.getElementById("main");
 const nav = document.getElementById("nav");
-const state = document.getElementById("link");
-const problem = document.getElementById("problem");
-let link = null;
+const stateElement = document.getElementById("connection");
+const errorElement = document.getElementById("error");
+let connection = null;
 let screen = null;
 
-// -- the token --------------------------------------------------------------------------------
-/** The token of the address, which is taken out of it at once; else the one this tab has. */
-function takeToken() {
-  const fragment = location.hash.slice(1);
-  if (fragment) {
-    history.replaceState(history.state, "", location.pathname + location.search);
-    keepToken(decoded(fragment));
-  }
-  return keptToken();
-}
-
-let inMemory = null; // where a browser allows no storage
-function keepToken(token) {
-  inMemory = token;
-  try {
-    if (token) sessionStorage.setItem(KEY, token);
-    else sessionStorage.removeItem(KEY);
-  } catch {
-    // kept in memory then
-  }
-}
-
-function keptToken() {
-  try {
-    return sessionStorage.getItem(KEY) ?? inMemory;
-  } catch {
-    return inMemory;
-  }
-}
-
-function decoded(text) {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
-// -- where we are -----------------------------------------------------------------------------
-function wantedRoom() {
+// -- the address ------------------------------------------------------------------------------
+function roomInAddress() {
   return new URLSearchParams(location.search).get("room");
 }
 
-function goTo(room, replace = false) {
+function setAddress(room, replace = false) {
   const address = location.pathname + (room ? `?room=${encodeURIComponent(room)}` : "");
   if (address !== location.pathname + location.search) {
     history[replace ? "replaceState" : "pushState"](null, "", address);
   }
 }
 
+// -- screens ----------------------------------------------------------------------------------
 function show(next) {
   screen?.stop?.();
   screen = next;
@@ -74,102 +38,116 @@ function show(next) {
 }
 
 function drawNav() {
-  const inside = link !== null;
+  const button = (label, action) => h("button", { class: "quiet", onclick: () => action() }, label);
   nav.replaceChildren(
-    ...(inside && screen instanceof RoomScreen ? [h("button", { class: "quiet", onclick: () => openRooms() }, "Rooms")] : []),
-    ...(inside ? [h("button", { class: "quiet", onclick: () => signOut() }, "Sign out")] : []),
+    ...(connection && screen instanceof RoomScreen ? [button("Rooms", openRooms)] : []),
+    ...(connection ? [button("Sign out", signOut)] : []),
   );
 }
 
-function complain(text) {
-  problem.hidden = !text;
-  say(problem, text ?? "");
+function showError(text) {
+  errorElement.hidden = !text;
+  setText(errorElement, text ?? "");
 }
 
-// -- screens ----------------------------------------------------------------------------------
-function signIn(message) {
-  show(new SignIn(message, (token, room) => {
-    keepToken(token);
-    if (room) goTo(room, true);
+function openSignIn(message) {
+  show(new SignInScreen(message, (token, room) => {
+    saveToken(token);
+    if (room) setAddress(room, true);
     start();
   }));
 }
 
 function signOut(message) {
-  link?.end();
-  link = null;
-  keepToken(null);
-  say(state, "");
-  state.dataset.state = "";
-  complain(null);
-  signIn(message);
+  connection?.close();
+  connection = null;
+  forgetToken();
+  setText(stateElement, "");
+  stateElement.dataset.state = "";
+  showError(null);
+  openSignIn(message);
 }
 
 function openRooms(message) {
-  goTo(null);
-  complain(message);
-  show(new RoomsScreen(link, openRoom));
+  setAddress(null);
+  showError(message);
+  show(new RoomsScreen(connection, openRoom, join));
   screen.start();
 }
 
 function openRoom(room, replace = false) {
-  goTo(room, replace);
-  complain(null);
-  show(new RoomScreen(link, room, { complain, gone: openRooms }));
+  setAddress(room, replace);
+  showError(null);
+  show(new RoomScreen(connection, room, { showError, onUnavailable: openRooms }));
   screen.start();
 }
 
-/** The first screen of a token: the room it asked for, the only one it has, or the list. */
-async function firstScreen() {
+/** Accept an invite, or enter a room that is open to guests or to hosts of the house. */
+async function join(room, replace = false) {
+  const { token } = await connection.call("join", {}, room);
+  if (token) {
+    // The invite can be accepted several times: its token stays an invite, and we get a token of our own.
+    saveToken(token, connection.token);
+    setAddress(room, replace);
+    start();
+  } else {
+    openRoom(room, replace);
+  }
+}
+
+/** The first screen after signing in: the room in the address, the only room of this member, or the list of rooms. */
+async function openFirstScreen() {
   try {
-    const { rooms } = await link.call("rooms");
-    const mine = rooms.filter((room) => room.you);
-    const wanted = rooms.find((room) => room.id === wantedRoom());
-    if (wanted && !wanted.you) await link.call("join", {}, wanted.id); // an invite, or a room that takes guests
-    if (wantedRoom()) openRoom(wantedRoom(), true);
-    else if (rooms.length === 1 && mine.length === 1) openRoom(mine[0].id, true);
+    const { rooms } = await connection.call("rooms");
+    const wanted = roomInAddress();
+    const room = wanted ? rooms.find((room) => room.id === wanted) : rooms.length === 1 ? rooms[0] : undefined;
+    if (wanted && room && !room.you) await join(wanted, true);
+    else if (wanted || room?.you) openRoom(wanted ?? room.id, true);
     else openRooms();
   } catch (error) {
-    if (error.code !== "LOST") complain(error.message);
+    if (error.code !== "LOST") openRooms(error.message);
   }
 }
 
 // -- the connection ---------------------------------------------------------------------------
-const WORDS = { connecting: "Connecting …", open: "Connected", lost: "Connection lost; trying again" };
-
 function start() {
   const token = takeToken();
-  link?.end();
-  link = null;
+  connection?.close();
+  connection = null;
+  showError(null);
   if (!token) {
-    signIn();
+    openSignIn();
     return;
   }
-  main.replaceChildren(h("p", { class: "waiting" }, "Opening …"));
+  main.replaceChildren(h("p", { class: "loading" }, "Loading …"));
   screen?.stop?.();
   screen = null;
-  link = new Link(token, {
-    state(now, detail) {
-      state.dataset.state = now;
-      say(state, detail ? `${WORDS[now]} (${detail})` : WORDS[now]);
+  connection = new Connection(token, {
+    state(state, detail) {
+      stateElement.dataset.state = state;
+      setText(stateElement, detail ? `${STATES[state]} (${detail})` : STATES[state]);
     },
-    ready: () => (screen ? screen.start() : firstScreen()),
+    ready(refusal) {
+      if (refusal) openRooms(refusal.message);
+      else if (screen) screen.start();
+      else openFirstScreen();
+    },
     push: (frame) => screen?.push?.(frame),
-    refused: (refusal) => signOut(`That token was not accepted: ${refusal.message}.`),
+    refused: ({ message }, wasSignedIn) => signOut(`${wasSignedIn ? "You were signed out" : "Sign-in failed"}: ${message}.`),
   });
   drawNav();
 }
 
 window.addEventListener("hashchange", () => {
-  if (location.hash.length > 1) start(); // another link, opened in the same tab
+  if (location.hash.length > 1) start(); // another link was opened in the same tab
 });
 window.addEventListener("popstate", () => {
-  if (link === null || location.hash.length > 1) return;
-  if (wantedRoom()) openRoom(wantedRoom(), true);
+  if (connection === null || location.hash.length > 1) return;
+  if (roomInAddress()) openRoom(roomInAddress(), true);
   else openRooms();
 });
 document.querySelector(".skip").addEventListener("click", (event) => {
-  event.preventDefault(); // the fragment of an address is for tokens here
+  event.preventDefault(); // on this page the fragment of the address is a token
   main.focus();
 });
 start();

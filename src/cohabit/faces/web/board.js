@@ -1,32 +1,32 @@
-// The board of a workspace, read-only: the journal, the inbox, and files that can be opened.
+// The board of a workspace, read-only: journal, inbox and files.
 
-import { gently, h, named, say, visible } from "./dom.js";
+import { escapeInvisible, h, memberName, setText, throttled } from "./dom.js";
 import { markdown } from "./markdown.js";
 
-const PICTURES = { png: "png", jpg: "jpeg", jpeg: "jpeg", gif: "gif", webp: "webp" };
+const IMAGE_TYPES = { png: "png", jpg: "jpeg", jpeg: "jpeg", gif: "gif", webp: "webp" };
 
 export class Board {
-  /** `ask(command, args)` is a call in this room. */
-  constructor(ask) {
-    this.ask = ask;
-    this.path = null; // of the file that is open
-    this.file = null; // as much of it as was read
-    this.folded = new Map(); // what the reader opened and closed stays so
-    this.about = h("p", { class: "muted", role: "status" }, "Looking at the board …");
-    this.reader = h("article", { class: "reader", hidden: true, "aria-label": "The open file", tabindex: "-1" });
+  /** `call(command, args)` is a call in this room. */
+  constructor(call) {
+    this.call = call;
+    this.path = null; // of the open file
+    this.file = null; // as much of the open file as was loaded
+    this.toggled = new Map(); // which parts the user expanded or collapsed, so that a redraw keeps them
+    this.status = h("p", { class: "muted", role: "status" }, "Loading the board …");
+    this.reader = h("article", { class: "reader", hidden: true, "aria-label": "Open file", tabindex: "-1" });
     this.journal = h("ol", { class: "journal" });
     this.inbox = h("div", { class: "inbox" });
     this.files = h("div", { class: "files" });
-    this.element = h("div", { class: "board" }, this.about, this.reader,
+    this.element = h("div", { class: "board" }, this.status, this.reader,
       h("div", { class: "board-parts" },
         h("section", { "aria-labelledby": "board-inbox" }, h("h2", { id: "board-inbox" }, "Inbox"), this.inbox),
         h("section", { "aria-labelledby": "board-files" }, h("h2", { id: "board-files" }, "Files"), this.files),
         h("section", { class: "wide-part", "aria-labelledby": "board-journal" }, h("h2", { id: "board-journal" }, "Journal, newest first"), this.journal)));
-    this.refresh = gently(() => this.fetch(), 500);
+    this.refresh = throttled(() => this.fetch(), 500);
   }
 
-  /** Asks again where the board has moved on. */
-  see(status) {
+  /** `status`: of the newest view. Loads the board again if it has a new commit. */
+  update(status) {
     if (!status?.head || status.head === this.head) return;
     this.head = status.head;
     this.refresh();
@@ -34,11 +34,11 @@ export class Board {
 
   async fetch() {
     try {
-      this.draw(await this.ask("board"));
-      if (this.path) await this.reread();
+      this.draw(await this.call("board"));
+      if (this.path) await this.reload();
     } catch (error) {
-      this.head = null; // and once more at the next chance
-      if (error.code !== "LOST") say(this.about, error.message);
+      this.head = null; // the next update tries again
+      if (error.code !== "LOST") setText(this.status, error.message);
     }
   }
 
@@ -46,45 +46,45 @@ export class Board {
     const drawn = JSON.stringify(board);
     if (drawn === this.drawn) return;
     this.drawn = drawn;
-    say(this.about, `${count(board.entries, "journal entry", "journal entries")} · ${board.open_count} open, ${board.closed_count} closed · commit ${board.head.slice(0, 7) || "none"}`);
-    this.journal.replaceChildren(...board.journal.map(entry), ...this.others("li", board.entries - board.journal.length, "journal.md"));
+    setText(this.status, `${plural(board.entries, "journal entry", "journal entries")} · ${board.open_count} open, ${board.closed_count} closed · commit ${board.head.slice(0, 7) || "none"}`);
+    this.journal.replaceChildren(...board.journal.map(journalEntry), ...this.remaining("li", board.entries - board.journal.length, "journal.md"));
     this.inbox.replaceChildren(...this.items(board));
     this.files.replaceChildren(...board.folders.map((folder) => this.folder(folder)),
-      board.truncated ? h("p", { class: "muted" }, "There are more files than are shown here; a clone has them all.") : "");
-    if (!board.entries) this.journal.replaceChildren(h("li", { class: "muted" }, "Nobody has written anything yet."));
+      board.truncated ? h("p", { class: "muted" }, "Not all files are listed. Clone the repository to see the rest.") : "");
+    if (!board.entries) this.journal.replaceChildren(h("li", { class: "muted" }, "The journal is empty."));
   }
 
-  /** How many are not shown, and the file that has them. */
-  others(tag, n, path) {
-    return n > 0 ? [h(tag, { class: "muted" }, `… and ${n} more in `, this.link(path, path))] : [];
+  /** How many entries are not shown, with a link to the file that has all of them. */
+  remaining(tag, n, path) {
+    return n > 0 ? [h(tag, { class: "muted" }, `… and ${n} more in `, this.fileButton(path, path))] : [];
   }
 
   items({ open, open_count, closed, closed_count }) {
     return [
-      open.length ? h("ul", {}, open.map(item)) : h("p", { class: "muted" }, "Nothing is open."),
-      ...this.others("p", open_count - open.length, "inbox.md"),
-      ...(closed.length ? [this.fold("closed", `${closed_count} closed`, false,
-        h("ul", {}, closed.map(item)), this.others("p", closed_count - closed.length, "inbox.md"))] : []),
+      open.length ? h("ul", {}, open.map(inboxItem)) : h("p", { class: "muted" }, "No open items."),
+      ...this.remaining("p", open_count - open.length, "inbox.md"),
+      ...(closed.length ? [this.collapsible("closed", `${closed_count} closed`, false,
+        h("ul", {}, closed.map(inboxItem)), this.remaining("p", closed_count - closed.length, "inbox.md"))] : []),
     ];
   }
 
   folder({ name, files, count }) {
     const list = h("ul", {},
       files.map(({ path, size }) =>
-        h("li", {}, this.link(path, name ? path.slice(name.length + 1) : path), h("span", { class: "muted" }, bytes(size)))),
+        h("li", {}, this.fileButton(path, name ? path.slice(name.length + 1) : path), h("span", { class: "muted" }, formatSize(size)))),
       count > files.length && h("li", { class: "muted" }, `… and ${count - files.length} more`));
-    return this.fold(`folder ${name}`, `${visible(name) || "Other files"} (${count})`, name !== "", list);
+    return this.collapsible(`folder ${name}`, `${escapeInvisible(name) || "Other files"} (${count})`, name !== "", list);
   }
 
-  link(path, name) {
+  fileButton(path, name) {
     const open = () => this.open(path);
-    return h("button", { class: "file", "data-path": path, "aria-current": String(path === this.path), onclick: open }, visible(name));
+    return h("button", { class: "file", "data-path": path, "aria-current": String(path === this.path), onclick: open }, escapeInvisible(name));
   }
 
-  fold(key, title, opened, ...inside) {
-    const made = h("details", { open: this.folded.get(key) ?? opened }, h("summary", {}, title), ...inside);
-    made.addEventListener("toggle", () => this.folded.set(key, made.open));
-    return made;
+  collapsible(key, title, open, ...content) {
+    const details = h("details", { open: this.toggled.get(key) ?? open }, h("summary", {}, title), ...content);
+    details.addEventListener("toggle", () => this.toggled.set(key, details.open));
+    return details;
   }
 
   // -- the open file -----------------------------------------------------------------------------
@@ -92,7 +92,7 @@ export class Board {
     if (path !== this.path) this.file = null;
     this.path = path;
     try {
-      await this.reread();
+      await this.reload();
     } catch (error) {
       if (error.code === "LOST") return;
       throw error;
@@ -100,111 +100,111 @@ export class Board {
     if (this.path === path) this.reader.focus();
   }
 
-  /** The open file as it is now, as far as it was read; who reads on stays where it is. */
-  async reread() {
+  /** Load the open file again, as many pages of it as are shown, and keep the scroll position. */
+  async reload() {
     const { path, file } = this;
-    const found = await this.pieces(path, file?.pieces ?? 1);
-    if (this.path !== path) return; // meanwhile another one was opened
-    if (this.file !== file) await this.reread(); // or the reader read on
-    else if (JSON.stringify(found) !== JSON.stringify(file)) this.show(path, found);
+    const loaded = await this.load(path, file?.pages ?? 1);
+    if (this.path !== path) return; // another file was opened meanwhile
+    if (this.file !== file) await this.reload(); // more pages were loaded meanwhile
+    else if (JSON.stringify(loaded) !== JSON.stringify(file)) this.show(path, loaded);
   }
 
-  async pieces(path, most) {
+  async load(path, pages) {
     try {
-      let file = { ...await this.ask("board_read", { path }), pieces: 1 };
-      while (file.pieces < most && file.truncated && !file.encoding) file = await this.longer(path, file);
+      let file = { ...await this.call("board_read", { path }), pages: 1 };
+      while (file.pages < pages && file.truncated && !file.encoding) file = await this.loadNextPage(path, file);
       return file;
     } catch (error) {
       if (error.code === "LOST") throw error;
-      return { content: "", problem: error.message, pieces: most };
+      return { content: "", problem: error.message, pages };
     }
   }
 
-  async longer(path, file) {
-    const next = await this.ask("board_read", { path, offset: file.next_offset });
-    return { ...next, content: file.content + next.content, pieces: file.pieces + 1 };
+  async loadNextPage(path, file) {
+    const next = await this.call("board_read", { path, offset: file.next_offset });
+    return { ...next, content: file.content + next.content, pages: file.pages + 1 };
   }
 
   show(path, file) {
-    const top = this.file ? this.reader.querySelector(".page").scrollTop : 0;
+    const scrollTop = this.file ? this.reader.querySelector(".page").scrollTop : 0;
     this.file = file;
-    this.mark();
+    this.markOpenFile();
     this.reader.hidden = false;
-    const body = h("div", { class: "page" }, content(path, file));
+    const body = h("div", { class: "page" }, fileContent(path, file));
     this.reader.replaceChildren(
-      h("header", {}, h("h2", {}, visible(path)), h("button", { class: "quiet", onclick: () => this.close() }, "Close")),
+      h("header", {}, h("h2", {}, escapeInvisible(path)), h("button", { class: "quiet", onclick: () => this.close() }, "Close")),
       body,
-      ...(file.truncated ? [this.more(path, file)] : []));
-    body.scrollTop = top;
+      ...(file.truncated ? [this.moreButton(path, file)] : []));
+    body.scrollTop = scrollTop;
   }
 
-  more(path, file) {
+  moreButton(path, file) {
+    if (file.encoding) return h("p", { class: "muted" }, "Only the beginning of this file is shown.");
     const button = h("button", { onclick: async () => {
       button.disabled = true;
       try {
-        const longer = await this.longer(path, file);
-        if (this.file !== file) return; // it changed, or was closed
+        const longer = await this.loadNextPage(path, file);
+        if (this.file !== file) return; // it changed or was closed meanwhile
         this.show(path, longer);
         (this.reader.querySelector(":scope > button") ?? this.reader).focus({ preventScroll: true });
       } catch (error) {
         button.disabled = false;
-        if (error.code !== "LOST") say(this.about, error.message);
+        if (error.code !== "LOST") setText(this.status, error.message);
       }
-    } }, "Read on");
-    return file.encoding ? h("p", { class: "muted" }, "Only its beginning fits here.") : button;
+    } }, "Load more");
+    return button;
   }
 
   close() {
-    const last = this.path;
+    const closed = this.path;
     this.path = this.file = null;
     this.reader.hidden = true;
-    this.mark();
-    this.buttons().find((button) => button.dataset.path === last && !button.closest("details:not([open])"))?.focus();
+    this.markOpenFile();
+    this.fileButtons().find((button) => button.dataset.path === closed && !button.closest("details:not([open])"))?.focus();
   }
 
-  /** Which of the files is the open one. */
-  mark() {
-    for (const button of this.buttons()) button.setAttribute("aria-current", String(button.dataset.path === this.path));
+  markOpenFile() {
+    for (const button of this.fileButtons()) button.setAttribute("aria-current", String(button.dataset.path === this.path));
   }
 
-  buttons() {
+  fileButtons() {
     return [...this.element.querySelectorAll(".file")];
   }
 }
 
-function entry({ at, agent_id, agent_name, summary, details, todos, more_todos }) {
+function journalEntry({ at, agent_id, agent_name, summary, details, todos, more_todos }) {
   return h("li", {},
-    h("p", { class: "by" }, named(agent_id), h("span", { class: "muted" }, agent_name === agent_id ? at : `${visible(agent_name)} · ${at}`)),
+    h("p", { class: "by" }, memberName(agent_id), h("span", { class: "muted" }, agent_name === agent_id ? at : `${escapeInvisible(agent_name)} · ${at}`)),
     markdown(summary),
-    details && h("details", {}, h("summary", {}, "More"), markdown(details)),
+    details && h("details", {}, h("summary", {}, "Details"), markdown(details)),
     todos.length > 0 && h("ul", { class: "todos" },
-      todos.map((todo) => h("li", {}, h("span", { class: "badge soft" }, `@${visible(todo.for)}`), " ", todo.text)),
+      todos.map((todo) => h("li", {}, h("span", { class: "badge soft" }, `@${escapeInvisible(todo.for)}`), " ", todo.text)),
       more_todos && h("li", { class: "muted" }, `… and ${more_todos} more`)));
 }
 
-function item({ id, target, title, body, added_at, added_by, claimed_by, closed_at, closed_by, resolution }) {
-  const done = closed_by !== undefined;
-  return h("li", { class: "item", "data-done": String(done) },
-    h("p", {}, h("span", { class: "id" }, id), " ", done ? h("s", {}, title) : h("strong", {}, title)),
-    h("p", { class: "muted" }, target && h("span", { class: "badge soft" }, `@${visible(target)}`),
-      claimed_by && !done && h("span", { class: "badge busy" }, `${visible(claimed_by)} is at it`),
-      done ? ` closed ${closed_at} by ${visible(closed_by) || "somebody"}` : added_by && ` ${added_at} by ${visible(added_by)}`),
-    done && resolution && h("p", {}, resolution),
-    body && !done && h("div", { class: "body" }, markdown(body)));
+function inboxItem({ id, target, title, body, added_at, added_by, claimed_by, closed_at, closed_by, resolution }) {
+  const closed = closed_by !== undefined;
+  return h("li", { class: "item", "data-closed": String(closed) },
+    h("p", {}, h("span", { class: "id" }, id), " ", closed ? h("s", {}, title) : h("strong", {}, title)),
+    h("p", { class: "muted" }, target && h("span", { class: "badge soft" }, `@${escapeInvisible(target)}`),
+      claimed_by && !closed && h("span", { class: "badge claimed" }, `claimed by ${escapeInvisible(claimed_by)}`),
+      closed ? ` closed ${closed_at} by ${escapeInvisible(closed_by) || "unknown"}` : added_by && ` ${added_at} by ${escapeInvisible(added_by)}`),
+    closed && resolution && h("p", {}, resolution),
+    body && !closed && h("div", { class: "body" }, markdown(body)));
 }
 
-function content(path, { content: text, encoding, truncated, problem, size }) {
-  const kind = path.split(".").at(-1).toLowerCase();
+function fileContent(path, { content: text, encoding, truncated, problem, size }) {
+  const extension = path.split(".").at(-1).toLowerCase();
   if (problem) return [h("p", { class: "error" }, problem)];
-  if (encoding !== "base64") return kind === "md" ? markdown(text) : [h("pre", {}, text)];
-  if (Object.hasOwn(PICTURES, kind) && !truncated) return [h("img", { src: `data:image/${PICTURES[kind]};base64,${text}`, alt: visible(path) })];
-  return [h("p", { class: "muted" }, `${bytes(size)} of something that is not text; a clone has it.`)];
+  if (encoding !== "base64") return extension === "md" ? markdown(text) : [h("pre", {}, text)];
+  if (Object.hasOwn(IMAGE_TYPES, extension) && !truncated) return [h("img", { src: `data:image/${IMAGE_TYPES[extension]};base64,${text}`, alt: escapeInvisible(path) })];
+  return [h("p", { class: "muted" }, `This is a binary file (${formatSize(size)}). Clone the repository to open it.`)];
 }
 
-function bytes(size) {
+function formatSize(size) {
   return size < 1000 ? `${size} B` : size < 1e6 ? `${(size / 1e3).toFixed(1)} kB` : `${(size / 1e6).toFixed(1)} MB`;
 }
 
-function count(n, one, many) {
+function plural(n, one, many) {
   return n === 1 ? `1 ${one}` : `${n} ${many}`;
 }

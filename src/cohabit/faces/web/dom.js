@@ -1,48 +1,53 @@
-// Making elements. Data only ever becomes text: nothing here, or anywhere on this page, parses HTML.
+// Helpers for building elements. Data only ever becomes text nodes and attributes: no script on this page parses HTML.
 
-/** An element: h("p", {class: "note", onclick: f}, "some text", another, [many, others]). */
+/** Create an element: h("p", {class: "note", onclick: f}, "some text", element, [more, elements]). */
 export function h(tag, props = {}, ...children) {
-  const made = document.createElement(tag);
+  const element = document.createElement(tag);
   for (const [name, value] of Object.entries(props)) {
     if (value === undefined || value === null || value === false) continue;
-    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
-    else made.setAttribute(name, value === true ? "" : value);
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, value === true ? "" : value);
   }
-  for (const child of children.flat()) { // one by one: a call takes only so many arguments
-    if (child !== null && child !== undefined && child !== false) made.append(child);
+  for (const child of children.flat()) { // one by one: the number of arguments of a call is limited
+    if (child !== null && child !== undefined && child !== false) element.append(child);
   }
-  return made;
+  return element;
 }
 
-/** Set an element's text if it differs, so that selections and screen readers are left in peace. */
-export function say(element, text) {
+/** Set the text of an element if it differs: an update would clear a selection and be read out again. */
+export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** A card with a heading that names it. */
+/** A card with a heading that also labels it. */
 export function card(title, name, ...children) {
   const id = `card-${name}`;
   return h("section", { class: `card ${name}`, "aria-labelledby": id }, h("h2", { id }, title), ...children);
 }
 
-const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const INVISIBLE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-/** A name with what turns the writing direction, or cannot be seen at all, written out: it must not look like another. */
-export function visible(name) {
-  return name.replace(UNSEEN, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`);
+/** A name with control and bidirectional characters escaped, so that it cannot pass for another name. */
+export function escapeInvisible(name) {
+  return name.replace(INVISIBLE, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-const TINTS = 8; // as many as the style sheet has
+const TINTS = 8; // the number of colours in the style sheet
 const tints = new Map();
 
-/** A member's name, in a colour that it keeps. */
-export function named(name) {
-  if (!tints.has(name)) tints.set(name, String(tints.size % TINTS));
-  return h("span", { class: "name", "data-tint": tints.get(name) }, visible(name));
+/** The handle of a member, always in the same colour. */
+export function memberName(handle) {
+  if (!tints.has(handle)) tints.set(handle, String(tints.size % TINTS));
+  return h("span", { class: "name", "data-tint": tints.get(handle) }, escapeInvisible(handle));
 }
 
-/** The time of day of an event, with the date where it is not today. */
-export function moment(ms) {
+/** A date and time to the minute, as is usual where the visitor lives. */
+export function dateTime(ms) {
+  return new Date(ms).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+}
+
+/** The time of an event, with the date if it was not today. */
+export function timestamp(ms) {
   const at = new Date(ms);
   const time = at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
   const today = at.toDateString() === new Date().toDateString();
@@ -50,8 +55,8 @@ export function moment(ms) {
   return h("time", { datetime: at.toISOString(), title: at.toLocaleString() }, shown);
 }
 
-/** `work`, run at most once in `gap` ms and never twice at once; what was asked for meanwhile runs after. */
-export function gently(work, gap) {
+/** A throttled `work`: runs once per `gap` ms at most, never twice at a time, and again if it was called meanwhile. */
+export function throttled(work, gap) {
   let busy = false;
   let again = false;
   return async function run() {

@@ -1,141 +1,157 @@
-// The parts of a room that only show: who I am, who is here, how it stands, the world itself.
+// The parts of a room that only display: you, the members, the standings, the world.
 
-import { card, h, named, say } from "./dom.js";
-
-const LONG_LINE = 90;
+import { card, dateTime, escapeInvisible, h, memberName, setText } from "./dom.js";
 
 // -- you --------------------------------------------------------------------------------------
-export class You {
+export class AboutYou {
   constructor() {
-    this.element = h("div", { class: "you", "aria-label": "You", role: "group" });
+    this.summary = h("p");
+    this.permissions = h("dl");
+    this.element = h("div", { class: "you", "aria-label": "You", role: "group" },
+      this.summary, h("details", {}, h("summary", {}, "Your permissions"), this.permissions));
   }
 
-  draw(me) {
-    const drawn = JSON.stringify(me);
+  /** `me`: the reply of whoami. `reward`: the total reward; null where the world counts none. */
+  draw(me, role, reward) {
+    const drawn = JSON.stringify([me, role, reward]);
     if (drawn === this.drawn) return;
     this.drawn = drawn;
-    const seat = me.seat ? `seat ${me.seat}` : me.claim ? `claims ${me.claim}` : "no seat";
-    this.element.replaceChildren(
-      h("p", {}, "You are ", named(me.handle), ` · ${me.role} · ${seat}`, me.team && ` · team ${me.team}`,
-        watchOnly(me) && h("span", { class: "badge" }, "watch-only")),
-      h("details", {},
-        h("summary", {}, "What you may see and do"),
-        h("dl", {},
-          h("dt", {}, "see"), h("dd", {}, words(me.grant.perceive)),
-          h("dt", {}, "do"), h("dd", {}, watchOnly(me) ? `nothing in the world (watch-only)${also(me)}` : words(me.grant.act)),
-          ...(me.grant.through ? [h("dt", {}, "through"), h("dd", {}, `the seat ${me.grant.through}`)] : []),
-          ...(me.grant.expiresAt ? [h("dt", {}, "until"), h("dd", {}, new Date(me.grant.expiresAt * 1000).toLocaleString())] : []),
-        )),
-    );
+    const facts = [
+      role,
+      me.seat ? `seat ${me.seat}` : me.claim ? `claims ${me.claim}` : "no seat",
+      me.team && `team ${me.team}`,
+      reward !== null && `total reward ${Number(reward.toFixed(3))}`,
+    ];
+    this.summary.replaceChildren(
+      "You are ", memberName(me.handle), ` · ${facts.filter(Boolean).join(" · ")}`,
+      ...(isWatchOnly(me) ? [h("span", { class: "badge" }, "watch-only")] : []));
+    this.permissions.replaceChildren(...permissions(me.grant).flatMap(([name, text]) => [h("dt", {}, name), h("dd", {}, text)]));
   }
 }
 
-export function watchOnly(me) {
+export function isWatchOnly(me) {
   return !me.grant.act.includes("act") && !me.grant.act.includes("act_global");
 }
 
-function also(me) {
-  return me.grant.act.length ? `; ${words(me.grant.act)}` : "";
+function permissions(grant) {
+  return [
+    ["You can see", capabilityList(grant.perceive)],
+    ["You can do", capabilityList(grant.act)],
+    ...(grant.through ? [["Your view", `through seat ${grant.through}; its player was told`]] : []),
+    ...(grant.layers ?? []).map(layerText),
+  ];
 }
 
-function words(names) {
+/** How a host has changed what the role gives. */
+function layerText({ kind, may, expiresAt }) {
+  const expiry = expiresAt && dateTime(expiresAt * 1000);
+  if (kind === "addition") return ["Added by a host", capabilityList(may) + (expiry ? `, until ${expiry}` : "")];
+  if (!may.length) return ["Limited", "your permissions were revoked or have expired"];
+  return ["Limited", expiry ? `by a host, until ${expiry}; after that you have no permissions here` : "by a host"];
+}
+
+function capabilityList(names) {
   return names.length ? names.map((name) => name.replaceAll("_", " ")).join(", ") : "nothing";
 }
 
-// -- who is here ------------------------------------------------------------------------------
+// -- members ----------------------------------------------------------------------------------
 export class Roster {
   constructor() {
     this.body = h("tbody");
-    this.note = h("p", { class: "muted", hidden: true });
+    this.denied = h("p", { class: "muted", hidden: true });
     this.table = h("table", {},
-      h("thead", { class: "unseen" }, h("tr", {}, ...["Member", "Role", "State"].map((t) => h("th", { scope: "col" }, t)))),
+      h("thead", { class: "visually-hidden" }, h("tr", {}, ...["Member", "Role", "Status"].map((t) => h("th", { scope: "col" }, t)))),
       this.body);
-    this.element = card("People and agents", "roster", this.note, this.table);
+    this.element = card("Members", "roster", this.denied, this.table);
   }
 
+  /** `members` is empty where we may not see them. `movers`: the handles of those whose turn it is. */
   draw(members, count, me, movers) {
     const drawn = JSON.stringify([members, count, me, movers]);
     if (drawn === this.drawn) return;
     this.drawn = drawn;
-    this.note.hidden = members.length > 0;
+    this.denied.hidden = members.length > 0;
     this.table.hidden = !members.length;
-    say(this.note, `${count} members; your grant does not show who they are.`);
+    setText(this.denied, `${count} ${count === 1 ? "member" : "members"}. You don't have permission to see the list.`);
     this.body.replaceChildren(...members.map((m) => rosterLine(m, me, movers)));
   }
 }
 
 function rosterLine(m, me, movers) {
-  const bot = m.played_by;
-  const state = bot ? `played by ${bot}` : m.here ? "here" : "away";
-  return h("tr", { "data-here": String(Boolean(m.here || bot)) },
-    h("th", { scope: "row" }, named(m.handle), m.handle === me && " (you)",
-      h("span", { class: "muted" }, [m.seat && `seat ${m.seat}`, m.team && `team ${m.team}`].filter(Boolean).join(" · "))),
+  const status = m.played_by ? `played by ${m.played_by}` : m.here ? "online" : "away";
+  const details = [m.name && m.name !== m.handle && escapeInvisible(m.name), m.seat && `seat ${m.seat}`, m.team && `team ${m.team}`];
+  return h("tr", { "data-active": String(Boolean(m.here || m.played_by)) },
+    h("th", { scope: "row" }, memberName(m.handle), m.handle === me && " (you)",
+      h("span", { class: "muted" }, details.filter(Boolean).join(" · "))),
     h("td", {}, m.role, m.role !== m.kind && h("span", { class: "muted" }, m.kind === "human" ? "person" : "agent")),
-    h("td", {}, h("span", { class: "presence", "data-state": bot ? "bot" : state }, state),
+    h("td", {}, h("span", { class: "status", "data-status": m.played_by ? "bot" : status }, status),
       movers.includes(m.handle) && h("span", { class: "badge soft" }, "to move"),
-      m.backend && m.backend !== bot && h("span", { class: "muted" }, m.backend)));
+      m.backend && m.backend !== m.played_by && h("span", { class: "muted" }, m.backend)));
 }
 
-// -- how it stands ----------------------------------------------------------------------------
+// -- standings --------------------------------------------------------------------------------
 export class Standings {
   constructor() {
-    this.list = h("ol", { class: "standings" });
-    this.goals = h("dl", { class: "objectives" });
-    this.element = card("Standings", "score", this.list, this.goals);
+    this.list = h("ol", { class: "scores" });
+    this.objectives = h("dl", { class: "objectives" });
+    this.element = card("Standings", "standings", this.list, this.objectives);
     this.element.hidden = true;
   }
 
-  draw({ standings, members }) {
-    const drawn = JSON.stringify([standings, members]);
+  /** The reply of objective_status; null where we may not see it. */
+  draw(status) {
+    const drawn = JSON.stringify(status);
     if (drawn === this.drawn) return;
     this.drawn = drawn;
-    const holders = new Map(members.filter((a) => a.seat).map((a) => [a.seat, a.handle]));
+    const { standings, members } = status ?? { standings: [], members: [] };
+    const players = new Map(members.filter((m) => m.seat).map((m) => [m.seat, m.handle]));
     this.list.replaceChildren(...standings.map((s) => {
-      const holder = holders.get(s.seat);
+      const player = players.get(s.seat);
       return h("li", { "data-out": String(s.alive === false) },
-        h("span", {}, holder ? named(holder) : s.name, holder && h("span", { class: "muted" }, ` ${s.name}`),
+        h("span", {}, player ? memberName(player) : s.name, player && h("span", { class: "muted" }, ` ${s.name}`),
           s.alive === false && h("span", { class: "badge soft" }, "out")),
         h("strong", {}, String(s.score)));
     }));
-    const aims = members.filter((a) => a.objectives.length);
-    this.goals.replaceChildren(...aims.flatMap((a) => [
-      h("dt", {}, named(a.handle)),
-      ...a.objectives.map((o) => h("dd", {}, String(o.label ?? o.description ?? o.id ?? JSON.stringify(o)))),
+    const withObjectives = members.filter((m) => m.objectives.length);
+    this.objectives.replaceChildren(...withObjectives.flatMap((m) => [
+      h("dt", {}, memberName(m.handle)),
+      ...m.objectives.map((o) => h("dd", {}, String(o.label ?? o.description ?? o.id ?? JSON.stringify(o)))),
     ]));
-    this.element.hidden = !standings.length && !aims.length;
+    this.element.hidden = !standings.length && !withObjectives.length;
   }
 }
 
 // -- the world --------------------------------------------------------------------------------
-const LARGE = 640; // points across
+const LARGE_PICTURE = 640; // pixels across
+const LONG_LINE = 90; // characters
 
 export class WorldView {
   constructor() {
     this.picture = h("img", { class: "picture", hidden: true });
-    // A large picture is the thing to look at; a small one stands beside the text.
-    this.picture.addEventListener("load", () => this.element.classList.toggle("large", this.picture.naturalWidth >= LARGE));
-    this.text = h("pre", { class: "world-text", tabindex: "0", role: "region", "aria-label": "The world, as you see it" });
+    // A large picture goes above the text, a small one beside it.
+    this.picture.addEventListener("load", () => this.element.classList.toggle("large", this.picture.naturalWidth >= LARGE_PICTURE));
+    this.text = h("pre", { class: "world-text", tabindex: "0", role: "region", "aria-label": "The world as you see it" });
     this.element = h("div", { class: "world-view" }, this.picture, this.text);
   }
 
   draw(text) {
     if (text === this.drawn) return;
     this.drawn = text;
-    this.text.replaceChildren(...text.split("\n").map((l) =>
-      h("span", { class: isProse(l) ? "line prose" : "line" }, `${l}\n`)));
+    this.text.replaceChildren(...text.split("\n").map((line) =>
+      h("span", { class: isProse(line) ? "line prose" : "line" }, `${line}\n`)));
   }
 
   drawPicture(picture) {
     this.picture.hidden = picture === null;
     if (picture === null) return;
     this.picture.src = `data:image/${picture.format};base64,${picture.base64}`;
-    this.picture.alt = "A picture of the world as you see it; the text beside it says the same.";
+    this.picture.alt = "A picture of the world as you see it. The text next to it has the same information.";
   }
 }
 
-/** Sentences wrap; maps and tables keep their columns and scroll sideways. */
+/** Sentences are wrapped. Maps and tables keep their columns and scroll sideways. */
 function isProse(line) {
-  const columns = /\S {2,}\S/.test(line);
+  const hasColumns = /\S {2,}\S/.test(line);
   const words = line.match(/[a-z]{2,}/gi)?.length ?? 0;
-  return line.length > LONG_LINE || (!columns && words >= 3);
+  return line.length > LONG_LINE || (!hasColumns && words >= 3);
 }

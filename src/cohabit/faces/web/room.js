@@ -1,57 +1,59 @@
-// One room: asks for what it shows, takes the pushes, and picks up at its cursor after a loss.
+// One room: fetches what it shows, receives the pushes, and resumes from its cursor after a lost connection.
 
 import { Board } from "./board.js";
-import { gently, h, say } from "./dom.js";
-import { Moves, Talk, actionLabel } from "./doing.js";
-import { Feed } from "./feed.js";
-import { BEAT_MS } from "./link.js";
-import { Roster, Standings, WorldView, You, watchOnly } from "./panels.js";
+import { POLL_MS } from "./connection.js";
+import { Choices, MessageForm, actionLabel } from "./controls.js";
+import { h, setText, throttled } from "./dom.js";
+import { EventLog } from "./events.js";
+import { Invites } from "./invites.js";
+import { AboutYou, Roster, Standings, WorldView, isWatchOnly } from "./panels.js";
 
 const FIRST_EVENTS = 200;
-const SEES = ["watch", "read_own", "read_all"];
-const GONE = ["UNKNOWN_ROOM"];
+const REFRESH_MS = 700;
+const SEES_WORLD = ["watch", "read_own", "read_all"];
 const WORKSPACE = "workspace"; // the world whose rooms show a board
 
 export class RoomScreen {
-  /** `complain(text)` shows a problem (null: none any more); `gone(text)`: this room is not there for us. */
-  constructor(link, room, { complain, gone }) {
-    this.link = link;
+  /** `showError(text)`: null clears it. `onUnavailable(text)`: there is no such room for us, or not any more. */
+  constructor(connection, room, { showError, onUnavailable }) {
+    this.connection = connection;
     this.room = room;
-    this.complain = complain;
-    this.gone = gone;
-    this.cursor = null; // of the last event shown; null: none asked for yet
-    this.listening = false;
+    this.showError = showError;
+    this.onUnavailable = onUnavailable;
+    this.cursor = null; // of the last event shown; null: none was fetched yet
+    this.subscribed = false;
     this.me = this.session = this.view = null;
-    this.draws = true; // until the world says that it draws no pictures
+    this.hasPictures = true; // until the world refuses to draw one
 
-    this.you = new You();
+    this.you = new AboutYou();
     this.world = new WorldView();
-    this.board = new Board((command, args) => this.link.call(command, args, this.room));
-    this.moves = new Moves((choice) => this.act(choice));
+    this.board = new Board((command, args) => this.call(command, args));
+    this.choices = new Choices((choice) => this.act(choice));
     this.roster = new Roster();
     this.standings = new Standings();
-    this.feed = new Feed();
-    this.talk = new Talk((to, content) => this.link.surely("send_message", { to, content }, this.room));
+    this.invites = new Invites((command, args) => this.call(command, args), room);
+    this.events = new EventLog();
+    this.message = new MessageForm((to, content) => this.connection.callOnce("send_message", { to, content }, this.room));
     this.board.element.hidden = true;
     this.layout();
 
-    this.refresh = gently(() => this.fetchAround(), 700);
-    this.look = gently(() => this.fetchPicture(), 700);
-    this.beat = setInterval(() => this.check(), BEAT_MS);
+    this.refresh = throttled(() => this.fetchSession(), REFRESH_MS);
+    this.refreshPicture = throttled(() => this.fetchPicture(), REFRESH_MS);
+    this.polling = setInterval(() => this.poll(), POLL_MS);
   }
 
   layout() {
     this.title = h("h1", { tabindex: "-1" }, this.room);
     this.subtitle = h("p", { class: "muted" });
     this.turn = h("p", { class: "turn", role: "status", tabindex: "-1" });
-    this.rules = h("p");
+    this.description = h("p");
     this.element = h("div", { class: "room-grid" },
       h("div", { class: "head" }, h("div", {}, this.title, this.subtitle), this.you.element),
       h("section", { class: "card world", "aria-label": "The world" },
-        this.turn, this.world.element, this.board.element, this.moves.element,
-        h("details", { class: "rules" }, h("summary", {}, "What this world is about"), this.rules)),
-      h("div", { class: "side" }, this.feed.element, this.talk.element),
-      h("div", { class: "people" }, this.roster.element, this.standings.element));
+        this.turn, this.world.element, this.board.element, this.choices.element,
+        h("details", { class: "about" }, h("summary", {}, "About this world"), this.description)),
+      h("div", { class: "side" }, this.events.element, this.message.element),
+      h("div", { class: "people" }, this.roster.element, this.standings.element, this.invites.element));
   }
 
   focus() {
@@ -59,219 +61,247 @@ export class RoomScreen {
   }
 
   stop() {
-    clearInterval(this.beat);
+    clearInterval(this.polling);
     this.stopped = true;
-    this.link.call("unsubscribe", {}, this.room).catch(() => {}); // it may be gone, and that is as well
+    this.call("unsubscribe").catch(() => {}); // the connection or the room may be gone already
   }
 
-  // -- coming, and coming back -------------------------------------------------------------------
-  /** Called when the connection is there, and each time it is there again. */
+  call(command, args = {}) {
+    return this.connection.call(command, args, this.room);
+  }
+
+  // -- starting and resuming ---------------------------------------------------------------------
+  /** Called when the connection is ready, and again after each reconnect. */
   async start() {
-    this.listening = false;
+    this.subscribed = false;
     await this.guarded(async () => {
-      await this.listen();
-      await this.whoAmI();
+      await this.subscribe();
+      await this.fetchMe();
       await this.refresh();
-      if (!this.worldTitle) await this.describe();
-      this.feed.announce();
+      if (!this.worldTitle) await this.fetchDescription();
+      this.events.announce();
     });
   }
 
-  /** Events from where we stopped: none lost, none twice. */
-  async listen() {
+  /** Subscribe from the cursor, so that no event is lost or repeated. */
+  async subscribe() {
     try {
-      if (this.cursor === null) await this.firstEvents();
-      await this.link.call("subscribe", { cursor: this.cursor }, this.room);
-      this.listening = true;
+      if (this.cursor === null) await this.fetchNewestEvents();
+      await this.call("subscribe", { cursor: this.cursor });
+      this.subscribed = true;
     } catch (error) {
       if (error.code === "BAD_ARGS" || error.code === "RECORD_CORRUPT") {
-        // Our cursor is of another record, or what follows it was pruned: begin again with the newest.
-        await this.firstEvents();
-        await this.link.call("subscribe", { cursor: this.cursor }, this.room);
-        this.listening = true;
+        // The cursor belongs to another record, or the entries after it were pruned: start over with the newest.
+        await this.fetchNewestEvents();
+        await this.call("subscribe", { cursor: this.cursor });
+        this.subscribed = true;
       } else if (error.code !== "PERMISSION_DENIED") throw error;
     }
   }
 
-  async firstEvents() {
-    const { items, cursor } = await this.link.call("events", { last: FIRST_EVENTS }, this.room);
-    this.feed.clear();
-    this.feed.add(items, this.people());
+  async fetchNewestEvents() {
+    const { items, cursor } = await this.call("events", { last: FIRST_EVENTS });
+    this.events.clear();
+    this.events.add(items, this.recipients());
     this.cursor = cursor;
   }
 
-  async check() {
+  async poll() {
     await this.guarded(async () => {
-      await this.whoAmI();
-      if (!this.listening) await this.listen(); // our grant may have grown
+      await this.fetchMe();
+      if (!this.subscribed) await this.subscribe(); // the grant may have changed
+      if (!this.invites.element.hidden) this.invites.refresh(); // they expire, and no push tells
     });
   }
 
-  /** Run `work`; say what the house refuses, leave a lost connection to the link. */
+  /** Run `work` and show what the house refuses. A lost connection is left to the Connection. */
   async guarded(work) {
     try {
       await work();
-      if (!this.stopped) this.complain(null);
+      if (!this.stopped) this.showError(null);
     } catch (error) {
       if (this.stopped || error.code === "LOST") return;
-      if (GONE.includes(error.code)) this.gone(error.message);
-      else this.complain(error.message);
+      if (error.code === "UNKNOWN_ROOM") this.onUnavailable(error.message);
+      else this.showError(error.message);
     }
   }
 
-  // -- what is pushed ----------------------------------------------------------------------------
+  // -- pushes ------------------------------------------------------------------------------------
   push(frame) {
     if (frame.room !== this.room) return;
     if (frame.push === "events") {
-      this.feed.add(frame.items, this.people());
+      this.events.add(frame.items, this.recipients());
       this.cursor = frame.cursor;
-      if (frame.items.some((item) => item.kind === "roster")) this.guarded(() => this.whoAmI());
-      this.refresh();
+      if (frame.items.some((item) => item.kind === "roster")) this.onMembersChanged();
     } else if (frame.push === "view") {
-      this.see(frame.view);
-      this.refresh();
+      this.showView(frame.view);
     } else if (frame.push === "grant") {
-      this.guarded(() => this.whoAmI());
+      this.guarded(() => this.fetchMe());
     }
+    this.refresh();
   }
 
-  see(view) {
+  onMembersChanged() {
+    this.guarded(() => this.fetchMe());
+    if (!this.invites.element.hidden) this.invites.refresh();
+  }
+
+  showView(view) {
     this.view = view;
     this.world.draw(view.text);
-    if (!this.board.element.hidden) this.board.see(view.observation.status);
+    this.showBoard();
+    this.drawYou();
     this.drawTurn();
-    if (this.draws) this.look();
+    if (this.hasPictures) this.refreshPicture();
   }
 
-  // -- what is asked for -------------------------------------------------------------------------
-  async whoAmI() {
+  // -- fetching ----------------------------------------------------------------------------------
+  async fetchMe() {
     const before = this.me && JSON.stringify([this.me.grant, this.me.seat]);
-    const me = (this.me = await this.link.call("whoami", {}, this.room));
-    this.you.draw(me);
-    if (!me.grant.perceive.some((sight) => SEES.includes(sight))) {
+    const me = (this.me = await this.call("whoami"));
+    if (!this.seesWorld()) {
       this.view = null;
       this.world.draw("You don't have permission to view this world.");
       this.world.drawPicture(null);
+      this.standings.draw(null);
+      this.showBoard();
     } else if (before !== null && before !== JSON.stringify([me.grant, me.seat])) {
-      this.see(await this.link.call("view", {}, this.room)); // other eyes, another view
+      this.showView(await this.call("view")); // another grant or seat shows another view
     }
+    this.invites.draw(me);
+    this.drawYou();
     this.drawTurn();
     this.drawPeople();
   }
 
-  async fetchAround() {
+  async fetchSession() {
     await this.guarded(async () => {
-      this.session = await this.link.call("session_info", {}, this.room);
+      this.session = await this.call("session_info");
       this.showBoard();
       this.drawHead();
+      this.drawYou();
       this.drawTurn();
       this.drawPeople();
-      if (this.me?.grant.perceive.some((sight) => SEES.includes(sight))) {
-        this.standings.draw(await this.link.call("objective_status", {}, this.room));
-      }
+      if (this.seesWorld()) this.standings.draw(await this.call("objective_status"));
     });
-  }
-
-  /** In a workspace the board is the thing to look at, for whoever may look. */
-  showBoard() {
-    const shown = this.session.world === WORKSPACE && Boolean(this.view);
-    this.board.element.hidden = !shown;
-    this.world.element.hidden = shown;
-    if (shown) this.board.see(this.view.observation.status);
   }
 
   async fetchPicture() {
     if (!this.me?.grant.perceive.includes("see_screen") || !this.view) return;
     try {
-      this.world.drawPicture(await this.link.call("picture", {}, this.room));
+      this.world.drawPicture(await this.call("picture"));
     } catch (error) {
       if (error.code === "LOST") return;
       this.world.drawPicture(null);
-      this.draws = error.code !== "GAME_REJECTED";
+      this.hasPictures = error.code !== "GAME_REJECTED";
     }
   }
 
-  async describe() {
-    const about = await this.link.call("rules", {}, this.room);
-    this.worldTitle = about.title;
-    say(this.title, about.title);
-    say(this.rules, about.description);
+  async fetchDescription() {
+    const { title, description } = await this.call("rules");
+    this.worldTitle = title;
+    setText(this.title, title);
+    setText(this.description, description);
     this.drawHead();
-    if (this.draws) this.look();
+    if (this.hasPictures) this.refreshPicture();
   }
 
-  // -- what is done ------------------------------------------------------------------------------
+  seesWorld() {
+    return Boolean(this.me?.grant.perceive.some((capability) => SEES_WORLD.includes(capability)));
+  }
+
+  // -- acting ------------------------------------------------------------------------------------
   async act(choice) {
     if (choice.sit) {
-      await this.link.surely("sit", { seat: choice.sit }, this.room);
-      return `You sit at ${choice.sit}.`;
+      const { seat } = await this.connection.callOnce("sit", choice.sit, this.room);
+      await this.guarded(() => this.fetchMe());
+      return `You took seat ${seat}.`;
     }
     if (choice.endTurn) {
-      const { next } = await this.link.surely("turn_advance", {}, this.room);
-      return `Your turn is over; it is ${next}'s.`;
+      const { next } = await this.connection.callOnce("turn_advance", {}, this.room);
+      return `You ended your turn. It is ${next}'s turn.`;
     }
-    const result = await this.link.surely("act", { action: choice.action, params: choice.params }, this.room);
+    const result = await this.connection.callOnce("act", { action: choice.action, params: choice.params }, this.room);
     return result.message;
   }
 
-  choices() {
+  /** What can be chosen now: a title, and the choices. */
+  offered() {
     const { me, view, session } = this;
-    if (!me || watchOnly(me)) return [];
-    if (this.myTurn()) {
-      const moves = (view.observation.choices ?? []).map((choice) => ({ ...choice, label: actionLabel(choice) }));
-      return session?.current_turn === me.handle ? [...moves, { endTurn: true, label: "End my turn" }] : moves;
+    if (!me || isWatchOnly(me)) return ["", []];
+    if (this.isMyTurn()) {
+      const actions = (view.observation.choices ?? []).map((choice) => ({ ...choice, label: actionLabel(choice) }));
+      if (session?.current_turn === me.handle) actions.push({ endTurn: true, label: "End my turn" });
+      return ["Your move", actions];
     }
-    if (me.seat || me.claim || !session?.members.length) return [];
+    if (!session || me.seat || me.claim || !me.grant.act.includes("act")) return ["", []];
     const taken = session.members.map((m) => m.seat);
-    return session.seats.filter((seat) => !taken.includes(seat)).map((seat) => ({ sit: seat, label: `Sit at ${seat}` }));
+    const free = session.members.length ? session.seats.filter((seat) => !taken.includes(seat)) : [];
+    if (free.length) return ["Free seats", free.map((seat) => ({ sit: { seat }, label: `Take seat ${seat}` }))];
+    // No free seat is known, but the world may open one for a new player.
+    return ["You have no seat", [{ sit: {}, label: "Take a seat" }]];
   }
 
-  myTurn() {
+  isMyTurn() {
     return Boolean(this.me && this.view && !this.view.over && this.view.to_move.includes(this.me.handle));
   }
 
-  // -- drawing what hangs together ----------------------------------------------------------------
-  people() {
+  // -- drawing -----------------------------------------------------------------------------------
+  /** The board replaces the text of a workspace, for members who may see it. */
+  showBoard() {
+    const shown = this.session?.world === WORKSPACE && this.view !== null;
+    this.board.element.hidden = !shown;
+    this.world.element.hidden = shown;
+    if (shown) this.board.update(this.view.observation.status);
+  }
+
+  recipients() {
     return ["everybody", ...(this.session?.members ?? []).map((m) => m.handle)];
   }
 
   drawHead() {
     const { session } = this;
     if (!session) return;
-    const words = session.world === WORKSPACE ? [`room ${session.room}`] : [
+    const facts = session.world === WORKSPACE ? [`room ${session.room}`] : [
       `room ${session.room}`, `world ${session.world}`, `scenario ${session.scenario}`, `game ${session.game ?? 1}`,
       session.partial_intel && "fog", session.speed && `speed ${session.speed}`,
     ];
-    say(this.subtitle, words.filter(Boolean).join(" · "));
+    setText(this.subtitle, facts.filter(Boolean).join(" · "));
+  }
+
+  drawYou() {
+    if (!this.me) return;
+    const line = this.session?.members.find((m) => m.handle === this.me.handle); // roles have our names there
+    this.you.draw(this.me, line?.role ?? this.me.role, this.view?.total_reward ?? null);
   }
 
   drawTurn() {
     const { view, session } = this;
-    const mine = this.myTurn();
-    const choices = this.choices();
-    this.moves.draw(choices[0]?.sit ? "Free seats" : "Your move", choices);
+    const mine = this.isMyTurn();
+    this.choices.draw(...this.offered());
     this.turn.dataset.mine = String(mine);
-    let words = "";
-    if (view?.over) words = "It is over.";
-    else if (mine) words = view.to_move.length > 1 ? "You can act." : "It is your turn.";
-    else if (view?.to_move.length) words = `To move: ${list(view.to_move)}.`;
-    if (view?.paused) words = `Paused. ${words}`;
-    if (words && !view.over && session?.turn_ends_utc) {
-      words += ` Until ${new Date(session.turn_ends_utc).toLocaleTimeString()}.`;
+    const several = view?.to_move.length > 1;
+    let text = "";
+    if (view?.over) text = "The game is over.";
+    else if (mine) text = several ? "You can act." : "It is your turn.";
+    else if (view?.to_move.length) text = `${several ? "Can act" : "To move"}: ${shortList(view.to_move)}.`;
+    if (view?.paused) text = `Paused. ${text}`;
+    if (text && !view.over && session?.turn_ends_utc) {
+      text += ` Time limit: ${new Date(session.turn_ends_utc).toLocaleTimeString()}.`;
     }
-    say(this.turn, words);
-    this.turn.hidden = !words;
-    document.title = [mine && view.to_move.length === 1 && "Your turn", this.worldTitle ?? this.room, "Cohabit"].filter(Boolean).join(" · ");
+    setText(this.turn, text);
+    this.turn.hidden = !text;
+    document.title = [mine && !several && "Your turn", this.worldTitle ?? this.room, "Cohabit"].filter(Boolean).join(" · ");
   }
 
   drawPeople() {
     if (!this.me || !this.session) return;
     const movers = this.view && !this.view.over && this.view.to_move.length < 2 ? this.view.to_move : [];
     this.roster.draw(this.session.members, this.session.member_count, this.me.handle, movers);
-    this.talk.draw(this.me, this.session.members);
+    this.message.draw(this.me, this.session.members);
   }
 }
 
-function list(names) {
+function shortList(names) {
   return names.length > 3 ? `${names.slice(0, 3).join(", ")} and ${names.length - 3} more` : names.join(", ");
 }

@@ -1,17 +1,19 @@
-// The rooms that this token may see.
+// The list of the rooms that the visitor is a member of or can join.
 
+import { POLL_MS } from "./connection.js";
 import { h } from "./dom.js";
-import { BEAT_MS } from "./link.js";
 
 export class RoomsScreen {
-  constructor(link, open) {
-    this.link = link;
+  /** `open(room)`: show a room of ours. `join(room)`: become a member first; rejects with a Refusal. */
+  constructor(connection, open, join) {
+    this.connection = connection;
     this.open = open;
+    this.join = join;
     this.list = h("ul", { class: "rooms" });
-    this.note = h("p", { class: "muted", role: "status" }, "Looking …");
+    this.note = h("p", { class: "muted", role: "status" }, "Loading …");
     this.heading = h("h1", { tabindex: "-1" }, "Rooms");
     this.element = h("section", { class: "card narrow wide" }, this.heading, this.note, this.list);
-    this.beat = setInterval(() => this.start(), BEAT_MS);
+    this.polling = setInterval(() => this.start(), POLL_MS);
   }
 
   focus() {
@@ -19,12 +21,12 @@ export class RoomsScreen {
   }
 
   stop() {
-    clearInterval(this.beat);
+    clearInterval(this.polling);
   }
 
   async start() {
     try {
-      const { rooms } = await this.link.call("rooms");
+      const { rooms } = await this.connection.call("rooms");
       this.draw(rooms);
     } catch (error) {
       if (error.code !== "LOST") this.note.textContent = error.message;
@@ -33,32 +35,40 @@ export class RoomsScreen {
 
   draw(rooms) {
     const drawn = JSON.stringify(rooms);
-    if (drawn === this.drawn) return; // leave focus where it is
+    if (drawn === this.drawn) return; // so that the focus stays where it is
     this.drawn = drawn;
-    this.note.textContent = rooms.length ? "" : "There is no room for you here yet.";
+    this.note.textContent = "You have no rooms yet. Create one or ask a host for an invite link.";
     this.note.hidden = rooms.length > 0;
     this.list.replaceChildren(...rooms.map((room) => this.line(room)));
   }
 
   line(room) {
-    const people = `${room.here} of ${room.members} here`;
-    const role = room.you ? `you: ${room.you}` : "open to guests";
+    const details = [
+      `${room.here} of ${room.members} members online`,
+      room.you ? `your role: ${room.you}` : "you can join",
+      room.archived && "archived",
+    ];
+    const broken = room.world === "?"; // it could not be opened, and `problem` says why
     return h(
       "li", {},
-      h("button", { class: "room", disabled: room.world === "?", onclick: () => this.enter(room) },
+      h("button", { class: "room", disabled: broken, onclick: () => this.select(room) },
         h("strong", {}, room.id),
-        h("span", {}, `${room.world} · ${room.scenario} · game ${room.game}`),
-        h("span", { class: "muted" }, [people, role, room.archived && "archived"].filter(Boolean).join(" · ")),
+        !broken && h("span", {}, `${room.world} · ${room.scenario} · game ${room.game}`),
+        !broken && h("span", { class: "muted" }, details.filter(Boolean).join(" · ")),
         room.problem && h("span", { class: "error" }, room.problem),
       ),
     );
   }
 
-  async enter(room) {
-    try {
-      if (!room.you) await this.link.call("join", {}, room.id);
+  async select(room) {
+    if (room.you) {
       this.open(room.id);
+      return;
+    }
+    try {
+      await this.join(room.id);
     } catch (error) {
+      if (error.code === "LOST") return;
       this.note.hidden = false;
       this.note.textContent = error.message;
     }

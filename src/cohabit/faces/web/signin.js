@@ -1,10 +1,10 @@
-// The way in for somebody without a link.
+// The form for visitors who did not open a link with a token.
 
 import { h } from "./dom.js";
 
-export class SignIn {
-  /** `enter(token, room)`: what was typed; of a whole link, the token and the room in it. */
-  constructor(message, enter) {
+export class SignInScreen {
+  /** `message`: why the visitor has to sign in. `signIn(token, room)`: the room is known if a whole link was entered. */
+  constructor(message, signIn) {
     this.input = h("input", {
       id: "token", type: "password", required: true, autocomplete: "off", spellcheck: "false",
       autocapitalize: "off", "aria-describedby": "token-help token-error",
@@ -12,19 +12,18 @@ export class SignIn {
     const error = h("p", { id: "token-error", class: "error", role: "alert" }, message ?? "");
     const form = h(
       "form", { class: "stack" },
-      h("label", { for: "token" }, "Your token"), this.input,
-      h("p", { id: "token-help", class: "muted" },
-        "Whoever opened the room has one for you, or a link with it inside; either will do. It stays in this tab."),
+      h("label", { for: "token" }, "Your token or invite link"), this.input,
+      h("p", { id: "token-help", class: "muted" }, "A host of the room can give you one. It is kept in this tab only."),
       error,
-      h("button", { class: "primary" }, "Come in"),
+      h("button", { class: "primary" }, "Sign in"),
     );
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       const { token, room } = parse(this.input.value.trim());
-      if (token) enter(token, room);
-      else error.textContent = "There is no token in that.";
+      if (token) signIn(token, room);
+      else error.textContent = "This link contains no token. Copy the whole link, including the part after the #.";
     });
-    this.element = h("section", { class: "card narrow" }, h("h1", {}, "Come in"), form);
+    this.element = h("section", { class: "card narrow" }, h("h1", {}, "Sign in"), form);
   }
 
   focus() {
@@ -33,10 +32,10 @@ export class SignIn {
 }
 
 /** A token, or a link such as https://house/?room=nim#TOKEN. */
-function parse(typed) {
-  if (!/^https?:\/\//.test(typed)) return { token: typed.replace(/^#/, "") };
+function parse(text) {
+  if (!/^https?:\/\//.test(text)) return { token: text.replace(/^#/, "") };
   try {
-    const url = new URL(typed);
+    const url = new URL(text);
     return { token: decodeURIComponent(url.hash.slice(1)), room: url.searchParams.get("room") };
   } catch {
     return { token: "" };

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Annotated
 
 from cohabit.world import Outcome, Range, Seat, World, action
-from cohabit.worldbox.arguments import KingdomId, X, Y
 from cohabit.worlds.kingdoms.answers import Ordered
+from cohabit.worlds.kingdoms.arguments import KingdomId, X, Y
 from cohabit.worlds.kingdoms.powers import orders
 from cohabit.worlds.kingdoms.powers.casting import on_map
 from cohabit.worlds.kingdoms.rules.armies import MAX_MUSTER

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from cohabit.worldbox.arguments import Rect
 from cohabit.worlds.kingdoms.answers import (
     ActorKind,
     ActorLine,
@@ -16,6 +15,7 @@ from cohabit.worlds.kingdoms.answers import (
     TopKind,
     WorldState,
 )  # fmt: skip
+from cohabit.worlds.kingdoms.arguments import Rect
 from cohabit.worlds.kingdoms.creatures import Job, Rows
 from cohabit.worlds.kingdoms.names import name_of
 from cohabit.worlds.kingdoms.powers.table import POWERS

@@ -25,7 +25,28 @@ from cohabit.world import (
     action,
     query,
 )  # fmt: skip
-from cohabit.worldbox.arguments import (
+from cohabit.worlds.kingdoms import queries, save
+from cohabit.worlds.kingdoms.answers import (
+    ActorKind,
+    Actors,
+    CityLine,
+    Dismissed,
+    KingdomLine,
+    Listed,
+    Ordered,
+    Painted,
+    PowerKind,
+    PowerUsed,
+    Scheduled,
+    Screenshot,
+    Spawned,
+    Tile,
+    TileKind,
+    TopKind,
+    UiState,
+    WorldState,
+)
+from cohabit.worlds.kingdoms.arguments import (
     MAX_ACTORS,
     Adult,
     BrushRadius,
@@ -50,27 +71,6 @@ from cohabit.worldbox.arguments import (
     Y,
     Zones,
 )  # fmt: skip
-from cohabit.worlds.kingdoms import queries, save
-from cohabit.worlds.kingdoms.answers import (
-    ActorKind,
-    Actors,
-    CityLine,
-    Dismissed,
-    KingdomLine,
-    Listed,
-    Ordered,
-    Painted,
-    PowerKind,
-    PowerUsed,
-    Scheduled,
-    Screenshot,
-    Spawned,
-    Tile,
-    TileKind,
-    TopKind,
-    UiState,
-    WorldState,
-)
 from cohabit.worlds.kingdoms.beginning import begin
 from cohabit.worlds.kingdoms.drawing import picture
 from cohabit.worlds.kingdoms.observe import observation

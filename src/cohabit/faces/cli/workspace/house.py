@@ -99,7 +99,7 @@ async def _repository(house: "House", plan: Plan) -> str:
 def _missing(house: "House", plan: Plan) -> Iterator[tuple[str, str]]:
     """Those who were named and are neither in the room nor invited, each with the command that invites them. Only the
     host can do that: it may have removed them."""
-    state, invites = house.rooms[plan.room].room.state, house.identities.invites_to(plan.room)
+    state, invites = house.rooms[plan.room].room.state, house.identities.invites_to(plan.room, house.clock.now())
     members = state.members.values()
     claims = [*(m.claim for m in members), *(i.claim for i in invites)]
     taken = {m.seat for m in members} | {claimed(state.seats_ever, claim) for claim in claims if claim}

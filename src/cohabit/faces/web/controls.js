@@ -1,0 +1,136 @@
+// The parts of a room that act: buttons for actions and seats, and the message form.
+
+import { card, h, setText } from "./dom.js";
+
+const MAX_CHOICES = 60;
+const MAX_MESSAGE = 16_000; // characters; the house refuses longer ones
+
+// -- actions and seats ------------------------------------------------------------------------
+export class Choices {
+  /** `choose(choice)` resolves to a text about the result. */
+  constructor(choose) {
+    this.choose = choose;
+    this.buttons = new Map();
+    this.title = h("h2", { id: "choices-title" });
+    this.group = h("div", { class: "choices", role: "group", "aria-labelledby": "choices-title" });
+    this.more = h("p", { class: "muted", hidden: true });
+    this.offer = h("div", { class: "offer", hidden: true }, this.title, this.group, this.more);
+    this.result = h("p", { class: "result", role: "status" });
+    this.element = h("div", {}, this.offer, this.result);
+  }
+
+  /** Show these choices, `{label, …}` each. A button that is still offered keeps its place and its focus. */
+  draw(title, choices) {
+    setText(this.title, title);
+    const shown = choices.slice(0, MAX_CHOICES);
+    const wanted = new Map(shown.map((choice) => [JSON.stringify(choice), choice]));
+    const hadFocus = this.group.contains(document.activeElement);
+    for (const [key, button] of this.buttons) {
+      if (wanted.has(key)) continue;
+      button.remove();
+      this.buttons.delete(key);
+    }
+    for (const [key, choice] of wanted) {
+      if (!this.buttons.has(key)) {
+        this.buttons.set(key, h("button", { class: "choice", onclick: () => this.select(choice) }, choice.label));
+      }
+    }
+    const order = [...wanted.keys()].map((key) => this.buttons.get(key));
+    if (order.some((button, i) => this.group.children[i] !== button)) this.group.append(...order);
+    this.more.hidden = choices.length <= MAX_CHOICES;
+    setText(this.more, `${choices.length - shown.length} more are not shown.`);
+    this.offer.hidden = !shown.length;
+    if (hadFocus && !this.group.contains(document.activeElement)) {
+      this.element.closest(".card").querySelector(".turn")?.focus(); // the button is gone; stay near it
+    }
+  }
+
+  async select(choice) {
+    if (this.busy) return;
+    this.busy = true;
+    this.group.setAttribute("aria-busy", "true");
+    this.show("");
+    try {
+      this.show((await this.choose(choice)) ?? "");
+    } catch (error) {
+      this.show(error.message, true);
+    } finally {
+      this.busy = false;
+      this.group.removeAttribute("aria-busy");
+    }
+  }
+
+  show(text, failed = false) {
+    this.result.classList.toggle("error", failed);
+    setText(this.result, text);
+  }
+}
+
+/** The label of an action: "take 2", "walk x 3, y 4". */
+export function actionLabel({ action, params }) {
+  const values = Object.entries(params ?? {});
+  const text = (value) => (typeof value === "string" ? value : JSON.stringify(value));
+  const rest = values.length === 1 ? text(values[0][1]) : values.map(([name, value]) => `${name} ${text(value)}`).join(", ");
+  return `${action.replaceAll("_", " ")} ${rest}`.trim();
+}
+
+// -- messages ---------------------------------------------------------------------------------
+export class MessageForm {
+  /** `send(to, content)` resolves when the message is on record. */
+  constructor(send) {
+    this.to = h("select", { id: "message-to" });
+    this.content = h("textarea", {
+      id: "message-content", rows: "2", maxlength: String(MAX_MESSAGE), required: true, placeholder: "Write a message …",
+    });
+    this.button = h("button", { class: "primary" }, "Send");
+    this.result = h("p", { class: "result", role: "status" });
+    this.form = h("form", { class: "message-form" },
+      h("div", { class: "message-to" }, h("label", { for: "message-to" }, "To"), this.to),
+      h("label", { for: "message-content", class: "visually-hidden" }, "Message"), this.content, this.button);
+    this.denied = h("p", { class: "muted", hidden: true }, "You don't have permission to send messages in this room.");
+    this.element = card("Message", "message", this.form, this.denied, this.result);
+    this.content.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+      event.preventDefault();
+      this.form.requestSubmit();
+    });
+    this.form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.submit(send);
+    });
+  }
+
+  draw(me, members) {
+    const options = [];
+    if (me.grant.act.includes("send_broadcast")) options.push(["*", "everybody"]);
+    if (me.grant.act.includes("send_message")) {
+      if (me.team) options.push([`team:${me.team}`, `team ${me.team}`]);
+      options.push(...members.filter((m) => m.handle !== me.handle).map((m) => [m.handle, m.handle]));
+    }
+    this.form.hidden = !options.length;
+    this.denied.hidden = options.length > 0;
+    const drawn = JSON.stringify(options);
+    if (drawn === this.drawn) return;
+    this.drawn = drawn;
+    const selected = this.to.value;
+    this.to.replaceChildren(...options.map(([value, label]) => h("option", { value }, label)));
+    if (options.some(([value]) => value === selected)) this.to.value = selected;
+  }
+
+  async submit(send) {
+    const content = this.content.value.trim();
+    if (!content || this.button.disabled) return;
+    this.button.disabled = true;
+    this.result.classList.remove("error");
+    setText(this.result, "");
+    try {
+      await send(this.to.value, content);
+      this.content.value = "";
+    } catch (error) {
+      this.result.classList.add("error");
+      setText(this.result, error.message);
+    } finally {
+      this.button.disabled = false;
+    }
+  }
+}

@@ -1,0 +1,68 @@
+// The events of a room, oldest first. Messages of members are shown as quotations with the name of their author.
+
+import { card, h, memberName, timestamp } from "./dom.js";
+
+const MAX_EVENTS = 500;
+
+export class EventLog {
+  constructor() {
+    this.list = h("ol", { class: "events", role: "log", "aria-live": "off", "aria-label": "Events", tabindex: "0" });
+    this.toNewest = h("button", { class: "to-newest", hidden: true, onclick: () => this.scrollToEnd() }, "Newer events ↓");
+    this.empty = h("p", { class: "muted" }, "No events yet.");
+    this.element = card("Events", "event-log", this.empty, this.list, this.toNewest);
+    this.list.addEventListener("scroll", () => {
+      if (this.isAtEnd()) this.toNewest.hidden = true;
+    });
+  }
+
+  clear() {
+    this.list.replaceChildren();
+    this.empty.hidden = false;
+  }
+
+  /** Have screen readers announce events from now on, but not those that are already listed. */
+  announce() {
+    this.list.setAttribute("aria-live", "polite");
+  }
+
+  /** `recipients`: the names that a message can be addressed to. */
+  add(items, recipients = []) {
+    if (!items.length) return;
+    const follow = this.isAtEnd();
+    this.empty.hidden = true;
+    this.list.append(...items.map((item) => eventLine(item, recipients)));
+    while (this.list.childElementCount > MAX_EVENTS) this.list.firstElementChild.remove();
+    if (follow) this.scrollToEnd();
+    else this.toNewest.hidden = false;
+  }
+
+  isAtEnd() {
+    return this.list.scrollHeight - this.list.scrollTop - this.list.clientHeight < 40;
+  }
+
+  scrollToEnd() {
+    this.list.scrollTop = this.list.scrollHeight;
+    this.toNewest.hidden = true;
+  }
+}
+
+function eventLine(item, recipients) {
+  const isMessage = item.do === "send_message" && item.by;
+  const author = item.by ? memberName(item.by) : null;
+  const via = item.via && h("span", { class: "via", title: "played by a built-in player" }, item.via);
+  const body = isMessage ? message(item, recipients) : [author, via, h("span", { class: "text" }, item.text)];
+  const why = item.why && h("p", { class: "why" }, h("span", {}, "why: "), h("q", {}, item.why));
+  return h("li", { "data-kind": isMessage ? "message" : item.kind ?? "info" }, timestamp(item.at), h("div", {}, ...body, why));
+}
+
+/** "ann to bob: hello" as "ann to bob" and a quotation. The author comes from the record, never from the text. */
+function message(item, recipients) {
+  const prefix = `${item.by} to `;
+  const rest = item.text.startsWith(prefix) ? item.text.slice(prefix.length) : `?: ${item.text}`;
+  const to = recipients.filter((name) => rest.startsWith(`${name}: `)).sort((a, b) => b.length - a.length)[0]
+    ?? rest.slice(0, rest.indexOf(": "));
+  return [
+    memberName(item.by), h("span", { class: "to" }, ` to ${to}`),
+    h("blockquote", {}, rest.slice(to.length + 2)),
+  ];
+}

@@ -1,0 +1,52 @@
+// The token that this tab signs in with. It is kept in the session storage: other tabs do not see it, and it is gone
+// when the tab is closed.
+
+const TOKEN = "cohabit.token";
+const INVITE = "cohabit.invite";
+const memory = new Map(); // used where the browser allows no storage
+
+/** The token from the address, which is removed from the address at once; otherwise the token of this tab. */
+export function takeToken() {
+  const fragment = location.hash.slice(1);
+  if (!fragment) return load(TOKEN);
+  history.replaceState(history.state, "", location.pathname + location.search);
+  const token = decode(fragment);
+  if (token !== load(INVITE)) saveToken(token); // an invite link that was accepted in this tab: still the same member
+  return load(TOKEN);
+}
+
+/** `invite`: the token of the invite that this token was issued for, if it can be accepted several times. */
+export function saveToken(token, invite = null) {
+  save(TOKEN, token);
+  save(INVITE, invite);
+}
+
+export function forgetToken() {
+  saveToken(null);
+}
+
+function save(key, value) {
+  memory.set(key, value);
+  try {
+    if (value === null) sessionStorage.removeItem(key);
+    else sessionStorage.setItem(key, value);
+  } catch {
+    // The copy in memory is enough.
+  }
+}
+
+function load(key) {
+  try {
+    return sessionStorage.getItem(key) ?? memory.get(key) ?? null;
+  } catch {
+    return memory.get(key) ?? null;
+  }
+}
+
+function decode(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

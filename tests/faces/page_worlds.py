@@ -1,0 +1,59 @@
+"""A small world for the tests of the page: players arrive while it runs, and it counts rewards."""
+
+from collections.abc import Mapping, Sequence
+
+from cohabit.model.action import Action
+from cohabit.world import (
+    Arrival,
+    Eye,
+    GameRejected,
+    Observation,
+    Outcome,
+    Seat,
+    SeatId,
+    World,
+    WorldSpec,
+    action,
+)  # fmt: skip
+
+BERTHS = 2
+
+
+class Harbour(World):
+    """Pace step. Every player gets a boat, as long as there is a berth, and earns 1.5 for each load."""
+
+    spec = WorldSpec(name="harbour", title="Harbour", seats=(0, BERTHS), quick=True)
+
+    def reset(self, seed: int, seats: Sequence[Seat]) -> None:
+        self.loads: dict[SeatId, int] = {seat.id: 0 for seat in seats}
+
+    def to_move(self) -> Sequence[SeatId]:
+        return list(self.loads)
+
+    def is_over(self) -> bool:
+        return False
+
+    def seats_now(self) -> Sequence[Seat]:
+        return [Seat(boat, boat) for boat in self.loads]
+
+    def arrive(self, arrival: Arrival) -> Seat:
+        if len(self.loads) >= BERTHS:
+            raise GameRejected("the harbour is full")
+        seat = Seat(f"boat-{len(self.loads) + 1}")
+        self.loads[seat.id] = 0
+        return seat
+
+    def observe(self, eye: Eye) -> Observation:
+        return Observation(text=f"{len(self.loads)} boats in the harbour", status={"boats": len(self.loads)})
+
+    def returns(self) -> Mapping[SeatId, float]:
+        return {boat: 1.5 * loads for boat, loads in self.loads.items()}
+
+    def legal(self, seat: Seat) -> Sequence[Action]:
+        return [Action("load")]
+
+    @action()
+    def load(self, by: Seat) -> Outcome:
+        """Load the boat."""
+        self.loads[by.id] += 1
+        return Outcome(public=f"{by.id} is loaded")
