@@ -174,7 +174,7 @@ async def over_its_budget_every_command_is_busy(connect: Connect, it: RefusalsHo
     """For a god that has a seat, and for a host of the house."""
     room, tokens = await it.room()
     boss = (await it.operator("issue_credential", name="boss", host=True)).token
-    mine, house_budget = it.house.rooms[room].room.budget, vars(it.house.door)["_budget"]
+    mine, house_budget = it.house.rooms[room].room.budget, it.house.door.budget
     before = mine.per_second, house_budget.per_second
     clients = [await connect(tokens["gaia"]), await connect(boss)]
     await clients[1].call("join", room=room)
