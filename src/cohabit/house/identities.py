@@ -144,11 +144,6 @@ class Identities:
         """Does this identity have, or did it ever have, a token for the whole house?"""
         return any(c.identity == identity and c.room is None for c in self._credentials.values())
 
-    def forget_room(self, room: str) -> None:
-        """A room was deleted: nothing that was for it is good any longer."""
-        self.revoke([c for c in self._credentials.values() if c.room == room])
-        self._invites = {key: invite for key, invite in self._invites.items() if invite.room != room}
-
     def all_credentials(self) -> list[Credential]:
         return [credential for credential in self._credentials.values() if credential.identity]
 
@@ -170,6 +165,14 @@ class Identities:
                 tell()
             except Exception:  # the other streams of this credential must end all the same
                 log.exception("a stream could not be told that its credential was revoked")
+
+    def forget_room(self, room: str) -> None:
+        """A room was deleted, and with it its credentials and its invites: another one may get its id."""
+        gone = [credential for credential in self._credentials.values() if credential.room == room]
+        self.revoke(gone)
+        for credential in gone:
+            del self._credentials[credential.hash]
+            self._invites.pop(credential.hash, None)
 
     def watch(self, credential: Credential, tell: Callable[[], None]) -> Callable[[], None]:
         """Have ``tell`` called when the credential is revoked. Returns what stops that."""
