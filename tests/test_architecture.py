@@ -10,7 +10,7 @@ import pytest
 SRC = Path(__file__).parent.parent / "src" / "cohabit"
 ORDER = [
     "errors", "model", "declare", "world", "kibitz", "agents/contract", "registry", "scenario", "client", "room", "house",
-    "workspace", "worldbox/arguments", "worlds", "agents", "lab", "testing", "faces", "worldbox",
+    "workspace", "worlds", "agents", "lab", "testing", "faces", "worldbox",
 ]  # fmt: skip
 """Top to bottom; a part imports only what is above it."""
 BY_REGISTRY_ONLY = {"worlds", "worldbox", "agents"}
@@ -18,6 +18,7 @@ BY_REGISTRY_ONLY = {"worlds", "worldbox", "agents"}
 KNOWN = {
     "lab": {"worlds", "agents"},  # experiments run the engine of a world by itself
     "agents": {"worlds"},  # a brain is written for one world
+    "worldbox": {"worlds"},  # its commands take the same arguments as those of Kingdoms
 }
 STANDS_ALONE = {"workspace": {"errors", "model", "declare", "workspace"}}
 ALLOWED = {
@@ -55,8 +56,8 @@ def imported(path: Path) -> set[str]:
 
 def part_of(module: str) -> str | None:
     names = module.split(".")
-    if names[:3] in (["cohabit", "agents", "contract"], ["cohabit", "worldbox", "arguments"]):
-        return "/".join(names[1:3])  # Kingdoms speaks WorldBox's protocol, so its commands take the same arguments
+    if names[:3] == ["cohabit", "agents", "contract"]:
+        return "agents/contract"
     return names[1] if names[0] == "cohabit" and len(names) > 1 and names[1] in ALLOWED else None
 
 
@@ -106,3 +107,40 @@ def test_import_strings_are_in_the_registry_only() -> None:
 def test_the_room_reads_no_files() -> None:
     for path in (SRC / "room").glob("*.py"):
         assert not imported(path) & {"os", "pathlib", "io", "shutil", "tempfile"}, path.name
+
+
+LOOKUPS = {"begin", "call", "find", "get", "named", "offer", "resolve", "with_tool_name"}
+"""Functions that take the name of a command."""
+
+
+def test_no_interface_knows_a_command_by_its_name() -> None:
+    """Interfaces encode and decode. The verbs of the command line are clients: they call commands as any client does."""
+    from cohabit.house.catalogue import every_command
+
+    names = {made.name for _, made in every_command()}
+    found = []
+    for path in (SRC / "faces").rglob("*.py"):
+        if (SRC / "faces" / "cli") in path.parents:
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and _called(node) in LOOKUPS:
+                found += [(path.name, a.value) for a in node.args if isinstance(a, ast.Constant) and a.value in names]
+            if isinstance(node, ast.Compare) and any(_is_a_name(side) for side in (node.left, *node.comparators)):
+                sides = [inner for side in (node.left, *node.comparators) for inner in ast.walk(side)]
+                found += [(path.name, s.value) for s in sides if isinstance(s, ast.Constant) and s.value in names]
+            if isinstance(node, ast.Set | ast.List | ast.Tuple) and len(node.elts) > 1:
+                listed = [e.value for e in node.elts if isinstance(e, ast.Constant) and e.value in names]
+                found += [(path.name, name) for name in listed if len(listed) > 1 and set(listed) - TOPICS]
+    assert not found
+
+
+TOPICS = {"view", "events", "roster"}
+"""Also kinds of things that change."""
+
+
+def _called(node: ast.Call) -> str:
+    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+
+
+def _is_a_name(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr in ("name", "command", "tool_name")

@@ -68,7 +68,7 @@ def test_a_scenario_that_is_shown_is_the_preset_without_its_built_in_players_and
     for agent in preset.agents:
         agent.brain = None
     assert shown == preset
-    assert find_world(shown.world).spec.bridge
+    assert find_world(shown.world).spec.extension == "worldbox"
 
 
 @contextmanager
@@ -111,7 +111,7 @@ def test_the_pvp_smoke_passes_at_a_real_room_and_fails_with_a_clear_line_where_s
         assert done.stdout.count("ok   ") == 11
         swapped = smoke(tmp_path, "--bridge", bridge, "--athena", tokens["ares"], "--ares", tokens["athena"])
         assert swapped.returncode == 1
-        assert re.fullmatch(r"FAILED: athena is athena, a player; the bridge says: .*\n", swapped.stderr)
+        assert re.fullmatch(r"FAILED: athena is athena, a faction player; the bridge says: .*\n", swapped.stderr)
         unknown = smoke(tmp_path, "--bridge", bridge, "--athena", "nobody", "--ares", "nobody")
         assert (unknown.returncode, unknown.stderr[:23]) == (1, "FAILED: [UNAUTHORIZED] ")
     gone = smoke(tmp_path, "--bridge", bridge, "--athena", "a", "--ares", "b")

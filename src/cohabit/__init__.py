@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "Achievement", "Action", "ActionDef", "ActionResult", "ActionSpace", "ActionSpec", "Arrival", "Client", "CohabitError", "Effect", "Entity",
+    "Achievement", "Action", "ActionDef", "ActionResult", "ActionSpace", "ActionSpec", "Arrival",
+    "Client", "CohabitError", "Effect", "Entity",
     "Event", "Eye", "GameRejected", "Goal", "House", "Location", "Observation", "OutOfBounds", "Outcome", "ParamDef",
     "Range", "ScopeViolation", "Seat", "SeatId", "Settings", "Standing", "Stream", "Terrain", "Told", "UnknownAsset",
     "World", "WorldSpec", "action", "connect", "query",

@@ -6,7 +6,8 @@ way: the signature gives the arguments, the docstring the text, the return annot
 
 import inspect
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from copy import deepcopy
+from functools import cached_property, partial
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -56,8 +57,7 @@ class Declaration:
         fields: list[Any] = []
         for parameter in list(inspect.signature(self.run).parameters.values())[self._skip :]:
             kind = _with_description(self.hints.get(parameter.name, Any))
-            default = msgspec.NODEFAULT if parameter.default is parameter.empty else parameter.default
-            fields.append((parameter.name, kind, default))
+            fields.append((parameter.name, kind, _default(parameter.default)))
         title = "".join(part.capitalize() for part in self.name.split("_")) + "Args"
         return msgspec.defstruct(
             title, fields, kw_only=True, forbid_unknown_fields=not self._ignore_unknown, omit_defaults=True,
@@ -130,6 +130,15 @@ class Declaration:
     def summary(self) -> str:
         """The first paragraph of the description, on one line."""
         return self.doc.split("\n\n")[0].replace("\n", " ")
+
+
+def _default(value: Any) -> Any:
+    """The default of an argument. A list or dict is copied for each call."""
+    if value is inspect.Parameter.empty:
+        return msgspec.NODEFAULT
+    if isinstance(value, list | dict | set) and value:
+        return msgspec.field(default_factory=partial(deepcopy, value))
+    return value
 
 
 def wire_name(parameter: str) -> str:

@@ -88,6 +88,11 @@ def _is_installed(name: str) -> bool:
         return False
 
 
+def _package_is_installed(module: str) -> bool:
+    """Of a module; to look for the module itself would import its package."""
+    return _is_installed(module.rpartition(".")[0])
+
+
 def make_agent(name: str, world: str, purpose: str) -> Agent:
     """The brain of that name; ``purpose`` seeds what it draws, so that it plays the same way again."""
     if name not in BRAINS:
@@ -106,12 +111,12 @@ def make_connector(
 
 def side_servers() -> "list[Callable[[House], Any]]":
     """What opens the listeners of the extensions that are installed; see ``faces.serve``."""
-    return [_imported(target) for target in SIDE_SERVERS if _is_installed(target.partition(":")[0])]
+    return [_imported(target) for target in SIDE_SERVERS if _package_is_installed(target.partition(":")[0])]
 
 
 def cli_verbs() -> list[tuple[str, str, str, str]]:
     """The command-line verbs of the extensions that are installed."""
-    return [verb for verb in CLI_VERBS if _is_installed(verb[3])]
+    return [verb for verb in CLI_VERBS if _package_is_installed(verb[3])]
 
 
 def _imported(target: str) -> Any:
@@ -124,7 +129,7 @@ def known_worlds() -> dict[str, str]:
     from importlib.metadata import entry_points
 
     installed = {point.name: point.value for point in entry_points(group=ENTRY_POINTS)}
-    ours = {name: target for name, target in BUILT_IN.items() if _is_installed(target.partition(":")[0])}
+    ours = {name: target for name, target in BUILT_IN.items() if _package_is_installed(target.partition(":")[0])}
     return {**installed, **ours}
 
 

@@ -28,7 +28,7 @@ from cohabit.model.seat import Eye, Seat, SeatId
 from cohabit.model.stream import Stream
 
 __all__ = [
-    "ActionSpec", "Arrival", "Body", "Eye", "GameRejected", "Observation", "OutOfBounds", "Outcome", "Range",
+    "ActionSpec", "Arrival", "Body", "Eye", "GameRejected", "Observation", "OutOfBounds", "Outcome", "Pace", "Range",
     "ScopeViolation", "Seat", "SeatId", "Standing", "Stream", "Told", "UnknownAsset", "World", "WorldSpec", "action",
     "query",
 ]  # fmt: skip

@@ -12,6 +12,7 @@ from mcp import Client as SdkClient
 from mcp import StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
 
 from cohabit.errors import Unauthorized, by_code
 from cohabit.faces.python import connect
@@ -29,14 +30,20 @@ Door = Callable[[str], AbstractAsyncContextManager[Client]]
 class Tools:
     """An MCP client in the shape of the others: a tool call is a call, an error result is raised."""
 
-    def __init__(self, sdk: SdkClient) -> None:
+    def __init__(self, sdk: SdkClient, refused: list[dict[str, Any]] | None = None) -> None:
         self._sdk = sdk
+        self._refused = refused if refused is not None else []
 
     async def call(
         self, command: str, args: Mapping[str, Any] | None = None, *, room: str | None = None, key: str | None = None
     ) -> Any:
         given = {**(args or {}), **({"room": room} if room else {})}
-        result = await self._sdk.call_tool(command, given, meta={"cohabit/key": key} if key else None)
+        try:
+            result = await self._sdk.call_tool(command, given, meta={"cohabit/key": key} if key else None)
+        except MCPError:
+            if self._refused:  # with a status; the SDK's client hides what the server said
+                raise by_code(self._refused[-1]) from None
+            raise
         if result.is_error:
             raise by_code((result.structured_content or {})["error"])
         if result.content[0].type == "image":
@@ -48,12 +55,19 @@ class Tools:
 @asynccontextmanager
 async def mcp_http(url: str, token: str, mode: str) -> AsyncIterator[Client]:
     headers = {"authorization": f"Bearer {token}"}
-    async with httpx2.AsyncClient(headers=headers, timeout=30) as http:
+    refused: list[dict[str, Any]] = []
+
+    async def note(response: httpx2.Response) -> None:
+        if response.status_code == 401:
+            await response.aread()
+            refused.append(response.json()["error"])
+
+    async with httpx2.AsyncClient(headers=headers, timeout=30, event_hooks={"response": [note]}) as http:
         answer = await http.post(f"{url}/mcp", json={})
         if answer.status_code == 401:  # the SDK's client hides what the server said
             raise by_code(answer.json()["error"])
         async with SdkClient(streamable_http_client(f"{url}/mcp", http_client=http), mode=mode) as sdk:
-            yield Tools(sdk)
+            yield Tools(sdk, refused)
 
 
 @asynccontextmanager

@@ -95,7 +95,7 @@ async def test_a_token_is_taken_from_a_header_from_a_subprotocol_and_from_the_fi
         assert (await me.got("whoami"))["handle"] == "ann"
     async with talk(den) as me:
         await me.say(id="first", auth=token)
-        assert await me.frame() == {"id": "first", "ok": True, "result": {"who": "ann"}}
+        assert await me.frame() == {"id": "first", "ok": True, "result": {"authenticated": True}}
         assert (await me.got("whoami"))["handle"] == "ann"
 
 

@@ -20,7 +20,6 @@ from cohabit.errors import (
 from cohabit.testing.clock import FakeClock
 from cohabit.world import Eye
 
-from ..room.worlds import EXITS
 from .making import ANN, GOD, WORLDS, Client, deeds, make_room, open_house, stored_room
 
 QUICK: dict[str, Any] = {"world_deadline_s": 0.2}
@@ -46,7 +45,18 @@ PLACES: dict[str, tuple[str, Any]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("raises", EXITS)
+@pytest.mark.parametrize(
+    "raises",
+    [
+        "SystemExit",
+        "KeyboardInterrupt",
+        "CancelledError",
+        "GeneratorExit",
+        "StopIteration",
+        "AssertionError",
+        "MemoryError",
+    ],
+)
 @pytest.mark.parametrize("where", PLACES)
 async def test_whatever_a_world_raises_is_a_game_crash_that_is_rolled_back_and_logged(
     where: str, raises: str, caplog: pytest.LogCaptureFixture
@@ -131,7 +141,7 @@ async def test_a_refusal_after_a_change_is_found_and_the_room_is_quarantined(tmp
     async with open_house(tmp_path) as house:
         who = await make_room(house, world="Hasty")
         other = await make_room(house, room="other")
-        with pytest.raises(Quarantined, match="refused add after it had already changed something"):
+        with pytest.raises(Quarantined, match="refused add after it had changed something"):
             await who["ann"]("add", {"n": 100})
         with pytest.raises(Quarantined):
             await who["bob"]("view")

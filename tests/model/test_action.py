@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohabit.model.action import Action, ActionDef, ActionResult, ActionSpace, ParamDef, parse_action
+from cohabit.model.action import Action, ActionDef, ActionSpace, ParamDef, parse_action
 
 SPACE = ActionSpace(
     [
@@ -63,11 +63,6 @@ def test_two_actions_or_parameters_with_the_same_name_are_refused() -> None:
         ActionSpace([ActionDef("noop"), ActionDef("noop")])
     with pytest.raises(ValueError, match="two parameters named 'n'"):
         ActionDef("take", parameters=[ParamDef("n"), ParamDef("n")])
-
-
-def test_a_reward_that_is_not_finite_is_refused() -> None:
-    with pytest.raises(ValueError, match="finite"):
-        ActionResult(True, reward=float("inf"))
 
 
 MOVE = Action("move", {"direction": "left", "deep": {"a": {}}}, "because")

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from cohabit.errors import Conflict, PermissionDenied, UnknownAsset
+from cohabit.errors import Conflict, GameRejected, PermissionDenied, UnknownAsset
 
 from .making import AGENT, BLUE, GOD, HOST, PERSON, RED, make_room, player, replayed
 
@@ -154,3 +154,90 @@ def test_as_many_seats_open_as_there_are_players_within_what_the_world_takes() -
     assert len(make_room(RED).state.seats) == 2
     assert len(make_room(*(player(f"p{i}", i) for i in range(3))).state.seats) == 3
     assert len(make_room(*(player(f"p{i}", i) for i in range(9))).state.seats) == 4
+
+
+# -- one seat per game, where a world hides things ----------------------------------------------------
+def secret_of(room: Any, who: str) -> Any:
+    return room.call(who, "numbers", at=room.record.at)
+
+
+def room_with_secrets() -> Any:
+    """Two seats with a secret each, left by players that are gone."""
+    room = make_room(RED, BLUE, FREE, HOST, GOD, partial_intel=True)
+    room.call("ann", "hide", {"n": 41}, at=1)
+    room.call("bob", "hide", {"n": 42}, at=1)
+    for name in ("ann", "bob"):
+        room.call("hostess", "remove_member", {"member": name}, at=2)
+    return room
+
+
+def test_a_player_cannot_read_one_seat_after_another() -> None:
+    room = room_with_secrets()
+    room.call("fay", "sit", {"seat": "red"}, at=3)
+    assert secret_of(room, "fay") == {"red": [41]}
+    room.call("fay", "stand_up", at=4)
+    before = room.digest()
+    with pytest.raises(GameRejected, match="you have played seat red in this game"):
+        room.call("fay", "sit", {"seat": "blue"}, at=5)
+    assert room.digest() == before
+    assert secret_of(room, "fay") == {}
+
+
+def test_a_player_cannot_change_seats_without_standing_up_either() -> None:
+    room = room_with_secrets()
+    room.call("fay", "sit", {"seat": "red"}, at=3)
+    with pytest.raises(GameRejected):
+        room.call("fay", "sit", {"seat": "blue"}, at=4)
+    assert seat(room, "fay") == "red"
+
+
+def test_a_player_can_return_to_its_seat_with_and_without_naming_it() -> None:
+    room = room_with_secrets()
+    for args in ({"seat": "red"}, {}, {"seat": "red"}):
+        room.call("fay", "sit", args, at=3)
+        assert seat(room, "fay") == "red"
+        room.call("fay", "stand_up", at=4)
+    assert replayed(room).digest() == room.digest()
+
+
+def test_a_stand_in_and_a_return_are_no_change_of_seat() -> None:
+    room = make_room(RED, {**FREE, "stand_in": "random"}, world="nim", stand_in_seconds=5)
+    room.call("fay", "sit", {"seat": "second"}, at=1)
+    room.settle(10_000)
+    assert room.state.members["fay"].played_by_bot
+    room.system("presence", {"members": ["fay"], "here": True}, 11_000)
+    assert seat(room, "fay") == "second"
+
+
+@pytest.mark.parametrize(
+    ("command", "args", "allowed"), [("rematch", {}, True), ("reset", {"seed": 99}, True), ("reset", {}, False)]
+)
+def test_another_seat_can_be_taken_in_the_next_game_unless_it_has_the_same_secrets(
+    command: str, args: dict[str, int], allowed: bool
+) -> None:
+    room = room_with_secrets()
+    room.call("fay", "sit", {"seat": "red"}, at=3)
+    room.call("fay", "stand_up", at=4)
+    room.call("zeus", command, args, at=5)
+    if allowed:
+        assert room.call("fay", "sit", {"seat": "blue"}, at=6).seat == "blue"
+    else:
+        with pytest.raises(GameRejected):
+            room.call("fay", "sit", {"seat": "blue"}, at=6)
+
+
+def test_a_member_that_keeps_its_seat_over_a_rematch_plays_that_one() -> None:
+    room = room_with_secrets()
+    room.call("fay", "sit", {"seat": "red"}, at=3)
+    room.call("zeus", "rematch", at=4)
+    assert seat(room, "fay") == "red"
+    with pytest.raises(GameRejected):
+        room.call("fay", "sit", {"seat": "blue"}, at=5)
+
+
+def test_in_a_world_that_hides_nothing_a_member_can_change_seats() -> None:
+    room = make_room({**RED, "claim": "id:first"}, FREE, HOST, world="nim")
+    room.call("hostess", "remove_member", {"member": "ann"}, at=1)
+    for wanted in ("first", "second", "first"):
+        assert room.call("fay", "sit", {"seat": wanted}, at=2).seat == wanted
+    assert replayed(room).digest() == room.digest()

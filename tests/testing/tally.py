@@ -24,7 +24,7 @@ SHARED: list[int] = []
 
 
 class Tally(World):
-    """Tally. In turn add 1 to 5 to the sum; a die adds as much again; whoever passes 30 loses."""
+    """Tally. In turn add 1 to 5 to the sum; a die adds as much again; the player who passes 30 loses."""
 
     spec = WorldSpec(name="tally", seats=2, seat_names=("left", "right"), pace="turns")
 

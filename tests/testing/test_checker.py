@@ -1,3 +1,5 @@
+"""check_world: worlds that keep the contract pass, and worlds that break it are refused with words that help."""
+
 from pathlib import Path
 
 import pytest
@@ -12,17 +14,25 @@ TALLY = (Path(__file__).parent / "tally.py").read_text()
 SHORT = {"lanterns": {"ticks": 40}, "kingdoms": {"zones_x": 2, "zones_y": 2, "kingdoms": 2}, "statecraft": {"turns": 3}}
 """Settings under which a game ends while it is being checked, or at least is small."""
 LARGE = ["kingdoms"]
-"""Worlds of which a few steps have to do here; their endings are tested with them."""
+"""Worlds of which only a few steps are played here; their endings are tested with them."""
+
+
+SAMPLES = Path(__file__).parent.parent / "worlds_samples"
+
+
+def changed(folder: Path, source: Path, *changes: tuple[str, str], steps: int = 30) -> Report:
+    """What check_world says of a world file after these changes of its text."""
+    text = source.read_text()
+    for old, new in changes:
+        assert text.count(old) == 1, f"{old!r} is in {source.name} {text.count(old)} times"
+        text = text.replace(old, new)
+    file = folder / source.name
+    file.write_text(text)
+    return check_world(str(file), seeds=(1, 2), steps=steps)
 
 
 def broken(folder: Path, *changes: tuple[str, str]) -> Report:
-    text = TALLY
-    for old, new in changes:
-        assert text.count(old) == 1, f"{old!r} is in tally.py {text.count(old)} times"
-        text = text.replace(old, new)
-    file = folder / "tally.py"
-    file.write_text(text)
-    return check_world(str(file), seeds=(1, 2), steps=30)
+    return changed(folder, Path(__file__).parent / "tally.py", *changes)
 
 
 @pytest.mark.parametrize("world", list(known_worlds()))
@@ -34,7 +44,7 @@ def test_every_registered_world_keeps_the_contract(world):
     assert world in LARGE or "no game came to an end" not in str(report)
 
 
-def test_the_world_that_the_others_are_broken_from_is_well(tmp_path):
+def test_the_world_that_the_broken_ones_are_made_from_passes(tmp_path):
     report = broken(tmp_path)
     assert report.ok, f"\n{report}"
     assert [finding.check for finding in report.findings] == list(CHECKS)
@@ -73,7 +83,7 @@ LOOKS_BACK = """
         if sum(self.sums.values()) > 30:
             self.sums = dict.fromkeys(self.sums, 0)
 """
-NO_RULES = "Tally. In turn add 1 to 5 to the sum; a die adds as much again; whoever passes 30 loses."
+NO_RULES = "Tally. In turn add 1 to 5 to the sum; a die adds as much again; the player who passes 30 loses."
 LEGAL = 'return [Action("add", {"n": n}) for n in range(1, 6)]'
 DIE = "self.dice.between(1, 6)"
 N = "n: Annotated[int, Range(0, 9)]"
@@ -130,7 +140,7 @@ BROKEN = {
     ),
     "it keeps a set": (
         "play",
-        "a set is not in the same order",
+        "a set has no fixed order",
         [after(RESET_END, "self.seen = set(self.words)")],
     ),
     "it keeps state in the module": (
@@ -198,8 +208,8 @@ BROKEN = {
     "it has no spec": ("spec", "has no spec", [("    spec = ", "    specs = ")]),
     "it takes a name of every room": ("names", "every room needs", [("    def total(", "    def view(")]),
     "it takes a name of the house": ("names", "the house needs", [("    def total(", "    def events(")]),
-    "its clock does not run": ("spec", "calls advance()", [('pace="turns"', 'pace="clock"')]),
-    "it has no actions": ("spec", "there is no @action", [("    @action()\n", "")]),
+    "its clock does not run": ("pace", "calls advance()", [('pace="turns"', 'pace="clock"')]),
+    "it has no actions": ("actions", "there is no action", [("    @action()\n", "")]),
     "it cannot be imported": ("spec", "cannot be imported", [importing("import no_such_module")]),
 }
 
@@ -221,7 +231,7 @@ BY_GOD = """
 
     @query()
 """
-SOUND = {
+KEEPS = {
     "lists no moves": [("    def legal", "    def _legal")],
     "is for one alone": [("seats=2", "seats=1"), ('pace="turns"', 'pace="step"')],
     "is for up to fifty": [("seats=2", "seats=(1, 50)")],
@@ -244,13 +254,13 @@ SOUND = {
 }
 
 
-@pytest.mark.parametrize("how", list(SOUND))
-def test_a_world_is_well_that(how, tmp_path):
-    report = broken(tmp_path, *SOUND[how])
+@pytest.mark.parametrize("how", list(KEEPS))
+def test_check_world_accepts_a_world_that(how, tmp_path):
+    report = broken(tmp_path, *KEEPS[how])
     assert report.ok, f"\n{report}"
 
 
-def test_a_god_that_brings_an_ended_game_back_is_found_out(tmp_path):
+def test_check_world_refuses_a_world_in_which_a_god_brings_an_ended_game_back(tmp_path):
     report = broken(tmp_path, ("\n    @query()\n", BY_GOD))
     assert report.failed() == ["over"]
 
@@ -259,19 +269,98 @@ async def test_a_house_opens_no_room_for_a_world_that_takes_its_names(tmp_path):
     file = tmp_path / "tally.py"
     file.write_text(TALLY.replace("    def total(", "    def events("))
     async with House.open() as house:
-        with pytest.raises(BadArgs, match="'events', which the house needs"):
+        with pytest.raises(BadArgs, match="the name 'events' is reserved"):
             await house.create_room(Scenario(world=str(file), agents=[AgentSpec(id="ann")]))
         assert house.rooms == {}
 
 
-@pytest.mark.parametrize("how", list(BROKEN))
-def test_a_world_is_found_out_when(how, tmp_path):
-    check, words, changes = BROKEN[how]
-    report = broken(tmp_path, *changes)
+def refused(report: Report, check: str, words: str) -> None:
     assert not report.ok
     assert check in report.failed(), f"\n{report}"
     finding = next(f for f in report.findings if f.check == check)
-    assert words in finding.message
+    assert words in finding.message, finding.message
+
+
+@pytest.mark.parametrize("how", list(BROKEN))
+def test_check_world_refuses_a_world_when(how, tmp_path):
+    check, words, changes = BROKEN[how]
+    refused(broken(tmp_path, *changes), check, words)
+
+
+# -- the sample worlds: computed actions, rewards, arrivals, a pace by config ------------------------
+@pytest.mark.parametrize(
+    ("source", "config"),
+    [
+        ("toolbox.py", {}), ("toolbox.py", {"tools": ["brush"]}), ("harvest.py", {}), ("harvest.py", {"rounds": 1}),
+        ("drift.py", {}), ("drift.py", {"live": False}), ("inn.py", {}),
+    ],
+)  # fmt: skip
+def test_every_sample_world_keeps_the_contract(source, config):
+    report = check_world(str(SAMPLES / source), seeds=(1, 2), steps=60, config=config)
+    assert report.ok, f"\n{report}"
+
+
+def test_the_report_of_a_sample_says_what_was_looked_at():
+    report = str(check_world(str(SAMPLES / "inn.py"), seeds=(1,), steps=40))
+    assert "4 at once, then full; a departure makes space" in report
+    assert "totals of 6 seats" in str(check_world(str(SAMPLES / "harvest.py"), seeds=(1, 2), steps=5))
+    assert "clock, whatever happens" in str(check_world(str(SAMPLES / "drift.py"), seeds=(1,), steps=5))
+
+
+LISTED = "        return [*used, ActionSpec("
+PACE = '        return "clock" if self.live else "turns"\n'
+TOTALS = "        return dict(self.totals)\n"
+SAMPLES_BROKEN = {
+    "its list of actions grows": (
+        "toolbox.py", "actions", "actions() changes", [before(LISTED, "used = used[: 1 + len(self.__dict__.get('log', ()))]")]
+    ),
+    "its list of actions follows a counter": (
+        "toolbox.py", "actions", "another list for the same config",
+        [("MAX_LOG = 50\n", "MAX_LOG = 50\nCALLS = []\n"), before(LISTED, "CALLS.append(1)", "used = used[len(CALLS) % 2 :]")],
+    ),
+    "it lists an action twice": ("toolbox.py", "actions", "twice", [(LISTED, LISTED.replace("*used", "*used, *used"))]),
+    "it lists a name that cannot be called": (
+        "toolbox.py", "actions", "lower-case letters", [('name=f"use_{tool}"', 'name=f"Use {tool}"')]
+    ),
+    "it lists something else than a spec": ("toolbox.py", "actions", "give ActionSpec", [(LISTED, LISTED.replace("*used", "*used, 3"))]),
+    "it needs a capability that does not exist": (
+        "toolbox.py", "actions", "there is no capability 'fly'", [('needs=("watch",)', 'needs=("fly",)')]
+    ),
+    "a computed action takes a reserved name": ("toolbox.py", "names", "every room needs", [('name="work_log"', 'name="view"')]),
+    "a computed action says nothing": ("toolbox.py", "words", "has no docstring", [('description=f"Use the {tool}."', 'description=""')]),
+    "its pace changes": (
+        "drift.py", "pace", "it is fixed by the config", [(PACE, PACE.replace("self.live", "self.__dict__.get('moves', 0) < 3"))]
+    ),
+    "its pace is none": ("drift.py", "pace", "it is one of", [(PACE, '        return "waltz"\n')]),
+    "its pace needs a method that it has not": ("harvest.py", "pace", "calls resolve()", [("    def resolve", "    def _resolve")]),
+    "a total is not a number": ("harvest.py", "play", "a total is a finite number", [(TOTALS, "        return dict.fromkeys(self.totals, float('nan'))\n")]),
+    "a total is of a seat that is not there": ("harvest.py", "returns", "returns() names 'west'", [(TOTALS, "        return {'west': 1.0}\n")]),
+    "its totals do not begin at 0": ("harvest.py", "returns", "count from 0", [("seat: 0.0 for seat in self.order}", "seat: 1.0 for seat in self.order}")]),
+    "looking at the totals changes them": (
+        "harvest.py", "peeking", "returns() changed the world", [before(TOTALS, "self.totals[self.order[0]] += 1")]
+    ),
+    "a seat that opened is not listed": (
+        "inn.py", "play", "seats_now() does not list it", [("for seat, guest in self.guests.items()]\n\n    def to_move", "for seat, guest in self.guests.items() if seat != 'bed-1']\n\n    def to_move")]
+    ),
+    "a refused arrival changes something": (
+        "inn.py", "arrivals", "yet the world changed", [("        if len(self.guests) >= BEDS:\n", "        self.arrived += 1\n        if len(self.guests) >= BEDS:\n")]
+    ),
+    "a departure makes no space": (
+        "inn.py", "arrivals", "makes space", [("if len(self.guests) >= BEDS", "if self.arrived >= BEDS")]
+    ),
+    "a body is not made of plain values": (
+        "inn.py", "arrivals", "plain values", [('return {"bag": self.guests.pop(seat.id)["bag"]}', 'self.guests.pop(seat.id)\n        return {"bag": object()}')]
+    ),
+    "nobody can arrive": ("inn.py", "arrivals", "refused everybody", [("if len(self.guests) >= BEDS", "if True")]),
+    "it opens seats that it cannot list": ("inn.py", "arrivals", "no seats_now()", [("    def seats_now", "    def _seats_now")]),
+    "a departure fails": ("inn.py", "play", "KeyError", [("self.guests.pop(seat.id)", "self.guests.pop(seat.name)")]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("how", list(SAMPLES_BROKEN))
+def test_check_world_refuses_a_sample_when(how, tmp_path):
+    source, check, words, changes = SAMPLES_BROKEN[how]
+    refused(changed(tmp_path, SAMPLES / source, *changes, steps=40), check, words)
 
 
 def test_a_check_that_played_nothing_fails(tmp_path):
@@ -286,7 +375,7 @@ def test_a_line_can_be_excused_with_a_reason(tmp_path):
     assert "source" not in broken(tmp_path, (IMPORTS, excused)).failed()
 
 
-def test_a_world_that_is_nowhere_is_a_report_too():
+def test_a_world_that_does_not_exist_gets_a_report_too():
     report = check_world("no such world")
     assert report.failed() == ["spec"]
     assert "there is no world" in str(report)
@@ -296,4 +385,4 @@ def test_a_report_prints_as_a_table(tmp_path):
     lines = str(broken(tmp_path, (TAKES, "        self.moves += 2\n" + TAKES))).splitlines()
     assert lines[0].endswith("60 steps played")
     assert any(line.startswith("  FAIL  refusals ") for line in lines)
-    assert lines[-1] == "  1 of 16 checks failed"
+    assert lines[-1] == "  1 of 20 checks failed"

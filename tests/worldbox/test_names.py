@@ -7,11 +7,14 @@ import msgspec
 import pytest
 
 from cohabit.errors import every_error
+from cohabit.house.house import House
+from cohabit.house.identities import new_identity
+from cohabit.house.offers import offers_for
 from cohabit.model.grant import ROLES, alias_families, capabilities, role_named
 from cohabit.registry import load_extensions, make_world
 from cohabit.room.opening import opening_state
 from cohabit.room.room import Room
-from cohabit.scenario import parse_scenario
+from cohabit.scenario import AgentSpec, Scenario, parse_scenario
 from cohabit.worldbox.names import PERMISSIONS, SPEEDS, code_from_wire, code_on_wire
 
 from .bridging import BOX
@@ -126,6 +129,28 @@ def test_every_code_has_one_name_on_the_wire_and_is_found_again_by_it() -> None:
     assert all(code_from_wire(code_on_wire(code)) == code for code in codes)
     assert code_on_wire("SCOPE_VIOLATION") == "FACTION_SCOPE_VIOLATION"
     assert code_on_wire("WORLD_TIMEOUT") == "MAIN_THREAD_TIMEOUT"
+
+
+@pytest.mark.parametrize("worlds", [[BOX, "nim"], ["nim", BOX]], ids=["bridge first", "bridge second"])
+async def test_what_a_house_offers_for_all_rooms_fits_rooms_with_and_without_the_bridge(worlds: list[str]) -> None:
+    async with House.open() as house:
+        ann = new_identity("ann")
+        credential = house.identify(house.identities.temporary(ann, None, house.clock.now()))
+        for i, world in enumerate(worlds):
+            me = AgentSpec(id="ann", role="player", claim="auto:0", identity=ann.id)
+            await house.create_room(Scenario(scenario="x", world=world, agents=[me, AgentSpec(id="bob")]), f"room-{i}")
+        offers = {offer.name: offer for offer in offers_for(house, credential, None)}
+        for name in ("whoami", "session_info", "objective_status"):
+            assert offers[name].tool_name == name
+            schema = offers[name].output_schema or {}
+            required = (
+                schema["$defs"][schema["$ref"].rsplit("/", 1)[1]]["required"]
+                if "$ref" in schema
+                else schema["required"]
+            )
+            for room in ("room-0", "room-1"):
+                result = msgspec.to_builtins(await house.call(credential, room, name))
+                assert set(required) <= result.keys()
 
 
 def test_the_aliases_hide_no_role_of_ours() -> None:

@@ -17,6 +17,7 @@ import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cohabit.faces.app import make_app
+from cohabit.faces.mcp.backend import InHouse
 from cohabit.faces.mcp.server import McpFace
 from cohabit.faces.serve import Server
 from cohabit.house.house import House
@@ -58,9 +59,9 @@ class FixtureFace(McpFace):
         super().__init__(house)
         fixtures.install(self.protocol.server, self.protocol.tasks, change_tools)
 
-    def answers_at_once(self, headers: dict[str, str]) -> bool:
+    def answers_at_once(self, headers: dict[str, str], caller: InHouse) -> bool:
         """Not for a fixture tool: some of them send notifications before they answer."""
-        return headers.get("mcp-name") not in fixtures.FIXTURES and super().answers_at_once(headers)
+        return headers.get("mcp-name") not in fixtures.FIXTURES and super().answers_at_once(headers, caller)
 
 
 async def serve(port: int, with_fixtures: bool) -> None:

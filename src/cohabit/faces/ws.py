@@ -105,7 +105,7 @@ class Connection:
         self._direct = direct
         self._subscriptions: dict[str, tuple[Subscription, asyncio.Task[None]]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._pending = 0  # calls without a reply
+        self._pending: set[Call] = set()  # calls without a reply
         self._replies: deque[bytes] = deque()  # for a client that does not read as fast as we write
         self._unfinished: Unfinished | None = None
         self._behind = False
@@ -160,6 +160,10 @@ class Connection:
                 self._direct.take = None
             for subscription, _ in self._subscriptions.values():
                 subscription.close()
+            for call in self._pending:
+                call.then = None
+                if call.stop_waiting is not None:
+                    call.stop_waiting()
             for task in (writer, *self._tasks):
                 task.cancel()
 
@@ -197,7 +201,7 @@ class Connection:
         if request.command == "unsubscribe":
             self._unsubscribe(request)
             return
-        if self._pending >= MAX_PENDING_CALLS:
+        if len(self._pending) >= MAX_PENDING_CALLS:
             self._reply(request.id, Busy(f"{MAX_PENDING_CALLS} calls of this connection are waiting already"), None)
             return
         try:
@@ -208,11 +212,11 @@ class Connection:
         if call.done:
             self._reply(request.id, call.error, call.result)
         else:
-            self._pending += 1
+            self._pending.add(call)
             call.then = lambda call: self._settled(request.id, call)
 
     def _settled(self, number: int | str | None, call: Call) -> None:
-        self._pending -= 1
+        self._pending.discard(call)
         self._reply(number, call.error, call.result)
 
     def _reply(self, number: int | str | None, error: BaseException | None, result: Any) -> None:

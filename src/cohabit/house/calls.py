@@ -8,7 +8,8 @@ from typing import Any
 from cohabit.errors import CohabitError, GameCrash, Internal
 from cohabit.house.store.contract import Write
 from cohabit.model.identity import Credential
-from cohabit.room.room import Room, WorldInterrupted
+from cohabit.room.recorded import WorldInterrupted
+from cohabit.room.room import Room
 
 log = logging.getLogger("cohabit")
 Check = Callable[[Room, int], None]
@@ -17,7 +18,10 @@ Check = Callable[[Room, int], None]
 class Call:
     """What a member asked for, and the result."""
 
-    __slots__ = ("args", "credential", "done", "error", "future", "key", "name", "ran", "result", "then", "via", "who")
+    __slots__ = (
+        "args", "credential", "done", "error", "future", "key", "name", "ran", "result", "stop_waiting", "then", "via",
+        "who",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -40,6 +44,7 @@ class Call:
         self.ran = False
         self.then: Callable[[Call], None] | None = None  # called when it may
         self.future: asyncio.Future[Any] | None = None
+        self.stop_waiting: Callable[[], object] | None = None  # for a call that waits, when nobody wants its reply
 
     def run(self, room: Room, at: int) -> None:
         """Put it through the room; nothing is raised here."""

@@ -22,9 +22,9 @@ from cohabit.errors import (
     UnknownCommand,
     UnknownRoom,
 )
-from cohabit.house.calls import Call
-from cohabit.house.context import HouseContext
-from cohabit.model.identity import Credential
+from cohabit.house.calls import Call, Check
+from cohabit.house.store.contract import Write
+from cohabit.model.identity import Credential, Identity
 from cohabit.room.commands import Command
 from cohabit.room.decide import Budget, by_grant, decide, refusal
 from cohabit.room.room import Room
@@ -35,13 +35,71 @@ if TYPE_CHECKING:
     from cohabit.house.rooms import RoomHost
 
 
+class HouseContext:
+    """What a call is about, and what a command of the house gets: the caller, the command, and the room, if any."""
+
+    __slots__ = ("broken_room", "command", "credential", "host", "house", "maybe_member")
+
+    def __init__(
+        self,
+        house: "House",
+        credential: Credential,
+        command: Command,
+        host: "RoomHost | None" = None,
+        member: Member | None = None,
+        broken_room: str = "",
+    ) -> None:
+        self.house = house
+        self.credential = credential
+        self.command = command
+        self.host = host
+        self.maybe_member = member  # None: the caller is not in the room, or it is about no room
+        self.broken_room = broken_room  # the id of a room that could not be opened
+
+    @property
+    def room(self) -> "RoomHost":
+        if self.host is None:
+            raise BadArgs("say which room")
+        return self.host
+
+    @property
+    def member(self) -> Member:
+        if self.maybe_member is None:
+            raise UnknownRoom("you are not in this room yet; call join first")
+        return self.maybe_member
+
+    async def record(
+        self, do: str, args: dict[str, Any], also: Write | None = None, check: Check | None = None
+    ) -> None:
+        """Put something on the record of the room on behalf of the caller. Meanwhile the room may have been archived or
+        the caller's rights taken, so all is decided again, with ``check`` last, when it is about to happen."""
+
+        def decide_again(room: Room, at: int) -> None:
+            self.house.door.decide_again(self, room, at)
+            if check is not None:
+                check(room, at)
+
+        await self.room.put_system(do, args, also, decide_again)
+
+    @property
+    def identity(self) -> Identity | None:
+        """Who calls; None for the holder of an invite, who is nobody yet."""
+        return self.house.identities.get(self.credential.identity)
+
+    @property
+    def is_host(self) -> bool:
+        """Is the caller a host of the house?"""
+        return self.house.identities.is_host(self.credential)
+
+
 class Door:
     """See the module."""
 
     def __init__(self, house: "House") -> None:
         self._house = house
-        self._budget = Budget(house.settings.calls_per_second)  # of house commands, by credential
+        self.budget = Budget(house.settings.calls_per_second)  # of house commands, by credential
         self._tasks: set[asyncio.Task[None]] = set()
+        self._exclusive = asyncio.Lock()
         self.calls = 0
         self.refusals: dict[str, int] = {}  # by code; those of a room are counted in its audit
 
@@ -58,7 +116,7 @@ class Door:
                 raise BadArgs(f"{name[:80]} is about a room; say which: this credential is not bound to one")
         if credential.room is not None and credential.room != wanted:
             raise _unknown(wanted)
-        host = house.host_of(wanted)
+        host = house.rooms.get(wanted) or house.host_of(wanted)
         if host is None:
             return self._resolve_broken(credential, wanted, name)
         command = host.commands.get(name) or host.commands.with_tool_name(name)
@@ -117,7 +175,7 @@ class Door:
         room = target.host.room if target.host is not None else None
         member = target.maybe_member
         decision = decide(
-            target.command, member, room, at, credential=target.credential, host=target.is_host, budget=self._budget
+            target.command, member, room, at, credential=target.credential, host=target.is_host, budget=self.budget
         )
         if decision.code:
             if room is not None and member is not None:
@@ -147,7 +205,8 @@ class Door:
         if member is None:
             if not self.may_join(credential, host):
                 raise _unknown(wanted)
-            return [c for c in host.commands if c.joins or (c.about != "room" and (is_host or not c.host_only))]
+            open_to_all = [c for c in host.commands if c.before_joining or c.about == "house"]
+            return [c for c in open_to_all if is_host or not c.host_only]
         own = set(host.room.commands)
         mine = [c for c in host.commands if by_grant(member, c) and (is_host or not c.host_only)]
         return sorted(mine, key=lambda c: c not in own)  # the room's own first, then the house's
@@ -158,7 +217,14 @@ class Door:
     ) -> Any:
         """One command by one credential: its result, or the error raised."""
         call = self.begin(credential, room, name, args, key)
-        return call.answer() if call.done else await call.wait()
+        if call.done:
+            return call.answer()
+        try:
+            return await call.wait()
+        except asyncio.CancelledError:  # the caller has gone
+            if call.stop_waiting is not None:
+                call.stop_waiting()
+            raise
 
     def begin(
         self, credential: Credential, room: str | None, name: str, args: Any = None, key: str | None = None
@@ -176,7 +242,10 @@ class Door:
                 return call
             assert host is not None
             assert member is not None
-            host.time.heard_of(member.id, at)
+            if member.here:
+                host.time.seen[member.id] = at
+            else:
+                host.time.heard_of(member.id, at)
             call = Call(member.id, command.name, args, key, None, credential)
             call.done = host.put(call, at)
             return call
@@ -192,12 +261,8 @@ class Door:
         task = asyncio.get_running_loop().create_task(self._through(call, room))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-        def hung_up(done: "asyncio.Future[Any]") -> None:
-            if done.cancelled() and target.command.may_wait:  # others finish what they have begun
-                task.cancel()
-
-        call.wait().add_done_callback(hung_up)
+        if target.command.may_wait:  # other commands finish what they have begun
+            call.stop_waiting = task.cancel
 
     async def _through(self, call: Call, room: str | None) -> None:
         """Run a command of the house, or one that waits, to its end."""
@@ -214,6 +279,7 @@ class Door:
         call.settle()
 
     async def _result(self, call: Call, room: str | None) -> Any:
+        """The result of a call, once there is one that it need not wait for, or its time is up."""
         house, credential = self._house, call.credential
         assert credential is not None
         ends: int | None = None
@@ -221,23 +287,31 @@ class Door:
             target = self.resolve(credential, room, call.name)
             host, command = target.host, target.command
             version = host.version if host is not None else 0
-            at = house.clock.now()
-            if command.where == "house":
-                self._budget.spend(credential.hash, at)
-                self.decide(target, at)
-                args = command.check(call.args)
-                result = await command.run(target, **args)
-                if not command.records:  # it may have taken a while, and nothing is delivered to a revoked token
-                    house.identities.check(credential, house.clock.now())
+            if command.exclusive:
+                async with self._exclusive:  # meanwhile the caller may have lost its token or its rights
+                    result = await self._in_house(call, self.resolve(credential, room, call.name))
+            elif command.where == "house":
+                result = await self._in_house(call, target)
             else:
-                assert host is not None
                 result = await self._in_room(call, target)
             if command.waits is None or host is None or not command.waits(result):
                 return result
+            now = house.clock.now()
             if ends is None:
-                ends = at + _wait_ms(command, call.args)
-            if not await host.changed_since(version, ends):
+                ends = now + _wait_ms(command, call.args)
+            elif now >= ends:
                 return result
+            await host.changed_since(version, ends)  # then it is decided again, also where nothing happened
+
+    async def _in_house(self, call: Call, target: HouseContext) -> Any:
+        house, command = self._house, target.command
+        at = house.clock.now()
+        self.budget.spend(target.credential.hash, at)
+        self.decide(target, at)
+        result = await command.run(target, **command.check(call.args))
+        if not command.records:  # it may have taken a while, and nothing is delivered to a revoked token
+            house.identities.check(target.credential, house.clock.now())
+        return result
 
     async def _in_room(self, call: Call, target: HouseContext) -> Any:
         host, member = target.host, target.maybe_member

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from cohabit.errors import CohabitError, Unauthorized
 from cohabit.house.subscriptions import Subscription
@@ -31,14 +32,13 @@ class Group:
         self.viewers: list[Subscription] = []
 
 
-class Frames:
+class Frames(Struct):
     """What one batch will push once it is durable, made while the world is at hand."""
 
-    def __init__(self, lines: list[Line], subs: Collection[Subscription] = ()) -> None:
-        self.lines = lines
-        self.subs = subs  # all that were there
-        self.events: list[tuple[Sequence[Subscription], bytes]] = []
-        self.views: list[tuple[Sequence[Subscription], bytes]] = []
+    lines: list[Line]
+    subs: Collection[Subscription] = ()  # all that were there
+    events: list[tuple[Sequence[Subscription], bytes]] = []
+    views: list[tuple[Sequence[Subscription], bytes]] = []
 
     def push(self) -> None:
         """Give the frames to their subscriptions."""
@@ -55,37 +55,37 @@ class Fanout:
 
     def __init__(self, room: Room) -> None:
         self._room = room
-        self._subs: dict[Subscription, None] = {}
+        self.subscriptions: dict[Subscription, None] = {}
         self._known: Collection[Subscription] | None = None
         self._groups: list[Group] | None = None
         self._groups_of = -1
         self._last_views: dict[Eye, bytes] = {}
 
     def __len__(self) -> int:
-        return len(self._subs)
+        return len(self.subscriptions)
 
     def add(self, sub: Subscription) -> None:
         member = self._room.state.members.get(sub.member)
         if member is not None:
             sub.held, sub.through = member.held, member.through
-        self._subs[sub] = None
+        self.subscriptions[sub] = None
         self._groups = self._known = None
 
     def remove(self, sub: Subscription) -> bool:
         self._groups = self._known = None
-        return self._subs.pop(sub, 0) is None
+        return self.subscriptions.pop(sub, 0) is None
 
     def members(self) -> set[str]:
-        return {sub.member for sub in self._subs}
+        return {sub.member for sub in self.subscriptions}
 
     def end(self, reason: CohabitError) -> None:
         """End every subscription."""
-        for sub in list(self._subs):
+        for sub in list(self.subscriptions):
             sub.end(reason)
 
     def end_removed(self) -> None:
         """End the subscriptions of members who were removed."""
-        for sub in list(self._subs):
+        for sub in list(self.subscriptions):
             if sub.member not in self._room.state.members:
                 sub.end(Unauthorized("you were removed from this room"))
 
@@ -97,7 +97,7 @@ class Fanout:
     def frames(self, lines: list[Line]) -> Frames:
         """The frames for what these lines tell, each for the subscriptions that may see it."""
         made = Frames(lines, self._current_subs())
-        if lines and self._subs:
+        if lines and self.subscriptions:
             groups = self._current_groups(made)
             if any(line.entry.told for line in lines):
                 made.events.extend(self._events(lines, groups))
@@ -108,7 +108,7 @@ class Fanout:
         """Tell those who subscribed after these frames were made, and before they were durable."""
         if frames.subs is self._known:
             return
-        for sub in list(self._subs):
+        for sub in list(self.subscriptions):
             member = self._room.state.members.get(sub.member)
             if sub not in frames.subs and member is not None:
                 frame = self._event_frame(frames.lines, member, self._room.eye(member))
@@ -117,14 +117,14 @@ class Fanout:
 
     def _current_subs(self) -> Collection[Subscription]:
         if self._known is None:
-            self._known = frozenset(self._subs)
+            self._known = frozenset(self.subscriptions)
         return self._known
 
     def _current_groups(self, made: Frames) -> list[Group]:
         room = self._room
         if self._groups is None or self._groups_of != room.roster_version:
             found: dict[Any, Group] = {}
-            for sub in list(self._subs):
+            for sub in list(self.subscriptions):
                 member = room.state.members.get(sub.member)
                 if member is None:
                     continue
@@ -144,7 +144,7 @@ class Fanout:
         return self._groups
 
     def _events(self, lines: Sequence[Line], groups: Iterable[Group]) -> Iterator[tuple[Sequence[Subscription], bytes]]:
-        named, members = _named(lines), self._room.state.members
+        named, seats, members = _named(lines), _seats_told(lines), self._room.state.members
         for group in groups:
             subs: Sequence[Subscription] = group.subs
             if named:
@@ -155,7 +155,7 @@ class Fanout:
                     frame = self._event_frame(lines, members[sub.member], group.eye)
                     if frame:
                         yield (sub,), frame
-            if subs:  # any of them: what they may perceive is the same
+            if subs and _concerns(group.eye, seats):  # any of them: what they may perceive is the same
                 frame = self._event_frame(lines, members[subs[0].member], group.eye)
                 if frame:
                     yield subs, frame
@@ -202,6 +202,22 @@ class Fanout:
 def event_frame(room: Room, seq: int, items: Sequence[FeedItem]) -> bytes:
     """Events up to an entry, with the cursor to resume from."""
     return encode({"push": "events", "room": room.id, "cursor": seal(room.state.secret, seq), "items": items})
+
+
+def _seats_told(lines: Iterable[Line]) -> set[str] | None:
+    """The seats that are told something of these lines; None where something is for everybody."""
+    seats: set[str] = set()
+    for line in lines:
+        for told in line.entry.told:
+            if told.seats is None and told.members is None:
+                return None
+            seats.update(told.seats or ())
+    return seats
+
+
+def _concerns(eye: Eye | None, seats: set[str] | None) -> bool:
+    """May somebody with this eye be told something that is for these seats? Most are not, and need no frame."""
+    return seats is None or (eye is not None and (eye.sees == "all" or eye.seat in seats))
 
 
 def _named(lines: Iterable[Line]) -> set[str]:

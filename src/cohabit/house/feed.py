@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 
 from cohabit.errors import BadArgs, Unauthorized
-from cohabit.house.context import HouseContext
+from cohabit.house.door import HouseContext
 from cohabit.house.fanout import event_frame
 from cohabit.house.rooms import RoomHost
 from cohabit.house.running.threads import run_in_thread

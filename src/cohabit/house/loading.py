@@ -4,7 +4,8 @@ from cohabit.errors import CohabitError, RecordCorrupt
 from cohabit.house.store.contract import Store
 from cohabit.registry import make_world
 from cohabit.room.record import Snapshot, read_lines
-from cohabit.room.room import Room, WorldInterrupted
+from cohabit.room.recorded import WorldInterrupted
+from cohabit.room.room import Room
 
 
 def load_room(store: Store, room_id: str) -> Room:

@@ -75,13 +75,17 @@ def offers_for(house: "House", credential: Credential, room: str | None) -> list
 
 
 def about_the_room(offers: Sequence[Offer]) -> list[Offer]:
-    """Those that are about the room that the caller is in, or may join."""
+    """Those that are about the room that the caller is in. All that others can do with a room is to join it."""
     here = [offer for offer in offers if offer.about != "house"]
-    return [offer for offer in here if not offer.joins] or here
+    is_member = any(offer.about == "room" and not offer.joins for offer in here)
+    return [offer for offer in here if offer.joins != is_member]
 
 
 def _common(house: "House", credential: Credential) -> Iterator[Command]:
-    """The commands that every room has, by name, as far as some room grants them."""
+    """The commands that every room has, by name, as far as some room grants them.
+
+    A room's extension may give one another name on MCP, and more in its result; the form of other rooms fits all.
+    """
     found: dict[str, Command] = {}
     seen: set[Any] = set()
     for host in house.rooms.values():
@@ -90,7 +94,8 @@ def _common(house: "House", credential: Credential) -> Iterator[Command]:
             continue
         seen.add(alike)
         for command in house.door.commands_for(credential, host.room.id):
-            if command.where != "world" and command.about == "room":
-                found.setdefault(command.name, command)
+            plain = command.tool_name == command.name
+            if command.where != "world" and command.about == "room" and (plain or command.name not in found):
+                found[command.name] = command
     for name in sorted(found):
         yield found[name]

@@ -36,7 +36,8 @@ from cohabit.house.timekeeper import Timekeeper
 from cohabit.house.writer import Writer
 from cohabit.room.commands import Command, CommandTable
 from cohabit.room.record import Line, Snapshot
-from cohabit.room.room import Room, WorldInterrupted
+from cohabit.room.recorded import WorldInterrupted
+from cohabit.room.room import Room
 from cohabit.room.state import Member
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ class RoomHost:
         house_commands: Sequence[Command] = (),
     ) -> None:
         self.room = room
+        self.id = room.id
         self.settings = settings
         self.commands = _all_commands(room, house_commands)
         self.remote: RemoteRunner | None = None  # runs the commands of a world that is not here
@@ -224,13 +226,13 @@ class RoomHost:
             return
         self._slow.append(at)
         if len(self._slow) == SLOW_RUNS and at - self._slow[0] < SLOW_WITHIN_MS:
-            log.warning("room %s: its world is slow; it runs on a thread for a minute", self.room.id)
+            log.warning("room %s: its world is slow; it runs on a thread for a minute", self.id)
             self._quick, self._slow_until = False, at + SLOW_FOR_MS
 
     def _run_on_thread(self, batch: list[Call]) -> None:
         loop = asyncio.get_running_loop()
         if self._thread is None:
-            self._thread = Worker(f"world-{self.room.id}")
+            self._thread = Worker(f"world-{self.id}")
         at = self._clock.now()
         self._on_thread = batch
         self._begun = loop.time()
@@ -275,8 +277,8 @@ class RoomHost:
             broken = isinstance(wrong, RecordCorrupt | Quarantined)
             if broken or (isinstance(call, SystemCall) and isinstance(wrong, WorldError)):
                 assert isinstance(wrong, CohabitError)
-                log.error("room %s is quarantined: %s", self.room.id, wrong.as_text())
-                self._stop(
+                log.error("room %s is quarantined: %s", self.id, wrong.as_text())
+                self.stop(
                     Quarantined(
                         f"this room is quarantined: {wrong.message}. A member with control_world can reopen it "
                         "(reopen_room)"
@@ -296,6 +298,9 @@ class RoomHost:
     def _flush(self) -> None:
         self._flush_planned = False
         if self._writing or self._running or self.failure is not None:
+            return
+        if not self.fanout.subscriptions and not self._snapshot_is_near:  # no world code to guard
+            self._commit(self._prepare())
             return
         try:
             with self._watchdog:
@@ -325,18 +330,20 @@ class RoomHost:
         """Take what is to be written, and make the frames for those who may see it."""
         lines = self.room.record.take_pending()
         self._snapshot = self._snapshot_if_due(lines) if lines else None
+        if not self.fanout.subscriptions:
+            return Frames(lines)
         try:
             return self.fanout.frames(lines)
         except CohabitError as failed:  # the world cannot be observed; what happened still happened
-            log.warning("room %s: no view: %s", self.room.id, failed.as_text())
+            log.warning("room %s: no view: %s", self.id, failed.as_text())
             return Frames(lines)
 
     def _commit(self, frames: Frames) -> None:
         batch, self._ran = self._ran, []
-        refusals = self.room.audit.drain()
+        refusals = self.room.audit.drain() if self.room.audit.changed else []
         if not frames.lines:
             if refusals:  # no reply waits for those
-                self._writer.submit(Write(self.room.id, (), None, refusals)).add_done_callback(_ignore)
+                self._writer.submit(Write(self.id, (), None, refusals)).add_done_callback(_ignore)
             self._settle(batch)
             return
         snapshot, self._snapshot = self._snapshot, None
@@ -354,13 +361,19 @@ class RoomHost:
             else:
                 self._undo(batch, len(frames.lines), failure)
 
-        write = Write(self.room.id, frames.lines, body, refusals, forget)
+        write = Write(self.id, frames.lines, body, refusals, forget)
         for call in batch:
             if type(call) is SystemCall and call.also is not None:
                 write.identities = [*write.identities, *call.also.identities]
                 write.credentials = [*write.credentials, *call.also.credentials]
                 write.invites = [*write.invites, *call.also.invites]
         self._writer.submit(write).add_done_callback(written)
+
+    @property
+    def _snapshot_is_near(self) -> bool:
+        """May the next batch need a snapshot?"""
+        entries = self._since_snapshot + len(self.room.record.pending)
+        return entries >= self.settings.snapshot_every or self._work_since >= WORK_S
 
     def _snapshot_if_due(self, lines: Sequence[Line]) -> Snapshot | None:
         """A snapshot is due after a number of entries, and not before as many bytes were written as a snapshot has: a
@@ -373,7 +386,7 @@ class RoomHost:
         try:
             snapshot = self.room.snapshot()
         except Exception:
-            log.exception("room %s: no snapshot could be made", self.room.id)
+            log.exception("room %s: no snapshot could be made", self.id)
             return None
         self._since_snapshot = self._bytes_since = 0
         self._work_since = 0.0
@@ -385,7 +398,7 @@ class RoomHost:
             self.room.stored(snapshot)
         self.durable_seq = frames.lines[-1].seq
         self.recent.extend(frames.lines)
-        if self.fanout:
+        if self.fanout.subscriptions:
             frames.push()
             self.fanout.catch_up(frames)
         if self.on_lines is not None:
@@ -398,7 +411,8 @@ class RoomHost:
         if self._ran or self.room.record.pending:
             self._flush_soon()
         self._pump()
-        self.time.reschedule()
+        if not self.room.clocks.idle or self.room.pace == "clock":
+            self.time.reschedule()
         if self.room.roster_version != self._roster_version:
             self._roster_changed()
 
@@ -414,7 +428,7 @@ class RoomHost:
 
     def _undo(self, batch: list[Call], lines: int, failure: BaseException) -> None:
         """The write failed: nothing since the last durable entry has happened."""
-        log.error("room %s: %s", self.room.id, failure)
+        log.error("room %s: %s", self.id, failure)
         refusal = failure if isinstance(failure, CohabitError) else StorageFailed(str(failure))
         batch, self._ran = batch + self._ran, []
         try:
@@ -429,7 +443,7 @@ class RoomHost:
 
     def _quarantine(self, batch: Sequence[Call]) -> None:
         """The world hangs: it is not called any more, and nothing of the unfinished call is kept."""
-        log.error("room %s: its world did not return in time; the room is quarantined", self.room.id)
+        log.error("room %s: its world did not return in time; the room is quarantined", self.id)
         late = WorldTimeout(
             f"the world did not return within {self.settings.world_deadline_s:g} s; the room is quarantined, "
             "and nothing of this call was kept"
@@ -437,7 +451,7 @@ class RoomHost:
         for call in batch:
             call.error = late
             call.settle(late)
-        self._stop(
+        self.stop(
             Quarantined(
                 "this room is quarantined: its world hung. A member with control_world can reopen it (reopen_room)"
             )
@@ -446,7 +460,7 @@ class RoomHost:
             self._thread.abandon()
             self._thread = None
 
-    def _stop(self, reason: CohabitError) -> None:
+    def stop(self, reason: CohabitError) -> None:
         """Accept and send nothing any more."""
         if self.failure is None:
             self.failure = reason
@@ -464,15 +478,15 @@ class RoomHost:
             return
         try:
             snapshot = await self.peek(lambda room: room.snapshot())
-            await self._writer.submit(Write(self.room.id, (), (snapshot.seq, snapshot.encode())))
+            await self._writer.submit(Write(self.id, (), (snapshot.seq, snapshot.encode())))
         except CohabitError as failed:  # the record has everything; only the next start takes longer
-            log.warning("room %s: no snapshot at the end: %s", self.room.id, failed.as_text())
+            log.warning("room %s: no snapshot at the end: %s", self.id, failed.as_text())
 
     def close(self, why: str = CLOSING) -> None:
         refusals = self.room.audit.drain()
         if refusals:
-            self._writer.submit(Write(self.room.id, (), None, refusals)).add_done_callback(_ignore)
-        self._stop(Disabled(why))
+            self._writer.submit(Write(self.id, (), None, refusals)).add_done_callback(_ignore)
+        self.stop(Disabled(why))
         if self.remote is not None:
             self.remote.close()
         if self._thread is not None:
@@ -489,7 +503,7 @@ class RoomHost:
         try:
             frame: bytes = await self.peek(lambda room: self.fanout.first_view(member))
         except CohabitError as failed:
-            log.warning("room %s: no view: %s", self.room.id, failed.as_text())
+            log.warning("room %s: no view: %s", self.id, failed.as_text())
             return b""
         return frame
 

@@ -33,7 +33,7 @@ class Timekeeper:
         self._settings = settings
         self._connected = connected
         self._put = put
-        self._seen: dict[str, int] = {}
+        self.seen: dict[str, int] = {}  # when each member last called
         self._coming: dict[str, None] = {}
         self._timer: Timer | None = None
         self._timer_at = 0
@@ -56,7 +56,7 @@ class Timekeeper:
     # -- who is here ------------------------------------------------------------------------------
     def heard_of(self, who: str, at: int | None = None) -> None:
         """A member has called. One that returns to its seat, or to its pause, counts as present at once."""
-        self._seen[who] = self._clock.now() if at is None else at
+        self.seen[who] = self._clock.now() if at is None else at
         member = self._room.state.members.get(who)
         if member is None or member.here or who in self._coming:
             return
@@ -68,10 +68,13 @@ class Timekeeper:
 
     def last_heard(self, who: str) -> int | None:
         """When a member last called; None where it has not since this house was opened."""
-        return self._seen.get(who)
+        return self.seen.get(who)
 
     def _presence(self, now: int) -> None:
         """Record arrivals, and those who have not called for a while as away."""
+        if self._room.state.archived:
+            self._coming.clear()
+            return
         members = self._room.state.members
         came = [who for who in self._coming if who in members and not members[who].here]
         self._coming.clear()
@@ -80,7 +83,7 @@ class Timekeeper:
         gone = [
             m.id
             for m in members.values()
-            if m.here and m.id not in connected and self._seen.setdefault(m.id, now) <= late
+            if m.here and m.id not in connected and self.seen.setdefault(m.id, now) <= late
         ]
         if came:
             self._put("presence", {"members": came, "here": True})

@@ -134,10 +134,6 @@ class ActionResult(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     observation: Observation | None = None
     data: Any = None
 
-    def __post_init__(self) -> None:
-        if not math.isfinite(self.reward):
-            raise ValueError(f"a reward must be a finite number, not {self.reward!r}")
-
 
 def _refuse_duplicates(names: list[str], message: str) -> None:
     if len(set(names)) < len(names):

@@ -24,7 +24,7 @@ class Audit:
     def __init__(self) -> None:
         self.kept: list[Refusal] = []
         self._open: dict[tuple[str, str, str], Refusal] = {}
-        self._changed: dict[int, Refusal] = {}
+        self.changed: dict[int, Refusal] = {}
         self._next = 1
         self.totals: dict[str, int] = {}  # by code, since the room was opened
 
@@ -41,11 +41,11 @@ class Audit:
                 gone = self.kept.pop(0)
                 self._open = {k: v for k, v in self._open.items() if v is not gone}
         line.count += 1
-        self._changed[line.id] = line
+        self.changed[line.id] = line
 
     def drain(self) -> list[Refusal]:
         """What has changed since the last time."""
-        changed, self._changed = list(self._changed.values()), {}
+        changed, self.changed = list(self.changed.values()), {}
         return changed
 
     def load(self, kept: list[Refusal]) -> None:

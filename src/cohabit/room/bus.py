@@ -6,7 +6,7 @@ from cohabit.errors import BadArgs, PermissionDenied
 from cohabit.model.grant import Capability
 from cohabit.model.message import EVERYBODY, TEAM, Message
 from cohabit.model.suggest import nearest
-from cohabit.room.state import Inbox, Member, RoomState
+from cohabit.room.state import Inbox, Member, RoomState, handle_of
 
 INBOX_LIMIT = 200
 REMEMBERED_DROPS = 4096
@@ -50,6 +50,13 @@ def deliver(state: RoomState, sender: str, to: str, kind: str, content: str, rec
             box.dropped.append(box.items.pop(0).seq)
             del box.dropped[:-REMEMBERED_DROPS]
     return state.bus_seq
+
+
+def sender_name(state: RoomState, sender: str) -> str:
+    """The handle of a sender; marked where another member has that handle now, who would get the answer."""
+    handle = handle_of(sender)
+    now = state.with_handle(handle)
+    return handle if now is None or now.id == sender else f"{handle} (left)"
 
 
 def inbox(state: RoomState, reader: Member, since_seq: int, limit: int) -> tuple[list[Message], int]:

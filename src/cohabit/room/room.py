@@ -5,9 +5,9 @@ the fold of its record: ``call`` decides, checks and runs, and leaves an entry; 
 again and arrives at the same room.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from hashlib import sha256
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
+from math import isfinite
 from typing import Any
 
 import msgspec
@@ -16,10 +16,8 @@ from msgspec import Struct
 from cohabit.errors import (
     AskerError,
     CohabitError,
-    GameCrash,
     PermissionDenied,
     Quarantined,
-    RecordCorrupt,
     ScopeViolation,
     Unauthorized,
 )  # fmt: skip
@@ -29,13 +27,13 @@ from cohabit.model.identity import Credential
 from cohabit.model.observation import Observation
 from cohabit.model.record import Entry, Told
 from cohabit.model.seat import Eye, Seat, SeatId
-from cohabit.room import common, control, hosting, remote, system, turns, views
+from cohabit.room import common, control, hosting, turns, views
 from cohabit.room.audit import Audit
 from cohabit.room.commands import Command, CommandTable, commands_of, declared_in
 from cohabit.room.context import Context
 from cohabit.room.decide import Budget, Decision, by_credential, by_grant, decide, refusal, seat_names
 from cohabit.room.extension import extension_named
-from cohabit.room.record import Line, Record, Snapshot
+from cohabit.room.recorded import SYSTEM, RecordedRoom, WorldInterrupted
 from cohabit.room.replies import keep_reply, kept_reply
 from cohabit.room.state import KeptReply, Member, RoomState
 from cohabit.room.view import View, make_view, turn_text
@@ -45,13 +43,6 @@ DIGEST_EVERY = 256
 """After this many entries the room records a digest of its state, so that a replay proves itself."""
 CALLS_PER_SECOND = 1_000
 """How many calls one member may make to one room; further ones are BUSY."""
-
-MakeWorld = Callable[[str, Mapping[str, Any]], World]
-_SYSTEM = {c.name: c for c in chain(declared_in(system), declared_in(remote))}
-
-
-class WorldInterrupted(BaseException):
-    """Raised inside world code that took too long. Not an Exception, so that a world does not swallow it."""
 
 
 class Admitted(Struct, frozen=True):
@@ -66,22 +57,20 @@ class Admitted(Struct, frozen=True):
     kept: KeptReply | None = None
 
 
-class Room:
+class Room(RecordedRoom):
     """See the module. Make one with ``create``, ``restore`` or ``replay``."""
 
     def __init__(self, state: RoomState, world: World) -> None:
-        self.state = state
-        self.world = world
+        super().__init__(state, world)
         self.pace = world.pace
         self.extension = extension_named(world.spec.extension)
-        self.record = Record()
         self.audit = Audit()
         self.budget = Budget(CALLS_PER_SECOND)
         self.digest_every = DIGEST_EVERY
+        self.checks_refusals = True
         self.commands = CommandTable(self.extension.named(chain(_room_commands(world), commands_of(world))))
         self.seats: dict[SeatId, Seat] = {s.id: s for s in state.seats}
         self.roster_version = 0  # goes up whenever it may have changed who sees what
-        self.clocks = turns.Clocks()
         self._to_move: Sequence[SeatId] | None = None
         self._is_over: bool | None = None
         self._movers: list[str] | None = None
@@ -93,94 +82,16 @@ class Room:
         # What a world leaves to its base class need not be asked for at every step.
         self._has_scope = overrides(world, "scope")
         self._has_goals = overrides(world, "goals")
+        self._has_legal = overrides(world, "legal")
         self._has_returns = overrides(world, "returns")
         self._says_when_over = overrides(world, "is_over")
         self.has_arrivals = overrides(world, "arrive")
         self.has_moving_seats = overrides(world, "seats_now")
         self._refusals: dict[tuple[str, str], int] = {}
-        self._checkpoint: Snapshot | None = None
 
     @property
     def id(self) -> str:
         return self.state.id
-
-    # -- making one -------------------------------------------------------------------------------
-    @classmethod
-    def create(cls, state: RoomState, world: World, at: int) -> "Room":
-        """A new room; its first entry holds all that is needed to make it again."""
-        room = cls(state, world)
-        opening = msgspec.to_builtins(state)
-        room._write(at, "open", None, {"state": opening}, _SYSTEM["open"], {"state": opening})
-        room._checkpoint = room.snapshot()
-        return room
-
-    @classmethod
-    def restore(cls, snapshot: Snapshot, lines: Iterable[Line], make_world: MakeWorld) -> "Room":
-        """The room as it was at ``snapshot``, brought forward by the lines that follow it."""
-        state = snapshot.state
-        world = make_world(state.source, state.config)
-        _same_version(state, world)
-        world.restore(snapshot.world)
-        room = cls(state, world)
-        room.record = Record(snapshot.seq, snapshot.digest, snapshot.at)
-        room._checkpoint = snapshot
-        room._run_again(lines)
-        return room
-
-    @classmethod
-    def replay(cls, lines: Iterable[Line], make_world: MakeWorld) -> "Room":
-        """The room that a whole record describes, from its first entry."""
-        rest = iter(lines)
-        room = cls._opened_by(next(rest, None), make_world)
-        room._run_again(rest)
-        return room
-
-    @classmethod
-    def replaying(cls, lines: Iterable[Line], make_world: MakeWorld) -> "Iterator[tuple[Room, Line]]":
-        """The same, entry by entry: the room as it was after each line. It is one room that moves on."""
-        rest = iter(lines)
-        first = next(rest, None)
-        room = cls._opened_by(first, make_world)
-        assert first is not None
-        yield room, first
-        yield from room.following(rest)
-
-    def following(self, lines: Iterable[Line]) -> "Iterator[tuple[Room, Line]]":
-        """Bring this room forward by the lines that follow, one by one."""
-        for line in lines:
-            self._run_again([line])
-            self.record.tail.clear()  # nothing rolls back from here, and a long record is not kept in memory
-            yield self, line
-
-    @classmethod
-    def _opened_by(cls, first: Line | None, make_world: MakeWorld) -> "Room":
-        if first is None or first.entry.do != "open":
-            raise RecordCorrupt("a record begins with the entry that opened the room; this one does not")
-        state = msgspec.convert(first.entry.args["state"], RoomState)
-        world = make_world(state.source, state.config)
-        _same_version(state, world)
-        room = cls(state, world)
-        room._run_again([first])
-        return room
-
-    def _run_again(self, lines: Iterable[Line]) -> None:
-        for line in lines:
-            entry = line.entry
-            command = _SYSTEM[entry.do] if entry.by is None else self.commands.named(entry.do)
-            try:
-                result, told = self._perform(entry.by, entry.at, command, command.check(entry.args))
-            except CohabitError as refused:
-                raise RecordCorrupt(f"entry {entry.seq} does not replay: {refused.as_text()}", seq=entry.seq) from None
-            except WorldInterrupted:
-                raise
-            except BaseException as bug:
-                what = type(bug).__name__
-                raise RecordCorrupt(f"entry {entry.seq} does not replay: the world failed ({what})") from bug
-            if tuple(told) != entry.told:
-                raise RecordCorrupt(f"entry {entry.seq} replays to another outcome", seq=entry.seq)
-            keep_reply(self.state, entry, result)
-            self.record.tail.append(line)
-            self.record.seq, self.record.digest, self.record.at = line.seq, line.digest, entry.at
 
     # -- the one path -----------------------------------------------------------------------------
     def call(
@@ -299,17 +210,39 @@ class Room:
             told: list[Told] = []
             result: Any = self._act(self.state.members[by], command, args, told)
             self._moved()
-            turns.after(self, at, told)
+            self._follow_up(at, told)
             return (self._rewarded(by, result, told) if self._has_returns else result), told
         context = Context(self, self.state.members[by] if by is not None else None, at)
         result = command.run(context, **args)
         if command.category != "bus":
             self.clocks.changed()
             self.roster_changed()
-            turns.after(self, at, context.told)
+            self._follow_up(at, context.told)
             if self._has_returns:
                 self._report_returns(context.told)
         return result, context.told
+
+    def _follow_up(self, at: int, told: list[Told]) -> None:
+        """What follows any entry: a complete round resolves, claims bind, the time of the turn restarts."""
+        state, pace = self.state, self.pace
+        to_move = self.to_move()
+        if pace == "rounds" and state.waiting_for and not to_move:
+            turns.resolve(self, told)
+            to_move = self.to_move()
+        if self.has_moving_seats:
+            turns.follow_seats(self)
+            to_move = self.to_move()
+        if not self.is_over():
+            state.over_since = None
+        elif state.over_since is None:
+            state.over_since = at
+        if pace in ("turns", "rounds"):
+            waiting = list(to_move)
+            if waiting != state.waiting_for:
+                # In rounds a submission does not restart the time; more seats than before are a new round.
+                if pace == "turns" or len(waiting) > len(state.waiting_for):
+                    state.turn_started = at
+                state.waiting_for = waiting
 
     def _act(self, member: Member, command: Command, args: Mapping[str, Any], told: list[Told]) -> Outcome:
         try:
@@ -319,6 +252,8 @@ class Room:
             raise
         if not isinstance(outcome, Outcome):
             outcome = Outcome("" if outcome is None else str(outcome))
+        if outcome.reward and not isfinite(outcome.reward):
+            raise ValueError(f"a reward must be a finite number, not {outcome.reward!r}")
         told.extend(outcome.told)
         if outcome.public:
             told.append(Told(outcome.public))
@@ -330,7 +265,7 @@ class Room:
     def check_unchanged(self, what: str, refused: AskerError) -> None:
         """A refusal must leave the world as it was. The check costs a rollback, so it is made for the first refusal of
         each kind and then ever more rarely (the 2nd, 4th, 8th …)."""
-        if self._checkpoint is None:
+        if self._checkpoint is None or not self.checks_refusals:
             return
         kind = what, refused.code
         count = self._refusals[kind] = self._refusals.get(kind, 0) + 1
@@ -340,9 +275,9 @@ class Room:
         self.go_back()
         if self.world.snapshot() != found:
             raise Quarantined(
-                f"the world {self.state.world!r} refused {what} after it had already changed something, so its "
-                "state cannot be trusted; the room was rolled back. The author of the world must validate first, "
-                "then change"
+                f"the world {self.state.world!r} refused {what} after it had changed something (or changes while it is "
+                "looked at), so its state cannot be trusted; the room was rolled back. The author of the world must "
+                "validate first, then change; `cohabit check` shows where"
             )
 
     def _rewarded(self, by: str, outcome: Outcome, told: list[Told]) -> Outcome:
@@ -354,6 +289,8 @@ class Room:
         """Tell each seat how its total reward has changed."""
         before = self.state.returns
         now = {seat: float(total) for seat, total in self.obliged(self.world.returns).items()}
+        if not all(map(isfinite, now.values())):
+            raise ValueError(f"returns() gives {now}; a total is a finite number")
         gains = {seat: total - before.get(seat, 0.0) for seat, total in now.items() if total != before.get(seat, 0.0)}
         for seat, gain in gains.items():
             told.append(Told(f"Reward: {gain:+g} (total {now[seat]:g})", "reward", (seat,)))
@@ -385,7 +322,7 @@ class Room:
 
     def system(self, do: str, args: Mapping[str, Any], at: int) -> Any:
         """An entry by the house: ticks, presence, a timeout."""
-        command = _SYSTEM[do]
+        command = SYSTEM[do]
         return self.guarded(self._write, max(at, self.record.at), do, None, args, command, command.check(args))
 
     def next_deadline(self) -> int | None:
@@ -498,7 +435,7 @@ class Room:
     def _view_through(self, eye: Eye) -> View:
         seat, choices, total = eye.seat, None, None
         if seat is not None:
-            if seat in self.to_move():
+            if self._has_legal and seat in self.to_move():
                 choices = self.world.legal(self.seats[seat])
             if self._has_returns:
                 total = self.state.returns.get(seat, 0.0)
@@ -518,74 +455,6 @@ class Room:
                 seen = msgspec.structs.replace(seen, current_goals=list(goals))
         return seen
 
-    # -- rolling back -----------------------------------------------------------------------------
-    def snapshot(self) -> Snapshot:
-        return Snapshot.of(self.record, self.state, self.guarded(self.world.snapshot))
-
-    def stored(self, snapshot: Snapshot) -> None:
-        """Everything up to this snapshot is on disk: from now on a rollback starts from it."""
-        self._checkpoint = snapshot
-        self.record.tail = [line for line in self.record.tail if line.seq > snapshot.seq]
-
-    def digest(self) -> str:
-        """One hash over the whole state: two rooms are alike exactly if their digests are.
-
-        Of the messages only the counts go in: their contents are in the record already, under the chain.
-        """
-        mail = {who: (len(box.items), box.items[-1].seq, len(box.dropped)) for who, box in self.state.inboxes.items()}
-        whole = sha256(msgspec.json.encode((msgspec.structs.replace(self.state, inboxes={}), mail)))
-        whole.update(self.guarded(self.world.snapshot))
-        return whole.hexdigest()
-
-    def go_back(self, lines: int = 0) -> None:
-        """Undo whatever is not on record, and the last ``lines`` entries of it, by running the rest again."""
-        assert self._checkpoint is not None
-        tail = self.record.tail[: len(self.record.tail) - lines]
-        pending = self.record.pending[: max(0, len(self.record.pending) - lines)]
-        back = self._checkpoint
-        self.state = back.state
-        self.set_seats(self.state.seats)
-        self.clocks.changed()
-        self.world.restore(back.world)
-        self.record = Record(back.seq, back.digest, back.at)
-        checkpoint, self._checkpoint = self._checkpoint, None  # a failure on the way back does not go back again
-        try:
-            self._run_again(tail)
-        finally:
-            self._checkpoint = checkpoint
-        self.record.pending = pending
-
-    def guarded(self, run: Callable[..., Any], *args: Any) -> Any:
-        """Run something with world code in it; anything it raises that is not one of our errors is a crash.
-
-        ``call`` guards itself; this is for what the house does without anybody's call.
-        """
-        try:
-            return run(*args)
-        except (CohabitError, WorldInterrupted):
-            raise
-        except BaseException as bug:
-            raise self._crashed(bug) from bug
-
-    def obliged(self, run: Callable[..., Any], *args: Any) -> Any:
-        """Call world code that may not refuse, because something has changed already: a refusal is a crash."""
-        try:
-            return run(*args)
-        except WorldInterrupted:
-            raise
-        except BaseException as bug:
-            raise self._crashed(bug) from bug
-
-    def _crashed(self, bug: BaseException, lines: int = 0) -> GameCrash:
-        """Roll back to before the crash, and take back the last ``lines`` entries with it."""
-        if self._checkpoint is not None:
-            self.go_back(lines)
-        # Only the type is told: the text of a world's exception may hold what the caller must not see.
-        what = type(bug).__name__
-        return GameCrash(
-            f"the world {self.state.world!r} failed ({what}); the room was rolled back", exception={"type": what}
-        )
-
 
 def _room_commands(world: World) -> Iterator[Command]:
     """The commands that every room has, and those of the world's extension in place of them."""
@@ -594,11 +463,3 @@ def _room_commands(world: World) -> Iterator[Command]:
     for module in (common, control, hosting):
         yield from (made for made in declared_in(module, world) if made.name not in replaced)
     yield from (made for made in extension.room_commands if made.only_if is None or made.only_if(world))
-
-
-def _same_version(state: RoomState, world: World) -> None:
-    if world.spec.version != state.version:
-        raise RecordCorrupt(
-            f"room {state.id} was recorded with version {state.version} of {state.world!r}, and version "
-            f"{world.spec.version} is installed; install the old version to continue this room"
-        )

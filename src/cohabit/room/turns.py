@@ -72,14 +72,20 @@ def _when(due: Due) -> int:
 
 
 def _of_members(state: RoomState) -> Iterator[Due]:
-    if state.pause_until is not None:
+    if state.pause_until is not None and not state.archived:
         yield state.pause_until, "pause_expired", {}
     for member in state.members.values():
         for layer in member.layers:
             if layer.expires_at is not None:
                 yield layer.expires_at, "grant_expired", {"member": member.id}
         plays = member.seat is not None or member.claim is None  # a claim without its seat has nothing to play
-        if member.away_since is not None and member.stand_in and not member.played_by_bot and plays:
+        if (
+            not state.archived
+            and member.away_since is not None
+            and member.stand_in
+            and not member.played_by_bot
+            and plays
+        ):
             yield member.away_since + state.stand_in_ms, "stand_in", {"member": member.id}
 
 
@@ -120,27 +126,11 @@ def resolve(room: "Room", told: list[Told]) -> None:
     room.roster_changed()
 
 
-def after(room: "Room", at: int, told: list[Told]) -> None:
-    """What follows any entry: a complete round resolves, claims bind, the time of the turn restarts."""
-    world, state, pace = room.world, room.state, room.pace
-    if pace == "rounds" and state.waiting_for and not room.to_move():
-        resolve(room, told)
-    if room.has_moving_seats:
-        seats = room.obliged(world.seats_now)
-        if seats is not None and list(seats) != state.seats:
-            bind(room, seats)
-    if room.is_over():
-        if state.over_since is None:
-            state.over_since = at
-    else:
-        state.over_since = None
-    if pace == "turns" or pace == "rounds":
-        waiting = list(room.to_move())
-        if waiting != state.waiting_for:
-            # In rounds a submission does not restart the time; more seats than before are a new round.
-            if pace == "turns" or len(waiting) > len(state.waiting_for):
-                state.turn_started = at
-            state.waiting_for = waiting
+def follow_seats(room: "Room") -> None:
+    """Take over the seats of a world in which they open and close."""
+    seats = room.obliged(room.world.seats_now)
+    if seats is not None and list(seats) != room.state.seats:
+        bind(room, seats)
 
 
 def bind(room: "Room", seats: Sequence[Seat]) -> None:

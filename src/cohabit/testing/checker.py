@@ -1,4 +1,4 @@
-"""``check_world``: does a world keep the contract? It plays the world in real rooms, and says what to mend.
+"""``check_world``: does a world keep the contract? It plays the world in real rooms, and says what to change.
 
     report = check_world("mygame.py")
     assert report.ok, report
@@ -15,31 +15,35 @@ import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import Any
+from typing import Any, get_args
 
 from msgspec import Struct
 
 from cohabit.errors import AskerError, CohabitError
 from cohabit.house.house import HOUSE_COMMANDS
+from cohabit.model.grant import capabilities
 from cohabit.registry import find_world, lasting_source, make_world
 from cohabit.room import common, control, hosting
 from cohabit.room.commands import Command, commands_of, declared_in
 from cohabit.room.record import GENESIS, Snapshot, read_lines
 from cohabit.room.room import Room
-from cohabit.testing.play import Frozen, Play, Stopped, Watched, difference, fingerprint
+from cohabit.scenario import AgentSpec
+from cohabit.testing.play import Frozen, Play, Stopped, Watched, difference, fingerprint, open_room
 from cohabit.testing.samples import sample_args
 from cohabit.testing.scan import scan
-from cohabit.world import World, WorldSpec
+from cohabit.world import ActionSpec, Arrival, Pace, World, WorldSpec, overrides
 
 HASH_SEEDS = ("1", "2")
 PEEK_EVERY = 3
 RESTORE_EVERY = 5
 PROCESS_SECONDS = 300
+MANY = 40
+"""How many try to arrive at once."""
 Check = Callable[["Trial"], str]
 
 
 class Wrong(Exception):
-    """A check found something; the words tell the author what to do."""
+    """A check found something; the message tells the author what to do."""
 
 
 class NotLookedAt(Exception):
@@ -77,7 +81,7 @@ class Report(Struct, frozen=True):
             head = f"  {marks[finding.ok]}  {finding.check:<{width}}  "
             lines += textwrap.wrap(finding.message, 110, initial_indent=head, subsequent_indent=" " * len(head))
         bad = len(self.failed())
-        lines.append("  all well" if self.ok else f"  {bad} of {len(self.findings)} checks failed")
+        lines.append("  all checks passed" if self.ok else f"  {bad} of {len(self.findings)} checks failed")
         return "\n".join(lines)
 
 
@@ -178,28 +182,78 @@ def check_spec(trial: Trial) -> str:
             raise Wrong(f"{cls.__name__} has no {method}(); every world has one")
     if not (cls.__doc__ or "").strip() or cls.__doc__ == World.__doc__:
         raise Wrong(f"{cls.__name__} has no docstring; write the rules there, for that is what players are told")
-    needs = {"clock": "advance", "rounds": "resolve"}.get(spec.pace)
-    if needs and getattr(cls, needs) is getattr(World, needs):
-        raise Wrong(f"pace {spec.pace!r} calls {needs}(), and {cls.__name__} has none")
     if len(dict.fromkeys(spec.seat_names)) != len(spec.seat_names):
         raise Wrong(f"seat_names has a name twice: {', '.join(spec.seat_names)}")
     if spec.tick_ms < 1 or spec.version < 1:
         raise Wrong("tick_ms and version are at least 1")
-    if not any(command.records for command in trial.commands):
-        raise Wrong("there is no @action, so nobody can do anything")
     fewest, most = spec.seat_range
-    return f"{spec.name} {spec.version}, {fewest if fewest == most else f'{fewest} to {most}'} seats, pace {spec.pace}"
+    return f"{spec.name} {spec.version}, {fewest if fewest == most else f'{fewest} to {most}'} seats"
+
+
+def check_pace(trial: Trial) -> str:
+    """The pace is one of the four, follows from the config alone, and the world has what it needs."""
+    world, other = trial.world, make_world(trial.source, trial.config)
+    pace, cls = world.pace, type(world)
+    if pace not in get_args(Pace):
+        raise Wrong(f"pace is {pace!r}; it is one of {', '.join(get_args(Pace))}")
+    if other.pace != pace:
+        raise Wrong(f"two worlds with the same config have the paces {pace!r} and {other.pace!r}")
+    needs = {"clock": "advance", "rounds": "resolve"}.get(pace)
+    if needs and getattr(cls, needs) is getattr(World, needs):
+        raise Wrong(f"pace {pace!r} calls {needs}(), and {cls.__name__} has none")
+    if not trial.stopped:
+        for play in trial.plays:
+            if play.room.world.pace != pace:
+                raise Wrong(f"the pace was {pace!r} and became {play.room.world.pace!r}; it is fixed by the config")
+    return f"{pace}, whatever happens"
+
+
+def check_actions(trial: Trial) -> str:
+    """actions() lists each action and query once, and the same ones at any time."""
+    world = trial.world
+    listed = _described(world)
+    names = [name for name, _ in listed]
+    for name in names:
+        if not name.isidentifier() or name != name.lower():
+            raise Wrong(f"actions() lists {name!r}; a name is lower-case letters, digits and underscores")
+        if names.count(name) > 1:
+            raise Wrong(f"actions() lists {name!r} twice")
+    if not any(command.records for command in trial.commands):
+        raise Wrong("there is no action, so nobody can do anything")
+    what = "actions() changes; it lists the same ones as long as the world exists"
+    if _described(world) != listed or _described(make_world(trial.source, trial.config)) != listed:
+        raise Wrong(f"{what}: it gave another list for the same config")
+    if not trial.stopped:
+        for play in trial.plays:
+            if _described(play.room.world) != listed:
+                raise Wrong(f"{what}: after seed {play.seed} was played it gave another list")
+    return f"{len(listed)} listed, the same at any time"
+
+
+def _described(world: World) -> list[tuple[str, str]]:
+    """Every action with all that is said of it, so that two lists can be compared."""
+    found = []
+    for spec in world.actions():
+        if not isinstance(spec, ActionSpec):
+            raise Wrong(f"actions() gives a {type(spec).__name__}; give ActionSpec(name=…, run=…)")
+        try:
+            capabilities(spec.needs)
+        except CohabitError as unknown:
+            raise Wrong(f"{spec.name}: needs: {unknown.message}") from None
+        rest = [spec.changes, spec.description, spec.category, spec.group, list(spec.needs), list(spec.preconditions)]
+        found.append((spec.name, json.dumps([*rest, spec.needs_seat, spec.raw, repr(spec.args), repr(spec.result)])))
+    return found
 
 
 def check_names(trial: Trial) -> str:
     """No action or query takes a name that the room or the house needs itself."""
-    taken: dict[str, str] = {c.name: "the house" for c in HOUSE_COMMANDS}
+    taken: dict[str, str] = {c.name: "the house" for c in HOUSE_COMMANDS if not c.world_may_replace}
     for module in (common, control, hosting):
         taken |= {c.name: "every room" for c in declared_in(module)}
     for command in trial.commands:
         if command.name in taken:
             raise Wrong(f"{command.name!r} is a name that {taken[command.name]} needs; choose another")
-    return f"{len(trial.commands)} names, none reserved"
+    return f"{len(trial.commands)} name{'s' * (len(trial.commands) != 1)}, none reserved"
 
 
 def check_words(trial: Trial) -> str:
@@ -254,9 +308,81 @@ def check_to_move(trial: Trial) -> str:
 
 
 def check_legal(trial: Trial) -> str:
-    """What legal() lists is accepted, and whoever's turn it is has something to do."""
+    """What legal() lists is accepted, and a seat whose turn it is has something to do."""
     trial.first_problem("legal")
-    return "whatever was listed was accepted"
+    return "everything that was listed was accepted"
+
+
+def check_returns(trial: Trial) -> str:
+    """returns() gives finite totals for seats there are, and begins at 0."""
+    trial.first_problem("returns")
+    if not overrides(trial.world, "returns"):
+        return "no rewards per seat"
+    for play in trial.plays:
+        world = make_world(trial.source, trial.config)
+        with Watched():
+            world.restore(play.opening)
+            begun = {seat: total for seat, total in world.returns().items() if total != 0}
+        if begun:
+            raise Wrong(f"after reset() returns() is {begun}; totals count from 0")
+    seats = sum(len(play.room.world.returns()) for play in trial.plays)
+    return f"totals of {seats} seats, finite and from 0"
+
+
+def check_arrivals(trial: Trial) -> str:
+    """A seat that arrive() opens is in seats_now(); a refused arrival changes nothing, a departure frees a seat."""
+    world = trial.world
+    if not overrides(world, "arrive"):
+        return "nobody arrives while it runs"
+    if not overrides(world, "seats_now"):
+        raise Wrong("arrive() opens seats, and there is no seats_now() to list them")
+    trial.first_problem("arrivals")
+    guests = [f"guest{i}" for i in range(MANY)]
+    with Watched():
+        room = open_room(
+            trial.source, make_world(trial.source, trial.config), trial.seeds[0], trial.config,
+            [AgentSpec(id=guest, role="player") for guest in guests],
+        )  # fmt: skip
+        room.checks_refusals = False
+        seated = [guest for guest in guests if _sits(room, guest)]
+        if not seated:
+            raise Wrong("arrive() refused everybody; a new game has a seat for somebody")
+        before = len(room.state.seats)
+        room.call(seated[0], "stand_up", at=1)
+        if len(seated) < MANY and not _sits(room, next(g for g in guests if g not in seated)):
+            raise Wrong("when a full world has been left by somebody, arrive() still refuses: depart() makes space")
+        _carry_over(trial)
+        again = Room.replay(list(room.record.tail), make_world)
+        if again.digest() != room.digest():
+            raise Wrong("a record with arrivals and departures replays to another world")
+    full = f"{before} at once, then full" if len(seated) < MANY else f"{len(seated)} at once and more"
+    return f"{full}; a departure makes space"
+
+
+def _sits(room: Room, guest: str) -> bool:
+    """Let a guest take a seat; False where the world refuses it."""
+    before = room.digest()
+    try:
+        seat = room.call(guest, "sit", at=0).seat
+    except AskerError as refusal:
+        if room.digest() != before:
+            raise Wrong(f"arrive() refused ({refusal.as_text()}), yet the world changed") from None
+        return False
+    if seat not in [s.id for s in room.world.seats_now() or ()]:
+        raise Wrong(f"arrive() gave seat {seat!r}, and seats_now() does not list it")
+    return True
+
+
+def _carry_over(trial: Trial) -> None:
+    """What somebody takes along can be written down, and brought back."""
+    world = make_world(trial.source, trial.config)
+    world.reset(trial.seeds[0], [])
+    body = world.depart(world.arrive(Arrival("somebody")), "left")
+    try:
+        kept = json.loads(json.dumps(body))
+    except (TypeError, ValueError) as wrong:
+        raise Wrong(f"depart() gives a body that is not made of plain values: {wrong}") from None
+    world.arrive(Arrival("somebody", body=kept))
 
 
 def check_refusals(trial: Trial) -> str:
@@ -269,7 +395,7 @@ def check_over(trial: Trial) -> str:
     """A game that is over stays over."""
     trial.first_problem("over")
     endings = sum(p.endings for p in trial.plays)
-    return f"{endings} endings stayed ended" if endings else "no game came to an end in so few steps"
+    return f"{endings} endings stayed ended" if endings else "no game came to an end in these steps"
 
 
 def check_same_seed(trial: Trial) -> str:
@@ -386,7 +512,7 @@ def _in_other_processes(trial: Trial) -> list[list[list[Frozen]]]:
 
 
 def check_snapshot(trial: Trial) -> str:
-    """Put away and taken up again in the middle of a game, it goes on as if nothing had been."""
+    """A world restored from a snapshot in the middle of a game continues the same."""
     restored = 0
 
     def restore(play: Play) -> None:
@@ -395,6 +521,7 @@ def check_snapshot(trial: Trial) -> str:
             with Watched():
                 kept = Snapshot.decode(play.room.snapshot().encode())
                 fresh = Room.restore(kept, [], make_world)
+                fresh.checks_refusals = False
                 if fresh.world.snapshot() != kept.world:
                     raise Stopped("restore(snapshot()) followed by snapshot() gives something else")
             play.room = fresh
@@ -435,12 +562,16 @@ def check_replay(trial: Trial) -> str:
 
 CHECKS: dict[str, Check] = {
     "spec": check_spec,
+    "pace": check_pace,
+    "actions": check_actions,
     "names": check_names,
     "words": check_words,
     "source": check_source,
     "play": check_play,
     "to_move": check_to_move,
     "legal": check_legal,
+    "returns": check_returns,
+    "arrivals": check_arrivals,
     "refusals": check_refusals,
     "over": check_over,
     "same seed": check_same_seed,

@@ -4,6 +4,7 @@
 """
 
 import json
+import math
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -26,6 +27,7 @@ from cohabit.room.state import Member
 from cohabit.room.turns import can_skip
 from cohabit.scenario import AgentSpec, Scenario
 from cohabit.testing.samples import WORDS, sample_args
+from cohabit.world import World, overrides
 
 Frozen = dict[str, str]
 """Everything that shows of a world at one step: what it is, and the text of it."""
@@ -33,14 +35,17 @@ PLAYERS = 3
 """How many play where the number of seats is open."""
 PICTURE_EVERY = 10
 GOD = "god"
+VISITORS = ("v1", "v2")
+"""Members without a claim, in worlds where seats open for those who arrive."""
 
 
 class Stopped(Exception):
-    """The world failed, so the play could not go on; the words say where."""
+    """The world failed, so the play could not continue; the message says where."""
 
 
 class Play:
-    """One room with a player on every seat and a god, played at random from a seed.
+    """One room with a player on every seat and a god, played at random from a seed; in worlds with arrivals visitors
+    take seats and leave them.
 
     ``wild`` mixes in what careless players do: arguments that fit the schema and mean nothing, or do not
     even fit, and seats that let their time run out.
@@ -73,7 +78,7 @@ class Play:
         return self.last
 
     def run(self, steps: int, between: Callable[["Play"], None] | None = None) -> "Play":
-        """Play so many steps, freezing each; ``between`` is called after each."""
+        """Play this many steps, freezing each; ``between`` is called after each."""
         self.frozen.append(self.freeze())
         for _ in range(steps):
             self.step()
@@ -83,20 +88,24 @@ class Play:
         return self
 
     def _step(self) -> str:
-        world, draw = self.room.world, self.stream
+        world, draw, pace = self.room.world, self.stream, self.room.pace
         movers = list(world.to_move())
         self._look_at_movers(movers)
-        if not movers:
+        self._look_at_returns()
+        if world.is_over():
             self._look_at_the_end()
             return self._again()
-        if world.spec.pace == "clock" and draw.chance(1, 2):
+        if pace == "clock" and draw.chance(1, 2):
             n = draw.between(1, 3)
             self.room.system("ticks", {"n": n}, self.at)
             return f"{n} tick{'s' * (n > 1)}"
-        late = world.spec.pace == "rounds" or (world.spec.pace == "turns" and can_skip(world))
-        if self.wild and late and draw.chance(1, 24):
+        late = pace == "rounds" or (pace == "turns" and can_skip(world))
+        if self.wild and late and movers and draw.chance(1, 24):
             self.room.system("turn_timeout", {}, self.at)
             return "time is up"
+        if self.room.has_arrivals and draw.chance(1, 4):
+            visitor = self.room.state.members[draw.choice(VISITORS)]
+            return self.attempt(visitor, "sit" if visitor.seat is None else "stand_up", {})
         seated = [m for m in self.members() if m.seat in movers]
         if not seated or (self.wild and draw.chance(1, 12)):
             return self._carelessly(self.room.state.members[GOD])
@@ -109,7 +118,7 @@ class Play:
         if legal is None:
             return self._carelessly(member)
         if not legal:
-            if self.room.world.spec.pace == "turns":
+            if self.room.pace == "turns":
                 self.problem("legal", f"{member.seat} is to move, yet legal() lists nothing it could do")
             return self._carelessly(member)
         chosen = self.stream.choice(legal)
@@ -136,7 +145,8 @@ class Play:
             self.refused += 1
             if self.room.digest() != before:
                 what = f"{said} was refused ({refusal.as_text()}), yet the world changed"
-                self.problem("refusals", f"{what}: check everything first, then change")
+                check = "arrivals" if name in ("sit", "stand_up") else "refusals"
+                self.problem(check, f"{what}: check everything first, then change")
             if listed:
                 self.problem("legal", f"legal() lists {name} {dict(args)}, yet it is refused: {refusal.as_text()}")
             return f"{said}: {refusal.as_text()}"
@@ -166,6 +176,8 @@ class Play:
         world = self.room.world
         found: list[tuple[str, Callable[[], Any]]] = [
             ("to_move", world.to_move), ("standings", world.standings), ("seats_now", world.seats_now),
+            ("returns", world.returns), ("actions", lambda: [spec.name for spec in world.actions()]),
+            ("is_over", world.is_over),
         ]  # fmt: skip
         for seat in self.room.state.seats:
             found += [("legal", _with(world.legal, seat)), ("goals", _with(world.goals, seat))]
@@ -182,6 +194,7 @@ class Play:
         with Watched():
             frozen = {"what happened": self.last, "to_move()": _text(world.to_move())}
             frozen["standings()"] = _text(world.standings())
+            frozen["returns()"] = _text(world.returns())
             for eye in self.eyes():
                 name = eye.seat or eye.sees
                 frozen[f"the view of {name}"] = _text(room.view_through(eye))
@@ -210,18 +223,26 @@ class Play:
         if strange or len(scored) != len(dict.fromkeys(scored)):
             self.problem("to_move", f"standings() names {', '.join(scored)}; there are {', '.join(there)}")
 
+    def _look_at_returns(self) -> None:
+        there = [*self.room.state.seats_ever, *(s.id for s in self.room.state.seats)]
+        for seat, total in self.room.world.returns().items():
+            if seat not in there:
+                self.problem("returns", f"returns() names {seat!r}; there are {', '.join(there) or 'no seats'}")
+            elif type(total) not in (int, float) or not math.isfinite(total):
+                self.problem("returns", f"returns() gives {seat} {total!r}; a total is a finite number")
+
     def _look_at_the_end(self) -> None:
         """Time, gods and looks from all sides must not bring a finished game back."""
         self.endings += 1
         world = self.room.world
         trials: list[tuple[str, Callable[[], Any]]] = [("looking at it", lambda: [r() for _, r in self.readers()])]
-        if world.spec.pace == "clock":
+        if self.room.pace == "clock":
             trials.append(("time passing", lambda: self.room.system("ticks", {"n": 5}, self.at)))
         trials.append(("an action", lambda: self._try_all_actions()))
         for what, trial in trials:
             trial()
-            if world.to_move():
-                self.problem("over", f"to_move() was empty, so it was over, and {what} brought it back; keep it over")
+            if not world.is_over():
+                self.problem("over", f"the game was over, and {what} brought it back; keep it over")
                 return
 
     def _try_all_actions(self) -> None:
@@ -242,7 +263,7 @@ def _draws(query: Command) -> bool:
 
 
 class Watched:
-    """Turns whatever a world raises into ``Stopped``, with the line of the world it came from."""
+    """Turns what a world raises into ``Stopped``, with the line of the world it came from."""
 
     def __enter__(self) -> None: ...
 
@@ -284,8 +305,16 @@ def _open(source: str, seed: int, config: dict[str, Any]) -> Room:
     fewest, most = world.spec.seat_range
     count = max(fewest, min(most, PLAYERS))
     players = [AgentSpec(id=f"p{i + 1}", role="player", claim=f"auto:{i}") for i in range(count)]
+    visitors = [AgentSpec(id=name, role="player") for name in VISITORS] if overrides(world, "arrive") else []
+    room = open_room(source, world, seed, config, [*players, *visitors])
+    room.checks_refusals = False  # the play looks at every refusal itself
+    return room
+
+
+def open_room(source: str, world: World, seed: int, config: dict[str, Any], agents: list[AgentSpec]) -> Room:
+    """A room with these members and a god."""
     scenario = Scenario(
-        agents=[*players, AgentSpec(id=GOD, role="god")], scenario="check", world=source, config=config,
+        agents=[*agents, AgentSpec(id=GOD, role="god")], scenario="check", world=source, config=config,
         partial_intel=True,
     )  # fmt: skip
     return Room.create(opening_state(scenario, world, source, "check", seed, "00" * 16), world, 0)

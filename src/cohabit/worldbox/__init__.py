@@ -1,7 +1,6 @@
 """WorldBox: everything about that game's protocol. Importing this registers it; the registry does that.
 
 names       permissions, roles, speeds and error codes of the game's bridge, as aliases of ours
-arguments   the arguments of its commands, shared with the world Kingdoms
 commands    whoami, health and others in the shapes that its clients know
 world       the game itself as a remote world, with its connector
 server      the wire of the bridge, for published clients

@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 
 from cohabit import __version__
 from cohabit.house import commands as house_commands
-from cohabit.house.context import HouseContext
+from cohabit.house.door import HouseContext
 from cohabit.model.grant import Capability, names_held
 from cohabit.room import common
 from cohabit.room.commands import Resource, command

@@ -18,8 +18,10 @@ from starlette.types import ASGIApp
 from cohabit.faces.app import make_app
 from cohabit.faces.serve import Server
 from cohabit.house.house import House
+from cohabit.house.identities import hashed, make_token, new_identity
 from cohabit.house.rooms import RoomHost
 from cohabit.house.settings import Settings
+from cohabit.model.identity import Credential
 from cohabit.scenario import AgentSpec, Scenario
 
 MODES = {"2025-11-25": "legacy", "2026-07-28": "auto"}
@@ -33,7 +35,7 @@ class Table:
         self.room = "nim"
 
     async def act(self, who: str, command: str, args: dict[str, Any]) -> Any:
-        """What somebody else does meanwhile, by another face."""
+        """What another member does meanwhile, over another interface."""
         return await self.house.call(self.house.identify(self.tokens[who]), self.room, command, args)
 
     async def until(self, true: Callable[[RoomHost], object]) -> None:
@@ -41,9 +43,20 @@ class Table:
         while not true(self.house.rooms[self.room]):
             await asyncio.sleep(0.001)
 
-    def admit(self, who: str, **how: Any) -> None:
-        """A credential that is not bound to a room."""
-        self.tokens[who] = self.house.identities.add(who, at=self.house.clock.now(), **how)
+    def admit(self, who: str, host: bool = False) -> None:
+        """An identity with a credential that is not bound to a room."""
+        identity, self.tokens[who] = new_identity(who, host=host), make_token()
+        self.house.identities.put(identity)
+        self.house.identities.put_credential(Credential(hashed(self.tokens[who]), identity.id))
+
+    async def invite(self, who: str, **how: Any) -> None:
+        """An invite to the room; its token is the one of ``who``."""
+        made = await self.act("hal", "invite", {"id": who, **how})
+        self.tokens[who] = made.token
+
+    async def revoke(self, who: str) -> None:
+        """A host revokes the tokens of a member."""
+        await self.act("hal", "revoke_token", {"member": who})
 
     def client(self, who: str | None, mode: str = "auto", room: str | None = "nim", **how: Any) -> Any:
         token = self.tokens[who] if who is not None else None

@@ -10,6 +10,7 @@ import pytest
 
 from cohabit.errors import CohabitError, every_error
 from cohabit.house.house import House
+from cohabit.room.extension import Extension, register
 from cohabit.scenario import AgentSpec, Scenario
 
 KEY = "cohabit/key"
@@ -64,22 +65,24 @@ async def test_what_a_tool_answers_is_text_to_read_and_values_that_fit_its_schem
         assert (await client.call_tool("heap")).structured_content == {"result": 18}
 
 
-async def test_a_world_can_put_a_prefix_before_its_tools(table: Any, era: str, tmp_path: Path) -> None:
+async def test_an_extension_can_put_a_prefix_before_the_tools_of_a_world(table: Any, era: str, tmp_path: Path) -> None:
+    register(Extension("boxes", tool_prefix="box_", prefixed=frozenset({"wait_for_turn"})))
     world = tmp_path / "boxed.py"
     world.write_text(
         "from cohabit.worlds.nim import Nim\n"
         "from cohabit.world import WorldSpec\n"
         "class Boxed(Nim):\n"
-        "    spec = WorldSpec(name='boxed', seats=2, pace='turns', quick=True, tool_prefix='box_')\n"
+        "    spec = WorldSpec(name='boxed', seats=2, pace='turns', quick=True, extension='boxes')\n"
     )
     agents = [AgentSpec(id=name, role="player", claim=f"auto:{i}") for i, name in enumerate(("cat", "dog"))]
     _, tokens = await table.house.create_room(Scenario(world=f"{world}:Boxed", agents=agents), "boxed")
     table.tokens.update(tokens)
     async with table.client("cat", era, "boxed") as client:
         listed = [tool.name for tool in (await client.list_tools()).tools]
-        assert {"box_take", "box_heap", "view"} <= set(listed)
-        assert "box_take" in error_of(await client.call_tool("take", {"n": 1}))["did_you_mean"]
+        assert {"box_take", "box_heap", "box_wait_for_turn", "view"} <= set(listed)
+        assert "box_take" in error_of(await client.call_tool("box_tkae", {"n": 1}))["did_you_mean"]
         assert not (await client.call_tool("box_take", {"n": 1})).is_error
+        assert "`box_wait_for_turn` waits" in client.instructions
 
 
 async def test_act_and_the_tool_of_the_action_are_the_same(table: Any, era: str) -> None:
@@ -90,8 +93,8 @@ async def test_act_and_the_tool_of_the_action_are_the_same(table: Any, era: str)
 
 async def test_two_tokens_on_one_endpoint_are_two_members(table: Any, era: str) -> None:
     async with table.client("ann", era) as ann, table.client("bob", era) as bob:
-        assert (await ann.call_tool("whoami")).structured_content["agent_id"] == "ann"
-        assert (await bob.call_tool("whoami")).structured_content["agent_id"] == "bob"
+        assert (await ann.call_tool("whoami")).structured_content["handle"] == "ann"
+        assert (await bob.call_tool("whoami")).structured_content["handle"] == "bob"
         assert error_of(await bob.call_tool("take", {"n": 1}))["code"] == "TURN_NOT_YOURS"
         assert not (await ann.call_tool("take", {"n": 1})).is_error
         assert not (await bob.call_tool("take", {"n": 1})).is_error
@@ -215,7 +218,7 @@ async def test_a_session_belongs_to_the_token_and_the_room_that_opened_it(table:
         assert (await older.send("ping", "ann", session, path="/mcp")).status_code == 404
 
 
-async def test_who_opens_too_many_sessions_loses_its_own_oldest(table: Any) -> None:
+async def test_a_caller_who_opens_too_many_sessions_loses_its_own_oldest(table: Any) -> None:
     async with httpx2.AsyncClient() as http:
         older = Older(table, http)
         bobs = await older.open("bob")
@@ -228,7 +231,7 @@ async def test_who_opens_too_many_sessions_loses_its_own_oldest(table: Any) -> N
 async def test_a_revoked_token_is_refused_with_the_next_call(table: Any, era: str) -> None:
     async with table.client("ann", era) as client:
         assert not (await client.call_tool("whoami")).is_error
-        table.house.identities.revoke("ann", "nim")
+        await table.revoke("ann")
         with pytest.raises(Exception, match=r"."):
             await client.call_tool("whoami")
 
@@ -239,7 +242,7 @@ async def test_instructions_say_who_and_where_you_are_and_that_messages_are_data
     for part in (
         "You are 'ann' in room 'nim'",
         "seat first",
-        "whoever takes the last one wins",
+        "takes the last one wins",
         "wait_for_turn",
         "data",
     ):

@@ -14,12 +14,12 @@ async def test_for_a_credential_of_one_room_the_room_can_be_named_and_need_not(t
         listed = await tools(client)
         assert "room" not in listed["take"].input_schema.get("required", [])
         assert not (await client.call_tool("take", {"n": 1})).is_error
-        assert (await client.call_tool("whoami", {"room": "nim"})).structured_content["agent_id"] == "ann"
+        assert (await client.call_tool("whoami", {"room": "nim"})).structured_content["handle"] == "ann"
         wrong = await client.call_tool("whoami", {"room": "elsewhere"})
         assert wrong.structured_content["error"]["code"] == "UNKNOWN_ROOM"
 
 
-async def test_whoever_is_in_several_rooms_says_which_one(table: Any, era: str) -> None:
+async def test_a_caller_who_is_in_several_rooms_says_which_one(table: Any, era: str) -> None:
     table.admit("gus", host=True)
     async with table.client("gus", era, room=None) as client:
         assert {"rooms", "worlds", "create_room", "join"} <= set(await tools(client))
@@ -43,7 +43,7 @@ async def test_whoever_is_in_several_rooms_says_which_one(table: Any, era: str) 
         assert {"cohabit://nim/view", "cohabit://second/audit"} <= set(uris)
 
 
-async def test_who_is_not_in_a_room_is_offered_to_join_it_and_nothing_else(table: Any, era: str) -> None:
+async def test_a_caller_who_is_not_in_a_room_is_offered_to_join_it_and_nothing_else(table: Any, era: str) -> None:
     table.admit("gus", host=True)
     async with table.client("gus", era) as client:
         assert list(await tools(client)) == ["join"]

@@ -1,4 +1,4 @@
-"""A bridge to a house that comes and goes."""
+"""`cohabit mcp` in front of a house whose connections come and go."""
 
 from __future__ import annotations
 
@@ -8,30 +8,34 @@ from typing import Any
 
 import pytest
 
-from cohabit.errors import BadArgs, Unreachable
+from cohabit.errors import CohabitError, Disabled, UnknownCommand, Unreachable
 from cohabit.faces.mcp.remote import Remote
 
-VIEW = {"name": "view", "tool_name": "view", "where": "room", "category": "read", "title": "View"} | {
+VIEW = {"name": "view", "tool_name": "box_view", "where": "room", "category": "read", "title": "View"} | {
     "description": "", "schema": {}
 }  # fmt: skip
 
 
-class Line:
-    """A connection; once it broke it stays broken."""
+class Connection:
+    """A connection; after it broke it stays broken."""
 
     def __init__(self) -> None:
         self.calls: list[str] = []
-        self.broken = False
+        self.broken: type[CohabitError] | None = None
 
     async def call(
         self, command: str, args: Mapping[str, Any] | None = None, *, room: str | None = None, key: str | None = None
     ) -> Any:
         self.calls.append(command)
-        if self.broken:
-            raise Unreachable("gone")
-        if command == "whoami":
-            raise BadArgs("say which room")
-        return {"commands": [VIEW]} if command == "capabilities" else {"room": room}
+        if self.broken is not None:
+            raise self.broken("gone")
+        if command == "introduction":
+            return {"text": "You are in no room yet.", "rooms": []}
+        if command == "capabilities":
+            return {"commands": [VIEW]}
+        if command != "view":
+            raise UnknownCommand("not here")
+        return {"room": room}
 
     async def subscribe(self, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
         raise NotImplementedError
@@ -39,27 +43,37 @@ class Line:
 
 
 @pytest.fixture
-def lines() -> list[Line]:
+def connections() -> list[Connection]:
     return []
 
 
 @pytest.fixture
-def remote(lines: list[Line]) -> Remote:
+def remote(connections: list[Connection]) -> Remote:
     @asynccontextmanager
-    async def connect() -> AsyncIterator[Line]:
-        lines.append(Line())
-        yield lines[-1]
+    async def connect() -> AsyncIterator[Connection]:
+        connections.append(Connection())
+        yield connections[-1]
 
     return Remote(connect)
 
 
-async def test_it_connects_again_and_repeats_nothing(remote: Remote, lines: list[Line]) -> None:
+@pytest.mark.parametrize("broken", [Unreachable, Disabled])
+async def test_it_connects_again_and_repeats_nothing(
+    remote: Remote, connections: list[Connection], broken: type[CohabitError]
+) -> None:
     assert await remote.call("view", {}, "nim") == {"room": "nim"}
-    lines[0].broken = True
-    with pytest.raises(Unreachable):
+    connections[0].broken = broken
+    with pytest.raises(broken):
         await remote.call("take", {"n": 1}, "nim")
     assert await remote.call("view", {}, "nim") == {"room": "nim"}
-    assert [line.calls for line in lines] == [["view", "take"], ["view"]]
+    assert [connection.calls for connection in connections] == [["view", "take"], ["view"]]
+
+
+async def test_a_refused_call_does_not_end_the_connection(remote: Remote, connections: list[Connection]) -> None:
+    with pytest.raises(UnknownCommand):
+        await remote.call("take", {"n": 1}, "nim")
+    await remote.call("view", {}, "nim")
+    assert len(connections) == 1
 
 
 async def test_a_credential_that_is_bound_to_no_room_roams(remote: Remote) -> None:
@@ -67,9 +81,8 @@ async def test_a_credential_that_is_bound_to_no_room_roams(remote: Remote) -> No
     assert (remote.room, remote.roams) == (None, True)
 
 
-async def test_a_tool_that_is_not_offered_is_left_to_the_house_to_refuse(remote: Remote) -> None:
-    offered, other = await remote.find("view", "nim"), await remote.find("grant", "nim")
+async def test_a_tool_is_found_by_its_tool_name_among_what_the_house_offers(remote: Remote) -> None:
+    offered = await remote.find_tool("box_view", "nim")
     assert offered is not None
-    assert offered.title == "View"
-    assert other is not None
-    assert other.name == "grant"
+    assert offered.name == "view"
+    assert await remote.find_tool("grant", "nim") is None

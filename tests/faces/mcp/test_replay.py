@@ -30,7 +30,7 @@ async def test_a_stream_resumes_after_the_last_event_seen_and_other_streams_stay
 
 
 async def test_an_event_that_was_forgotten_or_never_was_resumes_nothing() -> None:
-    store = Replay(most=2)
+    store = Replay(max_events=2)
     first = await store.store_event("1", None)
     for n in range(3):
         await store.store_event("1", _note(n))

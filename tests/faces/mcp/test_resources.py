@@ -17,7 +17,7 @@ async def uris(client: Any) -> list[str]:
 async def test_the_resources_of_a_room_are_listed_by_grant(table: Any, era: str) -> None:
     async with table.client("ann", era) as ann, table.client("hal", era) as hal:
         assert await uris(ann) == [
-            f"cohabit://nim/{name}" for name in ("rules", "view", "roster", "messages", "events", "schema")
+            f"cohabit://nim/{name}" for name in ("roster", "view", "rules", "messages", "schema", "events")
         ]
         assert "cohabit://nim/audit" in await uris(hal)
 
@@ -29,9 +29,9 @@ async def test_reading_is_calling_the_command_behind_it(table: Any, era: str) ->
         assert json.loads(values.text)["text"] == text.text
         assert "take" in (await client.read_resource("cohabit://nim/rules")).contents[0].text
         roster = json.loads((await client.read_resource("cohabit://nim/roster")).contents[0].text)
-        assert [line["id"] for line in roster["members"]] == ["ann", "bob", "eve", "hal"]
+        assert [line["handle"] for line in roster["members"]] == ["ann", "bob", "eve", "hal"]
         one = json.loads((await client.read_resource("cohabit://nim/roster/bob")).contents[0].text)
-        assert (one["id"], one["seat"]) == ("bob", "second")
+        assert (one["handle"], one["seat"]) == ("bob", "second")
         commands = json.loads((await client.read_resource("cohabit://nim/schema")).contents[0].text)["commands"]
         assert {"name", "tool_name", "schema", "description"} <= commands[0].keys()
 
@@ -70,13 +70,13 @@ async def test_what_the_grant_does_not_give_cannot_be_read(table: Any, era: str)
 
 
 async def test_rooms_and_members_can_be_completed(table: Any, era: str) -> None:
-    template = types.ResourceTemplateReference(uri="cohabit://{room}/roster/{member}")
+    template = types.ResourceTemplateReference(uri="cohabit://{room}/roster/{handle}")
     async with table.client("ann", era, room=None) as client:
         listed = [t.uri_template for t in (await client.list_resource_templates()).resource_templates]
         assert {"cohabit://{room}/view", template.uri} <= set(listed)
         room = await client.complete(template, {"name": "room", "value": "n"})
         assert room.completion.values == ["nim"]
-        member = await client.complete(template, {"name": "member", "value": "b"}, {"room": "nim"})
+        member = await client.complete(template, {"name": "handle", "value": "b"}, {"room": "nim"})
         assert member.completion.values == ["bob"]
         prompt = await client.complete(types.PromptReference(name="play"), {"name": "room", "value": ""})
         assert prompt.completion.values == ["nim"]

@@ -120,7 +120,7 @@ async def test_a_task_lives_as_long_as_it_said_and_then_stops() -> None:
 
 
 async def test_nobody_can_pile_up_tasks() -> None:
-    all_tasks = tasks(most=2)
+    all_tasks = tasks(max_each=2)
     for _ in range(2):
         all_tasks.start(ctx("ann"), never)
     with pytest.raises(MCPError):

@@ -29,7 +29,7 @@ async def test_waiting_ends_with_its_time(table: Any, era: str) -> None:
         assert news.structured_content["items"] == []
 
 
-async def test_whoever_understands_tasks_waits_for_the_turn_as_a_task(table: Any) -> None:
+async def test_a_client_that_supports_tasks_waits_for_its_turn_as_a_task(table: Any) -> None:
     capabilities = {"extensions": {TASKS: {}}}
 
     async def ask(http: httpx2.AsyncClient, method: str, name: str, who: str, /, **params: Any) -> dict[str, Any]:

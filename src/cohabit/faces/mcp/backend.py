@@ -10,10 +10,9 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-import msgspec
-
 from cohabit.errors import CohabitError, Unauthorized
 from cohabit.house import introduction
+from cohabit.house.changes import Changes, Topics
 from cohabit.house.house import House
 from cohabit.house.introduction import Introduction
 from cohabit.house.offers import Offer, offer_of, offers_for
@@ -21,27 +20,17 @@ from cohabit.house.subscriptions import Subscription
 from cohabit.model.identity import Credential
 from cohabit.room.commands import CommandTable
 
-Topics = frozenset[str]
-"""What of a room changed: `view`, `events`, `messages`, `roster`, `rights`. Empty: nothing more will come."""
 Tell = Callable[[Topics], None]
+"""Told what of a room changed; no topics at all mean that nothing more will come."""
 Stop = Callable[[], None]
-
 OVER: Topics = frozenset()
-VIEW: Topics = frozenset({"view"})
-RIGHTS: Topics = frozenset({"rights"})
-EVENTS: Topics = frozenset({"events"})
-_BY_KIND: Mapping[str, Topics] = {
-    "chat": frozenset({"events", "messages"}),
-    "direct": frozenset({"events", "messages"}),
-    "roster": frozenset({"events", "roster"}),
-}
 
 
 class Backend(Protocol):
     """A house as one caller reaches it. Refusals are raised as the errors of the house."""
 
     caller: str
-    """Identifies the caller: each one has its own tasks and limits."""
+    """Identifies the credential: each one has its own tasks and limits."""
     room: str | None
     """The room that is meant where none is named."""
     roams: bool
@@ -72,60 +61,17 @@ class Backend(Protocol):
         """Have ``tell`` called when the caller's credential is revoked or expires."""
 
 
-class Pushed(msgspec.Struct):
-    """A push of a room, as far as it says what changed."""
-
-    push: str
-    items: list[Happened] = []
-    view: msgspec.Raw = msgspec.Raw()
-
-
-class Happened(msgspec.Struct):
-    kind: str = "info"
-
-
-class Changes:
-    """Turns the pushes of a room into topics.
-
-    The first view is what later ones are compared with: one that is the same is not a change, and must not reveal
-    that something happened which the caller does not see.
-    """
-
-    def __init__(self, tell: Tell) -> None:
-        self._tell = tell
-        self._view: bytes | None = None
-
-    def pushed(self, frame: bytes) -> bool:
-        push = _decode(frame)
-        if push.push == "view":
-            before, self._view = self._view, bytes(push.view)
-            if before not in (None, self._view):
-                self._tell(VIEW)
-        elif push.push == "grant":
-            self._tell(RIGHTS)
-        elif push.items:
-            self._tell(frozenset().union(*(_BY_KIND.get(item.kind, EVENTS) for item in push.items)))
-        return True
-
-
-_decode = msgspec.json.Decoder(Pushed).decode
-
-
 class InHouse:
     """The house in this process, and one of its credentials."""
 
-    __slots__ = ("credential", "house", "roams", "room")
+    __slots__ = ("caller", "credential", "house", "roams", "room")
 
     def __init__(self, house: House, credential: Credential, room: str | None = None) -> None:
         self.house = house
         self.credential = credential
         self.room = room or credential.room
         self.roams = room is None
-
-    @property
-    def caller(self) -> str:
-        credential = self.credential
-        return f"{credential.identity or credential.hash.hex()}@{credential.room or ''}"
+        self.caller = credential.hash.hex()
 
     async def introduction(self, room: str | None) -> Introduction:
         told: Introduction = await self.call(introduction.COMMAND.name, {}, room)
@@ -166,7 +112,14 @@ class InHouse:
     async def watch(self, room: str, tell: Tell) -> Stop:
         changes = Changes(tell)
         subscription = await self.house.subscribe(self.credential, room, deliver=changes.pushed)
-        reader = asyncio.create_task(_read(subscription, changes, tell), name=f"changes of {room} for {self.caller}")
+        try:
+            first = await subscription.first_view()
+        except BaseException:
+            subscription.close()
+            raise
+        if first:
+            changes.begin(first)
+        reader = asyncio.create_task(_read(subscription, changes, tell), name=f"changes of {room}")
 
         def stop() -> None:
             subscription.close()

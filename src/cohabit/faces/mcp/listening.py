@@ -14,7 +14,7 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, Final
 
@@ -27,15 +27,18 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.subscriptions import event_to_notification
 
 from cohabit.errors import Busy, CohabitError, PermissionDenied, UnknownRoom
-from cohabit.faces.mcp.backend import Backend, Stop, Topics
+from cohabit.faces.mcp.backend import Backend, Stop
 from cohabit.faces.mcp.refusals import failed
 from cohabit.faces.mcp.resources import Address, may_watch
 from cohabit.faces.mcp.tools import offered
+from cohabit.house.changes import RIGHTS, Topics
 
 log = logging.getLogger("cohabit")
 Context = ServerRequestContext[Any, Any]
 MAX_URIS: Final = 64
 """Addresses in one subscription."""
+NOT_SERVED: Final = (UnknownRoom, PermissionDenied)
+"""Refusals that leave something out of the acknowledgement."""
 
 
 class Interest:
@@ -53,20 +56,15 @@ class Interest:
 
     async def add(self, uri: str, at: Address) -> None:
         """Notify of changes at an address."""
-        self.uris[uri] = at
         await self._watch(at.room)
+        self.uris[uri] = at
 
-    async def add_tools(self) -> bool:
-        """Notify when the list of tools changes. False where changes cannot be seen: in no room, or with no grant."""
-        room = self.backend.room
-        if room is None:
-            return False
-        try:
-            await self._watch(room)
-        except (UnknownRoom, PermissionDenied):
-            return False
+    async def add_tools(self) -> None:
+        """Notify when the list of tools changes. Only the caller's grant in one room changes it."""
+        if self.backend.room is None:
+            raise UnknownRoom("say which room: connect to its own address")
+        await self._watch(self.backend.room)
         self._tools = await self._tool_names()
-        return True
 
     async def _watch(self, room: str) -> None:
         if room not in self._rooms:
@@ -86,7 +84,7 @@ class Interest:
         for uri, at in self.uris.items():
             if at.room == room and at.resource.topics & topics:
                 self.put(ResourceUpdated(uri))
-        if self._tools is not None and "rights" in topics:
+        if self._tools is not None and RIGHTS & topics:
             self.put(ToolsListChanged())
 
     def put(self, event: ServerEvent) -> None:
@@ -94,25 +92,31 @@ class Interest:
         self._wake.set()
 
     @property
+    def tells_of_tools(self) -> bool:
+        return self._tools is not None
+
+    @property
     def waiting(self) -> list[ServerEvent]:
         """The notifications that are due."""
         return list(self._due)
 
-    async def due(self) -> list[ServerEvent]:
-        """Wait until notifications are due; an empty list means that the stream has ended."""
-        while True:
-            await self._wake.wait()
-            self._wake.clear()
-            found, self._due = self.waiting, {}
-            if self._over:
-                return []
-            if allowed := [event for event in found if await self._still(event)]:
-                return allowed
+    async def next(self) -> ServerEvent | None:
+        """Wait for a notification that is due; None when the stream has ended."""
+        while not self._over:
+            event = next(iter(self._due), None)
+            if event is None:
+                self._wake.clear()
+                await self._wake.wait()
+                continue
+            del self._due[event]
+            if await self._still(event) and not self._over:
+                return event
+        return None
 
     async def _still(self, event: ServerEvent) -> bool:
         """Whether the caller may be told of it now."""
         try:
-            if isinstance(event, ToolsListChanged) and self._rooms:
+            if isinstance(event, ToolsListChanged):
                 before, self._tools = self._tools, await self._tool_names()
                 return before != self._tools
             at = self.uris.get(event.uri) if isinstance(event, ResourceUpdated) else None
@@ -153,7 +157,7 @@ class Listening:
 
     @contextmanager
     def _opened(self, backend: Backend) -> Iterator[Interest]:
-        caller = backend.caller  # of an invite that is accepted meanwhile it changes
+        caller = backend.caller
         if self._held[caller] >= self._max_each:
             raise failed(Busy(f"you have {self._max_each} subscriptions already; end one first"))
         interest = Interest(backend)
@@ -175,25 +179,28 @@ class Listening:
         """One stream. The acknowledgement names what is served; an address that the caller may not read is not."""
         backend, asked = self._backend_of(ctx), params.notifications
         uris = list(dict.fromkeys(asked.resource_subscriptions or ()))[:MAX_URIS]
-        allowed = {uri: at for uri in uris if (at := await may_watch(backend, uri)) is not None}
         meta: dict[str, Any] = {SUBSCRIPTION_ID_META_KEY: ctx.request_id}
         with self._opened(backend) as interest:
-            for uri, at in allowed.items():
-                await interest.add(uri, at)
-            tools = bool(asked.tools_list_changed) and await interest.add_tools()
+            for uri in uris:
+                at = await may_watch(backend, uri)
+                if at is not None:
+                    with suppress(*NOT_SERVED):
+                        await interest.add(uri, at)
+            if asked.tools_list_changed:
+                with suppress(*NOT_SERVED):
+                    await interest.add_tools()
             honoured = types.SubscriptionFilter(
-                tools_list_changed=tools or None, resource_subscriptions=list(allowed) or None
+                tools_list_changed=interest.tells_of_tools or None, resource_subscriptions=list(interest.uris) or None
             )
             acknowledged = types.SubscriptionsAcknowledgedNotificationParams(notifications=honoured, _meta=meta)
             await ctx.session.send_notification(
                 types.SubscriptionsAcknowledgedNotification(params=acknowledged),
                 related_request_id=ctx.request_id,
             )
-            while events := await interest.due():
-                for event in events:
-                    await ctx.session.send_notification(
-                        event_to_notification(event, meta), related_request_id=ctx.request_id
-                    )
+            while (event := await interest.next()) is not None:
+                await ctx.session.send_notification(
+                    event_to_notification(event, meta), related_request_id=ctx.request_id
+                )
         return types.SubscriptionsListenResult(_meta=meta)
 
     # -- 2025-11-25 -------------------------------------------------------------------------------
@@ -236,10 +243,9 @@ class Listening:
 
     async def _send(self, session: ServerSession, interest: Interest) -> None:
         """Runs in a task of its own, so a client that does not read blocks nothing else."""
-        while events := await interest.due():
-            for event in events:
-                if isinstance(event, ResourceUpdated):
-                    await session.send_resource_updated(event.uri)
+        while (event := await interest.next()) is not None:
+            if isinstance(event, ResourceUpdated):
+                await session.send_resource_updated(event.uri)
 
 
 def _connection(session: ServerSession) -> Connection:

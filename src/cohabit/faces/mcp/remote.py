@@ -15,13 +15,16 @@ import msgspec
 
 from cohabit.client import Client
 from cohabit.errors import CohabitError, Disabled, Unreachable
-from cohabit.faces.mcp.backend import OVER, Changes, Stop, Tell
+from cohabit.faces.mcp.backend import OVER, Stop, Tell
 from cohabit.house import commands, introduction
+from cohabit.house.changes import Changes, Topics
 from cohabit.house.introduction import Introduction
 from cohabit.house.offers import Offer
 
 FRESH_S: Final = 1.0
 """How long a list of commands is cached."""
+FIRST_PUSH_S: Final = 1.0
+"""How long to wait for the first push of a room. A member who sees nothing of the world gets none."""
 Connect = Callable[[], AbstractAsyncContextManager[Client]]
 
 
@@ -84,7 +87,9 @@ class Remote:
         feed = self._feeds.get(room)
         if feed is None or feed.over:
             feed = self._feeds[room] = Feed(await self._connected(), room)
-        return feed.add(tell)
+        stop = feed.add(tell)
+        await feed.begun()
+        return stop
 
     def until_invalid(self, tell: Callable[[], None]) -> Stop:
         """The house ends what it sends to a credential that is no longer valid, and refuses its calls."""
@@ -107,11 +112,21 @@ class Feed:
 
     def __init__(self, client: Client, room: str) -> None:
         self._tells: dict[object, Tell] = {}
+        self._first = asyncio.Event()
+        self._refusal: CohabitError | None = None
         self._reader = asyncio.create_task(self._read(client, room), name=f"pushes of {room}")
 
     @property
     def over(self) -> bool:
         return self._reader.done()
+
+    async def begun(self) -> None:
+        """Wait until the house has begun to push, or refuses to. The view as it is comes first, if there is one."""
+        first = asyncio.ensure_future(self._first.wait())
+        await asyncio.wait({first, self._reader}, timeout=FIRST_PUSH_S, return_when=asyncio.FIRST_COMPLETED)
+        first.cancel()
+        if self._refusal is not None:
+            raise self._refusal
 
     def add(self, tell: Tell) -> Stop:
         token = object()
@@ -128,14 +143,19 @@ class Feed:
         self._reader.cancel()
 
     async def _read(self, client: Client, room: str) -> None:
-        changes = Changes(self._tell)
+        changes, has_view = Changes(self._tell), False
         try:
             async for push in client.subscribe(views=True, room=room):
-                changes.pushed(msgspec.json.encode(push))
-        except CohabitError:
-            pass
+                frame = msgspec.json.encode(push)
+                if has_view or not changes.begin(frame):
+                    changes.pushed(frame)
+                else:
+                    has_view = True
+                self._first.set()
+        except CohabitError as refusal:
+            self._refusal = refusal
         self._tell(OVER)
 
-    def _tell(self, topics: frozenset[str]) -> None:
+    def _tell(self, topics: Topics) -> None:
         for tell in list(self._tells.values()):
             tell(topics)

@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError
 
 from cohabit.errors import CohabitError, PermissionDenied, UnknownRoom
 from cohabit.faces.mcp.backend import Backend
-from cohabit.house.offers import Offer
+from cohabit.house.offers import Offer, about_the_room
 from cohabit.room.commands import Resource
 
 JSON: Final = "application/json"
@@ -59,7 +59,7 @@ def _not_found(uri: str) -> MCPError:
 
 
 def _resources(offers: Sequence[Offer]) -> list[Resource]:
-    return [offer.resource for offer in offers if offer.resource is not None]
+    return [offer.resource for offer in about_the_room(offers) if offer.resource is not None]
 
 
 def _mime_type(resource: Resource) -> str:
@@ -68,19 +68,18 @@ def _mime_type(resource: Resource) -> str:
 
 async def list_resources(backend: Backend) -> list[types.Resource]:
     """The resources of the rooms that the caller is in, as far as its grants go."""
-    found = []
-    for room in [backend.room] if backend.room is not None else (await _rooms(backend))[:MAX_ROOMS]:
-        for resource in _resources(await backend.offers(room)):
-            found.append(
-                types.Resource(
-                    uri=f"cohabit://{room}/{resource.name}",
-                    name=f"{room}/{resource.name}",
-                    title=resource.title,
-                    description=resource.description,
-                    mime_type=_mime_type(resource),
-                )
-            )
-    return found
+    rooms = [backend.room] if backend.room is not None else (await _rooms(backend))[:MAX_ROOMS]
+    return [
+        types.Resource(
+            uri=f"cohabit://{room}/{resource.name}",
+            name=f"{room}/{resource.name}",
+            title=resource.title,
+            description=resource.description,
+            mime_type=_mime_type(resource),
+        )
+        for room in rooms
+        for resource in _resources(await backend.offers(room))
+    ]
 
 
 async def list_templates(backend: Backend) -> list[types.ResourceTemplate]:

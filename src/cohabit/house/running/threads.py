@@ -12,7 +12,7 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from cohabit.errors import WorldTimeout
-from cohabit.room.room import WorldInterrupted
+from cohabit.room.recorded import WorldInterrupted
 
 T = TypeVar("T")
 

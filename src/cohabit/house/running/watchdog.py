@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Any
 
 from cohabit.house.running.threads import interrupt
-from cohabit.room.room import WorldInterrupted
+from cohabit.room.recorded import WorldInterrupted
 
 SAMPLE_EVERY = 64
 """How often the watchdog reads the CPU time of its thread: reading it costs more than most calls."""

@@ -5,6 +5,6 @@
 * cities: ``cities``, ``city_life``, ``economy``, ``settlers``
 * kingdoms: ``realms``, ``diplomacy``, ``armies``, ``siege``
 
-Rules use whole numbers and ``chance`` only, so that a world is the same on every machine. The module constants are
-listed in ``docs/kingdoms-rules.md``; a test compares the two. A chance is written as a pair: ``1, 4`` is one in four.
+Rules use whole numbers and ``chance`` only, so that a world is the same on every machine. The important constants are
+listed in ``docs/kingdoms-rules.md``, and a test compares the numbers. A chance is a pair: ``1, 4`` is one in four.
 """

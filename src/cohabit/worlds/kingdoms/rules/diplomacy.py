@@ -74,7 +74,7 @@ def enemies(sim: Sim, kingdom: Kingdom) -> list[Kingdom]:
 def distance(sim: Sim, one: int, other: int) -> int:
     """The distance between the nearest cities of two kingdoms."""
     theirs = sim.cities_of(other)
-    return min((a.distance(b.x, b.y) for a in sim.cities_of(one) for b in theirs), default=10_000)
+    return min((max(abs(a.x - b.x), abs(a.y - b.y)) for a in sim.cities_of(one) for b in theirs), default=10_000)
 
 
 def update_opinions(sim: Sim, kingdom: Kingdom) -> None:

@@ -1,0 +1,212 @@
+"""Commands for getting into a room: invites, and joining.
+
+An invite is a pending admission. Its holder can call `join`, and nothing else.
+"""
+
+from secrets import token_hex
+from typing import Annotated
+
+from msgspec import Meta, Struct, structs
+
+from cohabit.errors import BadArgs, PermissionDenied, Unauthorized, UnknownAsset
+from cohabit.house.bots import check_brain
+from cohabit.house.door import HouseContext
+from cohabit.house.identities import hashed, make_token, new_identity
+from cohabit.house.store.contract import Write
+from cohabit.model.grant import ROLES, Capability
+from cohabit.model.identity import Credential, Invite, Kind
+from cohabit.model.suggest import nearest
+from cohabit.room.commands import command
+from cohabit.room.context import Context
+from cohabit.room.hosting import check_grantable, check_invitation
+from cohabit.room.room import Room
+from cohabit.room.state import KIND_ROLE
+from cohabit.scenario import check_name
+
+C = Capability
+
+
+# -- invites ------------------------------------------------------------------------------------
+class Invitation(Struct, omit_defaults=True):
+    room: str
+    member: str
+    role: str
+    token: str
+    invite: str
+    uses: int = 1
+
+
+@command(category="host", where="house", needs=C.MANAGE_MEMBERS, records=True)
+async def invite(
+    ctx: HouseContext,
+    id: Annotated[str, Meta(description="the handle for the new member")],  # noqa: A002 - the wire's name
+    kind: Kind = "agent",
+    role: Annotated[str | None, Meta(description="left out: watch-only for agents, full for people")] = None,
+    claim: Annotated[str | None, Meta(description="auto:N or id:X")] = None,
+    team: str | None = None,
+    stand_in: Annotated[str | None, Meta(description="the brain that plays while this player is away")] = None,
+    name: Annotated[Annotated[str, Meta(max_length=64)] | None, Meta(description="the name to show")] = None,
+    uses: Annotated[int, Meta(ge=1, le=1000, description="how many people may accept it")] = 1,
+    expires_in_s: Annotated[
+        Annotated[int, Meta(ge=1, le=10**9)] | None, Meta(description="can be accepted for this many seconds")
+    ] = None,
+) -> Invitation:
+    """Create an invite to this room: kind, role and seat are bound to it. Its token is shown once; pass it on.
+
+    Whoever connects with the token and calls `join` becomes a member.
+    """
+    check_brain(stand_in)
+    if name is not None:
+        check_name(name)
+    if uses > 1 and claim is not None:
+        raise BadArgs("an invite with a claim is for one member; leave out uses, or claim")
+    host, me, house = ctx.room, ctx.member, ctx.house
+    now = house.clock.now()
+    named = await host.peek(lambda room: check_invitation(_in_room(room, me.id, now), id, kind, role, claim, team))
+    token = make_token()
+    made = Invite(
+        token_hex(6), hashed(token), host.room.id, me.id, id, name or "", kind, named, claim, team, stand_in, now,
+        now + expires_in_s * 1000 if expires_in_s else None, uses, shared=uses > 1,
+    )  # fmt: skip
+    await _record_invite(ctx, made, "created")
+    return Invitation(host.room.id, id, named or KIND_ROLE[kind], token, made.id, uses)
+
+
+def _in_room(room: Room, member: str, at: int) -> Context:
+    return Context(room, room.state.members[member], at)
+
+
+async def _record_invite(ctx: HouseContext, invite: Invite, change: str) -> None:
+    inviter = ctx.room.room.state.members.get(invite.by)
+    args = {
+        "invite": invite.id, "room": invite.room, "by": inviter.handle if inviter else invite.by,
+        "handle": invite.handle, "change": change, "role": invite.role,
+    }  # fmt: skip
+    await ctx.house.ledger.record("invited", args, Write(invites=[invite]))
+    ctx.house.identities.put_invite(invite)
+
+
+class InviteLine(Struct, omit_defaults=True):
+    invite: str
+    member: str
+    kind: str
+    role: str
+    uses: int
+    claim: str | None = None
+    expires_at: int | None = None
+
+
+class Invites(Struct):
+    invites: list[InviteLine]
+
+
+@command(category="host", where="house", needs=C.MANAGE_MEMBERS)
+async def invites(ctx: HouseContext) -> Invites:
+    """The invites to this room that can still be accepted."""
+    return Invites(
+        [
+            InviteLine(i.id, i.handle, i.kind, i.role or KIND_ROLE[i.kind], i.uses, i.claim, i.expires_at)
+            for i in ctx.house.identities.invites_to(ctx.room.room.id, ctx.house.clock.now())
+        ]
+    )
+
+
+class InviteRevoked(Struct):
+    invite: str
+
+
+@command(exclusive=True, category="host", where="house", needs=C.MANAGE_MEMBERS, records=True, when_archived=True)
+async def revoke_invite(
+    ctx: HouseContext, invite: Annotated[str, Meta(description="the id of the invite (see `invites`)")]
+) -> InviteRevoked:
+    """Make an invite worthless. Members who have accepted it stay."""
+    house = ctx.house
+    open_invites = {i.id: i for i in house.identities.invites_to(ctx.room.room.id, house.clock.now())}
+    found = open_invites.get(invite)
+    if found is None:
+        raise UnknownAsset(f"there is no open invite {invite[:40]!r}", did_you_mean=nearest(invite, open_invites, 2))
+    await _record_invite(ctx, structs.replace(found, revoked=True), "revoked")
+    return InviteRevoked(found.id)
+
+
+# -- joining ------------------------------------------------------------------------------------
+class JoinedRoom(Struct, omit_defaults=True):
+    room: str
+    member: str
+    role: str
+    seat: str | None = None
+    token: str | None = None  # where the invite is good for several: keep this one
+
+
+@command(exclusive=True,
+    category="meta", where="house", records=True, joins=True,
+    hint="enters the room: it accepts your invite, or you enter as a guest.",
+)  # fmt: skip
+async def join(ctx: HouseContext) -> JoinedRoom:
+    """Enter a room: accept your invite, or enter as a guest where the room takes guests.
+
+    Guests who are people may take a free seat, guests who are agents watch.
+    """
+    host, token = ctx.room, None
+    if ctx.maybe_member is None:
+        if len(host.room.state.members) >= ctx.house.settings.members_limit:
+            raise PermissionDenied("this room is full")
+        pending = ctx.house.identities.invite_of(ctx.credential)
+        if pending is not None:
+            token = await _accept(ctx, pending)
+        else:
+            await _enter(ctx)
+    credential = ctx.credential if token is None else ctx.house.identify(token)
+    member = host.room.member_of(credential.identity)
+    if member is None:  # a host was faster than the reply
+        if credential.room is not None:
+            await ctx.house.revoke_credentials([credential])
+        raise Unauthorized("you were removed from this room")
+    return JoinedRoom(host.room.id, member.handle, member.role_name, member.seat, token)
+
+
+async def _enter(ctx: HouseContext) -> None:
+    """A guest, or a host of the house."""
+    me = ctx.identity
+    assert me is not None
+    args = {"handle": me.name, "kind": me.kind, "identity": me.id, "name": me.name}
+    await ctx.record("admitted", {**args, "role": "host" if ctx.is_host else None})
+
+
+async def _accept(ctx: HouseContext, invite: Invite) -> str | None:
+    """Become a member by an invite; the new token, where the invite stays good for others."""
+    house = ctx.house
+    if invite.uses < 1:
+        raise Unauthorized("this invite has been used; ask your host for a new one")
+    inviter = ctx.room.room.state.members.get(invite.by)
+    me = new_identity(invite.name or invite.handle, invite.kind, inviter.identity or None if inviter else None)
+    token = make_token() if invite.shared else None
+    now = house.clock.now()
+    made = Credential(invite.hash if token is None else hashed(token), me.id, invite.room, created_at=now)
+    args = {
+        "handle": invite.handle, "kind": me.kind, "identity": me.id, "name": me.name, "role": invite.role,
+        "claim": invite.claim, "team": invite.team, "stand_in": invite.stand_in, "invite": invite.id,
+    }  # fmt: skip
+    left = house.identities.take_use(invite)
+    try:
+        also = Write(identities=[me], credentials=[made], invites=[left])
+        await ctx.record("admitted", args, also, lambda room, at: _check_inviter(room, invite))
+    except BaseException:
+        house.identities.take_use(invite, -1)
+        raise
+    house.identities.put(me)
+    if token is None:  # the invite's token becomes the member's own, also on connections that are open
+        ctx.credential.identity, ctx.credential.expires_at = me.id, None
+    else:
+        house.identities.put_credential(made)
+    left = house.identities.take_use(invite, 0)  # it may have been revoked meanwhile
+    await _record_invite(ctx, left, "accepted")
+    return token
+
+
+def _check_inviter(room: Room, invite: Invite) -> None:
+    """An invite gives what its author could give now."""
+    inviter = room.state.members.get(invite.by)
+    if inviter is None or C.MANAGE_MEMBERS not in inviter.held:
+        raise PermissionDenied("the member who invited you can no longer invite; ask a host for a new invite")
+    check_grantable(inviter, ROLES[invite.role or KIND_ROLE[invite.kind]], invite.handle)

@@ -1,0 +1,40 @@
+"""The holder of an invite can accept it, and nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+
+@pytest.mark.parametrize("room", ["nim", None])
+async def test_the_holder_of_an_invite_is_offered_to_join_and_nothing_else(
+    table: Any, era: str, room: str | None
+) -> None:
+    await table.invite("zoe")
+    async with table.client("zoe", era, room) as client:
+        listed = await client.list_tools()
+        assert [tool.name for tool in listed.tools] == ["join"]
+        assert (await client.list_resources()).resources == []
+        assert "not in room 'nim' yet" in client.instructions
+        assert "`join` enters" in client.instructions
+        refused = await client.call_tool("view")
+        assert refused.structured_content["error"]["code"] == "UNKNOWN_ROOM"
+
+
+async def test_after_joining_the_tools_are_those_of_a_member(table: Any, era: str) -> None:
+    await table.invite("zoe")
+    async with table.client("zoe", era) as client:
+        await client.list_tools()
+        assert (await client.call_tool("join")).structured_content["member"] == "zoe"
+        names = [tool.name for tool in (await client.list_tools()).tools]  # not a cached list
+        assert "view" in names
+        assert "join" not in names
+        assert not (await client.call_tool("view")).is_error
+
+
+async def test_a_list_that_joining_will_change_is_not_announced_and_not_cached(table: Any) -> None:
+    await table.invite("zoe")
+    async with table.client("zoe") as client, client.listen(tools_list_changed=True) as sub:
+        assert not sub.honored.tools_list_changed
+        assert (await client.list_tools()).ttl_ms == 0

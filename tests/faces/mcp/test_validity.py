@@ -1,0 +1,166 @@
+"""A credential that is revoked or expires takes its sessions, streams and tasks with it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import httpx2
+import pytest
+
+from cohabit.faces.app import make_app
+from cohabit.house.house import House
+from cohabit.house.settings import Settings
+from cohabit.testing.clock import FakeClock
+
+from .conftest import Table, listening, scenario
+
+VIEW = "cohabit://nim/view"
+LEGACY, MODERN = "2025-11-25", "2026-07-28"
+GOOD_FOR_MS = 10_000
+Lose = Callable[[Table, str], Awaitable[None]]
+
+
+async def revoke(table: Table, who: str) -> None:
+    await table.revoke(who)
+
+
+async def expire(table: Table, who: str) -> None:
+    clock = table.house.clock
+    assert isinstance(clock, FakeClock)
+    await clock.advance(GOOD_FOR_MS)
+
+
+@pytest.fixture(params=[revoke, expire])
+def lose(request: pytest.FixtureRequest) -> Lose:
+    """Both means by which a credential stops working."""
+    chosen: Lose = request.param
+    return chosen
+
+
+@pytest.fixture
+async def table() -> AsyncIterator[Table]:
+    """Here bob's credential expires soon, on a clock that the test moves."""
+    clock = FakeClock()
+    async with House.open(Settings(), clock=clock) as house:
+        _, tokens = await house.create_room(scenario(), "nim")
+        house.identify(tokens["bob"]).expires_at = clock.now() + GOOD_FOR_MS
+        async with listening(make_app(house)) as url:
+            yield Table(house, url, tokens)
+
+
+class Raw:
+    """Requests as they are on the wire: the SDK's client hides how a stream ends."""
+
+    def __init__(self, table: Table, who: str, http: httpx2.AsyncClient) -> None:
+        self.url = f"{table.url}/mcp/nim"
+        self.http = http
+        self.headers = {
+            "authorization": f"Bearer {table.tokens[who]}",
+            "accept": "application/json, text/event-stream",
+        }
+
+    async def open_session(self) -> None:
+        about = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+        opened = await self.post(self._body("initialize", about))
+        self.headers |= {"mcp-session-id": opened.headers["mcp-session-id"], "mcp-protocol-version": LEGACY}
+        await self.post({"jsonrpc": "2.0", "method": "notifications/initialized"})
+
+    async def post(self, body: dict[str, Any], **headers: str) -> httpx2.Response:
+        return await self.http.post(self.url, json=body, headers={**self.headers, **headers})
+
+    def modern(self, method: str, name: str, /, **params: Any) -> Any:
+        """A request of the newer era, as a stream."""
+        meta = {
+            "io.modelcontextprotocol/protocolVersion": MODERN,
+            "io.modelcontextprotocol/clientCapabilities": {"extensions": {"io.modelcontextprotocol/tasks": {}}},
+        }
+        headers = {**self.headers, "mcp-protocol-version": MODERN, "mcp-method": method, "mcp-name": name}
+        body = self._body(method, {**params, "_meta": meta})
+        return self.http.stream("POST", self.url, json=body, headers=headers)
+
+    @staticmethod
+    def _body(method: str, params: dict[str, Any]) -> dict[str, Any]:
+        return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+
+
+def tasks_of_mcp() -> list[str]:
+    """The tasks of MCP that still run in this process."""
+    return [task.get_name() for task in asyncio.all_tasks() if task.get_name().startswith("mcp task")]
+
+
+async def test_the_stream_of_a_session_ends(table: Table, lose: Lose) -> None:
+    async with httpx2.AsyncClient(timeout=10) as http:
+        bob, ann = Raw(table, "bob", http), Raw(table, "ann", http)
+        await bob.open_session()
+        await ann.open_session()
+        async with (
+            http.stream("GET", bob.url, headers=bob.headers) as bobs,
+            http.stream("GET", ann.url, headers=ann.headers) as anns,
+        ):
+            assert (bobs.status_code, anns.status_code) == (200, 200)
+            await lose(table, "bob")
+            async for _ in bobs.aiter_raw():  # hangs, if the stream does not end
+                pass
+            assert (await ann.post({"jsonrpc": "2.0", "id": 2, "method": "ping"})).status_code == 200
+        assert (await bob.post({"jsonrpc": "2.0", "id": 2, "method": "ping"})).status_code == 401
+
+
+async def test_a_call_that_waits_in_a_session_ends(table: Table, lose: Lose) -> None:
+    async with httpx2.AsyncClient(timeout=10) as http:
+        bob = Raw(table, "bob", http)
+        await bob.open_session()
+        body = bob._body("tools/call", {"name": "wait_for_turn", "arguments": {"wait_ms": 30_000}})
+        async with http.stream("POST", bob.url, json=body, headers=bob.headers) as reply:
+            await table.until(lambda room: room._waiters)
+            await lose(table, "bob")
+            told = b"".join([chunk async for chunk in reply.aiter_raw()])
+    assert b"your_turn" not in told
+
+
+async def test_a_listener_in_a_room_gets_the_end_of_its_stream(table: Table, lose: Lose) -> None:
+    async with table.client("bob") as client, client.listen(resource_subscriptions=[VIEW]) as sub:
+        await lose(table, "bob")
+        assert [event async for event in sub] == []
+    await table.until(lambda room: not len(room.fanout))
+
+
+async def test_a_listener_who_was_acknowledged_nothing_gets_the_end_of_its_stream(table: Table, lose: Lose) -> None:
+    async with table.client("bob") as client, client.listen(resource_subscriptions=["cohabit://nim/audit"]) as sub:
+        assert not sub.honored.resource_subscriptions
+        await lose(table, "bob")
+        assert [event async for event in sub] == []
+
+
+async def test_a_task_is_cancelled(table: Table, lose: Lose) -> None:
+    async with httpx2.AsyncClient(timeout=10) as http:
+        bob = Raw(table, "bob", http)
+        async with bob.modern("tools/call", "wait_for_turn", name="wait_for_turn", arguments={}) as reply:
+            assert b'"resultType":"task"' in await reply.aread()
+        await table.until(lambda room: room._waiters)
+        assert len(tasks_of_mcp()) == 1
+        await lose(table, "bob")
+        await table.until(lambda room: not tasks_of_mcp())
+
+
+async def test_a_session_of_the_holder_of_an_invite_ends_when_the_invite_is_revoked(table: Table) -> None:
+    await table.invite("zoe")
+    (invite,) = (await table.act("hal", "invites", {})).invites
+    async with httpx2.AsyncClient(timeout=10) as http:
+        zoe = Raw(table, "zoe", http)
+        await zoe.open_session()
+        async with http.stream("GET", zoe.url, headers=zoe.headers) as stream:
+            await table.act("hal", "revoke_invite", {"invite": invite.invite})
+            async for _ in stream.aiter_raw():
+                pass
+
+
+async def test_a_session_outlives_the_expiry_of_an_invite_that_was_accepted_in_it(table: Table) -> None:
+    await table.invite("zoe", expires_in_s=5)
+    async with httpx2.AsyncClient(timeout=10) as http:
+        zoe = Raw(table, "zoe", http)
+        await zoe.open_session()
+        await zoe.post(zoe._body("tools/call", {"name": "join", "arguments": {}}))
+        await expire(table, "zoe")
+        assert (await zoe.post({"jsonrpc": "2.0", "id": 2, "method": "ping"})).status_code == 200

@@ -1,0 +1,313 @@
+"""What the contract of a world offers beyond actions: computed actions, rewards, arrivals, a pace by config."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from cohabit.errors import BadArgs, Conflict, GameCrash, GameRejected, PermissionDenied, Quarantined, UnknownCommand
+from cohabit.registry import make_world
+from cohabit.room.opening import opening_state
+from cohabit.room.room import Room
+from cohabit.room.views import feed
+from cohabit.scenario import AgentSpec, Scenario
+from cohabit.world import Arrival, Outcome, Seat, World
+
+from .making import SECRET, entries, replayed, restored
+
+SAMPLES = Path(__file__).parent.parent / "worlds_samples"
+GOD, HOST = AgentSpec(id="zeus", role="god"), AgentSpec(id="hostess", role="host")
+
+
+def player(handle: str, seat: int | None = None, **more: Any) -> AgentSpec:
+    return AgentSpec(id=handle, role="player", claim=f"auto:{seat}" if seat is not None else None, **more)
+
+
+def room_of(sample: str, *agents: AgentSpec, **keys: Any) -> Room:
+    source = str(SAMPLES / f"{sample}.py")
+    found = Scenario(agents=list(agents), world=source, **keys)
+    world = make_world(source, found.config)
+    return Room.create(opening_state(found, world, source, "room-1", 7, SECRET), world, 0)
+
+
+def heard(room: Room, who: str, kind: str = "reward") -> list[str]:
+    member = room.state.members[who]
+    return [i.text for e in entries(room) for i in feed(e, member, room.eye(member)) if i.kind == kind]
+
+
+# -- computed actions -------------------------------------------------------------------------------
+def test_computed_actions_are_commands_with_their_own_arguments_and_descriptions() -> None:
+    room = room_of("toolbox", player("ann", 0), player("bob", 1), config={"tools": ["saw", "brush"]})
+    for name in ("use_saw", "use_brush", "work_log"):
+        assert name in room.commands
+    assert "use_hammer" not in room.commands
+    saw = room.commands.named("use_saw")
+    assert (saw.doc, saw.needs_seat, saw.records) == ("Use the saw.", True, True)
+    assert saw.schema["properties"]["times"] == {
+        "type": "integer", "minimum": 1, "maximum": 3, "description": "how often", "default": 1,
+    }  # fmt: skip
+    assert room.call("ann", "use_saw", {"times": 2}, at=1).message == ""
+    assert room.call("bob", "work_log", at=2) == ["left uses the saw on wood"] * 2
+    with pytest.raises(BadArgs, match="times"):
+        room.call("ann", "use_saw", {"times": 9}, at=3)
+    with pytest.raises(UnknownCommand):
+        room.call("ann", "use_hammer", at=3)
+    assert "use_brush" in room.call("ann", "rules", at=4).actions
+
+
+def test_computed_actions_replay_and_survive_a_snapshot() -> None:
+    room = room_of("toolbox", player("ann", 0), config={"tools": ["saw"]})
+    room.call("ann", "act", {"action": "use_saw", "params": {"on": "oak"}, "reasoning": "shelter"}, at=1)
+    for back in (replayed(room), restored(room)):
+        assert back.digest() == room.digest()
+        assert back.call("ann", "use_saw", {"on": "elm"}, at=2).success
+
+
+def test_a_world_cannot_compute_an_action_with_a_reserved_name() -> None:
+    class Rude(type(make_world(str(SAMPLES / "toolbox.py"), {}))):  # type: ignore[misc]
+        def actions(self) -> Any:
+            return [msgspec.structs.replace(spec, name="whoami") for spec in super().actions()[:1]]
+
+    with pytest.raises(BadArgs, match="'whoami' is reserved"):
+        found = Scenario(agents=[player("ann", 0)])
+        Room.create(opening_state(found, Rude(), "toolbox", "room-1", 1, SECRET), Rude(), 0)
+
+
+# -- rewards ----------------------------------------------------------------------------------------
+def test_rewards_of_a_round_are_told_to_each_seat_alone_and_shown_in_its_view() -> None:
+    room = room_of("harvest", player("ann", 0), player("bob", 1), player("cy", 2), AgentSpec(id="bot"), HOST, GOD)
+    assert room.call("ann", "take", {"baskets": 1}, at=1).reward == 0
+    room.call("bob", "take", {"baskets": 2}, at=2)
+    last = room.call("cy", "take", {"baskets": 3}, at=3)
+    assert last.reward == 3, "the submission that completes the round gets its reward at once"
+    for who, own in (("ann", 1), ("bob", 2), ("cy", 3)):
+        assert heard(room, who) == [f"Reward: +{own} (total {own})"]
+        view = room.call(who, "view", at=4)
+        assert (view.total_reward, f"Your total reward: {own}" in view.text) == (own, True)
+    for who in ("bot", "hostess"):
+        assert heard(room, who) == []
+        assert room.call(who, "view", at=4).total_reward is None
+    assert len(heard(room, "zeus")) == 3, "a member that sees everything sees all rewards"
+
+
+def test_a_round_that_gives_nothing_tells_no_reward() -> None:
+    room = room_of("harvest", player("ann", 0), player("bob", 1), player("cy", 2))
+    for at, who in enumerate(("ann", "bob", "cy")):
+        assert room.call(who, "take", {"baskets": 3}, at=at).reward == 0
+    assert heard(room, "ann") == []
+    assert room.call("ann", "view", at=4).total_reward == 0
+
+
+def test_rewards_of_a_round_that_ran_out_of_time_are_told_too() -> None:
+    room = room_of("harvest", player("ann", 0), player("bob", 1), player("cy", 2), turn_seconds=10)
+    room.call("ann", "take", {"baskets": 2}, at=1)
+    room.settle(10_000)
+    assert heard(room, "ann") == ["Reward: +2 (total 2)"]
+    assert heard(room, "bob") == []
+    assert replayed(room).digest() == room.digest()
+
+
+def test_rewards_per_tick_are_differences_since_the_last_report() -> None:
+    room = room_of("drift", player("ann", 0), player("bob", 1))
+    assert room.call("ann", "trim", {"sail": 2}, at=1).reward == 0
+    room.system("ticks", {"n": 3}, 2)
+    assert heard(room, "ann") == ["Reward: +6 (total 6)"]
+    assert heard(room, "bob") == []
+    room.call("bob", "trim", {"sail": 2}, at=3)
+    room.system("ticks", {"n": 2}, 4)
+    assert heard(room, "ann")[1:] == ["Reward: +2 (total 8)"]
+    assert heard(room, "bob") == ["Reward: +2 (total 2)"]
+    for back in (replayed(room), restored(room)):
+        assert back.state.returns == {"otter": 8.0, "heron": 2.0}
+        assert back.digest() == room.digest()
+
+
+def test_an_action_is_rewarded_by_the_worlds_own_account_at_any_pace() -> None:
+    room = room_of("drift", player("ann", 0), player("bob", 1), config={"live": False})
+    assert room.pace == "turns"
+    assert room.call("ann", "trim", {"sail": 3}, at=1).reward == 3
+    assert room.call("bob", "trim", {"sail": 3}, at=2, key="k").reward == 2
+    assert room.call("bob", "trim", {"sail": 3}, at=3, key="k").reward == 2, "a repeated call gets the same reply"
+    assert heard(room, "ann") == ["Reward: +3 (total 3)", "Reward: +2 (total 5)"]
+
+
+def test_a_rematch_counts_rewards_from_0_again() -> None:
+    room = room_of("drift", player("ann", 0), player("bob", 1), GOD, config={"live": False})
+    room.call("ann", "trim", {"sail": 3}, at=1)
+    room.call("zeus", "rematch", at=2)
+    assert room.state.returns == {"otter": 0.0, "heron": 0.0}
+    assert room.call("ann", "trim", {"sail": 1}, at=3).reward == 1
+
+
+def test_a_total_that_is_not_a_number_is_a_crash_and_is_rolled_back(tmp_path: Path) -> None:
+    file = tmp_path / "drift.py"
+    text = (SAMPLES / "drift.py").read_text()
+    bad = text.replace(
+        "return dict(self.totals)", "return {s: float('inf') if t > 5 else t for s, t in self.totals.items()}"
+    )
+    file.write_text(bad)
+    world = make_world(str(file), {})
+    found = Scenario(agents=[player("ann", 0), player("bob", 1)], world=str(file))
+    room = Room.create(opening_state(found, world, str(file), "room-1", 7, SECRET), world, 0)
+    room.call("ann", "trim", {"sail": 3}, at=1)
+    before = room.digest()
+    with pytest.raises(GameCrash, match="ValueError"):
+        room.system("ticks", {"n": 3}, 2)
+    assert room.digest() == before
+
+
+# -- a pace by config -------------------------------------------------------------------------------
+def test_the_commands_of_a_room_follow_the_pace_that_the_config_gives() -> None:
+    live, turns = (room_of("drift", player("ann", 0), player("bob", 1), config={"live": x}) for x in (True, False))
+    assert ("pause" in live.commands, "pause" in turns.commands) == (True, False)
+    assert turns.call("ann", "whoami", at=1).your_turn
+    assert not turns.call("bob", "whoami", at=1).your_turn
+
+
+@pytest.mark.parametrize(
+    ("live", "keys"), [(True, {"turn_seconds": 5}), (False, {"speed": "x2"}), (False, {"turn_based": True})]
+)
+def test_settings_are_checked_against_the_pace_that_the_config_gives(live: bool, keys: dict[str, Any]) -> None:
+    with pytest.raises(BadArgs):
+        room_of("drift", player("ann", 0), player("bob", 1), config={"live": live}, **keys)
+
+
+# -- arrivals ---------------------------------------------------------------------------------------
+def guests(count: int) -> list[AgentSpec]:
+    return [player(f"g{i}", name=f"Guest {i}") for i in range(count)]
+
+
+def bag(room: Room, who: str) -> Any:
+    return room.call(who, "view", at=room.record.at).observation.status.get("bag")
+
+
+def test_a_seat_opens_for_a_member_that_sits_down_while_the_game_runs() -> None:
+    room = room_of("inn", *guests(2), HOST)
+    assert room.state.seats == []
+    assert room.call("g0", "sit", at=1).seat == "bed-1"
+    assert [(seat.id, seat.name) for seat in room.state.seats] == [("bed-1", "Guest 0")]
+    room.call("g0", "pack", {"what": "lantern"}, at=2)
+    assert room.call("g1", "sit", at=3).seat == "bed-2"
+    assert (bag(room, "g0"), bag(room, "g1"), bag(room, "hostess")) == (["lantern"], [], None)
+    assert "Guest 0, Guest 1" in room.call("hostess", "view", at=4).text
+    assert room.call("g0", "sit", at=5).seat == "bed-1", "sitting down twice changes nothing"
+    for back in (replayed(room), restored(room)):
+        assert back.digest() == room.digest()
+
+
+def test_a_member_can_ask_for_a_seat_by_name_where_the_world_allows_it() -> None:
+    room = room_of("inn", *guests(2))
+    assert room.call("g0", "sit", {"seat": "attic"}, at=1).seat == "attic"
+    with pytest.raises(Conflict, match="g0"):
+        room.call("g1", "sit", {"seat": "attic"}, at=2)
+
+
+def test_a_refused_arrival_changes_nothing_and_a_departure_makes_space() -> None:
+    room = room_of("inn", *guests(6))
+    for i in range(4):
+        room.call(f"g{i}", "sit", at=i)
+    before = room.digest()
+    with pytest.raises(GameRejected, match="every bed is taken"):
+        room.call("g4", "sit", at=5)
+    assert room.digest() == before
+    room.call("g0", "stand_up", at=6)
+    assert room.call("g4", "sit", at=7).seat == "bed-5"
+    assert [seat.id for seat in room.state.seats] == ["bed-2", "bed-3", "bed-4", "bed-5"]
+    assert replayed(room).digest() == room.digest()
+
+
+@pytest.mark.parametrize("leaving", ["stand_up", "remove_member"])
+def test_the_world_is_told_of_a_departure_and_how_it_happened(leaving: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    room = room_of("inn", *guests(1), HOST)
+    room.call("g0", "sit", at=1)
+    modes: list[str] = []
+    depart = room.world.depart
+    monkeypatch.setattr(type(room.world), "depart", lambda self, seat, mode: modes.append(mode) or depart(seat, mode))
+    if leaving == "stand_up":
+        room.call("g0", "stand_up", at=2)
+    else:
+        room.call("hostess", "remove_member", {"member": "g0"}, at=2)
+    assert modes == ["left" if leaving == "stand_up" else "removed"]
+    assert room.state.seats == []
+
+
+def test_a_member_that_left_returns_to_its_own_seat_and_to_no_other() -> None:
+    room = room_of("inn", *guests(2))
+    room.call("g0", "sit", at=1)
+    room.call("g1", "sit", at=2)
+    room.call("g0", "stand_up", at=3)
+    with pytest.raises(GameRejected, match="you have played seat bed-1"):
+        room.call("g0", "sit", {"seat": "bed-2"}, at=4)
+    with pytest.raises(GameRejected, match="you have played seat bed-1"):
+        room.call("g0", "sit", {"seat": "attic"}, at=4)
+    assert room.call("g0", "sit", at=5).seat == "bed-1"
+
+
+def test_starting_seats_and_later_arrivals_play_together_and_a_rematch_begins_with_the_claims() -> None:
+    room = room_of("inn", player("ann", 0), *guests(1), GOD)
+    assert [seat.id for seat in room.state.seats] == ["1"]
+    room.call("g0", "sit", at=1)
+    assert [seat.id for seat in room.state.seats] == ["1", "bed-1"]
+    room.call("zeus", "rematch", at=2)
+    assert [seat.id for seat in room.state.seats] == ["1"]
+    assert (room.state.members["ann"].seat, room.state.members["g0"].seat) == ("1", None)
+    assert room.call("g0", "sit", at=3).seat == "bed-1"
+    assert replayed(room).digest() == room.digest()
+
+
+def patched(room: Room, monkeypatch: pytest.MonkeyPatch, arrive: Any) -> None:
+    monkeypatch.setattr(type(room.world), "arrive", arrive)
+
+
+def test_a_world_that_gives_a_seat_it_does_not_list_has_crashed(monkeypatch: pytest.MonkeyPatch) -> None:
+    room = room_of("inn", *guests(1))
+    before = room.digest()
+    patched(room, monkeypatch, lambda self, arrival: Seat("nowhere"))
+    with pytest.raises(GameCrash):
+        room.call("g0", "sit", at=1)
+    assert room.digest() == before
+
+
+def test_a_world_that_gives_a_seat_that_another_member_holds_has_crashed(monkeypatch: pytest.MonkeyPatch) -> None:
+    room = room_of("inn", *guests(2))
+    room.call("g0", "sit", at=1)
+    before = room.digest()
+    arrive = type(room.world).arrive
+    patched(room, monkeypatch, lambda self, a: Seat("bed-1") if a.name == "Guest 1" else arrive(self, a))
+    with pytest.raises(GameCrash):
+        room.call("g1", "sit", at=2)
+    assert room.digest() == before
+    assert room.state.members["g0"].seat == "bed-1"
+
+
+def test_a_world_that_changes_before_it_refuses_an_arrival_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def hasty(self: Any, arrival: Arrival) -> Seat:
+        self.arrived += 1
+        raise GameRejected("no beds today")
+
+    room = room_of("inn", *guests(1))
+    patched(room, monkeypatch, hasty)
+    with pytest.raises(Quarantined, match="refused arrive"):
+        room.call("g0", "sit", at=1)
+
+
+def test_a_departure_that_fails_is_rolled_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    room = room_of("inn", *guests(1))
+    room.call("g0", "sit", at=1)
+    before = room.digest()
+
+    def failing(self: World, seat: Seat, mode: str) -> Outcome:
+        raise KeyError(seat.id)
+
+    monkeypatch.setattr(type(room.world), "depart", failing)
+    with pytest.raises(GameCrash):
+        room.call("g0", "stand_up", at=2)
+    assert room.digest() == before
+    assert room.state.members["g0"].seat == "bed-1"
+
+
+def test_a_watcher_cannot_arrive() -> None:
+    room = room_of("inn", AgentSpec(id="bot"), player("ann"))
+    with pytest.raises(PermissionDenied):
+        room.call("bot", "sit", at=1)

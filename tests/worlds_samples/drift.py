@@ -1,0 +1,55 @@
+"""A world with a clock and rewards per tick; whether it runs by itself or in turns depends on its config."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated
+
+from cohabit.world import Eye, Observation, Outcome, Pace, Range, Seat, SeatId, Told, World, WorldSpec, action
+
+
+class Drift(World):
+    """Drift. Every tick a raft earns as much as its sail is up, and loses a point where two rafts have the same sail."""
+
+    spec = WorldSpec(name="drift", seats=2, seat_names=("otter", "heron"), pace="clock", tick_ms=100, quick=True)
+
+    def __init__(self, live: Annotated[bool, "does it run by itself?"] = True) -> None:
+        self.live = live
+
+    @property
+    def pace(self) -> Pace:
+        return "clock" if self.live else "turns"
+
+    def reset(self, seed: int, seats: Sequence[Seat]) -> None:
+        self.order = [seat.id for seat in seats]
+        self.sails: dict[SeatId, int] = dict.fromkeys(self.order, 0)
+        self.totals: dict[SeatId, float] = dict.fromkeys(self.order, 0.0)
+        self.moves = 0
+
+    def to_move(self) -> Sequence[SeatId]:
+        return self.order if self.live else [self.order[self.moves % len(self.order)]]
+
+    def observe(self, eye: Eye) -> Observation:
+        own = {"sail": self.sails[eye.seat]} if eye.seat is not None else {}
+        return Observation(text=f"{len(self.order)} rafts on the river", status=own)
+
+    @action()
+    def trim(self, by: Seat, sail: Annotated[int, Range(0, 3)]) -> Outcome:
+        """Set your sail."""
+        self.sails[by.id] = sail
+        self.moves += 1
+        if not self.live:
+            self.advance(1)
+        return Outcome(f"your sail is at {sail}")
+
+    def advance(self, ticks: int) -> Sequence[Told]:
+        crowded = len(dict.fromkeys(self.sails.values())) < len(self.sails)
+        for seat, sail in self.sails.items():
+            self.totals[seat] += ticks * (sail - (1 if crowded else 0))
+        return ()
+
+    def skip(self, seat: Seat) -> Outcome:
+        self.moves += 1
+        self.advance(1)
+        return Outcome(public=f"{seat.id} drifts")
+
+    def returns(self) -> Mapping[SeatId, float]:
+        return dict(self.totals)

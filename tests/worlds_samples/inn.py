@@ -1,0 +1,66 @@
+"""A world whose seats open while it runs: guests arrive with what they carry, and take it along when they leave."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from cohabit.world import (
+    Arrival,
+    Body,
+    Eye,
+    GameRejected,
+    Observation,
+    Outcome,
+    Seat,
+    SeatId,
+    World,
+    WorldSpec,
+    action,
+)  # fmt: skip
+
+BEDS = 4
+
+
+class Inn(World):
+    """Inn. Guests arrive and leave at any time, up to four at once. What a guest has in its bag, nobody else sees."""
+
+    spec = WorldSpec(name="inn", seats=(0, BEDS), quick=True)
+
+    def reset(self, seed: int, seats: Sequence[Seat]) -> None:
+        self.guests: dict[SeatId, dict[str, Any]] = {seat.id: {"name": seat.name, "bag": []} for seat in seats}
+        self.arrived = 0
+
+    def seats_now(self) -> Sequence[Seat]:
+        return [Seat(seat, guest["name"]) for seat, guest in self.guests.items()]
+
+    def to_move(self) -> Sequence[SeatId]:
+        return list(self.guests)
+
+    def is_over(self) -> bool:
+        return False
+
+    def observe(self, eye: Eye) -> Observation:
+        own = {"bag": list(self.guests[eye.seat]["bag"])} if eye.seat in self.guests and eye.sees != "public" else {}
+        everything = {"bags": {s: list(g["bag"]) for s, g in self.guests.items()}} if eye.sees == "all" else {}
+        names = ", ".join(guest["name"] for guest in self.guests.values())
+        return Observation(text=f"at the inn: {names or 'nobody'}", status={**own, **everything})
+
+    def arrive(self, arrival: Arrival) -> Seat:
+        if len(self.guests) >= BEDS:
+            raise GameRejected("every bed is taken")
+        self.arrived += 1
+        seat = arrival.seat if arrival.seat and arrival.seat not in self.guests else f"bed-{self.arrived}"
+        bag = list(arrival.body["bag"]) if isinstance(arrival.body, Mapping) else []
+        self.guests[seat] = {"name": arrival.name, "bag": bag}
+        return Seat(seat, arrival.name)
+
+    def depart(self, seat: Seat, mode: Literal["left", "removed"]) -> Body:
+        return {"bag": self.guests.pop(seat.id)["bag"]}
+
+    @action()
+    def pack(self, by: Seat, what: str) -> Outcome:
+        """Put something into your bag, which holds five things."""
+        bag = self.guests[by.id]["bag"]
+        if len(bag) >= 5:
+            raise GameRejected("your bag is full")
+        bag.append(what)
+        return Outcome(f"you pack {what}")
