@@ -15,6 +15,7 @@ from .making import (
     a_moment,
     back_again,
     deeds,
+    invite,
     issue,
     make_room,
     newcomer,
@@ -246,6 +247,19 @@ async def test_a_seat_that_an_identity_played_counts_for_it_alone() -> None:
         await who["hostess"]("remove_member", {"member": "ada"})
         assert (await first("join")).member == "ada"
         assert (await first("sit")).seat == "red", "a guest that was removed has still played that seat"
+
+
+async def test_an_invite_and_a_token_of_a_deleted_room_are_not_good_in_the_next_room_with_its_id() -> None:
+    async with open_house() as house:
+        who = await make_room(house)
+        pending = await invite(who["hostess"], "eve", role="host")
+        await who["hostess"]("delete_room", {"confirm": "den"})
+        again = await make_room(house)
+        for client in (pending, who["ann"]):
+            with pytest.raises(Unauthorized):
+                await client("join")
+        assert (await again["hostess"]("invites")).invites == []
+        assert (await again["ann"]("whoami")).handle == "ann"
 
 
 async def test_names_in_commands_of_hosts_mean_present_members() -> None:

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from cohabit.errors import BadArgs, Busy, CohabitError, Conflict, GameCrash, Internal
+from cohabit.errors import BadArgs, Busy, CohabitError, Conflict, GameCrash, Internal, Quarantined
 from cohabit.house import commands as house_commands
 from cohabit.house import credentials, feed, introduction, invites, saves
 from cohabit.house.bots import Bots, check_brain
@@ -76,6 +76,8 @@ class House:
         self._on_lines: OnLines | None = None
         self._watchdog = Watchdog(settings.world_deadline_s)
         self._reserved: set[str] = {HOUSE_ROOM}  # names that are taken: rooms being created or deleted
+        self._renewing: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._renewing.set_result(None)
         self._lease_timer: Timer = clock.call_at(clock.now() + LEASE_MS // 3, self._renew_leases)
 
     # -- opening and closing ----------------------------------------------------------------------
@@ -126,7 +128,11 @@ class House:
 
     def _load_leased(self, room_id: str) -> Room:
         self.lease(room_id)
-        return load_room(self.store, room_id)
+        try:
+            return load_room(self.store, room_id)
+        except BaseException:
+            self._release([room_id])
+            raise
 
     def lease(self, room_id: str) -> None:
         """Take the lease of a room, off the event loop."""
@@ -137,16 +143,27 @@ class House:
     def _renew_leases(self) -> None:
         now = self.clock.now()
         self._lease_timer = self.clock.call_at(now + LEASE_MS // 3, self._renew_leases)
-        self._renewing = asyncio.ensure_future(
-            run_in_thread("the leases", partial(self._renew, [*self.rooms, HOUSE_ROOM]))
-        )
+        if self._renewing.done():
+            hosts = [host for host in (*self.rooms.values(), self.ledger.host) if host.failure is None]
+            self._renewing = asyncio.ensure_future(self._renew(hosts))
 
-    def _renew(self, rooms: Sequence[str]) -> None:
-        for room in rooms:
-            try:
-                self.lease(room)
-            except CohabitError as lost:
-                log.error("the lease of room %s could not be renewed: %s", room, lost.as_text())
+    async def _renew(self, hosts: Sequence[RoomHost]) -> None:
+        """A room whose lease another house has taken is stopped: what it does from now on could not be stored."""
+        lost = await run_in_thread(
+            "the leases", lambda: [host for host in hosts if not self._keeps_lease(host.room.id)]
+        )
+        for host in lost:
+            host.stop(Quarantined("this room was opened in another house, so it was stopped here"))
+
+    def _keeps_lease(self, room_id: str) -> bool:
+        try:
+            self.lease(room_id)
+        except Conflict as lost:
+            log.error("the lease of room %s is lost: %s", room_id, lost.as_text())
+            return False
+        except CohabitError as failed:  # the disk may be there again in time
+            log.error("the lease of room %s could not be renewed: %s", room_id, failed.as_text())
+        return True
 
     async def _adopt(self, room: Room) -> RoomHost:
         """Take a loaded room into the house; time has passed while it was closed."""
@@ -190,6 +207,11 @@ class House:
         for host in self.rooms.values():
             host.on_lines = tell
 
+    async def revoke_credentials(self, credentials: Sequence[Credential]) -> None:
+        """Revoke and store; for what is not told to a member."""
+        gone = self.identities.revoke(credentials)
+        await self.writer.submit(Write(credentials=gone))
+
     def _members_removed(self, host: RoomHost, members: Sequence[Member]) -> None:
         """The credentials of removed members for this room stop working."""
         for member in members:
@@ -202,6 +224,7 @@ class House:
     async def _close(self) -> None:
         self.closing = True
         self._lease_timer.cancel()
+        await asyncio.wait([self._renewing])
         await self.bots.close()
         await self.door.close()
         hosts = list(self.rooms.values())
@@ -310,17 +333,29 @@ class House:
             keys = [Credential(hashed(tokens[a.id]), ids[a.id], name, created_at=now) for a in bound]
             body = (snapshot.seq, snapshot.encode())
             fresh = [people[a.id] for a in bound]
-            await run_in_thread("the leases", partial(self.lease, name))
-            await self.writer.submit(Write(name, room.record.take_pending(), body, identities=fresh, credentials=keys))
-            for identity in fresh:
-                self.identities.put(identity)
-            for credential in keys:
-                self.identities.put_credential(credential)
+            write = Write(name, room.record.take_pending(), body, identities=fresh, credentials=keys)
+            await self._store_new(write, scenario)
             room.stored(snapshot)
             self._run(room)
         finally:
             self._reserved.discard(name)
         return name, tokens
+
+    async def _store_new(self, write: Write, scenario: Scenario) -> None:
+        """Store a new room, leased by this house, and know its members."""
+        await run_in_thread("the leases", partial(self.lease, write.room))
+        try:
+            self._check_agents(scenario)  # again: another room may have got one of the tokens meanwhile
+            for credential in write.credentials:
+                self.identities.put_credential(credential)
+            await self.writer.submit(write)
+        except BaseException:
+            for credential in write.credentials:
+                self.identities.drop_credential(credential)
+            await run_in_thread("the leases", partial(self._release, [write.room]))
+            raise
+        for identity in write.identities:
+            self.identities.put(identity)
 
     def _identity_of(self, agent: AgentSpec, owner: Identity | None) -> Identity:
         if agent.identity is None:
@@ -365,9 +400,14 @@ class House:
                 await host.remote.closed()
             if room_id in self.connectors:
                 await self.connectors.pop(room_id).close(delete=True)
-            gone = [c for c in self.identities.all_credentials() if c.room == room_id]
-            await self.writer.submit(Write(room_id, delete=True))  # after whatever was still queued
-            self.identities.revoke(gone)
+            await self.writer.submit(Write(room_id, delete=True))  # after all that was still queued
+            self.identities.forget_room(room_id)
+            if self.settings.data:
+                await run_in_thread("the saves", partial(saves.delete, self.settings.folder, room_id))
+            await run_in_thread("the leases", partial(self._release, [room_id]))
+        except CohabitError as failed:
+            self.broken[room_id] = failed
+            raise
         finally:
             self._reserved.discard(room_id)
 
@@ -376,7 +416,7 @@ class House:
         old = self.rooms.get(room_id)
         if old is not None and old.failure is None:
             raise Conflict(f"room {room_id} is open, and nothing is wrong with it")
-        await self.writer.submit(Write(room_id))  # after whatever was still queued
+        await self.writer.submit(Write(room_id))  # after all that was still queued
         fresh = await self._load(room_id)
         if self.rooms.get(room_id) is not old:
             raise Conflict(f"room {room_id} was reopened in the meantime")

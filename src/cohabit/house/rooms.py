@@ -278,7 +278,7 @@ class RoomHost:
             if broken or (isinstance(call, SystemCall) and isinstance(wrong, WorldError)):
                 assert isinstance(wrong, CohabitError)
                 log.error("room %s is quarantined: %s", self.id, wrong.as_text())
-                self._stop(
+                self.stop(
                     Quarantined(
                         f"this room is quarantined: {wrong.message}. A member with control_world can reopen it "
                         "(reopen_room)"
@@ -451,7 +451,7 @@ class RoomHost:
         for call in batch:
             call.error = late
             call.settle(late)
-        self._stop(
+        self.stop(
             Quarantined(
                 "this room is quarantined: its world hung. A member with control_world can reopen it (reopen_room)"
             )
@@ -460,7 +460,7 @@ class RoomHost:
             self._thread.abandon()
             self._thread = None
 
-    def _stop(self, reason: CohabitError) -> None:
+    def stop(self, reason: CohabitError) -> None:
         """Accept and send nothing any more."""
         if self.failure is None:
             self.failure = reason
@@ -486,7 +486,7 @@ class RoomHost:
         refusals = self.room.audit.drain()
         if refusals:
             self._writer.submit(Write(self.id, (), None, refusals)).add_done_callback(_ignore)
-        self._stop(Disabled(why))
+        self.stop(Disabled(why))
         if self.remote is not None:
             self.remote.close()
         if self._thread is not None:
