@@ -116,11 +116,12 @@ class ReplayingSessions(StreamableHTTPSessionManager):
                     self._end(session)
 
     def _end_invalid(self, session: str) -> None:
-        if not self._calls[session]:
+        transport = self._server_instances.get(session)
+        if transport is not None and self._calls[session]:
+            self._invalid.add(session)
+            transport.close_standalone_sse_stream()
+        else:
             self._end(session)
-            return
-        self._invalid.add(session)
-        self._server_instances[session].close_standalone_sse_stream()
 
     async def _discard_session(self, session_id: str, transport: StreamableHTTPServerTransport) -> None:
         self._stop_watching.pop(session_id, lambda: None)()
