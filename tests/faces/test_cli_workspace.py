@@ -1,4 +1,4 @@
-"""``cohabit workspace``: what a person types, and what they get to see."""
+"""``cohabit workspace``: verbs and their output."""
 
 import ast
 import json
@@ -33,7 +33,7 @@ BOARD = [verb for verb in VERBS if verb.tool]
 
 @pytest.fixture(autouse=True)
 def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """A machine of Ann Smith's, who told git who she is and nobody else anything."""
+    """A machine of Ann Smith, whose name and address only git knows."""
     for name in list(os.environ):
         if name.startswith(("COHABIT_", "MULTISPHERE_", "GIT_", "XDG_", "CLAUDE_")):
             monkeypatch.delenv(name)
@@ -47,7 +47,7 @@ Said = pytest.CaptureFixture[str]
 
 
 def typed(capsys: Said, *words: str, code: int = 0) -> str:
-    """What a command prints; nothing may go to stderr where it did not fail."""
+    """The output of a command; a successful one prints nothing to stderr."""
     assert main(["workspace", *words]) == code
     out, err = capsys.readouterr()
     assert ESC not in out
@@ -61,7 +61,7 @@ def board(home: Path, capsys: Said) -> str:
 
 
 def other(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From here on, Bob types: another home on the same machine."""
+    """Switch to Bob, with another home on the same machine."""
     (home / "bob").mkdir()
     (home / "bob" / ".gitconfig").write_text("[user]\nname = Bob\nemail = bob@example.org\n")
     monkeypatch.setenv("HOME", str(home / "bob"))
@@ -77,16 +77,16 @@ def test_an_option_is_an_argument_of_the_tool_that_the_verb_calls(verb: Verb) ->
         assert name in known or (verb.name, name) == ("new", "ack"), f"{verb.name}: {name}"
 
 
-def test_every_verb_that_calls_a_tool_has_a_picture() -> None:
+def test_every_verb_that_calls_a_tool_has_an_output() -> None:
     assert set(OUTPUTS) == {verb.name for verb in BOARD}
 
 
-def test_a_person_begins_with_what_git_knows_of_them(board: str) -> None:
+def test_the_identity_of_a_person_comes_from_git(board: str) -> None:
     assert re.match(r"deck is ready: .*/deck\n", board)
     assert "you are ann-cli" in board
 
 
-def test_what_was_said_for_agents_holds_for_the_command_line_too(home: Path) -> None:
+def test_the_settings_for_agents_apply_to_the_command_line_too(home: Path) -> None:
     assert person_environment({"HOME": str(home)})["COHABIT_AGENT_ID"] == "ann-cli"
     assert person_environment({"HOME": str(home), "MULTISPHERE_CLIENT": "term"})["COHABIT_AGENT_ID"] == "ann-term"
     (home / ".multisphere").mkdir()
@@ -95,7 +95,7 @@ def test_what_was_said_for_agents_holds_for_the_command_line_too(home: Path) -> 
     assert "COHABIT_AGENT_ID" not in person_environment({"HOME": str(home)}), "annie-cli, and the session finds it"
 
 
-def test_who_told_nobody_anything_is_told_what_to_say(home: Path, capsys: Said) -> None:
+def test_without_an_identity_the_error_says_what_to_do(home: Path, capsys: Said) -> None:
     (home / ".gitconfig").unlink()
     said = typed(capsys, "init", "deck", "./deck.git", "--create", code=1)
     assert said.startswith(
@@ -119,7 +119,7 @@ def test_a_name_without_latin_letters_is_asked_for_an_id(
     assert "git config" not in said
 
 
-def test_without_a_workspace_every_verb_says_how_to_get_one(capsys: Said) -> None:
+def test_without_a_workspace_every_verb_says_how_to_set_one_up(capsys: Said) -> None:
     assert "`cohabit workspace init NAME REMOTE`" in typed(capsys, "list")
     for verb in ("status", "log", "journal", "inbox", "sync", "new", "health"):
         said = typed(capsys, verb, code=1)
@@ -194,7 +194,7 @@ def test_a_conflict_is_shown_with_its_files_and_decided_here(
     assert Path("deck/drafts/a.md").read_text() == "both\n"
 
 
-def test_the_raw_answer_is_there_for_programs(board: str, capsys: Said) -> None:
+def test_programs_can_get_the_raw_answer(board: str, capsys: Said) -> None:
     assert json.loads(typed(capsys, "status", "--json"))["clean"] is True
     assert json.loads(typed(capsys, "inbox", "add", "Grüße", "--json"))["id"] == "INB-001"
     assert json.loads(typed(capsys, "call", "list", "dir=drafts"))["entries"][0]["name"] == ".gitkeep"
@@ -212,7 +212,7 @@ def test_a_person_gets_the_whole_of_a_long_text(home: Path, board: str, capsys: 
     assert typed(capsys, "read", "assets/picture.png") == "assets/picture.png is not a text: 6 bytes\n"
 
 
-def test_what_others_wrote_cannot_play_tricks_on_the_terminal(home: Path, board: str, capsys: Said) -> None:
+def test_text_of_others_cannot_control_the_terminal(home: Path, board: str, capsys: Said) -> None:
     Path("deck/drafts/trick.md").write_text(f"{ESC}[2Jhello [red]you[/red]\n")
     assert typed(capsys, "read", "drafts/trick.md") == "·[2Jhello [red]you[/red]\n"
     assert "·[2Jhello [red]you[/red]" in typed(capsys, "search", "hello")
@@ -220,7 +220,7 @@ def test_what_others_wrote_cannot_play_tricks_on_the_terminal(home: Path, board:
     assert ESC not in capsys.readouterr().out
 
 
-def test_at_a_terminal_there_is_colour_and_still_no_trick(home: Path, board: str) -> None:
+def test_a_terminal_gets_colour_and_no_escapes_of_others(home: Path, board: str) -> None:
     Path("deck/drafts/trick.md").write_text(f"{ESC}[2Jhello\n")
     ours, terminal = pty.openpty()
     words = [sys.executable, "-m", "cohabit", "workspace", "search", "hello"]
@@ -233,7 +233,7 @@ def test_at_a_terminal_there_is_colour_and_still_no_trick(home: Path, board: str
     assert f"{ESC}[35m" in seen
 
 
-def test_mistakes_are_told_in_one_line(board: str, capsys: Said) -> None:
+def test_usage_errors_are_one_line(board: str, capsys: Said) -> None:
     for words, says in (
         (["jurnal"], "invalid choice"),
         (["log", "-n", "many"], "1 or more"),
@@ -249,7 +249,7 @@ def test_mistakes_are_told_in_one_line(board: str, capsys: Said) -> None:
     assert "docs/workspace-tools.md" in typed(capsys, "call", "nothing", code=1)
 
 
-def test_a_remote_that_does_not_answer_is_told_with_what_to_do(home: Path, board: str, capsys: Said) -> None:
+def test_an_unreachable_remote_is_reported_with_what_to_do(home: Path, board: str, capsys: Said) -> None:
     (home / "deck.git").rename(home / "elsewhere.git")
     said = typed(capsys, "pull", code=1)
     assert said.startswith("cohabit: [UNREACHABLE] the remote does not answer: ")
@@ -265,7 +265,7 @@ def test_a_remote_that_does_not_answer_is_told_with_what_to_do(home: Path, board
     assert "What you committed" not in typed(capsys, "init", "other", "./no.git", code=1), "nobody committed anything"
 
 
-def test_the_first_push_of_a_branch_is_told(board: str, capsys: Said) -> None:
+def test_the_first_push_of_a_branch_is_reported(board: str, capsys: Said) -> None:
     subprocess.run(["git", "-C", "deck", "switch", "-q", "-c", "side"], check=True)
     typed(capsys, "journal", "add", "Began")
     typed(capsys, "commit", "begin")
@@ -274,7 +274,7 @@ def test_the_first_push_of_a_branch_is_told(board: str, capsys: Said) -> None:
     assert typed(capsys, "push") == "✓ deck: nothing to share\n"
 
 
-def test_in_the_folder_of_a_clone_that_workspace_is_meant(
+def test_in_the_folder_of_a_clone_that_workspace_is_used(
     home: Path, board: str, capsys: Said, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     typed(capsys, "init", "other", "./other.git", "--create")
@@ -297,7 +297,7 @@ def test_in_the_folder_of_a_clone_that_workspace_is_meant(
     assert typed(capsys, "status").startswith("deck  "), "where one stands is stored nowhere"
 
 
-def test_of_clones_in_each_other_the_inner_one_is_meant(
+def test_of_nested_clones_the_inner_one_is_used(
     home: Path, board: str, capsys: Said, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     typed(capsys, "init", "inner", "./inner.git", "--create")
@@ -336,7 +336,7 @@ def test_errors_name_the_verbs_of_this_command_line(board: str, capsys: Said) ->
         (rewritten.MESSAGE, None),
     ],
 )
-def test_what_is_said_to_agents_is_said_to_a_person(said: str, meant: str | None) -> None:
+def test_messages_for_agents_are_translated_for_people(said: str, meant: str | None) -> None:
     assert meant is None or for_people(said) == meant
     assert not re.search(r"your (user|person)|that tool|[Cc]all ", for_people(said))
 
@@ -346,7 +346,7 @@ def test_notes_name_the_verbs_of_this_command_line_too() -> None:
     assert str(said).endswith("busy; run `cohabit workspace sync`")
 
 
-def test_a_refused_push_is_told_in_the_lines_of_the_remote(home: Path, board: str, capsys: Said) -> None:
+def test_a_refused_push_is_shown_in_the_lines_of_the_remote(home: Path, board: str, capsys: Said) -> None:
     hook = home / "deck.git" / "hooks" / "pre-receive"
     hook.parent.mkdir(exist_ok=True)
     hook.write_text("#!/bin/sh\necho 'No pushes on Fridays.' >&2\necho 'Come back on Monday.' >&2\nexit 1\n")
@@ -373,7 +373,7 @@ def test_long_names_are_shown_and_only_a_house_has_tokens_to_hide(
     assert "[hidden]" in typed(capsys, "serve", code=1)
 
 
-def test_an_item_that_is_closed_already_says_when_and_by_whom(board: str, capsys: Said) -> None:
+def test_the_error_for_a_closed_item_says_when_and_by_whom_it_was_closed(board: str, capsys: Said) -> None:
     typed(capsys, "inbox", "add", "Read slide 4")
     typed(capsys, "inbox", "close", "INB-001", "done")
     said = typed(capsys, "inbox", "close", "INB-001", "again", code=1)
@@ -382,14 +382,14 @@ def test_an_item_that_is_closed_already_says_when_and_by_whom(board: str, capsys
     assert "section. Did you mean: INB-002?" in typed(capsys, "inbox", "close", "INB-2", "done", code=1)
 
 
-def test_more_than_a_tool_shows_is_as_many_as_it_shows(board: str, capsys: Said) -> None:
+def test_a_number_of_rows_above_the_limit_is_reduced_to_it(board: str, capsys: Said) -> None:
     assert find("journal_tail").schema()["properties"]["n"]["maximum"] == MAX_ROWS == MAX_COMMITS
     typed(capsys, "journal", "add", "Began")
     assert "Began" in typed(capsys, "journal", "-n", "500")
     assert "Begin the workspace" in typed(capsys, "log", "-n", "9" * 30)
 
 
-def test_no_difference_is_told_in_one_line(board: str, capsys: Said) -> None:
+def test_an_empty_diff_is_one_line(board: str, capsys: Said) -> None:
     assert typed(capsys, "diff") == "No difference.\n"
 
 
@@ -398,7 +398,7 @@ def test_a_hint_can_be_pasted_whatever_the_name(board: str, capsys: Said) -> Non
     assert "`cohabit workspace switch 'my deck'`" in said
 
 
-def test_what_may_be_left_out_is_not_said_to_be_missing(capsys: Said) -> None:
+def test_optional_arguments_are_not_reported_as_missing(capsys: Said) -> None:
     for verb, needed in (("call", "TOOL"), ("search", "QUERY")):
         assert f"required: {needed};" in typed(capsys, verb, code=2)
 
@@ -413,7 +413,7 @@ def test_long_paths_are_folded_where_the_terminal_is_narrow() -> None:
 
 
 @pytest.mark.parametrize("verb", ["list", "skill", "status"])
-def test_a_closed_output_is_no_bug_of_ours(verb: str, board: str) -> None:
+def test_a_closed_output_causes_no_error(verb: str, board: str) -> None:
     words = [sys.executable, "-m", "cohabit", "workspace", verb]
     done = subprocess.run(["sh", "-c", '"$@" >&-', "sh", *words], stderr=subprocess.PIPE, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
@@ -435,11 +435,11 @@ def test_a_todo_is_for_somebody_or_for_anyone() -> None:
         ("when I was young", ""),
     ],
 )
-def test_a_time_is_said_as_people_say_it(when: str, said: str) -> None:
+def test_a_time_is_shown_relative_to_now(when: str, said: str) -> None:
     assert ago(when, datetime.fromisoformat("2026-05-22T12:00:30+00:00")) == said
 
 
-def test_the_server_starts_without_anything_that_draws_or_waits() -> None:
+def test_the_server_starts_without_heavy_modules() -> None:
     program = "import sys; from cohabit.faces.cli import main; main(['workspace', 'mcp']); print(*sys.modules, file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", program], input="", capture_output=True, text=True, check=True)
     loaded = done.stderr.split()
@@ -447,11 +447,11 @@ def test_the_server_starts_without_anything_that_draws_or_waits() -> None:
     assert not {"rich", "asyncio", "mcp", "starlette", "numpy", "cohabit.house.house"} & set(loaded)
 
 
-def test_the_skill_is_printed_as_it_is(capsys: Said) -> None:
+def test_the_skill_is_printed_unchanged(capsys: Said) -> None:
     assert typed(capsys, "skill").startswith("---\nname: a2a\n")
 
 
-def test_the_documentation_has_every_verb_below_with_its_options() -> None:
+def test_the_documentation_has_every_verb_with_its_options() -> None:
     page = (ROOT / "docs/cli.md").read_text(encoding="utf-8").split("\n## workspace\n")[1].split("\n## ")[0]
     for verb in VERBS:
         row = next((line for line in page.splitlines() if line.startswith(f"| `{verb.name}")), "")
@@ -462,7 +462,7 @@ def test_the_documentation_has_every_verb_below_with_its_options() -> None:
 
 
 @pytest.mark.parametrize("phrase", [said for said, _ in PHRASES])
-def test_every_phrase_that_is_turned_for_a_person_is_one_that_a_tool_says(phrase: str) -> None:
+def test_every_translated_phrase_occurs_in_a_message_of_a_tool(phrase: str) -> None:
     def texts(path: Path) -> Iterator[str]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.JoinedStr):

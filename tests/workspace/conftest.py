@@ -1,4 +1,4 @@
-"""A remote, and agents with a clone of it each: real git, nothing of the person's own configuration, a fixed clock."""
+"""A remote, and agents with a clone each: real git, without the settings of the current user, with a fixed clock."""
 
 import os
 import re
@@ -23,7 +23,7 @@ from cohabit.workspace.tool import Tool
 from cohabit.workspace.workspace import Workspace
 
 SECRET = "TOP-SECRET"
-"""Stands in files outside of every workspace; no answer may hold it."""
+"""The content of files outside of every workspace; no answer may contain it."""
 ZONE = timezone(timedelta(hours=2))
 NOON = datetime(2026, 5, 22, 14, 30, 5, tzinfo=ZONE)
 
@@ -50,8 +50,8 @@ def forget_the_person(patch: pytest.MonkeyPatch, home: Path) -> None:
 
 
 @pytest.fixture(autouse=True)
-def nobodys_machine(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No settings of whoever runs the tests: an empty home, no variable of git's or ours."""
+def neutral_environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An environment without settings of the current user: an empty home, no variables of git or ours."""
     forget_the_person(monkeypatch, tmp_path_factory.getbasetemp())
 
 
@@ -63,7 +63,7 @@ def now() -> Clock:
 
 @pytest.fixture(scope="session")
 def seed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A bare repository with the template in it, and a clone of it; copied, never used."""
+    """A bare repository with the template, and a clone of it; tests use copies."""
     folder = tmp_path_factory.mktemp("seed")
     founder = Identity("founder-cli", "Founder", "founder@example.org")
     with pytest.MonkeyPatch.context() as patch:
@@ -82,7 +82,7 @@ def remote(seed: Path, tmp_path: Path) -> Path:
 
 
 def copied(seed: Path, remote: Path, session: Session) -> None:
-    """As ``workspace_init`` leaves it, but ten times faster: the clone of the seed, with another name and address in it."""
+    """The result of ``workspace_init``, ten times faster: a copy of the prepared clone with another name and address."""
     root = Path(session.environ["HOME"]) / "board"
     shutil.copytree(seed / "clone", root)
     config = (root / ".git" / "config").read_text().replace(str(seed / "remote.git"), str(remote))
@@ -121,8 +121,8 @@ def clone(seed: Path, remote: Path, tmp_path: Path, now: Clock) -> Iterator[Call
 
 
 class Guard:
-    """Tells whether anything ran, left the root, or changed what it must not: in all of a test's folder, but for the
-    work tree, the remote, and what sessions keep."""
+    """Checks that no program ran and that nothing in the folder of a test changed, except for the work tree, the remote
+    and the files of sessions."""
 
     MAY_CHANGE = ("remote.git", "ann/board", "ann/.multisphere/logs", "ann/.multisphere/workspaces")
     MAY_NOT = ("ann/board/.git/config", "ann/board/.git/hooks", "ann/board/.git/info/attributes")
@@ -161,7 +161,7 @@ class Guard:
 
 @pytest.fixture
 def guard(tmp_path: Path) -> Iterator[Guard]:
-    """Looks again when the test has ended."""
+    """Checks when the test has ended."""
     guard = Guard(tmp_path)
     yield guard
     guard.check()
@@ -190,12 +190,12 @@ USUAL: dict[str, Any] = {
     "path": "drafts/a.md", "dir": ".", "paths": ["drafts/a.md", "journal.md", "inbox.md"], "content": "text\n",
     "id": "INB-001", "name": "board", "remote_url": "{remote}", "local_path": "~/board", "title": "A title", "query": "e",
 }  # fmt: skip
-"""Arguments that go well."""
+"""Valid arguments."""
 
 
 @pytest.fixture(scope="session")
 def required() -> Callable[[Tool], dict[str, Any]]:
-    """`required(tool)`: harmless values for the arguments that a tool cannot do without, also for one nobody listed."""
+    """`required(tool)`: harmless values for the required arguments of a tool, also for one that is not listed here."""
 
     def usual(name: str, schema: dict[str, Any]) -> Any:
         if name in USUAL:
@@ -212,8 +212,8 @@ def required() -> Callable[[Tool], dict[str, Any]]:
 
 @pytest.fixture(scope="session")
 def attempt() -> Callable[[Session, str, dict[str, Any]], dict[str, Any]]:
-    """`attempt(session, tool, args)`: one call, whose answer may be an error. Whatever comes back can be sent, fits a
-    model's window, tells no secret and no place of this machine, and is no bug of ours."""
+    """`attempt(session, tool, args)`: one call, whose answer may be an error. The answer can be sent, fits a model's
+    context window, contains no secret and no path of this machine, and is not an internal error."""
 
     def call(session: Session, name: str, args: dict[str, Any]) -> dict[str, Any]:
         asked = f"{name} {str(args)[:200]}"

@@ -1,4 +1,4 @@
-"""Errors as JSON: plain words, no place of this machine, no password."""
+"""Errors as JSON: without paths of this machine and without passwords."""
 
 import errno
 
@@ -8,7 +8,7 @@ from cohabit.errors import BadArgs, CohabitError, Conflict
 from cohabit.workspace.answers import as_answer, as_error, cleaned
 
 
-def test_one_of_ours_gives_its_message_code_and_details():
+def test_a_cohabit_error_gives_its_message_code_and_details():
     error = Conflict("taken", did_you_mean=["x"], files=["a.md"])
     assert as_answer(error) == {
         "error": "taken",
@@ -30,7 +30,7 @@ def test_one_of_ours_gives_its_message_code_and_details():
         (UnicodeEncodeError("utf-8", "/home/\udc80", 0, 1, "/home/ann"), "INTERNAL", "UnicodeEncodeError"),
     ],
 )
-def test_any_other_error_becomes_one_of_ours_in_plain_words(error, code, word):
+def test_any_other_error_becomes_a_cohabit_error(error, code, word):
     answer = as_answer(error)
     assert answer["details"] == {"code": code}
     assert word in answer["error"]
@@ -38,7 +38,7 @@ def test_any_other_error_becomes_one_of_ours_in_plain_words(error, code, word):
     assert isinstance(as_error(error), CohabitError)
 
 
-def test_places_are_replaced_longest_first_and_only_whole():
+def test_paths_are_replaced_longest_first_and_only_whole():
     places = [("/home/ann", "~"), ("/home/ann/board", "."), ("/", "x"), ("", "y")]
     error = BadArgs(
         "/home/ann/board/a.md, /home/ann/other and /home/anna", at=["/home/ann"], deep={"k": ("/home/ann/board", 3)}
@@ -50,13 +50,13 @@ def test_places_are_replaced_longest_first_and_only_whole():
 
 
 @pytest.mark.parametrize("url", ["https://ann:hunter2@host/x", "https://hunter2@host/x", "ssh://ann:hunter2@host:22/x"])
-def test_what_stands_before_a_host_is_not_told(url):
+def test_credentials_in_an_address_are_not_shown(url):
     clean = cleaned(BadArgs(f"unable to access '{url}'", url=url), [])
     assert "hunter2" not in str(as_answer(clean))
     assert "host" in clean.message
 
 
-def test_a_place_is_not_taken_for_the_beginning_of_another_one_and_is_found_at_the_end_of_a_sentence():
+def test_a_path_is_not_replaced_in_a_longer_name_and_is_replaced_at_the_end_of_a_sentence():
     error = BadArgs("'/home/ann/deck.git' is no repository; look at /home/ann/deck. Or not")
     assert (
         cleaned(error, [("/home/ann/deck", ".")]).message == "'/home/ann/deck.git' is no repository; look at .. Or not"

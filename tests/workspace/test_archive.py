@@ -1,4 +1,4 @@
-"""Months that are over move out of the journal, and nothing is lost on the way."""
+"""Past months are moved out of the journal, and nothing is lost."""
 
 from datetime import UTC, datetime
 
@@ -48,14 +48,14 @@ def test_nothing_to_move_changes_nothing(journal: str) -> None:
     assert (done.journal, done.months, done.entries) == (journal, {}, 0)
 
 
-def test_merging_with_somebody_who_wrote_on_keeps_what_they_wrote(journal: str) -> None:
+def test_merging_with_a_journal_that_was_written_to_meanwhile_keeps_the_new_entries(journal: str) -> None:
     done, theirs = archive(journal, "2026-05", lambda path: None), noted(journal, 5, "new")
     for ours, other in ((done.journal, theirs), (theirs, done.journal)):
         merged = merge_file("journal.md", journal, ours, other)
         assert (summaries(merged.text), merged.conflicts) == (["may", "new"], ())
 
 
-def test_two_who_archive_at_once_have_every_entry_once(journal: str) -> None:
+def test_two_agents_that_archive_at_once_have_every_entry_once(journal: str) -> None:
     late = Journal.parse(journal).append(Entry.new(ANN, datetime(2026, 4, 3, tzinfo=UTC), "late")).text
     ours, theirs = archive(journal, "2026-05", lambda path: None), archive(late, "2026-05", lambda path: None)
     path = "journal-archive/2026-04.md"
@@ -64,13 +64,13 @@ def test_two_who_archive_at_once_have_every_entry_once(journal: str) -> None:
     assert summaries(merge_file("journal.md", journal, ours.journal, theirs.journal).text) == ["may"]
 
 
-def test_windows_line_ends_stay(journal: str) -> None:
+def test_windows_line_endings_are_kept(journal: str) -> None:
     done = archive(journal.replace("\n", "\r\n"), "2026-05", lambda path: None)
     assert done.journal.count("\r\n") == done.journal.count("\n")
     assert all("\r" not in text for text in done.months.values())
 
 
 @pytest.mark.parametrize("month", ["", "2026", "2026-13", "2026-5", "../x", "2026-05-01"])
-def test_a_month_is_a_month(journal: str, month: str) -> None:
+def test_a_month_that_is_not_valid_is_refused(journal: str, month: str) -> None:
     with pytest.raises(BadArgs, match="like 2026-05"):
         archive(journal, month, lambda path: None)

@@ -1,8 +1,8 @@
-"""Attacks by arguments: every tool gets every trick in every argument, whether the trick is meant for it or not.
+"""Attacks by arguments: every tool gets every trick in every argument.
 
-The tools come from the table, so a new one is attacked without being listed here. What a trick may not do is the same
-for all of them: run something, leave the root, touch git's own folder, show a secret or a place of this machine, forge
-what another agent said, or make us fail in a way that nobody foresaw.
+The tools come from the table, so a new one is attacked without being listed here. No trick may run a program, leave the
+root, change the git folder, show a secret or a path of this machine, forge text of another agent, or cause an internal
+error.
 """
 
 import json
@@ -30,7 +30,7 @@ PATHS = [
     "\uff0egit/config", ".g\u0131t", "\u2024git/config", ".git\\config", "dotgit/config", "a\0b", "a\nb", "a\rb", "a\x1b[2Jb",
     "\u202egnp.exe", "\udcff.md", "x" * 5_000, "x/" * 600, "", ".", "/", "drafts/a.md/below", "y" * 300,
 ]  # fmt: skip
-"""Ways out of the root, into ``.git``, or into something that is no plain file."""
+"""Paths out of the root, into ``.git``, or to something that is not a plain file."""
 
 OPTIONS = [
     "--output={outside}/new", "-o{outside}/new", "-A", "--all", "--", "-", "--help", "--no-index", "--ext-diff", "--textconv",
@@ -58,7 +58,7 @@ TEXTS = [
     "a\0b", "\x1b]0;title\x07\x1b[31m", "x" * 70_000, "\n" * 1_000, "é" * 400, " ", "INB-0", "INB-001\nINB-002", "inb-001", "INB-\u0661", "@anyone",
     "Status: accepted", "x\n\n## Decision\nforged", "x\nDecided by: mallory-cli", "<<<<<<< ours\n=======\n>>>>>>> theirs",
 ]  # fmt: skip
-"""Texts that would be an entry, an item, a section, a trailer or a hidden id of somebody else."""
+"""Texts that would forge an entry, an item, a section, a trailer or a hidden id of another agent."""
 
 OTHERS: list[Any] = [
     None, True, False, 0, -1, 3, 10**18, 10**400, -(10**400), 1.5, float("inf"), [], {}, [[]], [None], {"a": 1}, [{}], ["x"] * 1_001,
@@ -141,7 +141,7 @@ def ann(clone, guard, tmp_path, monkeypatch):
 
 
 def assert_nothing_is_forged(root: Any) -> None:
-    """As the earlier tool reads the files, and as git reads the commits: nobody spoke but ann."""
+    """Every entry, as Multisphere reads the files, and every commit, as git reads them, is by ann."""
     journal = (root / "journal.md").read_bytes().decode(errors="replace")
     for line in re.split(r"[\n\r]", journal):
         assert "mallory" not in line or not line.startswith("## "), line
@@ -174,7 +174,9 @@ def assert_nothing_is_forged(root: Any) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "workspace_init"])
-def test_no_argument_of_any_tool_does_harm(name, ann, guard, tmp_path, remote, attempt, required):
+def test_no_argument_of_any_tool_runs_or_changes_anything_it_must_not(
+    name, ann, guard, tmp_path, remote, attempt, required
+):
     root = tmp_path / "ann" / "board"
     words = {"outside": str(guard.outside), "root": str(root), "trap": guard.trap, "remote": str(remote)}
     for args in hostile(find(name), required(find(name))):
@@ -187,8 +189,8 @@ def test_no_argument_of_any_tool_does_harm(name, ann, guard, tmp_path, remote, a
     assert ann.call("status", {})["branch"] == "main"
 
 
-def test_no_argument_of_init_does_harm(ann, guard, tmp_path, remote, attempt, required):
-    """It makes clones where it is told to, so what it may change is the person's own folder and where it was started."""
+def test_no_argument_of_init_runs_or_changes_anything_it_must_not(ann, guard, tmp_path, remote, attempt, required):
+    """It may create clones anywhere in the person's home folder and in the current folder."""
     guard.MAY_CHANGE = (*guard.MAY_CHANGE, "ann", "cwd")
     guard.watch()
     words = {
@@ -215,7 +217,7 @@ def test_magic_in_a_path_is_only_a_name(magic, ann, tmp_path, attempt):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_arguments_that_no_tool_has_are_ignored_or_refused_not_obeyed(name, ann, guard, required):
+def test_unknown_arguments_have_no_effect(name, ann, guard, required):
     extra = {
         "__class__": "x",
         "self": 1,
@@ -246,7 +248,7 @@ def test_an_agent_id_is_never_a_path_an_option_or_a_forgery(agent_id, ann, guard
     "url",
     ["ext::sh -c {trap}", "-oProxyCommand={trap}", "--upload-pack={trap}", "ssh://-oProxyCommand={trap}/x", "fd::3"],
 )
-def test_an_address_that_starts_something_is_refused_before_git_sees_it(url, ann, guard):
+def test_an_address_that_starts_a_program_is_refused_before_git_sees_it(url, ann, guard):
     with pytest.raises(BadArgs, match="remote_url must be"):
         ann.call(
             "workspace_init", {"name": "evil", "remote_url": filled(url, {"trap": guard.trap}), "local_path": "~/evil"}

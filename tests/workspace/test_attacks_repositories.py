@@ -1,4 +1,4 @@
-"""Attacks by repositories: what others push, and what a clone says of itself, is data.
+"""Attacks by repositories: pushed content and the configuration of a clone are data.
 
 The hostile commits are written into the remote object by object, since git itself would refuse to make many of them.
 Then an agent pulls and uses every tool, twice. The tools come from the table, as in ``test_attacks``.
@@ -109,9 +109,9 @@ def ann(clone, guard, monkeypatch):
 
 
 LAYOUT = {path.partition("/")[0]: "dir" if "/" in path else "file" for path in template.files("board")}
-"""What is at the top of any workspace."""
+"""The top-level names of any workspace."""
 PATHS = {"read": "path", "list": "dir", "search": "paths", "diff": "paths", "log": "paths", "write": "path"}
-"""Tools that are shown whatever a pull brought, and how."""
+"""Tools that are called with every pulled path, and their arguments."""
 
 
 @pytest.fixture
@@ -164,13 +164,13 @@ LINKS = {
 
 
 @pytest.mark.parametrize("case", LINKS)
-def test_pulled_links_lead_nowhere(case, ann, guard, mallory, tour):
+def test_pulled_links_are_not_followed(case, ann, guard, mallory, tour):
     mallory.push({path: (LINK, target) for path, target in LINKS[case].items()})
     tour(ann)
     guard.check()
 
 
-def test_a_link_that_comes_while_the_folder_has_my_files_does_not_take_them_out(ann, guard, mallory, tour, attempt):
+def test_a_pulled_link_does_not_replace_a_folder_with_own_files(ann, guard, mallory, tour, attempt):
     attempt(ann, "write", {"path": "research/mine.md", "content": "mine\n"})
     mallory.push({"research": (LINK, OUT)})
     tour(ann)
@@ -240,7 +240,7 @@ PERSON = """\
 
 @pytest.fixture
 def person(guard, tmp_path, monkeypatch):
-    """Somebody whose own configuration has a program for everything."""
+    """A person whose own configuration names a program for everything."""
     home = tmp_path / "person"
     hooks = home / "hooks"
     hooks.mkdir(parents=True)
@@ -326,7 +326,7 @@ INSIDE = [b".git/config", b".GIT/hooks/pre-commit", b".git", b"git~1/x", b".g\xe
 
 
 @pytest.mark.parametrize("path", INSIDE)
-def test_trees_that_reach_for_gits_folder_change_nothing(path, ann, guard, mallory, attempt):
+def test_trees_with_paths_into_the_git_folder_change_nothing(path, ann, guard, mallory, attempt):
     attempt(ann, "write", {"path": "drafts/a.md", "content": "mine\n"})
     mallory.push({path: (PROGRAM, f"#!/bin/sh\n{guard.trap}\n"), "drafts/b.md": (FILE, "x\n")})
     attempt(ann, "pull", {})
@@ -337,7 +337,7 @@ def test_trees_that_reach_for_gits_folder_change_nothing(path, ann, guard, mallo
     assert attempt(ann, "read", {"path": "drafts/a.md"})["content"] == "mine\n"
 
 
-def test_a_repository_within_the_files_is_only_files(ann, guard, mallory, tour):
+def test_a_repository_in_the_work_tree_is_treated_as_files(ann, guard, mallory, tour):
     config = f"[core]\n\tbare = true\n\tfsmonitor = {guard.trap}\n\thooksPath = hooks\n"
     mallory.push(
         {
@@ -358,7 +358,7 @@ NAMES = [
 ]  # fmt: skip
 
 
-def test_names_that_mean_something_elsewhere_are_names(ann, guard, mallory, tour, attempt):
+def test_names_that_are_special_elsewhere_are_ordinary_names(ann, guard, mallory, tour, attempt):
     mallory.push({name: (FILE, "data\n" if name != b".gitignore" else "*\n") for name in NAMES})
     answers = tour(ann)
     names = [entry["name"] for entry in answers["list"]["entries"]]
@@ -393,7 +393,7 @@ PROTOCOL: dict[str, dict[str, bytes]] = {
 
 
 @pytest.mark.parametrize("case", PROTOCOL)
-def test_protocol_files_may_hold_anything(case, ann, mallory, tour):
+def test_protocol_files_may_contain_anything(case, ann, mallory, tour):
     mallory.push({path: (FILE, content) for path, content in PROTOCOL[case].items()})
     tour(ann)
 
@@ -401,7 +401,7 @@ def test_protocol_files_may_hold_anything(case, ann, mallory, tour):
 @pytest.mark.parametrize(
     "case", ["with NUL bytes", "of no UTF-8", "with mad numbers", "with many entries", "without headings"]
 )
-def test_merging_with_protocol_files_that_hold_anything_loses_nothing_of_mine(case, ann, mallory, attempt):
+def test_merging_with_protocol_files_of_any_content_loses_no_own_entry(case, ann, mallory, attempt):
     attempt(ann, "journal_append", {"summary": "Mine and only mine"})
     attempt(ann, "add", {"paths": ["journal.md"]})
     attempt(ann, "commit", {"message": "Mine"})
@@ -423,7 +423,7 @@ def test_protocol_files_may_be_folders_and_folders_may_be_files(ann, mallory, to
     tour(ann)
 
 
-def test_giant_files_give_bounded_answers(ann, mallory, tour, attempt):
+def test_answers_about_huge_files_are_limited(ann, mallory, tour, attempt):
     mallory.push(
         {
             "drafts/giant.txt": (FILE, b"0123456789abcde\n" * 1_000_000),
@@ -449,7 +449,7 @@ MESSAGES = [
 ]  # fmt: skip
 
 
-def test_commits_may_say_anything(ann, mallory, tour):
+def test_commits_may_contain_any_text(ann, mallory, tour):
     for i, author in enumerate(AUTHORS):
         mallory.push({f"research/{i}": (FILE, "x")}, author=author)
     for i, message in enumerate(MESSAGES):
@@ -467,7 +467,7 @@ def test_commits_may_say_anything(ann, mallory, tour):
         assert not re.search(r"\\u001b|\\u0007|\\u0000|\x1b", sent), name
 
 
-def test_what_another_wrote_under_my_name_is_not_shown_as_verified(ann, mallory, tour):
+def test_a_commit_of_another_agent_under_my_name_is_not_shown_as_verified(ann, mallory, tour):
     mallory.push(
         {"drafts/x": (FILE, "x")},
         author=b"Ann <ann@example.org> 1779453000 +0000",
@@ -477,7 +477,7 @@ def test_what_another_wrote_under_my_name_is_not_shown_as_verified(ann, mallory,
     assert '"verified":true' not in msgspec.json.encode(answers).decode().replace(" ", "")
 
 
-def test_refs_that_look_like_options_or_like_other_refs_confuse_nobody(ann, guard, mallory, remote, tour, attempt):
+def test_refs_that_look_like_options_or_like_other_refs_do_no_harm(ann, guard, mallory, remote, tour, attempt):
     sha = mallory.push({"drafts/x": (FILE, "x")}, ref="refs/heads/side")
     for ref in ("heads/-x", "heads/--upload-pack=x", "heads/HEAD", "heads/origin/main", "heads/refs/heads/main", "tags/main", "tags/HEAD", "tags/origin/main",
                 "tags/refs/heads/main", "tags/-d", f"heads/{sha}", f"replace/{mallory.head}", "notes/commits", "cohabit/x", "stash", "heads/a@{{1}}"):  # fmt: skip
@@ -515,7 +515,7 @@ def test_refs_that_look_like_options_or_like_other_refs_confuse_nobody(ann, guar
         "odd modes",
     ],
 )
-def test_broken_histories_break_nothing_here(what, ann, mallory, remote, guard, tour, attempt):
+def test_a_damaged_history_does_not_damage_the_clone(what, ann, mallory, remote, guard, tour, attempt):
     attempt(ann, "write", {"path": "drafts/a.md", "content": "mine\n"})
     blob = mallory.put("blob", b"x")
     if what == "a tree for a commit":
@@ -559,7 +559,7 @@ PROGRAMS = [
 ]  # fmt: skip
 
 
-def test_a_clone_that_sets_more_than_harmless_things_is_not_worked_in(ann, guard, attempt):
+def test_a_clone_with_settings_that_are_not_harmless_is_refused(ann, guard, attempt):
     config = guard.folder / "ann/board/.git/config"
     harmless = config.read_bytes()
     for key in PROGRAMS:
@@ -574,7 +574,7 @@ def test_a_clone_that_sets_more_than_harmless_things_is_not_worked_in(ann, guard
 @pytest.mark.parametrize(
     "key", ["core.fsmonitor", "filter.x.clean", "include.path", "remote.origin.uploadpack", "url.ext::sh.insteadOf"]
 )
-def test_no_tool_at_all_works_in_a_clone_that_sets_more(key, ann, guard, mallory, attempt, required):
+def test_every_tool_refuses_a_clone_with_settings_that_are_not_harmless(key, ann, guard, mallory, attempt, required):
     mallory.push({".gitattributes": (FILE, "* filter=x diff=x merge=x\n")})
     git(guard.folder / "ann/board", "config", key, guard.trap)
     guard.watch()
@@ -588,7 +588,7 @@ def test_no_tool_at_all_works_in_a_clone_that_sets_more(key, ann, guard, mallory
     ["ext::sh -c {trap}", "-oProxyCommand={trap}", "ssh://-oProxyCommand={trap}/x", "--upload-pack={trap}", "fd::17/x"],
 )
 @pytest.mark.parametrize("key", ["remote.origin.url", "remote.origin.pushurl"])
-def test_an_origin_that_starts_something_is_not_asked(key, url, ann, guard):
+def test_a_remote_that_starts_a_program_is_not_used(key, url, ann, guard):
     git(guard.folder / "ann/board", "config", key, url.format(trap=guard.trap))
     guard.watch()
     for name in ("fetch", "pull", "push", "sync"):
@@ -612,7 +612,7 @@ def test_hooks_in_the_clone_do_not_run(ann, guard, mallory, tour):
 @pytest.mark.parametrize(
     "name", ["commondir", "config.worktree", "objects/info/alternates", "objects/info/http-alternates"]
 )
-def test_a_clone_that_leans_on_another_place_is_not_worked_in(name, ann, guard):
+def test_a_clone_that_depends_on_another_folder_is_refused(name, ann, guard):
     ann.call("status", {})
     place = guard.folder / "ann/board/.git" / name
     place.parent.mkdir(parents=True, exist_ok=True)
@@ -623,7 +623,7 @@ def test_a_clone_that_leans_on_another_place_is_not_worked_in(name, ann, guard):
 
 
 @pytest.mark.parametrize("kind", ["file", "link"])
-def test_a_clone_whose_git_folder_is_swapped_is_not_worked_in(kind, ann, guard, attempt):
+def test_a_clone_whose_git_folder_was_replaced_is_refused(kind, ann, guard, attempt):
     root = guard.folder / "ann/board"
     ann.close()
     os.rename(root / ".git", guard.folder / "ann/board.git")
@@ -651,7 +651,7 @@ def test_a_clone_whose_git_folder_is_swapped_is_not_worked_in(kind, ann, guard, 
     ],
 )
 @pytest.mark.parametrize("content", [b"", b"\0" * 100, b"--output=x\n", b"0" * 40 + b" " + b"1" * 40 + b"\n"])
-def test_torn_or_hostile_files_in_gits_folder_start_nothing(name, content, ann, guard, attempt):
+def test_damaged_or_hostile_files_in_the_git_folder_start_nothing(name, content, ann, guard, attempt):
     place = guard.folder / "ann/board/.git" / name
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_bytes(content)
@@ -691,9 +691,7 @@ def test_a_hostile_repository_is_cloned_as_data(clone, guard, mallory, person, t
 @pytest.mark.parametrize(
     "head", ["-x", "--upload-pack=x", "HEAD", "a b", "../../x", "refs/heads/main", "x.lock", "\x1b[31m"]
 )
-def test_a_remote_that_calls_its_branch_something_odd_leaves_no_broken_clone(
-    head, guard, mallory, clone, remote, attempt
-):
+def test_a_remote_with_an_unusual_branch_name_leaves_no_broken_clone(head, guard, mallory, clone, remote, attempt):
     place = remote / "refs" / "heads" / head
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_text(mallory.push({"drafts/x": (FILE, "x")}) + "\n")
@@ -710,8 +708,8 @@ def test_a_remote_that_calls_its_branch_something_odd_leaves_no_broken_clone(
         assert attempt(session, "status", {}).get("clean"), "what was cloned can be worked in"
 
 
-def test_variables_of_git_from_where_the_server_was_started_count_for_nothing(ann, guard, monkeypatch, tour):
-    """As when it is started by a hook of another repository."""
+def test_git_variables_in_the_environment_of_the_server_have_no_effect(ann, guard, monkeypatch, tour):
+    """The environment of a server that a hook of another repository starts."""
     elsewhere = guard.outside / "folder"
     for name in ("DIR", "WORK_TREE", "COMMON_DIR", "OBJECT_DIRECTORY", "ALTERNATE_OBJECT_DIRECTORIES", "INDEX_FILE", "TEMPLATE_DIR", "NAMESPACE",
                  "CONFIG_GLOBAL", "CONFIG_SYSTEM", "EXEC_PATH", "CEILING_DIRECTORIES", "ATTR_SOURCE", "GRAFT_FILE", "SHALLOW_FILE", "TRACE", "TRACE2"):  # fmt: skip

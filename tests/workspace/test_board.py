@@ -1,4 +1,4 @@
-"""The board at a glance: what a page shows of a clone."""
+"""The board: the content of the page, and the glance of a room."""
 
 import os
 from pathlib import Path
@@ -25,7 +25,7 @@ def workspace(tmp_path: Path) -> Workspace:
 def overview(workspace: Workspace) -> dict[str, Any]:
     with workspace.held():
         seen = board.overview(workspace)
-    msgspec.json.encode(seen)  # whatever is in the files, it can be answered
+    msgspec.json.encode(seen)  # it can be sent for any content of the files
     return seen
 
 
@@ -38,7 +38,7 @@ def commit(workspace: Workspace, *calls: tuple[str, dict[str, Any]]) -> None:
 
 
 def put(workspace: Workspace, *paths: str) -> None:
-    """Commit files, as plain git does it: whatever they are called."""
+    """Commit files with any names, as plain git does."""
     for path in paths:
         (workspace.root / path).parent.mkdir(parents=True, exist_ok=True)
         (workspace.root / path).write_text("x")
@@ -60,7 +60,7 @@ def test_a_new_board_is_empty(workspace: Workspace) -> None:
     ]
 
 
-def test_entries_are_newest_first_and_items_say_who_is_at_them(workspace: Workspace) -> None:
+def test_entries_are_newest_first_and_items_show_who_has_claimed_them(workspace: Workspace) -> None:
     commit(
         workspace,
         ("journal_append", {"summary": "one", "details": "more", "todos": [{"for": "bob", "text": "read"}]}),
@@ -89,7 +89,7 @@ def test_files_are_by_folder_in_the_order_of_work_and_hidden_ones_and_links_are_
     ]  # fmt: skip
 
 
-def test_many_files_in_one_folder_hide_none_of_another_and_each_folder_says_how_many_it_has(
+def test_many_files_in_one_folder_hide_none_of_another_and_each_folder_has_a_count(
     workspace: Workspace,
 ) -> None:
     many = [
@@ -109,7 +109,7 @@ def test_many_files_in_one_folder_hide_none_of_another_and_each_folder_says_how_
     assert seen["truncated"]
 
 
-def test_of_many_open_items_the_newest_are_shown_the_newest_first(workspace: Workspace) -> None:
+def test_the_newest_of_many_open_items_are_shown_newest_first(workspace: Workspace) -> None:
     items = "".join(f"- [ ] INB-{n:03d} @anyone — item {n}\n\n" for n in range(1, 501))
     (workspace.root / "inbox.md").write_text(f"# Inbox\n\n## Open\n\n{items}## Closed\n")
     seen = overview(workspace)
@@ -117,7 +117,7 @@ def test_of_many_open_items_the_newest_are_shown_the_newest_first(workspace: Wor
     assert seen["open_count"] == 500
 
 
-def test_the_answer_is_bounded_whatever_was_pushed(workspace: Workspace) -> None:
+def test_the_answer_is_limited_for_any_pushed_content(workspace: Workspace) -> None:
     long, head = "z" * 100_000, "## 2026-05-22 14:30 —"
     todos = "".join(f"TODO @{long if i == 0 else 'anyone'}: {i} {'y' * 900}\n" for i in range(1_000))
     entries = f"{head} {long} ({long})\nhi\n\n" + f"{head} m (M)\nhi\n\n{todos}\n" * 3
@@ -139,7 +139,7 @@ def test_the_answer_is_bounded_whatever_was_pushed(workspace: Workspace) -> None
     assert len(seen["open"][0]["claimed_by"]) == len(seen["closed"][0]["closed_by"]) == board.MAX_NAME_CHARS
 
 
-def test_bytes_that_are_no_text_and_long_texts_are_shown_in_part(workspace: Workspace) -> None:
+def test_bytes_that_are_not_utf_8_and_long_texts_are_shown_in_part(workspace: Workspace) -> None:
     head = b"# Journal\n\n## 2026-05-22 14:30 \xe2\x80\x94 m\xff (M\xff)\nsum\xff " + b"x" * 5000
     (workspace.root / "journal.md").write_bytes(head + b"\n\ndetails\n\n")
     (workspace.root / "inbox.md").write_bytes(
@@ -154,7 +154,7 @@ def test_bytes_that_are_no_text_and_long_texts_are_shown_in_part(workspace: Work
         assert len(board.glance(workspace, ())["latest"][0]["summary"]) == board.MAX_GLANCE_CHARS
 
 
-def test_a_glance_says_whose_entries_are_known(workspace: Workspace) -> None:
+def test_a_glance_marks_entries_of_members_of_the_room(workspace: Workspace) -> None:
     commit(workspace, *(("journal_append", {"summary": f"entry {i}"}) for i in range(7)))
     with workspace.held():
         seen = board.glance(workspace, {"ann-cli"})
@@ -164,7 +164,7 @@ def test_a_glance_says_whose_entries_are_known(workspace: Workspace) -> None:
         assert not any(entry["here"] for entry in board.glance(workspace, ())["latest"])
 
 
-def test_a_glance_has_what_is_new_since_a_commit_and_how_much_more(workspace: Workspace) -> None:
+def test_a_glance_has_what_is_new_since_a_commit_and_counts_the_rest(workspace: Workspace) -> None:
     def glance(since: str = "") -> dict[str, Any]:
         with workspace.held():
             return board.glance(workspace, (), since)
@@ -186,7 +186,7 @@ def test_a_glance_has_what_is_new_since_a_commit_and_how_much_more(workspace: Wo
         assert new(unknown) == ([], [], 0)
 
 
-def test_a_glance_is_short_whatever_plain_git_pushed(workspace: Workspace) -> None:
+def test_a_glance_is_short_for_any_pushed_content(workspace: Workspace) -> None:
     with workspace.held():
         before = board.glance(workspace, ())["head"]
     (workspace.root / "journal.md").write_text(f"# Journal\n\n## 2026-05-22 14:30 — {'z' * 9000} (M)\n{'x ' * 9000}\n")
@@ -201,7 +201,7 @@ def test_a_glance_is_short_whatever_plain_git_pushed(workspace: Workspace) -> No
         assert set(line) == {"by", "summary", "here"}
 
 
-def test_an_item_that_names_nobody_is_for_anyone_in_every_list_and_count(workspace: Workspace) -> None:
+def test_an_item_without_a_target_is_for_anyone_in_every_list_and_count(workspace: Workspace) -> None:
     items = ["INB-001 @bob-cli — a", "INB-002 — b", "INB-003 @anyone — c", "INB-004 @bob-cli, anyone — d"]
     text = "# Inbox\n\n## Open\n\n" + "".join(f"- [ ] {item}\n\n" for item in items) + "## Closed\n"
     (workspace.root / "inbox.md").write_text(text)

@@ -1,4 +1,4 @@
-"""The log of calls: every call, no contents, and never a reason to fail."""
+"""The log of calls has every call and no contents, and never makes a call fail."""
 
 import json
 import os
@@ -34,7 +34,7 @@ def test_a_call_is_one_line(tmp_path):
     assert (tmp_path / "home").stat().st_mode & 0o777 == 0o700
 
 
-def test_an_error_is_logged_by_its_code_and_a_bug_by_its_place(tmp_path):
+def test_an_error_is_logged_by_its_code_and_a_bug_by_its_location(tmp_path):
     log = Calls(tmp_path)
     log.write(call(error=BadArgs("secret words")))
     try:
@@ -48,12 +48,12 @@ def test_an_error_is_logged_by_its_code_and_a_bug_by_its_place(tmp_path):
     assert "secret" not in (tmp_path / "calls.jsonl").read_text()
 
 
-def test_sizes_say_nothing_of_the_contents_and_only_declared_names_are_kept():
+def test_the_log_has_sizes_instead_of_contents_and_only_declared_names():
     args = {"path": "secret", "paths": ["a", "b"], "n": 5, "my-secret-key": "x", "none": None}
     assert sizes(args, ("path", "paths", "n", "none", "absent")) == {"path": 6, "paths": 2, "n": 1, "none": 1}
 
 
-def test_a_full_log_is_put_aside_once(tmp_path):
+def test_a_full_log_is_rotated_once(tmp_path):
     log = Calls(tmp_path, max_bytes=400)
     for _ in range(20):
         log.write(call())
@@ -62,7 +62,7 @@ def test_a_full_log_is_put_aside_once(tmp_path):
     assert lines(tmp_path / "calls.jsonl")
 
 
-def test_a_log_that_cannot_be_written_fails_nothing(tmp_path):
+def test_a_log_that_cannot_be_written_does_not_fail_the_call(tmp_path):
     (tmp_path / "file").write_text("")
     Calls(tmp_path / "file" / "logs").write(call())
     (tmp_path / "calls.jsonl").symlink_to(tmp_path / "outside")
@@ -70,12 +70,12 @@ def test_a_log_that_cannot_be_written_fails_nothing(tmp_path):
     assert not (tmp_path / "outside").exists()
 
 
-def test_a_log_of_a_clone_that_was_put_aside_makes_no_folders_in_its_place(tmp_path):
+def test_the_log_of_a_removed_clone_creates_no_folders_in_its_place(tmp_path):
     Calls(tmp_path / "bob" / ".git" / "cohabit" / "logs").write(call())
     assert not list(tmp_path.iterdir())
 
 
-def test_a_log_that_cannot_be_opened_again_closes_no_file_of_anybody_else(tmp_path, monkeypatch):
+def test_a_log_that_cannot_be_opened_again_closes_no_other_file(tmp_path, monkeypatch):
     log, closed = Calls(tmp_path, max_bytes=0), []
     first = log._open()
     opened = iter([first])

@@ -1,4 +1,4 @@
-"""Diffs: bounded, plain, and of what was asked."""
+"""Diffs are limited, without terminal escapes, and of the requested changes."""
 
 import subprocess
 
@@ -16,7 +16,7 @@ def committed(ws, path: str, content: str | bytes) -> str:
     return commits.commit_index(ws, f"write {path}").sha
 
 
-def test_without_since_it_is_what_is_not_staged(board):
+def test_without_since_the_diff_has_unstaged_changes(board):
     ws = board()
     committed(ws, "a.md", "one\n")
     committed(ws, "b.md", "one\n")
@@ -31,7 +31,7 @@ def test_without_since_it_is_what_is_not_staged(board):
     assert "new.md" not in told
 
 
-def test_with_since_it_is_what_was_committed_after_it(board):
+def test_with_since_the_diff_has_what_was_committed_after_it(board):
     ws = board()
     first = committed(ws, "a.md", "one\n")
     committed(ws, "a.md", "two\n")
@@ -58,7 +58,7 @@ def test_an_unknown_since_says_what_to_do(board):
         diff(ws, "--output=/tmp/x", None)
 
 
-def test_pages_end_at_a_lines_end_and_add_up_to_the_whole(board, monkeypatch):
+def test_pages_end_at_the_end_of_a_line_and_add_up_to_the_whole_diff(board, monkeypatch):
     ws = board()
     first = committed(ws, "a.md", "one\n")
     committed(ws, "a.md", "".join(f"line {i} — äöü\n" for i in range(300)))
@@ -89,7 +89,7 @@ def test_a_line_longer_than_a_page_is_cut_between_characters(board, monkeypatch)
     assert text.count("ü") == 3_000
 
 
-def test_an_offset_beyond_reason_is_refused(board):
+def test_an_offset_above_the_limit_is_refused(board):
     with pytest.raises(BadArgs, match="fewer paths"):
         diff(board(), None, None, 10**12)
 

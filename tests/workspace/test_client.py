@@ -1,4 +1,4 @@
-"""Which client an agent runs in. Heard names are made alike, the environment's word is taken as it is if it can be."""
+"""The client of an agent: names in the handshake are normalised, names in the environment are used unchanged if possible."""
 
 import pytest
 from hypothesis import given
@@ -24,17 +24,17 @@ from cohabit.workspace.person.identity import CLIENT_NAME, SLUG, client_name, no
         ("日本", ""),
     ],
 )
-def test_names_from_the_handshake_are_made_alike(heard, slug):
+def test_names_from_the_handshake_are_normalised(heard, slug):
     assert normalised(heard) == slug
 
 
 @pytest.mark.parametrize("variable", ["CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA", "CLAUDE_PROJECT_DIR"])
 @pytest.mark.parametrize("mark", ["claude-hostloop-plugins", "local-agent-mode-sessions"])
-def test_claude_code_in_a_folder_of_coworks_is_cowork(variable, mark):
+def test_claude_code_with_a_variable_of_cowork_is_cowork(variable, mark):
     assert client_name({variable: f"/x/{mark}/y"}, "claude-code", "/") == "cowork"
 
 
-def test_claude_code_that_was_started_in_a_folder_of_coworks_is_cowork():
+def test_claude_code_started_in_a_folder_of_cowork_is_cowork():
     assert client_name({}, "claude-code", "/x/local-agent-mode-sessions/1") == "cowork"
     assert client_name({}, "claude-code", "/x/code") == "claude-code"
 
@@ -43,7 +43,7 @@ def test_other_clients_are_never_promoted():
     assert client_name({"CLAUDE_PLUGIN_ROOT": "/claude-hostloop-plugins"}, "zed", "/local-agent-mode-sessions") == "zed"
 
 
-def test_the_environment_beats_what_was_heard_and_ours_beats_the_earlier_tools():
+def test_the_environment_beats_the_handshake_and_our_variable_beats_that_of_multisphere():
     assert client_name({"MULTISPHERE_CLIENT": "zed"}, "claude-ai", "/") == "zed"
     assert client_name({"MULTISPHERE_CLIENT": "zed", "COHABIT_CLIENT": " Hut "}, "claude-ai", "/") == "Hut"
 
@@ -54,7 +54,7 @@ def test_an_empty_variable_is_an_unset_one(variable, blank):
     assert client_name({variable: blank}, "claude-ai", "/") == "cowork"
 
 
-def test_nobody_said_is_nobody():
+def test_a_client_without_a_name_is_unknown():
     assert client_name({}, None, "/") is None
 
 
@@ -72,24 +72,24 @@ def test_nobody_said_is_nobody():
     ],
 )
 @pytest.mark.parametrize("variable", ["COHABIT_CLIENT", "MULTISPHERE_CLIENT"])
-def test_a_variable_that_would_be_no_part_of_a_file_name_is_made_alike(variable, said, name):
+def test_a_variable_that_cannot_be_part_of_a_file_name_is_normalised(variable, said, name):
     assert client_name({variable: said}, "zed", "/") == name
 
 
 @pytest.mark.parametrize("name", ["Cursor", "my_App", "claude-code-work", "claude-desktop", "a..b", "zed-"])
-def test_a_variable_that_is_a_short_name_is_taken_as_it_is(name):
+def test_a_variable_that_is_a_short_name_is_used_unchanged(name):
     assert client_name({"MULTISPHERE_CLIENT": name}, "claude-code", "/local-agent-mode-sessions") == name
 
 
 @pytest.mark.parametrize("name", ["日本", "--", "..", "/", "\0"])
 @pytest.mark.parametrize("variable", ["COHABIT_CLIENT", "MULTISPHERE_CLIENT"])
-def test_a_variable_without_any_name_in_it_is_refused_and_named(variable, name):
+def test_a_variable_without_a_letter_or_digit_is_refused_and_named(variable, name):
     with pytest.raises(BadArgs, match=variable):
         client_name({variable: name}, "zed", "/")
 
 
 @given(st.text())
-def test_whatever_the_environment_says_gives_a_part_of_a_file_name_or_nothing(said):
+def test_any_variable_gives_a_part_of_a_file_name_or_nothing(said):
     try:
         name = client_name({"MULTISPHERE_CLIENT": said}, None, "/")
     except BadArgs:
@@ -98,6 +98,6 @@ def test_whatever_the_environment_says_gives_a_part_of_a_file_name_or_nothing(sa
 
 
 @given(st.text())
-def test_whatever_a_client_calls_itself_gives_a_slug_or_nothing(heard):
+def test_any_name_of_a_client_gives_a_slug_or_nothing(heard):
     slug = normalised(heard)
     assert slug == "" or SLUG.fullmatch(f"ann-{slug}")

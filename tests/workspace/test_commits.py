@@ -1,4 +1,4 @@
-"""Who made a commit, and what its message can and cannot say."""
+"""The author of a commit, and what its message can contain."""
 
 import subprocess
 
@@ -45,7 +45,7 @@ def test_the_clones_own_user_does_not_matter(board):
     assert git(ws, "log", "-1", "--format=%an %ce") == "Ann ann@example.org"
 
 
-def test_two_clients_of_one_person_can_be_told_apart(board):
+def test_two_clients_of_one_person_can_be_distinguished(board):
     for agent in ("ann-cli", "ann-cowork"):
         ws = board(agent)
         stage(ws, f"{agent}.md")
@@ -86,7 +86,7 @@ def test_a_message_has_a_limit():
         commits.full_message(ANN, "x" * (MAX_TEXT_CHARS + 1))
 
 
-def test_escapes_for_a_terminal_are_taken_out_of_a_message(board):
+def test_terminal_escapes_are_removed_from_a_message(board):
     ws = board()
     stage(ws)
     commits.commit_index(ws, "red \x1b[31malert\x07 \u202eevil\ud800\n# not a comment")
@@ -115,7 +115,7 @@ def test_no_message_passes_as_another_agents(board, message):
 
 
 @given(st.text(min_size=1, max_size=80))
-def test_whatever_is_written_the_last_line_is_the_callers(text):
+def test_the_last_line_of_any_message_is_the_callers_trailer(text):
     try:
         message = commits.full_message(ANN, text)
     except BadArgs:
@@ -137,7 +137,7 @@ def test_nothing_staged_makes_no_commit(board):
     assert refs.head(ws) == sha
 
 
-def test_what_a_persons_commit_took_in_the_last_moment_is_not_staged_any_more(board, monkeypatch):
+def test_changes_that_a_person_commits_at_the_same_time_are_not_committed_again(board, monkeypatch):
     ws = board()
     git(ws, "config", "user.name", "Ann")
     git(ws, "config", "user.email", "ann@example.org")
@@ -153,7 +153,7 @@ def test_what_a_persons_commit_took_in_the_last_moment_is_not_staged_any_more(bo
     assert git(ws, "log", "--format=%s") == "by hand"
 
 
-def test_the_own_pointer_goes_with_a_commit_and_nobody_elses(board):
+def test_a_commit_includes_the_callers_pointer_and_no_other(board):
     ws = board()
     for round_ in range(3):  # new to git, then known to it
         ws.tree.write(".pointers/ann-cli.json", b'{"round": %d}\n' % round_)
@@ -183,7 +183,7 @@ def test_a_commit_that_fails_stages_no_pointer(board, tmp_path):
     assert commits.commit_index(ws, "nothing is staged any more") is None
 
 
-def test_a_pointer_that_is_a_link_does_not_keep_one_from_committing(board, tmp_path):
+def test_a_pointer_that_is_a_link_does_not_prevent_a_commit(board, tmp_path):
     ws = board()
     (ws.root / ".pointers").symlink_to(tmp_path)
     (tmp_path / "ann-cli.json").write_text("{}")
@@ -191,7 +191,7 @@ def test_a_pointer_that_is_a_link_does_not_keep_one_from_committing(board, tmp_p
     assert commits.commit_index(ws, "a note").changes == 1
 
 
-def test_a_merge_that_was_begun_by_hand_is_concluded_or_named(board):
+def test_a_merge_begun_by_hand_is_concluded_or_reported(board):
     ws = board()
     stage(ws, "a.md", "base\n")
     base = commits.commit_index(ws, "base").sha
@@ -222,7 +222,7 @@ def test_no_hook_of_the_clone_runs(board, tmp_path):
     assert not list(tmp_path.glob("ran-*"))
 
 
-def test_nothing_is_committed_where_no_branch_would_hold_it(board):
+def test_nothing_is_committed_without_a_branch(board):
     ws = board()
     ws.tree.write("a.md", b"a")
     commits.add(ws, ["a.md"])
@@ -236,6 +236,6 @@ def test_nothing_is_committed_where_no_branch_would_hold_it(board):
     assert refs.head(ws) == head
 
 
-def test_a_message_that_looks_much_like_trailers_takes_no_longer_than_any_other():
+def test_a_message_that_looks_like_many_trailers_is_processed_quickly():
     said = commits.full_message(ANN, "Subject\n\n" + "a: b" * 10_000 + "\n!")
     assert said.endswith("\n!\n\nAgent: ann-cli\n")

@@ -1,4 +1,4 @@
-"""The compatible profile over the wire: the twenty tools of the first design, their arguments, answers and errors."""
+"""The compatible profile over stdio: the twenty tools of Multisphere, their arguments, answers and errors."""
 
 import json
 import os
@@ -48,7 +48,7 @@ ANN = {"AGENT_ID": "ann-cli", "AGENT_NAME": "Ann", "AGENT_EMAIL": "ann@example.o
 
 
 class Client:
-    """An old-fashioned client of a server process of its own."""
+    """A client with a handshake, and its server process."""
 
     def __init__(self, home: Path, env: Mapping[str, str], *args: str, client: str = "tester") -> None:
         home.mkdir(parents=True, exist_ok=True)
@@ -102,14 +102,14 @@ class Client:
         return answer["error"]
 
     def pipelined(self, tool: str, arguments: list[dict[str, Any]]) -> list[Any]:
-        """Asked all at once; the answers in the order of the questions."""
+        """Send all requests at once; returns the answers in the order of the requests."""
         requests = [self.request("tools/call", name=tool, arguments=args) for args in arguments]
         self.send(*requests)
         answers = {answer["id"]: answer["result"] for answer in (self.receive() for _ in requests)}
         return [opened(answers[request["id"]])[0] for request in requests]
 
     def close(self) -> str:
-        """End it as clients do, and what it said on stderr."""
+        """End the server as clients do; returns its stderr."""
         assert self.process.stdin is not None
         if not self.process.stdin.closed:
             self.process.stdin.close()
@@ -188,7 +188,7 @@ def test_the_list_of_tools_fits_its_budget(start: Callable[..., Client], profile
     assert len(json.dumps(shown, separators=(",", ":"))) / 4 < tokens
 
 
-def test_reading_and_writing_tools_are_told_apart(start: Callable[..., Client]) -> None:
+def test_reading_and_writing_tools_are_marked(start: Callable[..., Client]) -> None:
     hints = {tool["name"]: tool["annotations"] for tool in start().ask("tools/list")["tools"]}
     reading = {"workspace_list", "workspace_info", "status", "diff", "log", "read", "list", "search"}
     assert {name for name, hint in hints.items() if hint.get("readOnlyHint")} == reading
@@ -206,7 +206,7 @@ def test_an_unknown_extra_argument_is_ignored(ann: Client) -> None:
     assert ann.call("status", colour="green")["clean"] is True
 
 
-def test_stdout_is_framing_only_and_stderr_two_lines(start: Callable[..., Client]) -> None:
+def test_stdout_has_only_messages_and_stderr_two_lines(start: Callable[..., Client]) -> None:
     from cohabit import __version__
 
     client = start(client="My Client")
@@ -215,7 +215,7 @@ def test_stdout_is_framing_only_and_stderr_two_lines(start: Callable[..., Client
 
 
 # -- answers ----------------------------------------------------------------------------------------
-def test_every_answer_has_the_fields_it_had(ann: Client, tmp_path: Path, remote: Path) -> None:
+def test_every_answer_has_the_fields_of_multisphere(ann: Client, tmp_path: Path, remote: Path) -> None:
     answers: dict[str, Any] = {}
 
     def ask(tool: str, **args: Any) -> Any:
@@ -256,7 +256,7 @@ def test_every_answer_has_the_fields_it_had(ann: Client, tmp_path: Path, remote:
         assert set(answers[tool]) >= fields, tool
 
 
-def test_a_push_says_what_moved_and_one_with_nothing_to_push_says_so(ann: Client) -> None:
+def test_a_push_answers_what_moved_or_that_nothing_did(ann: Client) -> None:
     ann.call("write", path="research/a.md", content="a\n")
     ann.call("add", paths=["research/a.md"])
     sha = ann.call("commit", message="a")["sha"]
@@ -270,7 +270,7 @@ def test_a_push_says_what_moved_and_one_with_nothing_to_push_says_so(ann: Client
     assert set(again["pushed"][0]) == {"deleted", "tag", "branch", "new", "alreadyUpdated", "local", "remote"}
 
 
-def test_a_pull_that_cannot_fast_forward_says_conflict_and_is_no_error(
+def test_a_pull_that_cannot_fast_forward_answers_conflict_and_is_not_an_error(
     ann: Client, start: Callable[..., Client], remote: Path, tmp_path: Path
 ) -> None:
     bob = start("bob")
@@ -283,11 +283,11 @@ def test_a_pull_that_cannot_fast_forward_says_conflict_and_is_no_error(
     answer = ann.call("pull")
     assert answer["error"] == "conflict"
     assert set(answer) >= {"error", "message", "files"}
-    assert ann.call("push")["ok"] is True, "where the earlier tool was stuck for good"
+    assert ann.call("push")["ok"] is True, "where Multisphere was stuck permanently"
     assert ann.call("read", path="drafts/bob.md")["content"] == "bob"
 
 
-def test_files_that_truly_conflict_are_named_and_nothing_is_lost(
+def test_files_in_conflict_are_named_and_nothing_is_lost(
     ann: Client, start: Callable[..., Client], remote: Path, tmp_path: Path
 ) -> None:
     bob = start("bob")
@@ -304,7 +304,7 @@ def test_files_that_truly_conflict_are_named_and_nothing_is_lost(
 
 
 # -- errors -----------------------------------------------------------------------------------------
-def test_every_error_is_json_with_words_a_model_can_act_on(ann: Client) -> None:
+def test_every_error_is_json_with_a_message_that_a_model_can_act_on(ann: Client) -> None:
     assert "nothing_like_this" in ann.refused("nothing_like_this")
     assert "path" in ann.refused("read")
     assert "mode" in ann.refused("write", path="a", content="b", mode="sideways")
@@ -315,12 +315,12 @@ def test_every_error_is_json_with_words_a_model_can_act_on(ann: Client) -> None:
     assert "nope.md" in ann.refused("add", paths=["nope.md"])
 
 
-def test_without_a_workspace_a_tool_says_what_to_call_first(start: Callable[..., Client]) -> None:
+def test_without_a_workspace_the_error_names_the_tool_to_call_first(start: Callable[..., Client]) -> None:
     message = "No active workspace. Call workspace_switch or workspace_init first."
     assert start().refused("status") == message
 
 
-def test_without_an_identity_the_helpers_name_the_client_and_the_files(
+def test_without_an_identity_the_error_names_the_client_and_the_files(
     start: Callable[..., Client], remote: Path, tmp_path: Path
 ) -> None:
     client = start("nobody", {}, client="claude-ai")
@@ -331,7 +331,7 @@ def test_without_an_identity_the_helpers_name_the_client_and_the_files(
     assert "identity.cowork.json" in words
 
 
-def test_no_error_names_a_place_of_this_machine(ann: Client, tmp_path: Path) -> None:
+def test_no_error_contains_a_path_of_this_machine(ann: Client, tmp_path: Path) -> None:
     for tool, args in (
         ("read", {"path": "nope"}),
         ("list", {"dir": "nope"}),
@@ -342,8 +342,8 @@ def test_no_error_names_a_place_of_this_machine(ann: Client, tmp_path: Path) -> 
         assert str(tmp_path) not in ann.refused(tool, **args)
 
 
-# -- the 33 checks of the earlier tool ----------------------------------------------------------------
-def test_the_earlier_checks_of_one_agents_day(ann: Client, tmp_path: Path) -> None:
+# -- the 33 checks of Multisphere ---------------------------------------------------------------------
+def test_the_checks_of_multisphere_for_one_agent(ann: Client, tmp_path: Path) -> None:
     info = ann.call("workspace_info")
     assert ann.call("workspace_list")["active_workspace"] == "board"  # 1
     assert info["agent_id"] == "ann-cli"  # 2
@@ -375,7 +375,7 @@ def test_the_earlier_checks_of_one_agents_day(ann: Client, tmp_path: Path) -> No
     assert written["workspaces"]["board"]["local_path"] == str(tmp_path / "ann" / "board")  # 17
 
 
-def test_the_earlier_check_that_a_legacy_file_is_left_alone_and_used(
+def test_the_check_of_multisphere_that_a_legacy_file_is_used_and_not_changed(
     start: Callable[..., Client], remote: Path, tmp_path: Path
 ) -> None:
     config = tmp_path / "old" / ".multisphere" / "config.json"
@@ -416,7 +416,7 @@ MARK = "/x/claude-hostloop-plugins/y"
     ],
     ids=lambda value: str(value) if isinstance(value, int) else "",
 )
-def test_the_earlier_checks_of_identity(
+def test_the_checks_of_multisphere_for_identity(
     start: Callable[..., Client],
     remote: Path,
     tmp_path: Path,
@@ -460,7 +460,7 @@ def test_two_servers_on_one_clone_lose_nothing(ann: Client, start: Callable[...,
     assert ann.call("read", path="inbox.md")["content"].count("- [ ] INB-") == 40
 
 
-def test_two_servers_with_a_clone_each_pipeline_their_whole_exit_and_nobody_is_stuck(
+def test_two_servers_with_a_clone_each_pipeline_their_whole_exit_and_neither_is_stuck(
     ann: Client, start: Callable[..., Client], remote: Path, tmp_path: Path
 ) -> None:
     bob = start("bob")

@@ -1,4 +1,4 @@
-"""What truly conflicts is shown, decided file by file or given up, and nothing of either side is lost."""
+"""Conflicts are shown and resolved file by file or abandoned, and nothing of either side is lost."""
 
 import os
 import subprocess
@@ -97,7 +97,7 @@ def test_a_side_can_be_taken_whole(clone: Clone, take: str, expected: str) -> No
     ],
     ids=["binary", "they deleted", "we deleted", "they a folder", "we a folder"],
 )
-def test_every_kind_of_conflict_is_told_and_can_be_taken_from_either_side(
+def test_every_kind_of_conflict_is_reported_and_can_be_taken_from_either_side(
     clone: Clone, before: dict[str, str | bytes | None], by_ann: dict[str, str | bytes | None],
     by_bob: dict[str, str | bytes | None], path: str, take: str,
 ) -> None:  # fmt: skip
@@ -113,7 +113,7 @@ def test_every_kind_of_conflict_is_told_and_can_be_taken_from_either_side(
     assert git(bob, "status", "--porcelain") == ""
 
 
-def test_two_who_rename_a_file_differently_are_asked_about_each_name(clone: Clone) -> None:
+def test_two_different_renames_of_a_file_give_a_conflict_for_each_name(clone: Clone) -> None:
     bob = at_odds(clone, {"a.md": LINES}, {"a.md": None, "ann.md": LINES}, {"a.md": None, "bob.md": LINES})
     assert set(bob.call("push", {})["files"]) == {"a.md", "ann.md", "bob.md"}
     for path, take in (("a.md", "ours"), ("ann.md", "theirs"), ("bob.md", "theirs")):
@@ -123,7 +123,7 @@ def test_two_who_rename_a_file_differently_are_asked_about_each_name(clone: Clon
     assert (root(bob) / "ann.md").read_text() == LINES
 
 
-def test_a_decision_is_about_two_versions_and_a_third_is_asked_about_again(clone: Clone) -> None:
+def test_a_decision_applies_to_two_versions_and_not_to_a_third(clone: Clone) -> None:
     eve = clone("eve")
     bob = at_odds(clone, {}, {"a.md": "ann\n"}, {"a.md": "bob\n"})
     bob.call("fetch", {})
@@ -136,7 +136,7 @@ def test_a_decision_is_about_two_versions_and_a_third_is_asked_about_again(clone
     assert bob.call("push", {})["ok"]
 
 
-def test_abandon_lets_the_others_win_and_keeps_ours_in_a_commit(clone: Clone) -> None:
+def test_abandon_takes_their_version_and_keeps_ours_in_a_commit(clone: Clone) -> None:
     bob = at_odds(
         clone, {}, {"a.md": "ann\n", "b.md": "ann\n"}, {"a.md": "bob\n", "b.md": "bob\n", "c.md": "only bob\n"}
     )
@@ -172,7 +172,7 @@ def test_an_entry_that_both_changed_is_a_conflict_and_both_versions_are_shown(cl
     assert "bob's word" in journal
 
 
-def test_what_cannot_be_decided_says_why(clone: Clone) -> None:
+def test_an_impossible_decision_is_refused_with_a_reason(clone: Clone) -> None:
     bob = at_odds(clone, {}, {"a.bin": b"\0ann"}, {"a.bin": b"\0bob"})
     assert bob.call("resolve", {}) == {"open": 0, "conflicts": [], "next": bob.call("resolve", {})["next"]}
     with pytest.raises(Conflict, match="there is no conflict"):
@@ -199,7 +199,7 @@ def test_many_and_long_conflicts_fit_an_answer(clone: Clone) -> None:
     assert len(str(shown)) < 150_000
 
 
-def test_a_file_that_one_side_removed_shows_who_has_it_no_more(clone: Clone) -> None:
+def test_a_conflict_shows_which_side_removed_the_file(clone: Clone) -> None:
     marked = f"<<<<<<< {'a' * 40}\nthis is how git marks\n"
     bob = at_odds(clone, {"a.md": "a\n", "b.md": "b\n"}, {"a.md": None, "b.md": marked}, {"a.md": marked, "b.md": None})
     bob.call("fetch", {})
@@ -208,7 +208,7 @@ def test_a_file_that_one_side_removed_shows_who_has_it_no_more(clone: Clone) -> 
     assert (b["base"], b["ours"], b["theirs"]) == ("b\n", None, marked)
 
 
-def test_what_is_shown_of_a_long_text_says_that_it_goes_on(clone: Clone) -> None:
+def test_an_excerpt_of_a_long_text_says_that_there_is_more(clone: Clone) -> None:
     most = "same\n" * 60_000
     files = ["new.md", "late.md"]
     bob = at_odds(
@@ -232,7 +232,7 @@ def test_taking_both_keeps_every_line_and_every_byte_of_a_long_text(clone: Clone
 
 
 @pytest.mark.parametrize("take", ["theirs", "content", "abandon"])
-def test_a_file_whose_name_is_no_utf_8_can_be_settled(clone: Clone, take: str) -> None:
+def test_a_file_whose_name_is_not_utf_8_can_be_resolved(clone: Clone, take: str) -> None:
     name = os.fsdecode(b"c\xff.md")
     bob = at_odds(clone, {}, {name: "ann\n"}, {name: "bob\n"})
     (shown,) = bob.call("push", {})["files"]
@@ -275,8 +275,8 @@ def settle(session: Session, path: str, take: str) -> None:
         ("journal-archive/2026-04.md", "ours", ["bob's"]),
     ],
 )
-def test_only_of_the_entry_that_conflicts_a_side_is_taken(clone: Clone, path: str, take: str, won: list[str]) -> None:
-    """All the others stay, whoever wrote them, to the byte, and however many there are."""
+def test_only_the_conflicting_entry_is_taken_from_one_side(clone: Clone, path: str, take: str, won: list[str]) -> None:
+    """All other entries of both sides stay, to the byte, for any number of them."""
     old = [f"café {n} {'x' * 300}" for n in range(900)]
 
     def entry(day: int, text: str) -> bytes:
@@ -298,7 +298,9 @@ def test_only_of_the_entry_that_conflicts_a_side_is_taken(clone: Clone, path: st
     ("take", "won"),
     [("ours", ["bob's"]), ("theirs", ["ann's"]), ("abandon", ["ann's"]), ("both", ["ann's", "bob's"])],
 )
-def test_a_pushed_number_stays_however_the_inbox_is_settled(clone: Clone, now: Any, take: str, won: list[str]) -> None:
+def test_a_pushed_number_stays_for_every_resolution_of_the_inbox(
+    clone: Clone, now: Any, take: str, won: list[str]
+) -> None:
     ann, bob = at_odds_about_an_item(clone, now)
     settle(bob, "inbox.md", take)
     pushed = bob.call("push", {})
@@ -342,7 +344,7 @@ def at_odds_about_an_item(clone: Clone, now: Any) -> tuple[Session, Session]:
 
 
 FATES = st.lists(st.sampled_from(["kept", "edited", "edited otherwise", ""]), min_size=4, max_size=4)
-"""What a side did to each of four entries; "" took it out."""
+"""What a side did to each of four entries; "" removed it."""
 
 
 def journal_after(fates: Sequence[str]) -> str:
@@ -357,14 +359,14 @@ def inbox_after(fates: Sequence[str]) -> str:
 
 
 def fate_of_both(mine: str, yours: str, preferred: str) -> str:
-    """A change outlives that the other side took it out, and of two changes the preferred one counts."""
+    """A change survives the removal by the other side, and of two changes the preferred one counts."""
     edits = [fate for fate in (mine, yours) if fate.startswith("edited")]
     return preferred if len(edits) == 2 else edits[0] if edits else min(mine, yours)
 
 
 @settings(max_examples=60, deadline=None)
 @given(FATES, FATES, st.sampled_from(["ours", "theirs"]))
-def test_a_preferred_side_wins_where_it_conflicts_and_nowhere_else(
+def test_a_preferred_side_wins_only_conflicting_entries(
     mine: list[str], yours: list[str], prefer: Literal["ours", "theirs"]
 ) -> None:
     preferred = mine if prefer == "ours" else yours

@@ -1,7 +1,7 @@
 """Many agents at once, each with its own clone and server process, against one bare remote.
 
-Every agent does the skill's whole entry and exit protocol in every round, and all begin a round together. At the end
-every session was pushed, every entry and item is there exactly once, no number twice, and nobody is stuck.
+Every agent follows the whole protocol of the skill in every round, and all begin a round together. At the end every
+session was pushed, every entry and item is there exactly once, no number is used twice, and no agent is stuck.
 """
 
 import json
@@ -34,7 +34,7 @@ class Died(Exception):
 
 
 class Server:
-    """The server process of one agent, spoken to over stdio."""
+    """The server process of one agent, used over stdio."""
 
     def __init__(self, home: Path, name: str, profile: str) -> None:
         kept = {key: value for key, value in os.environ.items() if not key.startswith(("COHABIT_", "MULTISPHERE_"))}
@@ -83,13 +83,13 @@ class Server:
 
 @dataclass
 class Agent:
-    """One agent that follows the skill. Even ones know the twenty tools only."""
+    """One agent that follows the skill. Agents with an even number have the twenty tools only."""
 
     number: int
     home: Path
     chance: random.Random
     deadly: float = 0.0
-    """How likely its process is killed in a session."""
+    """Probability that its process is killed in a session."""
     server: Server = field(init=False)
     deaths: int = 0
     asked_again: int = 0
@@ -113,7 +113,7 @@ class Agent:
         return answer
 
     def session(self, round_: int) -> None:
-        """Until it is through, however often the process is killed on the way."""
+        """One session, repeated until it succeeds if the process is killed."""
         while True:
             killed, killer = threading.Event(), None
             if self.chance.random() < self.deadly:
@@ -156,7 +156,7 @@ class Agent:
             self.must("read", path="journal.md")
 
     def work(self, round_: int) -> None:
-        """What is there already, from before the process was killed, is not done twice."""
+        """Work that was done before the process was killed is not repeated."""
         token = f"{self.name}-{round_}-"
         self.must("write", path=f"drafts/{self.name}.md", content=f"{token}\n" * 10)
         if not self.found("inbox.md", f"item {token}"):
@@ -171,7 +171,7 @@ class Agent:
             self.take_one()
 
     def take_one(self) -> None:
-        """Claim or close an item of somebody's; another agent may be faster, which is no error of anybody's."""
+        """Claim or close an item of another agent; a third one may be faster, which is not an error."""
         open_ = [item.id for item in self.items() if item.open and f"item {self.name}-" not in item.title]
         if not open_:
             return
@@ -253,7 +253,7 @@ def contend(
             for round_ in range(rounds):
                 together(agents, lambda agent, round_=round_: agent.session(round_))  # type: ignore[misc]
         took = time.monotonic() - began
-        for agent in agents:  # what was pushed after an agent's own last session
+        for agent in agents:  # gets what was pushed after its last session
             agent.deadly = 0.0
             agent.must("pull")
         every_session_is_there_once(agents, remote, rounds)
@@ -312,7 +312,7 @@ def refusing_now_and_then(remote: Path) -> Iterator[None]:
 
 @contextmanager
 def away_now_and_then(remote: Path) -> Iterator[None]:
-    """The repository is none for a moment, again and again. (It is not moved: git would leave its locks behind.)"""
+    """The remote is repeatedly not a repository for a moment. (It is not moved: git would leave its locks behind.)"""
     done, chance = threading.Event(), random.Random("away")
 
     def move() -> None:
@@ -332,15 +332,15 @@ def away_now_and_then(remote: Path) -> Iterator[None]:
 
 # -- and what must not ----------------------------------------------------------------------------
 @pytest.mark.parametrize(("number", "rounds"), [(2, 4), (4, 3), (8, 2)])
-def test_many_agents_at_once_all_get_through(number: int, rounds: int, remote: Path, tmp_path: Path) -> None:
+def test_many_agents_at_once_all_succeed(number: int, rounds: int, remote: Path, tmp_path: Path) -> None:
     contend(tmp_path, remote, number, rounds)
 
 
-def test_agents_that_are_killed_go_on_where_they_were(remote: Path, tmp_path: Path) -> None:
+def test_agents_that_are_killed_resume(remote: Path, tmp_path: Path) -> None:
     contend(tmp_path, remote, 3, 3, deadly=0.6)
 
 
-def test_a_remote_that_refuses_now_and_then_only_costs_time(remote: Path, tmp_path: Path) -> None:
+def test_a_remote_that_refuses_sometimes_only_costs_time(remote: Path, tmp_path: Path) -> None:
     contend(tmp_path, remote, 3, 2, around=lambda: refusing_now_and_then(remote))
 
 
@@ -365,7 +365,7 @@ def test_ten_rounds_with_a_failing_remote(trouble: Callable[[Path], Any], remote
     contend(tmp_path, remote, 8, 10, deadly=0.1, around=lambda: trouble(remote))
 
 
-def test_the_check_itself_sees_what_is_missing_or_there_twice(remote: Path, tmp_path: Path) -> None:
+def test_the_check_itself_detects_missing_and_duplicate_entries(remote: Path, tmp_path: Path) -> None:
     contend(tmp_path, remote, 1, 1)
     agent = Agent(1, tmp_path / "home1", random.Random(0))
     agent.must("workspace_init", name="board", remote_url=str(remote), local_path="~/board")

@@ -17,7 +17,7 @@ FULL = {
 }
 
 
-def test_a_decision_looks_as_the_plan_shows_it() -> None:
+def test_a_decision_has_the_format_of_the_plan() -> None:
     assert Decision.new(**FULL).text == (
         "# Use Series A comps only\n\nDate: 2026-05-22  \nDecided by: ann, mike  \nStatus: accepted\n\n"
         "## Context\nTwo options.\n\n## Decision\nSeries A only.\n\n## Consequences\nSlide 6 redrafted.\n"
@@ -34,12 +34,12 @@ def test_a_name_that_is_taken_gets_a_number() -> None:
 
 
 @given(st.text(min_size=1))
-def test_any_title_makes_a_file_name(title: str) -> None:
+def test_any_title_gives_a_valid_file_name(title: str) -> None:
     assert slug_of(title)
     assert names_of(f"decisions/{slug_of(title)}.md") == ("decisions", f"{slug_of(title)}.md")
 
 
-def test_no_text_makes_a_section_of_its_own() -> None:
+def test_no_text_can_forge_a_section() -> None:
     text = Decision.new(**FULL | {"title": "a\n## b", "context": "x\n## Decision\nforged"}).text
     assert [line for line in text.split("\n") if line.startswith("#")] == [
         "# a ## b",
@@ -50,6 +50,6 @@ def test_no_text_makes_a_section_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"title": ""}, {"context": " "}, {"decision": ""}, {"decided_by": ["a b"]}])
-def test_what_is_missing_or_nonsense_is_refused(wrong: dict[str, object]) -> None:
+def test_missing_or_invalid_fields_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(BadArgs):
         Decision.new(**FULL | wrong)

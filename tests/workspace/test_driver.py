@@ -86,7 +86,7 @@ def test_a_rebase_of_several_commits_gives_each_item_a_number_of_its_own(clone: 
     assert bob.call("push", {})["ok"]
 
 
-def test_a_stash_that_is_older_than_a_renumbering_fits_in(clone: Clone) -> None:
+def test_a_stash_that_is_older_than_a_renumbering_can_be_applied(clone: Clone) -> None:
     ann, bob = clone("ann"), clone("bob")
     asked(bob, "one")
     bob.call("inbox_add", {"title": "two"})
@@ -100,7 +100,9 @@ def test_a_stash_that_is_older_than_a_renumbering_fits_in(clone: Clone) -> None:
 
 
 @pytest.mark.parametrize("where", ["topic", "pushed topic", "detached", "worktree", "git dir elsewhere"])
-def test_a_pushed_number_stays_wherever_a_person_merges(clone: Clone, now: Any, tmp_path: Path, where: str) -> None:
+def test_a_pushed_number_stays_in_every_kind_of_merge_by_a_person(
+    clone: Clone, now: Any, tmp_path: Path, where: str
+) -> None:
     ann, bob = clone("ann"), clone("bob")
     place = root(bob)
     if "topic" in where:
@@ -130,13 +132,11 @@ def test_a_pushed_number_stays_wherever_a_person_merges(clone: Clone, now: Any, 
 
 
 def asked_in(place: Path, title: str, now: Any) -> str:
-    """By hand: the tools work on a branch that is shared."""
+    """Written without a tool, because the tools work on a shared branch."""
     return Inbox.parse((place / "inbox.md").read_text()).add(title=title, by="bob", now=now())[0].text
 
 
-def test_numbers_of_more_branches_than_anybody_looks_at_do_not_stop_a_merge(
-    clone: Clone, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_more_branches_than_the_limit_do_not_stop_a_merge(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> None:
     ann = clone("ann")
     asked(ann, "pushed")
     ann.call("push", {})
@@ -197,7 +197,7 @@ def test_modules_in_the_work_tree_are_not_loaded(clone: Clone) -> None:
     assert not (root(bob) / "ran").exists()
 
 
-def test_another_installation_is_left_alone_while_its_python_is_there_and_mended_when_it_is_gone(clone: Clone) -> None:
+def test_the_driver_of_another_installation_is_replaced_only_if_its_python_is_gone(clone: Clone) -> None:
     ann = clone("ann")
     config = root(ann) / ".git" / "config"
     other = driver.COMMAND.replace(sys.executable, "/bin/sh")
@@ -221,7 +221,7 @@ def test_a_driver_that_is_not_ours_is_refused(clone: Clone, value: str) -> None:
     fresh.close()
 
 
-def test_the_lines_of_a_person_in_the_attributes_stay(clone: Clone) -> None:
+def test_a_persons_lines_in_the_attributes_are_kept(clone: Clone) -> None:
     ann = clone("ann")
     place = root(ann) / ".git" / "info" / "attributes"
     place.write_text("*.png binary\n")
@@ -231,7 +231,7 @@ def test_the_lines_of_a_person_in_the_attributes_stay(clone: Clone) -> None:
     assert place.read_text() == driver.ATTRIBUTES + "*.png binary\n"
 
 
-def test_what_is_no_protocol_file_is_not_merged(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_protocol_file_is_not_merged(tmp_path: Path) -> None:
     names = [str(tmp_path / name) for name in "OAB"]
     for name in names:
         Path(name).write_text("x")
@@ -282,7 +282,7 @@ def something_to_merge(ann: Session, bob: Session) -> None:
 
 
 @pytest.mark.parametrize("where", ["before", "after"])
-def test_nothing_is_written_while_a_merge_by_plain_git_may_put_back_what_it_found(
+def test_nothing_is_written_while_a_merge_by_plain_git_may_restore_files(
     clone: Clone, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
     ann, bob = clone("ann"), clone("bob")
@@ -299,7 +299,9 @@ def test_nothing_is_written_while_a_merge_by_plain_git_may_put_back_what_it_foun
     assert [journal.count(said) for said in ("not committed", "meanwhile", "afterwards")] == [1, 0, 1]
 
 
-def test_a_merge_whose_message_a_person_writes_is_not_waited_for(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_call_does_not_wait_while_a_person_writes_a_merge_message(
+    clone: Clone, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ann, bob = clone("ann"), clone("bob")
     something_to_merge(ann, bob)
     monkeypatch.setattr(plain_git, "WAIT_SECONDS", 0.0)
@@ -338,7 +340,7 @@ def test_the_mark_is_renewed_when_the_driver_ends(clone: Clone) -> None:
         ({"ORIG_HEAD": -1000, "index.lock": -1000}, False),  # the clock was wrong
     ],
 )
-def test_a_running_merge_is_known_by_the_files_that_git_writes(
+def test_a_running_merge_is_detected_by_the_files_that_git_writes(
     tmp_path: Path, ages: dict[str, float], running: bool
 ) -> None:
     (tmp_path / ".git" / "cohabit").mkdir(parents=True)
@@ -357,7 +359,7 @@ def test_a_call_that_has_begun_is_not_stopped_by_a_merge(clone: Clone, monkeypat
             assert ws.git.run("rev-parse", "HEAD").line
 
 
-def test_a_merge_waits_for_a_call_that_has_begun_and_lets_others_wait_without_the_lock(
+def test_a_merge_waits_for_a_running_call_and_other_calls_wait_without_the_lock(
     clone: Clone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ws = clone("ann").workspace()

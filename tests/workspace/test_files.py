@@ -26,7 +26,7 @@ def ann(clone: Clone) -> Session:
 
 
 # -- read and write ----------------------------------------------------------------------------------
-def test_what_is_written_is_read_again(ann: Session) -> None:
+def test_a_written_file_can_be_read(ann: Session) -> None:
     wrote = ann.call("write", {"path": "research/new/größe.md", "content": "Größe: 3\n"})
     assert wrote == {"path": "research/new/größe.md", "mode": "overwrite", "bytes": 11}
     assert ann.call("read", {"path": "research/new/größe.md"}) == {
@@ -34,15 +34,15 @@ def test_what_is_written_is_read_again(ann: Session) -> None:
     }  # fmt: skip
 
 
-def test_append_adds_to_the_end_and_counts_what_it_added(ann: Session) -> None:
+def test_append_adds_to_the_end_and_answers_the_added_bytes(ann: Session) -> None:
     ann.call("write", {"path": "drafts/a.md", "content": "one\n", "mode": "append"})
     wrote = ann.call("write", {"path": "drafts/a.md", "content": "two\n", "mode": "append"})
     assert wrote == {"path": "drafts/a.md", "mode": "append", "bytes": 4}
     assert ann.call("read", {"path": "drafts/a.md"})["content"] == "one\ntwo\n"
 
 
-def test_an_asset_goes_in_and_out_as_base64(ann: Session) -> None:
-    image = base64.encodebytes(IMAGE).decode()  # with line ends in it, as some write it
+def test_an_asset_is_written_and_read_as_base64(ann: Session) -> None:
+    image = base64.encodebytes(IMAGE).decode()  # with line breaks, as some programs write it
     assert ann.call("write", {"path": "assets/a.png", "content": image, "encoding": "base64"})["bytes"] == len(IMAGE)
     read = ann.call("read", {"path": "assets/a.png"})
     assert (read["encoding"], base64.b64decode(read["content"])) == ("base64", IMAGE)
@@ -57,7 +57,7 @@ def test_an_encoding_that_was_asked_for_is_used(ann: Session) -> None:
     assert ann.call("read", {"path": "latin1.md", "encoding": "utf-8"})["content"] == "Gr\ufffd\ufffde"
 
 
-def test_a_long_file_comes_in_pieces_that_fit_an_answer(ann: Session) -> None:
+def test_a_long_file_is_read_in_parts(ann: Session) -> None:
     text = "äöü€ and more\n" * 20_000
     ann.call("write", {"path": "long.md", "content": text})
     pieces, offset = [], 0
@@ -73,14 +73,14 @@ def test_a_long_file_comes_in_pieces_that_fit_an_answer(ann: Session) -> None:
 
 
 @pytest.mark.parametrize("content", ["===", "no base64!", "QQ", "QQ==QQ", "\N{EM DASH}"])
-def test_what_is_no_base64_is_refused_and_nothing_is_written(ann: Session, content: str) -> None:
+def test_invalid_base64_is_refused_and_nothing_is_written(ann: Session, content: str) -> None:
     with pytest.raises(BadArgs, match="base64"):
         ann.call("write", {"path": "a.bin", "content": content, "encoding": "base64"})
     with pytest.raises(UnknownAsset):
         ann.call("read", {"path": "a.bin"})
 
 
-def test_a_file_or_a_folder_that_is_not_there_says_what_to_do(ann: Session) -> None:
+def test_the_error_for_a_missing_file_or_folder_says_what_to_do(ann: Session) -> None:
     with pytest.raises(UnknownAsset, match="call list"):
         ann.call("read", {"path": "research/none.md"})
     with pytest.raises(UnknownAsset, match="call list"):
@@ -89,7 +89,7 @@ def test_a_file_or_a_folder_that_is_not_there_says_what_to_do(ann: Session) -> N
 
 @pytest.mark.parametrize("tool", ["read", "write", "list", "search"])
 @pytest.mark.parametrize("path", ["../x", "/etc/passwd", ".git/config", "research/../../x", ".GIT/hooks/x", "~/x"])
-def test_no_tool_takes_a_path_that_leads_out(ann: Session, tool: str, path: str) -> None:
+def test_no_tool_accepts_a_path_that_leads_out(ann: Session, tool: str, path: str) -> None:
     args = {
         "read": {"path": path}, "write": {"path": path, "content": "x"}, "list": {"dir": path},
         "search": {"query": "x", "paths": [path]},
@@ -111,7 +111,7 @@ def test_no_tool_takes_a_path_that_leads_out(ann: Session, tool: str, path: str)
         ("search", {"query": "a\nb"}),
     ],
 )
-def test_arguments_that_make_no_sense_are_refused(ann: Session, tool: str, args: dict) -> None:
+def test_invalid_arguments_are_refused(ann: Session, tool: str, args: dict) -> None:
     with pytest.raises(BadArgs):
         ann.call(tool, args)
 
@@ -130,7 +130,7 @@ def test_numbers_beyond_the_end_read_nothing(ann: Session) -> None:
 
 
 @given(st.binary(max_size=60) | st.text(max_size=30).map(str.encode), st.integers(0, 70), st.integers(1, 20))
-def test_pieces_of_any_file_put_together_are_the_file(
+def test_the_parts_of_any_file_add_up_to_the_file(
     tmp_path_factory: pytest.TempPathFactory, content: bytes, offset: int, limit: int
 ) -> None:
     root = tmp_path_factory.getbasetemp() / "pieces"
@@ -191,7 +191,7 @@ def test_a_long_listing_comes_in_pages(ann: Session) -> None:
     assert names == [".gitkeep", *(f"n{number:02}" for number in range(25))]
 
 
-def test_a_name_that_is_no_utf8_is_shown_with_marks(ann: Session) -> None:
+def test_a_name_that_is_not_utf_8_is_shown_with_replacement_characters(ann: Session) -> None:
     with open(bytes(ann.workspace().root) + b"/research/\xff.md", "wb"):
         pass
     names = [entry["name"] for entry in ann.call("list", {"dir": "research"})["entries"]]
@@ -209,7 +209,7 @@ def test_search_answers_with_path_line_and_text(ann: Session) -> None:
     assert ann.call("search", {"query": "zebra", "paths": ["drafts", "missing"]})["matches"] == []
 
 
-def test_a_search_starts_nothing_that_the_repository_names(ann: Session, tmp_path: Path) -> None:
+def test_a_search_starts_no_program_that_the_repository_names(ann: Session, tmp_path: Path) -> None:
     """A text converter is a program; attributes of a pulled repository may name one that a person has set up."""
     root = ann.workspace().root
     proof = tmp_path / "proof"
@@ -221,7 +221,7 @@ def test_a_search_starts_nothing_that_the_repository_names(ann: Session, tmp_pat
     assert not proof.exists()
 
 
-def test_errors_of_the_file_tools_name_no_place_of_this_machine(ann: Session, tmp_path: Path) -> None:
+def test_errors_of_the_file_tools_contain_no_path_of_this_machine(ann: Session, tmp_path: Path) -> None:
     for tool, args in (
         ("read", {"path": "research"}),
         ("read", {"path": "none/none"}),
@@ -236,7 +236,7 @@ def test_errors_of_the_file_tools_name_no_place_of_this_machine(ann: Session, tm
     ("path", "content"),
     [("journal.md", "# Journal\n\nIn short: much was done.\n"), ("./inbox.md", ""), ("inbox.md", "eA==")],
 )
-def test_a_write_that_would_take_what_others_said_from_the_board_is_refused(clone, path, content):
+def test_a_write_that_would_remove_entries_is_refused(clone, path, content):
     ann = clone("ann")
     ann.call("journal_append", {"summary": "done"})
     ann.call("inbox_add", {"title": "to do"})
@@ -247,7 +247,7 @@ def test_a_write_that_would_take_what_others_said_from_the_board_is_refused(clon
     assert [ann.call("read", {"path": name})["content"] for name in ("journal.md", "inbox.md")] == before
 
 
-def test_a_write_that_keeps_every_entry_may_mend_the_rest(clone):
+def test_a_write_that_keeps_every_entry_may_change_the_rest(clone):
     ann = clone("ann")
     ann.call("journal_append", {"summary": "done"})
     text = ann.call("read", {"path": "journal.md"})["content"]
@@ -255,7 +255,7 @@ def test_a_write_that_keeps_every_entry_may_mend_the_rest(clone):
     assert ann.call("read", {"path": "journal.md"})["content"].startswith("# Our journal")
 
 
-def test_paging_shows_every_name_once_also_those_that_look_alike(ann: Session) -> None:
+def test_paging_lists_every_name_once_even_if_two_look_the_same(ann: Session) -> None:
     folder = os.fsencode(ann.workspace().root) + b"/alike/"
     names = [
         b"a\xfe",

@@ -1,4 +1,4 @@
-"""Hanging up on the remote: what waits for it ends, what works in the clone does not."""
+"""Cancelling ends commands that wait for the remote, and no local command."""
 
 import socket
 import subprocess
@@ -30,7 +30,7 @@ def hangup() -> Iterator[Hangup]:
 
 @contextmanager
 def a_remote(silent: socket.socket, answer: Callable[[socket.socket], None]) -> Iterator[str]:
-    """The address of a remote that does ``answer`` when git connects, and keeps the line open until the end."""
+    """The address of a remote that does ``answer`` when git connects, and keeps the connection open."""
     over = threading.Event()
 
     def serve() -> None:
@@ -49,16 +49,16 @@ def a_remote(silent: socket.socket, answer: Callable[[socket.socket], None]) -> 
             other.join()
 
 
-def test_a_command_that_waits_for_the_remote_ends_and_the_next_one_does_not_even_wait(git: Git, hangup: Hangup) -> None:
+def test_cancelling_ends_a_command_that_waits_for_the_remote_and_all_later_ones(git: Git, hangup: Hangup) -> None:
     with a_remote(socket.create_server(("127.0.0.1", 0)), lambda connection: hangup.now()) as address:
         for _ in range(2):
             with pytest.raises(Unreachable, match="cancelled"):
                 git.run("ls-remote", address, network=True)
 
 
-def test_a_call_whose_remote_breaks_off_as_we_hang_up_was_cancelled_all_the_same(git: Git, hangup: Hangup) -> None:
+def test_a_call_whose_remote_fails_while_it_is_cancelled_counts_as_cancelled(git: Git, hangup: Hangup) -> None:
     def break_off_first(connection: socket.socket) -> None:
-        hangup.happened = True  # as if git were not known yet to those who hang up
+        hangup.happened = True  # as if git had not been registered yet when the call was cancelled
         connection.close()
 
     with (
@@ -68,12 +68,12 @@ def test_a_call_whose_remote_breaks_off_as_we_hang_up_was_cancelled_all_the_same
         git.run("ls-remote", address, network=True)
 
 
-def test_a_command_in_the_clone_is_left_to_finish(git: Git, hangup: Hangup) -> None:
+def test_a_local_command_is_not_cancelled(git: Git, hangup: Hangup) -> None:
     hangup.now()
     assert git.run("rev-parse", "--is-inside-work-tree").line == "true"
 
 
-def test_hanging_up_when_nothing_runs_any_more_does_nothing(git: Git, hangup: Hangup, tmp_path: Path) -> None:
+def test_cancelling_after_the_command_has_ended_does_nothing(git: Git, hangup: Hangup, tmp_path: Path) -> None:
     git.run("ls-remote", str(tmp_path), network=True)
     hangup.now()
     assert hangup.happened

@@ -1,4 +1,4 @@
-"""Whether agents keep to the protocol, as history shows it."""
+"""Whether agents follow the protocol, as far as history shows."""
 
 import subprocess
 
@@ -38,7 +38,7 @@ def pair(board):
     return ann, bob
 
 
-def test_a_board_that_is_kept_well_is_healthy(pair):
+def test_a_board_that_follows_the_protocol_is_healthy(pair):
     ann, _ = pair
     answer = health(ann)
     assert answer["summary"] == "1 commit examined: all follow the protocol."
@@ -46,11 +46,11 @@ def test_a_board_that_is_kept_well_is_healthy(pair):
     assert answer["truncated"] is False
 
 
-def test_an_empty_repository_has_no_commits_to_judge(board):
+def test_an_empty_repository_has_no_findings(board):
     assert health(board())["commits"] == 0
 
 
-def test_work_is_covered_by_an_entry_of_its_own_agent_with_it_or_soon_after(pair, now):
+def test_work_is_covered_by_a_journal_entry_of_its_agent_in_the_same_commit_or_soon_after(pair, now):
     ann, bob = pair
     committed(ann, "a.md", message="before the entry")
     committed(bob, "b.md", message="bob tells nobody")
@@ -65,7 +65,7 @@ def test_work_is_covered_by_an_entry_of_its_own_agent_with_it_or_soon_after(pair
     assert answer["counts"]["without_journal"] == 2
 
 
-def test_the_inbox_alone_needs_no_entry_and_a_pointer_is_no_work(pair):
+def test_changes_of_the_inbox_or_of_a_pointer_need_no_journal_entry(pair):
     ann, _ = pair
     ann.tree.write("inbox.md", (INBOX + "\n").encode())
     ann.tree.write(".pointers/ann-cli.json", b'{"last_seen_sha": "", "last_read_at": "2026-05-22T12:00:00Z"}\n')
@@ -88,7 +88,7 @@ def test_commits_by_hand_lack_prefix_and_trailer(pair):
     assert "1 without prefix, 1 without trailer" in answer["summary"]
 
 
-def test_the_files_are_looked_at_too(pair):
+def test_malformed_files_are_reported(pair):
     ann, _ = pair
     inbox, _ = Inbox.parse(INBOX).add(title="one", by="bob-cli", now=ann.now())
     inbox = inbox.close("INB-001", by="ann-cli", resolution="done", now=ann.now())
@@ -102,7 +102,7 @@ def test_the_files_are_looked_at_too(pair):
     assert [found["path"] for found in answer["malformed"]] == ["inbox.md", "journal.md", ".pointers/bob-cli.json"]
 
 
-def test_a_closing_that_names_its_entry_is_well(pair):
+def test_a_closing_that_names_its_journal_entry_is_no_finding(pair):
     ann, _ = pair
     inbox, _ = Inbox.parse(INBOX).add(title="one", by="bob-cli", now=ann.now())
     inbox = inbox.close("INB-001", by="ann-cli", resolution="done", now=ann.now(), journal_ref="2026-05-22 14:30")
@@ -116,7 +116,7 @@ def test_an_inbox_without_its_sections_is_malformed(pair):
     assert len(health(ann)["malformed"]) == 2
 
 
-def test_since_and_limit_bound_it(pair):
+def test_since_and_limit_restrict_the_findings(pair):
     ann, bob = pair
     first = refs.head(ann)
     for i in range(4):
@@ -131,14 +131,14 @@ def test_since_and_limit_bound_it(pair):
         health(ann, since="--all")
 
 
-def test_no_more_than_a_hundred_findings_of_a_kind_are_told(pair):
+def test_at_most_a_hundred_findings_of_a_kind_are_listed(pair):
     ann, _ = pair
     ann.tree.write("inbox.md", (INBOX + "- [ ] a loose line\n\n" * 150).encode())
     answer = health(ann, limit=10_000)
     assert (answer["counts"]["malformed"], len(answer["malformed"]), answer["truncated"]) == (150, 100, True)
 
 
-def test_an_id_of_any_length_is_told_in_short(pair):
+def test_a_long_id_is_shortened(pair):
     ann, _ = pair
     inbox = INBOX.replace("## Open\n", f"## Open\n\n- [ ] {'I' * 9_000}-1 — a\n\n- [ ] {'I' * 9_000}-1 — b\n")
     ann.tree.write("inbox.md", inbox.encode())

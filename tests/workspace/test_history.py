@@ -1,4 +1,4 @@
-"""The log: bounded, paged, and true after merges too."""
+"""The log is limited and paged, and correct after merges too."""
 
 import subprocess
 
@@ -33,7 +33,7 @@ def test_an_empty_repository_has_an_empty_log(board):
     assert log(board()) == {"total": 0, "commits": [], "truncated": False}
 
 
-def test_a_commit_is_told_with_the_fields_of_the_earlier_tool_and_its_agent(board):
+def test_a_commit_has_the_fields_of_multisphere_and_its_agent(board):
     ws = board()
     sha = committed(ws, message="wrote it\n\nat length")
     assert log(ws) == {
@@ -48,7 +48,7 @@ def test_a_commit_is_told_with_the_fields_of_the_earlier_tool_and_its_agent(boar
     }  # fmt: skip
 
 
-def test_fifty_are_told_unless_asked_otherwise_and_never_more_than_two_hundred(board):
+def test_fifty_commits_are_listed_by_default_and_at_most_two_hundred(board):
     ws = board()
     made = chain(ws, 60)
     git(ws, "update-ref", "refs/heads/main", made[-1])
@@ -61,7 +61,7 @@ def test_fifty_are_told_unless_asked_otherwise_and_never_more_than_two_hundred(b
     assert log(ws, n=10_000)["total"] == 60
 
 
-def test_paging_over_a_merge_tells_every_commit_once(board, now):
+def test_paging_over_a_merge_lists_every_commit_once(board, now):
     ws = board()
     base = chain(ws, 3, message="base")
     ours = chain(ws, 4, base[-1], "ours")
@@ -78,7 +78,7 @@ def test_paging_over_a_merge_tells_every_commit_once(board, now):
     assert sorted(told) == sorted([*base, *ours, *theirs, tip])
 
 
-def test_since_and_paths_limit_it(board):
+def test_since_and_paths_restrict_the_log(board):
     ws = board()
     first = committed(ws, "a.md", "first")
     committed(ws, "b.md", "second")
@@ -90,7 +90,7 @@ def test_since_and_paths_limit_it(board):
     assert log(ws, paths=["never.md"])["total"] == 0
 
 
-def test_a_file_named_like_a_commit_is_no_commit(board):
+def test_a_file_named_like_a_commit_is_not_taken_for_one(board):
     ws = board()
     committed(ws, "HEAD", "a file")
     committed(ws, "-n1", "another")
@@ -99,7 +99,7 @@ def test_a_file_named_like_a_commit_is_no_commit(board):
     assert log(ws, since="HEAD")["total"] == 0
 
 
-def test_what_is_wrong_is_said_clearly(board):
+def test_wrong_arguments_of_log_are_refused_with_a_reason(board):
     ws = board()
     committed(ws)
     with pytest.raises(UnknownAsset, match="'nowhere'"):
@@ -114,7 +114,7 @@ def test_what_is_wrong_is_said_clearly(board):
         log(ws, paths=["../x"])
 
 
-def test_hostile_texts_of_commits_are_shown_without_what_a_terminal_obeys(board):
+def test_hostile_texts_of_commits_are_shown_without_terminal_escapes(board):
     ws = board()
     committed(ws)
     tree = git(ws, "rev-parse", "HEAD^{tree}")
@@ -131,7 +131,7 @@ def test_hostile_texts_of_commits_are_shown_without_what_a_terminal_obeys(board)
     assert commit["agent_id"] == "eve-cli"
 
 
-def test_names_and_branches_of_any_length_do_not_fill_an_answer(board):
+def test_long_names_and_branches_are_cut(board):
     ws = board()
     committed(ws)
     tree = git(ws, "rev-parse", "HEAD^{tree}")

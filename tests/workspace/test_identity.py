@@ -1,4 +1,4 @@
-"""Who an agent is, and where that is looked up first."""
+"""The identity of an agent, and the order of its sources."""
 
 import json
 
@@ -23,7 +23,7 @@ def env(family, **over):
     return {f"{family}_{key}": value for key, value in said.items()}
 
 
-def test_the_sources_are_asked_in_order(tmp_path):
+def test_the_sources_are_used_in_order(tmp_path):
     write(tmp_path, "config.json", LEGACY)
     assert find(tmp_path, {}, "zed").agent_id == "old-one"
     write(tmp_path, "identity.json", {"user_slug": "ann", "agent_name": "Ann", "agent_email": "a@b"})
@@ -47,12 +47,12 @@ def test_the_clients_own_file_beats_the_legacy_one_in_id_and_name(tmp_path):
 
 @pytest.mark.parametrize("missing", ["AGENT_ID", "AGENT_NAME", "AGENT_EMAIL"])
 @pytest.mark.parametrize("blank", ["", "  "])
-def test_the_environment_counts_only_when_it_says_all_three(tmp_path, missing, blank):
+def test_the_environment_counts_only_with_all_three_fields(tmp_path, missing, blank):
     write(tmp_path, "config.json", LEGACY)
     assert find(tmp_path, env("COHABIT", **{missing: blank}), None).agent_id == "old-one"
 
 
-def test_a_client_that_is_no_slug_has_the_file_of_its_name_then_that_of_its_slug(tmp_path):
+def test_a_client_that_is_not_a_slug_reads_the_file_of_its_name_then_that_of_its_slug(tmp_path):
     write(tmp_path, "identity.json", {"user_slug": "ann", "agent_name": "Ann", "agent_email": "a@b"})
     assert find(tmp_path, {}, "Cursor").agent_id == "ann-cursor"
     write(tmp_path, "identity.cursor.json", ANN | {"agent_id": "ann-slug"})
@@ -63,7 +63,7 @@ def test_a_client_that_is_no_slug_has_the_file_of_its_name_then_that_of_its_slug
 
 
 @pytest.mark.parametrize("client", ["claude-code-work", "claude-desktop", "my_app", "v1.2"])
-def test_a_client_that_is_a_slug_is_itself_and_no_other_that_is_like_it(tmp_path, client):
+def test_a_client_that_is_a_slug_reads_no_file_of_a_similar_name(tmp_path, client):
     write(tmp_path, "identity.json", {"user_slug": "ann", "agent_name": "Ann", "agent_email": "a@b"})
     for other in ("claude-code", "cowork", "my-app", "v1-2"):
         write(tmp_path, f"identity.{other}.json", ANN)
@@ -74,28 +74,28 @@ def test_a_client_that_is_a_slug_is_itself_and_no_other_that_is_like_it(tmp_path
 @pytest.mark.parametrize(
     ("client", "slug"), [("zed-", "zed"), ("a..b", "a-b"), ("my_App", "my-app"), ("x" * 64, "x" * 40)]
 )
-def test_an_id_is_derived_from_any_client_that_the_environment_may_say(tmp_path, client, slug):
+def test_an_id_is_derived_from_any_client_in_the_environment(tmp_path, client, slug):
     write(tmp_path, "identity.json", {"user_slug": "ann", "agent_name": "Ann", "agent_email": "a@b"})
     assert find(tmp_path, {}, client).agent_id == f"ann-{slug}"
 
 
-def test_nobodys_own_files_are_none():
+def test_an_unknown_client_has_no_file_of_its_own():
     assert client_files(None) == client_files("") == []
 
 
 @pytest.mark.parametrize("said", ["Claude Desktop", "Cursor", "../x"])
-def test_a_whole_identity_in_the_environment_counts_whatever_the_client_is_called(tmp_path, said):
+def test_a_complete_identity_in_the_environment_counts_for_any_client(tmp_path, said):
     environ = env("MULTISPHERE") | {"MULTISPHERE_CLIENT": said}
     assert required(tmp_path, environ, client_name(environ, None, "/")).agent_id == "env-one"
 
 
-def test_a_file_without_all_three_is_passed_over(tmp_path):
+def test_a_file_without_all_three_fields_is_skipped(tmp_path):
     write(tmp_path, "identity.zed.json", {"agent_id": "half"})
     write(tmp_path, "identity.json", ANN)
     assert find(tmp_path, {}, "zed").agent_id == "ann-zed"
 
 
-def test_nobody_is_told_which_client_was_found_and_what_would_help(tmp_path):
+def test_the_error_without_an_identity_names_the_client_and_says_what_to_do(tmp_path):
     with pytest.raises(BadArgs) as told:
         required(tmp_path, {}, "zed")
     for word in ("client: zed", "COHABIT_AGENT_ID", "identity.zed.json", "identity.json", "user_slug"):
@@ -105,7 +105,7 @@ def test_nobody_is_told_which_client_was_found_and_what_would_help(tmp_path):
 
 @pytest.mark.parametrize("content", ["", "{", "[1]", "null", '{"agent_id": 3}', "\x00", "[" * 100_000])
 @pytest.mark.parametrize("name", ["identity.zed.json", "identity.json", "config.json"])
-def test_a_file_that_is_torn_or_wrong_is_named(tmp_path, name, content):
+def test_a_damaged_or_invalid_file_is_named(tmp_path, name, content):
     write(tmp_path, name, content)
     with pytest.raises(BadArgs) as told:
         find(tmp_path, {}, "zed")
@@ -123,7 +123,7 @@ def test_a_folder_where_a_file_should_be_is_named(tmp_path):
     "agent_id",
     ["", ".", "..", "a..b", "../journal", "a/b", "-rf", "Ann", "a b", "a\n", "a\x00", "é", "a" * 65, "x-", "@x", "[x]"],
 )
-def test_an_id_that_is_no_slug_is_refused_wherever_it_comes_from(tmp_path, agent_id):
+def test_an_id_that_is_not_a_slug_is_refused_from_every_source(tmp_path, agent_id):
     with pytest.raises(BadArgs, match="is not valid"):
         Identity(agent_id, "Ann", "ann@example.org")
     if agent_id.strip():
@@ -141,7 +141,7 @@ def test_a_name_or_address_that_would_break_a_commit_is_refused(text):
 
 
 @given(st.text(), st.text(), st.text())
-def test_whatever_passes_is_one_line_and_a_plain_file_name(agent_id, name, email):
+def test_every_valid_id_is_one_line_and_a_plain_file_name(agent_id, name, email):
     try:
         who = Identity(agent_id, name, email)
     except BadArgs:

@@ -1,4 +1,4 @@
-"""An inbox holds what was asked, under one number each, and a change touches nothing else."""
+"""An inbox keeps every item under a number of its own, and a change affects nothing else."""
 
 from datetime import datetime, timedelta, timezone
 
@@ -48,7 +48,7 @@ def shown(inbox: Inbox) -> list[tuple[str, str]]:
 
 
 @given(st.text() | st.lists(NASTY).map("\n".join) | st.lists(NASTY).map(lambda lines: "## Open\n" + "\n".join(lines)))
-def test_any_file_is_read_and_given_back_to_the_byte(text: str) -> None:
+def test_parsing_keeps_every_byte_of_any_file(text: str) -> None:
     inbox = Inbox.parse(text)
     assert inbox.text == text
     pieces = [section.heading + "".join(item.text for item in section.items) for section in inbox.sections]
@@ -58,7 +58,7 @@ def test_any_file_is_read_and_given_back_to_the_byte(text: str) -> None:
 
 @example(file="", title="x", body="", resolution="x", ref="\x1f")
 @given(FILES, SHORT, ANY, SHORT, ANY)
-def test_whatever_is_asked_and_answered_comes_back_as_one_item_and_nothing_else(
+def test_any_text_is_parsed_as_one_item_and_nothing_else(
     file: str, title: str, body: str, resolution: str, ref: str
 ) -> None:
     before = Inbox.parse(file)
@@ -81,7 +81,7 @@ def test_whatever_is_asked_and_answered_comes_back_as_one_item_and_nothing_else(
     closed.text.encode()
 
 
-def test_an_item_looks_as_the_earlier_tool_writes_it_with_a_comment_under_its_second_line() -> None:
+def test_an_item_has_the_format_of_multisphere_with_a_comment_below_its_second_line() -> None:
     inbox, first = Inbox.parse("").add(title="Find  it", body="one\n\ntwo", by="ann", now=NOW)
     assert inbox.text == (
         "# Inbox\n\n## Open\n\n"
@@ -108,7 +108,7 @@ def test_items_are_added_at_the_end_of_open_and_closed_at_the_end_of_closed() ->
     assert inbox.items[-1].body == "Need raise data."
 
 
-def test_the_next_number_follows_the_largest_item_open_or_closed_and_no_mention() -> None:
+def test_the_next_number_follows_the_largest_item_and_ignores_mentions() -> None:
     text = "## Open\n\n- [ ] INB-007 — see INB-900\n  INB-901\n\n## Closed\n\n- [x] ~~INB-1041 — x~~  \n\nINB-2000\n"
     assert Inbox.parse(text).next_id() == "INB-1042"
     assert Inbox.parse("## Open\n\n- [ ] INB-" + "9" * 5000 + " — x\n").next_id() == "INB-001"
@@ -127,7 +127,7 @@ def test_an_item_is_closed_by_its_exact_id_alone(asked: str, near: list[str]) ->
     assert refused.value.did_you_mean == near
 
 
-def test_a_number_that_nobody_counts_to_is_stepped_over() -> None:
+def test_a_very_large_number_is_skipped() -> None:
     inbox = Inbox.parse("## Open\n\n- [ ] INB-999999999 — big\n\n- [ ] INB-1000000001 — bigger\n\n## Closed\n")
     ids = []
     for title in ("a", "b", "c"):
@@ -139,7 +139,7 @@ def test_a_number_that_nobody_counts_to_is_stepped_over() -> None:
 
 
 @pytest.mark.parametrize("closed", ["INB-001", "INB-002"])
-def test_a_copy_with_another_number_is_another_item_whichever_stands_first(closed: str) -> None:
+def test_a_copy_with_another_number_is_another_item_in_any_order(closed: str) -> None:
     inbox, item = Inbox.parse(HEADER).add(title="x", by="ann", now=NOW)
     inbox = Inbox.parse(inbox.text.replace("## Closed", f"{items_text(inbox).replace('INB-001', 'INB-002')}## Closed"))
     keys = {found.id: found.key for found in inbox.items}
@@ -154,7 +154,7 @@ def test_two_variants_of_one_item_have_one_key() -> None:
     assert [found.key for found in both.items] == [item.key, item.key]
 
 
-def test_a_claim_is_for_one_agent_until_it_lets_go() -> None:
+def test_a_claim_belongs_to_one_agent_until_it_releases_it() -> None:
     inbox, _ = Inbox.parse("").add(title="x", by="ann", now=NOW)
     taken = inbox.claim("INB-001", "bob", NOW)
     assert taken.items[0].claimed_by == "bob"
@@ -172,7 +172,7 @@ def test_a_claim_is_for_one_agent_until_it_lets_go() -> None:
         inbox.claim("INB-002", "bob", NOW)
 
 
-def test_an_item_of_the_earlier_tool_keeps_its_key_when_it_is_claimed_and_closed() -> None:
+def test_an_item_of_multisphere_keeps_its_key_when_it_is_claimed_and_closed() -> None:
     inbox = Inbox.parse(LEGACY)
     key = inbox.items[0].key
     inbox = Inbox.parse(inbox.claim("INB-014", "bob", NOW).text)
@@ -183,14 +183,14 @@ def test_an_item_of_the_earlier_tool_keeps_its_key_when_it_is_claimed_and_closed
     assert inbox.items[-1].key == key
 
 
-def test_what_people_ticked_or_moved_by_hand_counts_as_closed() -> None:
+def test_an_item_ticked_or_moved_by_hand_counts_as_closed() -> None:
     inbox = Inbox.parse(
         "## Open\n\n- [x] INB-001 — ticked\n\n- [ ] INB-002 — open\n\n## Closed\n\n- [ ] INB-003 — moved\n"
     )
     assert [(item.id, item.open) for item in inbox.items] == [("INB-001", False), ("INB-002", True), ("INB-003", False)]
 
 
-def test_what_does_not_fit_is_refused() -> None:
+def test_texts_above_the_limits_are_refused() -> None:
     inbox = Inbox.parse(LEGACY)
     with pytest.raises(BadArgs, match="title is empty"):
         inbox.add(title="\n", by="ann", now=NOW)

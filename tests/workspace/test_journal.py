@@ -1,4 +1,4 @@
-"""A journal holds what was written into it, whatever that was."""
+"""A journal keeps any text that is written to it."""
 
 from datetime import datetime, timedelta, timezone
 
@@ -37,7 +37,7 @@ TARGETS = st.sampled_from(["anyone", "bob", "@bob-cowork", "Jamie Desktop", "@ja
 
 
 @given(st.text() | st.lists(NASTY).map("\n".join))
-def test_any_file_is_read_and_given_back_to_the_byte(text: str) -> None:
+def test_parsing_keeps_every_byte_of_any_file(text: str) -> None:
     journal = Journal.parse(text)
     assert journal.text == text
     assert journal.preamble + "".join(block.text for block in journal.blocks) == text
@@ -45,7 +45,7 @@ def test_any_file_is_read_and_given_back_to_the_byte(text: str) -> None:
 
 
 @given(FILES, NAMES, SAID, ANY, st.lists(st.tuples(SHORT, TARGETS), max_size=3))
-def test_whatever_is_said_comes_back_as_one_entry_and_nothing_else(
+def test_any_text_is_parsed_as_one_entry_and_nothing_else(
     file: str, name: str, summary: str, details: str, todos: list[tuple[str, str]]
 ) -> None:
     before = Journal.parse(file)
@@ -64,7 +64,7 @@ def test_whatever_is_said_comes_back_as_one_entry_and_nothing_else(
     after.text.encode()
 
 
-def test_an_entry_looks_as_the_earlier_tool_writes_it_with_a_comment_at_its_end() -> None:
+def test_an_entry_has_the_format_of_multisphere_with_a_comment_at_its_end() -> None:
     entry = Entry.new(
         ANN,
         NOW,
@@ -82,7 +82,7 @@ def test_an_entry_looks_as_the_earlier_tool_writes_it_with_a_comment_at_its_end(
     )
 
 
-def test_a_file_with_windows_line_ends_keeps_them() -> None:
+def test_a_file_with_windows_line_endings_keeps_them() -> None:
     text = Journal.parse("# Journal\r\n\r\n").append(Entry.new(ANN, NOW, "a\nb", "c")).text
     assert text.count("\n") == text.count("\r\n") > 5
     assert Journal.parse(text).blocks[0].entry == Entry.new(ANN, NOW, "a\nb", "c").__class__(
@@ -91,7 +91,7 @@ def test_a_file_with_windows_line_ends_keeps_them() -> None:
     )  # fmt: skip
 
 
-def test_entries_of_people_and_of_the_earlier_tool_are_read_too() -> None:
+def test_entries_of_people_and_of_multisphere_are_parsed() -> None:
     journal = Journal.parse(
         "# Journal\n\n## 2026-05-22 09:00 – bob (Bob)\nBy hand.\nTODO @ann: look\n\n## 2026-05-23\nsome\n\n"
     )
@@ -117,7 +117,7 @@ def test_entries_of_people_and_of_the_earlier_tool_are_read_too() -> None:
         ("bob (a) (b)", "bob", "a) (b"),
     ],
 )
-def test_an_agent_id_may_have_spaces_where_the_earlier_tool_wrote_it(heading: str, agent_id: str, name: str) -> None:
+def test_an_agent_id_of_multisphere_may_have_spaces(heading: str, agent_id: str, name: str) -> None:
     text = f"# Journal\n\n## 2026-05-22 14:30 — {heading}\nDid it.\n\n"
     journal = Journal.parse(text)
     (block,) = journal.tail(5)
@@ -126,7 +126,7 @@ def test_an_agent_id_may_have_spaces_where_the_earlier_tool_wrote_it(heading: st
 
 
 @pytest.mark.parametrize("heading", ["Jamie Desktop", "Jamie Desktop (", "Jamie Desktop (Jamie", "(Jamie)", ""])
-def test_a_dated_heading_without_an_id_and_a_name_is_no_entry(heading: str) -> None:
+def test_a_dated_heading_without_an_id_and_a_name_is_not_an_entry(heading: str) -> None:
     assert Journal.parse(f"## 2026-05-22 14:30 — {heading}\nx\n").tail(5) == []
 
 
@@ -150,7 +150,7 @@ def test_a_summary_that_begins_as_a_todo_of_several_words_stays_a_summary() -> N
     "unit", ["a", " ", "a ", "(", " (", ")", " (a)", " (a (b)", "((a) ", " — ", ": ", ":", "\t", " (a) (b (c)) "]
 )
 @pytest.mark.parametrize("end", [")", "x"])
-def test_a_line_of_a_megabyte_is_read_in_passing(unit: str, end: str) -> None:
+def test_a_line_of_a_megabyte_is_read_quickly(unit: str, end: str) -> None:
     """Quadratic patterns would take hours here; the suite's time limit is the check."""
     long = (unit * 1_000_000)[:1_000_000] + end
     journal = Journal.parse(f"## 2026-05-22 14:30 — A{long}\nx\n\nTODO @A{long}\n")
@@ -164,7 +164,7 @@ def test_the_same_text_twice_is_two_entries() -> None:
     assert keys[0] == Journal.parse(once.rstrip()).blocks[0].key
 
 
-def test_what_does_not_fit_is_refused() -> None:
+def test_texts_above_the_limits_are_refused() -> None:
     with pytest.raises(BadArgs, match="summary is empty"):
         Entry.new(ANN, NOW, " \u2028 ")
     with pytest.raises(TooLarge, match="Write a file"):

@@ -1,4 +1,4 @@
-"""Merging by entry: nothing lost, nothing twice, the same for everybody, and true conflicts told."""
+"""Merging by entry loses and duplicates nothing, gives everybody the same result, and reports conflicts."""
 
 from collections.abc import Callable, Set
 from dataclasses import replace
@@ -56,7 +56,7 @@ def join(base: frozenset[int], a: Set[int], b: Set[int]) -> Set[int]:
 
 
 @given(BASES, VARIANTS, VARIANTS, VARIANTS)
-def test_joining_variants_does_not_depend_on_who_meets_whom_first(
+def test_merging_variants_does_not_depend_on_the_order(
     base: frozenset[int], a: frozenset[int], b: frozenset[int], c: frozenset[int]
 ) -> None:
     assert join(base, a, b) == join(base, b, a)
@@ -67,7 +67,7 @@ def test_joining_variants_does_not_depend_on_who_meets_whom_first(
 
 
 @given(VARIANTS, VARIANTS, VARIANTS, VARIANTS)
-def test_joining_members_does_not_depend_on_who_meets_whom_first(
+def test_merging_members_does_not_depend_on_the_order(
     base: frozenset[int], a: frozenset[int], b: frozenset[int], c: frozenset[int]
 ) -> None:
     assert merge_members(base, a, b) == merge_members(base, b, a)
@@ -91,7 +91,7 @@ BASE_JOURNAL = JOURNALS[-1]
 
 @st.composite
 def journal_sides(draw: st.DrawFn) -> str:
-    """Somebody's journal: some entries taken out, some edited, some new, of either tool, perhaps another heading."""
+    """One side's journal: some entries removed, some edited, some new, of either tool, perhaps another heading."""
     blocks = []
     for block in Journal.parse(BASE_JOURNAL).blocks:
         fate = draw(st.sampled_from(["keep", "keep", "keep", "drop", "edit one way", "edit another way"]))
@@ -108,7 +108,7 @@ def journal_sides(draw: st.DrawFn) -> str:
 
 
 NEW_ENTRIES = [Entry.new(ANN, at(minute), f"new {minute}").text for minute in (10, 11, 11, 12)] + [
-    "## 2026-05-22 12:41 — bob (Bob)\nby the earlier tool\n\n",
+    "## 2026-05-22 12:41 — bob (Bob)\nby Multisphere\n\n",
     "## 2026-05-22 12:41 — bob (Bob)\nin the same minute\n\n",
     "## 2026-05-22 12:41 — Mike Code (Mike)\nwith spaces\n\n",
     "## More notes\nby hand\n\n",
@@ -121,7 +121,7 @@ def journal_facts(text: str | None) -> object:
 
 
 BASE_INBOX = (
-    "# Inbox\n\n## Open\n\n- [ ] INB-001 @bob — by the earlier tool  \n  added 2026-05-01 09:00 by bob\n  body\n\n- [ ] loose\n\n"
+    "# Inbox\n\n## Open\n\n- [ ] INB-001 @bob — by Multisphere  \n  added 2026-05-01 09:00 by bob\n  body\n\n- [ ] loose\n\n"
     "- [ ] INB-003 @Jamie Desktop — of an id with spaces  \n  added 2026-05-01 09:00 by Mike Code\n  body\n\n"
     "## Closed\n\n- [x] ~~INB-002 @ann — long done~~  \n  added 2026-05-01 09:00 by bob\n  closed 2026-05-02 09:00 by ann → ok\n"
 )
@@ -132,7 +132,7 @@ NEW_ITEMS = [Inbox.parse(BASE_INBOX).add(title=f"new {minute}", by="ann", now=at
 
 @st.composite
 def inbox_sides(draw: st.DrawFn) -> str:
-    """Somebody's inbox: items closed, claimed, edited, taken out, and new ones."""
+    """One side's inbox: items closed, claimed, edited, removed, and new ones."""
     text = BASE_INBOX
     for item in Inbox.parse(BASE_INBOX).items:
         if not item.open:
@@ -156,7 +156,7 @@ def inbox_sides(draw: st.DrawFn) -> str:
 
 
 def inbox_facts(text: str | None) -> object:
-    """All but the numbers of what is new: of three that had one, those depend on who met whom first."""
+    """Everything except the numbers of new items: if three had the same number, those depend on the order of merging."""
     inbox = Inbox.parse(text or "")
     old = item_ids(BASE_INBOX)
 
@@ -211,11 +211,11 @@ def test_everybody_who_merges_the_same_inboxes_gets_the_same(sides: tuple[str, s
 @MANY
 @given(st.just(BASE_INBOX) | inbox_sides(), inbox_sides(), inbox_sides(), inbox_sides())
 def test_no_number_is_given_twice_and_one_that_was_pushed_stays(base: str, ours: str, theirs: str, other: str) -> None:
-    """Whoever has pushed: nobody, one side, or somebody else, as in a rebase."""
+    """With numbers pushed by no side, by one side, or by a third one, as in a rebase."""
     for pushed in ({}, item_ids(ours), item_ids(theirs), item_ids(other)):
         merged = merge_file(INBOX, base, ours, theirs, pushed)
         after = item_ids(merged.text)
-        if not merged.conflicts:  # else both variants of an item may stand there, under its number
+        if not merged.conflicts:  # otherwise both variants of an item may be there, under its number
             assert len(set(after.values())) == len(after)
         if merged.text not in (ours, theirs):
             assert all(pushed.get(key, id_) == id_ for key, id_ in after.items())
@@ -233,7 +233,7 @@ def test_merging_the_result_again_with_either_side_changes_no_number(ours: str, 
 
 
 # -- the journal ----------------------------------------------------------------------------------
-def test_entries_of_both_sides_stand_in_the_order_of_their_times() -> None:
+def test_entries_of_both_sides_are_in_the_order_of_their_times() -> None:
     base = noted("", 0, "base")
     ours, theirs = noted(noted(base, 5, "b"), 9, "d"), noted(noted(base, 3, "a"), 7, "c")
     merged = merge_file(JOURNAL, base, ours, theirs)
@@ -263,7 +263,7 @@ def test_an_entry_that_both_edited_is_a_conflict_with_both_kept() -> None:
     assert summaries(merged.text) == ["mine", "yours", "other"]
 
 
-def test_an_entry_of_the_earlier_tool_that_both_edited_is_a_conflict_too() -> None:
+def test_an_entry_of_multisphere_that_both_edited_is_a_conflict_too() -> None:
     base = "# Journal\n\n## 2026-05-22 09:00 — bob (Bob)\nbase\n\n"
     merged = merge_file(JOURNAL, base, base.replace("base", "mine"), base.replace("base", "yours"))
     assert merged.conflicts == ("journal.md: 2026-05-22 09:00 — bob (Bob)",)
@@ -271,7 +271,7 @@ def test_an_entry_of_the_earlier_tool_that_both_edited_is_a_conflict_too() -> No
     assert (summaries(edited.text), edited.conflicts) == (["mine", "new"], ())
 
 
-def test_an_edited_entry_outlives_its_removal_and_an_untouched_one_does_not() -> None:
+def test_an_edited_entry_survives_its_removal_and_an_unchanged_one_does_not() -> None:
     base = noted(noted("", 0, "first"), 1, "second")
     ours = noted("", 2, "new")
     assert summaries(merge_file(JOURNAL, base, ours, base.replace("first", "edited")).text) == ["edited", "new"]
@@ -285,7 +285,7 @@ def test_the_text_before_the_entries_may_be_changed_by_one_side() -> None:
     assert both.conflicts == ("journal.md: the text before the first entry",)
 
 
-def test_a_file_with_windows_line_ends_keeps_them_and_gets_no_others() -> None:
+def test_a_file_with_windows_line_endings_keeps_them_and_gets_no_others() -> None:
     base = noted("# Journal\r\n\r\n", 0, "base")
     merged = merge_file(JOURNAL, base, noted(base, 1, "a"), noted(base, 2, "b")).text or ""
     assert merged.count("\r\n") == merged.count("\n")
@@ -305,7 +305,7 @@ def test_two_items_with_one_number_get_two_and_the_pushed_one_keeps_its_own() ->
     assert titles(merge_file(INBOX, HEADER, ours, theirs).text) == {"INB-001": "ours, earlier", "INB-002": "theirs"}
 
 
-def test_what_is_new_beside_a_renumbered_item_speaks_of_its_new_number() -> None:
+def test_new_text_mentions_the_new_number_of_a_renumbered_item() -> None:
     base = asked("", 0, "old, see INB-002")
     ours = asked(asked(base, 1, "mine"), 2, "more on INB-002 and INB-0021", body="INB-002, not INB-001")
     ours = closed(ours, "INB-001", 3, resolution="same as INB-002")
@@ -322,8 +322,8 @@ def test_what_is_new_beside_a_renumbered_item_speaks_of_its_new_number() -> None
     assert found["INB-001"].closings[0].resolution == "same as INB-004"
 
 
-def test_a_rebase_numbers_on_from_what_it_numbered_before() -> None:
-    """The second commit of two is picked: the first one's item was renumbered on our side, the pushed one is there."""
+def test_a_rebase_continues_its_own_numbers() -> None:
+    """The second of two commits is picked: the item of the first one was renumbered on our side, which has the pushed one."""
     base = asked("", 1, "one")
     theirs = asked(base, 2, "two", body="after INB-001")
     upstream = asked("", 5, "pushed")
@@ -337,7 +337,7 @@ def test_a_rebase_numbers_on_from_what_it_numbered_before() -> None:
     assert titles(removed.text) == {"INB-001": "pushed", "INB-003": "two"}
 
 
-def test_an_item_with_two_numbers_has_the_pushed_one_whichever_side_has_it() -> None:
+def test_an_item_with_two_numbers_gets_the_pushed_one_of_either_side() -> None:
     ours = asked("", 1, "x")
     theirs = asked(ours, 2, "y").replace("INB-001", "INB-007")
     pushed = item_ids(ours)
@@ -359,7 +359,7 @@ def test_a_copy_made_by_hand_stays_an_item_of_its_own() -> None:
     assert found["INB-003"] == ("copied", True)
 
 
-def test_renumbering_steps_over_numbers_that_nobody_counts_to() -> None:
+def test_renumbering_skips_very_large_numbers() -> None:
     base = "# Inbox\n\n## Open\n\n- [ ] INB-999999999 — big\n\n- [ ] INB-1000000001 — bigger\n\n## Closed\n"
     ours, theirs = asked(base, 1, "ours"), asked(base, 2, "theirs")
     merged = merge_file(INBOX, base, ours, theirs, item_ids(theirs))
@@ -367,13 +367,13 @@ def test_renumbering_steps_over_numbers_that_nobody_counts_to() -> None:
     assert titles(theirs)["INB-1000000000"] == "theirs"
 
 
-def test_a_new_number_is_none_that_was_pushed_elsewhere() -> None:
+def test_a_new_number_is_not_one_that_was_pushed_on_another_branch() -> None:
     ours, theirs = asked("", 1, "ours"), asked("", 2, "theirs")
     merged = merge_file(INBOX, HEADER, ours, theirs, item_ids(theirs) | {"on another branch": "INB-005"})
     assert titles(merged.text) == {"INB-001": "theirs", "INB-006": "ours"}
 
 
-def test_numbers_that_the_earlier_tool_pushed_twice_stay() -> None:
+def test_numbers_that_multisphere_pushed_twice_stay() -> None:
     base = "# Inbox\n\n## Open\n\n- [ ] INB-001 @a — x  \n\n- [ ] INB-001 @a — y  \n\n## Closed\n"
     merged = merge_file(INBOX, base, asked(base, 1, "new"), asked(base, 2, "newer"), item_ids(base))
     assert [item.id for item in Inbox.parse(merged.text or "").items] == ["INB-001", "INB-001", "INB-002", "INB-003"]
@@ -389,7 +389,7 @@ def test_numbers_that_the_earlier_tool_pushed_twice_stay() -> None:
         lambda text: HEADER,
     ],
 )
-def test_closed_beats_open_whatever_the_other_side_did(edit: Callable[[str], str]) -> None:
+def test_closed_beats_any_change_of_the_other_side(edit: Callable[[str], str]) -> None:
     base = asked(asked("", 0, "x", body="a body"), 0, "y")
     merged = merge_file(INBOX, base, edit(base), closed(base, "INB-001", 5))
     item = next(item for item in Inbox.parse(merged.text or "").items if item.id == "INB-001")
@@ -414,7 +414,7 @@ def test_the_earlier_of_two_closings_counts_and_the_other_is_kept() -> None:
     )
 
 
-def test_the_earlier_closing_is_so_in_utc_whatever_the_clocks_on_the_walls_say() -> None:
+def test_the_earlier_closing_is_determined_in_utc() -> None:
     base = asked("", 0, "x")
     east, west = (
         datetime(2026, 5, 22, 12 + hours, minute, tzinfo=timezone(timedelta(hours=hours)))
@@ -445,7 +445,7 @@ def test_an_item_that_both_edited_is_a_conflict_with_both_kept() -> None:
     assert [item.title for item in Inbox.parse(merged.text or "").items] == ["mine", "yours"]
 
 
-def test_what_people_write_between_the_items_survives() -> None:
+def test_text_between_the_items_is_kept() -> None:
     base = "Read me.\n\n# Inbox\n\n## Notes\n- [ ] INB-500 — kept as text\n\n## Open\nintro\n\n- [ ] loose line\n\n## Closed\n"
     merged = merge_file(
         INBOX, base, asked(base, 1, "a"), asked(base, 2, "b").replace("## Closed", "## Closed\nold things")
@@ -462,7 +462,7 @@ def test_what_people_write_between_the_items_survives() -> None:
 
 
 # -- other files ----------------------------------------------------------------------------------
-def test_a_file_that_only_one_side_changed_is_taken_to_the_byte() -> None:
+def test_a_file_that_only_one_side_changed_is_taken_unchanged() -> None:
     base, odd = "# Inbox\n\n## Open\n\n## Closed\n", "x\r\n## Open\n\n\n\n- [ ] INB-1 — odd\r\n## Closed"
     for path in (JOURNAL, INBOX):
         assert merge_file(path, base, odd, base) == merge_file(path, base, base, odd) == Merged(odd)
@@ -475,7 +475,7 @@ def test_a_file_that_was_removed_stays_if_the_other_side_changed_it() -> None:
     assert (merged.text, len(merged.notes)) == ("b", 1)
 
 
-def test_the_pointer_that_read_later_wins() -> None:
+def test_the_pointer_with_the_later_visit_wins() -> None:
     early, late = Pointer.at("a", at(1)).text, Pointer.at("b", at(2)).text
     for pair in permutations((early, late)):
         assert merge_file(".pointers/ann.json", None, *pair).text == late

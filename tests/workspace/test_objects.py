@@ -26,7 +26,7 @@ def ws(clone: Clone) -> Iterator[Workspace]:
 
 
 def git_tree(ws: Workspace, files: dict[str, Entry]) -> str:
-    """The tree that git itself makes of these files."""
+    """The tree that git makes of these files."""
     index = {"GIT_INDEX_FILE": str(ws.state_folder / "index.test")}
     rows = "".join(f"{entry.mode} {entry.sha}\t{path}\0" for path, entry in files.items())
     ws.git.run("read-tree", "--empty", environ=index)
@@ -36,7 +36,7 @@ def git_tree(ws: Workspace, files: dict[str, Entry]) -> str:
 
 
 def without_clashes(paths: list[str]) -> list[str]:
-    """No path that is a folder of another."""
+    """Without paths that are a folder of another path."""
     return [path for path in paths if not any(other.startswith(f"{path}/") for other in paths)]
 
 
@@ -63,14 +63,14 @@ def test_a_blob_is_the_one_git_would_write_and_git_can_read_it(ws: Workspace) ->
         assert ws.git.run("cat-file", "blob", sha).out == data
 
 
-def test_many_objects_are_read_at_once_and_what_is_missing_is_left_out(ws: Workspace) -> None:
+def test_many_objects_are_read_at_once_and_missing_ones_are_left_out(ws: Workspace) -> None:
     names = ["HEAD:README.md", "HEAD:no such file", "0" * 40, "HEAD:inbox.md"]
     found = objects.read(ws, names)
     assert list(found) == ["HEAD:README.md", "HEAD:inbox.md"]
     assert found["HEAD:inbox.md"] == (ws.root / "inbox.md").read_bytes()
 
 
-def test_text_that_is_no_utf_8_comes_back_as_it_was(ws: Workspace) -> None:
+def test_text_that_is_not_utf_8_is_kept(ws: Workspace) -> None:
     sha = objects.write(ws, "blob", b"caf\xe9\n")
     assert objects.write_text(ws, objects.texts(ws, [sha])[sha]) == sha
 
@@ -81,7 +81,7 @@ def test_a_name_with_a_newline_is_read_as_any_other_and_a_missing_one_confuses_n
     assert list(objects.read(ws, names)) == [names[1], names[4]]
 
 
-def test_a_change_in_a_folder_with_an_odd_name_leaves_the_other_files_there(ws: Workspace) -> None:
+def test_a_change_in_a_folder_with_an_unusual_name_keeps_its_other_files(ws: Workspace) -> None:
     one, two, new = (Entry("100644", objects.write_text(ws, text)) for text in ("1", "2", "new"))
     for folder in ("x\ny", "a b", "x\ny/deep\n/er", "-", "é\t", '"', "^{tree}"):
         tree = git_tree(ws, {f"{folder}/one": one, f"{folder}/two": two})
@@ -89,7 +89,7 @@ def test_a_change_in_a_folder_with_an_odd_name_leaves_the_other_files_there(ws: 
         assert changed == git_tree(ws, {f"{folder}/one": new, f"{folder}/two": two})
 
 
-def test_a_folder_that_is_lost_is_an_error_and_never_an_empty_folder(ws: Workspace) -> None:
+def test_a_missing_folder_object_is_an_error_and_never_an_empty_folder(ws: Workspace) -> None:
     lost = objects.sha_of("tree", b"100644 gone\0" + bytes(20))
     top = objects.write(ws, "tree", objects.format_tree({"drafts": Entry(objects.FOLDER_MODE, lost)}))
     new = Entry("100644", objects.write_text(ws, "new"))

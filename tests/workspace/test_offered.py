@@ -1,4 +1,4 @@
-"""Which tools a room offers, and as whom a member works."""
+"""The tools of a room, and the identity of its members."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,12 +16,12 @@ def test_every_member_has_an_identity_and_no_two_have_the_same(one: str, other: 
     assert (identity_of(one, "den").agent_id == identity_of(other, "den").agent_id) == (one == other)
 
 
-def test_a_name_that_is_a_slug_is_the_agents_id() -> None:
+def test_a_name_that_is_a_valid_id_is_the_agents_id() -> None:
     assert identity_of("ann-claude-code", "den").agent_id == "ann-claude-code"
     assert identity_of("Ann", "den").agent_id.startswith("ann-")
 
 
-def test_a_name_that_looks_like_an_id_which_was_made_up_for_another_is_not_taken_as_it_is() -> None:
+def test_a_name_that_looks_like_a_derived_id_is_not_used_unchanged() -> None:
     made = identity_of("Dora Q", "den").agent_id
     assert made == "dora-q-ec7f4a3c"
     namesake = identity_of(made, "den").agent_id

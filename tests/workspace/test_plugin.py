@@ -1,4 +1,4 @@
-"""The skill, the plugin, the marketplace and the bundle: made from the code, and true to it."""
+"""The skill, the plugin, the marketplace and the bundle are generated from the code."""
 
 import json
 import re
@@ -20,7 +20,7 @@ NO_TOOLS = {
     "workspace", "todos", "since", "paths", "offset", "cursor", "conflict", "files", "message", "rejected", "reason",
     "renumbered", "truncated",
 }  # fmt: skip
-"""What the skill sets as code beside tools: arguments, fields of answers, and the server's name."""
+"""Words in code style in the skill that are not tools: arguments, fields of answers, and the server's name."""
 
 
 def made(path: str) -> Any:
@@ -36,11 +36,11 @@ def examples() -> list[dict[str, Any]]:
     return [json.loads(block) for block in re.findall(r"```json\n(.*?)```", skill(), re.DOTALL)]
 
 
-def test_every_file_is_what_the_code_says() -> None:
+def test_every_generated_file_is_up_to_date() -> None:
     assert generated.stale(plugin.FILES) == [], "run python tools/plugin.py"
 
 
-def test_every_version_is_the_packages() -> None:
+def test_every_version_is_that_of_the_package() -> None:
     assert made(".claude-plugin/plugin.json")["version"] == __version__
     assert made(".claude-plugin/marketplace.json")["plugins"][0]["version"] == __version__
     assert made("mcpb/manifest.json")["version"] == __version__
@@ -60,7 +60,7 @@ def test_the_frontmatter_of_the_skill_is_what_clients_load_skills_by() -> None:
     assert len(skill()) / 4 < 2_500, "the skill is loaded whole: keep it short"
 
 
-def test_whatever_the_skill_calls_a_tool_is_one() -> None:
+def test_every_tool_in_the_skill_exists() -> None:
     _, body = parts()
     prose = re.sub(r"```.*?```", "", body, flags=re.DOTALL)
     named = set(re.findall(r"`([a-z]+(?:_[a-z]+)*)`", prose))
@@ -68,7 +68,7 @@ def test_whatever_the_skill_calls_a_tool_is_one() -> None:
 
 
 @pytest.mark.parametrize("name", [*tools()])
-def test_every_tool_has_its_place_in_the_skill(name: str) -> None:
+def test_every_tool_is_in_the_skill(name: str) -> None:
     _, body = parts()
     assert f"`{name}`" in body
     marked = re.search(rf"`{name}`(?:\s+it)?\s+\*\*\(full\)\*\*", body) is not None
@@ -76,7 +76,7 @@ def test_every_tool_has_its_place_in_the_skill(name: str) -> None:
 
 
 @pytest.mark.parametrize("example", examples(), ids=lambda example: example["name"])
-def test_every_example_of_the_skill_is_a_call_that_the_tool_takes(example: dict[str, Any]) -> None:
+def test_every_example_of_the_skill_is_a_valid_call(example: dict[str, Any]) -> None:
     tool = tools()[example["name"]]
     assert set(example["arguments"]) <= set(tool.arguments)
     msgspec.convert(example["arguments"], tool.args)

@@ -9,7 +9,7 @@ from cohabit.workspace.formats.pointers import Pointer, later
 NOW = datetime(2026, 5, 22, 14, 30, 5, 678_000, tzinfo=timezone(timedelta(hours=2)))
 
 
-def test_a_pointer_is_written_as_the_earlier_tool_writes_it() -> None:
+def test_a_pointer_has_the_format_of_multisphere() -> None:
     pointer = Pointer.at("abc", NOW)
     assert pointer.text == '{\n  "last_seen_sha": "abc",\n  "last_read_at": "2026-05-22T12:30:05.678Z"\n}\n'
     assert Pointer.parse(pointer.text) == pointer
@@ -17,16 +17,16 @@ def test_a_pointer_is_written_as_the_earlier_tool_writes_it() -> None:
 
 
 @pytest.mark.parametrize("torn", ["", '{"last_seen', "[]", "null", '{"last_seen_sha": 5}', "[" * 100_000])
-def test_a_torn_pointer_is_none(torn: str) -> None:
+def test_a_damaged_pointer_is_no_pointer(torn: str) -> None:
     assert Pointer.parse(torn) is None
 
 
-def test_a_pointer_without_a_sha_says_that_somebody_was_here() -> None:
+def test_a_pointer_without_a_sha_is_valid() -> None:
     assert Pointer.parse("{}") == Pointer("", "")
 
 
 @pytest.mark.parametrize("read", ["9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00", "yesterday", ""])
-def test_a_date_that_cannot_be_is_the_beginning_of_time(read: str) -> None:
+def test_an_invalid_date_is_the_earliest_time(read: str) -> None:
     assert Pointer("a", read).moment == datetime.min.replace(tzinfo=UTC)
 
 

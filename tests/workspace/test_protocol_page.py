@@ -144,7 +144,7 @@ def _names(answer: dict[str, Any]) -> set[str]:
     return {*answer} | (inner - told_elsewhere if "pushed" in answer else inner)
 
 
-def test_the_shapes_of_what_is_no_success_are_shown() -> None:
+def test_the_shapes_of_conflict_and_rejected_are_shown() -> None:
     blocks = [json.loads(block) for block in re.findall(r"^```json\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)]
     told = {block["error"]: block for block in blocks if "error" in block}
     assert {*told["conflict"]} == {"error", "message", "files"}

@@ -1,4 +1,4 @@
-"""The helpers of the protocol and of the board, as an agent calls them."""
+"""The tools of the protocol and of the board, as an agent calls them."""
 
 import threading
 from collections.abc import Callable
@@ -27,7 +27,7 @@ class Caller:
         return find(name).call(self, {key.rstrip("_"): value for key, value in args.items()})  # type: ignore[arg-type]
 
     def put(self, path: str, text: str) -> None:
-        """Write a file behind the back of the tools."""
+        """Write a file without a tool."""
         (self.ws.root / path).write_text(text)
 
     def text(self, path: str) -> str:
@@ -39,7 +39,7 @@ def ann(board: Open) -> Caller:
     return Caller(board())
 
 
-def test_journal_append_answers_in_the_shape_of_the_earlier_tool(ann: Caller) -> None:
+def test_journal_append_answers_like_multisphere(ann: Caller) -> None:
     answer = ann(
         "journal_append",
         summary="Did it.",
@@ -53,7 +53,7 @@ def test_journal_append_answers_in_the_shape_of_the_earlier_tool(ann: Caller) ->
     )
 
 
-def test_inbox_add_and_close_answer_in_the_shape_of_the_earlier_tool(ann: Caller) -> None:
+def test_inbox_add_and_close_answer_like_multisphere(ann: Caller) -> None:
     assert ann("inbox_add", title="x", body="y", for_="bob-cli") == {
         "id": "INB-001",
         "target": "@bob-cli",
@@ -77,7 +77,7 @@ def test_inbox_add_and_close_answer_in_the_shape_of_the_earlier_tool(ann: Caller
     )
 
 
-def test_a_refusal_leaves_the_files_alone(ann: Caller) -> None:
+def test_an_error_leaves_the_files_unchanged(ann: Caller) -> None:
     for name, args in {"journal_append": {"summary": ""}, "inbox_add": {"title": "x", "for": "a b"}}.items():
         with pytest.raises(BadArgs):
             ann(name, **args)
@@ -108,7 +108,7 @@ def test_twenty_at_once_get_twenty_numbers(board: Open) -> None:
     assert callers[0]("journal_tail")["total"] == 20
 
 
-def test_bytes_that_are_no_text_stay_where_they_are(ann: Caller) -> None:
+def test_bytes_that_are_not_utf_8_are_kept(ann: Caller) -> None:
     (ann.ws.root / "journal.md").write_bytes(b"# Journal \xff\r\n\r\n")
     ann("journal_append", summary="x")
     assert (ann.ws.root / "journal.md").read_bytes().startswith(b"# Journal \xff\r\n\r\n## 2026-05-22 14:30 ")
@@ -135,7 +135,7 @@ def test_the_journal_is_read_from_its_end_page_by_page(ann: Caller) -> None:
         ann("journal_tail", n=0)
 
 
-def test_an_answer_is_bounded_however_long_the_entries_are(ann: Caller) -> None:
+def test_an_answer_is_limited_for_long_entries(ann: Caller) -> None:
     for _ in range(12):
         ann("journal_append", summary="x" * 60_000, details="y" * 60_000)
         ann("inbox_add", title="x", body="y" * 60_000)
@@ -152,7 +152,7 @@ def test_an_answer_is_bounded_however_long_the_entries_are(ann: Caller) -> None:
     assert page["truncated"]
 
 
-def test_an_answer_is_bounded_whatever_plain_git_pushed(ann: Caller) -> None:
+def test_an_answer_is_limited_for_any_pushed_content(ann: Caller) -> None:
     long, head = "z" * 100_000, "## 2026-05-22 14:30 —"
     todos = "".join(f"TODO @{'x' * 500}: {i} {'y' * 5_000}\n" for i in range(200))
     hidden = "".join(f"{head} m (M)\nentry {i}\n<!-- cohabit:{long}{i} -->\n\n" for i in range(3))
@@ -171,7 +171,7 @@ def test_an_answer_is_bounded_whatever_plain_git_pushed(ann: Caller) -> None:
 
 
 def _walked(ann: Caller, name: str, what: str, after: str, **args: Any) -> int:
-    """How many different ones come page by page, each page within bounds."""
+    """The number of different entries on all pages; each page is within the limits."""
     seen: list[Any] = []
     cursor = None
     while cursor or not seen:
@@ -203,7 +203,7 @@ def test_items_for_me_come_first_then_those_for_anyone(ann: Caller) -> None:
     assert (page["truncated"], rest["truncated"]) == (True, False)
 
 
-def test_an_empty_board_has_nothing_to_show(ann: Caller) -> None:
+def test_an_empty_board_gives_empty_lists(ann: Caller) -> None:
     assert ann("journal_tail") == {"entries": [], "total": 0, "truncated": False, "cursor": None}
     assert ann("inbox_list")["items"] == []
     assert ann("archive") == {"moved": 0, "files": [], "before": "2026-05"}
@@ -222,7 +222,7 @@ def test_a_decision_gets_a_file_of_its_own(ann: Caller) -> None:
         ann("decision_add", **what, status="maybe")
 
 
-def test_months_that_are_over_are_archived(ann: Caller, now: Any) -> None:
+def test_past_months_are_archived(ann: Caller, now: Any) -> None:
     ann("journal_append", summary="may")
     now.move(days=30)
     ann("journal_append", summary="june")

@@ -1,4 +1,4 @@
-"""Fetch, pull, push and sync: what is shared, what is merged on the way, and what is refused."""
+"""Fetch, pull, push and sync: what is shared, merged and refused."""
 
 import re
 import subprocess
@@ -49,7 +49,7 @@ def refuse_pushes(remote: Path, why: str) -> None:
 
 
 def break_off_after_the_next_push(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The remote takes it, and the line breaks before it can say so."""
+    """The remote accepts a push, and the connection breaks before it answers."""
     push = origin.push
 
     def broken_off(*args: Any) -> origin.Pushed:
@@ -61,7 +61,7 @@ def break_off_after_the_next_push(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 # -- fetch and pull -------------------------------------------------------------------------------
-def test_fetch_says_how_far_apart_the_sides_are_and_whether_the_remote_moved(clone: Clone) -> None:
+def test_fetch_answers_ahead_behind_and_whether_the_remote_moved(clone: Clone) -> None:
     ann, bob = clone("ann"), clone("bob")
     commit(ann, "drafts/a.md", "a\n")
     ann.call("push", {})
@@ -70,7 +70,7 @@ def test_fetch_says_how_far_apart_the_sides_are_and_whether_the_remote_moved(clo
     assert bob.call("fetch", {}) == {"updated": False, "behind": 1, "ahead": 1}
 
 
-def test_pull_goes_forward_and_names_the_files(clone: Clone) -> None:
+def test_pull_fast_forwards_and_names_the_files(clone: Clone) -> None:
     ann, bob = clone("ann"), clone("bob")
     commit(ann, "drafts/a.md", "a\n")
     ann.call("push", {})
@@ -81,7 +81,7 @@ def test_pull_goes_forward_and_names_the_files(clone: Clone) -> None:
     assert bob.call("status", {})["clean"]
 
 
-def test_pull_of_a_commit_without_files_says_that_it_moved(clone: Clone) -> None:
+def test_pull_of_a_commit_without_files_answers_updated(clone: Clone) -> None:
     ann, bob = clone("ann"), clone("bob")
     git(ann, "commit", "-q", "--allow-empty", "-m", "nothing")
     ann.call("push", {})
@@ -109,7 +109,7 @@ def test_pull_brings_removed_renamed_and_linked_files(clone: Clone) -> None:
     assert git(bob, "status", "--porcelain") == ""
 
 
-def test_pull_fails_loudly_where_both_sides_have_commits_and_push_then_brings_them_together(clone: Clone) -> None:
+def test_pull_answers_conflict_if_both_sides_have_commits_and_push_merges_them(clone: Clone) -> None:
     ann, bob = clone("ann"), clone("bob")
     commit(ann, "drafts/a.md", "a\n")
     ann.call("push", {})
@@ -125,7 +125,7 @@ def test_pull_fails_loudly_where_both_sides_have_commits_and_push_then_brings_th
 
 
 @pytest.mark.parametrize("staged", [False, True])
-def test_a_changed_file_in_the_way_of_a_pull_is_named_and_left_alone(clone: Clone, staged: bool) -> None:
+def test_a_changed_file_that_blocks_a_pull_is_named_and_not_changed(clone: Clone, staged: bool) -> None:
     ann, bob = clone("ann"), clone("bob")
     commit(ann, "README.md", "by ann\n")
     ann.call("push", {})
@@ -140,7 +140,7 @@ def test_a_changed_file_in_the_way_of_a_pull_is_named_and_left_alone(clone: Clon
 
 
 @pytest.mark.parametrize("ignored", [False, True])
-def test_an_untracked_file_in_the_way_is_never_overwritten(clone: Clone, ignored: bool) -> None:
+def test_an_untracked_file_is_never_overwritten(clone: Clone, ignored: bool) -> None:
     ann, bob = clone("ann"), clone("bob")
     if ignored:
         commit(ann, ".gitignore", "drafts/secret*\n")
@@ -155,7 +155,7 @@ def test_an_untracked_file_in_the_way_is_never_overwritten(clone: Clone, ignored
     assert text(bob, "drafts/secret.md") == "by bob\n"
 
 
-def test_an_untracked_file_where_a_folder_comes_and_files_where_a_file_comes_are_in_the_way(clone: Clone) -> None:
+def test_an_untracked_file_in_place_of_a_folder_or_files_in_place_of_a_file_block(clone: Clone) -> None:
     ann, bob, eve = clone("ann"), clone("bob"), clone("eve")
     commit(ann, "drafts/x/y.md", "below\n")
     commit(ann, "drafts/z", "a file\n")
@@ -167,7 +167,7 @@ def test_an_untracked_file_where_a_folder_comes_and_files_where_a_file_comes_are
     assert text(eve, "drafts/z/mine.md") == "mine\n"
 
 
-def test_the_same_file_written_by_hand_before_it_comes_is_no_obstacle(clone: Clone) -> None:
+def test_an_identical_untracked_file_does_not_block(clone: Clone) -> None:
     ann, bob = clone("ann"), clone("bob")
     commit(ann, "drafts/a.md", "same\n")
     ann.call("push", {})
@@ -176,7 +176,7 @@ def test_the_same_file_written_by_hand_before_it_comes_is_no_obstacle(clone: Clo
     assert bob.call("status", {})["clean"]
 
 
-def test_what_is_staged_elsewhere_stays_staged(clone: Clone) -> None:
+def test_other_staged_files_stay_staged(clone: Clone) -> None:
     ann, bob = clone("ann"), clone("bob")
     commit(ann, "drafts/a.md", "a\n")
     ann.call("push", {})
@@ -217,7 +217,7 @@ def test_an_uncommitted_entry_and_item_are_carried_over_a_pull(clone: Clone, sta
 
 
 # -- push -----------------------------------------------------------------------------------------
-def test_a_push_answers_in_the_shape_of_the_earlier_tool(clone: Clone) -> None:
+def test_a_push_answers_like_multisphere(clone: Clone) -> None:
     ann = clone("ann")
     before = git(ann, "rev-parse", "--short=7", "HEAD").strip()
     commit(ann, "drafts/a.md", "a\n")
@@ -233,7 +233,7 @@ def test_a_push_answers_in_the_shape_of_the_earlier_tool(clone: Clone) -> None:
     assert set(again["pushed"][0]) == {"deleted", "tag", "branch", "new", "alreadyUpdated", "local", "remote"}
 
 
-def test_two_agents_who_add_the_same_number_end_with_two_and_the_later_ones_own_text_follows(clone: Clone) -> None:
+def test_two_agents_who_add_the_same_number_end_with_two_and_the_text_of_the_later_one_is_updated(clone: Clone) -> None:
     ann, bob = clone("ann"), clone("bob")
     commit(bob, "drafts/old.md", "INB-001 was something else\n")
     bob.call("push", {})
@@ -259,7 +259,7 @@ def test_two_agents_who_add_the_same_number_end_with_two_and_the_later_ones_own_
     assert git(ann, "rev-parse", "HEAD") == git(bob, "rev-parse", "HEAD")
 
 
-def test_uncommitted_work_in_a_file_that_only_renumbering_changed_is_mended_too(clone: Clone) -> None:
+def test_uncommitted_work_in_a_file_that_only_renumbering_changed_is_updated_too(clone: Clone) -> None:
     ann, bob = clone("ann"), clone("bob")
     ann.call("inbox_add", {"title": "from ann"})
     board(ann)
@@ -286,7 +286,7 @@ def test_a_push_is_a_merge_by_its_agent_and_an_answered_sha_stays(clone: Clone) 
     assert subject.startswith("[bob-cli] ")
 
 
-def test_a_true_conflict_changes_nothing_and_names_the_files(clone: Clone, remote: Path) -> None:
+def test_a_conflict_changes_nothing_and_names_the_files(clone: Clone, remote: Path) -> None:
     ann, bob = clone("ann"), clone("bob")
     commit(ann, "README.md", "by ann\n")
     ann.call("push", {})
@@ -299,7 +299,7 @@ def test_a_true_conflict_changes_nothing_and_names_the_files(clone: Clone, remot
     assert (git(bob, "rev-parse", "HEAD"), text(bob, "journal.md"), git(bob, "status", "--porcelain")) == before
 
 
-def test_a_refusal_of_the_remote_is_told_in_its_own_words_and_moves_nothing(clone: Clone, remote: Path) -> None:
+def test_a_refusal_of_the_remote_is_reported_with_its_message_and_moves_nothing(clone: Clone, remote: Path) -> None:
     ann, bob = clone("ann"), clone("bob")
     commit(bob, "drafts/b.md", "b\n")
     bob.call("push", {})
@@ -315,7 +315,7 @@ def test_a_refusal_of_the_remote_is_told_in_its_own_words_and_moves_nothing(clon
     assert ann.call("push", {})["ok"]
 
 
-def test_an_unreachable_remote_is_told_and_nothing_is_lost(
+def test_an_unreachable_remote_is_reported_and_nothing_is_lost(
     clone: Clone, remote: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(origin, "RETRY_PAUSE", 0.0)
@@ -330,7 +330,7 @@ def test_an_unreachable_remote_is_told_and_nothing_is_lost(
     assert ann.call("push", {})["ok"]
 
 
-def test_a_remote_that_comes_back_in_time_is_not_even_noticed(
+def test_a_remote_that_is_briefly_unreachable_causes_no_error(
     clone: Clone, remote: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ann = clone("ann")
@@ -340,7 +340,7 @@ def test_a_remote_that_comes_back_in_time_is_not_even_noticed(
     assert ann.call("push", {})["ok"]
 
 
-def test_a_push_that_was_taken_though_nobody_said_so_is_not_made_twice(
+def test_a_push_that_was_accepted_without_an_answer_is_not_made_twice(
     clone: Clone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ann = clone("ann")
@@ -351,7 +351,7 @@ def test_a_push_that_was_taken_though_nobody_said_so_is_not_made_twice(
     assert git(ann, "rev-list", "--count", "HEAD") == "2\n"
 
 
-def test_a_remote_that_breaks_in_the_middle_is_asked_again_a_few_times(clone: Clone, remote: Path) -> None:
+def test_a_remote_that_fails_during_a_push_is_tried_again_a_few_times(clone: Clone, remote: Path) -> None:
     ann = clone("ann")
     commit(ann, "drafts/a.md", "a\n")
     refuse_pushes(remote, "unpacker error")
@@ -376,7 +376,7 @@ def test_one_push_that_loses_many_races_leaves_one_merge(clone: Clone, monkeypat
     assert git(ann, "rev-list", "--count", "--merges", "HEAD") == "1\n"
 
 
-def test_sync_with_nothing_to_push_brings_what_others_did(clone: Clone) -> None:
+def test_sync_with_nothing_to_push_brings_the_commits_of_others(clone: Clone) -> None:
     ann, bob = clone("ann"), clone("bob")
     commit(ann, "drafts/a.md", "a\n")
     assert ann.call("sync", {})["update"]
@@ -386,7 +386,7 @@ def test_sync_with_nothing_to_push_brings_what_others_did(clone: Clone) -> None:
 
 
 # -- odd histories --------------------------------------------------------------------------------
-def test_an_empty_remote_is_no_error_for_anything(clone: Clone, remote: Path) -> None:
+def test_an_empty_remote_is_not_an_error(clone: Clone, remote: Path) -> None:
     ann = clone("ann")
     subprocess.run(["git", "update-ref", "-d", "refs/heads/main"], cwd=remote, check=True)
     assert ann.call("fetch", {})["behind"] == 0
@@ -396,7 +396,7 @@ def test_an_empty_remote_is_no_error_for_anything(clone: Clone, remote: Path) ->
     assert ann.call("sync", {})["ok"]
 
 
-def test_two_who_filled_an_empty_remote_each_come_together(clone: Clone, remote: Path) -> None:
+def test_two_first_commits_for_an_empty_remote_are_merged(clone: Clone, remote: Path) -> None:
     ann, bob = clone("ann"), clone("bob")
     ann.call("journal_append", {"summary": "ann was first"})
     board(ann)
@@ -431,7 +431,7 @@ def test_sides_that_merged_each_other_crosswise_still_have_every_entry_once(clon
     assert sorted(ids) == ["INB-001", "INB-002"]
 
 
-def test_items_of_the_earlier_tool_without_hidden_ids_collide_and_get_two_numbers(clone: Clone) -> None:
+def test_two_items_of_multisphere_with_one_number_get_two_numbers(clone: Clone) -> None:
     ann, bob = clone("ann"), clone("bob")
     for session, name in ((ann, "ann"), (bob, "bob")):
         item = f"- [ ] INB-001 @anyone — from {name}  \n  added 2026-05-22 14:30 by {name}-cli\n"
@@ -442,7 +442,7 @@ def test_items_of_the_earlier_tool_without_hidden_ids_collide_and_get_two_number
     assert sorted((item.id, item.title) for item in items) == [("INB-001", "from ann"), ("INB-002", "from bob")]
 
 
-def test_nothing_is_done_in_the_middle_of_a_merge_by_hand(clone: Clone) -> None:
+def test_nothing_is_shared_during_an_unfinished_merge_by_hand(clone: Clone) -> None:
     ann, bob = clone("ann"), clone("bob")
     commit(ann, "README.md", "by ann\n")
     ann.call("push", {})
@@ -458,7 +458,7 @@ def test_nothing_is_done_in_the_middle_of_a_merge_by_hand(clone: Clone) -> None:
         bob.call("push", {})
 
 
-def test_a_clone_without_a_commit_takes_what_the_remote_has_and_keeps_what_lies_there(clone: Clone) -> None:
+def test_a_clone_without_a_commit_gets_the_remotes_files_and_keeps_its_own(clone: Clone) -> None:
     ann, bob = clone("ann"), clone("bob")
     ann.call("journal_append", {"summary": "ann was here"})
     board(ann)
@@ -472,7 +472,7 @@ def test_a_clone_without_a_commit_takes_what_the_remote_has_and_keeps_what_lies_
     assert git(bob, "status", "--porcelain") == " M journal.md\n"
 
 
-def test_a_git_of_a_person_that_holds_the_index_is_waited_for(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_call_waits_for_a_persons_git_that_holds_the_index(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> None:
     ann, bob = clone("ann"), clone("bob")
     commit(ann, "drafts/a.md", "a\n")
     ann.call("push", {})
@@ -491,7 +491,7 @@ def test_a_git_of_a_person_that_holds_the_index_is_waited_for(clone: Clone, monk
     assert text(bob, "drafts/a.md") == "a\n"
 
 
-def test_a_git_that_does_not_let_go_makes_the_call_busy_and_nothing_changes(
+def test_a_git_that_keeps_its_lock_makes_the_call_busy_and_nothing_changes(
     clone: Clone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("cohabit.workspace.clone.git.GIT_LOCK_TIMEOUT", 0.0)
@@ -508,14 +508,14 @@ def test_a_git_that_does_not_let_go_makes_the_call_busy_and_nothing_changes(
     assert bob.call("pull", {})["updated"]
 
 
-def test_a_clone_on_no_branch_says_what_to_do(clone: Clone) -> None:
+def test_the_error_for_a_clone_on_no_branch_says_what_to_do(clone: Clone) -> None:
     ann = clone("ann")
     git(ann, "checkout", "-q", "--detach")
     with pytest.raises(Conflict, match="git switch main"):
         ann.call("push", {})
 
 
-def test_a_file_that_cannot_be_written_here_is_not_taken_for_my_work(clone: Clone, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_is_not_taken_for_own_work(clone: Clone, tmp_path: Path) -> None:
     ann, bob = clone("ann"), clone("bob")
     commit(bob, "drafts/sub/f.md", "one\n")
     bob.call("push", {})
@@ -538,9 +538,7 @@ def test_a_file_that_cannot_be_written_here_is_not_taken_for_my_work(clone: Clon
     assert long in git(ann, "ls-tree", "-r", "--name-only", "origin/main")
 
 
-def test_a_disk_that_is_full_in_the_middle_leaves_what_is_to_be_finished(
-    clone: Clone, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_move_that_a_full_disk_interrupts_is_finished_later(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> None:
     ann, bob = clone("ann"), clone("bob")
     commit(ann, "drafts/a.md", "a\n")
     ann.call("push", {})
@@ -564,7 +562,7 @@ def test_a_disk_that_is_full_in_the_middle_leaves_what_is_to_be_finished(
     assert text(bob, "drafts/a.md") == "a\n"
 
 
-def test_a_claim_that_was_taken_though_the_line_broke_is_mine(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_claim_that_was_accepted_without_an_answer_is_kept(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> None:
     ann = clone("ann")
     ann.call("inbox_add", {"title": "x"})
     board(ann)

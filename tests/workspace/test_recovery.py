@@ -1,4 +1,4 @@
-"""Killed at any moment: nothing committed or uncommitted is lost, and the clone is not wedged."""
+"""A call can be killed at any moment: nothing committed or uncommitted is lost, and the clone can be used."""
 
 import os
 import shutil
@@ -25,7 +25,7 @@ NEWS = {f"drafts/{n}.md": f"by ann, number {n}\n" * 50 for n in range(4)}
 
 @pytest.fixture(autouse=True)
 def no_person_works_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Locks are not waited for, since no test but one has a person's git."""
+    """Recovery does not wait for locks; only one test here has a person's git."""
     monkeypatch.setattr(recovery, "GIT_LOCK_TIMEOUT", 0.0)
 
 
@@ -34,7 +34,7 @@ def die() -> None:
 
 
 def in_a_process_that_dies(act: Callable[[], Any]) -> bool:
-    """Whether it was killed. Nothing of it runs any further: no ``finally``, no ``except``."""
+    """Run it in a process; returns whether that was killed, without running any ``finally`` or ``except``."""
     child = os.fork()
     if child == 0:
         try:
@@ -48,7 +48,7 @@ def in_a_process_that_dies(act: Callable[[], Any]) -> bool:
 
 
 def die_at(step: int) -> None:
-    """From now on, count what is done to the clone (a git command, a write, a rename), and die at that one."""
+    """Count the steps that change the clone (a git command, a write, a rename), and die at this one."""
     left = iter(range(step))
 
     def counted(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -66,7 +66,7 @@ def die_at(step: int) -> None:
 
 
 def tear_the_files() -> None:
-    """Git dies in the middle of writing files, after a few: one is torn, its lock stays, and we die with it."""
+    """Make git die while it writes files: one is incomplete, its lock stays, and this process dies too."""
     run = Git.run
 
     def torn(self: Git, *args: str, **kwargs: Any) -> Any:
@@ -119,12 +119,12 @@ def prepare(clone: Clone) -> tuple[Session, Session]:
 
 
 def nothing_is_missing(ann: Session, bob: Session) -> None:
-    """Whatever happened: Bob's next calls work, and everything of both is there once."""
+    """Bob's next calls work, and everything of both agents is there once."""
     assert text(bob, "journal.md").count("bob has not committed this") == 1
     assert "uncommitted" in text(bob, "inbox.md")
     assert git(bob, "diff", "--cached", "--name-only") == "research/staged.md\n"
     assert bob.call("push", {})["ok"]
-    assert "error" not in bob.call("pull", {})  # a push that was taken, and whose process died then, is news
+    assert "error" not in bob.call("pull", {})  # an accepted push of a killed process is new here
     journal, inbox = text(bob, "journal.md"), text(bob, "inbox.md")
     for line in ("ann was here", "bob was here", "bob has not committed this"):
         assert journal.count(line) == 1, line
@@ -141,7 +141,7 @@ def nothing_is_missing(ann: Session, bob: Session) -> None:
 
 
 class Snapshot:
-    """The remote and both clones as they were, to begin anew from."""
+    """A copy of the remote and both clones, to be restored."""
 
     def __init__(self, *places: Path) -> None:
         self.places = places
@@ -171,7 +171,7 @@ def kill_at_every(nth: int, tool: str, ann: Session, bob: Session, kept: Snapsho
     assert step > 20, "this test does not see what is done any more"
 
 
-def test_killed_while_sharing_nothing_is_lost_and_the_next_call_goes_on(
+def test_a_call_that_is_killed_while_sharing_loses_nothing_and_the_next_one_recovers(
     clone: Clone, remote: Path, tmp_path: Path
 ) -> None:
     ann, bob = prepare(clone)
@@ -181,7 +181,9 @@ def test_killed_while_sharing_nothing_is_lost_and_the_next_call_goes_on(
 @pytest.mark.soak
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("tool", ["push", "sync"])
-def test_killed_at_any_step_of_sharing(tool: str, clone: Clone, remote: Path, tmp_path: Path) -> None:
+def test_a_call_that_is_killed_at_any_step_of_sharing_loses_nothing(
+    tool: str, clone: Clone, remote: Path, tmp_path: Path
+) -> None:
     ann, bob = prepare(clone)
     kill_at_every(1, tool, ann, bob, Snapshot(remote, tmp_path / "ann", tmp_path / "bob"))
 
@@ -191,7 +193,7 @@ def again(session: Session) -> Session:
     return Session(session.home, session.environ, now=session.now)
 
 
-def test_git_killed_while_it_writes_files_leaves_no_torn_file(clone: Clone) -> None:
+def test_a_git_that_is_killed_while_it_writes_files_leaves_no_incomplete_file(clone: Clone) -> None:
     ann, bob = prepare(clone)
 
     def act() -> None:
@@ -203,7 +205,7 @@ def test_git_killed_while_it_writes_files_leaves_no_torn_file(clone: Clone) -> N
     nothing_is_missing(ann, again(bob))
 
 
-def test_what_a_person_wrote_into_a_half_updated_file_stays(clone: Clone) -> None:
+def test_a_persons_change_of_a_half_updated_file_is_kept(clone: Clone) -> None:
     _, bob = prepare(clone)
 
     def act() -> None:
@@ -219,7 +221,7 @@ def test_what_a_person_wrote_into_a_half_updated_file_stays(clone: Clone) -> Non
     assert git(bob, "status", "--porcelain", "drafts") == " M drafts/3.md\n"
 
 
-def test_whoever_is_killed_while_clearing_up_is_cleared_up_after(clone: Clone) -> None:
+def test_a_recovery_that_is_killed_runs_again(clone: Clone) -> None:
     ann, bob = prepare(clone)
 
     def act() -> None:
@@ -236,7 +238,7 @@ def test_whoever_is_killed_while_clearing_up_is_cleared_up_after(clone: Clone) -
     nothing_is_missing(ann, again(bob))
 
 
-def test_a_git_that_was_killed_alone_does_not_leave_the_clone_locked(clone: Clone) -> None:
+def test_a_killed_git_does_not_leave_the_clone_locked(clone: Clone) -> None:
     ann = clone("ann")
     ws = ann.workspace()
     with ws.held():
@@ -261,7 +263,7 @@ def test_only_a_lock_from_the_time_of_the_killed_call_is_removed(clone: Clone) -
     assert not lock.exists()
 
 
-def test_the_lock_of_a_git_that_a_person_runs_is_waited_for(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_recovery_waits_for_the_lock_of_a_persons_git(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> None:
     ws = clone("ann").workspace()
     lock = ws.root / ".git" / "index.lock"
     lock.write_text("a person's")
@@ -294,7 +296,7 @@ def test_a_fetch_that_hangs_does_not_block_the_next_call_when_its_process_was_ki
             commit(again(ann), ["drafts/a.md"])
 
 
-def test_what_a_merge_left_among_the_files_when_it_was_killed_is_taken_away(clone: Clone) -> None:
+def test_files_that_a_killed_merge_left_in_the_work_tree_are_removed(clone: Clone) -> None:
     ann = clone("ann")
     ws = ann.workspace()
     ours, older, theirs = (ws.root / f".merge_file_{end}" for end in ("a1B2c3", "older1", "notes"))
@@ -306,7 +308,7 @@ def test_what_a_merge_left_among_the_files_when_it_was_killed_is_taken_away(clon
     assert [path.exists() for path in (ours, older, theirs)] == [False, True, True]
 
 
-def test_an_intent_that_nobody_can_finish_does_not_wedge_the_clone(clone: Clone) -> None:
+def test_an_intent_that_cannot_be_finished_does_not_block_the_clone(clone: Clone) -> None:
     ann = clone("ann")
     ws = ann.workspace()
     head = git(ann, "rev-parse", "HEAD").strip()
@@ -316,7 +318,7 @@ def test_an_intent_that_nobody_can_finish_does_not_wedge_the_clone(clone: Clone)
     assert ann.call("status", {})["clean"]
 
 
-def test_what_a_person_calls_a_draft_is_theirs_and_what_we_left_is_taken_away(clone: Clone) -> None:
+def test_our_own_drafts_are_removed_and_a_persons_drafts_are_kept(clone: Clone) -> None:
     ann = clone("ann")
     ws = ann.workspace()
     theirs, ours = ws.root / "drafts" / ".notes.deadbeef.tmp", ws.state_folder / "0123456789abcdef.draft"
@@ -349,7 +351,7 @@ def test_a_write_that_fails_in_the_middle_of_a_pull_is_finished_by_the_next_call
 
 
 @pytest.mark.parametrize("flag", ["--skip-worktree", "--assume-unchanged"])
-def test_a_file_that_git_was_told_not_to_look_at_is_in_the_way_where_it_was_changed(clone: Clone, flag: str) -> None:
+def test_a_changed_file_that_git_was_told_not_to_look_at_blocks(clone: Clone, flag: str) -> None:
     ann, bob = clone("ann"), clone("bob")
     git(bob, "update-index", flag, "README.md")
     ann.call("write", {"path": "README.md", "content": "by ann\n"})

@@ -1,4 +1,4 @@
-"""What the clone stands on, and what may be called a commit."""
+"""Where the clone is, and valid names of commits."""
 
 import subprocess
 
@@ -59,7 +59,7 @@ def test_a_ref_that_points_to_another_is_followed(board):
 @pytest.mark.parametrize(
     "name", ["HEAD", "HEAD~3", "main^", "main^2~4", "origin/main", "v1.0", "a" * 40, "feature/x-1"]
 )
-def test_the_usual_names_of_commits_are_taken(name):
+def test_the_usual_names_of_commits_are_accepted(name):
     assert refs.checked(name) == name
 
 
@@ -68,13 +68,13 @@ def test_the_usual_names_of_commits_are_taken(name):
     ["", "-n", "--output=/tmp/x", "a..b", "a...b", "HEAD@{1}", "@{u}", "HEAD^{/fix}", ":/fix", "HEAD:inbox.md", "^main",
      "a b", "a\nb", "a\0b", "main.lock", "/main", "main/", "a//b", "a/.b", "*", "main~9999999", "~1", "é"],
 )  # fmt: skip
-def test_everything_else_is_refused_with_a_way_out(name):
+def test_any_other_name_is_refused_with_a_suggestion(name):
     with pytest.raises(BadArgs, match="HEAD~3"):
         refs.checked(name)
 
 
 @given(st.text(max_size=30))
-def test_nothing_that_gets_through_could_be_an_option_a_range_or_a_path(text):
+def test_no_accepted_name_could_be_an_option_a_range_or_a_path(text):
     try:
         refs.checked(text)
     except BadArgs:
@@ -85,7 +85,7 @@ def test_nothing_that_gets_through_could_be_an_option_a_range_or_a_path(text):
 
 @pytest.mark.parametrize("content", ["", "\n", "no sha\n"])
 @pytest.mark.parametrize("name", ["heads", "remotes/origin"])
-def test_a_ref_that_is_broken_is_an_error_and_not_the_older_one_that_was_packed(board, name, content):
+def test_a_damaged_ref_is_an_error_and_does_not_fall_back_to_the_packed_one(board, name, content):
     ws = board()
     first = commit(ws)
     git(ws, "update-ref", "refs/remotes/origin/main", first)
@@ -104,7 +104,7 @@ def test_a_ref_that_points_to_one_without_a_commit_has_none(board):
     assert refs.head(ws) is None
 
 
-def test_a_clone_whose_folder_is_gone_is_not_taken_for_a_missing_git(board, monkeypatch):
+def test_a_missing_clone_is_not_taken_for_a_missing_git(board, monkeypatch):
     ws = board()
     ws.root.rename(ws.root.with_name("elsewhere"))
     with pytest.raises(GitFailed, match="no longer exists"):

@@ -1,4 +1,4 @@
-"""A remote whose history was rewritten: what was taken away there does not come back by itself."""
+"""A remote whose history was rewritten: removed commits do not come back by themselves."""
 
 import subprocess
 from collections.abc import Callable
@@ -49,7 +49,7 @@ def pair(clone: Clone, remote: Path) -> tuple[Session, Session]:
 
 @pytest.fixture(params=["amended", "reset"])
 def bob(request: pytest.FixtureRequest, pair: tuple[Session, Session]) -> Session:
-    """Bob, after ann took it out of the remote's history again, in one of two ways."""
+    """Bob, after ann removed it from the remote's history, in one of two ways."""
     ann, bob = pair
     git(ann, "reset", "-q", "--hard", "HEAD^")
     if request.param == "amended":
@@ -59,7 +59,7 @@ def bob(request: pytest.FixtureRequest, pair: tuple[Session, Session]) -> Sessio
 
 
 @pytest.mark.parametrize("tool", ["pull", "push", "sync"])
-def test_what_shares_says_so_and_changes_nothing(bob: Session, remote: Path, tool: str) -> None:
+def test_pull_push_and_sync_report_it_and_change_nothing(bob: Session, remote: Path, tool: str) -> None:
     commit(bob, "drafts/bobs.md", "bob\n")
     before, there = git(bob, "rev-parse", "HEAD"), shared(remote)
     for _ in range(2):
@@ -71,7 +71,7 @@ def test_what_shares_says_so_and_changes_nothing(bob: Session, remote: Path, too
     assert shared(remote) == there
 
 
-def test_abandon_lets_it_go_and_push_carries_over_what_was_not_shared(bob: Session, remote: Path) -> None:
+def test_abandon_accepts_the_loss_and_push_carries_over_unshared_work(bob: Session, remote: Path) -> None:
     there = shared(remote)
     commit(bob, "drafts/bobs.md", "bob\n")
     bob.call("journal_append", {"summary": "uncommitted, and kept"})
@@ -89,7 +89,7 @@ def test_abandon_lets_it_go_and_push_carries_over_what_was_not_shared(bob: Sessi
     assert bob.call("status", {})["ahead"] == 0
 
 
-def test_whoever_has_nothing_of_their_own_just_follows(bob: Session, remote: Path) -> None:
+def test_a_clone_without_own_commits_follows_the_remote(bob: Session, remote: Path) -> None:
     there = git(bob, "ls-remote", "origin", "refs/heads/main").split()[0]
     assert bob.call("sync", {})["error"] == "conflict"
     bob.call("abandon", {})
@@ -100,7 +100,7 @@ def test_whoever_has_nothing_of_their_own_just_follows(bob: Session, remote: Pat
     assert bob.call("status", {})["clean"]
 
 
-def test_a_person_may_bring_it_back_with_plain_git(bob: Session, remote: Path) -> None:
+def test_a_person_can_bring_the_commits_back_with_plain_git(bob: Session, remote: Path) -> None:
     assert bob.call("push", {})["error"] == "conflict"
     subprocess.run(["git", "merge", "-q", "origin/main"], cwd=bob.workspace().root, check=True)
     git(bob, "push", "-q", "origin", "main")
@@ -115,7 +115,7 @@ def take_out(ann: Session, commits: int = 1) -> None:
     git(ann, "push", "-q", "--force", "origin", "main")
 
 
-def test_also_where_more_was_fetched_than_merged(pair: tuple[Session, Session], remote: Path) -> None:
+def test_it_is_noticed_if_more_was_fetched_than_merged(pair: tuple[Session, Session], remote: Path) -> None:
     ann, bob = pair
     commit(ann, "drafts/later.md", "later\n")
     ann.call("push", {})
@@ -126,7 +126,7 @@ def test_also_where_more_was_fetched_than_merged(pair: tuple[Session, Session], 
     assert SECRET not in shared(remote)
 
 
-def test_also_where_a_person_fetched_it_with_plain_git(pair: tuple[Session, Session], remote: Path) -> None:
+def test_it_is_noticed_if_a_person_fetched_with_plain_git(pair: tuple[Session, Session], remote: Path) -> None:
     ann, bob = pair
     bob.call("fetch", {})
     take_out(ann)
@@ -136,7 +136,7 @@ def test_also_where_a_person_fetched_it_with_plain_git(pair: tuple[Session, Sess
     assert SECRET not in shared(remote)
 
 
-def test_also_where_the_branch_was_away_in_between(pair: tuple[Session, Session], remote: Path) -> None:
+def test_it_is_noticed_if_the_branch_was_missing_in_between(pair: tuple[Session, Session], remote: Path) -> None:
     ann, bob = pair
     subprocess.run(["git", "-C", str(remote), "update-ref", "-d", "refs/heads/main"], check=True)
     bob.call("fetch", {})
@@ -146,7 +146,7 @@ def test_also_where_the_branch_was_away_in_between(pair: tuple[Session, Session]
     assert SECRET not in shared(remote)
 
 
-def test_also_a_second_time(pair: tuple[Session, Session], remote: Path) -> None:
+def test_it_is_noticed_a_second_time(pair: tuple[Session, Session], remote: Path) -> None:
     ann, bob = pair
     for _ in range(2):
         take_out(ann)
@@ -159,7 +159,7 @@ def test_also_a_second_time(pair: tuple[Session, Session], remote: Path) -> None
         assert SECRET in shared(remote)
 
 
-def test_what_is_there_again_is_not_missed_any_more(pair: tuple[Session, Session]) -> None:
+def test_commits_that_are_back_are_not_reported_as_lost(pair: tuple[Session, Session]) -> None:
     ann, bob = pair
     commit(bob, "drafts/bobs.md", "bob\n")
     whole = git(ann, "rev-parse", "HEAD")
@@ -169,7 +169,7 @@ def test_what_is_there_again_is_not_missed_any_more(pair: tuple[Session, Session
     assert bob.call("push", {})["ok"]
 
 
-def test_a_conflict_with_what_is_left_can_be_settled(pair: tuple[Session, Session], remote: Path) -> None:
+def test_a_conflict_with_the_rewritten_history_can_be_resolved(pair: tuple[Session, Session], remote: Path) -> None:
     ann, bob = pair
     commit(bob, SECRET, "bob's own words on the secret\n")
     take_out(ann)
@@ -184,7 +184,7 @@ def test_a_conflict_with_what_is_left_can_be_settled(pair: tuple[Session, Sessio
 
 
 @pytest.mark.parametrize("tool", ["sync", "claim"])
-def test_a_fetch_of_somebody_else_in_the_middle_lets_nothing_be_overwritten(
+def test_a_concurrent_fetch_does_not_cause_an_overwrite(
     pair: tuple[Session, Session], remote: Path, tool: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ann, bob = pair

@@ -1,6 +1,6 @@
-"""The scripted scenario of the first design: two servers, one remote, real git, through the journal protocol.
+"""The scripted scenario of Multisphere's plan: two servers, one remote, real git, through the journal protocol.
 
-Each agent has a home, a clone and a server process of its own, spoken to over stdio as an MCP client does.
+Each agent has a home, a clone and a server process of its own, which it uses over stdio like an MCP client.
 """
 
 import json
@@ -65,12 +65,12 @@ class Server:
         return self("workspace_init", name="deck", remote_url=str(remote), local_path=str(self.clone))
 
     def enter(self) -> dict[str, Any]:
-        """The skill's way in."""
+        """The steps of the skill on entry."""
         self("pull")
         return self("whats_new")
 
     def leave(self, *paths: str, summary: str) -> dict[str, Any]:
-        """The skill's way out, up to the push."""
+        """The steps of the skill on exit, up to the push."""
         self("journal_append", summary=summary)
         self("add", paths=[*paths, "journal.md", "inbox.md"])
         assert re.fullmatch("[0-9a-f]{40}", self("commit", message=f"[{self.me}] {summary}")["sha"])
@@ -92,7 +92,7 @@ def profile(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def remote(tmp_path: Path) -> Path:
-    """An empty repository: the first who comes lays the board out."""
+    """An empty repository; the first agent adds the template."""
     git("init", "-q", "--bare", "-b", "main", tmp_path / "deck.git")
     return tmp_path / "deck.git"
 
@@ -108,7 +108,7 @@ def two(tmp_path: Path, remote: Path, profile: str) -> Iterator[tuple[Server, Se
 
 
 def entries(text: str) -> list[str]:
-    """Who wrote, in the order of the journal."""
+    """The writers, in the order of the journal."""
     return re.findall(r"^## \d{4}-\d\d-\d\d \d\d:\d\d — (\S+) \(", text, re.MULTILINE)
 
 
@@ -140,9 +140,9 @@ def test_jamie_commits_a_note_and_mike_sees_it_and_replies_and_jamie_sees_the_re
     assert entries(jamie("read", path="journal.md")["content"]) == [jamie.me, mike.me]
 
 
-def test_two_agents_go_through_the_whole_protocol(two: tuple[Server, Server], remote: Path) -> None:
+def test_two_agents_follow_the_whole_protocol(two: tuple[Server, Server], remote: Path) -> None:
     jamie, mike = two
-    # Jamie asks for something on the way out.
+    # Jamie adds a request before leaving.
     assert jamie.enter()["first_visit"]
     jamie("write", path="drafts/deck.md", content="# Deck\n\nSlide 6: comps\n")
     asked = jamie("inbox_add", title="Series A or seed comps?", body="Slide 6.\n\nPick one.", **{"for": mike.me})
@@ -150,7 +150,7 @@ def test_two_agents_go_through_the_whole_protocol(two: tuple[Server, Server], re
     assert asked["target"] == f"@{mike.me}"
     assert jamie.leave("drafts/deck.md", summary="Draft of the deck.")["ok"]
 
-    # Mike finds it on the way in, decides, and closes it.
+    # Mike finds it on entry, decides, and closes it.
     news = mike.enter()
     assert news["current_sha"] == git("-C", remote, "rev-parse", "main").strip()
     assert "- [ ] INB-001" in mike("read", path="inbox.md")["content"]
@@ -162,7 +162,7 @@ def test_two_agents_go_through_the_whole_protocol(two: tuple[Server, Server], re
     assert closed["by"] == mike.me
     assert mike.leave("decisions/comps.md", "drafts/deck.md", summary="Series A it is.")["ok"]
 
-    # Jamie sees it all, and by whom.
+    # Jamie sees all of it, with its authors.
     news = jamie.enter()
     assert news["first_visit"] is False
     assert {"decisions/comps.md", "drafts/deck.md", "inbox.md", "journal.md"} <= set(news["changed_files"])
@@ -177,7 +177,7 @@ def test_two_agents_go_through_the_whole_protocol(two: tuple[Server, Server], re
     assert jamie("fetch")["behind"] == 0
 
 
-def test_what_both_do_at_once_is_there_once_and_no_number_stands_for_two_things(two: tuple[Server, Server]) -> None:
+def test_simultaneous_work_is_there_once_and_no_number_is_used_twice(two: tuple[Server, Server]) -> None:
     jamie, mike = two
     for agent in two:
         agent("write", path=f"research/{agent.me}.md", content="found\n")
@@ -196,7 +196,7 @@ def test_what_both_do_at_once_is_there_once_and_no_number_stands_for_two_things(
         }  # fmt: skip
 
 
-def test_a_true_conflict_is_told_with_its_files_and_harms_neither_side_and_can_be_settled(
+def test_a_conflict_is_reported_with_its_files_keeps_both_sides_and_can_be_resolved(
     two: tuple[Server, Server], profile: str
 ) -> None:
     jamie, mike = two
@@ -215,7 +215,7 @@ def test_a_true_conflict_is_told_with_its_files_and_harms_neither_side_and_can_b
     if profile == "full":
         assert [row["path"] for row in mike("resolve")["conflicts"]] == ["drafts/title.md"]
         assert mike("resolve", path="drafts/title.md", content=agreed)["open"] == 0
-    else:  # with the twenty alone: take the others' text, share, and go on from there
+    else:  # with the twenty tools only: take the others' text and share it
         agreed = "The title of jamie-test\n"
         mike("write", path="drafts/title.md", content=agreed)
         mike("add", paths=["drafts/title.md"])

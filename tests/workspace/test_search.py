@@ -1,4 +1,4 @@
-"""Search: ``git grep`` finds exactly what a look at every file finds."""
+"""Search: ``git grep`` finds exactly what reading every file finds."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""The MCP server: framing, both eras of the protocol, order, cancelling and ending. The tools are a stand-in's."""
+"""The MCP server: framing, both generations of the protocol, order, cancelling and ending, with simple test tools."""
 
 import json
 import os
@@ -22,7 +22,7 @@ ENVELOPE = {f"{META}protocolVersion": "2026-07-28", f"{META}clientCapabilities":
 
 
 class StandIn:
-    """A session with three tools: `echo` answers, `wait` waits until it is let go, `fail` is refused."""
+    """A session with three tools: `echo` answers, `wait` waits until it is released, `fail` raises an error."""
 
     def __init__(self) -> None:
         self.closed = False
@@ -95,7 +95,7 @@ class Wired:
             self._write = -1
 
     def end(self) -> list[Any]:
-        """Close the server's stdin; what it still answers."""
+        """Close the server's stdin; returns what it still answers."""
         self.shut()
         rest = [json.loads(line) for line in self._answers]
         self.thread.join(30)
@@ -168,7 +168,7 @@ def test_a_stateless_client_discovers_and_calls_without_a_handshake(wired: Wired
         ({**ENVELOPE, f"{META}protocolVersion": "2031-01-01"}, -32022),
     ],
 )
-def test_a_wrong_envelope_is_refused_with_the_code_of_the_protocol(wired: Wired, meta: Any, code: int) -> None:
+def test_an_invalid_meta_is_refused_with_the_code_of_the_protocol(wired: Wired, meta: Any, code: int) -> None:
     wired.ask(1, "tools/list", {"_meta": meta})
     error = wired.read()["error"]
     assert error["code"] == code
@@ -176,7 +176,7 @@ def test_a_wrong_envelope_is_refused_with_the_code_of_the_protocol(wired: Wired,
         assert error["data"] == {"supported": ["2026-07-28"], "requested": "2031-01-01"}
 
 
-def test_ping_is_of_the_older_era_only(wired: Wired) -> None:
+def test_ping_exists_only_with_a_handshake(wired: Wired) -> None:
     wired.ask(1, "ping")
     assert wired.read() == {"jsonrpc": "2.0", "id": 1, "result": {}}
     wired.ask(2, "ping", {"_meta": ENVELOPE})
@@ -198,7 +198,7 @@ def test_an_unknown_method_is_an_error_of_json_rpc(wired: Wired) -> None:
 
 
 @pytest.mark.parametrize("line", [b"{", b"nonsense", b"\xff\xfe", b"[" * 5000, b'{"a":}'])
-def test_a_line_that_is_no_json_is_a_parse_error_and_the_next_one_is_served(wired: Wired, line: bytes) -> None:
+def test_a_line_that_is_not_json_is_a_parse_error_and_the_next_one_is_served(wired: Wired, line: bytes) -> None:
     wired.raw(line + b"\n")
     answer = wired.read()
     assert (answer["id"], answer["error"]["code"]) == (None, -32700)
@@ -221,20 +221,20 @@ def test_a_line_that_is_no_json_is_a_parse_error_and_the_next_one_is_served(wire
         ({}, None),
     ],
 )
-def test_json_that_is_no_request_is_refused(wired: Wired, message: Any, number: Any) -> None:
+def test_json_that_is_not_a_request_is_refused(wired: Wired, message: Any, number: Any) -> None:
     wired.send(message)
     answer = wired.read()
     assert (answer["id"], answer["error"]["code"]) == (number, -32600)
 
 
-def test_what_a_tool_refuses_is_a_result_marked_as_an_error(wired: Wired) -> None:
+def test_an_error_of_a_tool_is_a_result_marked_as_an_error(wired: Wired) -> None:
     wired.call(1, "fail")
     answer = wired.read()
     assert answer["result"]["isError"] is True
     assert text_of(answer) == {"error": "not like this", "details": {"code": "BAD_ARGS", "hint": "like that"}}
 
 
-def test_an_unknown_tool_and_arguments_that_are_no_object_are_told_the_same_way(wired: Wired) -> None:
+def test_an_unknown_tool_and_arguments_that_are_not_an_object_are_results_too(wired: Wired) -> None:
     wired.call(1, "nothing_of_the_sort")
     unknown = wired.read()
     wired.ask(2, "tools/call", {"name": "echo", "arguments": [1]})
@@ -256,7 +256,7 @@ def test_a_conflict_is_an_answer_and_not_an_error(wired: Wired) -> None:
     assert text_of(answer)["error"] == "conflict"
 
 
-def test_a_bug_of_ours_is_told_without_its_words_and_the_server_goes_on(wired: Wired) -> None:
+def test_an_internal_error_is_reported_without_its_message_and_the_server_continues(wired: Wired) -> None:
     wired.call(1, "bug")
     answer = wired.read()
     assert text_of(answer)["details"]["code"] == "INTERNAL"
@@ -265,7 +265,7 @@ def test_a_bug_of_ours_is_told_without_its_words_and_the_server_goes_on(wired: W
     assert wired.read()["id"] == 2
 
 
-def test_a_name_that_is_no_utf8_does_not_end_the_server(wired: Wired) -> None:
+def test_a_name_that_is_not_utf_8_does_not_end_the_server(wired: Wired) -> None:
     wired.call(1, "odd")
     assert text_of(wired.read()) == {"name": "caf\udce9"}
 
@@ -284,7 +284,7 @@ def test_a_line_that_is_too_long_is_refused_and_the_next_one_is_served(wired: Wi
     writer.join()
 
 
-def test_blank_lines_are_nothing_and_a_last_line_needs_no_newline(wired: Wired) -> None:
+def test_blank_lines_are_ignored_and_a_last_line_needs_no_newline(wired: Wired) -> None:
     wired.raw(b'\n  \r\n{"jsonrpc":"2.0","id":1,"method":"ping"}\r\n{"jsonrpc":"2.0","id":2,"method":"ping"}')
     assert [answer["id"] for answer in [wired.read(), *wired.end()]] == [1, 2]
 
@@ -295,7 +295,7 @@ def test_a_message_may_come_in_pieces(wired: Wired) -> None:
     assert wired.read()["id"] == "ä"
 
 
-def test_notifications_and_answers_are_taken_in_silence(wired: Wired) -> None:
+def test_notifications_and_answers_get_no_answer(wired: Wired) -> None:
     wired.send(
         {"jsonrpc": "2.0", "method": "notifications/roots/list_changed"},
         {"jsonrpc": "2.0", "method": "tools/call", "params": {"name": "echo"}},
@@ -339,7 +339,7 @@ REQUESTS = st.fixed_dictionaries({"jsonrpc": st.just("2.0"), "id": VALUES, "meth
 
 
 @given(VALUES | REQUESTS | st.lists(VALUES | REQUESTS, max_size=3), st.sampled_from(HANDSHAKE))
-def test_no_message_whatever_ends_the_server_and_none_is_answered_twice(message: Any, version: str) -> None:
+def test_no_message_ends_the_server_and_none_is_answered_twice(message: Any, version: str) -> None:
     protocol = Protocol()
     protocol.version = version
     there, out = os.pipe()
@@ -357,7 +357,7 @@ def test_no_message_whatever_ends_the_server_and_none_is_answered_twice(message:
     st.integers(1, 7),
     st.booleans(),
 )
-def test_lines_come_out_whole_however_they_are_cut(wanted: list[bytes], size: int, ended: bool) -> None:
+def test_lines_are_complete_for_any_chunks(wanted: list[bytes], size: int, ended: bool) -> None:
     data = b"\n".join(wanted) + (b"\n" if ended else b"")
     (there, write), (woken, wake) = os.pipe(), os.pipe()
     found, got = [], lines(there, woken)
@@ -379,7 +379,7 @@ def request(number: Any, method: str, **params: Any) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
 
 
-def test_a_batch_is_answered_as_one_where_the_version_has_batches(wired: Wired) -> None:
+def test_a_batch_is_answered_as_one_if_the_version_has_batches(wired: Wired) -> None:
     wired.shake_hands("2025-03-26")
     wired.send(
         [
@@ -399,7 +399,7 @@ def test_a_batch_is_answered_as_one_where_the_version_has_batches(wired: Wired) 
     }
 
 
-def test_a_batch_of_notifications_is_answered_with_nothing(wired: Wired) -> None:
+def test_a_batch_of_notifications_gets_no_answer(wired: Wired) -> None:
     wired.shake_hands("2025-03-26")
     wired.send([{"jsonrpc": "2.0", "method": "notifications/progress"}])
     wired.ask(1, "ping")
@@ -431,7 +431,7 @@ def cancel(number: Any) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": number}}
 
 
-def test_a_cancelled_call_is_not_answered_and_one_that_waits_is_not_even_begun(wired: Wired) -> None:
+def test_a_cancelled_call_is_not_answered_and_a_waiting_one_is_not_begun(wired: Wired) -> None:
     wired.call(1, "wait")
     assert wired.session.running.wait(30)
     wired.call("1", "echo")
@@ -455,7 +455,7 @@ def test_a_cancelled_call_is_missing_from_its_batch(wired: Wired) -> None:
     assert [answer["id"] for answer in wired.read()] == [2]
 
 
-def test_whatever_was_asked_before_stdin_ended_is_answered(wired: Wired) -> None:
+def test_requests_before_the_end_of_stdin_are_answered(wired: Wired) -> None:
     wired.call(1, "wait")
     wired.call(2, "echo")
     assert wired.session.running.wait(30)
@@ -477,7 +477,7 @@ def test_stopping_lets_the_running_call_finish_and_starts_no_other(wired: Wired)
 
 
 @pytest.mark.parametrize("signalled", [True, False])
-def test_a_signal_hangs_up_on_the_remote_and_the_end_of_stdin_does_not(
+def test_a_signal_cancels_a_network_command_and_the_end_of_stdin_does_not(
     wired: Wired, monkeypatch: pytest.MonkeyPatch, signalled: bool
 ) -> None:
     monkeypatch.setattr(module, "STOP_SECONDS", 0.0)
@@ -502,7 +502,7 @@ def test_a_signal_hangs_up_on_the_remote_and_the_end_of_stdin_does_not(
     assert text_of(answer) == {"hung up": signalled}
 
 
-def test_a_client_that_reads_no_more_ends_the_server_quietly() -> None:
+def test_a_client_that_stops_reading_ends_the_server_quietly() -> None:
     there, write = os.pipe()
     back, out = os.pipe()
     server = Server(StandIn, Protocol(), out)  # type: ignore[arg-type]
@@ -516,7 +516,7 @@ def test_a_client_that_reads_no_more_ends_the_server_quietly() -> None:
         os.close(fd)
 
 
-def test_what_is_said_to_people_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_log_line_on_stderr_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     module.log("client: evil\n\x1b[31m name " + "x" * 500)
     said = capsys.readouterr().err
     assert said.startswith("client: evil[31m name xxx")
@@ -524,7 +524,7 @@ def test_what_is_said_to_people_is_one_line(capsys: pytest.CaptureFixture[str]) 
     assert len(said) == 201
 
 
-def test_a_closed_stderr_is_no_reason_to_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_closed_stderr_causes_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     class Closed:
         write: Callable[[str], int]
 
@@ -538,7 +538,7 @@ def test_a_closed_stderr_is_no_reason_to_fail(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_a_server_that_cannot_open_its_session_ends_instead_of_answering_nothing(wired: Wired) -> None:
+def test_a_server_that_cannot_open_its_session_ends(wired: Wired) -> None:
     def enter() -> Any:
         raise OSError("no home")
 
@@ -548,7 +548,7 @@ def test_a_server_that_cannot_open_its_session_ends_instead_of_answering_nothing
     assert not wired.thread.is_alive()
 
 
-def test_half_a_character_is_answered_by_its_id(wired: Wired) -> None:
+def test_a_lone_surrogate_is_answered_by_its_id(wired: Wired) -> None:
     wired.shake_hands()
     wired.raw(
         b'{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"echo","arguments":{"text":"x\\ud800"}}}\n'

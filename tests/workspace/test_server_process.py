@@ -1,4 +1,4 @@
-"""The MCP server as a process of its own: the official client in both eras, signals, a hanging remote, a quick start."""
+"""The MCP server as a process: the official client with and without handshake, signals, a hanging remote, a quick start."""
 
 import json
 import os
@@ -87,7 +87,7 @@ def test_a_signal_ends_the_server_cleanly(process: "subprocess.Popen[bytes]", na
     assert err.count(b"\n") == 1
 
 
-def test_a_client_that_is_gone_leaves_a_server_that_ends_without_a_word(process: "subprocess.Popen[bytes]") -> None:
+def test_a_server_whose_client_is_gone_ends_quietly(process: "subprocess.Popen[bytes]") -> None:
     assert process.stdout is not None
     process.stdout.close()
     send(process, PING)
@@ -116,7 +116,7 @@ def test_cancelling_ends_the_git_that_waits_for_a_remote(
             assert receive(process)["id"] == 3
 
 
-def test_a_remote_that_hangs_does_not_keep_the_server_from_ending(
+def test_a_hanging_remote_does_not_keep_the_server_from_ending(
     process: "subprocess.Popen[bytes]", tmp_path: Path, remote: Path
 ) -> None:
     board = tmp_path / "board"
@@ -135,7 +135,7 @@ def test_a_remote_that_hangs_does_not_keep_the_server_from_ending(
     assert process.returncode == 0
 
 
-def test_a_stray_print_cannot_reach_stdout(tmp_path: Path) -> None:
+def test_an_accidental_print_does_not_reach_stdout(tmp_path: Path) -> None:
     program = """
 import os, subprocess, sys
 from pathlib import Path
@@ -179,7 +179,7 @@ print(json.dumps(sorted(heavy & set(sys.modules))), file=sys.stderr)
 
 
 @pytest.mark.parametrize(("args", "words"), [(["--help"], "--profile"), (["--version"], "0.")])
-def test_the_command_explains_itself(args: list[str], words: str, tmp_path: Path) -> None:
+def test_the_command_has_a_help_text(args: list[str], words: str, tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "cohabit.workspace", *args], capture_output=True, env=environment(tmp_path), check=True
     )

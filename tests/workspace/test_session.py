@@ -1,4 +1,4 @@
-"""Who asks and which workspace is meant, over calls, threads and processes."""
+"""Identity and active workspace, over calls, threads and processes."""
 
 import json
 import threading
@@ -26,7 +26,7 @@ def test_the_setup_tools_come_first_in_every_list():
     assert list(tools("compat"))[:4] == FOUR
 
 
-def test_info_tells_where_and_who(clone, tmp_path, remote):
+def test_info_has_the_workspace_and_the_agent(clone, tmp_path, remote):
     ann = clone("ann")
     info = ann.call("workspace_info", {})
     assert (info["name"], info["branch"], info["agent_id"]) == ("board", "main", "ann-cli")
@@ -34,7 +34,7 @@ def test_info_tells_where_and_who(clone, tmp_path, remote):
     assert len(info["head"]) == 40
 
 
-def test_nothing_active_is_said_in_every_tool_that_needs_it(tmp_path):
+def test_every_tool_that_needs_a_workspace_says_that_none_is_active(tmp_path):
     session = Session(tmp_path, {})
     for name in ("workspace_info", "status", "fetch"):
         with pytest.raises(BadArgs, match=r"^No active workspace\. Call workspace_switch or workspace_init first\.$"):
@@ -55,7 +55,7 @@ def test_a_process_keeps_its_workspace_when_another_one_switches(clone, remote):
     other.close()
 
 
-def test_identity_is_asked_at_every_call_and_needs_the_client(clone):
+def test_the_identity_is_read_at_every_call_and_depends_on_the_client(clone):
     ann = clone("ann")
     nobody = Session(ann.home, {"HOME": ann.environ["HOME"]}, now=ann.now)
     nobody.client = "Claude Code 2"
@@ -73,14 +73,14 @@ def test_identity_is_asked_at_every_call_and_needs_the_client(clone):
     nobody.close()
 
 
-def test_init_needs_to_know_who_asks(tmp_path, remote):
+def test_init_needs_an_identity(tmp_path, remote):
     session = Session(tmp_path / "config", {"HOME": str(tmp_path)})
     with pytest.raises(BadArgs, match="your identity is not set"):
         session.call("workspace_init", {"name": "b", "remote_url": str(remote), "local_path": "~/b"})
     assert not (tmp_path / "b").exists()
 
 
-def test_a_clone_that_is_gone_is_said_without_its_place(clone, tmp_path):
+def test_the_error_for_a_missing_clone_has_no_path(clone, tmp_path):
     ann = clone("ann")
     (tmp_path / "ann" / "board").rename(tmp_path / "moved")
     with pytest.raises(CohabitError) as told:
@@ -104,7 +104,7 @@ def test_every_call_is_logged_without_its_contents(clone):
     assert "hunter2" not in str(log(ann))
 
 
-def test_a_bug_of_ours_is_named_as_one_and_its_place_is_logged(clone, monkeypatch):
+def test_an_internal_error_is_reported_as_one_and_its_location_is_logged(clone, monkeypatch):
     ann = clone("ann")
 
     def broken(*args, **kwargs):
@@ -117,7 +117,7 @@ def test_a_bug_of_ours_is_named_as_one_and_its_place_is_logged(clone, monkeypatc
     assert log(ann)[-1]["bug"] == "ZeroDivisionError"
 
 
-def test_the_compat_profile_knows_no_other_tools(clone):
+def test_the_compat_profile_has_no_other_tools(clone):
     ann = clone("ann")
     compat = Session(ann.home, ann.environ, profile="compat", now=ann.now)
     with pytest.raises(UnknownCommand):
@@ -158,7 +158,7 @@ def test_a_session_of_one_workspace_reaches_no_other(clone):
     assert ann.call("status", {})["clean"], "whoever opened it closes it"
 
 
-def test_a_working_folder_that_is_gone_disturbs_nothing(tmp_path, monkeypatch):
+def test_a_missing_current_folder_causes_no_error(tmp_path, monkeypatch):
     gone = tmp_path / "gone"
     gone.mkdir()
     monkeypatch.chdir(gone)
@@ -169,7 +169,7 @@ def test_a_working_folder_that_is_gone_disturbs_nothing(tmp_path, monkeypatch):
         session.call("nosuch", {})
 
 
-def test_arguments_nested_beyond_reason_are_refused(tmp_path):
+def test_deeply_nested_arguments_are_refused(tmp_path):
     nested: list[Any] = []
     for _ in range(100_000):
         nested = [nested]
@@ -177,7 +177,7 @@ def test_arguments_nested_beyond_reason_are_refused(tmp_path):
         Session(tmp_path, {"HOME": str(tmp_path)}).call("workspace_switch", {"name": nested})
 
 
-def test_signing_that_is_set_up_while_a_session_runs_holds_from_the_next_call_on(clone):
+def test_signing_that_is_set_up_during_a_session_applies_to_the_next_call(clone):
     ann = clone("ann")
     assert "verified" not in ann.call("log", {})["commits"][0]
     (ann.home / "allowed_signers").write_text("")

@@ -1,4 +1,4 @@
-"""Cloning, creating, registering: nothing of anybody's runs, and a failure leaves nothing behind."""
+"""Cloning, creating, registering: no foreign program runs, and a failure leaves nothing behind."""
 
 import os
 import subprocess
@@ -23,7 +23,7 @@ def git(folder: Path, *args: str) -> str:
 
 
 def no_repository(folder: Path) -> Path:
-    """A folder with something else in it."""
+    """A folder with other content."""
     (folder / "no.git").mkdir()
     (folder / "no.git" / "letter.txt").write_text("Dear Ann,\n")
     return folder / "no.git"
@@ -50,7 +50,7 @@ def ann(tmp_path, now):
     session.close()
 
 
-def test_a_clone_has_the_remotes_files_and_says_which_is_active(ann, remote, tmp_path):
+def test_a_clone_has_the_remotes_files_and_the_answer_names_the_active_workspace(ann, remote, tmp_path):
     answer = init(ann, remote_url=str(remote), local_path="~/deep/board")
     root = tmp_path / "home" / "deep" / "board"
     assert answer == {
@@ -67,7 +67,7 @@ def test_a_clone_has_the_remotes_files_and_says_which_is_active(ann, remote, tmp
     assert not (root / ".git" / "hooks").exists()
 
 
-def test_relative_paths_begin_where_the_server_was_started(ann, remote, tmp_path, monkeypatch):
+def test_relative_paths_begin_in_the_current_folder(ann, remote, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert init(ann, remote_url="./remote.git", local_path="here/board")["local_path"] == str(
         tmp_path / "here" / "board"
@@ -75,7 +75,7 @@ def test_relative_paths_begin_where_the_server_was_started(ann, remote, tmp_path
     assert git(tmp_path / "here" / "board", "config", "remote.origin.url") == str(remote)
 
 
-def test_a_clone_that_is_there_is_registered_if_it_is_of_that_remote(ann, remote, tmp_path):
+def test_an_existing_clone_is_registered_if_it_is_of_that_remote(ann, remote, tmp_path):
     git(tmp_path, "clone", "-q", str(remote), "home/board")
     assert init(ann, remote_url=f"{remote}/", local_path="~/board")["already_existed"]
     with pytest.raises(Conflict, match="there already is a clone"):
@@ -88,7 +88,7 @@ def test_a_second_workspace_does_not_become_active_by_itself(ann, remote):
     assert init(ann, name="two", remote_url=str(remote), local_path="~/two")["active_workspace"] == "board"
 
 
-def test_a_name_goes_on_meaning_its_clone(ann, remote, tmp_path):
+def test_a_name_keeps_its_clone(ann, remote, tmp_path):
     init(ann, remote_url=str(remote), local_path="~/one")
     with pytest.raises(Conflict, match="choose another name"):
         init(ann, remote_url=str(remote), local_path="~/two")
@@ -116,7 +116,7 @@ def test_create_makes_a_bare_repository_whose_history_stays(ann, tmp_path):
     assert "non-fast-forward" in pushed.stderr
 
 
-def test_create_takes_a_remote_that_is_there_as_it_is(ann, remote):
+def test_create_does_not_change_an_existing_remote(ann, remote):
     before = git(remote, "rev-parse", "main")
     init(ann, remote_url=str(remote), local_path="~/board", create=True)
     assert git(remote, "rev-parse", "main") == before
@@ -127,7 +127,7 @@ def test_create_is_for_paths_of_this_machine(ann, tmp_path):
         setup.create("https://example.invalid/x.git")
 
 
-def test_two_who_begin_at_once_end_with_one_history(tmp_path, monkeypatch):
+def test_two_agents_that_begin_at_once_end_with_one_history(tmp_path, monkeypatch):
     url = str(tmp_path / "new.git")
     setup.create(url)
     real, raced = setup._begin, []
@@ -145,14 +145,14 @@ def test_two_who_begin_at_once_end_with_one_history(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(("head", "taken"), [("trunk", "trunk"), ("nowhere", "main")])
-def test_the_remotes_own_branch_is_taken_else_main(ann, remote, tmp_path, head, taken):
+def test_the_remotes_default_branch_is_used_else_main(ann, remote, tmp_path, head, taken):
     git(remote, "branch", "trunk", "main")
     git(remote, "symbolic-ref", "HEAD", f"refs/heads/{head}")
     init(ann, remote_url=str(remote), local_path="~/board")
     assert git(tmp_path / "home" / "board", "symbolic-ref", "--short", "HEAD") == taken
 
 
-def test_the_only_branch_is_taken_where_the_remote_says_nothing(ann, remote, tmp_path):
+def test_the_only_branch_is_used_if_the_remote_has_no_head(ann, remote, tmp_path):
     git(remote, "branch", "-m", "main", "old/master")
     git(remote, "symbolic-ref", "HEAD", "refs/heads/nowhere")
     init(ann, remote_url=str(remote), local_path="~/board")
@@ -175,7 +175,7 @@ def test_an_empty_folder_is_cloned_into_and_stays_when_that_fails(ann, remote, t
     assert not init(ann, remote_url=str(remote), local_path="~/board")["already_existed"]
 
 
-def test_a_folder_with_other_things_in_it_is_left_alone(ann, remote, tmp_path):
+def test_a_folder_with_other_files_is_not_changed(ann, remote, tmp_path):
     (tmp_path / "home" / "board").mkdir(parents=True)
     (tmp_path / "home" / "board" / "mine").write_text("x")
     with pytest.raises(Conflict, match="~/board exists and is non-empty but not a git repo"):
@@ -190,18 +190,18 @@ def test_a_folder_with_other_things_in_it_is_left_alone(ann, remote, tmp_path):
 @pytest.mark.parametrize(
     "path", ["~/.config/autostart", "~/.ssh", "~/x/.git/hooks", "", " ", "a\0b", "a\nb", "x" * 2_000]
 )
-def test_a_place_that_is_none_for_a_clone_is_refused(ann, remote, path):
+def test_an_unsuitable_folder_for_a_clone_is_refused(ann, remote, path):
     with pytest.raises(BadArgs, match="local_path"):
         init(ann, remote_url=str(remote), local_path=path)
 
 
-def test_workspaces_do_not_lie_in_each_other(ann, remote):
+def test_workspaces_must_not_overlap(ann, remote):
     init(ann, remote_url=str(remote), local_path="~/a/board")
     with pytest.raises(BadArgs, match="overlaps with"):
         init(ann, name="two", remote_url=str(remote), local_path="~/a/board/drafts/two")
 
 
-def test_a_repository_among_the_files_of_a_clone_is_no_remote(ann, remote, tmp_path):
+def test_a_repository_inside_a_clone_is_refused_as_a_remote(ann, remote, tmp_path):
     """It could have been pulled, with hooks in it that a push would run."""
     init(ann, remote_url=str(remote), local_path="~/board")
     inside = tmp_path / "home" / "board" / "research" / "evil.git"
@@ -240,7 +240,7 @@ def test_an_existing_clone_that_could_start_programs_is_not_registered(ann, remo
 
 
 @pytest.mark.parametrize("kind", ["file", "link"])
-def test_a_git_folder_that_is_elsewhere_is_refused(ann, remote, tmp_path, kind):
+def test_a_git_folder_outside_of_the_clone_is_refused(ann, remote, tmp_path, kind):
     git(tmp_path, "clone", "-q", str(remote), "home/board")
     root = tmp_path / "home" / "board"
     (root / ".git").rename(tmp_path / "elsewhere")
@@ -252,7 +252,7 @@ def test_a_git_folder_that_is_elsewhere_is_refused(ann, remote, tmp_path, kind):
         init(ann, remote_url=str(remote), local_path="~/board")
 
 
-def test_a_password_in_the_address_is_neither_kept_nor_told(ann, tmp_path, remote):
+def test_a_password_in_the_address_is_neither_stored_nor_shown(ann, tmp_path, remote):
     git(tmp_path, "clone", "-q", str(remote), "home/board")
     git(tmp_path / "home" / "board", "config", "remote.origin.url", "https://ann:hunter2@127.0.0.1:1/x.git")
     answer = init(ann, remote_url="https://ann:hunter2@127.0.0.1:1/x.git", local_path="~/board")
@@ -264,7 +264,7 @@ def test_a_password_in_the_address_is_neither_kept_nor_told(ann, tmp_path, remot
     assert "hunter2" not in told.value.message
 
 
-def test_a_token_in_the_address_is_git_s_alone(ann, tmp_path, remote):
+def test_a_token_in_the_address_is_used_by_git_only(ann, tmp_path, remote):
     git(tmp_path, "clone", "-q", str(remote), "home/board")
     git(tmp_path / "home" / "board", "config", "remote.origin.url", "https://ghp_TOKEN@127.0.0.1:1/x.git")
     init(ann, remote_url="https://ghp_TOKEN@127.0.0.1:1/x.git", local_path="~/board")
@@ -289,18 +289,18 @@ def test_a_token_in_the_address_is_git_s_alone(ann, tmp_path, remote):
         ("from https://a:b@c/d and ssh://u:p@h/x", "from https://c/d and ssh://u@h/x"),
     ],
 )
-def test_of_whoever_stands_before_the_host_only_the_user_of_ssh_is_shown(url, shown):
+def test_only_the_user_of_an_ssh_address_is_shown(url, shown):
     assert remotes.shown(url) == shown
 
 
-def test_the_tests_see_no_settings_of_whoever_runs_them(tmp_path):
+def test_the_tests_use_no_settings_of_the_current_user(tmp_path):
     said = subprocess.run(["git", "config", "--list"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     assert said == ""
     assert os.environ["GIT_CONFIG_NOSYSTEM"] == "1"
     assert not Path(os.environ["XDG_CONFIG_HOME"]).exists()
 
 
-def test_a_house_opens_a_clone_and_makes_what_is_missing(tmp_path, now):
+def test_a_house_opens_a_clone_and_creates_what_is_missing(tmp_path, now):
     first = setup.open_for(tmp_path / "a", "board", str(tmp_path / "new.git"), ANN, now)
     again = setup.open_for(tmp_path / "a", "board", str(tmp_path / "new.git"), ANN, now)
     assert (again.name, again.identity, again.remote) == ("board", ANN, str(tmp_path / "new.git"))
@@ -310,7 +310,7 @@ def test_a_house_opens_a_clone_and_makes_what_is_missing(tmp_path, now):
 
 
 @pytest.mark.parametrize("part", ["hooks", "objects/aa", "worktrees/x", "refs/heads/y"])
-def test_no_clone_is_put_among_the_parts_of_a_repository_where_it_would_be_its_hooks(ann, tmp_path, remote, part):
+def test_a_clone_inside_a_bare_repository_is_refused(ann, tmp_path, remote, part):
     bare = tmp_path / "home" / "deck.git"
     init(ann, name="deck", remote_url=str(bare), local_path="~/deck", create=True)
     with pytest.raises(BadArgs, match="inside a git repository"):
@@ -318,13 +318,13 @@ def test_no_clone_is_put_among_the_parts_of_a_repository_where_it_would_be_its_h
     assert not (bare / "hooks").exists()
 
 
-def test_a_path_with_nothing_at_it_is_told_with_what_makes_a_repository_there(ann, tmp_path):
+def test_the_error_for_an_unused_path_says_how_to_create_a_repository_there(ann, tmp_path):
     with pytest.raises(UnknownAsset, match="create"):
         init(ann, remote_url=str(tmp_path / "none.git"), local_path="~/board")
     assert not (tmp_path / "none.git").exists()
 
 
-def test_a_home_that_is_itself_below_a_hidden_folder_can_hold_clones(tmp_path, remote, now):
+def test_a_home_below_a_hidden_folder_can_contain_clones(tmp_path, remote, now):
     home = tmp_path / ".sandbox" / "home"
     said = {"COHABIT_AGENT_ID": "ann-cli", "COHABIT_AGENT_NAME": "Ann", "COHABIT_AGENT_EMAIL": "ann@example.org"}
     session = Session(tmp_path / "config", {"HOME": str(home), **said}, now=now)
@@ -337,13 +337,13 @@ def test_a_home_that_is_itself_below_a_hidden_folder_can_hold_clones(tmp_path, r
 @pytest.mark.parametrize(
     "key", ["branch.main.vscode-merge-base", "remote.origin.gh-resolved", "lfs.repositoryformatversion", "gc.auto"]
 )
-def test_what_editors_and_forges_write_into_a_clone_disables_nothing(ann, tmp_path, remote, key):
+def test_settings_of_editors_and_forges_in_a_clone_are_accepted(ann, tmp_path, remote, key):
     init(ann, remote_url=str(remote), local_path="~/board")
     git(tmp_path / "home" / "board", "config", key, "0")
     assert ann.call("status", {})["clean"]
 
 
-def test_what_a_killed_clone_left_beside_its_place_is_taken_away_when_it_is_old(ann, remote, tmp_path):
+def test_an_old_draft_of_a_killed_clone_is_removed(ann, remote, tmp_path):
     home = tmp_path / "home"
     old, young, others, link = (
         home / name
@@ -366,7 +366,7 @@ def test_a_linked_worktree_is_refused_and_says_what_to_do(ann, remote, tmp_path)
         init(ann, remote_url=str(remote), local_path="~/board")
 
 
-def test_a_remote_with_another_object_format_is_named_and_not_taken_for_one_that_does_not_answer(ann, tmp_path):
+def test_a_remote_with_another_object_format_is_reported_as_such(ann, tmp_path):
     git(tmp_path, "init", "-q", "--bare", "--object-format=sha256", "other.git")
     with pytest.raises(GitFailed, match="another object format"):
         init(ann, remote_url=str(tmp_path / "other.git"), local_path="~/board")

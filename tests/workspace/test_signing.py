@@ -1,4 +1,4 @@
-"""Signed commits: good, by a stranger, and by another member in my name. With keys of a real ssh-keygen."""
+"""Signed commits: valid ones, by a stranger, and by another member in my name. With keys of a real ssh-keygen."""
 
 import shutil
 import subprocess
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="ssh-
 
 @pytest.fixture(scope="module")
 def keys(tmp_path_factory) -> Path:
-    """A key each for Ann, Bob and a stranger, and the file that says whose are Ann's and Bob's."""
+    """A key each for Ann, Bob and a stranger, and the file that lists those of Ann and Bob."""
     folder = tmp_path_factory.mktemp("keys")
     for name in ("ann", "bob", "eve"):
         make = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", folder / name]
@@ -32,7 +32,7 @@ def committed(ws, path: str) -> str:
     return commits.commit_index(ws, f"write {path}").sha
 
 
-def test_a_log_says_who_signed_and_whether_it_is_theirs(board, keys):
+def test_a_log_has_the_signer_and_whether_the_author_is_verified(board, keys):
     ann = board("ann-cli")
     signers = keys / "allowed_signers"
     committed(ann, "unsigned.md")
@@ -48,7 +48,7 @@ def test_a_log_says_who_signed_and_whether_it_is_theirs(board, keys):
     }
 
 
-def test_whats_new_shows_it_and_a_commit_in_my_name_is_not_taken_for_mine(board, keys):
+def test_whats_new_has_it_and_does_not_take_an_unverified_commit_in_my_name_for_mine(board, keys):
     signers = keys / "allowed_signers"
     ann = board("ann-cli")
     ann.signing = Signing(keys / "ann", signers)
@@ -80,14 +80,14 @@ def test_a_commit_of_a_tree_is_signed_too(board, keys):
     assert told["verified"] is True
 
 
-def test_without_signing_set_up_nothing_is_said_about_it(board):
+def test_without_signing_set_up_there_is_no_verified_field(board):
     ws = board()
     committed(ws, "a.md")
     assert "verified" not in history.log(ws)["commits"][0]
 
 
 @pytest.mark.parametrize("key", ["no-such-key", "text"])
-def test_a_key_that_cannot_sign_makes_no_commit_and_its_path_is_not_told(board, tmp_path, key):
+def test_a_key_that_cannot_sign_makes_no_commit_and_its_path_is_not_shown(board, tmp_path, key):
     ws = board()
     (tmp_path / "text").write_text("not a key")
     ws.signing = Signing(tmp_path / key)
@@ -135,14 +135,14 @@ def test_a_key_may_be_given_to_several_addresses():
     assert verification("G", "ann@work.org,ann@example.org", "ann@example.org")["verified"] is True
 
 
-def test_a_key_may_begin_with_the_folder_of_the_session_s_own_person(tmp_path, monkeypatch):
+def test_a_key_path_may_begin_with_the_home_folder(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", "/somewhere/else")
     said = {"HOME": str(tmp_path), "COHABIT_SIGNING_KEY": "~/keys/ann"}
     assert configured(tmp_path, said).key == tmp_path / "keys" / "ann"
 
 
 @pytest.mark.parametrize("key", ["~nosuchuser/key", "~", "keys/ann", "./ann"])
-def test_a_key_that_is_no_whole_path_is_refused_when_a_commit_needs_it(tmp_path, monkeypatch, key):
+def test_a_key_path_that_is_not_absolute_is_refused_when_a_commit_needs_it(tmp_path, monkeypatch, key):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "ann").write_text("a key")
     made = configured(tmp_path, {"HOME": str(tmp_path), "COHABIT_SIGNING_KEY": key})

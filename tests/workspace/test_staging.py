@@ -1,4 +1,4 @@
-"""Add: named files, and nothing that leads elsewhere."""
+"""Adding the given files, and nothing outside of the workspace."""
 
 import os
 import subprocess
@@ -35,7 +35,7 @@ def test_files_folders_and_removals_are_staged(board):
     assert status(ws)["staged"] == ["left.md", "notes/b.md", "notes/c.md"]
 
 
-def test_no_paths_is_fine(board):
+def test_an_empty_list_of_paths_is_accepted(board):
     add(board(), [])
 
 
@@ -75,7 +75,7 @@ def test_a_path_through_a_link_is_refused(board, tmp_path):
     write(ws, "notes/a.md")
     with pytest.raises(BadArgs, match="links are not followed"):
         add(ws, ["notes", "link/secret.md"])
-    add(ws, ["link"])  # the link itself is a file like others: what it says is staged, not what it leads to
+    add(ws, ["link"])  # the link itself is staged, not its target
     assert git(ws, "ls-files", "-s").split()[0] == "120000"
 
 
@@ -142,7 +142,7 @@ def merging(board, mine: str, theirs: str):
 
 
 @pytest.mark.parametrize("path", [".", "a.md"])
-def test_a_file_with_both_sides_of_a_merge_in_it_is_not_settled_by_adding_it(board, path):
+def test_a_file_with_conflict_markers_is_not_added(board, path):
     ws = merging(board, "mine\n", "theirs\n")
     with pytest.raises(Conflict, match=r"a\.md still contains both sides"):
         add(ws, [path])
@@ -151,7 +151,7 @@ def test_a_file_with_both_sides_of_a_merge_in_it_is_not_settled_by_adding_it(boa
         commits.commit_index(ws, "not yet")
 
 
-def test_a_merge_by_hand_is_ended_by_settling_adding_and_committing_also_with_nothing_left_to_change(board):
+def test_a_merge_by_hand_is_concluded_by_resolving_adding_and_committing(board):
     ws = merging(board, "mine\n", "theirs\n")
     ws.tree.write("a.md", b"mine\n")
     add(ws, ["a.md"])

@@ -6,22 +6,22 @@ from cohabit.workspace.formats import stamps
 NOW = datetime(2026, 5, 22, 14, 30, 5, 678_901, tzinfo=timezone(timedelta(hours=2)))
 
 
-def test_a_stamp_is_the_minute_where_the_agent_is() -> None:
+def test_a_stamp_is_the_local_minute_of_the_agent() -> None:
     assert stamps.stamp(NOW) == "2026-05-22 14:30"
     assert stamps.stamp(NOW.astimezone(UTC)) == "2026-05-22 12:30"
 
 
-def test_utc_is_the_same_wherever_the_agent_is() -> None:
+def test_utc_is_the_same_in_every_time_zone() -> None:
     assert stamps.utc(NOW) == stamps.utc(NOW.astimezone(UTC)) == "2026-05-22T12:30:05Z"
     assert stamps.utc_ms(NOW) == "2026-05-22T12:30:05.678Z"
 
 
-def test_a_stamp_without_zone_counts_as_utc_and_anything_else_as_nothing() -> None:
+def test_a_stamp_without_zone_counts_as_utc_and_any_other_text_as_nothing() -> None:
     assert stamps.stamp_as_utc("2026-05-22 14:30") == "2026-05-22T14:30:00Z"
     assert stamps.stamp_as_utc("yesterday") == ""
 
 
-def test_an_agent_id_goes_on_to_what_follows_it_and_begins_with_no_space() -> None:
+def test_an_agent_id_extends_to_the_next_separator_and_begins_without_a_space() -> None:
     by = re.compile(rf"by ({stamps.AGENT})(?: → (.*))?")
     for said, agent in (("ann-cli", "ann-cli"), ("Mike Code", "Mike Code"), ("Mike Code → x → y", "Mike Code")):
         found = by.fullmatch(f"by {said}")

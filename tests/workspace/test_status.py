@@ -39,7 +39,7 @@ def test_a_new_repository_is_clean_and_on_its_branch(board):
     }  # fmt: skip
 
 
-def test_each_kind_of_change_is_in_the_lists_of_the_earlier_tool(board):
+def test_each_kind_of_change_is_in_the_lists_of_multisphere(board):
     ws = board()
     committed(ws, "edited.md", "staged.md", "both.md", "gone.md", "removed.md", "old.md", "link.md")
     ws.tree.write("edited.md", b"x\n")
@@ -83,7 +83,7 @@ def test_a_conflict_of_a_merge_by_hand_is_named(board):
     assert lists(ws) == {"conflicted": ["a.md"]}
 
 
-def test_ahead_behind_and_tracking_are_told(board):
+def test_ahead_behind_and_tracking_are_in_the_answer(board):
     ws = board()
     committed(ws, "a.md")
     git(ws, "update-ref", "refs/remotes/origin/main", "HEAD")
@@ -98,14 +98,14 @@ def test_ahead_behind_and_tracking_are_told(board):
     assert (status(ws)["branch"], status(ws)["tracking"]) == ("HEAD", None)
 
 
-def test_names_with_odd_characters_are_told_as_they_are(board):
+def test_names_with_unusual_characters_are_listed_unchanged(board):
     ws = board()
     for name in ("é ü.md", "a -> b.md", " leading.md", "tab\tname.md"):
         (ws.root / name).write_text("x")
     assert sorted(status(ws)["untracked"]) == [" leading.md", "a -> b.md", "tab\tname.md", "é ü.md"]
 
 
-def test_names_that_would_speak_to_a_terminal_or_are_no_text_can_be_told(board):
+def test_names_with_terminal_escapes_or_invalid_utf_8_can_be_listed(board):
     ws = board()
     (ws.root / "bell\x07\x1b[31m.md").write_text("x")
     (ws.root / os.fsdecode(b"latin-\xe9.md")).write_text("x")

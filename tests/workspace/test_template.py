@@ -1,11 +1,11 @@
-"""What a new workspace begins with."""
+"""The files of a new workspace."""
 
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.journal import Journal
 from cohabit.workspace.formats.template import FOLDERS, INBOX, JOURNAL, NAME, PURPOSE, README, files
 
 
-def test_every_folder_of_the_layout_is_there_and_the_name_is_filled_in():
+def test_every_folder_of_the_layout_exists_and_the_name_is_filled_in():
     found = files("sif-pitch")
     assert {"README.md", "journal.md", "inbox.md", *(f"{folder}/.gitkeep" for folder in FOLDERS)} == set(found)
     assert found["README.md"].startswith("# sif-pitch\n")

@@ -1,4 +1,4 @@
-"""Free text comes back as it was, and reads as nothing else."""
+"""Free text is restored exactly, and is never read as anything else."""
 
 import sys
 
@@ -25,12 +25,12 @@ ANY = (
 
 
 @given(ANY, st.booleans())
-def test_any_text_comes_back_from_escaping_as_it_was(text: str, blanks: bool) -> None:
+def test_unescaping_restores_any_text(text: str, blanks: bool) -> None:
     assert texts.unescape(texts.escape(text, blanks=blanks)) == text
 
 
 @given(ANY)
-def test_no_line_of_escaped_text_reads_as_something_of_ours(text: str) -> None:
+def test_no_line_of_escaped_text_has_the_syntax_of_a_protocol_file(text: str) -> None:
     for line in texts.escape(text, blanks=True).split("\n"):
         assert not line.startswith(("## ", "# ", "TODO @", "- [ ] INB-", "- [x] "))
         assert "<!--" not in line
@@ -38,7 +38,7 @@ def test_no_line_of_escaped_text_reads_as_something_of_ours(text: str) -> None:
 
 
 @given(ANY)
-def test_no_line_of_escaped_text_fits_a_pattern_by_which_files_are_read(text: str) -> None:
+def test_no_line_of_escaped_text_matches_a_pattern_of_the_parsers(text: str) -> None:
     for line in texts.escape(text, blanks=True).split("\n"):
         assert not journal.BLOCK_START.match(line)
         for pattern in (journal.HEADING, journal.TODO, item.HEAD):
@@ -65,20 +65,20 @@ def test_lines_joined_are_the_text(text: str) -> None:
 
 
 @given(ANY, st.sampled_from(["\n", "\r\n"]))
-def test_what_is_set_off_says_the_same_and_ends_with_a_blank_line(text: str, eol: str) -> None:
+def test_adding_a_blank_line_changes_nothing_else(text: str, eol: str) -> None:
     wide = texts.with_blank_line(text, eol)
     assert wide.startswith(text)
     assert texts.without_trailing_blanks(wide) == texts.without_trailing_blanks(text)
     assert texts.with_blank_line(wide, eol) == wide
 
 
-def test_white_space_is_what_python_takes_for_it_and_the_byte_order_mark() -> None:
+def test_white_space_is_that_of_python_and_the_byte_order_mark() -> None:
     known = {chr(c) for c in range(sys.maxunicode + 1) if chr(c).isspace()}
     assert set(texts.SPACES) == known | {"\ufeff"}
 
 
 @pytest.mark.parametrize("unit", [" ", "\\", "<\\", "#", "~", "\t\\", "A", "- ["])
-def test_long_runs_of_one_character_are_read_in_passing(unit: str) -> None:
+def test_long_runs_of_one_character_are_read_quickly(unit: str) -> None:
     """Quadratic patterns would take hours here; the suite's time limit is the check."""
     text = unit * 300_000 + "x"
     assert texts.unescape(texts.escape(text, blanks=True)) == text

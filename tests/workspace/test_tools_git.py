@@ -1,4 +1,4 @@
-"""The git tools and whats_new as an agent calls them: names, arguments and shapes on the wire."""
+"""The git tools and whats_new as an agent calls them: names, arguments and answers."""
 
 import json
 
@@ -10,14 +10,14 @@ from cohabit.workspace.tool import tools
 EMPTY = {"changes": 0, "insertions": 0, "deletions": 0}
 
 
-def test_the_tools_are_there_in_the_order_of_the_seed():
+def test_the_tools_have_the_order_of_the_plan():
     names = list(tools("compat"))
     assert names[4:12] == ["fetch", "pull", "status", "diff", "log", "add", "commit", "push"]
     assert names[-1] == "whats_new"
     assert {"ack", "health"} <= set(tools("full")) - set(tools("compat"))
 
 
-def test_only_those_that_change_something_say_so():
+def test_only_tools_that_change_something_are_marked_as_writing():
     looking = [name for name in ("status", "diff", "log", "health") if not tools()[name].writes]
     changing = [name for name in ("fetch", "pull", "add", "commit", "push", "whats_new", "ack") if tools()[name].writes]
     assert (len(looking), len(changing)) == (4, 7)
@@ -63,7 +63,7 @@ def test_two_agents_see_each_other(clone):
     assert json.dumps(news)
 
 
-def test_a_commit_of_nothing_says_plainly_that_there_was_none(clone):
+def test_a_commit_with_nothing_staged_says_so(clone):
     ann = clone("ann")
     answer = ann.call("commit", {"message": "nothing"})
     note = answer.pop("note")
@@ -95,7 +95,7 @@ def test_nothing_is_written_outside_by_a_revision(clone, tmp_path):
     assert not list(tmp_path.glob("written*"))
 
 
-def test_a_session_signs_with_the_key_its_person_named(clone, tmp_path):
+def test_a_session_signs_with_the_configured_key(clone, tmp_path):
     ann = clone("ann")
     ann.close()
     ann.environ["COHABIT_SIGNING_KEY"] = str(tmp_path / "no-such-key")

@@ -1,4 +1,4 @@
-"""Paths: what an agent writes, and what a pulled repository or a neighbour on the machine may have put there."""
+"""Paths of an agent, and what a pulled repository or another process may have put there."""
 
 import os
 import socket
@@ -32,7 +32,7 @@ def tree(tmp_path: Path) -> Tree:
 
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Tree:
-    """Links of every kind, to outside and to git's own, with short names that chance finds."""
+    """Links of every kind, to the outside and into ``.git``, with short names that random tests find."""
     top = tmp_path_factory.mktemp("hostile")
     root = top / "r"
     (root / ".git").mkdir(parents=True)
@@ -66,7 +66,7 @@ def test_a_path_that_goes_up_is_refused(path: str) -> None:
 
 
 @pytest.mark.parametrize("name", GITS)
-def test_what_a_file_system_may_take_for_git_is_refused_at_every_level(name: str) -> None:
+def test_names_that_a_file_system_may_take_for_git_are_refused_at_every_level(name: str) -> None:
     for path in (name, f"{name}/config", f"a/{name}/hooks/x", f"./{name}"):
         with pytest.raises(BadArgs, match=r"cannot be accessed|not allowed in file names"):
             names_of(path)
@@ -77,7 +77,7 @@ def test_what_a_file_system_may_take_for_git_is_refused_at_every_level(name: str
     ["..foo", "...", "~$plan.docx", ".gitignore", ".gitattributes", "git", "a.git", "git~", "Größe.md", "👩‍💻.md",
      "3.04\u202fPM.png", "-rf", ":(top)x", "*", "a b"],
 )  # fmt: skip
-def test_a_legal_name_is_taken_and_written_and_read(tree: Tree, name: str) -> None:
+def test_a_valid_name_can_be_written_and_read(tree: Tree, name: str) -> None:
     assert names_of(f"./a//{name}/") == ("a", name)
     tree.write(f"a/{name}", b"x")
     assert tree.read(f"a/{name}") == b"x"
@@ -90,7 +90,7 @@ def test_a_path_that_no_answer_could_show_is_refused(path: str) -> None:
 
 
 @given(st.text(max_size=40) | st.text(alphabet="./~:\\ gitGIT1ab\0\u200c", max_size=24))
-def test_any_text_is_refused_or_names_that_stay_inside(path: str) -> None:
+def test_any_path_is_refused_or_stays_inside(path: str) -> None:
     try:
         names = names_of(path)
     except BadArgs:
@@ -132,7 +132,7 @@ def test_no_path_reads_lists_writes_or_removes_anything_outside(hostile: Tree, p
 
 
 @pytest.mark.parametrize("path", ["fifo", "socket", "device", "folder"])
-def test_what_is_no_plain_file_is_neither_read_nor_written_and_nothing_waits(
+def test_a_file_that_is_not_plain_is_neither_read_nor_written_and_nothing_blocks(
     tree: Tree, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tree.root)
@@ -165,7 +165,7 @@ def test_a_fifo_with_a_reader_is_not_appended_to(tree: Tree) -> None:
 def test_a_link_that_takes_a_folders_place_between_two_steps_is_not_followed(
     tree: Tree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The neighbour swaps ``a`` for a link after it was opened, and ``a/b`` before it is."""
+    """Another process replaces ``a`` by a link after it was opened, and ``a/b`` before it is."""
     tree.write("a/b/file", b"fine")
     real = os.open
 
@@ -224,7 +224,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_draft(tree: Tree, monkeyp
     assert os.listdir(tree.root / ".git" / "cohabit") == []
 
 
-def test_an_append_that_does_not_fit_is_taken_back(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_append_that_does_not_fit_is_undone(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
     tree.write("note.md", b"old")
     real = os.write
     monkeypatch.setattr(module.os, "write", lambda fd, data: real(fd, data[:2]))
@@ -233,7 +233,7 @@ def test_an_append_that_does_not_fit_is_taken_back(tree: Tree, monkeypatch: pyte
     assert tree.read("note.md") == b"old"
 
 
-def test_an_append_adds_and_makes_the_file_where_there_is_none(tree: Tree) -> None:
+def test_an_append_adds_to_a_file_or_creates_it(tree: Tree) -> None:
     tree.append("a/b/note.md", b"one\n")
     tree.append("a/b/note.md", b"two\n")
     assert tree.text("a/b/note.md") == "one\ntwo\n"
@@ -246,7 +246,7 @@ def test_entries_are_sorted_have_sizes_and_leave_out_git(tree: Tree) -> None:
     assert tree.entries(".") == [Entry("a", "dir", 0), Entry("b.md", "file", 5), Entry("link", "other", 0)]
 
 
-def test_a_file_that_is_not_there_says_so_with_the_path_as_it_was_given(tree: Tree) -> None:
+def test_the_error_for_a_missing_file_has_the_given_path(tree: Tree) -> None:
     with pytest.raises(FileNotFoundError) as wrong:
         tree.read("a/b.md")
     assert str(tree.root) not in str(wrong.value)
@@ -266,19 +266,19 @@ def test_sizes_are_limited(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("act", ["read", "write", "append", "remove"])
 @pytest.mark.parametrize("path", ["", ".", "./", "//."[1:]])
-def test_the_root_is_no_file(tree: Tree, act: str, path: str) -> None:
+def test_the_root_is_not_a_file(tree: Tree, act: str, path: str) -> None:
     with pytest.raises(BadArgs):
         getattr(tree, act)(path, *([b"x"] if act in ("write", "append") else []))
 
 
-def test_a_workspace_whose_folder_is_gone_says_what_to_do(tmp_path: Path) -> None:
+def test_the_error_for_a_missing_folder_of_a_workspace_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(StorageFailed, match="workspace_init") as wrong:
         Tree(tmp_path / "gone").read("x")
     assert str(tmp_path) not in str(wrong.value)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_file_that_the_system_does_not_let_us_read_is_refused(tree: Tree) -> None:
+def test_a_file_without_read_permission_is_refused(tree: Tree) -> None:
     tree.write("locked", b"x")
     os.chmod(tree.root / "locked", 0)
     with pytest.raises(PermissionDenied, match="locked"):

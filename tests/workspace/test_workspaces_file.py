@@ -1,4 +1,4 @@
-"""``workspaces.json``: shared by all clients of a person, never torn, nothing of others lost."""
+"""``workspaces.json`` is shared by all clients of a person, never incomplete, and keeps values of others."""
 
 import json
 import threading
@@ -13,7 +13,7 @@ def place(name):
     return Place(name=name, remote=f"/remote/{name}", local_path=f"/local/{name}")
 
 
-def test_what_is_added_is_there_and_the_first_is_the_default(tmp_path):
+def test_added_workspaces_are_listed_and_the_first_is_the_default(tmp_path):
     registry = Registry(tmp_path / "home")
     assert registry.places() == {}
     assert registry.default() is None
@@ -44,7 +44,7 @@ def test_keys_of_other_programs_stay(tmp_path):
     assert found["workspaces"]["one"] == {"remote": "/remote/one", "local_path": "/local/one", "pinned": True}
 
 
-def test_the_legacy_file_is_read_where_there_is_no_other_and_never_written(tmp_path):
+def test_the_legacy_file_is_read_if_there_is_no_other_and_never_written(tmp_path):
     legacy = {"agent_id": "a", "workspaces": {"old": {"remote": "r", "local_path": "/l"}}, "active_workspace": "old"}
     before = json.dumps(legacy)
     (tmp_path / "config.json").write_text(before)
@@ -70,7 +70,7 @@ def test_the_legacy_file_is_read_where_there_is_no_other_and_never_written(tmp_p
         '{"workspaces": {"a": {}}}',
     ],
 )
-def test_a_torn_or_wrong_file_is_named_and_not_written_over(tmp_path, content):
+def test_a_damaged_or_invalid_file_is_named_and_not_overwritten(tmp_path, content):
     (tmp_path / "workspaces.json").write_text(content)
     with pytest.raises(BadArgs, match=r"workspaces\.json") as told:
         Registry(tmp_path).places()
@@ -84,7 +84,7 @@ def test_names_that_would_confuse_are_refused(name):
         checked(name)
 
 
-def test_many_at_once_lose_nothing_and_a_reader_never_sees_a_torn_file(tmp_path):
+def test_many_writers_at_once_lose_nothing_and_a_reader_never_sees_an_incomplete_file(tmp_path):
     registry, stop, seen = Registry(tmp_path), threading.Event(), []
 
     def look():

@@ -1,4 +1,4 @@
-"""A clone that is used for years stays quick."""
+"""A clone stays fast because its objects are packed."""
 
 import subprocess
 from collections.abc import Callable
@@ -23,9 +23,7 @@ def loose(session: Session) -> int:
     return int(counted.stdout.split()[0])
 
 
-def test_what_lies_about_is_packed_when_it_is_much(
-    clone: Callable[[str], Session], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_loose_objects_are_packed(clone: Callable[[str], Session], monkeypatch: pytest.MonkeyPatch) -> None:
     ann = clone("ann")
     shared(ann, "drafts/one.md")
     assert loose(ann) > 0
@@ -37,13 +35,13 @@ def test_what_lies_about_is_packed_when_it_is_much(
     subprocess.run(["git", "fsck", "--strict"], cwd=ann.workspace().root, check=True, capture_output=True)
 
 
-def test_a_clone_that_cannot_be_packed_is_shared_all_the_same(
+def test_a_clone_that_cannot_be_packed_can_still_be_shared(
     clone: Callable[[str], Session], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ann = clone("ann")
     monkeypatch.setattr(objects, "MAX_LOOSE", -1)
     broken = ann.workspace().root / ".git" / "refs" / "tags" / "of-nothing"
     broken.parent.mkdir(exist_ok=True)
-    broken.write_text("1" * 40 + "\n")  # git refuses to pack around a hole
+    broken.write_text("1" * 40 + "\n")  # git refuses to pack if an object is missing
     shared(ann, "drafts/one.md")
     assert loose(ann) > 0

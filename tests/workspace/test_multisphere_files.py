@@ -1,6 +1,6 @@
-"""One workspace, two tools: what ours writes survives the earlier one, and the other way round.
+"""One workspace used by both tools: text of ours survives Multisphere, and the reverse.
 
-`EarlierTool` does to the files what the earlier tool was seen to do, with its bugs; it shares no code with ours.
+`Multisphere` changes the files as the real tool was observed to do, with its bugs; it shares no code with ours.
 """
 
 import re
@@ -21,8 +21,8 @@ NOW = datetime(2026, 5, 22, 14, 30, 5, tzinfo=timezone(timedelta(hours=2)))
 STAMP = "2026-05-22 14:45"
 
 
-class EarlierTool:
-    """It checks no agent id, so there are some with spaces."""
+class Multisphere:
+    """Multisphere does not validate agent ids, so there are some with spaces."""
 
     def __init__(self, agent_id: str = "old", agent_name: str = "Old") -> None:
         self.agent_id, self.agent_name = agent_id, agent_name
@@ -63,7 +63,7 @@ class EarlierTool:
         return "\n".join(kept).strip("\n") + "\n"
 
 
-OLD, MIKE = EarlierTool(), EarlierTool("Mike Code", "Mike")
+OLD, MIKE = Multisphere(), Multisphere("Mike Code", "Mike")
 PLAIN = st.sampled_from(["a title", "see INB-041", "with — dash", "~~struck~~", "→ arrow", "x" * 40])
 BODY = st.sampled_from(
     [
@@ -95,7 +95,7 @@ def step(text: str, kind: str, title: str, body: str, pick: int) -> str:
         whom = "Jamie Desktop" if pick % 2 else "ann"
         return tool.add(
             text, title, body.replace("\n\n", "\n").replace("## ", ""), whom
-        )  # what it would tear apart itself
+        )  # texts that it would damage itself
     if kind == "new add":
         return inbox.add(title=title, body=body, by="ann", now=NOW)[0].text
     if not open_:
@@ -113,14 +113,14 @@ def facts(item: Item) -> tuple[str, ...]:
 
 
 def saying(item: Item) -> tuple[str, ...]:
-    """What no merge may change; mentions of numbers may be mended."""
+    """The fields that no merge may change; mentions of numbers may be updated."""
     title, body = (re.sub(r"INB-[0-9]+", "INB", text) for text in (item.title, item.body))
     return title, body, item.target, item.added_at, item.added_by
 
 
 @settings(deadline=None)
 @given(STEPS)
-def test_no_item_is_lost_or_changed_however_the_two_tools_take_turns(steps: list[tuple[str, str, str, int]]) -> None:
+def test_no_item_is_lost_or_changed_when_both_tools_take_turns(steps: list[tuple[str, str, str, int]]) -> None:
     text = HEADER
     for kind, title, body, pick in steps:
         before = Inbox.parse(text).items
@@ -131,7 +131,7 @@ def test_no_item_is_lost_or_changed_however_the_two_tools_take_turns(steps: list
             same = facts(after[item.key]) == facts(item)
             assert same or (kind == "new claim" and after[item.key].claimed_by == "ann")
             assert after[item.key].open <= item.open
-    assert OLD.normalised(text.split("\n")) == text, "what we leave is in the normal form of the earlier tool"
+    assert OLD.normalised(text.split("\n")) == text, "our text is in the normal form of Multisphere"
 
 
 @settings(deadline=None, max_examples=50)
@@ -162,7 +162,7 @@ def test_sides_made_with_both_tools_merge_without_loss(
         assert after[item.key].id == item.id
 
 
-def test_a_body_with_gaps_goes_with_the_item_when_the_earlier_tool_closes_it() -> None:
+def test_a_body_with_empty_lines_is_moved_with_its_item_when_multisphere_closes_it() -> None:
     inbox, item = Inbox.parse(HEADER).add(title="x", body="one\n\ntwo\n\n\nthree", by="ann", now=NOW)
     text = OLD.close(inbox.text, "INB-001", "done")
     (found,) = Inbox.parse(text).items
@@ -172,16 +172,16 @@ def test_a_body_with_gaps_goes_with_the_item_when_the_earlier_tool_closes_it() -
     assert text.startswith("# Inbox\n\n## Open\n\n## Closed\n\n- [x] ~~INB-001 @anyone — x~~  \n")
 
 
-def test_the_two_tools_number_on_from_each_other() -> None:
+def test_both_tools_continue_each_others_numbers() -> None:
     text = OLD.add(Inbox.parse(HEADER).add(title="ours", by="ann", now=NOW)[0].text, "theirs", "", "ann")
     inbox, _ = Inbox.parse(text).add(title="ours again", by="ann", now=NOW)
     assert [item.id for item in inbox.items] == ["INB-001", "INB-002", "INB-003"]
 
 
-def test_a_journal_written_by_both_tools_has_every_entry_as_it_was() -> None:
+def test_a_journal_written_by_both_tools_has_every_entry_unchanged() -> None:
     ann = Identity("ann", "Ann", "ann@example.org")
     ours = Entry.new(ann, NOW, "one\n\ntwo", "## not a heading\n\nmore", [Todo("x")])
-    text = OLD.append(Journal.parse("").append(ours).text, "by the earlier tool", "details\n\nmore", "y")
+    text = OLD.append(Journal.parse("").append(ours).text, "by Multisphere", "details\n\nmore", "y")
     text = Journal.parse(text).append(Entry.new(ann, NOW, "three")).text
     entries = [block.entry for block in Journal.parse(text).blocks]
     assert entries[0] == ours
@@ -189,14 +189,14 @@ def test_a_journal_written_by_both_tools_has_every_entry_as_it_was() -> None:
         at=STAMP,
         agent_id="old",
         agent_name="Old",
-        summary="by the earlier tool",
+        summary="by Multisphere",
         details="details\n\nmore",
         todos=(Todo("y"),),
     )
     assert len(entries) == 3
 
 
-def test_headings_in_details_of_the_earlier_tool_stay_with_their_entry() -> None:
+def test_headings_in_details_of_multisphere_stay_with_their_entry() -> None:
     ann = Identity("ann", "Ann", "ann@example.org")
     base = Journal.parse("").append(Entry.new(ann, NOW, "before")).text
     details = "intro\n\n## Findings\n\n- one\n\n## Next\n\n- two"
@@ -216,14 +216,14 @@ def test_headings_in_details_of_the_earlier_tool_stay_with_their_entry() -> None
     assert details in done.months["journal-archive/2026-05.md"]
 
 
-def test_what_people_write_below_an_entry_of_ours_is_no_part_of_it() -> None:
+def test_text_below_the_comment_of_an_entry_is_not_part_of_it() -> None:
     ann = Identity("ann", "Ann", "ann@example.org")
     ours = Entry.new(ann, NOW, "one", "details")
     (block,) = Journal.parse(Journal.parse("").append(ours).text + "## Ideas\nTODO @ann: no\n").blocks
     assert (block.entry, block.below) == (ours, "## Ideas\nTODO @ann: no\n")
 
 
-def test_an_item_for_several_is_an_item() -> None:
+def test_an_item_for_several_agents_is_an_item() -> None:
     text = OLD.add(HEADER, "x — y", "body", "ann, bob")
     (item,) = Inbox.parse(text).items
     assert (item.id, item.target, item.title, item.body) == ("INB-001", "ann, bob", "x — y", "body")
@@ -246,7 +246,7 @@ def test_an_item_of_an_agent_with_spaces_keeps_every_byte_when_it_is_claimed_and
     assert facts(closed.items[1]) == (*facts(one)[:-1], "ann")
 
 
-def test_closings_by_an_agent_with_spaces_are_read_whatever_they_say() -> None:
+def test_closings_by_an_agent_with_spaces_are_read_with_any_text() -> None:
     text = Inbox.parse(HEADER).add(title="x", body="b", by="ann", now=NOW)[0].text
     for resolution, said in (("done → there", "done → there"), ("", "")):
         (item,) = Inbox.parse(MIKE.close(text, "INB-001", resolution)).items
@@ -264,7 +264,7 @@ def test_a_claim_by_an_agent_with_spaces_is_read() -> None:
 def test_two_closings_by_agents_with_spaces_are_both_kept() -> None:
     base = OLD.add(HEADER, "x", "b", "ann")
     ours = MIKE.close(base, "INB-001", "mine")
-    theirs = EarlierTool("Jamie Desktop").close(base, "INB-001", "theirs → too")
+    theirs = Multisphere("Jamie Desktop").close(base, "INB-001", "theirs → too")
     for sides in ((ours, theirs), (theirs, ours)):
         (item,) = Inbox.parse(merge_file("inbox.md", base, *sides).text or "").items
         assert [(done.by, done.resolution) for done in item.closings] == [
@@ -274,14 +274,14 @@ def test_two_closings_by_agents_with_spaces_are_both_kept() -> None:
         assert item.body == "b"
 
 
-def test_an_entry_of_an_agent_with_spaces_is_archived_as_it_stands() -> None:
+def test_an_entry_of_an_agent_with_spaces_is_archived_unchanged() -> None:
     text = MIKE.append("", "did it", "details", "y")
     done = archive(text, "2026-06", lambda path: None)
     assert (done.journal, done.entries) == ("# Journal\n\n", 1)
     assert done.months["journal-archive/2026-05.md"].endswith(text.removeprefix("# Journal\n\n"))
 
 
-def test_an_item_for_an_id_with_spaces_is_for_that_agent_and_for_none_of_ours() -> None:
+def test_an_item_for_an_id_with_spaces_is_for_that_agent_only() -> None:
     inbox, item = Inbox.parse(HEADER).add(title="x", for_="@Jamie Desktop", by="ann", now=NOW)
     inbox, other = Inbox.parse(inbox.text).add(title="- y — z", for_="jamie@laptop", by="ann", now=NOW)
     found = Inbox.parse(inbox.text).items
@@ -303,7 +303,7 @@ TARGETS = st.text() | st.lists(
 
 
 @given(TARGETS, st.sampled_from(["title", "- x", "— y", "@eve — z", ": x"]))
-def test_a_target_that_is_taken_comes_back_as_it_was_and_is_for_no_other_of_ours(target: str, title: str) -> None:
+def test_an_accepted_target_is_parsed_unchanged_and_addresses_no_other_agent(target: str, title: str) -> None:
     try:
         text = Inbox.parse(HEADER).add(title=title, for_=target, by="ann", now=NOW)[0].text
     except BadArgs:
@@ -320,7 +320,7 @@ def test_a_target_that_is_taken_comes_back_as_it_was_and_is_for_no_other_of_ours
 
 @pytest.mark.parametrize("unit", ["a", " ", "a ", " —", " →", "→ ", "→", " -", "~~", "\t", "@", ", "])
 @pytest.mark.parametrize("end", ["x", " — x"])
-def test_an_item_with_lines_of_a_megabyte_is_read_in_passing(unit: str, end: str) -> None:
+def test_an_item_with_lines_of_a_megabyte_is_read_quickly(unit: str, end: str) -> None:
     """Quadratic patterns would take hours here; the suite's time limit is the check."""
     long = (unit * 1_000_000)[:1_000_000] + end
     lines = [f"- [x] INB-001 @A{long}", f"  added {STAMP} by A{long}", f"  closed {STAMP} by A{long}"]
@@ -331,7 +331,7 @@ def test_an_item_with_lines_of_a_megabyte_is_read_in_passing(unit: str, end: str
     assert inbox.text.endswith(f"{long}\n")
 
 
-def test_a_title_that_the_earlier_tool_struck_out_in_a_file_of_crlf_is_the_title() -> None:
+def test_a_title_that_multisphere_struck_out_in_a_crlf_file_is_parsed() -> None:
     text = Inbox.parse(HEADER.replace("\n", "\r\n")).add(title="x", body="b", by="ann", now=NOW)[0].text
     closed = OLD.close(text, "INB-001", "done")
     assert "- [x] ~~INB-001 @anyone — x  \r~~\n" in closed
