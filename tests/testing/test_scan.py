@@ -10,7 +10,7 @@ FORBIDDEN = {
     "from time import monotonic": "reads the wall clock",
     "import random": "use Stream",
     "from random import choice": "use Stream",
-    "import asyncio": "the house's business",
+    "import asyncio": "is for the house",
     "from datetime import datetime\nx = datetime.now()": "reads the wall clock",
     "import datetime\nx = datetime.date.today()": "reads the wall clock",
     "x = hash('a')": "differs from process to process",
