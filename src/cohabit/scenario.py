@@ -6,6 +6,7 @@ It is read strictly: a file with a mistake opens no room. Keys that start with `
 import json
 import math
 import re
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from cohabit.model.identity import Kind
 from cohabit.model.suggest import nearest
 from cohabit.registry import load_extensions
 
+INVISIBLE = {"\u2800", "\u115f", "\u1160", *map(chr, range(0xFE00, 0xFE10))}
+"""Characters that are printable and show nothing: the blank Braille cell, Hangul fillers, variation selectors."""
 MIN_TOKEN = 32
 MAX_DURATION = 10**9  # seconds, or ticks
 MAX_SEED_BITS = 128
@@ -143,6 +146,8 @@ def check_scenario(found: Scenario) -> Scenario:
         try:
             agent.id = agent.id.strip()
             check_handle(agent.id)
+            if agent.name is not None:
+                check_name(agent.name)
             _new(agent.id, ids, "id")
             if agent.token is not None and agent.identity is not None:
                 raise BadArgs("token: a known identity has its own")
@@ -201,8 +206,18 @@ def check_handle(handle: str) -> None:
     """A handle is short, visible, and not an address of its own on the bus."""
     if not 0 < len(handle) <= 64 or not handle.isprintable() or handle != handle.strip():
         raise BadArgs("id: 1 to 64 visible characters")
+    if unicodedata.normalize("NFKC", handle) != handle or any(c in INVISIBLE for c in handle):
+        raise BadArgs(f"id: {handle!r} has characters that look like others, or like nothing; write it plainly")
+    if handle == "the house":
+        raise BadArgs("id: 'the house' is how the record names the house itself; choose another name")
     if handle == "*" or handle.startswith("team:") or "/" in handle or "#" in handle:
         raise BadArgs(f"id: {handle!r} has a reserved form; choose a name without / and #")
+
+
+def check_name(name: str) -> None:
+    """A name to show: short, and without characters that could change how it is shown."""
+    if not 0 < len(name.strip()) <= 64 or not name.isprintable():
+        raise BadArgs("name: 1 to 64 visible characters")
 
 
 def check_token(token: str) -> None:

@@ -17,18 +17,18 @@ from rich.text import Text
 
 from cohabit.errors import BadArgs
 from cohabit.faces.cli import main
-from cohabit.faces.cli.workspace.drawing import DRAWINGS
-from cohabit.faces.cli.workspace.person import as_a_person
-from cohabit.faces.cli.workspace.pieces import ago, grid, told
-from cohabit.faces.cli.workspace.verbs import MOST_ROWS, VERBS, Below, todo
-from cohabit.faces.cli.workspace.words import PHRASES, here
-from cohabit.workspace.limits import MOST_COMMITS
+from cohabit.faces.cli.workspace.messages import PHRASES, for_people
+from cohabit.faces.cli.workspace.output import OUTPUTS
+from cohabit.faces.cli.workspace.parts import ago, grid, notes
+from cohabit.faces.cli.workspace.person import person_environment
+from cohabit.faces.cli.workspace.verbs import MAX_ROWS, VERBS, Verb, todo
+from cohabit.workspace.limits import MAX_COMMITS
 from cohabit.workspace.sharing import rewritten
 from cohabit.workspace.tool import find
 
 ROOT = Path(__file__).parents[2]
 ESC = "\x1b"
-BOARD = [below for below in VERBS if below.tool]
+BOARD = [verb for verb in VERBS if verb.tool]
 
 
 @pytest.fixture(autouse=True)
@@ -68,17 +68,17 @@ def other(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(home / "bob")
 
 
-@pytest.mark.parametrize("below", BOARD, ids=lambda below: below.name)
-def test_an_option_is_an_argument_of_the_tool_that_the_verb_calls(below: Below) -> None:
-    assert below.tool is not None
-    known = find(below.tool).schema()["properties"]
-    for names, how in below.takes:
+@pytest.mark.parametrize("verb", BOARD, ids=lambda verb: verb.name)
+def test_an_option_is_an_argument_of_the_tool_that_the_verb_calls(verb: Verb) -> None:
+    assert verb.tool is not None
+    known = find(verb.tool).schema()["properties"]
+    for names, how in verb.arguments:
         name = how.get("dest") or names[-1].lstrip("-").replace("-", "_")
-        assert name in known or (below.name, name) == ("new", "ack"), f"{below.name}: {name}"
+        assert name in known or (verb.name, name) == ("new", "ack"), f"{verb.name}: {name}"
 
 
 def test_every_verb_that_calls_a_tool_has_a_picture() -> None:
-    assert set(DRAWINGS) == {below.name for below in BOARD}
+    assert set(OUTPUTS) == {verb.name for verb in BOARD}
 
 
 def test_a_person_begins_with_what_git_knows_of_them(board: str) -> None:
@@ -87,20 +87,20 @@ def test_a_person_begins_with_what_git_knows_of_them(board: str) -> None:
 
 
 def test_what_was_said_for_agents_holds_for_the_command_line_too(home: Path) -> None:
-    assert as_a_person({"HOME": str(home)})["COHABIT_AGENT_ID"] == "ann-cli"
-    assert as_a_person({"HOME": str(home), "MULTISPHERE_CLIENT": "term"})["COHABIT_AGENT_ID"] == "ann-term"
+    assert person_environment({"HOME": str(home)})["COHABIT_AGENT_ID"] == "ann-cli"
+    assert person_environment({"HOME": str(home), "MULTISPHERE_CLIENT": "term"})["COHABIT_AGENT_ID"] == "ann-term"
     (home / ".multisphere").mkdir()
     slug = {"user_slug": "annie", "agent_name": "Ann", "agent_email": "ann@example.org"}
     (home / ".multisphere" / "identity.json").write_text(json.dumps(slug))
-    assert "COHABIT_AGENT_ID" not in as_a_person({"HOME": str(home)}), "annie-cli, and the session finds it"
+    assert "COHABIT_AGENT_ID" not in person_environment({"HOME": str(home)}), "annie-cli, and the session finds it"
 
 
 def test_who_told_nobody_anything_is_told_what_to_say(home: Path, capsys: Said) -> None:
     (home / ".gitconfig").unlink()
     said = typed(capsys, "init", "deck", "./deck.git", "--create", code=1)
     assert said.startswith(
-        'cohabit: [BAD_ARGS] git does not know you: `git config --global user.name "Ann Smith"` and '
-        "`git config --global user.email ann@example.org`, then again. "
+        'cohabit: [BAD_ARGS] git does not know your name or address: run `git config --global user.name "Ann Smith"` '
+        "and `git config --global user.email ann@example.org`, then try again. "
     )
     assert "COHABIT_AGENT_ID, _NAME and _EMAIL" in said
     (home / ".gitconfig").write_text("[user]\nname = Ann\n")
@@ -137,8 +137,8 @@ def test_a_round_of_the_protocol_reads_well_at_both_ends(
     assert re.search(r"^modified  journal.md$", typed(capsys, "status"), re.MULTILINE)
     assert "+Drafted slide 4" in typed(capsys, "diff", "journal.md")
     assert re.match(r"[0-9a-f]{9} in deck on main: 2 files, \+\d+ -0\n", typed(capsys, "commit", "slide 4"))
-    assert "Nothing is changed in deck" in typed(capsys, "commit", "again")
-    assert re.match(r"deck  main  1 to share, 0 to fetch\nNothing is changed.", typed(capsys, "status"))
+    assert "There are no changes to commit in deck" in typed(capsys, "commit", "again")
+    assert re.match(r"deck  main  1 to share, 0 to fetch\nNo changes.", typed(capsys, "status"))
     assert re.match(r"✓ deck shared: [0-9a-f]{7} → [0-9a-f]{7}\n", typed(capsys, "sync"))
 
     other(home, monkeypatch)
@@ -183,14 +183,14 @@ def test_a_conflict_is_shown_with_its_files_and_decided_here(
     assert said.startswith("conflict: ")
     assert said.endswith("; then `cohabit workspace sync`.\n  drafts/a.md\n")
     assert "`cohabit workspace resolve` shows each file" in said
-    assert "`cohabit workspace abandon` lets the others' version win" in said
+    assert "`cohabit workspace abandon` takes the others' version" in said
     assert "your user" not in said
     assert "`--take ours`, `theirs` or `both`" in typed(capsys, "resolve", "drafts/a.md", code=1)
     assert "drafts/a.md  " in typed(capsys, "resolve")
     assert "1 to decide: `cohabit workspace resolve PATH" in typed(capsys, "resolve")
     Path("both.md").write_text("both\n")
-    assert "goes through now" in typed(capsys, "resolve", "drafts/a.md", "--with", "both.md")
-    assert "1 commit of others came in" in typed(capsys, "sync")
+    assert "All conflicts are decided" in typed(capsys, "resolve", "drafts/a.md", "--with", "both.md")
+    assert "1 commit of others merged" in typed(capsys, "sync")
     assert Path("deck/drafts/a.md").read_text() == "both\n"
 
 
@@ -209,7 +209,7 @@ def test_a_person_gets_the_whole_of_a_long_text(home: Path, board: str, capsys: 
     typed(capsys, "commit", "long")
     assert typed(capsys, "diff", "--since", "HEAD~1").count("\n+") == 20_001
     Path("deck/assets/picture.png").write_bytes(b"\x89PNG\0\xff")
-    assert typed(capsys, "read", "assets/picture.png") == "assets/picture.png is no text: 6 bytes\n"
+    assert typed(capsys, "read", "assets/picture.png") == "assets/picture.png is not a text: 6 bytes\n"
 
 
 def test_what_others_wrote_cannot_play_tricks_on_the_terminal(home: Path, board: str, capsys: Said) -> None:
@@ -288,10 +288,10 @@ def test_in_the_folder_of_a_clone_that_workspace_is_meant(
     assert typed(capsys, "sync").startswith("✓ other shared: ")
     assert json.loads(typed(capsys, "call", "workspace_info"))["name"] == "other"
     assert typed(capsys, "switch", "deck") == (
-        "Active is deck.\nIn this folder it is still other: it is a part of that clone.\n"
+        "deck is active.\nIn this folder other is still used, because it is part of that clone.\n"
     )
     assert typed(capsys, "status").startswith("other  ")
-    assert typed(capsys, "switch", "other") == "Active is other.\n"
+    assert typed(capsys, "switch", "other") == "other is active.\n"
     typed(capsys, "switch", "deck")
     monkeypatch.chdir(home)
     assert typed(capsys, "status").startswith("deck  "), "where one stands is stored nowhere"
@@ -311,7 +311,7 @@ def test_of_clones_in_each_other_the_inner_one_is_meant(
 
 
 def test_errors_name_the_verbs_of_this_command_line(board: str, capsys: Said) -> None:
-    assert "; run `cohabit workspace ls` to see what is there" in typed(capsys, "read", "nope", code=1)
+    assert "; run `cohabit workspace ls` to see the files" in typed(capsys, "read", "nope", code=1)
     said = typed(capsys, "log", "--since", "nope", code=1)
     assert "(run `cohabit workspace pull`)" in said
     assert "`cohabit workspace log` has the commits" in said
@@ -329,21 +329,20 @@ def test_errors_name_the_verbs_of_this_command_line(board: str, capsys: Said) ->
     [
         ("Call push: it merges", "Run `cohabit workspace push`: it merges"),
         ("call push again", "run `cohabit workspace push` again"),
-        ("Look with list", "Look with `cohabit workspace ls`"),
         ("status shows it", "`cohabit workspace status` shows it"),
         ("and inbox_list has them", "and `cohabit workspace inbox` has them"),
         ("there is no file drafts/inbox_list.md", "there is no file drafts/inbox_list.md"),
         ("the push did not get through; read the list", "the push did not get through; read the list"),
-        (rewritten.TOLD, None),
+        (rewritten.MESSAGE, None),
     ],
 )
 def test_what_is_said_to_agents_is_said_to_a_person(said: str, meant: str | None) -> None:
-    assert meant is None or here(said) == meant
-    assert not re.search(r"your (user|person)|that tool|[Cc]all ", here(said))
+    assert meant is None or for_people(said) == meant
+    assert not re.search(r"your (user|person)|that tool|[Cc]all ", for_people(said))
 
 
 def test_notes_name_the_verbs_of_this_command_line_too() -> None:
-    (said,) = told({"notes": ["pushed, but this clone could not be moved on yet: busy; call sync"]})
+    (said,) = notes({"notes": ["pushed, but this clone could not be updated yet: busy; call sync"]})
     assert str(said).endswith("busy; run `cohabit workspace sync`")
 
 
@@ -378,13 +377,13 @@ def test_an_item_that_is_closed_already_says_when_and_by_whom(board: str, capsys
     typed(capsys, "inbox", "add", "Read slide 4")
     typed(capsys, "inbox", "close", "INB-001", "done")
     said = typed(capsys, "inbox", "close", "INB-001", "again", code=1)
-    assert re.search(r": it was closed \d{4}-\d\d-\d\d \S+ by ann-cli already\.", said)
+    assert re.search(r": it was closed \d{4}-\d\d-\d\d \S+ by ann-cli\.", said)
     typed(capsys, "inbox", "add", "Read slide 5")
     assert "section. Did you mean: INB-002?" in typed(capsys, "inbox", "close", "INB-2", "done", code=1)
 
 
 def test_more_than_a_tool_shows_is_as_many_as_it_shows(board: str, capsys: Said) -> None:
-    assert find("journal_tail").schema()["properties"]["n"]["maximum"] == MOST_ROWS == MOST_COMMITS
+    assert find("journal_tail").schema()["properties"]["n"]["maximum"] == MAX_ROWS == MAX_COMMITS
     typed(capsys, "journal", "add", "Began")
     assert "Began" in typed(capsys, "journal", "-n", "500")
     assert "Begin the workspace" in typed(capsys, "log", "-n", "9" * 30)
@@ -454,12 +453,12 @@ def test_the_skill_is_printed_as_it_is(capsys: Said) -> None:
 
 def test_the_documentation_has_every_verb_below_with_its_options() -> None:
     page = (ROOT / "docs/cli.md").read_text(encoding="utf-8").split("\n## workspace\n")[1].split("\n## ")[0]
-    for below in VERBS:
-        row = next((line for line in page.splitlines() if line.startswith(f"| `{below.name}")), "")
-        assert row, f"docs/cli.md, workspace: {below.name} is missing"
-        for names, _ in below.takes:
+    for verb in VERBS:
+        row = next((line for line in page.splitlines() if line.startswith(f"| `{verb.name}")), "")
+        assert row, f"docs/cli.md, workspace: {verb.name} is missing"
+        for names, _ in verb.arguments:
             if names[0].startswith("-"):
-                assert f"`{names[0]}" in row, f"docs/cli.md, workspace {below.name}: {names[0]} is missing"
+                assert f"`{names[0]}" in row, f"docs/cli.md, workspace {verb.name}: {names[0]} is missing"
 
 
 @pytest.mark.parametrize("phrase", [said for said, _ in PHRASES])

@@ -17,10 +17,11 @@ import uvicorn
 from msgspec import structs
 from playwright.sync_api import Browser, Page, WebSocketRoute, expect, sync_playwright
 
-from cohabit.faces.app import make_app
+from cohabit.faces.app import PAGE, make_app
 from cohabit.house.house import House
 from cohabit.house.identities import new_identity
 from cohabit.house.settings import Settings
+from cohabit.model.grant import Capability
 from cohabit.scenario import AgentSpec, Scenario
 
 pytestmark = pytest.mark.browser
@@ -430,16 +431,27 @@ def test_a_changed_grant_takes_effect_on_the_open_page(house: Running, visit: Vi
 
 def test_the_page_shows_what_a_host_has_added_and_when_it_expires(house: Running, visit: Visit) -> None:
     page = visit(house.link("pip"))
-    expect(permissions(page)).to_contain_text("watch, read roster, read chat, receive directed")
+    expect(permissions(page)).to_have_text(
+        "You can seewhat is public, the members, messages to everybody and to your team, messages to you"
+        "You can donothing"
+    )
     house.call("hal", "widen", member="pip", may=["send_broadcast"])
     house.call("hal", "widen", member="pip", may=["send_message"], expires_in_s=3600)
-    expect(permissions(page)).to_contain_text("Added by a hostsend broadcast")
-    expect(permissions(page)).to_contain_text(re.compile(r"Added by a hostsend message, until .*\d"))
+    expect(permissions(page)).to_contain_text("Added by a hostwrite to everybody")
+    expect(permissions(page)).to_contain_text(
+        re.compile(r"Added by a hostwrite to members and to your team; until .*\d")
+    )
     expect(page.get_by_role("textbox", name="Message")).to_be_visible()
     house.call("hal", "grant", member="pip", may=["watch"], expires_in_s=3600)
-    expect(permissions(page)).to_contain_text(
-        re.compile(r"Limitedby a host, until .*; after that you have no permissions here")
-    )
+    expired = "Limitedby a host, until .*; after that you have no permissions here"
+    expect(permissions(page)).to_have_text(re.compile(f"^You can seewhat is publicYou can donothing{expired}$"))
+
+
+def test_every_capability_is_described_in_words() -> None:
+    script = (PAGE / "panels.js").read_text()
+    table = re.search(r"const CAPABILITIES = \{(.*?)\};", script, re.DOTALL)
+    assert table is not None
+    assert re.findall(r"(\w+): \"", table[1]) == [capability.value for capability in Capability]
 
 
 # -- seats and rewards --------------------------------------------------------------------------
@@ -602,8 +614,7 @@ def test_everything_is_loaded_from_the_house(house: Running, visit: Visit) -> No
 
 
 def test_nothing_on_the_page_parses_data_as_html() -> None:
-    folder = Path(__file__).parents[2] / "src/cohabit/faces/web"
-    scripts = list(folder.glob("*.js"))
+    scripts = list(PAGE.glob("*.js"))
     assert scripts
     for path in scripts:
         found = re.search(

@@ -217,7 +217,12 @@ class Authority(RuleBasedStateMachine):
     def _members(self) -> list[str]:
         return list(self.room.state.members)
 
-    @rule(data=st.data(), name=st.sampled_from(["grant", "widen", "narrow"]), may=CAPABILITIES, expires=st.none() | st.integers(1, 20))
+    @rule(
+        data=st.data(),
+        name=st.sampled_from(["grant", "widen", "narrow"]),
+        may=CAPABILITIES,
+        expires=st.none() | st.integers(1, 20),
+    )
     def change(self, data: st.DataObject, name: str, may: list[Capability], expires: int | None) -> None:
         who, member = data.draw(st.sampled_from(self._members())), data.draw(st.sampled_from(self._members()))
         args: dict[str, Any] = {"member": member.partition("#")[0], "may": may}

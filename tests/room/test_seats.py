@@ -209,7 +209,9 @@ def test_a_stand_in_and_a_return_are_no_change_of_seat() -> None:
     assert seat(room, "fay") == "second"
 
 
-@pytest.mark.parametrize(("command", "args", "allowed"), [("rematch", {}, True), ("reset", {"seed": 99}, True), ("reset", {}, False)])
+@pytest.mark.parametrize(
+    ("command", "args", "allowed"), [("rematch", {}, True), ("reset", {"seed": 99}, True), ("reset", {}, False)]
+)
 def test_another_seat_can_be_taken_in_the_next_game_unless_it_has_the_same_secrets(
     command: str, args: dict[str, int], allowed: bool
 ) -> None:

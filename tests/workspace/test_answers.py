@@ -25,8 +25,8 @@ def test_one_of_ours_gives_its_message_code_and_details():
         (PermissionError(errno.EACCES, "Permission denied", "/home/ann/x"), "STORAGE_FAILED", "Permission denied: x"),
         (OSError(errno.ENOSPC, "No space left on device"), "STORAGE_FAILED", "No space left"),
         (OSError(), "STORAGE_FAILED", "OSError"),
-        (KeyError("/home/ann/secret"), "INTERNAL", "a bug of ours: KeyError"),
-        (RecursionError(), "INTERNAL", "a bug of ours: RecursionError"),
+        (KeyError("/home/ann/secret"), "INTERNAL", "internal error: KeyError"),
+        (RecursionError(), "INTERNAL", "internal error: RecursionError"),
         (UnicodeEncodeError("utf-8", "/home/\udc80", 0, 1, "/home/ann"), "INTERNAL", "UnicodeEncodeError"),
     ],
 )

@@ -5,8 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from cohabit.errors import BadArgs
-from cohabit.workspace.formats.archive import archive
-from cohabit.workspace.formats.journal import Entry, Journal
+from cohabit.workspace.formats.journal import Entry, Journal, archive
 from cohabit.workspace.merging.merge import merge_file
 from cohabit.workspace.person.identity import Identity
 

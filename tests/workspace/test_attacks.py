@@ -238,7 +238,7 @@ def test_arguments_that_no_tool_has_are_ignored_or_refused_not_obeyed(name, ann,
 def test_an_agent_id_is_never_a_path_an_option_or_a_forgery(agent_id, ann, guard, required):
     ann.environ["COHABIT_AGENT_ID"] = agent_id
     for name in ("journal_append", "inbox_add", "whats_new", "commit"):
-        with pytest.raises(BadArgs, match="not a slug"):
+        with pytest.raises(BadArgs, match="is not valid"):
             ann.call(name, required(find(name)))
 
 

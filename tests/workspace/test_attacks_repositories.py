@@ -102,7 +102,7 @@ def mallory(remote):
 @pytest.fixture
 def ann(clone, guard, monkeypatch):
     monkeypatch.setattr(os, "fsync", lambda fd: None)  # many writes, and no crash among the attacks
-    monkeypatch.setattr(origin, "PAUSE", 0)  # a remote that is broken stays so
+    monkeypatch.setattr(origin, "RETRY_PAUSE", 0)  # a remote that is broken stays so
     session = clone("ann")
     guard.watch()
     return session
@@ -633,7 +633,7 @@ def test_a_clone_whose_git_folder_is_swapped_is_not_worked_in(kind, ann, guard, 
         (root / ".git").write_text(f"gitdir: {guard.folder}/ann/board.git\n")
     else:
         (root / ".git").symlink_to("../board.git")
-    assert "no clone of its own" in attempt(ann, "status", {})["error"]
+    assert "not a clone of its own" in attempt(ann, "status", {})["error"]
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from cohabit.workspace.clone.setup import open_for
-from cohabit.workspace.limits import MOST_READ, MOST_TODOS
-from cohabit.workspace.looking import board, digest
+from cohabit.workspace.limits import MAX_READ_BYTES, MAX_TODOS
+from cohabit.workspace.looking import board
 from cohabit.workspace.person.identity import Identity
 from cohabit.workspace.session import Session
 from cohabit.workspace.workspace import Workspace
@@ -45,7 +45,7 @@ def put(workspace: Workspace, *paths: str) -> None:
     with workspace.held():
         workspace.git.run("add", "--all")
         tree = workspace.git.run("write-tree").line
-        made = workspace.git.run("commit-tree", tree, "-m", "x", extra={
+        made = workspace.git.run("commit-tree", tree, "-m", "x", environ={
             "GIT_AUTHOR_NAME": "x", "GIT_AUTHOR_EMAIL": "x", "GIT_COMMITTER_NAME": "x", "GIT_COMMITTER_EMAIL": "x",
         }).line  # fmt: skip
         workspace.git.run("update-ref", "refs/heads/main", made)
@@ -102,10 +102,10 @@ def test_many_files_in_one_folder_hide_none_of_another_and_each_folder_says_how_
     shown = {folder["name"]: folder for folder in seen["folders"]}
     assert list(shown)[:2] == ["drafts", "assets"]
     assert (len(shown["drafts"]["files"]), shown["drafts"]["count"]) == (1, 1)
-    assert (len(shown["assets"]["files"]), shown["assets"]["count"]) == (board.MOST_FILES, 2000)
-    assert (len(shown[""]["files"]), shown[""]["count"]) == (board.MOST_FILES, 403)
+    assert (len(shown["assets"]["files"]), shown["assets"]["count"]) == (board.MAX_FILES, 2000)
+    assert (len(shown[""]["files"]), shown[""]["count"]) == (board.MAX_FILES, 403)
     assert [file["path"] for file in shown[""]["files"][:2]] == ["inbox.md", "journal.md"]
-    assert len(shown) == board.MOST_FOLDERS + 3
+    assert len(shown) == board.MAX_OTHER_FOLDERS + 3
     assert seen["truncated"]
 
 
@@ -129,14 +129,14 @@ def test_the_answer_is_bounded_whatever_was_pushed(workspace: Workspace) -> None
     deep = "/".join(["d" * 200] * 8)
     put(workspace, *(f"{folder}/{deep}/{i}.md" for folder in ("drafts", "research", "zoo") for i in range(100)))
     seen = overview(workspace)
-    assert len(msgspec.json.encode(seen)) < 4 * MOST_READ
+    assert len(msgspec.json.encode(seen)) < 4 * MAX_READ_BYTES
     last, first = seen["journal"][0], seen["journal"][-1]
-    assert (len(last["todos"]), last["more_todos"]) == (MOST_TODOS, 1_000 - MOST_TODOS)
+    assert (len(last["todos"]), last["more_todos"]) == (MAX_TODOS, 1_000 - MAX_TODOS)
     assert "more_todos" not in first
-    assert (len(first["agent_id"]), len(first["agent_name"])) == (board.LONGEST_NAME, board.LONGEST_NAME)
+    assert (len(first["agent_id"]), len(first["agent_name"])) == (board.MAX_NAME_CHARS, board.MAX_NAME_CHARS)
     for item in (seen["open"][0], seen["closed"][0]):
-        assert {len(item[name]) for name in ("id", "target", "added_by")} == {board.LONGEST_NAME}
-    assert len(seen["open"][0]["claimed_by"]) == len(seen["closed"][0]["closed_by"]) == board.LONGEST_NAME
+        assert {len(item[name]) for name in ("id", "target", "added_by")} == {board.MAX_NAME_CHARS}
+    assert len(seen["open"][0]["claimed_by"]) == len(seen["closed"][0]["closed_by"]) == board.MAX_NAME_CHARS
 
 
 def test_bytes_that_are_no_text_and_long_texts_are_shown_in_part(workspace: Workspace) -> None:
@@ -148,10 +148,10 @@ def test_bytes_that_are_no_text_and_long_texts_are_shown_in_part(workspace: Work
     seen = overview(workspace)
     (entry,) = seen["journal"]
     assert entry["summary"].startswith("sum\ufffd xxx")
-    assert len(entry["summary"]) == board.LONGEST
+    assert len(entry["summary"]) == board.MAX_BODY_CHARS
     assert seen["open"][0]["title"] == "t\ufffd"
     with workspace.held():
-        assert len(board.glance(workspace, ())["latest"][0]["summary"]) == board.LONGEST_LINE
+        assert len(board.glance(workspace, ())["latest"][0]["summary"]) == board.MAX_GLANCE_CHARS
 
 
 def test_a_glance_says_whose_entries_are_known(workspace: Workspace) -> None:
@@ -196,8 +196,8 @@ def test_a_glance_is_short_whatever_plain_git_pushed(workspace: Workspace) -> No
         seen = board.glance(workspace, (), before)
     assert len(seen["latest"]) == len(seen["journal"]) == 1
     for line in (*seen["latest"], *seen["journal"], *seen["inbox"]):
-        assert len(line["by"]) <= board.LONGEST_NAME
-        assert len(line["summary"]) <= board.LONGEST_LINE
+        assert len(line["by"]) <= board.MAX_NAME_CHARS
+        assert len(line["summary"]) <= board.MAX_GLANCE_CHARS
         assert set(line) == {"by", "summary", "here"}
 
 
@@ -213,4 +213,4 @@ def test_an_item_that_names_nobody_is_for_anyone_in_every_list_and_count(workspa
     everything = session.call("inbox_list", {})["items"]
     assert [item["id"] for item in everything] == ["INB-002", "INB-003", "INB-004", "INB-001"]
     with workspace.held():
-        assert digest.for_me(workspace)[1:] == (0, 3)
+        assert board.own_items(workspace)[1:] == (0, 3)

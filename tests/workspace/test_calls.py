@@ -54,7 +54,7 @@ def test_sizes_say_nothing_of_the_contents_and_only_declared_names_are_kept():
 
 
 def test_a_full_log_is_put_aside_once(tmp_path):
-    log = Calls(tmp_path, largest=400)
+    log = Calls(tmp_path, max_bytes=400)
     for _ in range(20):
         log.write(call())
     assert sorted(path.name for path in tmp_path.iterdir()) == ["calls.1.jsonl", "calls.jsonl"]
@@ -76,7 +76,7 @@ def test_a_log_of_a_clone_that_was_put_aside_makes_no_folders_in_its_place(tmp_p
 
 
 def test_a_log_that_cannot_be_opened_again_closes_no_file_of_anybody_else(tmp_path, monkeypatch):
-    log, closed = Calls(tmp_path, largest=0), []
+    log, closed = Calls(tmp_path, max_bytes=0), []
     first = log._open()
     opened = iter([first])
 

@@ -5,14 +5,14 @@ import subprocess
 import pytest
 
 from cohabit.errors import BadArgs, TooLarge, UnknownAsset
-from cohabit.workspace.clone import commits, staging
+from cohabit.workspace.clone import commits
 from cohabit.workspace.looking import changes
 from cohabit.workspace.looking.changes import diff
 
 
 def committed(ws, path: str, content: str | bytes) -> str:
     ws.tree.write(path, content if isinstance(content, bytes) else content.encode())
-    staging.add(ws, [path])
+    commits.add(ws, [path])
     return commits.commit_index(ws, f"write {path}").sha
 
 
@@ -23,7 +23,7 @@ def test_without_since_it_is_what_is_not_staged(board):
     assert diff(ws, None, None) == {"diff": "", "truncated": False}
     ws.tree.write("a.md", b"two\n")
     ws.tree.write("b.md", b"two\n")
-    staging.add(ws, ["b.md"])
+    commits.add(ws, ["b.md"])
     ws.tree.write("new.md", b"x\n")
     told = diff(ws, None, None)["diff"]
     assert "-one\n+two\n" in told
@@ -63,7 +63,7 @@ def test_pages_end_at_a_lines_end_and_add_up_to_the_whole(board, monkeypatch):
     first = committed(ws, "a.md", "one\n")
     committed(ws, "a.md", "".join(f"line {i} — äöü\n" for i in range(300)))
     whole = diff(ws, first, None)["diff"]
-    monkeypatch.setattr(changes, "MOST_DIFF", 1_000)
+    monkeypatch.setattr(changes, "MAX_DIFF_BYTES", 1_000)
     pages, offset = [], 0
     while offset is not None:
         answer = diff(ws, first, None, offset)
@@ -80,7 +80,7 @@ def test_a_line_longer_than_a_page_is_cut_between_characters(board, monkeypatch)
     ws = board()
     first = committed(ws, "a.md", "one\n")
     committed(ws, "a.md", "ü" * 3_000 + "\n")
-    monkeypatch.setattr(changes, "MOST_DIFF", 501)
+    monkeypatch.setattr(changes, "MAX_DIFF_BYTES", 501)
     text, offset = "", 0
     while offset is not None:
         answer = diff(ws, first, None, offset)

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohabit.errors import BadArgs, Conflict, TooLarge
-from cohabit.workspace.clone import commits, refs, staging
+from cohabit.workspace.clone import commits, refs
 from cohabit.workspace.clone.signing import Signing
-from cohabit.workspace.limits import LONGEST_TEXT
+from cohabit.workspace.limits import MAX_TEXT_CHARS
 from cohabit.workspace.person.identity import Identity
 
 ANN = Identity("ann-cli", "Ann", "ann@example.org")
@@ -22,7 +22,7 @@ def git(ws, *args: str, stdin: str | None = None) -> str:
 
 def stage(ws, path: str = "a.md", text: str = "one\ntwo\n") -> None:
     ws.tree.write(path, text.encode())
-    staging.add(ws, [path])
+    commits.add(ws, [path])
 
 
 # -- who ------------------------------------------------------------------------------------------
@@ -67,9 +67,9 @@ def test_a_commit_of_a_tree_has_the_same_author_prefix_and_trailer(board):
 
 # -- messages -------------------------------------------------------------------------------------
 def test_the_prefix_is_written_once():
-    assert commits.message_of(ANN, "did it") == "[ann-cli] did it\n\nAgent: ann-cli\n"
-    assert commits.message_of(ANN, "  [ann-cli] did it\r\n") == "[ann-cli] did it\n\nAgent: ann-cli\n"
-    assert commits.message_of(ANN, "[bob-cli] did it").startswith("[ann-cli] [bob-cli] did it\n")
+    assert commits.full_message(ANN, "did it") == "[ann-cli] did it\n\nAgent: ann-cli\n"
+    assert commits.full_message(ANN, "  [ann-cli] did it\r\n") == "[ann-cli] did it\n\nAgent: ann-cli\n"
+    assert commits.full_message(ANN, "[bob-cli] did it").startswith("[ann-cli] [bob-cli] did it\n")
 
 
 @pytest.mark.parametrize("message", ["", "   \n\t", "[ann-cli]", "[ann-cli]  ", "\x1b\x00"])
@@ -82,8 +82,8 @@ def test_a_blank_message_is_refused_and_nothing_is_committed(board, message):
 
 
 def test_a_message_has_a_limit():
-    with pytest.raises(TooLarge, match="in a file"):
-        commits.message_of(ANN, "x" * (LONGEST_TEXT + 1))
+    with pytest.raises(TooLarge, match="into a file"):
+        commits.full_message(ANN, "x" * (MAX_TEXT_CHARS + 1))
 
 
 def test_escapes_for_a_terminal_are_taken_out_of_a_message(board):
@@ -117,7 +117,7 @@ def test_no_message_passes_as_another_agents(board, message):
 @given(st.text(min_size=1, max_size=80))
 def test_whatever_is_written_the_last_line_is_the_callers(text):
     try:
-        message = commits.message_of(ANN, text)
+        message = commits.full_message(ANN, text)
     except BadArgs:
         return
     lines = message.split("\n")
@@ -141,14 +141,14 @@ def test_what_a_persons_commit_took_in_the_last_moment_is_not_staged_any_more(bo
     ws = board()
     git(ws, "config", "user.name", "Ann")
     git(ws, "config", "user.email", "ann@example.org")
-    commit = commits._commit
+    run = commits._run_as_author
 
-    def too_late(*args):
+    def too_late(*args, **more):
         git(ws, "commit", "-q", "-m", "by hand")
-        return commit(*args)
+        return run(*args, **more)
 
     stage(ws)
-    monkeypatch.setattr(commits, "_commit", too_late)
+    monkeypatch.setattr(commits, "_run_as_author", too_late)
     assert commits.commit_index(ws, "a note") is None
     assert git(ws, "log", "--format=%s") == "by hand"
 
@@ -167,7 +167,7 @@ def test_a_pointer_alone_is_committed_only_when_it_was_staged(board):
     ws = board()
     ws.tree.write(".pointers/ann-cli.json", b"{}\n")
     assert commits.commit_index(ws, "a visit") is None
-    staging.add(ws, [".pointers/ann-cli.json"])
+    commits.add(ws, [".pointers/ann-cli.json"])
     assert commits.commit_index(ws, "a visit").changes == 1
 
 
@@ -225,11 +225,11 @@ def test_no_hook_of_the_clone_runs(board, tmp_path):
 def test_nothing_is_committed_where_no_branch_would_hold_it(board):
     ws = board()
     ws.tree.write("a.md", b"a")
-    staging.add(ws, ["a.md"])
+    commits.add(ws, ["a.md"])
     commits.commit_index(ws, "a")
     subprocess.run(["git", "checkout", "-q", "--detach"], cwd=ws.root, check=True)
     ws.tree.write("b.md", b"b")
-    staging.add(ws, ["b.md"])
+    commits.add(ws, ["b.md"])
     head = refs.head(ws)
     with pytest.raises(Conflict, match=r"detached HEAD.*git switch"):
         commits.commit_index(ws, "would be lost")
@@ -237,5 +237,5 @@ def test_nothing_is_committed_where_no_branch_would_hold_it(board):
 
 
 def test_a_message_that_looks_much_like_trailers_takes_no_longer_than_any_other():
-    said = commits.message_of(ANN, "Subject\n\n" + "a: b" * 10_000 + "\n!")
+    said = commits.full_message(ANN, "Subject\n\n" + "a: b" * 10_000 + "\n!")
     assert said.endswith("\n!\n\nAgent: ann-cli\n")

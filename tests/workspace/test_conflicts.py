@@ -175,7 +175,7 @@ def test_an_entry_that_both_changed_is_a_conflict_and_both_versions_are_shown(cl
 def test_what_cannot_be_decided_says_why(clone: Clone) -> None:
     bob = at_odds(clone, {}, {"a.bin": b"\0ann"}, {"a.bin": b"\0bob"})
     assert bob.call("resolve", {}) == {"open": 0, "conflicts": [], "next": bob.call("resolve", {})["next"]}
-    with pytest.raises(Conflict, match="nothing is in conflict"):
+    with pytest.raises(Conflict, match="there is no conflict"):
         bob.call("abandon", {})
     bob.call("fetch", {})
     with pytest.raises(UnknownAsset, match="not in conflict"):

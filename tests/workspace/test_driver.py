@@ -143,10 +143,10 @@ def test_numbers_of_more_branches_than_anybody_looks_at_do_not_stop_a_merge(
     for i in range(3):
         git(ann, "update-ref", f"refs/remotes/origin/b{i}", "HEAD")
     monkeypatch.chdir(root(ann))
-    monkeypatch.setattr(driver, "MOST_BRANCHES", 1)
-    assert list(driver._pushed().values()) == ["INB-001"]
+    monkeypatch.setattr(driver, "MAX_BRANCHES", 1)
+    assert list(driver._pushed_ids().values()) == ["INB-001"]
     monkeypatch.chdir(ann.home)
-    assert driver._pushed() == {}
+    assert driver._pushed_ids() == {}
 
 
 def test_the_person_is_told_which_number_changed(clone: Clone) -> None:
@@ -304,7 +304,7 @@ def test_a_merge_whose_message_a_person_writes_is_not_waited_for(clone: Clone, m
     something_to_merge(ann, bob)
     monkeypatch.setattr(plain_git, "WAIT_SECONDS", 0.0)
     with a_merge_that_stands_still(bob, "editor") as person:
-        assert (bob.workspace().own / plain_git.MERGE_MARK).exists()
+        assert (bob.workspace().state_folder / plain_git.MERGE_MARK).exists()
         bob.call("journal_append", {"summary": "written meanwhile"})
     assert person.returncode == 0
     journal = (root(bob) / "journal.md").read_text()
@@ -316,8 +316,8 @@ def test_the_mark_is_renewed_when_the_driver_ends(clone: Clone) -> None:
     something_to_merge(ann, bob)
     began = time.time()
     with a_merge_that_stands_still(bob, "before"):
-        assert not (bob.workspace().own / plain_git.MERGE_MARK).exists()
-    assert (bob.workspace().own / plain_git.MERGE_MARK).stat().st_mtime >= began - 0.1
+        assert not (bob.workspace().state_folder / plain_git.MERGE_MARK).exists()
+    assert (bob.workspace().state_folder / plain_git.MERGE_MARK).stat().st_mtime >= began - 0.1
 
 
 @pytest.mark.parametrize(
@@ -363,15 +363,15 @@ def test_a_merge_waits_for_a_call_that_has_begun_and_lets_others_wait_without_th
     ws = clone("ann").workspace()
     waits: list[float] = []
     monkeypatch.setattr(driver.time, "sleep", waits.append)
-    monkeypatch.setattr(driver, "LONGEST_CALL", 0.01)
+    monkeypatch.setattr(driver, "CALL_WAIT_SECONDS", 0.01)
     with ws.held():
-        driver._wait_for_the_lock(ws.own / "lock")
+        driver._wait_for_call(ws.state_folder / "lock")
     assert waits
     waits.clear()
-    driver._wait_for_the_lock(ws.own / "lock")
+    driver._wait_for_call(ws.state_folder / "lock")
     assert not waits
     answers = iter([True, False])
     monkeypatch.setattr(plain_git, "merge_is_running", lambda root: next(answers))
-    monkeypatch.setattr(plain_git, "wait_for_merge", lambda root: driver._wait_for_the_lock(ws.own / "lock"))
+    monkeypatch.setattr(plain_git, "wait_for_merge", lambda root: driver._wait_for_call(ws.state_folder / "lock"))
     with ws.held():
         assert not waits

@@ -11,10 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cohabit.errors import BadArgs
-from cohabit.workspace.formats.archive import archive
 from cohabit.workspace.formats.inbox import HEADER, Inbox
 from cohabit.workspace.formats.item import Item
-from cohabit.workspace.formats.journal import Entry, Journal, Todo
+from cohabit.workspace.formats.journal import Entry, Journal, Todo, archive
 from cohabit.workspace.merging.merge import item_ids, merge_file
 from cohabit.workspace.person.identity import Identity
 

@@ -64,7 +64,7 @@ def test_a_long_file_comes_in_pieces_that_fit_an_answer(ann: Session) -> None:
     while True:
         piece = ann.call("read", {"path": "long.md", "offset": offset})
         pieces.append(piece["content"])
-        assert len(piece["content"].encode()) <= files.MOST_READ
+        assert len(piece["content"].encode()) <= files.MAX_READ_BYTES
         if not piece["truncated"]:
             break
         offset = piece["next_offset"]
@@ -117,7 +117,7 @@ def test_arguments_that_make_no_sense_are_refused(ann: Session, tool: str, args:
 
 
 def test_a_write_that_is_too_large_is_refused(ann: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tree_module, "LARGEST_WRITE", 3)
+    monkeypatch.setattr(tree_module, "MAX_WRITE_BYTES", 3)
     with pytest.raises(TooLarge):
         ann.call("write", {"path": "a", "content": "four"})
 

@@ -5,7 +5,7 @@ import subprocess
 import pytest
 
 from cohabit.errors import BadArgs, UnknownAsset
-from cohabit.workspace.clone import commits, refs, staging
+from cohabit.workspace.clone import commits, refs
 from cohabit.workspace.formats.inbox import HEADER as INBOX
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.journal import HEADER as JOURNAL
@@ -16,12 +16,12 @@ from cohabit.workspace.looking.health import health
 def committed(ws, *paths: str, message: str = "a note") -> str:
     for path in paths:
         if path == "journal.md":
-            entry = Entry.new(ws.who, ws.now(), message)
+            entry = Entry.new(ws.identity, ws.now(), message)
             text = Journal.parse(ws.tree.text(path) or JOURNAL).append(entry).text
         else:
             text = f"{path} {message}\n"
         ws.tree.write(path, text.encode())
-    staging.add(ws, paths)
+    commits.add(ws, paths)
     return commits.commit_index(ws, message).sha
 
 
@@ -33,7 +33,7 @@ def messages(found: list[dict]) -> list[str]:
 def pair(board):
     ann, bob = board("ann-cli"), board("bob-cli")
     ann.tree.write("inbox.md", INBOX.encode())
-    staging.add(ann, ["inbox.md"])
+    commits.add(ann, ["inbox.md"])
     committed(ann, "journal.md", message="began")
     return ann, bob
 
@@ -41,7 +41,7 @@ def pair(board):
 def test_a_board_that_is_kept_well_is_healthy(pair):
     ann, _ = pair
     answer = health(ann)
-    assert answer["summary"] == "1 commits looked at: all as the protocol asks."
+    assert answer["summary"] == "1 commit examined: all follow the protocol."
     assert not any(answer["counts"].values())
     assert answer["truncated"] is False
 
@@ -69,7 +69,7 @@ def test_the_inbox_alone_needs_no_entry_and_a_pointer_is_no_work(pair):
     ann, _ = pair
     ann.tree.write("inbox.md", (INBOX + "\n").encode())
     ann.tree.write(".pointers/ann-cli.json", b'{"last_seen_sha": "", "last_read_at": "2026-05-22T12:00:00Z"}\n')
-    staging.add(ann, ["inbox.md"])
+    commits.add(ann, ["inbox.md"])
     commits.commit_index(ann, "inbox")
     answer = health(ann)
     assert answer["without_journal"] == []
@@ -79,7 +79,7 @@ def test_the_inbox_alone_needs_no_entry_and_a_pointer_is_no_work(pair):
 def test_commits_by_hand_lack_prefix_and_trailer(pair):
     ann, _ = pair
     ann.tree.write("x.md", b"x")
-    staging.add(ann, ["x.md"])
+    commits.add(ann, ["x.md"])
     person = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"]
     subprocess.run(["git", *person, "commit", "-q", "-m", "by hand"], cwd=ann.root, check=True)
     answer = health(ann)

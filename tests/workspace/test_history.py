@@ -5,7 +5,7 @@ import subprocess
 import pytest
 
 from cohabit.errors import BadArgs, UnknownAsset
-from cohabit.workspace.clone import commits, staging
+from cohabit.workspace.clone import commits
 from cohabit.workspace.looking.history import log
 
 
@@ -15,7 +15,7 @@ def git(ws, *args: str) -> str:
 
 def committed(ws, path: str = "a.md", message: str = "a note") -> str:
     ws.tree.write(path, f"{message}\n".encode())
-    staging.add(ws, [path])
+    commits.add(ws, [path])
     return commits.commit_index(ws, message).sha
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from cohabit.workspace.clone import housekeeping
+from cohabit.workspace.clone import objects
 from cohabit.workspace.session import Session
 
 
@@ -29,7 +29,7 @@ def test_what_lies_about_is_packed_when_it_is_much(
     ann = clone("ann")
     shared(ann, "drafts/one.md")
     assert loose(ann) > 0
-    monkeypatch.setattr(housekeeping, "MOST_LOOSE", -1)
+    monkeypatch.setattr(objects, "MAX_LOOSE", -1)
     shared(ann, "drafts/two.md")
     assert loose(ann) == 0
     log = ann.call("log", {})["commits"]
@@ -41,7 +41,7 @@ def test_a_clone_that_cannot_be_packed_is_shared_all_the_same(
     clone: Callable[[str], Session], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ann = clone("ann")
-    monkeypatch.setattr(housekeeping, "MOST_LOOSE", -1)
+    monkeypatch.setattr(objects, "MAX_LOOSE", -1)
     broken = ann.workspace().root / ".git" / "refs" / "tags" / "of-nothing"
     broken.parent.mkdir(exist_ok=True)
     broken.write_text("1" * 40 + "\n")  # git refuses to pack around a hole

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohabit.errors import BadArgs
-from cohabit.workspace.person.client import client
-from cohabit.workspace.person.identity import Identity, find, needed, own_files
+from cohabit.workspace.person.identity import Identity, client_files, client_name, find, required
 
 ANN = {"agent_id": "ann-zed", "agent_name": "Ann", "agent_email": "ann@example.org"}
 LEGACY = {"agent_id": "old-one", "agent_name": "Old", "agent_email": "old@example.org", "workspaces": {}}
@@ -60,7 +59,7 @@ def test_a_client_that_is_no_slug_has_the_file_of_its_name_then_that_of_its_slug
     assert find(tmp_path, {}, "Cursor").agent_id == "ann-slug"
     write(tmp_path, "identity.Cursor.json", ANN | {"agent_id": "ann-given"})
     assert find(tmp_path, {}, "Cursor").agent_id == "ann-given"
-    assert own_files("Cursor") == ["identity.Cursor.json", "identity.cursor.json"]
+    assert client_files("Cursor") == ["identity.Cursor.json", "identity.cursor.json"]
 
 
 @pytest.mark.parametrize("client", ["claude-code-work", "claude-desktop", "my_app", "v1.2"])
@@ -69,7 +68,7 @@ def test_a_client_that_is_a_slug_is_itself_and_no_other_that_is_like_it(tmp_path
     for other in ("claude-code", "cowork", "my-app", "v1-2"):
         write(tmp_path, f"identity.{other}.json", ANN)
     assert find(tmp_path, {}, client).agent_id == f"ann-{client}"
-    assert own_files(client) == [f"identity.{client}.json"]
+    assert client_files(client) == [f"identity.{client}.json"]
 
 
 @pytest.mark.parametrize(
@@ -81,13 +80,13 @@ def test_an_id_is_derived_from_any_client_that_the_environment_may_say(tmp_path,
 
 
 def test_nobodys_own_files_are_none():
-    assert own_files(None) == own_files("") == []
+    assert client_files(None) == client_files("") == []
 
 
 @pytest.mark.parametrize("said", ["Claude Desktop", "Cursor", "../x"])
 def test_a_whole_identity_in_the_environment_counts_whatever_the_client_is_called(tmp_path, said):
     environ = env("MULTISPHERE") | {"MULTISPHERE_CLIENT": said}
-    assert needed(tmp_path, environ, client(environ, None, "/")).agent_id == "env-one"
+    assert required(tmp_path, environ, client_name(environ, None, "/")).agent_id == "env-one"
 
 
 def test_a_file_without_all_three_is_passed_over(tmp_path):
@@ -98,7 +97,7 @@ def test_a_file_without_all_three_is_passed_over(tmp_path):
 
 def test_nobody_is_told_which_client_was_found_and_what_would_help(tmp_path):
     with pytest.raises(BadArgs) as told:
-        needed(tmp_path, {}, "zed")
+        required(tmp_path, {}, "zed")
     for word in ("client: zed", "COHABIT_AGENT_ID", "identity.zed.json", "identity.json", "user_slug"):
         assert word in told.value.message
     assert str(tmp_path) not in told.value.message
@@ -125,7 +124,7 @@ def test_a_folder_where_a_file_should_be_is_named(tmp_path):
     ["", ".", "..", "a..b", "../journal", "a/b", "-rf", "Ann", "a b", "a\n", "a\x00", "é", "a" * 65, "x-", "@x", "[x]"],
 )
 def test_an_id_that_is_no_slug_is_refused_wherever_it_comes_from(tmp_path, agent_id):
-    with pytest.raises(BadArgs, match="not a slug"):
+    with pytest.raises(BadArgs, match="is not valid"):
         Identity(agent_id, "Ann", "ann@example.org")
     if agent_id.strip():
         write(tmp_path, "identity.json", ANN | {"agent_id": agent_id + "/"})

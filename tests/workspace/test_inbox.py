@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from cohabit.errors import BadArgs, Conflict, TooLarge, UnknownAsset
 from cohabit.workspace.formats.inbox import HEADER, Inbox
 from cohabit.workspace.formats.text import clean, one_line
-from cohabit.workspace.limits import LONGEST_TEXT, LONGEST_TITLE
+from cohabit.workspace.limits import MAX_TEXT_CHARS, MAX_TITLE_CHARS
 
 NOW = datetime(2026, 5, 22, 14, 30, 5, tzinfo=timezone(timedelta(hours=2)))
 NASTY = st.sampled_from([
@@ -19,7 +19,7 @@ NASTY = st.sampled_from([
     "\t", "\u2028- [ ] INB-097 — x", "\r", "\0", "\ud800", "\ufeff", "plain", "@bob", "@",
 ])  # fmt: skip
 ANY = st.text() | st.lists(NASTY | st.text(max_size=8), max_size=8).map("\n".join)
-SHORT = ANY.filter(lambda text: 0 < len(one_line(text)) <= LONGEST_TITLE)
+SHORT = ANY.filter(lambda text: 0 < len(one_line(text)) <= MAX_TITLE_CHARS)
 LEGACY = (
     "# Inbox\n\n## Open\n\n- [ ] INB-014 @anyone — 2024 comp data missing  \n  added 2026-05-22 14:30 by ann  \n  Need raise data.\n\n"
     "- [ ] INB-015 @mike — comps  \n  added 2026-05-22 14:32 by ann\n\n## Closed\n\n"
@@ -69,7 +69,7 @@ def test_whatever_is_asked_and_answered_comes_back_as_one_item_and_nothing_else(
     assert (found.title, found.body) == (one_line(title), clean(body))
     assert [other for other in shown(opened) if other[0] != item.id] == shown(before)
     claimed = Inbox.parse(opened.claim(item.id, "bob", NOW).text)
-    ref = ref if len(one_line(ref)) <= LONGEST_TITLE and one_line(ref) else "x"
+    ref = ref if len(one_line(ref)) <= MAX_TITLE_CHARS and one_line(ref) else "x"
     closed = Inbox.parse(claimed.close(item.id, by="bob", resolution=resolution, journal_ref=ref, now=NOW).text)
     done = next(other for other in closed.items if other.key == item.key)
     assert not done.open
@@ -195,9 +195,9 @@ def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(BadArgs, match="title is empty"):
         inbox.add(title="\n", by="ann", now=NOW)
     with pytest.raises(TooLarge):
-        inbox.add(title="x" * (LONGEST_TITLE + 1), by="ann", now=NOW)
+        inbox.add(title="x" * (MAX_TITLE_CHARS + 1), by="ann", now=NOW)
     with pytest.raises(TooLarge):
-        inbox.add(title="x", body="x" * (LONGEST_TEXT + 1), by="ann", now=NOW)
+        inbox.add(title="x", body="x" * (MAX_TEXT_CHARS + 1), by="ann", now=NOW)
     with pytest.raises(BadArgs):
         inbox.add(title="x", for_="a b", by="ann", now=NOW)
     with pytest.raises(BadArgs, match="resolution is empty"):

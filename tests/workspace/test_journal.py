@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from cohabit.errors import BadArgs, TooLarge
 from cohabit.workspace.formats.journal import Entry, Journal, Todo
 from cohabit.workspace.formats.text import clean, one_line
-from cohabit.workspace.limits import LONGEST_TEXT, LONGEST_TITLE, MOST_TODOS
+from cohabit.workspace.limits import MAX_TEXT_CHARS, MAX_TITLE_CHARS, MAX_TODOS
 from cohabit.workspace.person.identity import Identity
 
 NOW = datetime(2026, 5, 22, 14, 30, 5, tzinfo=timezone(timedelta(hours=2)))
@@ -20,7 +20,7 @@ NASTY = st.sampled_from([
 ])  # fmt: skip
 ANY = st.text() | st.lists(NASTY | st.text(max_size=8), max_size=8).map("\n".join)
 SAID = ANY.filter(lambda text: clean(text) != "")
-SHORT = SAID.filter(lambda text: len(one_line(text)) <= LONGEST_TITLE)
+SHORT = SAID.filter(lambda text: len(one_line(text)) <= MAX_TITLE_CHARS)
 FILES = st.sampled_from(
     [
         "",
@@ -167,12 +167,12 @@ def test_the_same_text_twice_is_two_entries() -> None:
 def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(BadArgs, match="summary is empty"):
         Entry.new(ANN, NOW, " \u2028 ")
-    with pytest.raises(TooLarge, match="write a file"):
-        Entry.new(ANN, NOW, "x" * (LONGEST_TEXT + 1))
+    with pytest.raises(TooLarge, match="Write a file"):
+        Entry.new(ANN, NOW, "x" * (MAX_TEXT_CHARS + 1))
     with pytest.raises(TooLarge):
-        Entry.new(ANN, NOW, "x", todos=[Todo("y")] * (MOST_TODOS + 1))
+        Entry.new(ANN, NOW, "x", todos=[Todo("y")] * (MAX_TODOS + 1))
     with pytest.raises(TooLarge):
-        Entry.new(ANN, NOW, "x", todos=[Todo("y" * (LONGEST_TITLE + 1))])
+        Entry.new(ANN, NOW, "x", todos=[Todo("y" * (MAX_TITLE_CHARS + 1))])
     for target in ["a b", "a\n## x", "@@a", "x" * 65, ":"]:
         with pytest.raises(BadArgs, match="agent id"):
             Entry.new(ANN, NOW, "x", todos=[Todo("y", target)])

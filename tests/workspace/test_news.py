@@ -6,15 +6,15 @@ import subprocess
 import pytest
 
 from cohabit.errors import BadArgs, UnknownAsset
-from cohabit.workspace.clone import commits, refs, staging
+from cohabit.workspace.clone import commits, refs
 from cohabit.workspace.clone.signing import Signing
 from cohabit.workspace.formats.inbox import HEADER as INBOX
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.journal import HEADER as JOURNAL
 from cohabit.workspace.formats.journal import Entry, Journal, Todo
 from cohabit.workspace.looking import news
+from cohabit.workspace.looking.changes import status
 from cohabit.workspace.looking.news import whats_new
-from cohabit.workspace.looking.status import status
 
 POINTER = ".pointers/ann-cli.json"
 
@@ -27,19 +27,19 @@ def git(ws, *args: str, stdin: str | None = None) -> str:
 def committed(ws, *paths: str, message: str = "a note") -> str:
     for path in paths:
         if ws.tree.text(path) is None or path not in ("journal.md", "inbox.md"):
-            ws.tree.write(path, f"{path} by {ws.who.agent_id}, {message}\n".encode())
-    staging.add(ws, paths)
+            ws.tree.write(path, f"{path} by {ws.identity.agent_id}, {message}\n".encode())
+    commits.add(ws, paths)
     return commits.commit_index(ws, message).sha
 
 
 def journal(ws, summary: str, *todos: Todo) -> None:
-    entry = Entry.new(ws.who, ws.now(), summary, todos=todos)
+    entry = Entry.new(ws.identity, ws.now(), summary, todos=todos)
     ws.tree.write("journal.md", Journal.parse(ws.tree.text("journal.md") or JOURNAL).append(entry).text.encode())
 
 
 def ask(ws, title: str, for_: str | None) -> None:
     inbox, _ = Inbox.parse(ws.tree.text("inbox.md") or INBOX).add(
-        title=title, by=ws.who.agent_id, now=ws.now(), for_=for_
+        title=title, by=ws.identity.agent_id, now=ws.now(), for_=for_
     )
     ws.tree.write("inbox.md", inbox.text.encode())
 
@@ -146,10 +146,10 @@ def test_commits_of_the_earlier_tool_are_own_by_their_prefix(pair):
     ann, _ = pair
     person = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"]
     ann.tree.write("x.md", b"x")
-    staging.add(ann, ["x.md"])
+    commits.add(ann, ["x.md"])
     git(ann, *person, "commit", "-q", "-m", "[ann-cli] by the earlier tool")
     ann.tree.write("x.md", b"y")
-    staging.add(ann, ["x.md"])
+    commits.add(ann, ["x.md"])
     git(ann, *person, "commit", "-q", "-m", "[ann-cowork] by her other client")
     answer = whats_new(ann)
     assert (short(answer), answer["own_commits"]) == (["by her other client"], 1)
@@ -179,7 +179,7 @@ def test_a_visit_that_finds_nothing_leaves_nothing_to_commit(pair):
 def test_commits_that_only_move_pointers_are_no_news(pair):
     ann, bob = pair
     bob.tree.write(".pointers/bob-cli.json", b"{}\n")
-    staging.add(bob, [".pointers/bob-cli.json"])
+    commits.add(bob, [".pointers/bob-cli.json"])
     commits.commit_index(bob, "a visit")
     answer = whats_new(ann)
     assert (answer["new_commits"], answer["changed_files"]) == ([], [])

@@ -27,12 +27,12 @@ def ws(clone: Clone) -> Iterator[Workspace]:
 
 def git_tree(ws: Workspace, files: dict[str, Entry]) -> str:
     """The tree that git itself makes of these files."""
-    index = {"GIT_INDEX_FILE": str(ws.own / "index.test")}
+    index = {"GIT_INDEX_FILE": str(ws.state_folder / "index.test")}
     rows = "".join(f"{entry.mode} {entry.sha}\t{path}\0" for path, entry in files.items())
-    ws.git.run("read-tree", "--empty", extra=index)
+    ws.git.run("read-tree", "--empty", environ=index)
     if rows:
-        ws.git.run("update-index", "-z", "--index-info", stdin=rows.encode(), extra=index)
-    return ws.git.run("write-tree", extra=index).line
+        ws.git.run("update-index", "-z", "--index-info", stdin=rows.encode(), environ=index)
+    return ws.git.run("write-tree", environ=index).line
 
 
 def without_clashes(paths: list[str]) -> list[str]:

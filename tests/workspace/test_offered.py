@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohabit.workspace.offered import OTHER_NAMES, identity_of, offered
+from cohabit.workspace.offered import ROOM_NAMES, identity_of, offered
 from cohabit.workspace.tool import tools
 
 NAMES = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=64) | st.sampled_from(
@@ -30,6 +30,6 @@ def test_a_name_that_looks_like_an_id_which_was_made_up_for_another_is_not_taken
 
 
 def test_every_tool_but_those_about_a_persons_workspaces_is_offered_once() -> None:
-    there = [OTHER_NAMES.get(name, name) for name in tools()]
+    there = [ROOM_NAMES.get(name, name) for name in tools()]
     assert len(there) == len(set(there))
     assert set(there) - set(offered()) == {"workspace_init", "workspace_list", "workspace_switch"}

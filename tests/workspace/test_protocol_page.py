@@ -10,10 +10,10 @@ import pytest
 
 from cohabit.workspace.formats import item as items
 from cohabit.workspace.formats.decisions import Decision
-from cohabit.workspace.formats.hidden import Hidden
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.journal import Journal
 from cohabit.workspace.formats.pointers import Pointer
+from cohabit.workspace.formats.stamps import Hidden
 from cohabit.workspace.session import Session
 from cohabit.workspace.tool import tools
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cohabit.errors import BadArgs, TooLarge, UnknownAsset
-from cohabit.workspace.limits import MOST_TODOS
+from cohabit.workspace.limits import MAX_TODOS
 from cohabit.workspace.tool import find
 from cohabit.workspace.workspace import Workspace
 
@@ -158,7 +158,7 @@ def test_an_answer_is_bounded_whatever_plain_git_pushed(ann: Caller) -> None:
     hidden = "".join(f"{head} m (M)\nentry {i}\n<!-- cohabit:{long}{i} -->\n\n" for i in range(3))
     ann.put("journal.md", f"# Journal\n\n{hidden}{head} {long} ({long})\nhi\n\n{todos}\n")
     (entry,) = ann("journal_tail", n=1)["entries"]
-    assert (len(entry["todos"]), entry["more_todos"]) == (MOST_TODOS, 200 - MOST_TODOS)
+    assert (len(entry["todos"]), entry["more_todos"]) == (MAX_TODOS, 200 - MAX_TODOS)
     items = "".join(
         f"- [ ] Z{long.upper()}-{i} @{long} — {i} {long}\n  added 2026-05-22 14:30 by {long}\n"
         f"  <!-- cohabit:{long}{i} -->\n  claimed 2026-05-22 14:30 by {long}\n  {long}\n\n"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cohabit.errors import Busy, Conflict, StorageFailed, Unreachable
-from cohabit.workspace.clone.git import Done, failure
+from cohabit.workspace.clone.git import Result, failure
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.session import Session
 from cohabit.workspace.sharing import origin
@@ -318,7 +318,7 @@ def test_a_refusal_of_the_remote_is_told_in_its_own_words_and_moves_nothing(clon
 def test_an_unreachable_remote_is_told_and_nothing_is_lost(
     clone: Clone, remote: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(origin, "PAUSE", 0.0)
+    monkeypatch.setattr(origin, "RETRY_PAUSE", 0.0)
     ann = clone("ann")
     commit(ann, "drafts/a.md", "a\n")
     away = remote.rename(remote.with_name("away"))
@@ -365,7 +365,7 @@ def test_one_push_that_loses_many_races_leaves_one_merge(clone: Clone, monkeypat
     push, races = origin.push, iter(range(5))
 
     def raced(ws: Any, *args: Any) -> origin.Pushed:
-        if ws.who.agent_id == "ann-cli" and (race := next(races, None)) is not None:
+        if ws.identity.agent_id == "ann-cli" and (race := next(races, None)) is not None:
             commit(bob, f"drafts/{race}.md", "b\n")
             assert bob.call("push", {})["ok"]
         return push(ws, *args)
@@ -494,7 +494,7 @@ def test_a_git_of_a_person_that_holds_the_index_is_waited_for(clone: Clone, monk
 def test_a_git_that_does_not_let_go_makes_the_call_busy_and_nothing_changes(
     clone: Clone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cohabit.workspace.clone.git.GIT_LOCK_SECONDS", 0.0)
+    monkeypatch.setattr("cohabit.workspace.clone.git.GIT_LOCK_TIMEOUT", 0.0)
     ann, bob = clone("ann"), clone("bob")
     commit(ann, "drafts/a.md", "a\n")
     ann.call("push", {})
@@ -548,7 +548,7 @@ def test_a_disk_that_is_full_in_the_middle_leaves_what_is_to_be_finished(
 
     def full(self: Any, *args: str, **more: Any) -> Any:
         if args[0] in ("checkout-index", "update-ref") and self is ws.git:
-            done = Done(128, b"", "fatal: unable to write: No space left on device")
+            done = Result(128, b"", "fatal: unable to write: No space left on device")
             if done.code not in more.get("ok", (0,)):
                 raise failure(args[0], done, ws.root, network=False)
             return done

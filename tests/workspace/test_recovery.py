@@ -26,7 +26,7 @@ NEWS = {f"drafts/{n}.md": f"by ann, number {n}\n" * 50 for n in range(4)}
 @pytest.fixture(autouse=True)
 def no_person_works_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Locks are not waited for, since no test but one has a person's git."""
-    monkeypatch.setattr(recovery, "GIT_LOCK_SECONDS", 0.0)
+    monkeypatch.setattr(recovery, "GIT_LOCK_TIMEOUT", 0.0)
 
 
 def die() -> None:
@@ -253,11 +253,11 @@ def test_only_a_lock_from_the_time_of_the_killed_call_is_removed(clone: Clone) -
     lock = ws.root / ".git" / "index.lock"
     lock.write_text("")
     os.utime(lock, (time.time() - 1000, time.time() - 1000))
-    recovery.clear_up(ws, began=time.time() - 500)
+    recovery.recover(ws, began=time.time() - 500)
     assert lock.exists(), "it is older than the call"
-    recovery.clear_up(ws, began=time.time() - 2000)
+    recovery.recover(ws, began=time.time() - 2000)
     assert lock.exists(), "it is newer than any git command of the call"
-    recovery.clear_up(ws, began=time.time() - 1200)
+    recovery.recover(ws, began=time.time() - 1200)
     assert not lock.exists()
 
 
@@ -266,14 +266,14 @@ def test_the_lock_of_a_git_that_a_person_runs_is_waited_for(clone: Clone, monkey
     lock = ws.root / ".git" / "index.lock"
     lock.write_text("a person's")
     monkeypatch.setattr(plain_git, "SETTLE_SECONDS", 0.0)
-    monkeypatch.setattr(recovery, "GIT_LOCK_SECONDS", 5.0)
+    monkeypatch.setattr(recovery, "GIT_LOCK_TIMEOUT", 5.0)
 
     def ends(seconds: float) -> None:
         assert lock.read_text() == "a person's"
         lock.unlink()
 
     monkeypatch.setattr(recovery.time, "sleep", ends)
-    recovery.clear_up(ws, began=time.time() - 60)
+    recovery.recover(ws, began=time.time() - 60)
     assert not lock.exists()
 
 
@@ -302,7 +302,7 @@ def test_what_a_merge_left_among_the_files_when_it_was_killed_is_taken_away(clon
         path.write_text("half")
     (ws.root / ".merge_file_folder").mkdir()
     os.utime(older, (time.time() - 1000, time.time() - 1000))
-    recovery.clear_up(ws, began=time.time() - 500)
+    recovery.recover(ws, began=time.time() - 500)
     assert [path.exists() for path in (ours, older, theirs)] == [False, True, True]
 
 
@@ -310,21 +310,21 @@ def test_an_intent_that_nobody_can_finish_does_not_wedge_the_clone(clone: Clone)
     ann = clone("ann")
     ws = ann.workspace()
     head = git(ann, "rev-parse", "HEAD").strip()
-    (ws.own / "advance.json").write_text(f'{{"start": "{head}", "goal": "{"1" * 40}", "carried": []}}')
-    recovery.clear_up(ws, began=time.time())
-    assert not (ws.own / "advance.json").exists()
+    (ws.state_folder / "advance.json").write_text(f'{{"start": "{head}", "goal": "{"1" * 40}", "carried": []}}')
+    recovery.recover(ws, began=time.time())
+    assert not (ws.state_folder / "advance.json").exists()
     assert ann.call("status", {})["clean"]
 
 
 def test_what_a_person_calls_a_draft_is_theirs_and_what_we_left_is_taken_away(clone: Clone) -> None:
     ann = clone("ann")
     ws = ann.workspace()
-    theirs, ours = ws.root / "drafts" / ".notes.deadbeef.tmp", ws.own / "0123456789abcdef.draft"
-    for path in (theirs, ours, ws.own / ".decided.json.01234567.new"):
+    theirs, ours = ws.root / "drafts" / ".notes.deadbeef.tmp", ws.state_folder / "0123456789abcdef.draft"
+    for path in (theirs, ours, ws.state_folder / ".decided.json.01234567.new"):
         path.write_text("x")
-    recovery.clear_up(ws, began=time.time() - 60)
+    recovery.recover(ws, began=time.time() - 60)
     assert theirs.exists()
-    assert not [*ws.own.glob("*.draft"), *ws.own.glob(".*.new")]
+    assert not [*ws.state_folder.glob("*.draft"), *ws.state_folder.glob(".*.new")]
 
 
 def test_a_write_that_fails_in_the_middle_of_a_pull_is_finished_by_the_next_call(

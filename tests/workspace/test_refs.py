@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohabit.errors import BadArgs, GitFailed
-from cohabit.workspace.clone import commits, refs, staging
+from cohabit.workspace.clone import commits, refs
 
 
 def git(ws, *args: str) -> str:
@@ -16,7 +16,7 @@ def git(ws, *args: str) -> str:
 
 def commit(ws, path: str = "a.md", text: str = "x\n") -> str:
     ws.tree.write(path, text.encode())
-    staging.add(ws, [path])
+    commits.add(ws, [path])
     made = commits.commit_index(ws, f"write {path}")
     assert made
     return made.sha
@@ -94,7 +94,7 @@ def test_a_ref_that_is_broken_is_an_error_and_not_the_older_one_that_was_packed(
     place = ws.root / ".git" / "refs" / name / "main"
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_text(content)
-    with pytest.raises(GitFailed, match=f"refs/{name}/main of this clone is broken"):
+    with pytest.raises(GitFailed, match=f"refs/{name}/main of this clone is damaged"):
         refs.head(ws) if name == "heads" else refs.upstream(ws)
 
 
@@ -107,7 +107,7 @@ def test_a_ref_that_points_to_one_without_a_commit_has_none(board):
 def test_a_clone_whose_folder_is_gone_is_not_taken_for_a_missing_git(board, monkeypatch):
     ws = board()
     ws.root.rename(ws.root.with_name("elsewhere"))
-    with pytest.raises(GitFailed, match="not there any more"):
+    with pytest.raises(GitFailed, match="no longer exists"):
         ws.git.run("status")
     ws.root.with_name("elsewhere").rename(ws.root)
     monkeypatch.setenv("PATH", "/nowhere")

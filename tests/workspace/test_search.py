@@ -147,7 +147,7 @@ def test_a_long_line_is_cut_around_the_match(ws: Workspace) -> None:
     first, second = matches(ws, "word")
     assert "word" in first["text"]
     assert first["text"][0] == first["text"][-1] == "…"
-    assert len(first["text"]) <= search.LONGEST_LINE + 2
+    assert len(first["text"]) <= search.MAX_LINE_CHARS + 2
     assert second["text"] == "word"
 
 

@@ -16,7 +16,7 @@ from cohabit.errors import BadArgs, UnknownCommand
 from cohabit.workspace.clone.hangup import HANGUP
 from cohabit.workspace.mcp import server as module
 from cohabit.workspace.mcp.protocol import HANDSHAKE, META, Protocol
-from cohabit.workspace.mcp.server import LONGEST_LINE, Server, lines
+from cohabit.workspace.mcp.server import MAX_MESSAGE_BYTES, Server, lines
 
 ENVELOPE = {f"{META}protocolVersion": "2026-07-28", f"{META}clientCapabilities": {}}
 
@@ -112,7 +112,7 @@ class Wired:
 
 @pytest.fixture
 def wired(monkeypatch: pytest.MonkeyPatch) -> Iterator[Wired]:
-    monkeypatch.setattr(module, "say", lambda text: None)
+    monkeypatch.setattr(module, "log", lambda text: None)
     one = Wired()
     yield one
     one.session.go.set()
@@ -273,7 +273,7 @@ def test_a_name_that_is_no_utf8_does_not_end_the_server(wired: Wired) -> None:
 # -- framing ----------------------------------------------------------------------------------------
 def test_a_line_that_is_too_long_is_refused_and_the_next_one_is_served(wired: Wired) -> None:
     def flood() -> None:
-        wired.raw(b'{"jsonrpc":"2.0","id":1,"method":"ping","x":"' + b"x" * LONGEST_LINE + b'"}\n')
+        wired.raw(b'{"jsonrpc":"2.0","id":1,"method":"ping","x":"' + b"x" * MAX_MESSAGE_BYTES + b'"}\n')
         wired.ask(2, "ping")
 
     writer = threading.Thread(target=flood)
@@ -480,7 +480,7 @@ def test_stopping_lets_the_running_call_finish_and_starts_no_other(wired: Wired)
 def test_a_signal_hangs_up_on_the_remote_and_the_end_of_stdin_does_not(
     wired: Wired, monkeypatch: pytest.MonkeyPatch, signalled: bool
 ) -> None:
-    monkeypatch.setattr(module, "TOLD_TO_STOP", 0.0)
+    monkeypatch.setattr(module, "STOP_SECONDS", 0.0)
 
     def call(name: str, args: Any) -> dict[str, Any]:
         hangup = HANGUP.get()
@@ -517,7 +517,7 @@ def test_a_client_that_reads_no_more_ends_the_server_quietly() -> None:
 
 
 def test_what_is_said_to_people_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    module.say("client: evil\n\x1b[31m name " + "x" * 500)
+    module.log("client: evil\n\x1b[31m name " + "x" * 500)
     said = capsys.readouterr().err
     assert said.startswith("client: evil[31m name xxx")
     assert said.count("\n") == 1
@@ -532,9 +532,9 @@ def test_a_closed_stderr_is_no_reason_to_fail(monkeypatch: pytest.MonkeyPatch) -
             self.write = lambda _: (_ for _ in ()).throw(BrokenPipeError())
 
     monkeypatch.setattr("sys.stderr", Closed())
-    module.say("nobody hears this")
+    module.log("nobody hears this")
     monkeypatch.setattr("sys.stderr", None)
-    module.say("nor this")
+    module.log("nor this")
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
@@ -542,7 +542,7 @@ def test_a_server_that_cannot_open_its_session_ends_instead_of_answering_nothing
     def enter() -> Any:
         raise OSError("no home")
 
-    wired.server._enter = enter
+    wired.server._open_session = enter
     wired.call(1, "echo")
     wired.thread.join(30)
     assert not wired.thread.is_alive()

@@ -75,7 +75,7 @@ def test_identity_is_asked_at_every_call_and_needs_the_client(clone):
 
 def test_init_needs_to_know_who_asks(tmp_path, remote):
     session = Session(tmp_path / "config", {"HOME": str(tmp_path)})
-    with pytest.raises(BadArgs, match="nobody said who you are"):
+    with pytest.raises(BadArgs, match="your identity is not set"):
         session.call("workspace_init", {"name": "b", "remote_url": str(remote), "local_path": "~/b"})
     assert not (tmp_path / "b").exists()
 
@@ -111,7 +111,7 @@ def test_a_bug_of_ours_is_named_as_one_and_its_place_is_logged(clone, monkeypatc
         raise ZeroDivisionError("at /home/ann")
 
     monkeypatch.setattr(ann, "workspace", broken)
-    with pytest.raises(Internal, match="a bug of ours: ZeroDivisionError") as told:
+    with pytest.raises(Internal, match="internal error: ZeroDivisionError") as told:
         ann.call("status", {})
     assert "/home" not in told.value.message
     assert log(ann)[-1]["bug"] == "ZeroDivisionError"
@@ -152,7 +152,7 @@ def test_a_session_of_one_workspace_reaches_no_other(clone):
         ("workspace_switch", {"name": "board"}),
         ("workspace_init", {"name": "x", "remote_url": "/x", "local_path": "/x"}),
     ):
-        with pytest.raises(PermissionDenied, match="one workspace only"):
+        with pytest.raises(PermissionDenied, match="only one workspace"):
             member.call(name, args)
     member.close()
     assert ann.call("status", {})["clean"], "whoever opened it closes it"

@@ -78,7 +78,7 @@ def test_relative_paths_begin_where_the_server_was_started(ann, remote, tmp_path
 def test_a_clone_that_is_there_is_registered_if_it_is_of_that_remote(ann, remote, tmp_path):
     git(tmp_path, "clone", "-q", str(remote), "home/board")
     assert init(ann, remote_url=f"{remote}/", local_path="~/board")["already_existed"]
-    with pytest.raises(Conflict, match="there is a clone already"):
+    with pytest.raises(Conflict, match="there already is a clone"):
         init(ann, remote_url=str(tmp_path / "other.git"), local_path="~/board")
     assert init(ann, remote_url=str(remote), local_path="~/board")["already_existed"]
 
@@ -197,7 +197,7 @@ def test_a_place_that_is_none_for_a_clone_is_refused(ann, remote, path):
 
 def test_workspaces_do_not_lie_in_each_other(ann, remote):
     init(ann, remote_url=str(remote), local_path="~/a/board")
-    with pytest.raises(BadArgs, match="lie in each other"):
+    with pytest.raises(BadArgs, match="overlaps with"):
         init(ann, name="two", remote_url=str(remote), local_path="~/a/board/drafts/two")
 
 
@@ -248,7 +248,7 @@ def test_a_git_folder_that_is_elsewhere_is_refused(ann, remote, tmp_path, kind):
         (root / ".git").write_text(f"gitdir: {tmp_path / 'elsewhere'}\n")
     else:
         (root / ".git").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(BadArgs, match="no clone of its own"):
+    with pytest.raises(BadArgs, match="not a clone of its own"):
         init(ann, remote_url=str(remote), local_path="~/board")
 
 
@@ -303,7 +303,7 @@ def test_the_tests_see_no_settings_of_whoever_runs_them(tmp_path):
 def test_a_house_opens_a_clone_and_makes_what_is_missing(tmp_path, now):
     first = setup.open_for(tmp_path / "a", "board", str(tmp_path / "new.git"), ANN, now)
     again = setup.open_for(tmp_path / "a", "board", str(tmp_path / "new.git"), ANN, now)
-    assert (again.name, again.who, again.remote) == ("board", ANN, str(tmp_path / "new.git"))
+    assert (again.name, again.identity, again.remote) == ("board", ANN, str(tmp_path / "new.git"))
     assert again.tree.text("inbox.md") is not None
     first.close()
     again.close()
@@ -362,7 +362,7 @@ def test_what_a_killed_clone_left_beside_its_place_is_taken_away_when_it_is_old(
 def test_a_linked_worktree_is_refused_and_says_what_to_do(ann, remote, tmp_path):
     git(tmp_path, "clone", "-q", str(remote), "main")
     git(tmp_path / "main", "worktree", "add", "-q", str(tmp_path / "home" / "board"), "-b", "other")
-    with pytest.raises(BadArgs, match=r"\.git is a file there.*another local_path"):
+    with pytest.raises(BadArgs, match=r"\.git is a file.*another local_path"):
         init(ann, remote_url=str(remote), local_path="~/board")
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from cohabit.errors import BadArgs, GitFailed
-from cohabit.workspace.clone import commits, refs, staging
-from cohabit.workspace.clone.signing import Signing, configured, verdict
+from cohabit.workspace.clone import commits, refs
+from cohabit.workspace.clone.signing import Signing, configured, verification
 from cohabit.workspace.looking import history, news
 
 pytestmark = pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="ssh-keygen is not installed")
@@ -28,7 +28,7 @@ def keys(tmp_path_factory) -> Path:
 
 def committed(ws, path: str) -> str:
     ws.tree.write(path, path.encode())
-    staging.add(ws, [path])
+    commits.add(ws, [path])
     return commits.commit_index(ws, f"write {path}").sha
 
 
@@ -128,11 +128,11 @@ def test_the_environment_comes_before_the_clients_file_and_that_before_the_commo
 
 @pytest.mark.parametrize("code", ["B", "U", "X", "Y", "R", "E"])
 def test_only_a_good_signature_verifies(code):
-    assert verdict(code, "ann@example.org", "ann@example.org") == {"verified": False}
+    assert verification(code, "ann@example.org", "ann@example.org") == {"verified": False}
 
 
 def test_a_key_may_be_given_to_several_addresses():
-    assert verdict("G", "ann@work.org,ann@example.org", "ann@example.org")["verified"] is True
+    assert verification("G", "ann@work.org,ann@example.org", "ann@example.org")["verified"] is True
 
 
 def test_a_key_may_begin_with_the_folder_of_the_session_s_own_person(tmp_path, monkeypatch):

@@ -7,8 +7,8 @@ import pytest
 
 from cohabit.errors import BadArgs, Conflict, PermissionDenied, UnknownAsset
 from cohabit.workspace.clone import commits
-from cohabit.workspace.clone.staging import add
-from cohabit.workspace.looking.status import status
+from cohabit.workspace.clone.commits import add
+from cohabit.workspace.looking.changes import status
 
 
 def git(ws, *args: str) -> str:
@@ -144,7 +144,7 @@ def merging(board, mine: str, theirs: str):
 @pytest.mark.parametrize("path", [".", "a.md"])
 def test_a_file_with_both_sides_of_a_merge_in_it_is_not_settled_by_adding_it(board, path):
     ws = merging(board, "mine\n", "theirs\n")
-    with pytest.raises(Conflict, match=r"a\.md still has both sides"):
+    with pytest.raises(Conflict, match=r"a\.md still contains both sides"):
         add(ws, [path])
     add(ws, ["b.md"])
     with pytest.raises(Conflict, match="by hand"):

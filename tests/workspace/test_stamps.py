@@ -34,4 +34,4 @@ def test_an_agent_id_goes_on_to_what_follows_it_and_begins_with_no_space() -> No
 def test_unique_ids_are_short_and_differ() -> None:
     ids = {stamps.new_uid() for _ in range(1000)}
     assert len(ids) == 1000
-    assert all(len(uid) == 12 and set(uid) <= set(stamps.ALPHABET) for uid in ids)
+    assert all(len(uid) == 12 and set(uid) <= set(stamps.UID_ALPHABET) for uid in ids)

@@ -7,10 +7,9 @@ import pytest
 
 from cohabit.errors import PermissionDenied
 from cohabit.workspace import limits
-from cohabit.workspace.clone import commits, staging
-from cohabit.workspace.looking import status as status_module
-from cohabit.workspace.looking.changes import diff
-from cohabit.workspace.looking.status import status
+from cohabit.workspace.clone import commits
+from cohabit.workspace.looking import changes as status_module
+from cohabit.workspace.looking.changes import diff, status
 
 LISTS = ("modified", "not_added", "deleted", "renamed", "staged", "untracked", "conflicted")
 
@@ -24,7 +23,7 @@ def git(ws, *args: str, **more) -> str:
 def committed(ws, *paths: str) -> None:
     for path in paths:
         ws.tree.write(path, f"this is {path}, with a line or two\nthat git can follow\n".encode())
-    staging.add(ws, paths)
+    commits.add(ws, paths)
     commits.commit_index(ws, "files")
 
 
@@ -50,7 +49,7 @@ def test_each_kind_of_change_is_in_the_lists_of_the_earlier_tool(board):
     ws.tree.remove("gone.md")
     ws.tree.remove("removed.md")
     git(ws, "mv", "old.md", "renamed.md")
-    staging.add(ws, ["staged.md", "both.md", "new.md", "removed.md"])
+    commits.add(ws, ["staged.md", "both.md", "new.md", "removed.md"])
     ws.tree.write("both.md", b"y\n")
     ws.tree.write("new.md", b"y\n")
     ws.tree.write("notes/un tracked.md", b"x\n")
@@ -115,14 +114,14 @@ def test_names_that_would_speak_to_a_terminal_or_are_no_text_can_be_told(board):
 
 def test_a_long_list_is_cut_and_counted(board, monkeypatch):
     ws = board()
-    monkeypatch.setattr(status_module, "MOST_ENTRIES", 3)
+    monkeypatch.setattr(status_module, "MAX_ENTRIES", 3)
     for i in range(5):
         (ws.root / f"{i}.md").write_text("x")
     answer = status(ws)
     assert answer["untracked"] == ["0.md", "1.md", "2.md"]
     assert answer["truncated"] is True
     assert answer["counts"]["untracked"] == 5
-    assert limits.MOST_ENTRIES == 1_000
+    assert limits.MAX_ENTRIES == 1_000
 
 
 def test_no_git_is_started_inside_a_submodule(board, tmp_path):
@@ -145,7 +144,7 @@ def test_no_git_is_started_inside_a_submodule(board, tmp_path):
     diff(ws, None, None)
     committed(ws, "c.md")
     with pytest.raises(PermissionDenied):
-        staging.add(ws, ["."])
+        commits.add(ws, ["."])
     assert not (tmp_path / "ran").exists()
     subprocess.run(["git", "status"], cwd=ws.root, capture_output=True, check=True)
     assert (tmp_path / "ran").exists(), "the trap works for a plain git"

@@ -40,7 +40,7 @@ def test_no_line_of_escaped_text_reads_as_something_of_ours(text: str) -> None:
 @given(ANY)
 def test_no_line_of_escaped_text_fits_a_pattern_by_which_files_are_read(text: str) -> None:
     for line in texts.escape(text, blanks=True).split("\n"):
-        assert not journal.BEGIN.match(line)
+        assert not journal.BLOCK_START.match(line)
         for pattern in (journal.HEADING, journal.TODO, item.HEAD):
             assert not pattern.fullmatch(line.rstrip())
         assert not item.LINE.fullmatch(f"  {line}".rstrip())
@@ -66,10 +66,10 @@ def test_lines_joined_are_the_text(text: str) -> None:
 
 @given(ANY, st.sampled_from(["\n", "\r\n"]))
 def test_what_is_set_off_says_the_same_and_ends_with_a_blank_line(text: str, eol: str) -> None:
-    wide = texts.with_gap(text, eol)
+    wide = texts.with_blank_line(text, eol)
     assert wide.startswith(text)
-    assert texts.without_gap(wide) == texts.without_gap(text)
-    assert texts.with_gap(wide, eol) == wide
+    assert texts.without_trailing_blanks(wide) == texts.without_trailing_blanks(text)
+    assert texts.with_blank_line(wide, eol) == wide
 
 
 def test_white_space_is_what_python_takes_for_it_and_the_byte_order_mark() -> None:

@@ -101,5 +101,5 @@ def test_a_session_signs_with_the_key_its_person_named(clone, tmp_path):
     ann.environ["COHABIT_SIGNING_KEY"] = str(tmp_path / "no-such-key")
     ann.call("write", {"path": "a.md", "content": "x"})
     ann.call("add", {"paths": ["a.md"]})
-    with pytest.raises(BadArgs, match="the signing key is not there"):
+    with pytest.raises(BadArgs, match="the signing key does not exist"):
         ann.call("commit", {"message": "signed"})

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from cohabit.errors import BadArgs
+from cohabit.errors import BadArgs, PermissionDenied
 from cohabit.house.door import HouseContext
 from cohabit.house.offers import Offer, offers_for
 from cohabit.model.grant import Capability
@@ -96,6 +96,11 @@ async def create_room(
     assert me is not None
     if (scenario is None) == (world is None):
         raise BadArgs("give either a scenario or a world")
+    if seed is not None and not _is_open(scenario, world):
+        raise PermissionDenied(
+            "this world hides things that follow from its seed, so a host cannot choose it; the operator of the house "
+            "can, with `cohabit up --seed`"
+        )
     if scenario is not None:
         if scenario not in presets():
             raise BadArgs(f"there is no scenario {scenario[:40]!r}", did_you_mean=list(presets()))
@@ -120,6 +125,12 @@ async def create_room(
         handle = f"{me.name}-{number}"
     plan.agents.append(AgentSpec(id=handle, role="host", kind="human", identity=me.id, name=me.name))
     return RoomMade(*await ctx.house.create_room(plan, room, seed, me))
+
+
+def _is_open(scenario: str | None, world: str | None) -> bool:
+    """Does every seat of this world see everything?"""
+    name = read_scenario(scenario).world if scenario in presets() else world
+    return name in known_worlds() and find_world(name).spec.open_information if name is not None else False
 
 
 class RoomGone(Struct):

@@ -12,7 +12,7 @@ from msgspec import Meta, Struct, structs
 from cohabit.errors import BadArgs, Conflict, PermissionDenied, Unauthorized, UnknownAsset
 from cohabit.house.calls import Check
 from cohabit.house.door import HouseContext
-from cohabit.house.identities import hashed, make_token, new_identity
+from cohabit.house.identities import TEMPORARY, hashed, make_token, new_identity
 from cohabit.house.store.contract import Write
 from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential, Identity, Kind
@@ -35,7 +35,7 @@ class TokenMade(Struct):
     token: str
 
 
-@command(category="meta", where="house", about="either", records=True, when_archived=True)
+@command(exclusive=True, category="meta", where="house", about="either", records=True, when_archived=True)
 async def rotate_token(
     ctx: HouseContext, member: Annotated[str | None, Meta(description="another member's; hosts only")] = None
 ) -> TokenMade:
@@ -45,13 +45,18 @@ async def rotate_token(
     me = ctx.identity
     if me is None:
         raise Unauthorized("an invite has no token to replace; call join first")
-    token = await _replace(ctx, me, ctx.credential.room)
+    if ctx.credential.label == TEMPORARY:
+        raise BadArgs("this token is good only as long as this house runs, and cannot be replaced")
+    token = await _replace(ctx, me, ctx.credential.room, ctx.credential.expires_at)
     return TokenMade(ctx.maybe_member.handle if ctx.maybe_member is not None else me.name, token)
 
 
 async def _rotate_for(ctx: HouseContext, handle: str) -> TokenMade:
     """A host gets a new token for a member: told to that member, and only for what the host could give anyhow."""
-    other, me = _member(ctx, handle), ctx.member
+    me = ctx.member
+    if C.MANAGE_MEMBERS not in me.held:
+        raise PermissionDenied("you can replace your own token; for others you need manage_members")
+    other = _member(ctx, handle)
 
     def check(room: Room, at: int) -> None:
         author, member = room.state.members[me.id], room.state.members.get(other.id)
@@ -69,7 +74,8 @@ async def _rotate_for(ctx: HouseContext, handle: str) -> TokenMade:
         raise PermissionDenied(
             f"{other.handle} has a token for the whole house, which only it or the house can replace"
         )
-    return TokenMade(other.handle, await _replace(ctx, identity, ctx.room.room.id, check))
+    ends = _longest(ctx, identity, ctx.room.room.id)
+    return TokenMade(other.handle, await _replace(ctx, identity, ctx.room.room.id, ends, check))
 
 
 class TokensRevoked(Struct):
@@ -77,7 +83,7 @@ class TokensRevoked(Struct):
     revoked: int
 
 
-@command(category="host", where="house", needs=C.MANAGE_MEMBERS, records=True, when_archived=True)
+@command(exclusive=True, category="host", where="house", needs=C.MANAGE_MEMBERS, records=True, when_archived=True)
 async def revoke_token(ctx: HouseContext, member: str) -> TokensRevoked:
     """Make every token of a member for this room worthless; its open connections end."""
     other = _member(ctx, member)
@@ -93,16 +99,23 @@ def _member(ctx: HouseContext, handle: str) -> Member:
     return found
 
 
-async def _replace(ctx: HouseContext, identity: Identity, room: str | None, check: Check | None = None) -> str:
-    """A new token in place of all old ones, for as long as the newest of them would have been good."""
+def _longest(ctx: HouseContext, identity: Identity, room: str | None) -> int | None:
+    """When the last of somebody's tokens expires; None: never, or there is none that is still good."""
+    now = ctx.house.clock.now()
+    ends = [
+        c.expires_at for c in ctx.house.identities.of(identity.id, room) if c.expires_at is None or c.expires_at > now
+    ]
+    return None if None in ends else max((end for end in ends if end is not None), default=None)
+
+
+async def _replace(
+    ctx: HouseContext, identity: Identity, room: str | None, ends: int | None, check: Check | None = None
+) -> str:
+    """A new token in place of all old ones, good until ``ends``."""
     house, now = ctx.house, ctx.house.clock.now()
     old = house.identities.of(identity.id, room)
-    last = old[-1] if old else None
-    ends = last.expires_at if last is not None else None
     token = make_token()
-    made = Credential(
-        hashed(token), identity.id, room, last.label if last else "", now, ends if ends and ends > now else None
-    )
+    made = Credential(hashed(token), identity.id, room, old[-1].label if old else "", now, ends)
     await _change(ctx, identity.id, room, old, [made], "replaced" if old else "issued", check)
     return token
 
@@ -205,7 +218,9 @@ def _state(credential: Credential, now: int) -> str:
     return "expired" if credential.expires_at is not None and credential.expires_at <= now else "good"
 
 
-@command(category="host", where="house", about="house", host_only=True, records=True, when_archived=True)
+@command(
+    exclusive=True, category="host", where="house", about="house", host_only=True, records=True, when_archived=True
+)
 async def issue_credential(
     ctx: HouseContext,
     name: Annotated[str, Meta(description="whose it is; with `room`, the handle of a member")],
@@ -235,16 +250,20 @@ async def issue_credential(
     return TokenMade(name, token)
 
 
-@command(category="host", where="house", about="house", host_only=True, records=True, when_archived=True)
+@command(
+    exclusive=True, category="host", where="house", about="house", host_only=True, records=True, when_archived=True
+)
 async def rotate_credential(ctx: HouseContext, name: str, room: RoomName = None) -> TokenMade:
     """A new token in place of all old ones, for somebody of the house or for a member of a room. Shown once."""
     identity = _identity_in(ctx, name, room) if room is not None else _identity(ctx, name)
     if not ctx.house.identities.of(identity.id, room):
         raise UnknownAsset(f"{name!r} has no token {_where(room)}; list_credentials shows who has")
-    return TokenMade(name, await _replace(ctx, identity, room))
+    return TokenMade(name, await _replace(ctx, identity, room, _longest(ctx, identity, room)))
 
 
-@command(category="host", where="house", about="house", host_only=True, records=True, when_archived=True)
+@command(
+    exclusive=True, category="host", where="house", about="house", host_only=True, records=True, when_archived=True
+)
 async def revoke_credential(ctx: HouseContext, name: str, room: RoomName = None) -> TokensRevoked:
     """Make every token of somebody worthless: of the house, or of a member of a room."""
     identity = _identity_in(ctx, name, room) if room is not None else _identity(ctx, name)

@@ -99,6 +99,7 @@ class Door:
         self._house = house
         self.budget = Budget(house.settings.calls_per_second)  # of house commands, by credential
         self._tasks: set[asyncio.Task[None]] = set()
+        self._exclusive = asyncio.Lock()
         self.calls = 0
         self.refusals: dict[str, int] = {}  # by code; those of a room are counted in its audit
 
@@ -278,6 +279,7 @@ class Door:
         call.settle()
 
     async def _result(self, call: Call, room: str | None) -> Any:
+        """The result of a call, once there is one that it need not wait for, or its time is up."""
         house, credential = self._house, call.credential
         assert credential is not None
         ends: int | None = None
@@ -285,23 +287,31 @@ class Door:
             target = self.resolve(credential, room, call.name)
             host, command = target.host, target.command
             version = host.version if host is not None else 0
-            at = house.clock.now()
-            if command.where == "house":
-                self.budget.spend(credential.hash, at)
-                self.decide(target, at)
-                args = command.check(call.args)
-                result = await command.run(target, **args)
-                if not command.records:  # it may have taken a while, and nothing is delivered to a revoked token
-                    house.identities.check(credential, house.clock.now())
+            if command.exclusive:
+                async with self._exclusive:  # meanwhile the caller may have lost its token or its rights
+                    result = await self._in_house(call, self.resolve(credential, room, call.name))
+            elif command.where == "house":
+                result = await self._in_house(call, target)
             else:
-                assert host is not None
                 result = await self._in_room(call, target)
             if command.waits is None or host is None or not command.waits(result):
                 return result
+            now = house.clock.now()
             if ends is None:
-                ends = at + _wait_ms(command, call.args)
-            if not await host.changed_since(version, ends):
+                ends = now + _wait_ms(command, call.args)
+            elif now >= ends:
                 return result
+            await host.changed_since(version, ends)  # then it is decided again, also where nothing happened
+
+    async def _in_house(self, call: Call, target: HouseContext) -> Any:
+        house, command = self._house, target.command
+        at = house.clock.now()
+        self.budget.spend(target.credential.hash, at)
+        self.decide(target, at)
+        result = await command.run(target, **command.check(call.args))
+        if not command.records:  # it may have taken a while, and nothing is delivered to a revoked token
+            house.identities.check(target.credential, house.clock.now())
+        return result
 
     async def _in_room(self, call: Call, target: HouseContext) -> Any:
         host, member = target.host, target.maybe_member

@@ -207,6 +207,11 @@ class House:
         for host in self.rooms.values():
             host.on_lines = tell
 
+    async def revoke_credentials(self, credentials: Sequence[Credential]) -> None:
+        """Revoke and store; for what is not told to a member."""
+        gone = self.identities.revoke(credentials)
+        await self.writer.submit(Write(credentials=gone))
+
     def _members_removed(self, host: RoomHost, members: Sequence[Member]) -> None:
         """The credentials of removed members for this room stop working."""
         for member in members:
@@ -397,6 +402,8 @@ class House:
                 await self.connectors.pop(room_id).close(delete=True)
             await self.writer.submit(Write(room_id, delete=True))  # after all that was still queued
             self.identities.forget_room(room_id)
+            if self.settings.data:
+                await run_in_thread("the saves", partial(saves.delete, self.settings.folder, room_id))
             await run_in_thread("the leases", partial(self._release, [room_id]))
         except CohabitError as failed:
             self.broken[room_id] = failed

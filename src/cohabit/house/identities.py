@@ -4,6 +4,7 @@ Only hashes of tokens are kept; a token is shown once, when it is made. What cha
 through the writer.
 """
 
+import logging
 import secrets
 import string
 from collections.abc import Callable, Iterable
@@ -14,8 +15,11 @@ from msgspec import structs
 from cohabit.errors import Unauthorized
 from cohabit.model.identity import Credential, Identity, Invite, Kind
 
+log = logging.getLogger("cohabit")
 ALPHABET = string.ascii_letters + string.digits
 TOKEN_LENGTH = 48
+TEMPORARY = "temporary"
+"""The label of tokens that are not stored."""
 
 
 def make_token() -> str:
@@ -97,7 +101,7 @@ class Identities:
         self._identities.setdefault(identity.id, identity)
         token = make_token()
         expires = at + for_ms if for_ms is not None else None
-        self.put_credential(Credential(hashed(token), identity.id, room, "temporary", at, expires))
+        self.put_credential(Credential(hashed(token), identity.id, room, TEMPORARY, at, expires))
         return token
 
     # -- changes ----------------------------------------------------------------------------------
@@ -157,7 +161,10 @@ class Identities:
 
     def _tell_revoked(self, credential: Credential) -> None:
         for tell in self._watchers.pop(credential.hash, []):
-            tell()
+            try:
+                tell()
+            except Exception:  # the other streams of this credential must end all the same
+                log.exception("a stream could not be told that its credential was revoked")
 
     def forget_room(self, room: str) -> None:
         """A room was deleted, and with it its credentials and its invites: another one may get its id."""

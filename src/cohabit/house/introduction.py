@@ -51,13 +51,18 @@ def introduce(house: "House", credential: Credential, room: str | None) -> str:
     offers = offers_for(house, credential, room)
     host = house.host_of(room) if room is not None else None
     if host is None:
-        about = [_across_rooms(house, credential)]
+        you_are, world = _across_rooms(house, credential), ""
     else:
         offers = about_the_room(offers)
-        member = host.room.member_of(credential.identity)
-        about = [_you_are(host.room, member), ": ".join(about_world(host.room.world))]
+        you_are, world = _you_are(host.room, host.room.member_of(credential.identity)), _world(host.room)
     hints = "\n".join(f"- `{offer.tool_name}` {offer.hint}" for offer in offers if offer.hint)
-    return "\n\n".join(part for part in (HOUSE, *about, hints, DATA) if part)
+    # The longest part comes last: some clients cut the text off.
+    return "\n\n".join(part for part in (HOUSE, you_are, hints, DATA, world) if part)
+
+
+def _world(room: Room) -> str:
+    title, description = about_world(room.world)
+    return description if description.startswith(title) else f"{title}: {description}"
 
 
 def _you_are(room: Room, member: Member | None) -> str:

@@ -21,6 +21,7 @@ from cohabit.room.context import Context
 from cohabit.room.hosting import check_grantable, check_invitation
 from cohabit.room.room import Room
 from cohabit.room.state import KIND_ROLE
+from cohabit.scenario import check_name
 
 C = Capability
 
@@ -55,6 +56,8 @@ async def invite(
     Whoever connects with the token and calls `join` becomes a member.
     """
     check_brain(stand_in)
+    if name is not None:
+        check_name(name)
     if uses > 1 and claim is not None:
         raise BadArgs("an invite with a claim is for one member; leave out uses, or claim")
     host, me, house = ctx.room, ctx.member, ctx.house
@@ -112,7 +115,7 @@ class InviteRevoked(Struct):
     invite: str
 
 
-@command(category="host", where="house", needs=C.MANAGE_MEMBERS, records=True, when_archived=True)
+@command(exclusive=True, category="host", where="house", needs=C.MANAGE_MEMBERS, records=True, when_archived=True)
 async def revoke_invite(
     ctx: HouseContext, invite: Annotated[str, Meta(description="the id of the invite (see `invites`)")]
 ) -> InviteRevoked:
@@ -135,7 +138,7 @@ class JoinedRoom(Struct, omit_defaults=True):
     token: str | None = None  # where the invite is good for several: keep this one
 
 
-@command(
+@command(exclusive=True,
     category="meta", where="house", records=True, joins=True,
     hint="enters the room: it accepts your invite, or you enter as a guest.",
 )  # fmt: skip
@@ -153,10 +156,12 @@ async def join(ctx: HouseContext) -> JoinedRoom:
             token = await _accept(ctx, pending)
         else:
             await _enter(ctx)
-    member = host.room.member_of(ctx.credential.identity) if token is None else None
-    if member is None and token is not None:
-        member = host.room.member_of(ctx.house.identify(token).identity)
-    assert member is not None
+    credential = ctx.credential if token is None else ctx.house.identify(token)
+    member = host.room.member_of(credential.identity)
+    if member is None:  # a host was faster than the reply
+        if credential.room is not None:
+            await ctx.house.revoke_credentials([credential])
+        raise Unauthorized("you were removed from this room")
     return JoinedRoom(host.room.id, member.handle, member.role_name, member.seat, token)
 
 

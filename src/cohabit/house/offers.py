@@ -75,9 +75,10 @@ def offers_for(house: "House", credential: Credential, room: str | None) -> list
 
 
 def about_the_room(offers: Sequence[Offer]) -> list[Offer]:
-    """Those that are about the room that the caller is in, or may join."""
+    """Those that are about the room that the caller is in. All that others can do with a room is to join it."""
     here = [offer for offer in offers if offer.about != "house"]
-    return [offer for offer in here if not offer.joins] or here
+    is_member = any(offer.about == "room" and not offer.joins for offer in here)
+    return [offer for offer in here if offer.joins != is_member]
 
 
 def _common(house: "House", credential: Credential) -> Iterator[Command]:

@@ -4,6 +4,7 @@ import asyncio
 import os
 import re
 import secrets
+import shutil
 from base64 import b64decode, b64encode
 from binascii import Error as NotBase64
 from pathlib import Path
@@ -43,7 +44,7 @@ async def save_world(
     place = _place(ctx, folder)
     if not await asyncio.to_thread(place.is_dir) and len(await asyncio.to_thread(_names, ctx)) >= MAX_SAVES:
         raise GameRejected(f"this room has {MAX_SAVES} saves, which is the limit; save under one of their names")
-    data = await ctx.room.peek(lambda room: room.guarded(saves.pack, room.world, compress))
+    data = await ctx.room.peek(lambda room: room.guarded(saves.pack, room.world, compress, room.state.played))
     await asyncio.to_thread(_write, place, data)
     return Saved(True, folder.strip(), compress, f"{folder.strip()}/{FILE}", len(data))
 
@@ -98,6 +99,11 @@ def _home(ctx: HouseContext) -> Path:
     if not ctx.house.settings.data:
         raise GameRejected("this house has no data folder, so it has no saves; start it with --data FOLDER")
     return ctx.house.settings.folder.resolve() / "saves" / ctx.room.room.id
+
+
+def delete(folder: Path, room: str) -> None:
+    """Delete every save of a room."""
+    shutil.rmtree(folder.resolve() / "saves" / room, ignore_errors=True)
 
 
 def _place(ctx: HouseContext, name: str) -> Path:

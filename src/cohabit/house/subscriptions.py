@@ -53,7 +53,7 @@ class Subscription:
         self._max_bytes = host.settings.outbox_bytes
         self._events: deque[bytes] = deque()
         self._bytes = 0
-        self._queued_under = self._grant  # when the oldest frame in the queue was made
+        self._queued_under: set[Grant] = set()  # every grant under which a frame in the queue was made
         self._backlog_under: Grant | None = None  # when the backlog was begun
         self._view: bytes | None = None
         self._waiting = False  # the reader has everything and waits for more
@@ -70,8 +70,7 @@ class Subscription:
         """An event, in order; lost only together with the subscription."""
         if self.ended is not None or self._delivered(frame):
             return
-        if not self._events and self._view is None:
-            self._queued_under = self._grant
+        self._note_grant()
         self._events.append(frame)
         self._bytes += len(frame)
         if len(self._events) > self._max_frames or self._bytes > self._max_bytes:
@@ -84,8 +83,7 @@ class Subscription:
         """The newest view; it replaces one that was not read yet."""
         if self.ended is not None or self._delivered(frame):
             return
-        if not self._events:
-            self._queued_under = self._grant
+        self._note_grant()
         self._view = frame
         self._wake.set()
 
@@ -97,6 +95,12 @@ class Subscription:
             self.end(_revoked())
             return True
         return self._deliver(frame)
+
+    def _note_grant(self) -> None:
+        """A frame is about to be queued that was made under the present grant."""
+        if not self._events and self._view is None:
+            self._queued_under.clear()
+        self._queued_under.add(self._grant)
 
     def end(self, reason: CohabitError) -> None:
         """Nothing comes after what has been queued. The reader gets the reason."""
@@ -177,7 +181,7 @@ class Subscription:
     def _next(self) -> bytes | None:
         if not self._events and self._view is None:
             return None
-        refusal = self._refusal(self._queued_under)
+        refusal = next(filter(None, map(self._refusal, self._queued_under)), None)
         if refusal is not None:
             self._events.clear()
             self._view = None

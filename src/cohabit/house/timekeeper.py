@@ -72,6 +72,9 @@ class Timekeeper:
 
     def _presence(self, now: int) -> None:
         """Record arrivals, and those who have not called for a while as away."""
+        if self._room.state.archived:
+            self._coming.clear()
+            return
         members = self._room.state.members
         came = [who for who in self._coming if who in members and not members[who].here]
         self._coming.clear()

@@ -11,7 +11,7 @@ Other protocols have names of their own for these capabilities. They register th
 check serves all of them.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Literal
 
@@ -126,6 +126,18 @@ def fold(role: frozenset[Capability], layers: Iterable[Layer]) -> frozenset[Capa
             if layer.lifts:
                 lifted |= set(layer.may)
     return frozenset(given & (allowed | lifted))
+
+
+FOREVER = 2**62
+"""A time (ms) after every expiry."""
+
+
+def held_at(role: frozenset[Capability], layers: Sequence[Layer], at: int) -> frozenset[Capability]:
+    """What a member will hold at a later time if nobody changes its layers."""
+    expired = [layer for layer in layers if layer.expires_at is not None and layer.expires_at <= at]
+    if any(layer.kind == "limit" for layer in expired):
+        return frozenset()
+    return fold(role, [layer for layer in layers if layer not in expired])
 
 
 # -- roles ----------------------------------------------------------------------------------------

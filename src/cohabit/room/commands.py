@@ -56,6 +56,7 @@ class Command(Declaration):
         before_joining: bool = False,
         when_archived: bool = False,
         when_broken: bool = False,
+        exclusive: bool = False,
         world_may_replace: bool = False,
         task: tuple[str, ...] = (),
         unwrap: Callable[[Any], tuple[str, Any, str | None]] | None = None,
@@ -84,6 +85,7 @@ class Command(Declaration):
         self.before_joining = before_joining or joins  # may be called by somebody who is not a member yet
         self.when_archived = when_archived  # changes something, and is possible in an archived room all the same
         self.when_broken = when_broken  # possible in a room that could not be opened
+        self.exclusive = exclusive  # changes who may come in: one such call at a time in a house
         self.world_may_replace = world_may_replace
         self.task = task  # a client may poll for its result, which is there when one of these fields is set
         self.unwrap = unwrap  # it names another command: that one, its arguments, and the reason given

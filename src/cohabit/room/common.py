@@ -52,7 +52,7 @@ def unwrap(args: Any) -> tuple[str, dict[str, Any], str | None]:
     needs=(C.ACT, C.ACT_GLOBAL),
     records=True,
     unwrap=unwrap,
-    hint="does the action that you name; each action is also a tool of its own.",
+    hint="does one of the world's actions, by its name.",
 )
 def act(
     ctx: Context,
@@ -344,7 +344,11 @@ def objective_status(ctx: Context) -> ObjectiveStatus:
     """
     return ObjectiveStatus(
         ctx.state.scenario,
-        [MemberObjectives(m.handle, m.role_name, m.objectives, m.seat) for m in ctx.state.members.values()],
+        [
+            MemberObjectives(m.handle, m.role_name, m.objectives, m.seat)
+            for m in ctx.state.members.values()
+            if m.objectives or C.READ_ROSTER in ctx.member.held
+        ],
         list(ctx.room.world.standings()),
     )
 
@@ -440,8 +444,12 @@ def recv_messages(
     found, dropped = bus.inbox(ctx.state, ctx.member, since_seq, limit)
     items = [
         {
-            "seq": m.seq, "from": bus.sender_name(ctx.state, m.sender), "to": m.to, "kind": m.kind,
-            "content": m.content, "sent_utc": utc(m.sent_at),
+            "seq": m.seq,
+            "from": bus.sender_name(ctx.state, m.sender),
+            "to": m.to,
+            "kind": m.kind,
+            "content": m.content,
+            "sent_utc": utc(m.sent_at),
         }
         for m in found
     ]

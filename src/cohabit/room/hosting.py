@@ -7,10 +7,21 @@ says who plays, and shows the host nothing.
 from collections.abc import Iterable
 from typing import Annotated, Any
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 
 from cohabit.errors import CohabitError, Conflict, GameRejected, PermissionDenied, UnknownAsset
-from cohabit.model.grant import EVERYTHING, ROLES, SEAT_BOUND, Capability, Layer, capabilities, in_order, role_named
+from cohabit.model.grant import (
+    EVERYTHING,
+    FOREVER,
+    ROLES,
+    SEAT_BOUND,
+    Capability,
+    Layer,
+    capabilities,
+    held_at,
+    in_order,
+    role_named,
+)
 from cohabit.model.identity import Kind
 from cohabit.model.suggest import nearest
 from cohabit.room import membership
@@ -33,18 +44,17 @@ class Granted(Struct):
     grant: dict[str, Any]
 
 
-def grantable(giver: Member) -> frozenset[Capability]:
-    """What a member who manages members can give to others."""
-    return giver.held | SEAT_BOUND
-
-
 def check_grantable(giver: Member, given: Iterable[Capability], to: str) -> None:
-    """Refuse to give what the giver does not hold."""
-    beyond = in_order(frozenset(given) - grantable(giver))
+    """Refuse to give, without an end, what the giver does not hold, or holds only for a time."""
+    permanently = held_at(giver.role_grant, giver.layers, FOREVER) & giver.held
+    _refuse_beyond(frozenset(given) - permanently - SEAT_BOUND, to)
+
+
+def _refuse_beyond(beyond: frozenset[Capability], to: str) -> None:
     if beyond:
+        names = in_order(beyond)
         raise PermissionDenied(
-            f"you cannot give {to} what you do not hold: {', '.join(beyond)}. A member who holds it can",
-            needs=list(beyond),
+            f"you cannot give {to} what you do not hold, or not for as long: {', '.join(names)}", needs=list(names)
         )
 
 
@@ -59,10 +69,10 @@ def other(ctx: Context, handle: str) -> Member:
 
 def _change(ctx: Context, member: Member, layers: list[Layer], words: str, *, keep_through: bool = False) -> Granted:
     """Give a member these layers in place of its own, if that gives nothing the caller does not hold."""
-    before, old_layers = member.held, member.layers
+    old_layers = member.layers
     member.set_layers(layers)
     try:
-        _check_change(ctx, member, member.held - before)
+        _check_change(ctx, member, old_layers)
     except CohabitError:
         member.set_layers(old_layers)
         raise
@@ -72,14 +82,24 @@ def _change(ctx: Context, member: Member, layers: list[Layer], words: str, *, ke
     return Granted(member.handle, grant_wire(member))
 
 
-def _check_change(ctx: Context, member: Member, gained: frozenset[Capability]) -> None:
-    me = ctx.member
-    if member.id == me.id:
-        if C.MANAGE_MEMBERS not in member.held:
-            raise Conflict("that would take the right to manage members from yourself; another host can do it")
-        if gained:
-            raise PermissionDenied(f"you cannot give yourself what you do not hold: {', '.join(in_order(gained))}")
-    check_grantable(me, gained, member.handle)
+def _check_change(ctx: Context, member: Member, old_layers: list[Layer]) -> None:
+    """A change must not give what the giver does not hold, nor for longer than the giver holds it.
+
+    What each of them holds changes only when a layer expires, so it is compared now and at each of these times.
+    """
+    me, own = ctx.member, member.id == ctx.member.id
+    if own and C.MANAGE_MEMBERS not in member.held:
+        raise Conflict("that would take the right to manage members from yourself; another host can do it")
+    giver_layers = old_layers if own else me.layers
+    for at in _times(ctx.at, *old_layers, *member.layers, *giver_layers):
+        gained = held_at(member.role_grant, member.layers, at) - held_at(member.role_grant, old_layers, at)
+        may_give = held_at(me.role_grant, giver_layers, at) | (frozenset() if own else SEAT_BOUND)
+        _refuse_beyond(gained - may_give, "yourself" if own else member.handle)
+
+
+def _times(now: int, *layers: Layer) -> list[int]:
+    """Now, and whenever one of these layers expires."""
+    return sorted({now, *(layer.expires_at for layer in layers if layer.expires_at is not None)})
 
 
 def _player_on(ctx: Context, seat: str, kibitzer: Member) -> Member:
@@ -213,6 +233,16 @@ def remove_member(ctx: Context, member: Handle) -> Removed:
     return Removed(who.handle)
 
 
+OF_THE_WORLD = ("GAME_REJECTED", "UNKNOWN_ASSET", "OUT_OF_BOUNDS", "SCOPE_VIOLATION")
+"""Refusals whose reason comes from the world, and may tell what is hidden there."""
+
+
+def _shown(refusal: Refusal, reader: Member) -> Refusal:
+    if refusal.code in OF_THE_WORLD and C.READ_ALL not in reader.held:
+        return structs.replace(refusal, reason="(shown to members with read_all)")
+    return refusal
+
+
 class AuditReply(Struct):
     refusals: list[Refusal]
     grants: list[Granted]
@@ -230,6 +260,6 @@ def audit(
 ) -> AuditReply:
     """What was refused, newest first, and the grants that differ from the role. Changes of grants are in `events`."""
     wanted = other(ctx, member).id if member is not None else None
-    lines = [r for r in reversed(ctx.room.audit.kept) if wanted in (None, r.member)]
+    lines = [_shown(r, ctx.member) for r in reversed(ctx.room.audit.kept) if wanted in (None, r.member)]
     changed = [Granted(m.handle, grant_wire(m)) for m in ctx.state.members.values() if m.layers]
     return AuditReply(lines[:max], changed)

@@ -1,6 +1,7 @@
 """Saves of a world: what is in one, so that another room can take it up."""
 
 import zlib
+from collections.abc import Mapping
 from hashlib import sha256
 
 import msgspec
@@ -10,7 +11,7 @@ from cohabit.errors import CohabitError, GameRejected
 from cohabit.world import World
 
 MAGIC = b"COHABIT-SAVE\n"
-LARGEST = 256 * 1024 * 1024
+MAX_UNPACKED = 256 * 1024 * 1024
 """What a save may unpack to."""
 
 
@@ -22,23 +23,24 @@ class Save(Struct):
     sha256: bytes  # of the body as it is here
     compressed: bool
     body: bytes
+    played: dict[str, str] = {}  # by identity: the seat it had taken in this game
 
 
 _decode = msgspec.msgpack.Decoder(Save).decode
 
 
-def pack(world: World, compress: bool = True) -> bytes:
-    """A world as the bytes of a save."""
+def pack(world: World, compress: bool = True, played: Mapping[str, str] | None = None) -> bytes:
+    """A world as the bytes of a save. ``played``: who has taken which seat, and so knows what it knows."""
     body = world.save()
     if compress:
         body = zlib.compress(body, 6)
-    save = Save(world.spec.name, world.spec.version, sha256(body).digest(), compress, body)
+    save = Save(world.spec.name, world.spec.version, sha256(body).digest(), compress, body, dict(played or {}))
     return MAGIC + msgspec.msgpack.encode(save)
 
 
-def load(world: World, data: bytes) -> None:
-    """Let a world take up a save; GAME_REJECTED where it cannot, and then nothing has changed."""
-    body = _unpacked(world, data)
+def load(world: World, data: bytes) -> dict[str, str]:
+    """Let a world load a save: who had taken which seat in it. GAME_REJECTED if it cannot, and nothing has changed."""
+    save, body = _unpacked(world, data)
     before = world.snapshot()
     try:
         world.load(body)
@@ -47,9 +49,10 @@ def load(world: World, data: bytes) -> None:
     except Exception as wrong:  # what a decoder may raise for bytes that are not its own
         world.restore(before)
         raise GameRejected(f"this is not a save of {world.spec.name}: {type(wrong).__name__}") from None
+    return save.played
 
 
-def _unpacked(world: World, data: bytes) -> bytes:
+def _unpacked(world: World, data: bytes) -> tuple[Save, bytes]:
     try:
         if not data.startswith(MAGIC):
             raise ValueError("it does not begin like one")
@@ -64,12 +67,12 @@ def _unpacked(world: World, data: bytes) -> bytes:
         raise GameRejected(
             f"this is a save of {save.world} {save.version}, and this room plays {spec.name} {spec.version}"
         )
-    return body
+    return save, body
 
 
 def _inflated(body: bytes) -> bytes:
     inflater = zlib.decompressobj()
-    whole = inflater.decompress(body, LARGEST)
+    whole = inflater.decompress(body, MAX_UNPACKED)
     if not inflater.eof:
         raise ValueError("it is cut off, or too large")
     return whole

@@ -119,7 +119,9 @@ def admitted(
     stand_in: str | None = None,
     invite: str | None = None,
 ) -> None:
-    """Somebody joined: a guest, a host of the house, or the holder of an invite."""
+    """Somebody joined: a guest, a host of the house, or the holder of an invite. It cannot join twice."""
+    if ctx.room.member_of(identity) is not None:
+        return
     add_member(
         ctx, ctx.state.free_handle(handle), kind, identity=identity, name=name, role=role, claim=claim, team=team,
         stand_in=stand_in,
@@ -164,8 +166,20 @@ def digest(ctx: Context, sha256: str) -> None:
 @command(category="meta", records=True)
 def loaded(ctx: Context, by: str, save: str) -> None:
     """A member replaced the world by a saved one."""
-    saves.load(ctx.room.world, b64decode(save))
+    played = saves.load(ctx.room.world, b64decode(save))
+    if not ctx.room.world.spec.open_information:
+        keep_to_played_seats(ctx, played)
     ctx.tell(f"{handle_of(by)} loaded a save", "turn")
+
+
+def keep_to_played_seats(ctx: Context, played: dict[str, str]) -> None:
+    """A member who had another seat in this game, and so knows what it knows, leaves the one it has now."""
+    ctx.state.played.update(played)
+    for member in ctx.state.members.values():
+        known = ctx.state.played.get(member.identity or member.id)
+        if member.seat is not None and known not in (None, member.seat):
+            ctx.tell(f"{member.handle} leaves seat {member.seat}: it has played seat {known} in this game", "roster")
+            member.seat = None
 
 
 @command(category="meta", records=True)

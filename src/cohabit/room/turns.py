@@ -72,14 +72,20 @@ def _when(due: Due) -> int:
 
 
 def _of_members(state: RoomState) -> Iterator[Due]:
-    if state.pause_until is not None:
+    if state.pause_until is not None and not state.archived:
         yield state.pause_until, "pause_expired", {}
     for member in state.members.values():
         for layer in member.layers:
             if layer.expires_at is not None:
                 yield layer.expires_at, "grant_expired", {"member": member.id}
         plays = member.seat is not None or member.claim is None  # a claim without its seat has nothing to play
-        if member.away_since is not None and member.stand_in and not member.played_by_bot and plays:
+        if (
+            not state.archived
+            and member.away_since is not None
+            and member.stand_in
+            and not member.played_by_bot
+            and plays
+        ):
             yield member.away_since + state.stand_in_ms, "stand_in", {"member": member.id}
 
 

@@ -15,25 +15,25 @@ if TYPE_CHECKING:
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="cohabit-workspace",
-        description="A git repository as a drop-board of several agents, as an MCP server on stdin and stdout.",
+        description="MCP server, on stdin and stdout, for a git repository that several agents share as a drop-board.",
     )
     parser.add_argument(
-        "--profile", choices=("compat", "full"), default="full", help="compat: exactly the twenty tools"
+        "--profile", choices=("compat", "full"), default="full", help="compat: only the twenty tools of Multisphere"
     )
-    parser.add_argument("--home", help="folder of the configuration (default: ~/.multisphere)")
+    parser.add_argument("--home", help="settings folder (default: ~/.multisphere)")
     parser.add_argument("--version", action="version", version=__version__)
     given = parser.parse_args(argv)
 
     from cohabit.workspace.mcp.server import serve_stdio
 
-    def enter() -> "Session":
+    def open_session() -> "Session":
         from cohabit.workspace.person import config
         from cohabit.workspace.session import Session
 
         home = config.expanded(given.home, os.environ) if given.home else config.folder(os.environ)
         return Session(home, os.environ, profile=given.profile)
 
-    serve_stdio(enter, given.profile)
+    serve_stdio(open_session, given.profile)
     return 0
 
 

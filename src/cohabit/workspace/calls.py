@@ -1,4 +1,4 @@
-"""The log of calls: what was asked when and how it went, never what it said. It stays on this machine."""
+"""The log of calls: time, tool, duration and outcome of each call, but not its texts. It stays on this machine."""
 
 import fcntl
 import json
@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from cohabit.errors import CohabitError
 
-LARGEST: Final = 4 * 1024 * 1024
-"""Bytes of the log before it is put aside; one older log is kept."""
+MAX_LOG_BYTES: Final = 4 * 1024 * 1024
+"""Size at which the log is rotated; one older log is kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,25 +40,25 @@ class Call:
             "sizes": dict(self.sizes),
         }
         if self.error is not None:
-            record |= _told(self.error)
+            record |= _describe(self.error)
         return json.dumps(record).encode() + b"\n"
 
 
 class Calls:
-    """``calls.jsonl`` in a folder. A log that cannot be written is no reason to fail a call."""
+    """``calls.jsonl`` in a folder. If it cannot be written, the call still succeeds."""
 
-    def __init__(self, folder: Path, largest: int = LARGEST) -> None:
+    def __init__(self, folder: Path, max_bytes: int = MAX_LOG_BYTES) -> None:
         self.path = folder / "calls.jsonl"
-        self.largest = largest
+        self.max_bytes = max_bytes
 
     def write(self, call: Call) -> None:
         with suppress(OSError):
             line = call.line()
             with self._opened() as fd:
-                if os.fstat(fd).st_size < self.largest:
+                if os.fstat(fd).st_size < self.max_bytes:
                     os.write(fd, line)  # one write, so that lines of several processes do not mix
                     return
-                self._put_aside(fd)
+                self._rotate(fd)
             with self._opened() as fd:
                 os.write(fd, line)
 
@@ -71,29 +71,29 @@ class Calls:
             os.close(fd)
 
     def _open(self) -> int:
-        how = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
         try:
-            return os.open(self.path, how, 0o600)
+            return os.open(self.path, flags, 0o600)
         except FileNotFoundError:
-            # No further up: the clone that this was the log of may have been put aside.
+            # Two levels only: the clone that this log belongs to may have been removed.
             for folder in (self.path.parent.parent, self.path.parent):
                 folder.mkdir(mode=0o700, exist_ok=True)
-            return os.open(self.path, how, 0o600)
+            return os.open(self.path, flags, 0o600)
 
-    def _put_aside(self, fd: int) -> None:
+    def _rotate(self, fd: int) -> None:
         fcntl.flock(fd, fcntl.LOCK_EX)
-        if os.stat(self.path).st_ino == os.fstat(fd).st_ino:  # else another process was faster
+        if os.stat(self.path).st_ino == os.fstat(fd).st_ino:  # otherwise another process has done it
             os.replace(self.path, self.path.with_name("calls.1.jsonl"))
 
 
 def sizes(args: Mapping[str, Any], known: tuple[str, ...]) -> dict[str, int]:
-    """How large each argument is: characters of a text, things in a list. Names that no tool declares are left out."""
+    """The size of each declared argument: characters of a text, elements of a list."""
     return {name: len(args[name]) if hasattr(args[name], "__len__") else 1 for name in known if name in args}
 
 
-def _told(error: BaseException) -> dict[str, Any]:
+def _describe(error: BaseException) -> dict[str, Any]:
     if isinstance(error, CohabitError):
         return {"code": error.code}
-    where = traceback.extract_tb(error.__traceback__)
-    place = f"{Path(where[-1].filename).name}:{where[-1].lineno} in {where[-1].name}" if where else "unknown"
-    return {"code": "INTERNAL", "bug": type(error).__name__, "at_line": place}
+    frames = traceback.extract_tb(error.__traceback__)
+    at = f"{Path(frames[-1].filename).name}:{frames[-1].lineno} in {frames[-1].name}" if frames else "unknown"
+    return {"code": "INTERNAL", "bug": type(error).__name__, "at_line": at}

@@ -1,7 +1,7 @@
-"""The same merge for people who use plain git in a clone: git calls this file for the protocol files.
+"""The merge driver: merging by entry for people who use plain git in a clone. Git runs this file for protocol files.
 
-Git is told so in the clone's own configuration and in ``.git/info/attributes``, which no pulled file can override.
-``-P`` keeps Python from loading modules out of the work tree, where git starts it.
+The configuration of the clone and ``.git/info/attributes``, which no pulled file can override, name it as the driver.
+``-P`` keeps Python from loading modules of the work tree, in which git starts it.
 """
 
 import fcntl
@@ -15,98 +15,99 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from cohabit.workspace.formats.paths import INBOX, JOURNAL
+from cohabit.workspace.formats import INBOX, JOURNAL
 
 if TYPE_CHECKING:
-    from cohabit.workspace.clone.git import Done
+    from cohabit.workspace.clone.git import Result
     from cohabit.workspace.workspace import Workspace
 
 KEY: Final = "merge.cohabit.driver"
 CALL: Final = "-P -m cohabit.workspace.driver %O %A %B %P"
 COMMAND: Final = f"{shlex.quote(sys.executable)} {CALL}"
 OURS: Final = re.compile(rf"(?:[\w./+@-]+|'[^'\n]+') {re.escape(CALL)}")
-"""This command, also as another installation writes it."""
+"""This command, of any installation."""
 ORIGIN: Final = "refs/remotes/origin/"
-LONGEST_CALL: Final = 3.0
-"""Seconds for which a merge waits for a call that has begun."""
-MOST_BRANCHES: Final = 100
-"""Of the remote, in which numbers are looked for: those that were worked on last."""
-OUR_FILES: Final = (JOURNAL, INBOX, "journal-archive/*.md", ".pointers/*.json")
+CALL_WAIT_SECONDS: Final = 3.0
+"""How long a merge waits for a running call."""
+MAX_BRANCHES: Final = 100
+"""Branches of the remote in which pushed items are looked up, latest first."""
+PROTOCOL_FILES: Final = (JOURNAL, INBOX, "journal-archive/*.md", ".pointers/*.json")
 ATTRIBUTES: Final = "".join(
     (
         "# Written by cohabit: merged by entry, and kept as they are, whatever a pulled .gitattributes says.\n",
         "* !merge !working-tree-encoding\n",
-        *(f"{path} merge=cohabit !ident !filter\n" for path in OUR_FILES),
+        *(f"{path} merge=cohabit !ident !filter\n" for path in PROTOCOL_FILES),
     )
 )
 
 
-# -- setting up -----------------------------------------------------------------------------------
+# -- installing -----------------------------------------------------------------------------------
 def install(ws: "Workspace") -> None:
-    """Make this clone's git merge the protocol files by entry. Done already, it changes nothing."""
-    place = ws.root / ".git" / "config"
-    found = ws.git.run("config", "--file", str(place), "--get-all", KEY, ok=(0, 1)).text.splitlines()
+    """Make plain git in this clone merge protocol files by entry. It can be repeated."""
+    path = ws.root / ".git" / "config"
+    found = ws.git.run("config", "--file", str(path), "--get-all", KEY, ok=(0, 1)).text.splitlines()
     if len(found) != 1 or not works(found[0]):
-        ws.git.run("config", "--file", str(place), "--replace-all", "merge.cohabit.name", "merge by entry")
-        ws.git.run("config", "--file", str(place), "--replace-all", KEY, COMMAND)
+        ws.git.run("config", "--file", str(path), "--replace-all", "merge.cohabit.name", "merge by entry")
+        ws.git.run("config", "--file", str(path), "--replace-all", KEY, COMMAND)
     _write_attributes(ws.root / ".git" / "info" / "attributes")
 
 
 def is_ours(value: str) -> bool:
-    """Whether a clone's configuration names this driver, of this installation or another. Nothing here ever runs it:
-    our own git commands are told of another driver, see git."""
+    """Whether a configuration value is this driver, of any installation. Our own git commands never run it: their
+    fixed configuration replaces it."""
     return OURS.fullmatch(value) is not None
 
 
 def works(value: str) -> bool:
-    """Whether the Python that it names is still there."""
+    """Whether the Python that it names still exists."""
     return is_ours(value) and os.access(shlex.split(value)[0], os.X_OK)
 
 
-def _write_attributes(place: Path) -> None:
-    """Our lines first, so that a person's own lines in this file still count."""
-    known = place.read_text(errors="surrogateescape") if place.exists() else ""
+def _write_attributes(path: Path) -> None:
+    """Put our lines first, so that a person's own lines in this file still apply."""
+    known = path.read_text(errors="surrogateescape") if path.exists() else ""
     if known.startswith(ATTRIBUTES):
         return
-    place.parent.mkdir(exist_ok=True)
-    draft = place.with_name("attributes.lock")
+    path.parent.mkdir(exist_ok=True)
+    draft = path.with_name("attributes.lock")
     draft.write_text(ATTRIBUTES + known.replace(ATTRIBUTES, ""), errors="surrogateescape")
-    draft.replace(place)
+    draft.replace(path)
 
 
-# -- called by git --------------------------------------------------------------------------------
+# -- run by git -----------------------------------------------------------------------------------
 def main(args: Sequence[str]) -> int:
-    """``%O %A %B %P``: the common, our and their version in files, and the path they are of. The result goes to ``%A``.
+    """``%O %A %B %P``: files with the common, our and their version, and the path. The result is written to ``%A``.
 
-    Exit code 1 tells git that there is something to settle; the file then holds both sides.
+    Exit code 1 tells git that there is a conflict; the file then holds both sides.
     """
     from cohabit.workspace.clone import plain_git
     from cohabit.workspace.merging import merge
 
-    own = Path(os.environ.get("GIT_DIR", ".git")) / "cohabit"  # missing in a linked worktree, where no tool works
-    if own.is_dir():
-        plain_git.leave_mark(own)
-        _wait_for_the_lock(own / "lock")
+    state_folder = Path(os.environ.get("GIT_DIR", ".git")) / "cohabit"
+    shared = state_folder.is_dir()  # not in a linked worktree, where no tool works
+    if shared:
+        plain_git.leave_mark(state_folder)
+        _wait_for_call(state_folder / "lock")
     base, ours, theirs = (Path(name).read_bytes().decode(errors="surrogateescape") for name in args[:3])
     path = args[3]
     if not merge.is_protocol(path):
         return 1
-    merged = merge.merge_file(path, base or None, ours, theirs, _pushed() if path == INBOX else {})
+    merged = merge.merge_file(path, base or None, ours, theirs, _pushed_ids() if path == INBOX else {})
     Path(args[1]).write_bytes((merged.text or "").encode(errors="surrogateescape"))
     for one in merged.renumbered:
-        _say(f"{one.old} is now {one.new} ({one.title}): its number was taken. Mend it where you mention it.")
+        _print(f"{one.old} is now {one.new} ({one.title}): its number was taken. Update it where you mention it.")
     for note in (*merged.notes, *merged.conflicts):
-        _say(note)
-    if own.is_dir():
-        plain_git.leave_mark(own)  # if the merge fails, git restores the files now
+        _print(note)
+    if shared:
+        plain_git.leave_mark(state_folder)  # if the merge fails, git restores the files now
     return 1 if merged.conflicts else 0
 
 
-def _wait_for_the_lock(place: Path) -> None:
-    """Until a call that had begun before the mark was there has ended: should git put back what it found while the call
-    works in the index, it would fail at that too. A call that talks to the remote may take too long."""
-    deadline = time.monotonic() + LONGEST_CALL
-    with suppress(OSError), place.open() as lock:
+def _wait_for_call(path: Path) -> None:
+    """Wait for a call that began before the mark was left: if the merge fails while the call holds git's index, git
+    cannot restore the files. A call that talks to the remote may take longer than this waits."""
+    deadline = time.monotonic() + CALL_WAIT_SECONDS
+    with suppress(OSError), path.open() as lock:
         while time.monotonic() < deadline:
             try:
                 fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -115,44 +116,44 @@ def _wait_for_the_lock(place: Path) -> None:
                 time.sleep(0.005)
 
 
-def _say(line: str) -> None:
+def _print(line: str) -> None:
     print(line, file=sys.stderr)  # noqa: T201  (git shows it to the person)
 
 
-def _pushed() -> dict[str, str]:
-    """The items that the remote has on any branch, as far as this clone knows, and their numbers.
+def _pushed_ids() -> dict[str, str]:
+    """The ids of all items on any branch of the remote, as far as they are fetched, by key.
 
-    Which side comes from there cannot be told: in a rebase "ours" are the others, in a stash neither side is. Where two
-    branches have one number for two items, the branch that the clone was made for is right: that is the board.
+    Which side comes from the remote is unknown: in a rebase "ours" are the others, in a stash neither side is. If two
+    branches have the same id for different items, the branch that the clone was made for is right.
     """
     from cohabit.workspace.merging import merge
 
     pushed: dict[str, str] = {}
-    for text in _inboxes_of_the_remote():
+    for text in _remote_inboxes():
         taken = set(pushed.values())
         pushed |= {key: id_ for key, id_ in merge.item_ids(text).items() if key not in pushed and id_ not in taken}
     return pushed
 
 
-def _inboxes_of_the_remote() -> Iterator[str]:
-    """Each inbox that a branch of the remote has, the one of the board first."""
+def _remote_inboxes() -> Iterator[str]:
+    """The inboxes of all branches of the remote, that of the clone's own branch first."""
     known = _git("config", "--get-regexp", r"^branch\..*\.merge$").text.splitlines()
     recent = _git(
-        "for-each-ref", f"--count={MOST_BRANCHES}", "--sort=-committerdate", "--format=%(refname)", ORIGIN
+        "for-each-ref", f"--count={MAX_BRANCHES}", "--sort=-committerdate", "--format=%(refname)", ORIGIN
     ).text.split()
-    board = [line.rpartition(" ")[2].replace("refs/heads/", ORIGIN, 1) for line in known[:1]]
-    names = "".join(f"{name}:{INBOX}\n" for name in (*board, *recent))
+    own = [line.rpartition(" ")[2].replace("refs/heads/", ORIGIN, 1) for line in known[:1]]
+    names = "".join(f"{name}:{INBOX}\n" for name in (*own, *recent))
     found = _git("cat-file", "--batch-check=%(objecttype) %(objectname)", stdin=names.encode()).text
     for blob in dict.fromkeys(re.findall("^blob ([0-9a-f]+)$", found, re.MULTILINE)):
         yield _git("cat-file", "blob", blob).out.decode(errors="surrogateescape")
 
 
-def _git(*args: str, stdin: bytes = b"") -> "Done":
-    """Git where it called us from: at the top of a work tree, whose ``.git`` may be a file or lie elsewhere."""
+def _git(*args: str, stdin: bytes = b"") -> "Result":
+    """Run git in the current folder, the top of a work tree, whose ``.git`` may be a file or elsewhere."""
     from cohabit.workspace.clone.git import Git
 
-    elsewhere = {"GIT_DIR": os.environ["GIT_DIR"]} if "GIT_DIR" in os.environ else None
-    return Git(Path.cwd()).run(*args, stdin=stdin, ok=(0, 1, 128), extra=elsewhere)
+    environ = {"GIT_DIR": os.environ["GIT_DIR"]} if "GIT_DIR" in os.environ else None
+    return Git(Path.cwd()).run(*args, stdin=stdin, ok=(0, 1, 128), environ=environ)
 
 
 if __name__ == "__main__":

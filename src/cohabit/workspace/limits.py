@@ -1,41 +1,40 @@
-"""How much of anything: answers fit a model's window, arguments fit a file, every wait ends."""
+"""Limits: on time, on what a caller may send, and on what one answer holds so that it fits a model's context window."""
 
 from typing import Final
 
-# -- time -----------------------------------------------------------------------------------------
-LOCAL_SECONDS: Final = 60.0
-"""Longest that a git command without network may take."""
-NETWORK_SECONDS: Final = 180.0
-"""Longest that a fetch or a push may take."""
-GIT_LOCK_SECONDS: Final = 5.0
-"""Longest that a git command waits for another git in the clone, a person's."""
-LOCK_SECONDS: Final = 30.0
-"""Longest that a call waits for another process on the same clone."""
+# -- time, in seconds -----------------------------------------------------------------------------
+LOCAL_TIMEOUT: Final = 60.0
+"""For a git command that does not use the network."""
+NETWORK_TIMEOUT: Final = 180.0
+"""For a fetch or a push."""
+GIT_LOCK_TIMEOUT: Final = 5.0
+"""For a lock that a person's git holds in the clone."""
+CALL_LOCK_TIMEOUT: Final = 30.0
+"""For another call in the same clone."""
 
-# -- what comes in --------------------------------------------------------------------------------
-LONGEST_PATH: Final = 1_024
-LONGEST_TITLE: Final = 300
-LONGEST_QUERY: Final = 1_000
-LONGEST_TEXT: Final = 64 * 1024
-"""Characters of a summary, a body, a commit message."""
-LARGEST_WRITE: Final = 16 * 1024 * 1024
-"""Bytes of one write."""
-LARGEST_TEXT: Final = 64 * 1024 * 1024
-"""Bytes of a file that is read as a whole: the journal, the inbox."""
-MOST_PATHS: Final = 1_000
-MOST_TODOS: Final = 50
+# -- input ----------------------------------------------------------------------------------------
+MAX_PATH_CHARS: Final = 1_024
+MAX_TITLE_CHARS: Final = 300
+MAX_QUERY_CHARS: Final = 1_000
+MAX_TEXT_CHARS: Final = 64 * 1024
+"""Of a summary, a body or a commit message."""
+MAX_WRITE_BYTES: Final = 16 * 1024 * 1024
+MAX_FILE_BYTES: Final = 64 * 1024 * 1024
+"""Of a file that is read as a whole: the journal, the inbox."""
+MAX_PATHS: Final = 1_000
+MAX_TODOS: Final = 50
 
-# -- what goes out --------------------------------------------------------------------------------
-MOST_READ: Final = 64 * 1024
-"""Bytes of a file that one answer holds; the rest comes with ``offset``."""
-MOST_DIFF: Final = 64 * 1024
-MOST_COMMITS: Final = 200
-USUAL_COMMITS: Final = 50
-MOST_MATCHES: Final = 500
-LONGEST_LINE: Final = 400
-"""Characters of a line that a search shows."""
-MOST_ENTRIES: Final = 1_000
-"""Names that ``list`` shows of a folder, and paths that ``status`` shows of a kind."""
+# -- answers --------------------------------------------------------------------------------------
+MAX_READ_BYTES: Final = 64 * 1024
+"""Of a file in one answer; ``offset`` reads on."""
+MAX_DIFF_BYTES: Final = 64 * 1024
+MAX_COMMITS: Final = 200
+DEFAULT_COMMITS: Final = 50
+MAX_MATCHES: Final = 500
+MAX_LINE_CHARS: Final = 400
+"""Of a line in a search result or a commit."""
+MAX_ENTRIES: Final = 1_000
+"""Names in ``list``, and paths of each kind in ``status``."""
 JOURNAL_TAIL: Final = 20
-MOST_NEWS: Final = 30
-"""Commits, files and items that ``whats_new`` shows of a kind."""
+MAX_NEWS: Final = 30
+"""Commits, files and items of each kind in ``whats_new``."""

@@ -1,42 +1,35 @@
-"""What of a workspace a room of a house offers: its tools, under which names, and as whom a member works.
+"""The workspace as a room of a house: which tools it offers under which names, and the identity of a member.
 
-A member of a room has one workspace, which the house keeps for it, so it cannot make, list or switch any. Who it is
-comes from the room: the member's name, never anything it says.
+A member of a room has one workspace, which the house keeps for it, so it cannot create, list or switch workspaces. Its
+identity comes from the room, never from the member itself.
 """
 
 import re
 from hashlib import sha256
 from typing import Final
 
-from cohabit.workspace.person.identity import SLUG, Identity
+from cohabit.workspace.person.identity import Identity, is_slug
 from cohabit.workspace.tool import Tool, tools
 
 OF_A_PERSON: Final = ("workspace_init", "workspace_list", "workspace_switch")
-"""Tools about the workspaces of a person on its own machine."""
-OTHER_NAMES: Final = {"archive": "workspace_archive"}
-"""Names that every room needs for something else: there, `archive` closes the room."""
-
-MADE_UP: Final = re.compile(r".*-[0-9a-f]{8}")
-"""How an id ends that was made from a name which is no slug."""
+"""Tools for the workspaces of a person on their own machine."""
+ROOM_NAMES: Final = {"archive": "workspace_archive"}
+"""Tools with another name in a room, where `archive` closes the room."""
+DERIVED_ID: Final = re.compile(r".*-[0-9a-f]{8}")
+"""An id that was derived from a name which is not a valid id."""
 
 
 def offered() -> dict[str, Tool]:
-    """The tools that a room offers, by their names there."""
-    return {OTHER_NAMES.get(name, name): tool for name, tool in tools().items() if name not in OF_A_PERSON}
+    """The tools of a room, by their names there."""
+    return {ROOM_NAMES.get(name, name): tool for name, tool in tools().items() if name not in OF_A_PERSON}
 
 
 def identity_of(member: str, room: str) -> Identity:
-    """Who a member of a room is in its workspace. Two members are never one: what a slug cannot keep of a name is
-    kept as a digest."""
-    agent_id = member if _is_slug(member) else f"{_slug(member)}-{sha256(member.encode()).hexdigest()[:8]}"
+    """The identity of a member in the workspace of its room. Different members have different ids: a name that is not
+    a valid id gets a digest, and a name that looks like such an id gets one too."""
+    agent_id = member
+    if not is_slug(member) or DERIVED_ID.fullmatch(member):
+        slug = re.sub(r"[^a-z0-9]+", "-", member.lower()).strip("-")[:40] or "member"
+        agent_id = f"{slug}-{sha256(member.encode()).hexdigest()[:8]}"
     name = re.sub(r"[<>]", "", member).strip() or agent_id
     return Identity(agent_id, name, f"{agent_id}@{room}.invalid")
-
-
-def _is_slug(member: str) -> bool:
-    """Can it be taken as it is? Not where it looks like an id that was made for somebody else."""
-    return SLUG.fullmatch(member) is not None and ".." not in member and MADE_UP.fullmatch(member) is None
-
-
-def _slug(member: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", member.lower()).strip("-")[:40] or "member"

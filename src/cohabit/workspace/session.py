@@ -1,4 +1,4 @@
-"""Who asks, and which workspace is meant: what one process knows from call to call."""
+"""A session: the state that one process keeps between calls, which is its identity and its active workspace."""
 
 import threading
 import time
@@ -13,7 +13,6 @@ from cohabit.workspace.answers import Answer
 from cohabit.workspace.calls import Call, Calls, sizes
 from cohabit.workspace.clone import signing
 from cohabit.workspace.person import config, identity
-from cohabit.workspace.person.client import client
 from cohabit.workspace.person.identity import Identity
 from cohabit.workspace.person.registry import Place, Registry
 from cohabit.workspace.tool import Profile, Tool, find
@@ -23,15 +22,15 @@ NONE_ACTIVE = "No active workspace. Call workspace_switch or workspace_init firs
 
 
 def local_now() -> datetime:
-    """The time, in the zone of this machine."""
+    """The current time in the time zone of this machine."""
     return datetime.now(UTC).astimezone()
 
 
 class Session:
-    """One server, one command line, one member of a house. Closing it closes what it opened.
+    """The session of one server, one command line or one member of a house. Closing it closes its workspaces.
 
-    The active workspace is this process's own: it is taken from the file when it is first needed, and from then on
-    only ``switch`` and ``use`` change it.
+    Each process has its own active workspace: it is read from the file when it is first needed, and after that only
+    ``switch`` and ``use`` change it.
     """
 
     def __init__(
@@ -47,7 +46,7 @@ class Session:
         self.profile: Profile = profile
         self.now = now
         self.client: str | None = None
-        """The name the client gave in its handshake; identity depends on it."""
+        """The name that the client gave in its handshake; the identity depends on it."""
         self._active: str | None = None
         self._only: Workspace | None = None
         self._open: dict[Place, Workspace] = {}
@@ -57,57 +56,57 @@ class Session:
 
     @classmethod
     def of(cls, workspace: Workspace, profile: Profile = "full") -> "Session":
-        """A session that has its workspace already and knows no other. Whoever opened the workspace closes it."""
-        session = cls(workspace.own, {}, profile=profile, now=workspace.now)
+        """A session for an open workspace and no other. Closing the session does not close the workspace."""
+        session = cls(workspace.state_folder, {}, profile=profile, now=workspace.now)
         session._only = workspace
         session._active = workspace.name
         return session
 
     def call(self, name: str, args: Mapping[str, Any]) -> Answer:
-        """One tool call, logged. The answer, or a CohabitError (``as_answer`` in ``answers`` turns it into JSON).
+        """Call a tool and log the call. Raises CohabitError (``as_answer`` in ``answers`` turns it into JSON).
         May be called from several threads at once."""
-        began, tool, error = time.perf_counter(), None, None
+        began, tool, failure = time.perf_counter(), None, None
         try:
             tool = find(name, self.profile)
             answer: Answer = answers.sendable(tool.call(self, args))
             return answer
-        except Exception as wrong:
-            error = wrong
-            raise answers.cleaned(answers.as_error(wrong), self._places()) from wrong
+        except Exception as error:
+            failure = error
+            raise answers.cleaned(answers.as_error(error), self._private_paths()) from error
         finally:
-            self._log(tool, args, time.perf_counter() - began, error)
+            self._log(tool, args, time.perf_counter() - began, failure)
 
-    # -- which workspace --------------------------------------------------------------------------
+    # -- the active workspace ---------------------------------------------------------------------
     @property
     def registry(self) -> Registry:
-        """The person's workspaces; a member of a house has none to look through."""
+        """The person's workspaces; a member of a house has only one."""
         if self._only is not None:
-            raise PermissionDenied(f"here is one workspace only, {self._only.name}; others cannot be reached from it")
+            raise PermissionDenied(f"there is only one workspace here, {self._only.name}")
         return Registry(self.home)
 
     @property
     def active(self) -> str | None:
-        """The name of this process's active workspace. Asked for once, it stays until ``switch`` or ``use``."""
+        """The name of the active workspace of this process."""
         with self._guard:
             if self._active is None:
                 self._active = self.registry.default()
             return self._active
 
     def switch(self, name: str) -> None:
-        """Make ``name`` active here, and in processes that start later."""
+        """Make ``name`` active here and in processes that start later."""
         with self._guard:
             self.registry.place(name)
             self.registry.set_default(name)
             self._active = name
 
     def use(self, name: str) -> None:
-        """Make ``name`` active here, and nowhere else."""
+        """Make ``name`` active in this process only."""
         with self._guard:
             self.registry.place(name)
             self._active = name
 
     def workspace(self) -> Workspace:
-        """The active workspace of this process, opened."""
+        """The active workspace, opened."""
         if self._only is not None:
             return self._only
         with self._guard:
@@ -121,39 +120,39 @@ class Session:
             opened.signing = signing.configured(self.home, self.environ, self._client())
             return opened
 
-    # -- who --------------------------------------------------------------------------------------
+    # -- identity ---------------------------------------------------------------------------------
     def identity(self) -> Identity:
-        """Who this agent is; raises BadArgs that names the client and the files that would help."""
+        """The identity of this agent; raises BadArgs that says how to set it."""
         if self._only is not None:
-            return self._only.who
-        return identity.needed(self.home, self.environ, self._client())
+            return self._only.identity
+        return identity.required(self.home, self.environ, self._client())
 
     def agent_id(self) -> str | None:
-        """The agent's id where it is known; never fails."""
+        """The id of this agent, None if it is unknown."""
         try:
             return self.identity().agent_id
         except CohabitError:
             return None
 
     def _client(self) -> str | None:
-        return client(self.environ, self.client, self._cwd)
+        return identity.client_name(self.environ, self.client, self._cwd)
 
     def close(self) -> None:
         with self._guard:
             while self._open:
                 self._open.popitem()[1].close()
 
-    # -- what is told -----------------------------------------------------------------------------
-    def _places(self) -> list[tuple[str, str]]:
-        """Folders of this machine that no error may name, each with the word for it."""
+    # -- errors and the log -----------------------------------------------------------------------
+    def _private_paths(self) -> list[tuple[str, str]]:
+        """Paths of this machine that errors must not contain, each with its replacement."""
         with self._guard:
             used = [*self._open.values(), *([self._only] if self._only else [])]
-        places = [(str(self.home), "the config folder"), (str(config.person(self.environ)), "~"), (self._cwd, ".")]
+        paths = [(str(self.home), "the config folder"), (str(config.home_folder(self.environ)), "~"), (self._cwd, ".")]
         for workspace in used:
-            places.append((str(workspace.root), "."))
-            if workspace.remote.startswith("/") or ":" in workspace.remote:  # a mere name may be part of other places
-                places.append((workspace.remote, "the remote"))
-        return places
+            paths.append((str(workspace.root), "."))
+            if workspace.remote.startswith("/") or ":" in workspace.remote:  # a bare name could be part of other paths
+                paths.append((workspace.remote, "the remote"))
+        return paths
 
     def _log(self, tool: Tool | None, args: Mapping[str, Any], seconds: float, error: BaseException | None) -> None:
         self._calls.write(

@@ -1,4 +1,4 @@
-"""What a tool is: a typed function with a docstring. Its schema, its line in the docs and its verb come from there."""
+"""A tool is a typed function with a docstring. Its schema, its documentation and its verb are derived from that."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_args, get_
 import msgspec
 
 from cohabit.errors import BadArgs, UnknownCommand
-from cohabit.workspace.answers import HALF, Answer
+from cohabit.workspace.answers import SURROGATE, Answer
 
 if TYPE_CHECKING:
     from cohabit.workspace.session import Session
 
 Profile = Literal["compat", "full"]
+MAX_INTEGER: Final = 2**53
+"""Larger numbers are refused: JSON clients cannot represent them exactly, and no system call accepts them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A declared tool. ``run`` gets the session or the active workspace first, then the arguments by name."""
+    """A declared tool. ``run`` gets the session or the active workspace, then the arguments by name."""
 
     name: str
     summary: str
@@ -27,9 +29,9 @@ class Tool:
     args: type[msgspec.Struct]
     on: Literal["session", "workspace"]
     profile: Profile
-    """``compat`` tools are the twenty of the seed; ``full`` ones are shown by the full profile only."""
+    """``compat`` tools are the twenty of Multisphere; the others are in the full profile only."""
     writes: bool
-    """Whether it changes files, history or the remote. The others may be offered to whoever only looks."""
+    """Whether it changes files, history or the remote. The others are safe for members who may only read."""
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -37,23 +39,23 @@ class Tool:
         return self.args.__struct_encode_fields__
 
     def schema(self) -> dict[str, Any]:
-        """JSON Schema of the arguments, as plain as can be: parts are written out, and what may be left out is not
-        also allowed to be null. (Null is taken all the same.)"""
+        """A simple JSON Schema of the arguments: without references, and without null for optional arguments (null is
+        accepted nevertheless)."""
         (schema,), parts = msgspec.json.schema_components([self.args], ref_template="{name}")
-        body = _plain(schema, parts)
+        body = _simplified(schema, parts)
         body.pop("description", None)
         body.setdefault("properties", {})
         body["additionalProperties"] = False
         return body
 
     def call(self, session: "Session", args: Mapping[str, Any]) -> Answer:
-        """Check the arguments and run. Unknown arguments are ignored, as the earlier tool does."""
+        """Check the arguments and run. Unknown arguments are ignored, as in Multisphere."""
         try:
             if not _is_usable(dict(args)):
-                raise BadArgs(f"{self.name}: half a character in an argument (a lone surrogate), or a mad number")
+                raise BadArgs(f"{self.name}: an argument contains a lone surrogate or a number that is too large")
             given = msgspec.convert(dict(args), self.args)
-        except msgspec.ValidationError as wrong:
-            raise BadArgs(f"{self.name}: {wrong}") from None
+        except msgspec.ValidationError as error:
+            raise BadArgs(f"{self.name}: {error}") from None
         except RecursionError:
             raise BadArgs(f"{self.name}: the arguments are nested too deeply") from None
         named = {field: getattr(given, field) for field in self.args.__struct_fields__}
@@ -70,7 +72,7 @@ TOOLS: Final[dict[str, Tool]] = {}
 def tool(
     *, profile: Profile = "compat", on: Literal["session", "workspace"] = "workspace", writes: bool = False
 ) -> Callable[[Callable[..., Answer]], Callable[..., Answer]]:
-    """Declare a tool. The first parameter is the session or the workspace; the rest are its arguments."""
+    """Declare a tool. The first parameter is the session or the workspace, the others are its arguments."""
 
     def declare(function: Callable[..., Answer]) -> Callable[..., Answer]:
         name = function.__name__.rstrip("_")
@@ -83,7 +85,7 @@ def tool(
 
 
 def tools(profile: Profile = "full") -> dict[str, Tool]:
-    """All tools of a profile, in the order of their declaration."""
+    """The tools of a profile, in the order of their declaration."""
     import cohabit.workspace.tools  # noqa: F401  (declares them)
 
     return {name: tool for name, tool in TOOLS.items() if profile == "full" or tool.profile == "compat"}
@@ -97,11 +99,11 @@ def find(name: str, profile: Profile = "full") -> Tool:
 
 
 def _is_usable(value: Any) -> bool:
-    """JSON can hold texts that are no UTF-8 and numbers that no system call takes; no file and no answer can."""
+    """Whether a value has no text that cannot be encoded as UTF-8 and no number that is too large."""
     if isinstance(value, str):
-        return value.isascii() or not HALF.search(value)
+        return value.isascii() or not SURROGATE.search(value)
     if isinstance(value, int):
-        return abs(value) < 2**53
+        return abs(value) < MAX_INTEGER
     if isinstance(value, dict):
         return all(_is_usable(key) and _is_usable(each) for key, each in value.items())
     return all(map(_is_usable, value)) if isinstance(value, (list, tuple)) else True
@@ -117,21 +119,21 @@ def _args(name: str, function: Callable[..., Answer]) -> type[msgspec.Struct]:
             kind = Annotated[base, *(msgspec.Meta(description=n) if isinstance(n, str) else n for n in notes)]
         default = [] if parameter.default is parameter.empty else [parameter.default]
         fields.append((parameter.name, kind, *default))
-    # `for` is a word of Python's: the parameter is called `for_`, the argument `for`.
+    # `for` is a keyword of Python: the parameter is called `for_`, the argument `for`.
     rename = {field[0]: field[0].rstrip("_") for field in fields}
     return msgspec.defstruct(name, fields, kw_only=True, frozen=True, rename=rename)
 
 
-def _plain(schema: Mapping[str, Any], parts: Mapping[str, Any]) -> dict[str, Any]:
+def _simplified(schema: Mapping[str, Any], parts: Mapping[str, Any]) -> dict[str, Any]:
     if "$ref" in schema:
-        return _plain(parts[schema["$ref"]], parts)
-    nothing: tuple[Any, ...] = (("default", None), ("required", []))
-    plain = {key: value for key, value in schema.items() if key != "title" and (key, value) not in nothing}
-    if "anyOf" in plain:
-        kinds = [_plain(kind, parts) for kind in plain.pop("anyOf") if kind != {"type": "null"}]
-        plain = {**kinds[0], **plain} if len(kinds) == 1 else {"anyOf": kinds, **plain}
-    if "items" in plain:
-        plain["items"] = _plain(plain["items"], parts)
-    if "properties" in plain:
-        plain["properties"] = {name: _plain(kind, parts) for name, kind in plain["properties"].items()}
-    return plain
+        return _simplified(parts[schema["$ref"]], parts)
+    redundant: tuple[Any, ...] = (("default", None), ("required", []))
+    simple = {key: value for key, value in schema.items() if key != "title" and (key, value) not in redundant}
+    if "anyOf" in simple:
+        kinds = [_simplified(kind, parts) for kind in simple.pop("anyOf") if kind != {"type": "null"}]
+        simple = {**kinds[0], **simple} if len(kinds) == 1 else {"anyOf": kinds, **simple}
+    if "items" in simple:
+        simple["items"] = _simplified(simple["items"], parts)
+    if "properties" in simple:
+        simple["properties"] = {name: _simplified(kind, parts) for name, kind in simple["properties"].items()}
+    return simple

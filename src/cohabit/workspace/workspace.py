@@ -12,11 +12,11 @@ from cohabit.workspace.clone.git import Git
 from cohabit.workspace.clone.lock import Lock
 from cohabit.workspace.clone.signing import Signing
 from cohabit.workspace.clone.tree import Tree
-from cohabit.workspace.person.identity import Identity
+from cohabit.workspace.person.identity import UNKNOWN, Identity
 
 Now = Callable[[], datetime]
-Who = Identity | Callable[[], Identity] | None
-"""Known, to be asked at every call (it may change while a server runs), or nobody."""
+IdentitySource = Identity | Callable[[], Identity] | None
+"""A fixed identity, a function that is called each time (it may change while a server runs), or none."""
 
 
 def utc_now() -> datetime:
@@ -24,65 +24,66 @@ def utc_now() -> datetime:
 
 
 class Workspace:
-    """The tools get one of these. ``tree`` has the files, ``git`` the history; whoever uses either holds the lock."""
+    """The first argument of the tools. ``tree`` has the files and ``git`` the history; use both under ``held``."""
 
-    def __init__(self, name: str, root: Path, remote: str, who: Who = None, now: Now = utc_now) -> None:
+    def __init__(self, name: str, root: Path, remote: str, identity: IdentitySource = None, now: Now = utc_now) -> None:
         if not (root / ".git").is_dir() or (root / ".git").is_symlink():
             if (root / ".git").is_file():
                 raise BadArgs(
-                    f'the folder of workspace "{name}" is no clone of its own (.git is a file there, as in a linked '
+                    f'the folder of workspace "{name}" is not a clone of its own (.git is a file, as in a linked '
                     "worktree or a submodule); call workspace_init with another local_path"
                 )
             raise BadArgs(
-                f'the folder of workspace "{name}" is no clone of its own (no folder .git); call workspace_init'
+                f'the folder of workspace "{name}" is not a clone of its own (it has no folder .git); call '
+                "workspace_init"
             )
         self.name = name
         self.root = root
         self.remote = remote
         self.now = now
-        """The time, with its zone."""
-        self._who = who
-        self.own = root / ".git" / "cohabit"
-        """What this program keeps beside git's things: locks and decisions. Never shared."""
+        """The current time, with its time zone."""
+        self._identity = identity
+        self.state_folder = root / ".git" / "cohabit"
+        """Files of this program, such as its lock; they are never shared."""
         self.tree = Tree(root)
-        self.lock = Lock(self.own / "lock", self._clear_up)
+        self.lock = Lock(self.state_folder / "lock", self._recover)
         self.git = Git(root, lock_fd=self.lock.fd)
         self.signing = Signing()
-        """With which key commits are signed and by which file they are checked; the session sets it up."""
-        self._trusted = trust.Trust(root)
-        self._merges = False
+        """How commits are signed and verified; the session sets it."""
+        self._trust = trust.Trust(root)
+        self._has_driver = False
 
     @property
-    def who(self) -> Identity:
-        """Whose commits and entries these are; raises BadArgs where nobody said."""
-        if self._who is None:
-            raise BadArgs("nobody said who you are")
-        return self._who if isinstance(self._who, Identity) else self._who()
+    def identity(self) -> Identity:
+        """The author of commits and entries; raises BadArgs if it is unknown."""
+        if self._identity is None:
+            raise BadArgs(UNKNOWN)
+        return self._identity if isinstance(self._identity, Identity) else self._identity()
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Alone in this clone, and its configuration is known to start nothing."""
+        """Within the block this call has the clone to itself, and the clone's configuration is safe."""
         while True:
             with self.lock.held():
                 if not self.lock.outermost or not plain_git.merge_is_running(self.root):
-                    yield from self._trusted_and_ready()
+                    yield from self._checked()
                     return
             plain_git.wait_for_merge(self.root)  # without the lock, which our merge driver waits for
 
-    def _trusted_and_ready(self) -> Iterator[None]:
-        self._trusted.check(self.git)
-        if not self._merges:  # a clone that was made by another installation, or by hand
+    def _checked(self) -> Iterator[None]:
+        self._trust.check(self.git)
+        if not self._has_driver:  # the clone may have been made by hand or by another installation
             driver.install(self)
-            self._merges = True
+            self._has_driver = True
         try:
             yield
         finally:
-            self.lock.hurt |= self.git.killed
+            self.lock.needs_recovery |= self.git.killed
             self.git.killed = False
 
-    def _clear_up(self, began: float) -> None:
-        self._trusted.check(self.git)
-        recovery.clear_up(self, began)
+    def _recover(self, began: float) -> None:
+        self._trust.check(self.git)
+        recovery.recover(self, began)
 
     def close(self) -> None:
         self.lock.close()

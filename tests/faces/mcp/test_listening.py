@@ -48,6 +48,7 @@ async def test_what_is_not_for_a_listener_does_not_wake_it(house: Any, table: An
     for who in ("ann", "eve"):  # that they are here now is news to all
         await table.act(who, "whoami", {})
         await table.until(lambda room, who=who: room.room.state.members[who].here)
+    await house.rooms["nim"].drained()
     for name in ("messages", "view", "events"):
         await interest.add(f"cohabit://nim/{name}", await find(backend, f"cohabit://nim/{name}"))
     await table.act("ann", "send_message", {"to": "bob", "content": "between us"})

@@ -11,6 +11,7 @@ from cohabit.errors import BadArgs
 from cohabit.faces.cli.operator import operator_file
 from cohabit.faces.cli.options import data_hint, settings_of, settings_options
 from cohabit.faces.cli.say import event, paint, tell
+from cohabit.house.identities import TEMPORARY
 from cohabit.house.settings import Settings
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ async def first_host_token(house: "House") -> str | None:
     """On the first start a token for the host of the house; None where there is a host already."""
     identities = house.identities
     hosts = [i.id for i in identities.everybody() if i.host and identities.of(i.id, None)]
-    if any(c.label != "temporary" for host in hosts for c in identities.of(host, None)):
+    if any(c.label != TEMPORARY for host in hosts for c in identities.of(host, None)):
         return None
     operator = house.identify(house.operator_token())
     made = await house.call(

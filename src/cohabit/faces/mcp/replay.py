@@ -7,12 +7,12 @@ has a store of its own.
 
 from __future__ import annotations
 
+import asyncio
 from collections import deque
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from anyio.abc import TaskGroup
 from mcp.server.auth.middleware.bearer_auth import AuthorizationContext
 from mcp.server.streamable_http import (
     EventCallback,
@@ -68,6 +68,7 @@ class ReplayingSessions(StreamableHTTPSessionManager):
     ) -> None:
         self._max_each = max_each
         self._until_invalid = until_invalid
+        self._ending: set[asyncio.Task[None]] = set()
         self._stop_watching: dict[str, Callable[[], None]] = {}  # by session
         super().__init__(app, retry_interval=retry_ms, **settings)
 
@@ -104,7 +105,9 @@ class ReplayingSessions(StreamableHTTPSessionManager):
             self._end(session)
 
     def _end(self, session: str) -> None:
-        running: TaskGroup | None = self._task_group
         transport = self._server_instances.get(session)
-        if running is not None and transport is not None:
-            running.start_soon(self._discard_session, session, transport)
+        if transport is not None:
+            # Not in the task group: this is also called by timers, where no task is running.
+            ending = asyncio.get_running_loop().create_task(self._discard_session(session, transport))
+            self._ending.add(ending)
+            ending.add_done_callback(self._ending.discard)

@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError
 
 from cohabit.errors import CohabitError, PermissionDenied, UnknownRoom
 from cohabit.faces.mcp.backend import Backend
-from cohabit.house.offers import Offer
+from cohabit.house.offers import Offer, about_the_room
 from cohabit.room.commands import Resource
 
 JSON: Final = "application/json"
@@ -59,7 +59,7 @@ def _not_found(uri: str) -> MCPError:
 
 
 def _resources(offers: Sequence[Offer]) -> list[Resource]:
-    return [offer.resource for offer in offers if offer.resource is not None]
+    return [offer.resource for offer in about_the_room(offers) if offer.resource is not None]
 
 
 def _mime_type(resource: Resource) -> str:

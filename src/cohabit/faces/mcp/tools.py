@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final
 
 import mcp_types as types
@@ -57,15 +57,22 @@ def _takes_room(offer: Offer) -> bool:
 
 
 async def offered(backend: Backend) -> list[Offer]:
-    """What the caller is offered as tools. Where it cannot name a room, all of them are about the one it is in."""
+    """What the caller is offered as tools: where it cannot name a room, or is not in it yet, only what is about it."""
     offers = await backend.offers(backend.room)
-    return list(offers) if backend.roams else about_the_room(offers)
+    if backend.room is None:
+        return list(offers)
+    here = about_the_room(offers)
+    return list(offers) if backend.roams and not _only_joins(here) else here
+
+
+def _only_joins(offers: Sequence[Offer]) -> bool:
+    return all(offer.joins for offer in offers)
 
 
 async def list_tools(backend: Backend) -> types.ListToolsResult:
     offers = await offered(backend)
     tools = [tool_of(offer, roams=backend.roams, bound=backend.room is not None) for offer in offers]
-    if all(offer.joins for offer in offers):  # after joining there are others, so this list must not be cached
+    if _only_joins(offers):  # after joining there are others, so this list must not be cached
         return types.ListToolsResult(tools=tools, ttl_ms=0)
     return types.ListToolsResult(tools=tools)
 

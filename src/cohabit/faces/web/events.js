@@ -48,11 +48,17 @@ export class EventLog {
 
 function eventLine(item, recipients) {
   const isMessage = item.do === "send_message" && item.by;
-  const author = item.by ? memberName(item.by) : null;
-  const via = item.via && h("span", { class: "via", title: "played by a built-in player" }, item.via);
-  const body = isMessage ? message(item, recipients) : [author, via, h("span", { class: "text" }, item.text)];
+  const body = isMessage ? message(item, recipients) : action(item);
   const why = item.why && h("p", { class: "why" }, h("span", {}, "why: "), h("q", {}, item.why));
   return h("li", { "data-kind": isMessage ? "message" : item.kind ?? "info" }, timestamp(item.at), h("div", {}, ...body, why));
+}
+
+/** The author and the text; many texts begin with the name of their author already. */
+function action({ by, via, text }) {
+  const builtIn = via && h("span", { class: "via", title: "played by a built-in player" }, via);
+  if (!by) return [builtIn, h("span", { class: "text" }, text)];
+  if (!text.startsWith(`${by} `)) return [memberName(by), builtIn, h("span", { class: "text" }, text)];
+  return [builtIn, h("span", { class: "text" }, memberName(by), text.slice(by.length))];
 }
 
 /** "ann to bob: hello" as "ann to bob" and a quotation. The author comes from the record, never from the text. */

@@ -33,25 +33,39 @@ export function isWatchOnly(me) {
   return !me.grant.act.includes("act") && !me.grant.act.includes("act_global");
 }
 
-function permissions(grant) {
+const CAPABILITIES = {
+  watch: "what is public", read_own: "what your seat sees", read_all: "the whole world", read_roster: "the members",
+  read_chat: "messages to everybody and to your team", receive_directed: "messages to you",
+  see_screen: "pictures of the world", hear_audio: "voices", read_media: "images in messages", read_files: "files in messages",
+  act: "act for your seat", act_global: "act anywhere", advance_time: "pause and set the speed",
+  control_world: "reset, rematch, archive and delete", send_message: "write to members and to your team",
+  send_broadcast: "write to everybody", speak: "speak", manage_members: "manage members",
+};
+
+function capabilityList(names) {
+  return names.length ? names.map((name) => CAPABILITIES[name] ?? name).join(", ") : "nothing";
+}
+
+function permissions({ perceive, act, through, layers = [] }) {
   return [
-    ["You can see", capabilityList(grant.perceive)],
-    ["You can do", capabilityList(grant.act)],
-    ...(grant.through ? [["Your view", `through seat ${grant.through}; its player was told`]] : []),
-    ...(grant.layers ?? []).map(layerText),
+    ["You can see", capabilityList(perceive)],
+    ["You can do", capabilityList(act)],
+    ...(through ? [["Your view", `through seat ${through}; its player was told`]] : []),
+    ...layers.filter((layer) => !isPartOfLimit(layer, layers)).map(layerText),
   ];
+}
+
+/** A grant that replaces the role is a limit and an addition of the same capabilities. One of them is enough to show. */
+function isPartOfLimit({ kind, may, expiresAt }, layers) {
+  return kind === "addition" && !expiresAt && layers.some((l) => l.kind === "limit" && String(l.may) === String(may));
 }
 
 /** How a host has changed what the role gives. */
 function layerText({ kind, may, expiresAt }) {
   const expiry = expiresAt && dateTime(expiresAt * 1000);
-  if (kind === "addition") return ["Added by a host", capabilityList(may) + (expiry ? `, until ${expiry}` : "")];
+  if (kind === "addition") return ["Added by a host", capabilityList(may) + (expiry ? `; until ${expiry}` : "")];
   if (!may.length) return ["Limited", "your permissions were revoked or have expired"];
   return ["Limited", expiry ? `by a host, until ${expiry}; after that you have no permissions here` : "by a host"];
-}
-
-function capabilityList(names) {
-  return names.length ? names.map((name) => name.replaceAll("_", " ")).join(", ") : "nothing";
 }
 
 // -- members ----------------------------------------------------------------------------------

@@ -1,1 +1,1 @@
-"""One clone: git as the only program, files that cannot lead out of it, one call at a time."""
+"""One clone: running git safely, files that cannot leave the work tree, one call at a time."""

@@ -1,11 +1,10 @@
-"""The only place that starts git.
+"""The only module that starts git.
 
-Git is asked to do exactly one thing at a time, with a configuration that is fixed here. Hooks, pagers, editors,
-external diffs, filters and prompts are off; what a pulled repository says about any of them is data. Every command
-has a time limit, and its output a size.
+Every command runs with a fixed configuration. Hooks, pagers, editors, external diffs, filters and prompts are off, no
+matter what a pulled repository says. Every command has a time limit, and its output can have a size limit.
 
 Local commands do not read the person's own configuration, so that an attribute in a pulled file cannot name a filter
-that is defined there. Commands that use the network do: that is where credentials and proxies are.
+that is defined there. Commands that use the network do, because credentials and proxies are configured there.
 """
 
 import os
@@ -22,7 +21,7 @@ from typing import Final
 from cohabit.errors import Busy, CohabitError, GitFailed, StorageFailed, Unreachable
 from cohabit.workspace.answers import clean
 from cohabit.workspace.clone.hangup import HANGUP, Hangup
-from cohabit.workspace.limits import GIT_LOCK_SECONDS, LOCAL_SECONDS, NETWORK_SECONDS
+from cohabit.workspace.limits import GIT_LOCK_TIMEOUT, LOCAL_TIMEOUT, NETWORK_TIMEOUT
 from cohabit.workspace.person.identity import Identity
 
 CONFIG: Final = {
@@ -35,7 +34,7 @@ CONFIG: Final = {
     "core.safecrlf": "false",
     "core.protectHFS": "true",
     "core.protectNTFS": "true",
-    "core.fsync": "all",  # what was answered is on disk, also when the power goes
+    "core.fsync": "all",  # an answered call is on disk, also after a power failure
     "core.fsyncMethod": "batch",
     "commit.gpgSign": "false",
     "tag.gpgSign": "false",
@@ -65,9 +64,9 @@ NETWORK_CONFIG: Final = CONFIG | {
     "credential.interactive": "false",
 }
 """The same for commands that use the network."""
-KEPT: Final = ("PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "TZ", "SYSTEMROOT")
-"""What a local command keeps of the environment."""
-FULL: Final = ("no space left", "disk quota exceeded", "file too large")
+KEPT_VARIABLES: Final = ("PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "TZ", "SYSTEMROOT")
+"""The environment variables that a local command keeps."""
+DISK_FULL: Final = ("no space left", "disk quota exceeded", "file too large")
 OTHER_FORMAT: Final = ("hash algorithm", "object format", "mismatched algorithms")
 UNREACHABLE: Final = (
     "could not read from remote", "unable to access", "could not resolve", "connection", "does not appear to be a git",
@@ -77,14 +76,14 @@ UNREACHABLE: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
-    """What a git command left behind."""
+class Result:
+    """The result of a git command."""
 
     code: int
     out: bytes
     err: str
-    cut: bool = False
-    """Whether ``out`` was longer than asked for, and ends early."""
+    truncated: bool = False
+    """Whether ``out`` ends at the size limit."""
 
     @property
     def text(self) -> str:
@@ -96,31 +95,32 @@ class Done:
 
     @property
     def fields(self) -> list[str]:
-        """Of output that ends each field with NUL; a name that is no UTF-8 keeps its bytes (surrogateescape)."""
+        """The fields of NUL-terminated output; names that are not UTF-8 keep their bytes (surrogateescape)."""
         return [os.fsdecode(field) for field in self.out.split(b"\0")[:-1]]
 
 
 class Git:
     """Git in one clone.
 
-    Hand in the file descriptor of the clone's lock, so that it stays locked as long as git runs. Commands that use the
-    network do not get it: a helper that remembers passwords would live on with it.
+    ``lock_fd`` is the file descriptor of the clone's lock, so that the clone stays locked as long as git runs. Network
+    commands do not inherit it: a credential helper that keeps running would hold it.
     """
 
     def __init__(self, root: Path, environ: Mapping[str, str] | None = None, lock_fd: int | None = None) -> None:
         self.root = root
         self.lock_fd = lock_fd
         self.killed = False
-        """Whether a git was killed, so that it may have left its locks behind."""
+        """Whether a git was killed, and may have left locks."""
         environ = os.environ if environ is None else environ
-        fixed = _fixed(root)
-        self._local = {name: environ[name] for name in KEPT if name in environ} | fixed | _as_environment(CONFIG)
+        fixed = _fixed_environment(root)
+        self._local = {name: environ[name] for name in KEPT_VARIABLES if name in environ} | fixed
+        self._local |= _as_environment(CONFIG)
         self._local |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C.UTF-8"}
         self._network = {name: value for name, value in environ.items() if not name.startswith("GIT_")}
         self._network |= fixed | _as_environment(NETWORK_CONFIG)
         for name in ("SSH_ASKPASS", "DISPLAY", "WAYLAND_DISPLAY"):
             self._network.pop(name, None)
-        if "GIT_SSH_COMMAND" in environ:  # the person's own way to the remote, as credentials are
+        if "GIT_SSH_COMMAND" in environ:  # the person's own setting, like their credentials
             self._network["GIT_SSH_COMMAND"] = environ["GIT_SSH_COMMAND"]
         self._network["LC_ALL"] = "C.UTF-8"
 
@@ -130,125 +130,125 @@ class Git:
         stdin: bytes = b"",
         ok: Sequence[int] = (0,),
         network: bool = False,
-        seconds: float | None = None,
-        most: int | None = None,
-        extra: Mapping[str, str] | None = None,
+        timeout: float | None = None,
+        max_bytes: int | None = None,
+        environ: Mapping[str, str] | None = None,
         config: Mapping[str, str] | None = None,
-    ) -> Done:
-        """Run one command. Raises GitFailed for an exit code that is not ``ok``, Unreachable where the remote does
-        not answer, Busy where another git holds a lock. With ``most``, git is stopped after that many bytes.
-        ``extra`` joins the environment, ``config`` the fixed configuration."""
-        deadline = time.monotonic() + GIT_LOCK_SECONDS
+    ) -> Result:
+        """Run one command. Raises GitFailed for an exit code that is not in ``ok``, Unreachable if the remote does not
+        answer, Busy if another git holds a lock. With ``max_bytes``, git is stopped when it has printed that much.
+        ``environ`` and ``config`` are added to the fixed environment and configuration."""
+        deadline = time.monotonic() + GIT_LOCK_TIMEOUT
         while True:
-            done = self._once(args, stdin, network, seconds, most, extra, config)
-            if done.code == 0 or network or not _is_locked(done) or time.monotonic() > deadline:
+            result = self._run_once(args, stdin, network, timeout, max_bytes, environ, config)
+            if result.code == 0 or network or not _is_locked(result) or time.monotonic() > deadline:
                 break
-            time.sleep(0.02)  # a person's git, which is done in a moment
-        if done.code not in ok and not done.cut:
+            time.sleep(0.02)  # a person's git, which usually ends in a moment
+        if result.code not in ok and not result.truncated:
             if network and (hangup := HANGUP.get()) is not None and hangup.happened:
-                # Whether git was killed, or failed just before.
-                raise Unreachable("the call was cancelled, or the server is ending")
-            raise failure(args[0], done, self.root, network=network)
-        return done
+                raise Unreachable("the call was cancelled, or the server is shutting down")
+            raise failure(args[0], result, self.root, network=network)
+        return result
 
-    def _once(
+    def _run_once(
         self,
         args: Sequence[str],
         stdin: bytes,
         network: bool,
-        seconds: float | None,
-        most: int | None,
-        extra: Mapping[str, str] | None,
+        timeout: float | None,
+        max_bytes: int | None,
+        environ: Mapping[str, str] | None,
         config: Mapping[str, str] | None,
-    ) -> Done:
-        seconds = seconds or (NETWORK_SECONDS if network else LOCAL_SECONDS)
+    ) -> Result:
+        timeout = timeout or (NETWORK_TIMEOUT if network else LOCAL_TIMEOUT)
         env = self._network if network else self._local
         settings = [arg for key, value in (config or {}).items() for arg in ("-c", f"{key}={value}")]
         try:
             process = subprocess.Popen(
                 ["git", *settings, *args],
                 cwd=self.root,
-                env={**env, **extra} if extra else env,
+                env={**env, **environ} if environ else env,
                 stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                start_new_session=True,  # no terminal, so nothing can ask for a password there
+                start_new_session=True,  # without a terminal, no program can ask for a password there
                 pass_fds=() if self.lock_fd is None or network else (self.lock_fd,),
             )
-        except FileNotFoundError as wrong:
-            if wrong.filename != "git":
-                raise GitFailed("the folder of this workspace is not there any more") from None
+        except FileNotFoundError as error:
+            if error.filename != "git":
+                raise GitFailed("the folder of this workspace no longer exists") from None
             raise GitFailed("git is not installed, or not on the PATH; install git 2.38 or newer") from None
-        with process, _ended_by(HANGUP.get() if network else None, process):
+        with process, _killed_by(HANGUP.get() if network else None, process):
             try:
-                done = self._finish(process, stdin, seconds, most)
+                result = self._finish(process, stdin, timeout, max_bytes)
             except subprocess.TimeoutExpired:
                 self.killed = True
                 _kill(process)
                 raise (Unreachable if network else GitFailed)(
-                    f"git {args[0]} took longer than {seconds:.0f} s and was stopped; try again"
+                    f"git {args[0]} took longer than {timeout:.0f} s and was stopped; try again"
                 ) from None
             except BaseException:
                 self.killed = True
                 _kill(process)
                 raise
-        self.killed |= done.code < 0 and not done.cut
-        return done
+        self.killed |= result.code < 0 and not result.truncated
+        return result
 
     @staticmethod
-    def _finish(process: "subprocess.Popen[bytes]", stdin: bytes, seconds: float, most: int | None) -> Done:
-        watch = _Watch(process, seconds)  # a timeout of subprocess's own would poll for the end, for milliseconds
-        watch.start()
+    def _finish(process: "subprocess.Popen[bytes]", stdin: bytes, timeout: float, max_bytes: int | None) -> Result:
+        timer = _KillTimer(process, timeout)  # the timeout of ``communicate`` polls, which costs milliseconds
+        timer.start()
         try:
-            out, cut = b"", False
-            if most is not None:
+            out, truncated = b"", False
+            if max_bytes is not None:
                 assert process.stdout is not None
                 assert not stdin
-                out = process.stdout.read(most + 1)
-                cut = len(out) > most
-                if cut:
+                out = process.stdout.read(max_bytes + 1)
+                truncated = len(out) > max_bytes
+                if truncated:
                     _kill(process)
             rest, err = process.communicate(stdin or None)
         finally:
-            watch.cancel()
-        if watch.fired:
-            raise subprocess.TimeoutExpired(process.args, seconds)
-        return Done(process.returncode, rest if most is None else out[:most], err.decode(errors="replace"), cut)
+            timer.cancel()
+        if timer.fired:
+            raise subprocess.TimeoutExpired(process.args, timeout)
+        out = rest if max_bytes is None else out[:max_bytes]
+        return Result(process.returncode, out, err.decode(errors="replace"), truncated)
 
 
-def as_author(who: Identity) -> dict[str, str]:
-    """The environment in which ``who`` is the author and the committer of what git makes."""
+def author_environment(identity: Identity) -> dict[str, str]:
+    """Environment variables that make this agent the author and the committer."""
     return {
-        "GIT_AUTHOR_NAME": who.agent_name,
-        "GIT_AUTHOR_EMAIL": who.agent_email,
-        "GIT_COMMITTER_NAME": who.agent_name,
-        "GIT_COMMITTER_EMAIL": who.agent_email,
+        "GIT_AUTHOR_NAME": identity.agent_name,
+        "GIT_AUTHOR_EMAIL": identity.agent_email,
+        "GIT_COMMITTER_NAME": identity.agent_name,
+        "GIT_COMMITTER_EMAIL": identity.agent_email,
     }
 
 
-def failure(command: str, done: Done, root: Path, *, network: bool) -> CohabitError:
-    """What went wrong, in git's own words, without paths of this machine."""
-    said = done.err.strip() or done.text.strip() or f"exit code {done.code}"
-    said = clean(said.replace(f"{root}/", ""), [(str(root), ".")])[:2_000]
-    low = said.lower()
-    if any(sign in low for sign in FULL) and not network:
-        return StorageFailed(f"the disk is full: {said}; make room, then call again")
+def failure(command: str, result: Result, root: Path, *, network: bool) -> CohabitError:
+    """The error for a failed command, with git's message but without paths of this machine."""
+    message = result.err.strip() or result.text.strip() or f"exit code {result.code}"
+    message = clean(message.replace(f"{root}/", ""), [(str(root), ".")])[:2_000]
+    low = message.lower()
+    if any(sign in low for sign in DISK_FULL) and not network:
+        return StorageFailed(f"the disk is full: {message}; free some space, then call again")
     if network and any(sign in low for sign in OTHER_FORMAT):
-        return GitFailed(f"the remote uses another object format (sha256), which is not supported: {said}")
+        return GitFailed(f"the remote uses another object format (sha256), which is not supported: {message}")
     if network and any(sign in low for sign in UNREACHABLE):
-        return Unreachable(f"the remote does not answer: {said}")
-    if _is_locked(done):
-        return Busy(f"another git process works in this clone; try again in a moment ({said.splitlines()[0]})")
-    return GitFailed(f"git {command}: {said}")
+        return Unreachable(f"the remote does not answer: {message}")
+    if _is_locked(result):
+        return Busy(f"another git process is working in this clone; try again in a moment ({message.splitlines()[0]})")
+    return GitFailed(f"git {command}: {message}")
 
 
-def _is_locked(done: Done) -> bool:
-    """Whether git did nothing, because another git has a lock."""
-    low = done.err.lower()
+def _is_locked(result: Result) -> bool:
+    """Whether git did nothing because another git holds a lock."""
+    low = result.err.lower()
     return ".lock" in low and "exists" in low
 
 
-def _fixed(root: Path) -> dict[str, str]:
+def _fixed_environment(root: Path) -> dict[str, str]:
     return {
         "GIT_DIR": str(root / ".git"),
         "GIT_WORK_TREE": str(root),
@@ -262,7 +262,7 @@ def _fixed(root: Path) -> dict[str, str]:
         "GIT_LITERAL_PATHSPECS": "1",
         "GIT_NO_REPLACE_OBJECTS": "1",
         "GIT_NO_LAZY_FETCH": "1",
-        "GIT_FLUSH": "0",  # else git wakes us for every single commit of a log
+        "GIT_FLUSH": "0",  # otherwise git writes every commit of a log separately
     }
 
 
@@ -274,26 +274,26 @@ def _as_environment(config: Mapping[str, str]) -> dict[str, str]:
     return environ
 
 
-def _ended_by(hangup: Hangup | None, process: "subprocess.Popen[bytes]") -> AbstractContextManager[None]:
+def _killed_by(hangup: Hangup | None, process: "subprocess.Popen[bytes]") -> AbstractContextManager[None]:
     return nullcontext() if hangup is None else hangup.can(lambda: _kill(process) if process.poll() is None else None)
 
 
 def _kill(process: "subprocess.Popen[bytes]") -> None:
-    """Git and whatever it started."""
+    """Kill git and everything that it started."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:
         process.kill()
 
 
-class _Watch(threading.Timer):
-    """Kills git when it takes too long."""
+class _KillTimer(threading.Timer):
+    """Kills git at its time limit."""
 
-    def __init__(self, process: "subprocess.Popen[bytes]", seconds: float) -> None:
-        super().__init__(seconds, self._end, [process])
+    def __init__(self, process: "subprocess.Popen[bytes]", timeout: float) -> None:
+        super().__init__(timeout, self._fire, [process])
         self.daemon = True
         self.fired = False
 
-    def _end(self, process: "subprocess.Popen[bytes]") -> None:
+    def _fire(self, process: "subprocess.Popen[bytes]") -> None:
         self.fired = True
         _kill(process)

@@ -1,7 +1,8 @@
-"""A way to end the network command of a call from another thread: the client does not wait for it any more.
+"""Cancelling the network command of a call from another thread, because its client no longer waits.
 
-Only what talks to the remote is ended. It is what takes long, and to end it is safe: a fetch or a push moves its refs
-at the very end or not at all. Commands that change the clone take milliseconds and are left to finish.
+Only commands that talk to the remote are cancelled. They are the slow ones, and stopping them is safe: a fetch or a
+push moves its refs at the very end or not at all. Commands that change the clone take milliseconds and run to their
+end.
 """
 
 import threading
@@ -11,7 +12,7 @@ from contextvars import ContextVar
 
 
 class Hangup:
-    """One call's. Once hung up, the next network command of the call ends at once too."""
+    """The cancellation of one call. Once cancelled, later network commands of the call end at once too."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -19,6 +20,7 @@ class Hangup:
         self.happened = False
 
     def now(self) -> None:
+        """Cancel."""
         with self._lock:
             self.happened = True
             if self._kill is not None:
@@ -26,7 +28,7 @@ class Hangup:
 
     @contextmanager
     def can(self, kill: Callable[[], None]) -> Iterator[None]:
-        """As long as this lasts, hanging up means ``kill``."""
+        """Within the block, cancelling calls ``kill``."""
         with self._lock:
             self._kill = kill
             if self.happened:
@@ -39,4 +41,4 @@ class Hangup:
 
 
 HANGUP: ContextVar[Hangup | None] = ContextVar("hangup", default=None)
-"""That of the call which runs in this thread, if somebody may hang up."""
+"""The cancellation of the call that runs in this thread, if it can be cancelled."""

@@ -1,8 +1,8 @@
-"""One call at a time in a clone, over all processes of this machine.
+"""The lock of a clone: one call at a time, across all processes of this machine.
 
-The lock is a ``flock`` whose file descriptor git inherits, so it is held until the last git started under it has
-ended, also when the process that started it is killed. Whoever held it and did not get to the end leaves a mark in
-the file; the next holder sees it, knows that nobody is at work, and clears up before going on.
+The lock is a ``flock`` whose file descriptor git inherits, so it is held until the last git started under it has ended,
+even if the process that started it was killed. The file says ``busy`` while the lock is held. A call that takes the
+lock and still reads ``busy`` knows that the last holder was killed, and recovers before it goes on.
 """
 
 import fcntl
@@ -14,39 +14,39 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from cohabit.errors import Busy
-from cohabit.workspace.limits import LOCK_SECONDS
+from cohabit.workspace.limits import CALL_LOCK_TIMEOUT
 
 BUSY, FREE = b"busy", b"free"
 
 
 class Lock:
-    """Reentrant within a thread. ``recover`` runs, under the lock, when the last holder did not get to the end."""
+    """Reentrant within a thread. ``recover`` runs under the lock if the last holder did not finish."""
 
     def __init__(self, path: Path, recover: Callable[[float], None]) -> None:
-        """``recover`` is handed the time at which the holder that died took the lock."""
+        """``recover`` gets the time at which the killed holder took the lock."""
         path.parent.mkdir(exist_ok=True)
         self.fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         self._recover = recover
         self._thread = threading.RLock()
         self._depth = 0
-        self.hurt = False
-        """Set by a holder whose git was killed: the next one clears up, as if the holder had been killed too."""
+        self.needs_recovery = False
+        """Set by a holder whose git was killed: the next one recovers as if the holder had been killed too."""
 
     def close(self) -> None:
         os.close(self.fd)
 
     @property
     def outermost(self) -> bool:
-        """Whether the holder took it just once, so that nothing was begun yet under it."""
+        """Whether the holder took the lock just once, so that nothing has been done under it yet."""
         return self._depth == 1
 
     @contextmanager
-    def held(self, seconds: float = LOCK_SECONDS) -> Iterator[None]:
-        if not self._thread.acquire(timeout=seconds):
-            raise Busy("another call works in this clone; try again in a moment")
+    def held(self, timeout: float = CALL_LOCK_TIMEOUT) -> Iterator[None]:
+        if not self._thread.acquire(timeout=timeout):
+            raise Busy("another call is running in this clone; try again in a moment")
         try:
             if self._depth == 0:
-                self._take(seconds)
+                self._take(timeout)
             self._depth += 1
             try:
                 yield
@@ -57,26 +57,26 @@ class Lock:
         finally:
             self._thread.release()
 
-    def _take(self, seconds: float) -> None:
-        wait, deadline = 0.001, time.monotonic() + seconds
+    def _take(self, timeout: float) -> None:
+        pause, deadline = 0.001, time.monotonic() + timeout
         while True:
             try:
                 fcntl.flock(self.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             except BlockingIOError:
                 if time.monotonic() > deadline:
-                    raise Busy("another process works in this clone; try again in a moment") from None
-                time.sleep(wait)
-                wait = min(wait * 2, 0.05)
+                    raise Busy("another process is working in this clone; try again in a moment") from None
+                time.sleep(pause)
+                pause = min(pause * 2, 0.05)
         if os.pread(self.fd, 4, 0) == BUSY:
-            self._clear_up(os.fstat(self.fd).st_mtime)
+            self._run_recovery(os.fstat(self.fd).st_mtime)
         os.pwrite(self.fd, BUSY, 0)
 
-    def _clear_up(self, died: float) -> None:
-        """The mark, and its time, stay until all is cleared up: whoever is killed at it is cleared up after as well."""
-        self._depth += 1  # what clears up may take the lock again
+    def _run_recovery(self, began: float) -> None:
+        """The mark and its time stay until recovery is complete, so that it runs again if it is killed."""
+        self._depth += 1  # recovery may take the lock again
         try:
-            self._recover(died)
+            self._recover(began)
         except BaseException:
             fcntl.flock(self.fd, fcntl.LOCK_UN)
             raise
@@ -84,7 +84,7 @@ class Lock:
             self._depth -= 1
 
     def _leave(self) -> None:
-        if not self.hurt:
+        if not self.needs_recovery:
             os.pwrite(self.fd, FREE, 0)
-        self.hurt = False
+        self.needs_recovery = False
         fcntl.flock(self.fd, fcntl.LOCK_UN)

@@ -1,7 +1,7 @@
-"""Git's objects, many at a time: texts out of one process, and new blobs and trees without any.
+"""Git's objects: reading and writing many at once, differences between them, and packing.
 
 A merge needs a few dozen small objects. Reading them through one ``cat-file --batch`` and writing them as loose
-objects by hand costs a millisecond; a git process for each would cost as much as the whole merge.
+objects from here costs a millisecond; one git process for each would cost as much as the whole merge.
 """
 
 import contextlib
@@ -9,51 +9,67 @@ import hashlib
 import os
 import secrets
 import zlib
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from cohabit.errors import GitFailed
+from cohabit.errors import CohabitError, Conflict, GitFailed
 
 if TYPE_CHECKING:
     from cohabit.workspace.workspace import Workspace
 
-FOLDER_MODE = "40000"
+FOLDER_MODE: Final = "40000"
+NO_MODE: Final = "000000"
+EMPTY_TREE: Final = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+MAX_LOOSE: Final = 27
+"""Objects in one of the 256 folders, from which git estimates that there are 6,700 in all; git's own limit."""
+MAX_PACKS: Final = 50
 
 
 class Entry(NamedTuple):
-    """What a tree says of one name: ``100644`` and the sha of a blob, ``40000`` and the sha of a tree."""
+    """An entry of a tree: ``100644`` and the sha of a blob, ``40000`` and the sha of a tree."""
 
     mode: str
     sha: str
 
     @property
     def is_file(self) -> bool:
-        """A plain file: no link, no folder, no submodule."""
+        """Whether it is a plain file: not a link, a folder or a submodule."""
         return self.mode.startswith("100")
 
 
+# -- reading --------------------------------------------------------------------------------------
 def read(ws: "Workspace", names: Iterable[str]) -> dict[str, bytes]:
-    """The objects by the names that git knows (a sha, ``commit:path``); what is not there is left out."""
+    """Objects by name (a sha, ``commit:path``); missing ones are left out."""
     wanted = list(dict.fromkeys(names))
     if not wanted:
         return {}
-    asked = [os.fsencode(name) for name in wanted]  # each ended by NUL: a path may have a newline in it
+    asked = [os.fsencode(name) for name in wanted]  # terminated by NUL, because a path may contain a newline
     out = memoryview(ws.git.run("cat-file", "--batch", "-z", stdin=b"".join(b"%s\0" % name for name in asked)).out)
     found, at = {}, 0
     for name, raw in zip(wanted, asked, strict=True):
-        repeated = out[at : at + len(raw)] == raw  # of what is missing git says the name again, newlines and all
+        repeated = out[at : at + len(raw)] == raw  # for a missing object git repeats the name, including newlines
         end = _line_end(out, at + len(raw) * repeated)
         size = bytes(out[at:end]).rpartition(b" ")[2]
         at = end + 1
-        if not size.isdigit():  # missing, ambiguous, a submodule: a word stands in its place
+        if not size.isdigit():  # a word instead: missing, ambiguous, a submodule
             continue
         found[name] = bytes(out[at : at + int(size)])
         at += int(size) + 1
     return found
 
 
+def _line_end(out: memoryview, at: int) -> int:
+    step = 512
+    while True:
+        found = bytes(out[at : at + step]).find(b"\n")
+        if found >= 0:
+            return at + found
+        step *= 4
+
+
 def texts(ws: "Workspace", names: Iterable[str]) -> dict[str, str]:
-    """The same as text. Bytes that are no UTF-8 keep their place."""
+    """Objects as text. Bytes that are not UTF-8 are kept (surrogateescape)."""
     return {name: text_of(data) for name, data in read(ws, names).items()}
 
 
@@ -65,16 +81,17 @@ def bytes_of(text: str) -> bytes:
     return text.encode(errors="surrogateescape")
 
 
+# -- writing --------------------------------------------------------------------------------------
 def sha_of(kind: str, data: bytes) -> str:
     return hashlib.sha1(b"%s %d\0%s" % (kind.encode(), len(data), data), usedforsecurity=False).hexdigest()
 
 
 def write(ws: "Workspace", kind: str, data: bytes) -> str:
-    """Store one object, as git does: beside its place first, so that it is there whole or not at all."""
+    """Store one object atomically, as git does, and return its sha."""
     sha = sha_of(kind, data)
     folder = ws.root / ".git" / "objects" / sha[:2]
-    place = folder / sha[2:]
-    if place.exists():
+    path = folder / sha[2:]
+    if path.exists():
         return sha
     folder.mkdir(exist_ok=True)
     draft = folder / f"tmp_obj_{secrets.token_hex(6)}"
@@ -83,7 +100,7 @@ def write(ws: "Workspace", kind: str, data: bytes) -> str:
             file.write(zlib.compress(b"%s %d\0%s" % (kind.encode(), len(data), data), 1))
             file.flush()
             os.fsync(file.fileno())
-        draft.rename(place)
+        draft.rename(path)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
             draft.unlink()
@@ -96,10 +113,10 @@ def write_text(ws: "Workspace", text: str) -> str:
 
 
 def with_entries(ws: "Workspace", tree: str, changes: Mapping[str, Entry | None]) -> str:
-    """A tree like ``tree`` in which each path of ``changes`` is that entry, or is not there. Returns its sha."""
+    """The sha of a tree like ``tree`` in which each path of ``changes`` has that entry, or does not exist (None)."""
     if not changes:
         return tree
-    found = read(ws, [tree, *(f"{tree}:{folder}" for folder in _folders(changes))])  # at once, most likely all
+    found = read(ws, [tree, *(f"{tree}:{folder}" for folder in _folders(changes))])
     known = {sha_of("tree", data): data for data in found.values()}
     top = sha_of("tree", found[tree]) if tree in found else tree
     return _rebuilt(ws, known, top, changes) or write(ws, "tree", b"")
@@ -108,7 +125,7 @@ def with_entries(ws: "Workspace", tree: str, changes: Mapping[str, Entry | None]
 def _rebuilt(
     ws: "Workspace", known: Mapping[str, bytes], folder: str | None, changes: Mapping[str, Entry | None]
 ) -> str | None:
-    """The tree ``folder`` (None: a new one) with its changes, None where nothing is left in it."""
+    """The tree ``folder`` (None: a new one) with its changes; None if it would be empty."""
     entries = parse_tree(_tree(ws, known, folder)) if folder else {}
     below: dict[str, dict[str, Entry | None]] = {}
     for path, entry in changes.items():
@@ -122,7 +139,7 @@ def _rebuilt(
     for name, inner in below.items():
         here = entries.get(name)
         if here and here.mode != FOLDER_MODE and not any(inner.values()):
-            continue  # a file where a folder was: there is nothing below it to take away
+            continue  # a file took the place of the folder: there is nothing below it to remove
         sha = _rebuilt(ws, known, here.sha if here and here.mode == FOLDER_MODE else None, inner)
         if sha is None:
             entries.pop(name, None)
@@ -132,10 +149,10 @@ def _rebuilt(
 
 
 def _tree(ws: "Workspace", known: Mapping[str, bytes], sha: str) -> bytes:
-    """A tree by its sha. One that is missing is never taken for an empty one: all its files would be lost."""
+    """A tree by its sha. A missing one is an error: as an empty tree, it would remove all its files."""
     data = known[sha] if sha in known else read(ws, [sha]).get(sha)
     if data is None:
-        raise GitFailed(f"this clone has lost a part of its history, {sha}: your person can look with `git fsck`")
+        raise GitFailed(f"this clone lacks a part of its history, {sha}: your person can check it with `git fsck`")
     return data
 
 
@@ -166,10 +183,70 @@ def _folders(paths: Iterable[str]) -> Iterable[str]:
             yield "/".join(names[: i + 1])
 
 
-def _line_end(out: memoryview, at: int) -> int:
-    step = 512
-    while True:
-        found = bytes(out[at : at + step]).find(b"\n")
-        if found >= 0:
-            return at + found
-        step *= 4
+# -- differences ----------------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One path before and after; None where it does not exist."""
+
+    path: str
+    before: Entry | None
+    after: Entry | None
+
+
+@dataclass(frozen=True, slots=True)
+class Dirty:
+    """A tracked file with uncommitted changes: its entry in the index, and what differs."""
+
+    index: Entry | None
+    staged: bool
+    unstaged: bool
+
+
+def changes(ws: "Workspace", before: str, after: str) -> dict[str, Change]:
+    """The changes from one commit or tree to another, by path. A rename is a removed and an added file."""
+    fields = iter(ws.git.run("diff-tree", "-r", "-z", "--no-renames", "--raw", before, after).fields)
+    return {change.path: change for change in _parse_changes(fields)}
+
+
+def _parse_changes(fields: Iterator[str]) -> Iterator[Change]:
+    for row in fields:
+        old_mode, new_mode, old, new, _ = row.removeprefix(":").split(" ")
+        yield Change(next(fields), _entry(old_mode, old), _entry(new_mode, new))
+
+
+def dirty_files(ws: "Workspace") -> dict[str, Dirty]:
+    """Tracked files with uncommitted changes. Raises Conflict if a person's merge has unresolved files."""
+    options = ("--porcelain=v2", "-z", "--untracked-files=no", "--no-renames", "--ignore-submodules=all")
+    found = {}
+    for row in ws.git.run("status", *options).fields:
+        if row.startswith("u "):
+            raise Conflict("a merge by hand has unresolved files in this clone; resolve and commit them first")
+        if row.startswith("1 "):
+            _, xy, _, _, mode, _, _, sha, path = row.split(" ", 8)
+            found[path] = Dirty(_entry(mode, sha), staged=xy[0] != ".", unstaged=xy[1] != ".")
+    return found
+
+
+def untracked_files(ws: "Workspace") -> list[str]:
+    return ws.git.run("ls-files", "--others", "--exclude-standard", "-z").fields
+
+
+def _entry(mode: str, sha: str) -> Entry | None:
+    return None if mode == NO_MODE else Entry(mode, sha)
+
+
+# -- packing --------------------------------------------------------------------------------------
+def pack_if_needed(ws: "Workspace") -> None:
+    """Run ``git gc`` if there are many loose objects. Git's own background gc is off, because it could run while a
+    call works on the objects. A failure does not matter: a later call tries again."""
+    folder = ws.root / ".git" / "objects"
+    if _count(folder / "17") > MAX_LOOSE or _count(folder / "pack", ".pack") > MAX_PACKS:
+        with contextlib.suppress(CohabitError):
+            ws.git.run("gc", "--quiet")
+
+
+def _count(folder: "os.PathLike[str]", ending: str = "") -> int:
+    try:
+        return sum(name.endswith(ending) for name in os.listdir(folder))
+    except FileNotFoundError:
+        return 0

@@ -1,4 +1,4 @@
-"""Addresses of remotes: which kinds there are, and how they are shown."""
+"""Addresses of remotes: which are allowed, and how they are shown."""
 
 import re
 from typing import Final
@@ -11,13 +11,12 @@ SCP_LIKE: Final = re.compile(
     r"(?:[A-Za-z0-9][A-Za-z0-9._-]*@)?[A-Za-z0-9][A-Za-z0-9._-]*:[^:\s\x00-\x1f-][^\s\x00-\x1f]*"
 )
 """``git@host:path``. A second colon right after the first one would be a remote helper (``ext::``)."""
-
-BEFORE_THE_HOST: Final = re.compile(r"(?<=://)[^\s/]*@")
-"""Up to the last @: a password may have one in it."""
+CREDENTIALS: Final = re.compile(r"(?<=://)[^\s/]*@")
+"""Up to the last @, because a password may contain one."""
 
 
 def is_remote(url: str) -> bool:
-    """Whether ``url`` is an address, or the path of a repository on this machine, and nothing that starts a program."""
+    """Whether ``url`` is an address or a path on this machine, and not something that starts a program."""
     if not url or len(url) > 2_000 or url.startswith("-") or "::" in url or not url.isprintable():
         return False
     if "://" in url:
@@ -36,11 +35,11 @@ def checked(url: str) -> str:
 
 
 def shown(text: str) -> str:
-    """An address, or a text with addresses in it, without what stands before a host: it may be a token. Only of ssh
-    the user is kept, who is a part of the way there."""
-    return BEFORE_THE_HOST.sub(_user_of_ssh, text)
+    """An address, or a text that contains addresses, without credentials. The user of an ssh address is kept, because
+    it is part of the address."""
+    return CREDENTIALS.sub(_ssh_user, text)
 
 
-def _user_of_ssh(found: re.Match[str]) -> str:
+def _ssh_user(found: re.Match[str]) -> str:
     user = found[0][:-1].partition(":")[0]
     return f"{user}@" if user and found.string.endswith("ssh://", 0, found.start()) else ""

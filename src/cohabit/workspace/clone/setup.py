@@ -1,8 +1,8 @@
-"""Getting a clone: from a remote that is there, or as the first one of a new workspace.
+"""Making a clone of an existing remote, or the first clone of a new workspace.
 
-``git clone`` is not used: it would copy the person's templates, with hooks, into the clone. Ours is an empty
-repository with our own configuration, a fetch, and a checkout that runs nothing. It is made in a folder beside its
-place and moved there when it is whole, so a failure leaves nothing behind.
+``git clone`` is not used, because it would copy the person's templates, including hooks, into the clone. Instead there
+is an empty repository with a fixed configuration, a fetch, and a checkout that runs nothing. The clone is made in a
+temporary folder next to its final path and moved there when it is complete, so a failure leaves nothing behind.
 """
 
 import os
@@ -24,41 +24,41 @@ from cohabit.workspace.formats import template
 from cohabit.workspace.person.identity import Identity
 from cohabit.workspace.workspace import Now, Workspace, utc_now
 
-USUAL_BRANCH: Final = "main"
-TRIES: Final = 3
-OLD_DRAFT: Final = 3600.0
-"""Seconds after which nobody is at work any more on a clone that is not whole."""
+DEFAULT_BRANCH: Final = "main"
+ATTEMPTS: Final = 3
+MAX_DRAFT_AGE: Final = 3600.0
+"""Seconds after which an incomplete clone is taken for abandoned."""
 
 
-def open_for(root: Path, name: str, remote: str, who: Identity, now: Now = utc_now) -> Workspace:
-    """The clone at ``root``, made first where it is not there; so is a remote that is a path with nothing at it."""
+def open_for(root: Path, name: str, remote: str, identity: Identity, now: Now = utc_now) -> Workspace:
+    """The clone at ``root``, which is made if it does not exist; so is a remote at a path of this machine."""
     if not (root / ".git").exists():
         if is_nothing(remote):
             create(remote)
-        clone(remote, root, who, name, now)
-    return Workspace(name, root, remotes.shown(remote), who, now)
+        clone(remote, root, identity, name, now)
+    return Workspace(name, root, remotes.shown(remote), identity, now)
 
 
-def clone(url: str, path: Path, who: Identity, name: str = "", now: Now = utc_now) -> None:
-    """A clone of ``url`` at ``path``, where nothing may be yet. An empty remote gets the template as first commit."""
+def clone(url: str, path: Path, identity: Identity, name: str = "", now: Now = utc_now) -> None:
+    """Clone ``url`` to ``path``, which must not exist yet. An empty remote gets the template as its first commit."""
     local = local_path(remotes.checked(url))
     if local is not None:
-        _must_stand_alone(local)
-    _must_be_no_part_of_a_repository(path)
+        _refuse_inside_clone(local)
+    _refuse_inside_repository(path)
     try:
-        with _made_beside(path) as draft:
-            _clone_into(draft, url, who, name or path.name, now)
-    except CohabitError as wrong:
-        raise answers.cleaned(wrong, [(url, "the remote"), (str(local or ""), "the remote")]) from None
+        with _made_atomically(path) as draft:
+            _clone_into(draft, url, identity, name or path.name, now)
+    except CohabitError as error:
+        raise answers.cleaned(error, [(url, "the remote"), (str(local or ""), "the remote")]) from None
 
 
 def create(url: str) -> None:
-    """An empty bare repository at a path of this machine where nothing is. Its history cannot be rewritten."""
+    """Make an empty bare repository at an unused path of this machine. Its history cannot be rewritten."""
     path = local_path(remotes.checked(url))
     if path is None:
-        raise BadArgs("create makes a repository at a path of this machine; elsewhere make an empty one there first")
-    _must_stand_alone(path)
-    with _made_beside(path) as draft:
+        raise BadArgs("create works for a path of this machine only; create an empty repository at the host instead")
+    _refuse_inside_clone(path)
+    with _made_atomically(path) as draft:
         git = Git(draft)
         git.run("init", "--quiet", "--template=")
         for key, value in (
@@ -73,36 +73,36 @@ def create(url: str) -> None:
 
 
 def is_nothing(url: str) -> bool:
-    """Whether ``url`` is a path of this machine with nothing at it."""
+    """Whether ``url`` is a path of this machine that does not exist or is an empty folder."""
     path = local_path(url)
     return path is not None and (not os.path.lexists(path) or (path.is_dir() and not any(path.iterdir())))
 
 
 def local_path(url: str) -> Path | None:
-    """The path that an address on this machine means, None for any other address."""
+    """The path of an address on this machine, None for any other address."""
     if url.startswith("file://"):
         return Path(unquote(url.removeprefix("file://")))
     return Path(url) if url.startswith("/") else None
 
 
 def origin(workspace: Workspace) -> str:
-    """Where a clone says that it comes from; empty where it does not say."""
+    """The remote that a clone is configured with; "" if there is none."""
     return workspace.git.run("config", "--get", "remote.origin.url", ok=(0, 1)).line
 
 
 def same_remote(one: str, other: str) -> bool:
-    """Whether two addresses are the same but for a password, a ``.git`` or a slash at the end."""
+    """Whether two addresses are the same except for credentials, a ``.git`` or a slash at the end."""
     plain = [remotes.shown(url).removeprefix("file://").rstrip("/").removesuffix(".git") for url in (one, other)]
     return plain[0] == plain[1]
 
 
 # -- the steps of a clone -------------------------------------------------------------------------
-def _clone_into(draft: Path, url: str, who: Identity, name: str, now: Now) -> None:
+def _clone_into(draft: Path, url: str, identity: Identity, name: str, now: Now) -> None:
     git = Git(draft)
     git.run("init", "--quiet", "--template=")
-    for key, value in _configuration(url, who).items():
+    for key, value in _configuration(url, identity).items():
         git.run("config", key, value)
-    workspace = Workspace(name, draft, remotes.shown(url), who, now)
+    workspace = Workspace(name, draft, remotes.shown(url), identity, now)
     try:
         with workspace.held():
             _fill(workspace)
@@ -111,19 +111,20 @@ def _clone_into(draft: Path, url: str, who: Identity, name: str, now: Now) -> No
         workspace.close()
 
 
-def _configuration(url: str, who: Identity) -> dict[str, str]:
-    """What the clone says of itself. The name is for people who use plain git in it: tools say the author each time."""
+def _configuration(url: str, identity: Identity) -> dict[str, str]:
+    """The configuration of the clone. The user is for people who use plain git in it: tools set the author of each
+    commit."""
     return {
         "remote.origin.url": url,
         "remote.origin.fetch": "+refs/heads/*:refs/remotes/origin/*",
-        "user.name": who.agent_name,
-        "user.email": who.agent_email,
+        "user.name": identity.agent_name,
+        "user.email": identity.agent_email,
     }
 
 
 def _fill(workspace: Workspace) -> None:
-    """Fetch and check out; where the remote is empty, be the first, unless somebody else is faster."""
-    for left in reversed(range(TRIES)):
+    """Fetch and check out. If the remote is empty, push the first commit, unless another clone does so first."""
+    for left in reversed(range(ATTEMPTS)):
         branch = _fetched(workspace)
         if branch is not None:
             return _check_out(workspace, branch)
@@ -136,19 +137,19 @@ def _fill(workspace: Workspace) -> None:
 
 
 def _fetched(workspace: Workspace) -> str | None:
-    """Fetch all branches; the name of the one to work on, None where there is none."""
+    """Fetch all branches. Returns the one to work on, None if the remote is empty."""
     git = workspace.git
-    said = git.run("ls-remote", "--symref", "origin", "HEAD", network=True).text
+    symrefs = git.run("ls-remote", "--symref", "origin", "HEAD", network=True).text
     git.run("fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "origin", network=True)
     found = git.run("for-each-ref", "--format=%(refname:lstrip=3)", "refs/remotes/origin/").text.splitlines()
     head = next(
-        (line.split("\t")[0][len("ref: refs/heads/") :] for line in said.splitlines() if line[:5] == "ref: "), ""
+        (line.split("\t")[0][len("ref: refs/heads/") :] for line in symrefs.splitlines() if line[:5] == "ref: "), ""
     )
     if not found:
         return None
-    branch = head or (USUAL_BRANCH if USUAL_BRANCH in found or len(found) > 1 else found[0])
+    branch = head or (DEFAULT_BRANCH if DEFAULT_BRANCH in found or len(found) > 1 else found[0])
     if branch not in found or branch.startswith("-") or not branch.isprintable():
-        raise BadArgs("the remote has no branch main, and does not say which branch to work on; set its HEAD")
+        raise BadArgs("the remote has no branch main and no HEAD that names another one; set its HEAD")
     return branch
 
 
@@ -160,17 +161,17 @@ def _check_out(workspace: Workspace, branch: str) -> None:
 
 
 def _begin(workspace: Workspace) -> None:
-    """The template as first commit of the remote."""
+    """Push the template as the first commit of the remote."""
     git = workspace.git
     for path, text in template.files(workspace.name).items():
         workspace.tree.write(path, text.encode())
     git.run("add", "--all")
     tree = git.run("write-tree").line
     commit = commits.commit_tree(workspace, tree, [], f"Begin the workspace {workspace.name}")
-    git.run("push", "--quiet", "--no-verify", "origin", f"{commit}:refs/heads/{USUAL_BRANCH}", network=True)
-    _track(git, USUAL_BRANCH)
-    git.run("update-ref", f"refs/heads/{USUAL_BRANCH}", commit)
-    git.run("update-ref", f"refs/remotes/origin/{USUAL_BRANCH}", commit)
+    git.run("push", "--quiet", "--no-verify", "origin", f"{commit}:refs/heads/{DEFAULT_BRANCH}", network=True)
+    _track(git, DEFAULT_BRANCH)
+    git.run("update-ref", f"refs/heads/{DEFAULT_BRANCH}", commit)
+    git.run("update-ref", f"refs/remotes/origin/{DEFAULT_BRANCH}", commit)
 
 
 def _track(git: Git, branch: str) -> None:
@@ -179,47 +180,47 @@ def _track(git: Git, branch: str) -> None:
     git.run("config", f"branch.{branch}.merge", f"refs/heads/{branch}")
 
 
-# -- places ---------------------------------------------------------------------------------------
+# -- folders --------------------------------------------------------------------------------------
 @contextmanager
-def _made_beside(path: Path) -> Iterator[Path]:
-    """A new folder that becomes ``path`` when the block ends well, and is taken away when it does not."""
-    _take_away_old_drafts(path)
-    made = [parent for parent in path.parents if not parent.exists()]
+def _made_atomically(path: Path) -> Iterator[Path]:
+    """A new folder that is renamed to ``path`` if the block succeeds, and removed if it fails."""
+    _remove_old_drafts(path)
+    created = [parent for parent in path.parents if not parent.exists()]
     draft = path.with_name(f".{path.name[:80]}.{secrets.token_hex(4)}.new")
     try:
         draft.mkdir(parents=True)
         yield draft
-        os.rename(draft, path)  # an empty folder may be there
-    except BaseException as wrong:
+        os.rename(draft, path)  # replaces an empty folder
+    except BaseException as error:
         shutil.rmtree(draft, ignore_errors=True)
-        for parent in made:
+        for parent in created:
             if parent.is_dir() and not any(parent.iterdir()):
                 parent.rmdir()
-        if isinstance(wrong, OSError):
-            raise Conflict(f"the folder could not be made: {wrong.strerror}; choose another local_path") from None
+        if isinstance(error, OSError):
+            raise Conflict(f"the folder could not be created: {error.strerror}; choose another local_path") from None
         raise
 
 
-def _take_away_old_drafts(path: Path) -> None:
-    """What was killed while it made this folder has left one beside it."""
+def _remove_old_drafts(path: Path) -> None:
+    """Remove what earlier processes left that were killed while they made this folder."""
     name = re.compile(rf"\.{re.escape(path.name[:80])}\.[0-9a-f]{{8}}\.new")
-    before = time.time() - OLD_DRAFT
-    with suppress(OSError), os.scandir(path.parent) as beside:  # there may be no such folder yet
-        for entry in beside:
+    before = time.time() - MAX_DRAFT_AGE
+    with suppress(OSError), os.scandir(path.parent) as entries:  # the parent may not exist yet
+        for entry in entries:
             ours = name.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False)
             if ours and entry.stat(follow_symlinks=False).st_mtime < before:
                 shutil.rmtree(entry.path, ignore_errors=True)
 
 
-def _must_stand_alone(path: Path) -> None:
-    """A repository that lies among the files of another could have been pulled or written there, with hooks in it."""
+def _refuse_inside_clone(path: Path) -> None:
+    """A repository in the work tree of another could have been pulled or written there, with hooks in it."""
     real = Path(os.path.realpath(path))
     if any(os.path.lexists(parent / ".git") for parent in real.parents):
-        raise BadArgs("the remote lies inside another clone, where its files are not to be trusted; put it elsewhere")
+        raise BadArgs("the remote lies inside another clone, so its files cannot be trusted; choose another path")
 
 
-def _must_be_no_part_of_a_repository(path: Path) -> None:
-    """A clone in a bare repository's ``hooks`` would give that one programs to run."""
+def _refuse_inside_repository(path: Path) -> None:
+    """A clone in the ``hooks`` folder of a bare repository would give that repository programs to run."""
     real = Path(os.path.realpath(path))
     if any((parent / "HEAD").is_file() and (parent / "objects").is_dir() for parent in real.parents):
         raise BadArgs("local_path lies inside a git repository, among its own files; choose a folder outside of it")

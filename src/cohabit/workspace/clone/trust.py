@@ -1,8 +1,8 @@
-"""What a clone's own configuration may say.
+"""Which settings the configuration of a clone may have.
 
-Much of git's configuration names programs that git starts, and some of it moves the work tree elsewhere. It cannot
-be switched off in general (``filter.ANY.clean``), so a clone that says anything else than the few harmless things
-below is not worked in. What we clone ourselves says nothing else.
+Many git settings name programs that git starts, and some move the work tree elsewhere. They cannot be switched off in
+general (``filter.ANY.clean``), so a clone with any setting that is not on the list below is refused. A clone that this
+program made has only those.
 """
 
 import os
@@ -24,53 +24,53 @@ HARMLESS: Final = re.compile(
     r"|merge\.(cohabit\.name|conflictstyle)|rerere\.(enabled|autoupdate)|gc\.auto|maintenance\.(auto|strategy)"
     r"|lfs\.repositoryformatversion"
 )
-"""What git clone, people, editors and forges write into a clone of their own accord. Where a key changes what git does
-for us, the configuration that is fixed in ``git`` overrides it."""
-DRIVER: Final = "merge.cohabit.driver"
-"""Ours; see driver."""
+"""What ``git clone``, people, editors and forges write into a clone. The fixed configuration in ``git`` overrides those
+that would change the behaviour of our commands."""
+DRIVER_KEY: Final = "merge.cohabit.driver"
+"""Our merge driver; see ``driver``."""
 REMOTE_NAME: Final = re.compile(r"\.|[A-Za-z0-9][A-Za-z0-9._-]*")
-FOREIGN: Final = ("commondir", "config.worktree", "objects/info/alternates", "objects/info/http-alternates")
-"""Files in ``.git`` by which a clone leans on another place."""
+FOREIGN_FILES: Final = ("commondir", "config.worktree", "objects/info/alternates", "objects/info/http-alternates")
+"""Files in ``.git`` that make a clone depend on another folder."""
 
 
 class Trust:
-    """Checks a clone when it is opened, and again whenever its configuration has changed."""
+    """Checks a clone when it is opened, and again after its configuration has changed."""
 
     def __init__(self, root: Path) -> None:
         self._config = f"{root}/.git/config"
-        self._foreign = {name: f"{root}/.git/{name}" for name in FOREIGN}
-        self._seen: object = None
+        self._foreign = {name: f"{root}/.git/{name}" for name in FOREIGN_FILES}
+        self._checked: object = None
 
     def check(self, git: Git) -> None:
-        """Raises PermissionDenied where the clone says something that could start a program or lead elsewhere."""
+        """Raises PermissionDenied if the clone has a setting that could start a program or lead out of it."""
         for name, path in self._foreign.items():
             if os.path.lexists(path):
-                raise PermissionDenied(f"this clone has a file .git/{name}, which leads out of it; clone it anew")
+                raise PermissionDenied(f"this clone has a file .git/{name}, which leads out of it; make a new clone")
         state = self._state()
-        if state == self._seen:
+        if state == self._checked:
             return
         for field in git.run("config", "--file", self._config, "--no-includes", "--list", "-z").fields:
             key, _, value = field.partition("\n")
             if not _harmless(key, value):
                 raise PermissionDenied(
                     f"the configuration of this clone sets {key}, which could make git start a program or leave the "
-                    f"workspace; if it is yours, take it out with `git config --unset-all {key}`, else clone anew"
+                    f"workspace; if you set it, remove it with `git config --unset-all {key}`, else make a new clone"
                 )
-        self._seen = state
+        self._checked = state
 
     def _state(self) -> object:
         try:
             found = os.lstat(self._config)
         except FileNotFoundError:
-            raise PermissionDenied("this clone has no .git/config any more; clone it anew") from None
+            raise PermissionDenied("this clone no longer has a .git/config; make a new clone") from None
         if not stat.S_ISREG(found.st_mode):
-            raise PermissionDenied("the .git/config of this clone is no plain file; clone it anew")
+            raise PermissionDenied("the .git/config of this clone is not a plain file; make a new clone")
         return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
 
 
 def _harmless(key: str, value: str) -> bool:
-    if key == DRIVER:
-        from cohabit.workspace.driver import is_ours  # also as another installation wrote it; none is ever run by us
+    if key == DRIVER_KEY:
+        from cohabit.workspace.driver import is_ours  # of any installation; our own commands never run it
 
         return is_ours(value)
     if HARMLESS.fullmatch(key) is None:
@@ -79,6 +79,6 @@ def _harmless(key: str, value: str) -> bool:
         from cohabit.workspace.clone.remotes import is_remote
 
         return is_remote(value)
-    if key.startswith("branch.") and key.endswith(".remote"):  # an address or a path could stand there
+    if key.startswith("branch.") and key.endswith(".remote"):  # it could also be an address or a path
         return REMOTE_NAME.fullmatch(value) is not None
     return True

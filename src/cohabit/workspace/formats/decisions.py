@@ -26,7 +26,7 @@ from typing import Final, Literal
 
 from cohabit.errors import BadArgs
 from cohabit.workspace.formats import fields
-from cohabit.workspace.formats.text import escape, shield
+from cohabit.workspace.formats.text import escape, escape_comments
 
 FOLDER: Final = "decisions"
 Status = Literal["proposed", "accepted", "superseded"]
@@ -34,6 +34,8 @@ Status = Literal["proposed", "accepted", "superseded"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
+    """One decision file."""
+
     title: str
     date: str
     decided_by: tuple[str, ...]
@@ -54,7 +56,7 @@ class Decision:
         decision: str,
         consequences: str | None,
     ) -> "Decision":
-        """A decision with its texts cleaned; raises BadArgs or TooLarge for what does not fit."""
+        """A decision with cleaned texts; raises BadArgs or TooLarge if one does not fit."""
         made = cls(
             title=fields.line("the title", title),
             date=date,
@@ -65,25 +67,25 @@ class Decision:
             consequences=fields.text("the consequences", consequences),
         )
         if not made.context or not made.decision:
-            raise BadArgs("a decision needs both: its context (what there was to choose) and what was decided")
+            raise BadArgs("a decision needs both a context (the options) and the decision itself")
         return made
 
     @property
     def text(self) -> str:
-        head = f"# {shield(self.title)}\n\nDate: {self.date}  \nDecided by: {', '.join(self.decided_by)}  \n"
+        head = f"# {escape_comments(self.title)}\n\nDate: {self.date}  \nDecided by: {', '.join(self.decided_by)}  \n"
         sections = {"Context": self.context, "Decision": self.decision, "Consequences": self.consequences}
-        said = [f"## {name}\n{escape(text, blanks=False)}\n" for name, text in sections.items() if text]
-        return "\n".join([f"{head}Status: {self.status}\n", *said])
+        parts = [f"## {name}\n{escape(text, blanks=False)}\n" for name, text in sections.items() if text]
+        return "\n".join([f"{head}Status: {self.status}\n", *parts])
 
     def path(self, taken: Collection[str]) -> str:
-        """Where it goes: a name that no file in the folder has yet, however its letters are written."""
-        there = {name.casefold() for name in taken}
+        """A path that is free in the folder, compared without upper and lower case."""
+        used = {name.casefold() for name in taken}
         slug = slug_of(self.title)
-        numbered = (slug if n == 1 else f"{slug}-{n}" for n in range(1, len(there) + 2))
-        return f"{FOLDER}/{next(name for name in numbered if f'{name}.md' not in there)}.md"
+        numbered = (slug if n == 1 else f"{slug}-{n}" for n in range(1, len(used) + 2))
+        return f"{FOLDER}/{next(name for name in numbered if f'{name}.md' not in used)}.md"
 
 
 def slug_of(text: str) -> str:
-    """Letters and digits of a title, joined by ``-``."""
+    """The letters and digits of a title, joined by ``-``."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9]+", "-", plain)[:60].strip("-") or "decision"

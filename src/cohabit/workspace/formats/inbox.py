@@ -1,7 +1,7 @@
-"""inbox.md: what is open between the agents, and what was.
+"""inbox.md: open and closed items.
 
-An inbox is its text, cut into pieces: what stands before the sections, each section's heading, each item. A change
-replaces one piece and leaves every other byte alone.
+An inbox keeps its text, split into pieces: the text before the sections, the heading of each section, each item. A
+change replaces one piece and leaves every other byte as it is.
 """
 
 import re
@@ -18,22 +18,22 @@ from cohabit.workspace.formats import item as items
 from cohabit.workspace.formats.item import ID, START, Claim, Closing, Item
 from cohabit.workspace.formats.journal import content_key
 from cohabit.workspace.formats.stamps import new_uid, stamp, utc
-from cohabit.workspace.formats.text import end_of_line, one_line, with_ends, with_gap
+from cohabit.workspace.formats.text import line_ending, one_line, with_blank_line, with_line_ending
 
 HEADER: Final = "# Inbox\n\n## Open\n\n## Closed\n"
 SECTION: Final = re.compile(r"^## (.*)", re.MULTILINE)
 PREFIX: Final = "INB"
-UNCOUNTED: Final = 10**9
-"""Numbers from here on are no count of anything: new items do not follow them."""
+FIRST_UNCOUNTED: Final = 10**9
+"""Numbers from this one on are not counted: the next new item does not follow them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """``name`` is Open or Closed, else what the heading says. Other sections are text, whatever is in them."""
+    """``name`` is Open, Closed or any other heading. Other sections are plain text and have no items."""
 
     name: str
     heading: str
-    """The heading line and what stands before the first item."""
+    """The heading line and the text before the first item."""
     items: tuple[Item, ...]
 
 
@@ -50,7 +50,7 @@ class Inbox:
     # -- reading ----------------------------------------------------------------------------------
     @cached_property
     def _cut(self) -> tuple[str, list[tuple[str, list[str]]]]:
-        """The text before the sections, and of each section the name and the texts: its heading's, each item's."""
+        """The text before the sections; then for each section its name and the texts of its heading and items."""
         found = list(SECTION.finditer(self.text))
         texts = _split(self.text, [heading.start() for heading in found])
         return texts[0], [_cut_section(heading[1], text) for heading, text in zip(found, texts[1:], strict=True)]
@@ -71,11 +71,11 @@ class Inbox:
 
     @property
     def items(self) -> list[Item]:
-        """All items, open and closed, as they stand in the file."""
+        """All items, open and closed, in the order of the file."""
         return [item for section in self.sections for item in section.items if item.id]
 
     def find(self, id_: str) -> Item:
-        """The open item of that id, and no other; raises UnknownAsset, which tells who closed it where it is closed."""
+        """The open item with exactly this id; raises UnknownAsset, with the closing if the item is closed."""
         found = next((item for item in self.items if item.id == id_ and item.open), None)
         if found is None:
             closing = self._closing(id_)
@@ -88,15 +88,15 @@ class Inbox:
         return found
 
     def _closing(self, id_: str) -> Closing | None:
-        """How the item of that id was closed, if one was."""
+        """The closing of a closed item with this id."""
         return next((item.closing for item in self.items if item.id == id_ and item.closing), None)
 
     def next_id(self, prefix: str = PREFIX) -> str:
-        """The number after the largest on any item line; mentions do not count, nor numbers that no one counts to."""
+        """The number after the largest on any item line. Numbers in other text do not count, nor do very large ones."""
         return f"{prefix}-{next(free_numbers(self.numbers(prefix))):03d}"
 
     def numbers(self, prefix: str = PREFIX) -> set[int]:
-        """The numbers on all item lines, also of sections that are text."""
+        """The numbers on all item lines, also in sections of plain text."""
         found = re.findall(rf"^- \[.\] +(?:~~)?{prefix}-([0-9]{{1,18}})(?![0-9])", self.text, re.MULTILINE)
         return set(map(int, found))
 
@@ -104,7 +104,7 @@ class Inbox:
     def add(
         self, *, title: str, by: str, now: datetime, body: str | None = None, for_: str | None = None
     ) -> tuple["Inbox", Item]:
-        """With a new item at the end of Open; raises BadArgs or TooLarge for what does not fit."""
+        """Add a new item at the end of Open; raises BadArgs or TooLarge if a field does not fit."""
         item = Item(
             id=self.next_id(),
             target=fields.target(for_),
@@ -119,7 +119,7 @@ class Inbox:
         return self._with(item, "Open"), item
 
     def close(self, id_: str, *, by: str, resolution: str, now: datetime, journal_ref: str | None = None) -> "Inbox":
-        """With an open item moved to the end of Closed."""
+        """Move an open item to the end of Closed."""
         item = self.find(id_)
         how = fields.line("the resolution", resolution)
         if journal_ref and one_line(journal_ref):
@@ -128,23 +128,23 @@ class Inbox:
         return self._without(item)._with(closed, "Closed")
 
     def claim(self, id_: str, by: str, now: datetime) -> "Inbox":
-        """With an open item taken by an agent; raises Conflict where another has it or it is closed."""
+        """Assign an open item to an agent; raises Conflict if another agent has it or it is closed."""
         item = self._unclosed(id_)
         if item.claim and item.claim.by != by:
-            raise Conflict(f"{id_} was claimed {item.claim.at} by {item.claim.by}; take another item, or ask them")
+            raise Conflict(f"{id_} was claimed {item.claim.at} by {item.claim.by}; choose another item or ask them")
         return self if item.claim else self._replaced(item, replace(item, claim=Claim(stamp(now), by, utc(now))))
 
     def release(self, id_: str, by: str) -> "Inbox":
-        """With an open item given back by the agent that has it."""
+        """Undo the claim of the agent that has the item."""
         item = self._unclosed(id_)
         if item.claim and item.claim.by != by:
-            raise Conflict(f"{id_} was claimed by {item.claim.by}, and only they can release it")
+            raise Conflict(f"{id_} is claimed by {item.claim.by}; only they can release it")
         return self._replaced(item, replace(item, claim=None)) if item.claim else self
 
     def _unclosed(self, id_: str) -> Item:
         closing = self._closing(id_)
         if closing and not any(item.id == id_ and item.open for item in self.items):
-            raise Conflict(f"{id_} was closed {closing.at} by {closing.by or 'hand'}; there is nothing to claim")
+            raise Conflict(f"{id_} was closed {closing.at} by {closing.by or 'hand'}; choose another item")
         return self.find(id_)
 
     # -- pieces -----------------------------------------------------------------------------------
@@ -153,7 +153,7 @@ class Inbox:
         return [self.preamble, *chain.from_iterable(texts for _, texts in self._cut[1])]
 
     def _end_of(self, wanted: str) -> int | None:
-        """Where in the pieces the first section of that name ends."""
+        """The index in the pieces at which the first section with this name ends."""
         end = 1
         for name, texts in self._cut[1]:
             end += len(texts)
@@ -162,11 +162,11 @@ class Inbox:
         return None
 
     def _replaced(self, old: Item, new: Item) -> "Inbox":
-        """With one item written anew in its place; the blank lines after it stay."""
+        """Replace the text of one item; the blank lines after it stay."""
         pieces = self._pieces
-        eol = end_of_line(self.text)
+        eol = line_ending(self.text)
         gap = old.text[len(old.text.rstrip()) :]
-        pieces[self._index(old)] = with_ends(items.write(new), eol) + gap
+        pieces[self._index(old)] = with_line_ending(items.write(new), eol) + gap
         return Inbox("".join(pieces))
 
     def _without(self, item: Item) -> "Inbox":
@@ -184,33 +184,33 @@ class Inbox:
         raise ValueError(item.id)
 
     def _with(self, item: Item, name: str) -> "Inbox":
-        """With an item at the end of a section, set off by blank lines; the section is made where there is none."""
+        """Add an item at the end of a section, with blank lines around it; a missing section is created."""
         whole = Inbox(self.text if self.text.strip() else HEADER)._with_section("Open")._with_section("Closed")
-        pieces, at, eol = whole._pieces, whole._end_of(name), end_of_line(whole.text)
+        pieces, at, eol = whole._pieces, whole._end_of(name), line_ending(whole.text)
         assert at is not None
-        pieces[at - 1] = with_gap(pieces[at - 1], eol)
-        pieces.insert(at, with_ends(items.write(item), eol) + eol + (eol if any(pieces[at:]) else ""))
+        pieces[at - 1] = with_blank_line(pieces[at - 1], eol)
+        pieces.insert(at, with_line_ending(items.write(item), eol) + eol + (eol if any(pieces[at:]) else ""))
         return Inbox("".join(pieces))
 
     def _with_section(self, name: str) -> "Inbox":
         if self._end_of(name) is not None:
             return self
-        pieces, eol = self._pieces, end_of_line(self.text)
+        pieces, eol = self._pieces, line_ending(self.text)
         end = self._end_of("Open")
         at = 1 if name == "Open" else len(pieces) if end is None else end
-        pieces[at - 1] = with_gap(pieces[at - 1], eol)
+        pieces[at - 1] = with_blank_line(pieces[at - 1], eol)
         pieces.insert(at, f"## {name}{eol}" + (eol if any(pieces[at:]) else ""))
         return Inbox("".join(pieces))
 
 
 def free_numbers(taken: Collection[int]) -> Iterator[int]:
-    """The numbers after the largest that somebody counted to, without those that are taken."""
-    start = max((number for number in taken if number < UNCOUNTED), default=0) + 1
+    """The free numbers after the largest counted one."""
+    start = max((number for number in taken if number < FIRST_UNCOUNTED), default=0) + 1
     return (number for number in count(start) if number not in taken)
 
 
 def _split(text: str, starts: list[int]) -> list[str]:
-    """``text`` cut at these places; the first piece is what stands before all of them."""
+    """``text`` split at these positions; the first piece is the text before all of them."""
     return [text[a:b] for a, b in zip([0, *starts], [*starts, len(text)], strict=True)]
 
 
@@ -221,7 +221,7 @@ def _cut_section(heading: str, text: str) -> tuple[str, list[str]]:
 
 
 def _first_ids(found: Iterable[Item]) -> dict[str, str]:
-    """Of each unique id the smallest number it stands at, wherever in the file: a copy made by hand has a later one."""
+    """For each unique id the item id with the smallest number: a copy made by hand has a larger one."""
     first: dict[str, Item] = {}
     for item in found:
         if item.uid:
@@ -230,8 +230,8 @@ def _first_ids(found: Iterable[Item]) -> dict[str, str]:
 
 
 def _key(item: Item, first: Mapping[str, str], seen: dict[str, int]) -> str:
-    """An item of the earlier tool is known by all that closing it does not change. A copy with another number is
-    another item; with the same number it is a variant of one."""
+    """An item without a unique id is identified by the fields that closing it does not change. A copy with another
+    number is another item; a copy with the same number is a variant of the same item."""
     if item.uid:
         return item.uid if item.id == first[item.uid] else f"{item.uid}#{item.id}"
     what = (
@@ -241,7 +241,7 @@ def _key(item: Item, first: Mapping[str, str], seen: dict[str, int]) -> str:
 
 
 def _same_number(id_: str, open_: list[str]) -> list[str]:
-    """Open ids of the same number, written otherwise: INB-014 for inb-14. A similar number is another item."""
+    """Open ids with the same number in another notation: INB-014 for inb-14. A similar number is another item."""
     found = ID.fullmatch(id_.strip().upper())
     if not found:
         return []

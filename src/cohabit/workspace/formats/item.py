@@ -1,4 +1,4 @@
-"""One item of the inbox: something that somebody asks of somebody.
+"""One item of the inbox: a request to an agent or to anyone.
 
     - [ ] INB-014 @mike-claude-code — 2024 comp data missing␠␠
       added 2026-05-22 14:30 by ann-claude-code
@@ -6,9 +6,10 @@
       claimed 2026-05-22 15:00 by mike-claude-code
       Need raise data for Series A deals.
       \\
-      A body's empty line is a backslash: the earlier tool cuts an item at the first empty line.
+      An empty line in the body is a backslash, because Multisphere cuts an item at its first empty line.
 
-Closed, it is ticked and struck through, and says how; a second closing, from a merge, is kept below the first:
+A closed item is ticked and struck through and has a ``closed`` line. A second closing, from a merge, is kept below the
+first:
 
     - [x] ~~INB-014 @mike-claude-code — 2024 comp data missing~~␠␠
       …
@@ -24,15 +25,21 @@ from dataclasses import dataclass, field
 from itertools import chain, repeat
 from typing import Final
 
-from cohabit.workspace.formats.fields import ANYONE, names
-from cohabit.workspace.formats.hidden import Hidden
-from cohabit.workspace.formats.stamps import AGENT, STAMP, stamp_as_utc
-from cohabit.workspace.formats.text import escape, lines_of, shield, trimmed, unescape, unshield
+from cohabit.workspace.formats.fields import ANYONE, is_addressed_to
+from cohabit.workspace.formats.stamps import AGENT, STAMP, Hidden, stamp_as_utc
+from cohabit.workspace.formats.text import (
+    escape,
+    escape_comments,
+    lines_of,
+    unescape,
+    unescape_comments,
+    without_blank_ends,
+)
 
 START: Final = re.compile(r"^- \[", re.MULTILINE)
 HEAD: Final = re.compile(
     r"- \[([ xX])\] +(~~)?([A-Z][A-Z0-9]*-[0-9]{1,18})"
-    r"(?: +@(\S+(?: +\S+)*?))? +[—–-](?: +(.*))?"  # the earlier tool takes any target; people type other dashes
+    r"(?: +@(\S+(?: +\S+)*?))? +[—–-](?: +(.*))?"  # Multisphere accepts any target; people type other dashes
 )
 LINE: Final = re.compile(rf"\s+(added|claimed|closed|also closed) ({STAMP}) by ({AGENT})(?: →(?: |\Z)(.*))?")
 ID: Final = re.compile(r"([A-Z][A-Z0-9]*)-([0-9]{1,18})")
@@ -40,7 +47,7 @@ ID: Final = re.compile(r"([A-Z][A-Z0-9]*)-([0-9]{1,18})")
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Who works on it. ``utc`` is "" where only the local stamp is known."""
+    """Which agent works on an item. ``utc`` is "" if only the local time is known."""
 
     at: str
     by: str
@@ -48,13 +55,13 @@ class Claim:
 
     @property
     def order(self) -> tuple[str, str]:
-        """The earlier of two is the one with the smaller order, whoever compares them."""
+        """Sort key; the smaller one is earlier."""
         return self.utc or stamp_as_utc(self.at), self.by
 
 
 @dataclass(frozen=True, slots=True)
 class Closing(Claim):
-    """Who closed it, and how. Without a stamp: somebody ticked or moved it by hand."""
+    """Which agent closed an item, and how. Without a time, a person ticked or moved it by hand."""
 
     resolution: str = ""
 
@@ -64,7 +71,8 @@ TICKED: Final = Closing("", "")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """``text`` is how it stands in the file; everything else is read from there. Without ``id`` it is a loose line."""
+    """``text`` is the item as written in the file; the other fields are parsed from it. Without ``id`` it is some other
+    list entry that people wrote."""
 
     id: str = ""
     target: str = ""
@@ -76,11 +84,11 @@ class Item:
     added_utc: str = ""
     claim: Claim | None = None
     closings: tuple[Closing, ...] = ()
-    """The one that counts first."""
+    """The first one counts."""
     text: str = field(default="", compare=False)
     section: str = field(default="Open", compare=False)
     key: str = field(default="", compare=False)
-    """The same wherever this item is: its unique id, or a digest of what it was when it was added."""
+    """Identifies this item in every version of the file: its unique id, or a digest of its original fields."""
 
     @property
     def open(self) -> bool:
@@ -91,11 +99,11 @@ class Item:
         return self.closings[0] if self.closings else None
 
     def is_for(self, agent: str) -> bool:
-        return names(self.target, agent)
+        return is_addressed_to(self.target, agent)
 
     @property
     def is_for_anyone(self) -> bool:
-        """Whether it is for whoever comes; so is one that names nobody."""
+        """Whether any agent may take it; an item without a target is for anyone too."""
         return not self.target or self.is_for(ANYONE)
 
     @property
@@ -104,7 +112,7 @@ class Item:
 
     @property
     def time(self) -> str:
-        """When it came, in UTC, for ordering."""
+        """When it was added, in UTC, for ordering."""
         return self.added_utc or stamp_as_utc(self.added_at)
 
     @property
@@ -113,7 +121,7 @@ class Item:
 
 
 def read(text: str, section: str) -> Item:
-    """The item that stands in ``text``."""
+    """Parse the text of one item."""
     first, *rest = [line.rstrip("\r\n") for line in lines_of(text)]
     head = HEAD.fullmatch(first.rstrip())
     if head is None:
@@ -127,8 +135,8 @@ def read(text: str, section: str) -> Item:
     return Item(
         id=name,
         target=target or "",
-        title=unshield(title.removesuffix("~~").rstrip() if struck else title),  # the earlier tool strikes out \r, too
-        body=unescape("\n".join(re.sub(r"^ {0,2}", "", line) for line in trimmed(body))),
+        title=unescape_comments(title.removesuffix("~~").rstrip() if struck else title),  # Multisphere strikes out \r
+        body=unescape("\n".join(re.sub(r"^ {0,2}", "", line) for line in without_blank_ends(body))),
         uid=hidden.uid,
         added_at=added[2] if added else "",
         added_by=added[3] if added else "",
@@ -141,7 +149,7 @@ def read(text: str, section: str) -> Item:
 
 
 def _cut_top(lines: list[str]) -> "tuple[re.Match[str] | None, re.Match[str] | None, list[str]]":
-    """The ``added`` and the ``claimed`` line, which stand above the body and nowhere else, and the body."""
+    """The ``added`` and the ``claimed`` line, which can only be above the body, and the body."""
     own: dict[str, re.Match[str]] = {}
     for line in lines[:2]:
         found = LINE.fullmatch(line.rstrip())
@@ -152,18 +160,20 @@ def _cut_top(lines: list[str]) -> "tuple[re.Match[str] | None, re.Match[str] | N
 
 
 def _cut_closings(lines: list[str], hidden: Hidden) -> tuple[tuple[Closing, ...], list[str]]:
-    """The closings of an item that is done, and the lines without them: the last ``closed`` and what is below it."""
+    """The closings of a closed item, which are the last ``closed`` line and those below it, and the other lines."""
     found = {i: match for i, line in enumerate(lines) if (match := LINE.fullmatch(line.rstrip()))}
     last = max((i for i, match in found.items() if match[1] == "closed"), default=len(lines))
     closing = {i: match for i, match in found.items() if i >= last and match[1] in ("closed", "also closed")}
     times = chain((time.strip("-") for time in hidden.times.get("closed", "").split(",")), repeat(""))
-    closings = (Closing(match[2], match[3], next(times), unshield(match[4] or "")) for match in closing.values())
+    closings = (
+        Closing(match[2], match[3], next(times), unescape_comments(match[4] or "")) for match in closing.values()
+    )
     return tuple(closings), [line for i, line in enumerate(lines) if i not in closing]
 
 
 def write(item: Item) -> str:
-    r"""How an item stands in the file, with ``\n`` and without the end of its last line."""
-    name = f"{item.id}{f' @{item.target}' if item.target else ''} — {shield(item.title)}"
+    r"""The text of an item, with ``\n`` and without the end of its last line."""
+    name = f"{item.id}{f' @{item.target}' if item.target else ''} — {escape_comments(item.title)}"
     lines = [f"- [x] ~~{name}~~  " if item.closings else f"- [ ] {name}  "]
     if item.added_at:
         lines.append(f"  added {item.added_at} by {item.added_by}")
@@ -174,7 +184,7 @@ def write(item: Item) -> str:
     if item.body:
         lines += [f"  {line}" for line in escape(item.body, blanks=True).split("\n")]
     for i, closing in enumerate(done for done in item.closings if done.at):
-        how = f" → {shield(closing.resolution)}" if closing.resolution else ""
+        how = f" → {escape_comments(closing.resolution)}" if closing.resolution else ""
         lines.append(f"  {'also ' if i else ''}closed {closing.at} by {closing.by}{how}")
     return "\n".join(lines)
 
@@ -191,10 +201,10 @@ def _hidden(item: Item) -> Hidden:
     )
 
 
-def ordered(closings: Iterable[Closing]) -> tuple[Closing, ...]:
-    """Each closing once, the earliest first: it is the one that counts. A bare tick says less than any of them."""
+def sort_closings(closings: Iterable[Closing]) -> tuple[Closing, ...]:
+    """Each closing once, earliest first. A tick by hand is dropped if there is any other closing."""
     best: dict[Closing, Closing] = {}
     for closing in sorted(closings, key=lambda closing: closing.utc):
         best[closing] = closing if closing.utc or closing not in best else best[closing]
-    said = [closing for closing in best.values() if closing.at]
-    return tuple(sorted(said, key=lambda closing: (*closing.order, closing.resolution))) or tuple(best)
+    dated = [closing for closing in best.values() if closing.at]
+    return tuple(sorted(dated, key=lambda closing: (*closing.order, closing.resolution))) or tuple(best)

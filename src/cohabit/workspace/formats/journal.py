@@ -8,13 +8,17 @@
     TODO @mike-claude-code: Read slide 6.
     <!-- cohabit:k3x9 at=2026-05-22T12:30:05Z -->
 
-A journal is its text: parsing only says where entries begin, so whatever people wrote in between stays as it is. An
-entry goes on to where the next begins: the earlier tool writes the headings of its details as they come.
+A journal keeps its text: parsing only finds where entries begin, so everything that people write in between stays as
+it is. An entry extends to the beginning of the next one, because Multisphere writes headings in details unescaped.
+
+journal-archive/YYYY-MM.md holds the entries of past months, moved out so that the journal stays short. An entry is
+moved unchanged; what people wrote below it stays in the journal. When an archived journal is merged with one that
+somebody kept writing to, the moved entries are gone and the new ones stay.
 """
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -22,46 +26,51 @@ from typing import Final
 
 from cohabit.errors import BadArgs, TooLarge
 from cohabit.workspace.formats import fields
-from cohabit.workspace.formats.hidden import HIDDEN, Hidden
-from cohabit.workspace.formats.stamps import AGENT, STAMP, new_uid, stamp, stamp_as_utc, utc
+from cohabit.workspace.formats.stamps import AGENT, HIDDEN, STAMP, Hidden, new_uid, stamp, stamp_as_utc, utc
 from cohabit.workspace.formats.text import (
-    end_of_line,
     escape,
+    escape_comments,
     is_blank,
+    line_ending,
     lines_of,
-    shield,
-    trimmed,
     unescape,
-    unshield,
-    with_ends,
-    with_gap,
-    without_gap,
+    unescape_comments,
+    with_blank_line,
+    with_line_ending,
+    without_blank_ends,
+    without_trailing_blanks,
 )
-from cohabit.workspace.limits import MOST_TODOS
+from cohabit.workspace.limits import MAX_TODOS
 from cohabit.workspace.person.identity import SLUG, Identity
 
 HEADER: Final = "# Journal\n\n"
-NAMED: Final = r" \((?:[^()]++|\([^()]*+\))*+\)\Z"
-"""A name in the last parentheses of a line, which may have a pair of its own. Possessive, so that it stays linear."""
+NAME: Final = r" \((?:[^()]++|\([^()]*+\))*+\)\Z"
+"""A name in the last parentheses of a line, which may contain one pair itself. Possessive, so that matching is
+linear."""
 HEADING: Final = re.compile(
-    # A slug is ours, and its name may be anything. Another id ends where the last parentheses begin or, where they do
-    # not pair, at the first one. A line without one at its end is given up at once. People type other dashes.
-    rf"(?=.*\)\Z)## ({STAMP}) [—–-] ({SLUG.pattern}(?= \()|{AGENT}(?={NAMED})|{AGENT}) \((.*)\)"
+    # A slug is an id of ours, and its name may be anything. Any other id ends where the last parentheses begin or, if
+    # they do not pair up, at the first one. The lookahead rejects lines without a closing parenthesis at once. People
+    # type other dashes.
+    rf"(?=.*\)\Z)## ({STAMP}) [—–-] ({SLUG.pattern}(?= \()|{AGENT}(?={NAME})|{AGENT}) \((.*)\)"
 )
-BEGIN: Final = re.compile(r"^## (?=[0-9]{4}-[0-9]{2}-[0-9]{2})", re.MULTILINE)
-SAID: Final = re.compile(r"^.*\S", re.MULTILINE)
+BLOCK_START: Final = re.compile(r"^## (?=[0-9]{4}-[0-9]{2}-[0-9]{2})", re.MULTILINE)
+FILLED_LINE: Final = re.compile(r"^.*\S", re.MULTILINE)
 TODO: Final = re.compile(rf"TODO @({AGENT}): (.*)")
+ARCHIVE_FOLDER: Final = "journal-archive"
+MONTH: Final = re.compile(r"[0-9]{4}-(?:0[1-9]|1[0-2])")
 
 
 @dataclass(frozen=True, slots=True)
 class Todo:
+    """Something left to do, for an agent or for anyone."""
+
     text: str
     target: str = fields.ANYONE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """What one agent says it did. ``uid`` and ``utc`` are "" in entries of the earlier tool."""
+    """What one agent did. ``uid`` and ``utc`` are "" in entries of Multisphere."""
 
     at: str
     agent_id: str
@@ -74,15 +83,15 @@ class Entry:
 
     @classmethod
     def new(
-        cls, who: Identity, now: datetime, summary: str, details: str | None = None, todos: Sequence[Todo] = ()
+        cls, identity: Identity, now: datetime, summary: str, details: str | None = None, todos: Sequence[Todo] = ()
     ) -> "Entry":
-        """A new entry, its texts cleaned; raises BadArgs or TooLarge for what does not fit."""
-        if len(todos) > MOST_TODOS:
-            raise TooLarge(f"{len(todos)} todos; at most {MOST_TODOS} fit in one entry")
+        """A new entry with cleaned texts; raises BadArgs or TooLarge if one does not fit."""
+        if len(todos) > MAX_TODOS:
+            raise TooLarge(f"{len(todos)} todos; the limit for one entry is {MAX_TODOS}")
         entry = cls(
             at=stamp(now),
-            agent_id=who.agent_id,
-            agent_name=who.agent_name,
+            agent_id=identity.agent_id,
+            agent_name=identity.agent_name,
             summary=fields.text("the summary", summary),
             details=fields.text("the details", details),
             todos=tuple(
@@ -92,17 +101,17 @@ class Entry:
             utc=utc(now),
         )
         if not entry.summary:
-            raise BadArgs("the summary is empty: say in a line or two what you did")
+            raise BadArgs("the summary is empty; describe in a line or two what you did")
         return entry
 
     @property
     def text(self) -> str:
-        """The entry as it stands in the file, with the blank line that ends it."""
+        """The entry as written in the file, including the blank line at its end."""
         parts = [escape(self.summary, blanks=True)]
         if self.details:
             parts.append(escape(self.details, blanks=False))
         if self.todos:
-            parts.append("\n".join(f"TODO @{todo.target}: {shield(todo.text)}" for todo in self.todos))
+            parts.append("\n".join(f"TODO @{todo.target}: {escape_comments(todo.text)}" for todo in self.todos))
         lines = [f"## {self.at} — {self.agent_id} ({self.agent_name})", "\n\n".join(parts)]
         if hidden := Hidden(self.uid, {"at": self.utc}).text:
             lines.append(hidden)
@@ -111,11 +120,11 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """What begins with a date, with all that follows it: an entry, or something that people wrote."""
+    """A heading with a date and everything up to the next one: an entry, or something that people wrote."""
 
     text: str
     key: str
-    """The same wherever this block is: its unique id, or a digest of what it says."""
+    """Identifies this block in every version of the file: its unique id, or a digest of its text."""
     hidden: Hidden | None
 
     @property
@@ -124,8 +133,8 @@ class Block:
 
     @property
     def content(self) -> str:
-        """What it says, without the blank lines after it."""
-        return without_gap(self.text)
+        """The text without blank lines at its end."""
+        return without_trailing_blanks(self.text)
 
     @property
     def heading(self) -> str:
@@ -133,46 +142,48 @@ class Block:
 
     @property
     def time(self) -> str:
-        """UTC, for ordering; "" where nothing says it."""
+        """UTC, for ordering; "" if unknown."""
         known = self.hidden.times.get("at", "") if self.hidden else ""
         return known or stamp_as_utc(self.heading[3:19])
 
     @property
     def own(self) -> str:
-        """The entry alone, with the blank lines after it: one of ours ends with its comment."""
+        """The entry alone, with the blank lines after it. An entry with an id ends with its comment."""
         comment = HIDDEN.search(self.text) if self.uid else None
-        below = SAID.search(self.text, comment.end()) if comment else None
+        below = FILLED_LINE.search(self.text, comment.end()) if comment else None
         return self.text[: below.start()] if below else self.text
 
     @property
     def below(self) -> str:
-        """What people wrote below an entry of ours."""
+        """What people wrote below the entry."""
         return self.text[len(self.own) :]
 
     @property
     def entry(self) -> Entry | None:
-        """The entry, or None where the heading is not one of an entry."""
+        """The entry, or None if the heading is not that of an entry."""
         heading = HEADING.fullmatch(self.heading)
         if heading is None:
             return None
         lines = [line.rstrip("\r\n") for line in lines_of(self.own)[1:]]
         todos = _todos(lines)
-        said = trimmed([line for i, line in enumerate(lines) if i not in todos and Hidden.read(line) is None])
-        cut = next((i for i, line in enumerate(said) if is_blank(line)), len(said))
+        rest = without_blank_ends(
+            [line for i, line in enumerate(lines) if i not in todos and Hidden.read(line) is None]
+        )
+        cut = next((i for i, line in enumerate(rest) if is_blank(line)), len(rest))
         return Entry(
             at=heading[1],
             agent_id=heading[2].rstrip(),
             agent_name=heading[3],
-            summary=unescape("\n".join(said[:cut])),
-            details=unescape("\n".join(trimmed(said[cut:]))),
-            todos=tuple(Todo(unshield(found[2]), found[1].rstrip()) for found in todos.values()),
+            summary=unescape("\n".join(rest[:cut])),
+            details=unescape("\n".join(without_blank_ends(rest[cut:]))),
+            todos=tuple(Todo(unescape_comments(found[2]), found[1].rstrip()) for found in todos.values()),
             uid=self.uid,
             utc=self.hidden.times.get("at", "") if self.hidden else "",
         )
 
 
 class Journal:
-    """A journal file, or a month of it in the archive."""
+    """A journal file, or one month of the archive."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -183,8 +194,8 @@ class Journal:
 
     @cached_property
     def _pieces(self) -> list[str]:
-        """The text before the first block, then each block's."""
-        starts = [found.start() for found in BEGIN.finditer(self.text)]
+        """The text before the first block, then the text of each block."""
+        starts = [found.start() for found in BLOCK_START.finditer(self.text)]
         return [self.text[a:b] for a, b in zip([0, *starts], [*starts, len(self.text)], strict=True)]
 
     @property
@@ -198,22 +209,22 @@ class Journal:
 
     @cached_property
     def entries(self) -> list[Block]:
-        """The blocks that are entries: people may write others."""
+        """The blocks that are entries."""
         return [block for block in self.blocks if HEADING.fullmatch(block.heading)]
 
     def append(self, entry: Entry) -> "Journal":
         text = self.text if self.text.strip() else HEADER
-        eol = end_of_line(text)
-        return Journal(with_gap(text, eol) + with_ends(entry.text, eol))
+        eol = line_ending(text)
+        return Journal(with_blank_line(text, eol) + with_line_ending(entry.text, eol))
 
     def tail(self, n: int) -> list[Block]:
-        """The last ``n`` entries, the newest at the end."""
+        """The last ``n`` entries, newest last."""
         return self.entries[max(0, len(self.entries) - n) :]
 
 
 def _todos(lines: list[str]) -> dict[int, re.Match[str]]:
-    """The TODOs of an entry, by the number of their line. One for several words is set off, as both tools write it:
-    a summary that begins ``TODO @ann please look: …`` stays a summary."""
+    """The TODOs of an entry by line number. A target of several words counts only in a block of TODOs after a blank
+    line, so that a summary like ``TODO @ann please look: …`` stays a summary."""
     todos: dict[int, re.Match[str]] = {}
     for i, line in enumerate(lines):
         found = TODO.fullmatch(line.rstrip())
@@ -226,11 +237,62 @@ def _block(text: str, seen: dict[str, int]) -> Block:
     hidden = Hidden.read(text)
     if hidden and hidden.uid:
         return Block(text, hidden.uid, hidden)
-    return Block(text, content_key(without_gap(text).replace("\r\n", "\n"), seen), hidden)
+    return Block(text, content_key(without_trailing_blanks(text).replace("\r\n", "\n"), seen), hidden)
 
 
 def content_key(content: str, seen: dict[str, int]) -> str:
-    """A key for what has no id. The same text twice in one file is two things: the second gets another key."""
+    """A key for something without an id. If a file holds the same text twice, the second one gets a different key."""
     key = "sha:" + hashlib.sha256(content.encode(errors="surrogatepass")).hexdigest()[:20]
     seen[key] = seen.get(key, 0) + 1
     return key if seen[key] == 1 else f"{key}#{seen[key]}"
+
+
+# -- the archive ----------------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True)
+class Archived:
+    """The remaining journal, and the new text of the archive files by path."""
+
+    journal: str
+    months: Mapping[str, str]
+    entries: int
+
+
+def archive_path(month: str) -> str:
+    return f"{ARCHIVE_FOLDER}/{month}.md"
+
+
+def archive(text: str, before: str, archived: Callable[[str], str | None]) -> Archived:
+    """Move the entries of all months before ``before`` (``YYYY-MM``); ``archived`` returns the current text of a
+    path."""
+    if not MONTH.fullmatch(before):
+        raise BadArgs(f"before must be a month like 2026-05, not {before[:80]!r}")
+    journal = Journal.parse(text)
+    moving = [block for block in journal.blocks if (month := month_of(block)) and month < before]
+    months: dict[str, list[Block]] = {}
+    for block in moving:
+        months.setdefault(month_of(block), []).append(block)
+    moved = {id(block) for block in moving}
+    left = journal.preamble + "".join(block.below if id(block) in moved else block.text for block in journal.blocks)
+    files = {}
+    for month, blocks in sorted(months.items()):
+        path = archive_path(month)
+        files[path] = _month_file(archived(path), month, blocks)
+    return Archived(left, files, len(moving))
+
+
+def month_of(block: Block) -> str:
+    """The month in an entry's heading; "" if the block is not an entry."""
+    heading = HEADING.fullmatch(block.heading)
+    return heading[1][:7] if heading else ""
+
+
+def _month_file(text: str | None, month: str, blocks: list[Block]) -> str:
+    """The archive file of a month with more entries; entries that it already has are not added again."""
+    text = text or f"# Journal {month}\n\n"
+    eol = line_ending(text)
+    known = {(block.key, without_trailing_blanks(block.own)) for block in Journal.parse(text).blocks}
+    for block in blocks:
+        if (block.key, without_trailing_blanks(block.own)) not in known:
+            entry = with_line_ending(block.own.replace("\r\n", "\n"), eol)
+            text = with_blank_line(text, eol) + with_blank_line(entry, eol)
+    return text

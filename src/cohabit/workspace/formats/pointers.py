@@ -12,7 +12,7 @@ from cohabit.workspace.formats.stamps import utc_ms
 
 @dataclass(frozen=True, slots=True)
 class Pointer:
-    """``last_seen_sha`` is "" where an agent has been here and seen no commit."""
+    """``last_seen_sha`` is "" if the agent has been here but there was no commit."""
 
     last_seen_sha: str
     last_read_at: str
@@ -23,7 +23,7 @@ class Pointer:
 
     @classmethod
     def parse(cls, text: str) -> "Pointer | None":
-        """What the file says; None where it is torn or says nothing of use."""
+        """The content of the file; None if it is damaged."""
         try:
             found = json.loads(text)
         except (ValueError, RecursionError):
@@ -39,16 +39,16 @@ class Pointer:
 
     @property
     def moment(self) -> datetime:
-        """When it was read; the beginning of time where the file does not say it properly."""
+        """When it was read; the earliest possible time if the file has no valid date."""
         try:
             when = datetime.fromisoformat(self.last_read_at)
             return when.astimezone(UTC) if when.tzinfo else when.replace(tzinfo=UTC)
-        except (ValueError, OverflowError):  # no date, or one that UTC has no year for
+        except (ValueError, OverflowError):  # not a date, or outside of the years that UTC can express
             return datetime.min.replace(tzinfo=UTC)
 
 
 def later(ours: str, theirs: str) -> str:
-    """Of two versions of one pointer file, the one that was read later; a torn one loses."""
+    """Of two versions of one pointer file, the one that was read later; a damaged one loses."""
     return max(ours, theirs, key=_order)
 
 

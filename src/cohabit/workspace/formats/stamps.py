@@ -1,19 +1,31 @@
-"""Times and names of entries: the local minute that people read, the UTC second that orders, the id that is unique."""
+"""Times and ids of entries and items.
+
+An entry shows its writer's local time to the minute, which is for people. A hidden comment holds what programs need:
+a unique id and UTC times to the second.
+
+    <!-- cohabit:k3x9 at=2026-05-22T12:30:05Z -->
+
+Entries of Multisphere have no such comment. When one is changed here it gets a comment without an id: with an id it
+would be a different entry for everybody who still has it without.
+"""
 
 import re
 import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
 
 STAMP: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}"
-"""A pattern of the local time in a header."""
+"""Pattern of the local time."""
 AGENT: Final = r"\S.*?"
-"""A pattern of an agent id, up to what follows it in its line: the earlier tool takes any, also one with spaces."""
-ALPHABET: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
+"""Pattern of an agent id in a line. Multisphere accepts any id, also one with spaces."""
+UID_ALPHABET: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
+HIDDEN: Final = re.compile(r"^[ \t]*<!-- cohabit:([0-9a-z]*)((?: [a-z]+=[^\s>]+)*) -->[ \t\r]*$", re.MULTILINE)
 
 
 def stamp(now: datetime) -> str:
-    """The minute in the zone of ``now``, as the earlier tool writes it."""
+    """The minute in the time zone of ``now``, in the format of Multisphere."""
     return now.strftime("%Y-%m-%d %H:%M")
 
 
@@ -22,16 +34,38 @@ def utc(now: datetime) -> str:
 
 
 def utc_ms(now: datetime) -> str:
-    """With milliseconds, as pointers have it."""
+    """With milliseconds, as in pointer files."""
     moment = now.astimezone(UTC)
     return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03d}Z"
 
 
 def stamp_as_utc(text: str) -> str:
-    """The best that a stamp without a zone gives for ordering; "" for what is no stamp."""
+    """A stamp read as if it were UTC, the best there is for ordering; "" if ``text`` is not a stamp."""
     return f"{text[:10]}T{text[11:16]}:00Z" if re.fullmatch(STAMP, text) else ""
 
 
 def new_uid() -> str:
-    """Twelve characters that nobody else has written (62 bits)."""
-    return "".join(secrets.choice(ALPHABET) for _ in range(12))
+    """Twelve random characters (62 bits)."""
+    return "".join(secrets.choice(UID_ALPHABET) for _ in range(12))
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """A hidden comment: the id and the UTC times by name."""
+
+    uid: str = ""
+    times: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, text: str) -> "Hidden | None":
+        """The first such comment that has a line to itself, or None."""
+        found = HIDDEN.search(text)
+        if found is None:
+            return None
+        return cls(found[1], dict(pair.split("=", 1) for pair in found[2].split()))
+
+    @property
+    def text(self) -> str:
+        """The comment; "" if there is nothing in it."""
+        times = "".join(f" {name}={time}" for name, time in self.times.items() if time)
+        return f"<!-- cohabit:{self.uid}{times} -->" if self.uid or times else ""

@@ -1,18 +1,18 @@
-r"""Free text inside our files: what anybody writes, written so that it can never be read as something of ours.
+r"""Free text inside protocol files, escaped so that it cannot be read as a heading, an item or a comment.
 
-Files are cut into lines at ``\n`` alone; ``\r\n`` at the end of a line is that file's way of ending lines and stays.
+Files are split into lines at ``\n`` alone. A file that ends its lines with ``\r\n`` keeps doing so.
 
-Text that comes in is made *clean* first: every other line break that Unicode knows becomes a plain one, control
-characters and halves of characters become U+FFFD, white space around it goes. Clean text is written with three rules:
+Incoming text is *cleaned* first: every Unicode line break becomes ``\n``, control characters and lone surrogates become
+U+FFFD, and white space around the text is removed. Clean text is written with three rules:
 
-1. One line is one line: in titles, resolutions and TODOs all white space collapses to single spaces.
-2. ``<!--`` gets a backslash inside, ``<\!--``: a comment can only be ours.
-3. A line that would read as a heading (``#``, ``##``), a ``TODO @``, an inbox item or one of an item's own lines
+1. Titles, resolutions and TODOs are one line: all white space in them collapses to single spaces.
+2. ``<!--`` becomes ``<\!--``, so that the only comments in a file are those that this program writes.
+3. A line that would be read as a heading (``#``, ``##``), a ``TODO @``, an inbox item or one of an item's own lines
    (``added``, ``claimed``, ``closed`` and a date) gets a backslash in front. So does a line of backslashes and, where
-   an empty line would end the text (a summary, an item's body), an empty line: it is written ``\``.
+   an empty line would end the text (a summary, an item's body), an empty line, which is written ``\``.
 
-Where the text has backslashes in these places already it gets one more, so reading takes exactly one away and gives
-back what was written, whatever it was. Markdown shows most of these as if the backslash were not there.
+Where such a place already has backslashes it gets one more, so reading removes exactly one and returns the text as it
+was given. Markdown renders most of these as if the backslash were not there.
 """
 
 import re
@@ -22,56 +22,66 @@ SPACES: Final = (
     "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000\ufeff"
 )
-"""What some reader takes for white space: what Python does, and U+FEFF, which the earlier tool counts too."""
+"""White space: what Python counts as such, and U+FEFF, which Multisphere counts too."""
 WHITE: Final = f"[{SPACES}]"
-BREAKS: Final = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
+LINE_BREAKS: Final = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
 UNWRITABLE: Final = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
-OURS: Final = (
+SYNTAX: Final = (
     rf"{WHITE}*(?:##?(?:{WHITE}|$)|TODO{WHITE}*@|[-*+] *\[.?\] *~*[A-Z][A-Z0-9]*-\d"
     r"|(?:also )?(?:added|claimed|closed) \d{4}-\d\d-\d\d)"
 )
-ESCAPE: Final = re.compile(rf"\\*{OURS}|\\+{WHITE}*$")
-UNESCAPE: Final = re.compile(rf"\\+(?:{OURS}|{WHITE}*$)")
+"""The beginning of a line that means something in a protocol file."""
+ESCAPE: Final = re.compile(rf"\\*{SYNTAX}|\\+{WHITE}*$")
+UNESCAPE: Final = re.compile(rf"\\+(?:{SYNTAX}|{WHITE}*$)")
 COMMENT: Final = re.compile(r"<(\\*)!--")
-SHIELDED: Final = re.compile(r"<\\(\\*)!--")
+ESCAPED_COMMENT: Final = re.compile(r"<\\(\\*)!--")
+UNSAFE: Final = re.compile(r"[\x01-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Control characters, changes of the writing direction and lone surrogates; tabs, line ends and NUL are not among
+them."""
 
 
-# -- what comes in --------------------------------------------------------------------------------
+# -- cleaning -------------------------------------------------------------------------------------
 def clean(text: str) -> str:
-    """``text`` with plain line breaks, without control characters, and without white space around it."""
-    return UNWRITABLE.sub("\ufffd", BREAKS.sub("\n", text)).strip(SPACES)
+    """``text`` with plain line breaks, without control characters and without white space around it."""
+    return UNWRITABLE.sub("\ufffd", LINE_BREAKS.sub("\n", text)).strip(SPACES)
 
 
 def one_line(text: str) -> str:
-    """``text`` clean and on a single line."""
+    """``text`` cleaned and on a single line."""
     return " ".join(re.split(rf"{WHITE}+", clean(text)))
 
 
-# -- writing and reading free text ----------------------------------------------------------------
-def shield(text: str) -> str:
-    """Rule 2: no comment begins in it."""
+def displayable(text: str) -> str:
+    """Text of others without characters that a terminal would obey or that mislead a reader."""
+    return UNSAFE.sub("", text).replace("\0", "")
+
+
+# -- escaping -------------------------------------------------------------------------------------
+def escape_comments(text: str) -> str:
+    """Apply rule 2."""
     return COMMENT.sub(r"<\\\1!--", text)
 
 
-def unshield(text: str) -> str:
-    return SHIELDED.sub(r"<\1!--", text)
+def unescape_comments(text: str) -> str:
+    return ESCAPED_COMMENT.sub(r"<\1!--", text)
 
 
 def escape(text: str, *, blanks: bool) -> str:
-    """Rules 2 and 3 for every line; ``blanks`` says whether empty lines are written as a backslash."""
+    """Apply rules 2 and 3 to every line; with ``blanks``, empty lines are written as a backslash."""
     return "\n".join(
-        "\\" + line if ESCAPE.match(line) or (blanks and is_blank(line)) else line for line in shield(text).split("\n")
+        "\\" + line if ESCAPE.match(line) or (blanks and is_blank(line)) else line
+        for line in escape_comments(text).split("\n")
     )
 
 
 def unescape(text: str) -> str:
     """Exactly what ``escape`` was given."""
-    return unshield("\n".join(line[1:] if UNESCAPE.match(line) else line for line in text.split("\n")))
+    return unescape_comments("\n".join(line[1:] if UNESCAPE.match(line) else line for line in text.split("\n")))
 
 
 # -- lines of a file ------------------------------------------------------------------------------
 def lines_of(text: str) -> list[str]:
-    r"""The lines with their ends, cut at ``\n`` alone; joined they are ``text`` again."""
+    r"""The lines with their ends, split at ``\n`` alone; joined they are ``text`` again."""
     return re.findall(r"[^\n]*\n|[^\n]+", text)
 
 
@@ -79,32 +89,32 @@ def is_blank(line: str) -> bool:
     return not line.strip(SPACES)
 
 
-def trimmed(lines: list[str]) -> list[str]:
-    """The lines without the blank ones around them."""
-    said = [i for i, line in enumerate(lines) if not is_blank(line)]
-    return lines[said[0] : said[-1] + 1] if said else []
+def without_blank_ends(lines: list[str]) -> list[str]:
+    """The lines without blank ones at the beginning and the end."""
+    filled = [i for i, line in enumerate(lines) if not is_blank(line)]
+    return lines[filled[0] : filled[-1] + 1] if filled else []
 
 
-def end_of_line(text: str) -> str:
-    """How this file ends its lines; its first line decides."""
+def line_ending(text: str) -> str:
+    """How this file ends its lines; the first line decides."""
     return "\r\n" if text.partition("\n")[0].endswith("\r") and "\n" in text else "\n"
 
 
-def with_ends(text: str, eol: str) -> str:
-    r"""``text``, written with ``\n``, in the way of a file that ends its lines with ``eol``."""
+def with_line_ending(text: str, eol: str) -> str:
+    r"""``text``, which uses ``\n``, with the line ending of the file that it goes into."""
     return text if eol == "\n" else text.replace("\n", eol)
 
 
-def without_gap(text: str) -> str:
-    """``text`` without blank lines at its end, and without the end of its last line."""
+def without_trailing_blanks(text: str) -> str:
+    """``text`` without blank lines at its end and without the end of its last line."""
     end = len(text)
     while end and is_blank(text[(start := text.rfind("\n", 0, end - 1) + 1) : end]):
         end = start
     return text[:end].rstrip("\r\n")
 
 
-def with_gap(text: str, eol: str = "\n") -> str:
-    """``text`` followed by at least one blank line, as it has to be where something comes after it."""
+def with_blank_line(text: str, eol: str = "\n") -> str:
+    """``text`` followed by at least one blank line, so that something can come after it."""
     if not text:
         return text
     if not text.endswith("\n"):

@@ -1,1 +1,1 @@
-"""What is there and what happened: status, diff, log, news, health, files, search."""
+"""Reading a workspace: files, search, status, diff, log, news, the board, health."""

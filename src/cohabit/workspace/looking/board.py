@@ -1,36 +1,47 @@
-"""The board at a glance, for whoever only looks: the journal's end, the inbox and the files of a clone."""
+"""The board: journal, inbox and files of a clone, cut to fit an answer.
 
-from collections.abc import Container, Iterable
-from typing import Final
+``overview`` and ``glance`` are for members of a house who do not work in the clone; the rest is for one agent.
+"""
 
+from collections.abc import Collection, Container, Iterable
+from typing import Any, Final
+
+from cohabit.errors import BadArgs
 from cohabit.workspace.answers import Answer
 from cohabit.workspace.clone import objects, refs
+from cohabit.workspace.formats import INBOX, JOURNAL, fields
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.item import Item
-from cohabit.workspace.formats.journal import Block, Journal
-from cohabit.workspace.formats.paths import INBOX, JOURNAL
-from cohabit.workspace.limits import JOURNAL_TAIL, LONGEST_TITLE, MOST_READ, MOST_TODOS
+from cohabit.workspace.formats.journal import Block, Entry, Journal
+from cohabit.workspace.formats.text import displayable
+from cohabit.workspace.limits import JOURNAL_TAIL, MAX_READ_BYTES, MAX_TITLE_CHARS, MAX_TODOS
+from cohabit.workspace.person.identity import SLUG
 from cohabit.workspace.workspace import Workspace
 
 FOLDERS: Final = ("drafts", "research", "comments", "decisions", "assets")
-"""In the order in which a reader wants them."""
-MOST_OPEN, MOST_CLOSED = 100, 30
-MOST_FILES: Final = 300
+"""The folders of the protocol, in the order of an overview."""
+MAX_OPEN, MAX_CLOSED = 100, 30
+MAX_FILES: Final = 300
 """Of one folder."""
-MOST_FOLDERS: Final = 10
-"""Beside those of the protocol."""
-LONGEST: Final = 2_000
-"""Characters of a body or of details; the file has all of it."""
-LONGEST_NAME: Final = 100
-"""Characters of an id, a target, an agent's name: plain git lets anybody write any."""
-LATEST: Final = 5
-MOST_NEW: Final = 10
-"""Of new entries, of new items and of closings, in a glance."""
-LONGEST_LINE: Final = 300
+MAX_OTHER_FOLDERS: Final = 10
+MAX_BODY_CHARS: Final = 2_000
+"""Of a body or of details; the file has all of it."""
+MAX_NAME_CHARS: Final = 100
+"""Of an id, a target or an agent's name: with plain git anybody can write any."""
+GLANCE_ENTRIES: Final = 5
+MAX_NEW: Final = 10
+"""New entries, new items and closings in a glance, each."""
+MAX_GLANCE_CHARS: Final = 300
+CLIP_CHARS: Final = 120
+"""Of a text in ``whats_new`` and ``health``; read, journal_tail and inbox_list have all of it."""
+MAX_OWN_ITEMS: Final = 8
+MAX_OWN_TODOS: Final = 2
+MAX_MEMBERS: Final = 30
 
 
+# -- the whole board ------------------------------------------------------------------------------
 def overview(ws: Workspace) -> Answer:
-    """Everything a page of the board needs."""
+    """The content of a page that shows the board."""
     journal, inbox = _journal(ws), _inbox(ws)
     opened = [item for item in inbox if item.open]
     closed = [item for item in inbox if item.closings]
@@ -41,9 +52,9 @@ def overview(ws: Workspace) -> Answer:
         "head": refs.head(ws) or "",
         "journal": fitting([_entry(block) for block in tail]),
         "entries": len(journal.entries),
-        "open": fitting([_item(item) for item in reversed(opened[-MOST_OPEN:])]),
+        "open": fitting([_item(item) for item in reversed(opened[-MAX_OPEN:])]),
         "open_count": len(opened),
-        "closed": fitting([_item(item) for item in reversed(closed[-MOST_CLOSED:])]),
+        "closed": fitting([_item(item) for item in reversed(closed[-MAX_CLOSED:])]),
         "closed_count": len(closed),
         "folders": folders,
         "truncated": truncated,
@@ -51,12 +62,12 @@ def overview(ws: Workspace) -> Answer:
 
 
 def glance(ws: Workspace, here: Container[str], since: str = "") -> Answer:
-    """How much there is, the end of the journal, and what is new since a commit (nothing, where that is not known):
-    ``journal`` and ``inbox`` have the newest of it, ``more`` counts the rest. ``here`` has the agents that work in the
-    room."""
+    """Counts, the end of the journal, and what is new since a commit (nothing if that commit is unknown): the newest
+    entries are in ``journal`` and ``inbox``, and ``more`` counts the others. ``here`` has the ids of the agents that
+    work in the room."""
 
-    def line(by: str, words: str) -> Answer:
-        return {"by": _name(by), "summary": _cut(" ".join(words.split()), LONGEST_LINE), "here": by in here}
+    def line(by: str, text: str) -> Answer:
+        return {"by": _name(by), "summary": _cut(" ".join(text.split()), MAX_GLANCE_CHARS), "here": by in here}
 
     def entries(blocks: Iterable[Block]) -> list[Answer]:
         return [line(entry.agent_id, entry.summary) for block in blocks if (entry := block.entry) is not None]
@@ -65,29 +76,29 @@ def glance(ws: Workspace, here: Container[str], since: str = "") -> Answer:
     written, added, done = list[Block](), list[Item](), list[Item]()
     before = objects.texts(ws, [since, f"{since}:{JOURNAL}", f"{since}:{INBOX}"]) if since else {}
     if since in before:
-        entries_then = {block.key for block in Journal.parse(before.get(f"{since}:{JOURNAL}", "")).entries}
-        items_then = {(item.key, item.open) for item in Inbox.parse(before.get(f"{since}:{INBOX}", "")).items}
-        fresh = [item for item in inbox if (item.key, item.open) not in items_then]
-        written = [block for block in journal.entries if block.key not in entries_then]
-        added, done = [item for item in fresh if item.open], [item for item in fresh if item.closing]
+        old_entries = keys(before.get(f"{since}:{JOURNAL}", ""))
+        old_items = {(item.key, item.open) for item in Inbox.parse(before.get(f"{since}:{INBOX}", "")).items}
+        new = [item for item in inbox if (item.key, item.open) not in old_items]
+        written = [block for block in journal.entries if block.key not in old_entries]
+        added, done = [item for item in new if item.open], [item for item in new if item.closing]
     return {
         "head": refs.head(ws) or "",
         "open": sum(item.open for item in inbox),
         "entries": len(journal.entries),
-        "latest": entries(journal.tail(LATEST)),
-        "journal": entries(written[-MOST_NEW:]),
+        "latest": entries(journal.tail(GLANCE_ENTRIES)),
+        "journal": entries(written[-MAX_NEW:]),
         "inbox": [
             *(
                 line(item.added_by, f"{_name(item.id)} for @{_name(item.target or 'anyone')}: {item.title}")
-                for item in added[-MOST_NEW:]
+                for item in added[-MAX_NEW:]
             ),
             *(
                 line(item.closing.by, f"closed {_name(item.id)}: {item.closing.resolution}")
-                for item in done[-MOST_NEW:]
+                for item in done[-MAX_NEW:]
                 if item.closing is not None
             ),
         ],
-        "more": sum(max(0, len(new) - MOST_NEW) for new in (written, added, done)),
+        "more": sum(max(0, len(new) - MAX_NEW) for new in (written, added, done)),
     }
 
 
@@ -109,10 +120,10 @@ def _entry(block: Block) -> Answer:
         "summary": _cut(entry.summary),
         "details": _cut(entry.details),
         "todos": [
-            {"for": _name(todo.target), "text": _cut(todo.text, LONGEST_TITLE)} for todo in entry.todos[:MOST_TODOS]
+            {"for": _name(todo.target), "text": _cut(todo.text, MAX_TITLE_CHARS)} for todo in entry.todos[:MAX_TODOS]
         ],
     }
-    left_out = len(entry.todos) - MOST_TODOS
+    left_out = len(entry.todos) - MAX_TODOS
     return shown | ({"more_todos": left_out} if left_out > 0 else {})
 
 
@@ -137,7 +148,7 @@ def _item(item: Item) -> Answer:
 
 
 def _folders(ws: Workspace) -> tuple[list[Answer], bool]:
-    """The files of the last commit by folder, as many of each as fit, and whether there are others."""
+    """The files of the last commit by folder, up to a limit, and whether there are more."""
     if refs.head(ws) is None:
         return [], False
     found: dict[str, list[Answer]] = {}
@@ -147,38 +158,104 @@ def _folders(ws: Workspace) -> tuple[list[Answer], bool]:
         top, slash, _ = path.partition("/")
         if not mode.startswith("100") or top.startswith(".") or path.endswith(".gitkeep"):
             continue
-        found.setdefault(top if slash else "", []).append({"path": _plain(path), "size": int(size)})
+        found.setdefault(top if slash else "", []).append({"path": _utf8(path), "size": int(size)})
     others = sorted(set(found) - {*FOLDERS, ""})
-    order = [*FOLDERS, *others[:MOST_FOLDERS], ""]
+    order = [*FOLDERS, *others[:MAX_OTHER_FOLDERS], ""]
     shown = [_folder(name, found[name]) for name in order if name in found]
     return shown, sum(map(len, found.values())) > sum(len(folder["files"]) for folder in shown)
 
 
 def _folder(name: str, files: list[Answer]) -> Answer:
-    first = sorted(files, key=lambda file: file["path"] not in (JOURNAL, INBOX))  # the way to all that is cut above
-    return {"name": _plain(name), "files": fitting(first[:MOST_FILES], MOST_READ // 4), "count": len(files)}
+    first = sorted(files, key=lambda file: file["path"] not in (JOURNAL, INBOX))  # they have what is cut above
+    return {"name": _utf8(name), "files": fitting(first[:MAX_FILES], MAX_READ_BYTES // 4), "count": len(files)}
 
 
-def fitting(found: list[Answer], most: int = MOST_READ) -> list[Answer]:
-    """As many from the start as ``most`` characters hold, and at least one."""
+def fitting(found: list[Answer], max_chars: int = MAX_READ_BYTES) -> list[Answer]:
+    """The first elements that fit into ``max_chars`` characters together, and at least one."""
     used, fits = 0, list[Answer]()
     for each in found:
         used += sum(len(str(value)) for value in each.values())
-        if fits and used > most:
+        if fits and used > max_chars:
             break
         fits.append(each)
     return fits
 
 
 def _name(text: str) -> str:
-    return _cut(text, LONGEST_NAME)
+    return _cut(text, MAX_NAME_CHARS)
 
 
-def _cut(text: str, most: int = LONGEST) -> str:
-    text = _plain(text)
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+def _cut(text: str, max_chars: int = MAX_BODY_CHARS) -> str:
+    text = _utf8(text)
+    return text if len(text) <= max_chars else f"{text[: max_chars - 1]}…"
 
 
-def _plain(text: str) -> str:
-    """Bytes that are no UTF-8 shown as such: every answer can be written as JSON."""
+def _utf8(text: str) -> str:
+    """The text with replacement characters for bytes that are not UTF-8, which JSON cannot contain."""
     return text.encode(errors="surrogateescape").decode(errors="replace")
+
+
+# -- for one agent --------------------------------------------------------------------------------
+def text_of(ws: Workspace, path: str) -> str:
+    """The text of a file; "" if it does not exist or is not a plain file."""
+    try:
+        return ws.tree.text(path) or ""
+    except BadArgs:
+        return ""
+
+
+def own_items(ws: Workspace) -> tuple[list[Answer], int, int]:
+    """Open items for the caller, how many there are, and how many are for anyone."""
+    items = [item for item in Inbox.parse(text_of(ws, INBOX)).items if item.open]
+    mine = [item for item in items if item.is_for(ws.identity.agent_id)]
+    anyone = sum(item.is_for_anyone for item in items)
+    return [_short_item(item) for item in mine[:MAX_OWN_ITEMS]], len(mine), anyone
+
+
+def new_entries(ws: Workspace, seen: Collection[str], after: str = "") -> list[Entry]:
+    """Journal entries of others, oldest first, without those with a ``seen`` key or before ``after`` (UTC)."""
+    blocks = Journal.parse(text_of(ws, JOURNAL)).blocks
+    new = [block.entry for block in blocks if block.key not in seen and block.time >= after]
+    return [entry for entry in new if entry and entry.agent_id != ws.identity.agent_id]
+
+
+def keys(journal: str) -> set[str]:
+    return {block.key for block in Journal.parse(journal).blocks}
+
+
+def short_entry(entry: Entry, agent_id: str) -> Answer:
+    """An entry in short, with the TODOs for this agent and those for anyone."""
+    shown: dict[str, Any] = {"at": entry.at, "agent_id": clip(entry.agent_id), "summary": clip(entry.summary)}
+    mine = [todo for todo in entry.todos if fields.is_addressed_to(todo.target, agent_id)]
+    others = [todo for todo in entry.todos if todo not in mine]
+    todos = mine + [todo for todo in others if fields.is_addressed_to(todo.target, fields.ANYONE)]
+    if todos:
+        shown["todos"] = [{"for": clip(todo.target), "text": clip(todo.text)} for todo in todos[:MAX_OWN_TODOS]]
+    if len(todos) > MAX_OWN_TODOS:
+        shown["more_todos"] = len(todos) - MAX_OWN_TODOS
+    return shown
+
+
+def members(ws: Workspace) -> list[str]:
+    """The ids of agents that have visited, which are those with a pointer."""
+    try:
+        names = [entry.name for entry in ws.tree.entries(".pointers")]
+    except (FileNotFoundError, BadArgs):
+        return []
+    ids = [name.removesuffix(".json") for name in names if name.endswith(".json")]
+    return [id_ for id_ in ids if SLUG.fullmatch(id_)][:MAX_MEMBERS]
+
+
+def clip(text: str, max_chars: int = CLIP_CHARS) -> str:
+    """Text of others on one line, cut."""
+    line = " ".join(displayable(text).split())
+    return line if len(line) <= max_chars else line[: max_chars - 1] + "…"
+
+
+def _short_item(item: Item) -> Answer:
+    shown = {"id": clip(item.id), "title": clip(item.title), "from": clip(item.added_by), "added_at": item.added_at}
+    if item.body:
+        shown["body"] = clip(item.body)
+    if item.claimed_by:
+        shown["claimed_by"] = clip(item.claimed_by)
+    return shown

@@ -1,47 +1,107 @@
-"""What changed in the text, as a unified diff, a page at a time."""
+"""What changed: the lists of ``status`` and the text of ``diff``."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from cohabit.errors import BadArgs, GitFailed
 from cohabit.workspace.clone import refs
 from cohabit.workspace.clone.tree import pathspecs
-from cohabit.workspace.formats.plain import plain
-from cohabit.workspace.limits import MOST_DIFF
+from cohabit.workspace.formats.text import UNSAFE, displayable
+from cohabit.workspace.limits import MAX_DIFF_BYTES, MAX_ENTRIES
 
 if TYPE_CHECKING:
     from cohabit.workspace.workspace import Workspace
 
-PLAIN: Final = ("--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short", "--ignore-submodules=dirty")
-"""No program of anybody's, and no git that is started inside a submodule."""
-FARTHEST: Final = 64 * 1024 * 1024
-"""Bytes into a diff that one can page; git makes it anew for every page."""
-UNKNOWN: Final = re.compile(r"bad revision|unknown revision|bad object|Invalid revision range|ambiguous argument")
-"""What git says of a commit that it does not have."""
+DIFF_OPTIONS: Final = ("--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short", "--ignore-submodules=dirty")
+"""Without external programs, and without starting git inside a submodule."""
+MAX_DIFF_OFFSET: Final = 64 * 1024 * 1024
+"""Bytes; git makes the whole diff again for every page."""
+UNKNOWN_REVISION: Final = re.compile(
+    r"bad revision|unknown revision|bad object|Invalid revision range|ambiguous argument"
+)
+"""Git's messages for a commit that it does not have."""
+KINDS: Final = ("modified", "not_added", "deleted", "renamed", "staged", "untracked", "conflicted")
+STAGED: Final = {"M": ("modified", "staged"), "T": ("modified", "staged"), "A": ("staged",), "D": ("deleted", "staged")}
+"""The lists of a file by its staged change; they are those of Multisphere."""
+UNSTAGED: Final = {"M": ("modified",), "T": ("modified",), "D": ("deleted",), "A": ("not_added", "untracked")}
+"""The lists of a file by its unstaged change."""
 
 
+# -- status ---------------------------------------------------------------------------------------
+def status(ws: "Workspace") -> dict[str, Any]:
+    """The answer of ``status``. If a list is cut, ``counts`` has the full lengths of all of them."""
+    # A submodule is compared by its commit only. To look into it, git would start a git with its configuration.
+    result = ws.git.run(
+        "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all", "--ignore-submodules=dirty"
+    )
+    about: dict[str, str] = {}
+    found: dict[str, list[str]] = {kind: [] for kind in KINDS}
+    fields = UNSAFE.sub("", result.text).split("\0")[:-1]
+    for lists in _parse_status(fields, about):
+        for kind, path in lists:
+            found[kind].append(path)
+    ahead, _, behind = about.get("ab", "+0 -0").partition(" ")
+    branch = about.get("head", "")
+    answer: dict[str, Any] = {
+        "branch": "HEAD" if branch == "(detached)" else branch,
+        "tracking": about.get("upstream"),
+        "ahead": int(ahead[1:]),
+        "behind": int(behind[1:]),
+        **{kind: paths[:MAX_ENTRIES] for kind, paths in found.items()},
+        "clean": not any(found.values()),
+    }
+    if any(len(paths) > MAX_ENTRIES for paths in found.values()):
+        answer |= {"truncated": True, "counts": {kind: len(paths) for kind, paths in found.items()}}
+    return answer
+
+
+def _parse_status(fields: list[str], about: dict[str, str]) -> Iterator[set[tuple[str, str]]]:
+    """The lists and paths of each line of ``--porcelain=v2 -z``; lines about the branch are put into ``about``."""
+    rest = iter(fields)
+    for field in rest:
+        kind, _, body = field.partition(" ")
+        if kind == "#":
+            key, _, value = body.removeprefix("branch.").partition(" ")
+            about[key] = value
+        elif kind == "?":
+            yield {("not_added", body), ("untracked", body)}
+        elif kind == "u":
+            yield {("conflicted", body.split(" ", 9)[9])}
+        elif kind == "1":
+            yield set(_lists(body[0], body[1], body.split(" ", 7)[7]))
+        elif kind == "2":  # the next field is the old name
+            path = body.split(" ", 8)[8]
+            yield {("renamed", f"{next(rest)} -> {path}"), *_lists("R", body[1], path)}
+
+
+def _lists(staged: str, unstaged: str, path: str) -> Iterator[tuple[str, str]]:
+    for kind in (*STAGED.get(staged, ()), *UNSTAGED.get(unstaged, ())):
+        yield kind, path
+
+
+# -- diff -----------------------------------------------------------------------------------------
 def diff(ws: "Workspace", since: str | None, paths: Sequence[str] | None, offset: int = 0) -> dict[str, Any]:
-    """Of the work tree against what is staged, or of ``since`` against the last commit; ``next_offset`` goes on."""
-    if offset > FARTHEST:
-        raise BadArgs(f"offset is at most {FARTHEST}: ask for fewer paths, or for a later since")
+    """One page of a unified diff: of unstaged changes, or from ``since`` to the last commit."""
+    if offset > MAX_DIFF_OFFSET:
+        raise BadArgs(f"offset is at most {MAX_DIFF_OFFSET}: ask for fewer paths, or for a later since")
     wanted = pathspecs(paths)
     span = [f"{refs.checked(since)}..HEAD"] if since else []
     if since and refs.head(ws) is None:
         raise refs.unknown(since)
     try:
-        done = ws.git.run("diff", *PLAIN, *span, "--", *wanted, most=offset + MOST_DIFF)
-    except GitFailed as wrong:
-        raise refs.unknown(since) if since and UNKNOWN.search(wrong.message) else wrong from None
-    page = _whole_lines(done.out[offset:]) if done.cut else done.out[offset:]
-    answer: dict[str, Any] = {"diff": plain(page.decode(errors="replace")), "truncated": done.cut}
-    return answer | {"next_offset": offset + len(page)} if done.cut else answer
+        result = ws.git.run("diff", *DIFF_OPTIONS, *span, "--", *wanted, max_bytes=offset + MAX_DIFF_BYTES)
+    except GitFailed as error:
+        raise refs.unknown(since) if since and UNKNOWN_REVISION.search(error.message) else error from None
+    page = _whole_lines(result.out[offset:]) if result.truncated else result.out[offset:]
+    answer: dict[str, Any] = {"diff": displayable(page.decode(errors="replace")), "truncated": result.truncated}
+    return answer | {"next_offset": offset + len(page)} if result.truncated else answer
 
 
 def _whole_lines(page: bytes) -> bytes:
-    """``page`` without the line that was cut off, unless that is all there is; then without half a character."""
+    """``page`` without its last, incomplete line; if that is all of it, without an incomplete character."""
     end = page.rfind(b"\n") + 1
     if end:
         return page[:end]
-    last = next((i for i in range(1, 5) if page[-i] & 0xC0 != 0x80), 1)  # where the last character begins, from the end
+    last = next((i for i in range(1, 5) if page[-i] & 0xC0 != 0x80), 1)  # start of the last character, from the end
     return page[:-last] if page[-last] >= 0xC0 else page

@@ -1,21 +1,22 @@
-"""The commits of a workspace, newest first, a page at a time: one ``git log``."""
+"""The commits of a workspace, newest first: pages of ``log``, and scans that include the changed files."""
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from cohabit.errors import BadArgs, GitFailed
 from cohabit.workspace.clone import refs, signing
 from cohabit.workspace.clone.commits import TRAILER
 from cohabit.workspace.clone.tree import pathspecs
-from cohabit.workspace.formats.plain import HIDDEN
-from cohabit.workspace.limits import LONGEST_LINE, MOST_COMMITS, USUAL_COMMITS
-from cohabit.workspace.looking.changes import UNKNOWN
+from cohabit.workspace.formats.text import UNSAFE
+from cohabit.workspace.limits import DEFAULT_COMMITS, MAX_COMMITS, MAX_LINE_CHARS
+from cohabit.workspace.looking.changes import UNKNOWN_REVISION
 
 if TYPE_CHECKING:
     from cohabit.workspace.workspace import Workspace
 
-LONGEST_NAME: Final = 200
+MAX_NAME_CHARS: Final = 200
 FIELDS: Final = {
     "sha": "%H",
     "date": "%aI",
@@ -25,70 +26,112 @@ FIELDS: Final = {
     "refs": "%D",
     "agent_id": f"%(trailers:key={TRAILER},valueonly,separator=%x0a)",
 }
-LONGEST: Final = {
-    "author_name": LONGEST_NAME,
-    "author_email": LONGEST_NAME,
-    "agent_id": LONGEST_NAME,
-    "message": LONGEST_LINE,
-    "refs": LONGEST_LINE,
+MAX_CHARS: Final = {
+    "author_name": MAX_NAME_CHARS,
+    "author_email": MAX_NAME_CHARS,
+    "agent_id": MAX_NAME_CHARS,
+    "message": MAX_LINE_CHARS,
+    "refs": MAX_LINE_CHARS,
 }
-"""Characters: whoever can push can write a name of a megabyte."""
+"""Anybody who can push can write a name of a megabyte."""
 CURSOR: Final = re.compile(r"([0-9a-f]{40}):(\d{1,8})")
-"""Where a log began, and how many of its commits were shown. A sha alone would not do: after a merge, what was not
-shown yet is not all behind one commit."""
+"""The first commit of a log, and how many were shown. A single commit would not do: after a merge, the remaining
+commits are not all ancestors of one."""
+POINTERS: Final = ".pointers/"
 
 
+# -- log ------------------------------------------------------------------------------------------
 def log(
     ws: "Workspace",
     since: str | None = None,
-    n: int = USUAL_COMMITS,
+    n: int = DEFAULT_COMMITS,
     paths: Sequence[str] | None = None,
     cursor: str | None = None,
 ) -> dict[str, Any]:
-    """The answer of ``log``; ``cursor`` of one answer goes on with the next."""
-    most = min(n, MOST_COMMITS)
-    start, skip = _begin(ws, cursor)
+    """The answer of ``log``; its ``cursor`` asks for the next page."""
+    limit = min(n, MAX_COMMITS)
+    start, skip = _start(ws, cursor)
     if start is None:
         return {"total": 0, "commits": [], "truncated": False}
-    args = [f"--max-count={most + 1}", f"--skip={skip}"] + ([f"^{refs.checked(since)}"] if since else [])
+    args = [f"--max-count={limit + 1}", f"--skip={skip}"] + ([f"^{refs.checked(since)}"] if since else [])
     try:
         found = list(commits(ws, *args, start, "--", *pathspecs(paths)))
-    except GitFailed as wrong:
-        raise refs.unknown(since or start) if UNKNOWN.search(wrong.message) else wrong from None
-    answer: dict[str, Any] = {"total": len(found[:most]), "commits": found[:most], "truncated": len(found) > most}
-    return answer | {"cursor": f"{start}:{skip + most}"} if len(found) > most else answer
+    except GitFailed as error:
+        raise refs.unknown(since or start) if UNKNOWN_REVISION.search(error.message) else error from None
+    answer: dict[str, Any] = {"total": len(found[:limit]), "commits": found[:limit], "truncated": len(found) > limit}
+    return answer | {"cursor": f"{start}:{skip + limit}"} if len(found) > limit else answer
 
 
-def commits(ws: "Workspace", *args: str) -> Iterator[dict[str, Any]]:
-    """Commits as ``log`` shows them, by arguments for ``git log``; with ``verified`` where signing is set up."""
-    wanted = [*FIELDS.values(), *(signing.FORMAT if ws.signing.signers else ())]
-    done = ws.git.run("log", "-z", f"--format={'%x00'.join(wanted)}", *args, config=ws.signing.config())
-    text = HIDDEN.sub("", done.text)  # once for all of it; NUL still stands between the fields
-    flat = iter(text.split("\0"))
-    for values in zip(*[flat] * len(wanted), strict=False):
-        yield shown(values)
-
-
-def shown(values: Sequence[str]) -> dict[str, Any]:
-    """A commit, from what git printed for ``FIELDS`` and, where asked for, for its signature."""
-    commit: dict[str, Any] = dict(zip(FIELDS, values, strict=False))
-    for field in ("date", "author_name", "author_email"):
-        if commit[field] == FIELDS[field]:  # git leaves it as it is where the commit has no such thing
-            commit[field] = ""
-    email = commit["author_email"]
-    commit["agent_id"] = commit["agent_id"].rpartition("\n")[2] or None  # the last word is the tool's own
-    for field, most in LONGEST.items():
-        commit[field] = commit[field] and commit[field][:most]
-    if len(values) == len(FIELDS):
-        return commit
-    code, signer = values[len(FIELDS) :]
-    return commit | signing.verdict(code, signer, email)
-
-
-def _begin(ws: "Workspace", cursor: str | None) -> tuple[str | None, int]:
+def _start(ws: "Workspace", cursor: str | None) -> tuple[str | None, int]:
     if cursor is None:
         return refs.head(ws), 0
     found = CURSOR.fullmatch(cursor)
     if not found:
-        raise BadArgs("cursor is what an earlier log gave back; leave it out to begin with the newest commit")
+        raise BadArgs("cursor must come from an earlier answer of log; leave it out to begin with the newest commit")
     return found[1], int(found[2])
+
+
+def commits(ws: "Workspace", *args: str) -> Iterator[dict[str, Any]]:
+    """Commits as in the answer of ``log``, by arguments of ``git log``; with ``verified`` if signing is set up."""
+    wanted = [*FIELDS.values(), *(signing.FORMAT if ws.signing.signers else ())]
+    result = ws.git.run("log", "-z", f"--format={'%x00'.join(wanted)}", *args, config=ws.signing.config())
+    flat = iter(UNSAFE.sub("", result.text).split("\0"))
+    for values in zip(*[flat] * len(wanted), strict=False):
+        yield _commit(values)
+
+
+def _commit(values: Sequence[str]) -> dict[str, Any]:
+    """A commit from the values of ``FIELDS`` and, if present, of its signature."""
+    commit: dict[str, Any] = dict(zip(FIELDS, values, strict=False))
+    for field in ("date", "author_name", "author_email"):
+        if commit[field] == FIELDS[field]:  # git prints the format itself if the commit lacks the field
+            commit[field] = ""
+    email = commit["author_email"]
+    commit["agent_id"] = commit["agent_id"].rpartition("\n")[2] or None  # the last trailer is written by the tool
+    for field, limit in MAX_CHARS.items():
+        commit[field] = commit[field] and commit[field][:limit]
+    if len(values) == len(FIELDS):
+        return commit
+    code, signer = values[len(FIELDS) :]
+    return commit | signing.verification(code, signer, email)
+
+
+# -- commits with their files ---------------------------------------------------------------------
+@dataclass(frozen=True, slots=True, eq=False)
+class Commit:
+    """A commit as in ``log``, without verification, and its files."""
+
+    fields: dict[str, Any]
+    files: list[str]
+    """The changed files without pointers; a renamed file has its new name."""
+    is_work: bool
+    """False if it changed only pointers."""
+
+    @property
+    def sha(self) -> str:
+        return str(self.fields["sha"])
+
+    @property
+    def agent_id(self) -> str:
+        """The agent named by the trailer, or else by the prefix; "" if there is neither."""
+        subject = str(self.fields["message"])
+        prefix = subject[1:].partition("] ")[0] if subject.startswith("[") and "] " in subject else ""
+        return self.fields["agent_id"] or prefix
+
+
+def scan(ws: "Workspace", span: Sequence[str], limit: int, skip: int = 0) -> list[Commit]:
+    """The newest commits of a span (arguments of ``git log``) after ``skip`` of them, without merges, whose changes are
+    in the commits that they bring. Commits that only move pointers are marked here, because excluding them in git
+    would make it compare every tree of the span."""
+    fields = "".join(f"%x00{field}" for field in FIELDS.values())
+    options = ["-z", f"--format={fields}", "--name-only", "-M", "--no-merges", f"--max-count={limit}", f"--skip={skip}"]
+    # Split first and clean afterwards: a name that is empty after cleaning would look like the end of its commit.
+    parts = ws.git.run("log", *options, *span, "--").text.split("\0")
+    found, at, width = [], 0, len(FIELDS)
+    while at + width < len(parts):  # an empty part, the fields, then names up to the next empty part
+        begin, at = at + 1, parts.index("", at + 1 + width)
+        values = [UNSAFE.sub("", part) for part in parts[begin:at]]
+        names = [name.removeprefix("\n") for name in values[width:]]
+        files = [name for name in names if not name.startswith(POINTERS)]
+        found.append(Commit(_commit(values[:width]), files, bool(files or not names)))
+    return found

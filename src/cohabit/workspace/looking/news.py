@@ -1,10 +1,13 @@
 """What happened since an agent was last here, in about a page.
 
-Own commits are counted, not told. Merges and commits that only move pointers are no news. What was fetched and is not
-merged in yet is told apart. The pointer moves when there was news, so a visit that finds none leaves nothing to commit.
+Own commits are counted but not listed. Merges and commits that only move pointers are not news. Commits that were
+fetched but not merged yet are listed separately. The pointer moves only if there was news, so a visit without news
+leaves nothing to commit.
 """
 
-from dataclasses import replace
+import json
+import re
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -12,47 +15,46 @@ from typing import TYPE_CHECKING, Any, Final
 from cohabit.errors import BadArgs, GitFailed
 from cohabit.workspace.clone import refs
 from cohabit.workspace.clone.signing import Signing
-from cohabit.workspace.formats.paths import JOURNAL
+from cohabit.workspace.formats import JOURNAL
 from cohabit.workspace.formats.pointers import Pointer
-from cohabit.workspace.limits import JOURNAL_TAIL, LONGEST_LINE, MOST_COMMITS, MOST_NEWS
-from cohabit.workspace.looking import digest, history, visits
-from cohabit.workspace.looking.changes import UNKNOWN
-from cohabit.workspace.looking.digest import clip
-from cohabit.workspace.looking.scan import Commit, scan
-from cohabit.workspace.looking.visits import Span
+from cohabit.workspace.limits import JOURNAL_TAIL, MAX_COMMITS, MAX_LINE_CHARS, MAX_NEWS
+from cohabit.workspace.looking import board, history
+from cohabit.workspace.looking.board import clip
+from cohabit.workspace.looking.changes import UNKNOWN_REVISION
+from cohabit.workspace.looking.history import Commit, scan
 from cohabit.workspace.person.identity import Identity
 
 if TYPE_CHECKING:
     from cohabit.workspace.workspace import Workspace
 
-SCAN: Final = 200
-"""Commits that are looked through one by one; of more, only numbers are told."""
-FIRST: Final = 8
-"""Commits, and entries of the journal, that a first visit tells; of files twice as many."""
-LONG_AGO: Final = datetime(2000, 1, 1, tzinfo=UTC)
-"""No visit was before; an earlier date in a pointer is no date."""
-WAITING: Final = 10
-"""Commits told of what is fetched and not merged in."""
+MAX_SCANNED: Final = 200
+"""Commits that are examined one by one; older ones are only counted."""
+FIRST_VISIT: Final = 8
+"""Commits and journal entries in the answer to a first visit; twice as many files."""
+EARLIEST_VISIT: Final = datetime(2000, 1, 1, tzinfo=UTC)
+"""An earlier date in a pointer is not valid."""
+MAX_WAITING: Final = 10
+"""Commits in the list of those that are fetched but not merged."""
+CURSOR: Final = re.compile(r"([0-9a-f]{40}|@\d{1,12}|)\.\.([0-9a-f]{40}):(\d{1,8})")
+MAX_POINTER_BYTES: Final = 64 * 1024
 
 
-def whats_new(
-    ws: "Workspace", *, ack: bool = True, limit: int = MOST_NEWS, cursor: str | None = None
-) -> dict[str, Any]:
-    """The answer of ``whats_new``. With a ``cursor`` it goes on with older commits, and the pointer stays."""
-    limit = min(limit, MOST_COMMITS)
+def whats_new(ws: "Workspace", *, ack: bool = True, limit: int = MAX_NEWS, cursor: str | None = None) -> dict[str, Any]:
+    """The answer of ``whats_new``. With a ``cursor`` it lists older commits and does not move the pointer."""
+    limit = min(limit, MAX_COMMITS)
     if cursor is not None:
-        return _page(ws, Span.of(cursor), limit)
+        return _page(ws, Span.parse(cursor), limit)
     head = refs.head(ws)
     if head is None:
-        return _empty(ws)
-    visit = visits.last(ws)
+        return _no_commits(ws)
+    visit = last_visit(ws)
     notes = [visit.note] if visit.note else []
     if visit.pointer is None:
-        limit = min(limit, FIRST)
-    span, scanned = _scanned(ws, visit.pointer, head, notes)
-    answer = _told(ws, span, scanned, limit)
-    if len(scanned) > SCAN:
-        notes.append(f"Files and own commits are counted in the newest {SCAN} commits only.")
+        limit = min(limit, FIRST_VISIT)
+    span, scanned = _scan(ws, visit.pointer, head, notes)
+    answer = _commits(ws, span, scanned, limit)
+    if len(scanned) > MAX_SCANNED:
+        notes.append(f"Files and own commits are counted in the newest {MAX_SCANNED} commits only.")
     answer["first_visit"] = visit.pointer is None
     answer["previous_sha"] = visit.pointer.last_seen_sha if visit.pointer else None
     news = bool(answer["new_commits"])
@@ -64,118 +66,202 @@ def whats_new(
 
 
 def ack(ws: "Workspace", cursor: str) -> dict[str, Any]:
-    """Mark as read what the answer with this cursor told."""
-    head = Span.of(cursor).head
+    """Mark everything up to the answer with this cursor as read."""
+    head = Span.parse(cursor).head
     if ws.git.run("cat-file", "-e", f"{head}^{{commit}}", ok=(0, 1, 128)).code != 0:
         raise refs.unknown(head)
-    visits.mark(ws, head)
+    mark(ws, head)
     return {"ok": True, "last_seen_sha": head}
 
 
+# -- pointer and cursor ---------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The commits between those that an agent has seen and the current one. A cursor is its text form."""
+
+    base: str
+    """A sha; or ``@`` and seconds, if only the time of the last visit is known; or "" for all of history."""
+    head: str
+    skip: int = 0
+    """How many of the newest ones were already listed."""
+
+    @classmethod
+    def parse(cls, cursor: str) -> "Span":
+        found = CURSOR.fullmatch(cursor)
+        if not found:
+            raise BadArgs("cursor must come from an earlier answer of whats_new; leave it out to ask what is new")
+        return cls(found[1], found[2], int(found[3]))
+
+    @property
+    def cursor(self) -> str:
+        return f"{self.base}..{self.head}:{self.skip}"
+
+    @property
+    def by_date(self) -> bool:
+        return self.base.startswith("@")
+
+    @property
+    def sha(self) -> str | None:
+        """The commit that was seen last, if it is known."""
+        return self.base if refs.SHA.fullmatch(self.base) else None
+
+    def args(self) -> list[str]:
+        """Arguments of ``git log`` and ``git rev-list``."""
+        if self.by_date:
+            return [f"--since={self.base}", self.head]
+        return [f"^{self.base}", self.head] if self.base else [self.head]
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """The last visit of an agent; ``pointer`` is None on the first one, and ``note`` describes a problem."""
+
+    pointer: Pointer | None
+    note: str = ""
+
+
+def pointer_path(ws: "Workspace") -> str:
+    return f".pointers/{ws.identity.agent_id}.json"
+
+
+def last_visit(ws: "Workspace") -> Visit:
+    """The visit before this one. The pointer file is shared, so it may contain anything."""
+    try:
+        text = ws.tree.read(pointer_path(ws), max_bytes=MAX_POINTER_BYTES).decode(errors="replace")
+    except FileNotFoundError:
+        return Visit(None)
+    except BadArgs:
+        return Visit(None, "Your pointer is not a plain file, so this answer is that of a first visit.")
+    pointer = Pointer.parse(text)
+    if pointer is None or not refs.SHA.fullmatch(pointer.last_seen_sha):
+        return Visit(None, "Your pointer is damaged or empty, so this answer is that of a first visit.")
+    return Visit(pointer)
+
+
+def mark(ws: "Workspace", sha: str) -> None:
+    """Move the caller's pointer to ``sha``; other values in the file are kept."""
+    try:
+        kept = json.loads(ws.tree.read(pointer_path(ws), max_bytes=MAX_POINTER_BYTES))
+    except (OSError, ValueError, RecursionError):
+        kept = {}
+    moved = json.loads(Pointer.at(sha, ws.now()).text)
+    content = {**(kept if isinstance(kept, dict) else {}), **moved}
+    ws.tree.write(pointer_path(ws), (json.dumps(content, indent=2) + "\n").encode())
+
+
+def _mark(ws: "Workspace", head: str, notes: list[str]) -> None:
+    try:
+        mark(ws, head)
+    except BadArgs as error:
+        notes.append(f"Your pointer could not be moved: {error.message}.")
+
+
 # -- commits --------------------------------------------------------------------------------------
-def _scanned(ws: "Workspace", pointer: Pointer | None, head: str, notes: list[str]) -> tuple[Span, list[Commit]]:
-    """The newest commits since the last visit, and since when that is."""
+def _scan(ws: "Workspace", pointer: Pointer | None, head: str, notes: list[str]) -> tuple[Span, list[Commit]]:
+    """The newest commits since the last visit, and the span that they are from."""
     span = Span(pointer.last_seen_sha if pointer else "", head)
     if span.sha == head:
         return span, []
     try:
-        return span, scan(ws, span.args(), SCAN + 1, span.skip)
-    except GitFailed as wrong:
-        if pointer is None or not UNKNOWN.search(wrong.message):
+        return span, scan(ws, span.args(), MAX_SCANNED + 1, span.skip)
+    except GitFailed as error:
+        if pointer is None or not UNKNOWN_REVISION.search(error.message):
             raise
     when = pointer.moment
     notes.append(
-        f"The commit you saw last ({pointer.last_seen_sha[:12]}) is not in this clone, as after a rewritten history; "
-        f"told is what was committed since {clip(pointer.last_read_at, 30) or 'ever'}."
+        f"The commit you saw last ({pointer.last_seen_sha[:12]}) is not in this clone, perhaps because history was "
+        f"rewritten; this answer lists the commits since {clip(pointer.last_read_at, 30) or 'the beginning'}."
     )
-    span = Span(f"@{int(when.timestamp())}" if when > LONG_AGO else "", head)
-    return span, scan(ws, span.args(), SCAN + 1, span.skip)
+    span = Span(f"@{int(when.timestamp())}" if when > EARLIEST_VISIT else "", head)
+    return span, scan(ws, span.args(), MAX_SCANNED + 1, span.skip)
 
 
-def _told(ws: "Workspace", span: Span, scanned: list[Commit], limit: int) -> dict[str, Any]:
-    """Others' commits, up to ``limit``, and what they changed."""
-    checked = _checked(ws, scanned[: 2 * limit])
-    is_own = partial(_is_own, ws.who, ws.signing, checked)
-    others = [i for i, commit in enumerate(scanned[:SCAN]) if commit.is_work and not is_own(commit)]
-    own = sum(is_own(commit) for commit in scanned[:SCAN])
+def _commits(ws: "Workspace", span: Span, scanned: list[Commit], limit: int) -> dict[str, Any]:
+    """The part of the answer about commits of others and their files."""
+    signatures = _signatures(ws, scanned[: 2 * limit])
+    is_own = partial(_is_own, ws.identity, ws.signing, signatures)
+    others = [i for i, commit in enumerate(scanned[:MAX_SCANNED]) if commit.is_work and not is_own(commit)]
+    own = sum(is_own(commit) for commit in scanned[:MAX_SCANNED])
     files = list(dict.fromkeys(path for i in others for path in scanned[i].files))
-    most_files = MOST_NEWS if span.base else 2 * FIRST
+    max_files = MAX_NEWS if span.base else 2 * FIRST_VISIT
     count = len(others)
-    if len(scanned) > SCAN:
+    if len(scanned) > MAX_SCANNED:
         count = int(ws.git.run("rev-list", "--count", "--no-merges", *span.args()).line) - own
-    told = others[limit - 1] + 1 if len(others) >= limit else len(scanned[:SCAN])
+    listed = others[limit - 1] + 1 if len(others) >= limit else len(scanned[:MAX_SCANNED])
     return {
         "first_visit": False,
         "previous_sha": span.sha,
         "current_sha": span.head,
-        "new_commits": [_short(commit.told, checked) for commit in (scanned[i] for i in others[:limit])],
-        "changed_files": [path[:LONGEST_LINE] for path in files[:most_files]],
+        "new_commits": [_short(commit.fields, signatures) for commit in (scanned[i] for i in others[:limit])],
+        "changed_files": [path[:MAX_LINE_CHARS] for path in files[:max_files]],
         "own_commits": own,
         "counts": {"commits": count, "files": len(files)},
-        "truncated": count > limit or len(scanned) > SCAN or len(files) > most_files,
-        "cursor": replace(span, skip=span.skip + told).cursor,
+        "truncated": count > limit or len(scanned) > MAX_SCANNED or len(files) > max_files,
+        "cursor": replace(span, skip=span.skip + listed).cursor,
     }
 
 
-def _short(told: dict[str, Any], checked: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    sha = told["sha"]
+def _short(commit: dict[str, Any], signatures: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    sha = commit["sha"]
     short = {
         "sha": sha[:12],
-        "date": told["date"],
-        "author": clip(told["author_name"]),
-        "message": clip(told["message"]),
+        "date": commit["date"],
+        "author": clip(commit["author_name"]),
+        "message": clip(commit["message"]),
     }
-    if told["agent_id"]:
-        short["agent_id"] = clip(told["agent_id"])
-    return short | checked.get(sha, {})
+    if commit["agent_id"]:
+        short["agent_id"] = clip(commit["agent_id"])
+    return short | signatures.get(sha, {})
 
 
-def _checked(ws: "Workspace", commits: list[Commit]) -> dict[str, dict[str, Any]]:
-    """Whether each is verified, where signing is set up. It costs a process or two for a commit: only for a page."""
+def _signatures(ws: "Workspace", commits: list[Commit]) -> dict[str, dict[str, Any]]:
+    """The verification of each commit, if signing is set up. It costs a process or two per commit, so it is done for
+    one page only."""
     if ws.signing.signers is None or not commits:
         return {}
-    told = history.commits(ws, "--no-walk=unsorted", "--end-of-options", *(commit.sha for commit in commits))
-    return {each["sha"]: _signature(each) for each in told}
+    found = history.commits(ws, "--no-walk=unsorted", "--end-of-options", *(commit.sha for commit in commits))
+    return {each["sha"]: _signature(each) for each in found}
 
 
-def _signature(told: dict[str, Any]) -> dict[str, Any]:
-    return {key: told[key] for key in ("verified", "signed_by") if key in told}
+def _signature(commit: dict[str, Any]) -> dict[str, Any]:
+    return {key: commit[key] for key in ("verified", "signed_by") if key in commit}
 
 
-def _is_own(who: Identity, signing: Signing, checked: dict[str, dict[str, Any]], commit: Commit) -> bool:
-    """Whether ``who`` made it. One that only says so, where the signature does not, is another's."""
-    verified = checked.get(commit.sha, {}).get("verified", True)
+def _is_own(identity: Identity, signing: Signing, signatures: dict[str, dict[str, Any]], commit: Commit) -> bool:
+    """Whether this agent made the commit. If the signature does not confirm it, it is another agent's."""
+    verified = signatures.get(commit.sha, {}).get("verified", True)
     signed = verified is True or (verified is None and signing.key is None)
-    return commit.agent_id == who.agent_id and commit.told["author_email"] == who.agent_email and signed
+    return commit.agent_id == identity.agent_id and commit.fields["author_email"] == identity.agent_email and signed
 
 
 def _page(ws: "Workspace", span: Span, limit: int) -> dict[str, Any]:
     try:
-        return _told(ws, span, scan(ws, span.args(), SCAN + 1, span.skip), limit)
-    except GitFailed as wrong:
-        raise refs.unknown(span.sha or span.head) if UNKNOWN.search(wrong.message) else wrong from None
+        return _commits(ws, span, scan(ws, span.args(), MAX_SCANNED + 1, span.skip), limit)
+    except GitFailed as error:
+        unknown = UNKNOWN_REVISION.search(error.message)
+        raise refs.unknown(span.sha or span.head) if unknown else error from None
 
 
-# -- the board ------------------------------------------------------------------------------------
+# -- the rest of the answer -----------------------------------------------------------------------
 def _add_board(ws: "Workspace", span: Span, answer: dict[str, Any]) -> None:
-    """What is open for the caller, and the journal: what others wrote since, or the last of it on a first visit."""
-    items, mine, anyone = digest.for_me(ws)
+    """Add the open items for the caller, and the journal: new entries of others, or the last ones on a first visit."""
+    items, mine, anyone = board.own_items(ws)
     seen: set[str] = set()
     if span.sha and span.sha != span.head:
-        done = ws.git.run("cat-file", "blob", f"{span.sha}:{JOURNAL}", ok=(0, 128))
-        seen = digest.keys(done.out.decode(errors="surrogateescape")) if done.code == 0 else set()
+        result = ws.git.run("cat-file", "blob", f"{span.sha}:{JOURNAL}", ok=(0, 128))
+        seen = board.keys(result.out.decode(errors="surrogateescape")) if result.code == 0 else set()
     elif span.sha:
-        seen = digest.keys(digest.text_of(ws, JOURNAL))
-    written = digest.entries(ws, seen, _after(span))
-    most, me = JOURNAL_TAIL if span.base else FIRST, ws.who.agent_id
+        seen = board.keys(board.text_of(ws, JOURNAL))
+    entries = board.new_entries(ws, seen, _after(span))
+    limit = JOURNAL_TAIL if span.base else FIRST_VISIT
     answer["for_me"] = items
     answer["for_anyone"] = anyone
-    answer["journal"] = shown = [digest.shown(entry, me) for entry in written[-most:]]
-    answer["counts"] |= {"for_me": mine, "journal": len(written)}
-    cut = mine > len(items) or len(written) > most or any("more_todos" in entry for entry in shown)
+    answer["journal"] = shown = [board.short_entry(entry, ws.identity.agent_id) for entry in entries[-limit:]]
+    answer["counts"] |= {"for_me": mine, "journal": len(entries)}
+    cut = mine > len(items) or len(entries) > limit or any("more_todos" in entry for entry in shown)
     answer["truncated"] = answer["truncated"] or cut
     if not span.base:
-        answer["members"] = digest.members(ws)
+        answer["members"] = board.members(ws)
 
 
 def _after(span: Span) -> str:
@@ -183,25 +269,18 @@ def _after(span: Span) -> str:
 
 
 def _add_waiting(ws: "Workspace", head: str, answer: dict[str, Any]) -> None:
-    """What was fetched and is not merged in."""
-    there = refs.upstream(ws)
+    """Add the commits that were fetched but not merged."""
+    theirs = refs.upstream(ws)
     answer["behind"] = 0
-    if there is None or there == head:
+    if theirs is None or theirs == head:
         return
-    answer["behind"] = int(ws.git.run("rev-list", "--count", f"^{head}", there).line)
+    answer["behind"] = int(ws.git.run("rev-list", "--count", f"^{head}", theirs).line)
     if answer["behind"]:
-        waiting = history.commits(ws, "--no-merges", f"--max-count={WAITING}", f"^{head}", there)
-        answer["not_merged"] = [_short(told, {told["sha"]: _signature(told)}) for told in waiting]
+        waiting = history.commits(ws, "--no-merges", f"--max-count={MAX_WAITING}", f"^{head}", theirs)
+        answer["not_merged"] = [_short(commit, {commit["sha"]: _signature(commit)}) for commit in waiting]
 
 
-def _mark(ws: "Workspace", head: str, notes: list[str]) -> None:
-    try:
-        visits.mark(ws, head)
-    except BadArgs as wrong:
-        notes.append(f"Your pointer could not be moved: {wrong.message}.")
-
-
-def _empty(ws: "Workspace") -> dict[str, Any]:
+def _no_commits(ws: "Workspace") -> dict[str, Any]:
     answer: dict[str, Any] = {"first_visit": True, "previous_sha": None, "current_sha": "", "new_commits": []}
     answer |= {"changed_files": [], "own_commits": 0, "counts": {"commits": 0, "files": 0}, "truncated": False}
     _add_board(ws, Span("", ""), answer)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from cohabit.errors import BadArgs
 from cohabit.workspace.answers import Answer
 from cohabit.workspace.clone.tree import names_of, pathspecs
-from cohabit.workspace.limits import LONGEST_LINE, LONGEST_PATH, LONGEST_QUERY, MOST_MATCHES
+from cohabit.workspace.limits import MAX_LINE_CHARS, MAX_MATCHES, MAX_PATH_CHARS, MAX_QUERY_CHARS
 
 if TYPE_CHECKING:
     from cohabit.workspace.workspace import Workspace
@@ -35,22 +35,23 @@ Match = dict[str, Any]
 def search(ws: "Workspace", query: str, paths: Sequence[str] | None, limit: int) -> Answer:
     """The answer of the tool ``search``."""
     wanted = checked_query(query)
-    limit = min(limit, MOST_MATCHES)
-    done = ws.git.run(
+    limit = min(limit, MAX_MATCHES)
+    result = ws.git.run(
         "grep", "--no-index", "--no-exclude-standard", "-I", "-F", "-n", "-z", f"--max-count={limit + 1}",
         f"--threads={THREADS}", "-e", query, "--", *(pathspecs(paths) or ["."]),
-        ok=(0, 1), most=MAX_OUTPUT_BYTES, extra={"LC_ALL": "C", "GIT_DIR": str(_empty_repository(ws.own / "grep"))},
+        ok=(0, 1), max_bytes=MAX_OUTPUT_BYTES,
+        environ={"LC_ALL": "C", "GIT_DIR": str(_empty_repository(ws.state_folder / "grep"))},
     )  # fmt: skip
-    found = list(islice(_matches(done.out, wanted), limit + 1))
-    return {"query": query, "matches": found[:limit], "truncated": done.cut or len(found) > limit}
+    found = list(islice(_matches(result.out, wanted), limit + 1))
+    return {"query": query, "matches": found[:limit], "truncated": result.truncated or len(found) > limit}
 
 
 def checked_query(query: str) -> bytes:
     """The bytes to search for; raises BadArgs if no line can contain them."""
     if not query or any(c in query for c in "\0\n"):
         raise BadArgs("query must be at least one character and must not contain a line break")
-    if len(query) > LONGEST_QUERY:
-        raise BadArgs(f"query is longer than {LONGEST_QUERY} characters")
+    if len(query) > MAX_QUERY_CHARS:
+        raise BadArgs(f"query is longer than {MAX_QUERY_CHARS} characters")
     try:
         return query.encode()
     except UnicodeEncodeError:
@@ -81,7 +82,7 @@ def _matches(output: bytes, wanted: bytes) -> Iterator[Match]:
 
 def is_readable(path: str) -> bool:
     """Whether the tool ``read`` accepts this path, so that every match can be read."""
-    if len(path) <= LONGEST_PATH and SIMPLE_PATH.fullmatch(path):
+    if len(path) <= MAX_PATH_CHARS and SIMPLE_PATH.fullmatch(path):
         return True
     try:
         return bool(names_of(path))
@@ -91,9 +92,9 @@ def is_readable(path: str) -> bool:
 
 def excerpt(line: bytes, wanted: bytes) -> str:
     """The line as text; a long one is cut to the surroundings of the first match."""
-    if len(line) <= LONGEST_LINE:
+    if len(line) <= MAX_LINE_CHARS:
         return line.decode(errors="replace").removesuffix("\r")
-    begin = max(0, line.find(wanted) - LONGEST_LINE // 4)
-    piece = line[begin : begin + 4 * LONGEST_LINE].decode(errors="ignore")[:LONGEST_LINE]
+    begin = max(0, line.find(wanted) - MAX_LINE_CHARS // 4)
+    piece = line[begin : begin + 4 * MAX_LINE_CHARS].decode(errors="ignore")[:MAX_LINE_CHARS]
     tail = "…" if begin + len(piece.encode()) < len(line) else ""
     return f"{'…' if begin else ''}{piece}{tail}"

@@ -1,1 +1,1 @@
-"""The workspace for MCP clients: the protocol, the server on stdin and stdout, the skill."""
+"""The workspace for MCP clients: protocol, server on stdin and stdout, skill."""

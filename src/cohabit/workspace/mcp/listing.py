@@ -1,8 +1,8 @@
-"""The tools as ``tools/list`` shows them, written down once.
+"""The answer of ``tools/list``, generated in advance.
 
-Clients start every server they know and ask for its tools, whether anybody will call one or not. To tell them needs
-every tool, and through them the whole engine: more than half of a start. So the list lies beside this file, made by
-``python tools/plugin.py`` and held to the code by a test, and the engine is loaded with the first call.
+Clients start every configured server and ask for its tools, even if none is called. Building the list needs all tools
+and through them all other modules, which is more than half of the startup time. So the list is in a file next to this
+one, written by ``python tools/plugin.py`` and compared with the code by a test; the rest is loaded with the first call.
 """
 
 from pathlib import Path
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 FILE: Final = Path(__file__).with_name("listing.json")
 REMOTE: Final = frozenset({"workspace_init", "fetch", "pull", "push", "sync", "claim", "release"})
-"""Tools that talk to the remote."""
+"""Tools that use the remote."""
 DESTRUCTIVE: Final = frozenset({"write", "resolve", "abandon"})
-"""Tools after which something that was not committed can be gone."""
-REPEATABLE: Final = frozenset({"workspace_switch", "fetch", "pull", "push", "add", "ack", "sync", "claim", "release"})
-"""Writing tools that do no more when they are called once more with the same arguments."""
+"""Tools that can remove something that is not committed."""
+IDEMPOTENT: Final = frozenset({"workspace_switch", "fetch", "pull", "push", "add", "ack", "sync", "claim", "release"})
+"""Writing tools for which a second call with the same arguments has no further effect."""
 
 
 def listed(profile: "Profile") -> list[dict[str, Any]]:
@@ -29,7 +29,7 @@ def listed(profile: "Profile") -> list[dict[str, Any]]:
 
 
 def made() -> str:
-    """What the file must hold."""
+    """The required content of the file."""
     from cohabit.workspace.tool import tools
 
     entries = [{"profile": tool.profile, "tool": described(tool)} for tool in tools().values()]
@@ -37,7 +37,7 @@ def made() -> str:
 
 
 def described(tool: "Tool") -> dict[str, Any]:
-    """One tool as MCP shows it."""
+    """One tool in the format of MCP."""
     return {
         "name": tool.name,
         "description": " ".join(tool.description.split()),
@@ -47,11 +47,11 @@ def described(tool: "Tool") -> dict[str, Any]:
 
 
 def hints(tool: "Tool") -> dict[str, bool]:
-    """What a client would not assume anyway: unless told, it takes a tool to write, to destroy and to reach out."""
+    """The hints that differ from MCP's defaults, which are: writes, destructive, not idempotent, open world."""
     known = {
         "readOnlyHint": (not tool.writes, False),
-        "destructiveHint": (tool.name in DESTRUCTIVE or not tool.writes, True),  # says nothing of one that only reads
-        "idempotentHint": (tool.name in REPEATABLE, False),
+        "destructiveHint": (tool.name in DESTRUCTIVE or not tool.writes, True),  # has no meaning if a tool only reads
+        "idempotentHint": (tool.name in IDEMPOTENT, False),
         "openWorldHint": (tool.name in REMOTE, True),
     }
     return {hint: value for hint, (value, assumed) in known.items() if value != assumed}

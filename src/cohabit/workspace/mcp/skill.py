@@ -1,4 +1,4 @@
-"""The skill: how an agent behaves in a workspace, for clients that load skills and for people who print it."""
+"""The skill: the protocol of a workspace in words, for agents of clients that load skills."""
 
 from pathlib import Path
 from typing import Final
@@ -7,5 +7,5 @@ NAME: Final = "a2a"
 
 
 def skill() -> str:
-    """The whole SKILL.md, frontmatter included."""
+    """The text of SKILL.md, including its frontmatter."""
     return Path(__file__).with_name("skill.md").read_text(encoding="utf-8")

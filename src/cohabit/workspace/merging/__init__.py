@@ -1,1 +1,1 @@
-"""Two versions of a board's files become one, by what they say. Nothing here touches a disk."""
+"""Merging two versions of a protocol file by its entries. Nothing here touches a disk."""

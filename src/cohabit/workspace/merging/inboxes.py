@@ -1,8 +1,8 @@
 """Merging two inboxes by item.
 
-What an item says (for whom, title, body) is one thing; that it is claimed or closed is another, so closing an item
-that somebody else edits is no conflict. Closed beats open. Of two closings the earlier counts and the other is kept
-below it; of two claims the earlier counts.
+The content of an item (target, title, body) and its state (claimed, closed) are merged separately, so closing an item
+that another agent edits is not a conflict. Closed beats open. The earlier of two closings counts and the other is kept
+below it; of two claims the earlier one counts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,103 +11,116 @@ from dataclasses import dataclass, field, replace
 from cohabit.workspace.formats import item as items
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.item import Claim, Closing, Item
-from cohabit.workspace.formats.text import with_gap, without_gap
-from cohabit.workspace.merging.merged import Merged, Prefer, by_key, in_order, merge_text, settle
-from cohabit.workspace.merging.numbering import Side, agreed, renumber, renumbered_side, with_ids
-from cohabit.workspace.merging.variants import members
+from cohabit.workspace.formats.text import with_blank_line, without_trailing_blanks
+from cohabit.workspace.merging.numbering import Side, agree_on_ids, renumber, renumbered_side, with_ids
+from cohabit.workspace.merging.three_way import (
+    Merged,
+    Prefer,
+    by_key,
+    in_order,
+    merge_members,
+    merge_text,
+    merge_variants,
+)
 
 SECTIONS = ("Open", "Closed")
 
 
 @dataclass(slots=True)
 class Findings:
-    """What there is to tell about a merge."""
+    """What a merge reports."""
 
     conflicts: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
 def merge_inbox(base: str, ours: str, theirs: str, pushed: Mapping[str, str], prefer: Prefer = None) -> Merged:
-    was, mine, other = inboxes = [Inbox.parse(text) for text in (base, ours, theirs)]
-    before, left, right = (by_key(_all(inbox), _all(was), lambda item: item.id) for inbox in inboxes)
-    ids = agreed(before, left, right, pushed)
-    # Numbers do not depend on who is preferred: that is decided when our other files speak of them already.
-    joined = _joined(with_ids(before, ids), with_ids(left, ids), with_ids(right, ids), Findings())
-    renumbered = renumber(joined, before, pushed, inboxes)
+    before, mine, other = inboxes = [Inbox.parse(text) for text in (base, ours, theirs)]
+    was, here, there = (by_key(_entries(inbox), _entries(before), lambda item: item.id) for inbox in inboxes)
+    ids = agree_on_ids(was, here, there, pushed)
+    # Ids do not depend on ``prefer``: when that is decided, other files already mention them.
+    merged = _merge_items(with_ids(was, ids), with_ids(here, ids), with_ids(there, ids), Findings())
+    renumbered = renumber(merged, was, pushed, inboxes)
     ids |= {each.key: each.new for each in renumbered}
     found = Findings()
-    mended, others = renumbered_side(before, left, right, ids), renumbered_side(before, right, left, ids)
-    kept = _joined(with_ids(before, ids), mended, others, found, prefer)
-    frame = _merge_frames(was, mine, other, found, prefer)
-    text = _put_together(frame, kept, was)
+    left, right = renumbered_side(was, here, there, ids), renumbered_side(was, there, here, ids)
+    kept = _merge_items(with_ids(was, ids), left, right, found, prefer)
+    frame = _merge_frames(before, mine, other, found, prefer)
+    text = _put_together(frame, kept, before)
     return Merged(text, tuple(sorted(found.conflicts)), tuple(renumbered), tuple(sorted(found.notes)))
 
 
-def _all(inbox: Inbox) -> list[Item]:
-    """Items and loose lines of Open and Closed."""
+def _entries(inbox: Inbox) -> list[Item]:
+    """Items and other list entries of Open and Closed."""
     return [item for section in inbox.sections for item in section.items]
 
 
 # -- items ----------------------------------------------------------------------------------------
-def _joined(before: Side, here: Side, there: Side, found: Findings, prefer: Prefer = None) -> dict[str, Sequence[Item]]:
+def _merge_items(
+    before: Side, here: Side, there: Side, found: Findings, prefer: Prefer = None
+) -> dict[str, Sequence[Item]]:
     keys = dict.fromkeys([*before, *here, *there])
-    joined = {key: _join(before.get(key, ()), here.get(key, ()), there.get(key, ()), found, prefer) for key in keys}
-    return {key: variants for key, variants in joined.items() if variants}
+    merged = {
+        key: _merge_item(before.get(key, ()), here.get(key, ()), there.get(key, ()), found, prefer) for key in keys
+    }
+    return {key: variants for key, variants in merged.items() if variants}
 
 
-def _join(
+def _merge_item(
     was: Sequence[Item], mine: Sequence[Item], other: Sequence[Item], found: Findings, prefer: Prefer
 ) -> Sequence[Item]:
-    """One item, or the variants of one where both sides changed what it says."""
-    before, here, there = ({(without_gap(item.text), item.section) for item in side} for side in (was, mine, other))
+    """One item, or its variants if both sides changed its content."""
+    before, here, there = (
+        {(without_trailing_blanks(item.text), item.section) for item in side} for side in (was, mine, other)
+    )
     if here in (before, there):
         return other
     if there == before or not other:
         return mine
     if not mine:
         return other
-    return _join_changed(was, mine, other, found, prefer)
+    return _merge_changed_item(was, mine, other, found, prefer)
 
 
-def _join_changed(
+def _merge_changed_item(
     was: Sequence[Item], mine: Sequence[Item], other: Sequence[Item], found: Findings, prefer: Prefer
 ) -> Sequence[Item]:
-    said = {_saying(item): item for item in (*was, *mine, *other)}
-    before, here, there = ({_saying(item) for item in side} for side in (was, mine, other))
-    joined, clash = settle(before, here, there, prefer)
-    name = mine[0].id or without_gap(mine[0].text)
-    if clash:
+    by_content = {_content(item): item for item in (*was, *mine, *other)}
+    before, here, there = ({_content(item) for item in side} for side in (was, mine, other))
+    contents, conflict = merge_variants(before, here, there, prefer)
+    name = mine[0].id or without_trailing_blanks(mine[0].text)
+    if conflict:
         found.conflicts.append(f"inbox.md: {name}")
-    claim = _join_claims(was, mine, other, name, found)
-    closings = _join_closings(was, mine, other, name, found)
-    merged = (replace(said[each], id=mine[0].id, claim=claim, closings=closings) for each in sorted(joined))
+    claim = _merge_claims(was, mine, other, name, found)
+    closings = _merge_closings(was, mine, other, name, found)
+    merged = (replace(by_content[each], id=mine[0].id, claim=claim, closings=closings) for each in sorted(contents))
     return [replace(item, text=items.write(item)) if item.id else item for item in merged]
 
 
-def _saying(item: Item) -> tuple[str, ...]:
-    """What an item says, apart from its number and from what became of it."""
-    what = (item.target, item.title, item.body, item.uid, item.added_at, item.added_by, item.added_utc)
-    return what if item.id else (without_gap(item.text),)
+def _content(item: Item) -> tuple[str, ...]:
+    """An item without its id and its state."""
+    content = (item.target, item.title, item.body, item.uid, item.added_at, item.added_by, item.added_utc)
+    return content if item.id else (without_trailing_blanks(item.text),)
 
 
-def _join_claims(
+def _merge_claims(
     was: Sequence[Item], mine: Sequence[Item], other: Sequence[Item], name: str, found: Findings
 ) -> Claim | None:
     before, here, there = ({item.claim for item in side if item.claim} for side in (was, mine, other))
-    claims = sorted(members(before, here, there), key=lambda claim: claim.order)
+    claims = sorted(merge_members(before, here, there), key=lambda claim: claim.order)
     found.notes += [
-        f"{name} was claimed by {claims[0].by} before {late.by}: it is {claims[0].by}'s" for late in claims[1:]
+        f"{name} was claimed by {claims[0].by} before {late.by}, so {claims[0].by} has it" for late in claims[1:]
     ]
     return claims[0] if claims else None
 
 
-def _join_closings(
+def _merge_closings(
     was: Sequence[Item], mine: Sequence[Item], other: Sequence[Item], name: str, found: Findings
 ) -> tuple[Closing, ...]:
-    before, here, there = ({done for item in side for done in item.closings} for side in (was, mine, other))
-    kept = members(before, here, there)
-    # `kept` cannot tell which of two equal closings knows its UTC time; the items can.
-    closings = items.ordered(done for item in (*mine, *other) for done in item.closings if done in kept)
+    before, here, there = ({closing for item in side for closing in item.closings} for side in (was, mine, other))
+    kept = merge_members(before, here, there)
+    # Two equal closings may differ in their UTC time, so they are taken from the items and not from `kept`.
+    closings = items.sort_closings(closing for item in (*mine, *other) for closing in item.closings if closing in kept)
     if len(closings) > max(len(here), len(there)):
         found.notes.append(f"{name} was closed more than once: the closing by {closings[0].by} counts, all are kept")
     return closings
@@ -116,7 +129,7 @@ def _join_closings(
 # -- the rest of the file -------------------------------------------------------------------------
 @dataclass(slots=True)
 class Frame:
-    """All that is no item: the text before the sections, and of each section, in their order."""
+    """The text that is not part of an item: before the sections, and in each section, in order."""
 
     preamble: str
     texts: dict[str, str]
@@ -125,21 +138,21 @@ class Frame:
 def _frame(inbox: Inbox) -> Frame:
     texts: dict[str, list[str]] = {}
     for section in inbox.sections:
-        said = section.heading.partition("\n")[2] if section.name in SECTIONS else section.heading
-        texts.setdefault(section.name, []).append(with_gap(said))
-    return Frame(inbox.preamble, {name: "".join(said) for name, said in texts.items()})
+        text = section.heading.partition("\n")[2] if section.name in SECTIONS else section.heading
+        texts.setdefault(section.name, []).append(with_blank_line(text))
+    return Frame(inbox.preamble, {name: "".join(parts) for name, parts in texts.items()})
 
 
 def _merge_frames(was: Inbox, mine: Inbox, other: Inbox, found: Findings, prefer: Prefer) -> Frame:
     before, here, there = _frame(was), _frame(mine), _frame(other)
-    preamble, clash = merge_text(before.preamble, here.preamble, there.preamble, prefer=prefer)
-    if clash:
+    preamble, conflict = merge_text(before.preamble, here.preamble, there.preamble, prefer=prefer)
+    if conflict:
         found.conflicts.append("inbox.md: the text before the first section")
     names = in_order([*before.texts, *SECTIONS], dict.fromkeys([*SECTIONS, *here.texts, *there.texts], ""))
     merged = Frame(preamble, {})
     for name in names:
-        text, clash = merge_text(*(frame.texts.get(name, "") for frame in (before, here, there)), prefer=prefer)
-        if clash:
+        text, conflict = merge_text(*(frame.texts.get(name, "") for frame in (before, here, there)), prefer=prefer)
+        if conflict:
             found.conflicts.append(f"inbox.md: the text of section {name}")
         if text or name in SECTIONS:
             merged.texts[name] = text
@@ -153,18 +166,18 @@ def _put_together(frame: Frame, kept: Side, was: Inbox) -> str:
             pieces += [f"## {name}\n", text, *_items_of(name, kept, was)]
         else:
             pieces.append(text)
-    return without_gap("".join(with_gap(piece) for piece in pieces)) + "\n"
+    return without_trailing_blanks("".join(with_blank_line(piece) for piece in pieces)) + "\n"
 
 
 def _items_of(name: str, kept: Side, was: Inbox) -> list[str]:
-    """The items of a section: those that were in it stay in their order, the others follow as they came or closed."""
-    times = {key: _time_in(name, variants) for key, variants in kept.items() if _place(variants[0]) == name}
-    before = by_key(_all(was), _all(was), lambda item: item.id)
-    stayed = [key for key, variants in before.items() if _place(variants[0]) == name]
+    """The items of a section: those that were in it keep their order, the others follow by time."""
+    times = {key: _time_in(name, variants) for key, variants in kept.items() if _section(variants[0]) == name}
+    before = by_key(_entries(was), _entries(was), lambda item: item.id)
+    stayed = [key for key, variants in before.items() if _section(variants[0]) == name]
     return [item.text for key in in_order(stayed, times) for item in kept[key]]
 
 
-def _place(item: Item) -> str:
+def _section(item: Item) -> str:
     if not item.id:
         return item.section
     return "Closed" if item.closings else "Open"

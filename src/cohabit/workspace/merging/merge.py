@@ -1,8 +1,8 @@
-"""Merging two versions of a protocol file by what it says, never by line.
+"""Merging two versions of a protocol file by its entries, never by line.
 
-Entries and items are known by their keys. A file that only one side changed is taken as it is, to the byte; else it
-is put together entry by entry. Entries that both had stay in their order; new ones follow by UTC time, then by key,
-so everybody who merges the same things gets the same file.
+Entries and items are identified by keys. A file that only one side changed is taken unchanged, to the byte; otherwise
+it is built entry by entry. Entries that both sides had keep their order; new ones follow by UTC time and key, so
+everybody who merges the same versions gets the same file.
 """
 
 import re
@@ -11,43 +11,42 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
+from cohabit.workspace.formats import INBOX
 from cohabit.workspace.formats.inbox import Inbox
-from cohabit.workspace.formats.journal import Journal
-from cohabit.workspace.formats.paths import INBOX
+from cohabit.workspace.formats.journal import Block, Journal
 from cohabit.workspace.formats.pointers import later
-from cohabit.workspace.formats.text import end_of_line, with_ends
+from cohabit.workspace.formats.text import line_ending, with_blank_line, with_line_ending
 from cohabit.workspace.merging.inboxes import merge_inbox
-from cohabit.workspace.merging.journals import merge_journal
-from cohabit.workspace.merging.mend import Renumbered
-from cohabit.workspace.merging.merged import Merged, Prefer
+from cohabit.workspace.merging.numbering import Renumbered
+from cohabit.workspace.merging.three_way import Merged, Prefer, by_key, in_order, merge_text, merge_variants
 
-__all__ = ["Merged", "Prefer", "Renumbered", "is_protocol", "item_ids", "merge_file", "pushed_in", "said_in"]
+__all__ = ["Merged", "Prefer", "Renumbered", "entry_keys", "is_protocol", "item_ids", "merge_file", "pushed_ids"]
 
-JOURNAL: Final = re.compile(r"journal\.md|journal-archive/[0-9]{4}-[0-9]{2}\.md")
-NOTHING: Final = MappingProxyType[str, str]({})
-POINTER: Final = re.compile(r"\.pointers/[^/]+\.json")
+JOURNAL_PATH: Final = re.compile(r"journal\.md|journal-archive/[0-9]{4}-[0-9]{2}\.md")
+POINTER_PATH: Final = re.compile(r"\.pointers/[^/]+\.json")
+NO_IDS: Final = MappingProxyType[str, str]({})
 
 
 def is_protocol(path: str) -> bool:
-    """Whether this is a file whose format we know how to merge."""
-    return path == INBOX or JOURNAL.fullmatch(path) is not None or POINTER.fullmatch(path) is not None
+    """Whether this is a protocol file, which is merged by entry."""
+    return path == INBOX or JOURNAL_PATH.fullmatch(path) is not None or POINTER_PATH.fullmatch(path) is not None
 
 
 def item_ids(text: str | None) -> dict[str, str]:
-    """The number of each item of an inbox, by its key."""
+    """The id of each item of an inbox, by key."""
     return {item.key: item.id for item in Inbox.parse(text or "").items}
 
 
-def pushed_in(path: str, text: str | None) -> dict[str, str]:
-    """The numbers that are settled once the remote has ``text`` at ``path``: those of items in the inbox."""
+def pushed_ids(path: str, text: str | None) -> dict[str, str]:
+    """The ids that can no longer change once the remote has ``text`` at ``path``."""
     return item_ids(text) if path == INBOX else {}
 
 
-def said_in(path: str, text: str | None) -> set[str]:
-    """The keys of what a protocol file holds: entries of a journal, items of the inbox; of any other file none."""
+def entry_keys(path: str, text: str | None) -> set[str]:
+    """The keys of all entries of a journal or items of the inbox; empty for any other file."""
     if path == INBOX:
         return set(item_ids(text))
-    return {block.key for block in Journal.parse(text or "").blocks} if JOURNAL.fullmatch(path) else set()
+    return {block.key for block in Journal.parse(text or "").blocks} if JOURNAL_PATH.fullmatch(path) else set()
 
 
 def merge_file(
@@ -55,13 +54,13 @@ def merge_file(
     base: str | None,
     ours: str | None,
     theirs: str | None,
-    pushed: Mapping[str, str] = NOTHING,
+    pushed: Mapping[str, str] = NO_IDS,
     prefer: Prefer = None,
 ) -> Merged:
-    """Merge one protocol file; None is a file that is not there.
+    """Merge one protocol file; None is a file that does not exist.
 
-    ``pushed`` are the items that the upstream has, by key, and their numbers: those never change.
-    ``prefer`` decides what conflicts: of such an entry, and of nothing else, that side's version is taken.
+    ``pushed`` are the item ids that the remote has, by key: those never change.
+    ``prefer`` decides conflicts: for an entry that conflicts, and for no other, that side's version is taken.
     """
     if not is_protocol(path):
         raise ValueError(f"{path} is not a protocol file")
@@ -74,15 +73,45 @@ def merge_file(
             theirs if ours is None else ours,
             notes=(f"{path} was removed on one side and changed on the other: it stays",),
         )
-    if POINTER.fullmatch(path):
+    if POINTER_PATH.fullmatch(path):
         return Merged(later(ours, theirs))
-    was, mine, other = ((text or "").replace("\r\n", "\n") for text in (base, ours, theirs))
-    inbox = path == INBOX
-    merged = merge_inbox(was, mine, other, pushed, prefer) if inbox else merge_journal(path, was, mine, other, prefer)
-    return replace(merged, text=with_ends(merged.text or "", _ends(base, ours, theirs)))
+    before, mine, other = ((text or "").replace("\r\n", "\n") for text in (base, ours, theirs))
+    if path == INBOX:
+        merged = merge_inbox(before, mine, other, pushed, prefer)
+    else:
+        merged = merge_journal(path, before, mine, other, prefer)
+    return replace(merged, text=with_line_ending(merged.text or "", _line_ending(base, ours, theirs)))
 
 
-def _ends(base: str | None, ours: str, theirs: str) -> str:
-    r"""How the merged file ends its lines: as whoever changed it does, and ``\r\n`` where two new files differ."""
-    ends = {end_of_line(ours), end_of_line(theirs)}
-    return max(ends if base is None else ends - {end_of_line(base)} or ends, key=len)
+def _line_ending(base: str | None, ours: str, theirs: str) -> str:
+    r"""The line ending of the merged file: that of the side that changed it, and ``\r\n`` if two new files differ."""
+    endings = {line_ending(ours), line_ending(theirs)}
+    return max(endings if base is None else endings - {line_ending(base)} or endings, key=len)
+
+
+# -- journals -------------------------------------------------------------------------------------
+def merge_journal(path: str, base: str, ours: str, theirs: str, prefer: Prefer = None) -> Merged:
+    before, mine, other = Journal.parse(base), Journal.parse(ours), Journal.parse(theirs)
+    sides = [by_key(journal.blocks, before.blocks, lambda block: block.heading) for journal in (before, mine, other)]
+    preamble, conflict = merge_text(before.preamble, mine.preamble, other.preamble, prefer=prefer)
+    conflicts = [f"{path}: the text before the first entry"] if conflict else []
+    kept: dict[str, list[Block]] = {}
+    for key in dict.fromkeys(key for side in sides for key in side):
+        was, here, there = ({block.content for block in side.get(key, ())} for side in sides)
+        contents, conflict = merge_variants(was, here, there, prefer)
+        found = [block for side in sides for block in side.get(key, ()) if block.content in contents]
+        if conflict:
+            conflicts.append(f"{path}: {found[0].heading.removeprefix('## ')}")
+        if contents:
+            kept[key] = _each_once(found)
+    order = in_order(sides[0], {key: min(block.time for block in blocks) for key, blocks in kept.items()})
+    text = preamble + "".join(with_blank_line(block.text) for key in order for block in kept[key])
+    return Merged(text, tuple(sorted(conflicts)))
+
+
+def _each_once(blocks: list[Block]) -> list[Block]:
+    """One block for each content, the one with most blank lines after it, in an order that both sides agree on."""
+    longest: dict[str, Block] = {}
+    for block in sorted(blocks, key=lambda block: (len(block.text), block.text)):
+        longest[block.content] = block
+    return [longest[content] for content in sorted(longest)]

@@ -1,22 +1,36 @@
-"""Numbers of items: two items with one number, one item with two, and the text that mentions them."""
+"""Numbers of items: two items with one number, one item with two numbers, and text that mentions them."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from cohabit.workspace.formats import item as items
-from cohabit.workspace.formats.inbox import UNCOUNTED, Inbox, free_numbers
+from cohabit.workspace.formats.inbox import FIRST_UNCOUNTED, Inbox, free_numbers
 from cohabit.workspace.formats.item import Item
-from cohabit.workspace.merging.mend import Renumbered, mended
+from cohabit.workspace.formats.text import lines_of
 
 Side = Mapping[str, Sequence[Item]]
-"""The items of one side by key. Several under one key are variants that were never decided."""
+"""The items of one side by key. Several items with one key are variants that were never decided."""
+MENTION: Final = re.compile(r"\b[A-Z][A-Z0-9]*-[0-9]+\b")
+ITEM_LINE: Final = re.compile(r"- \[.\] +(?:~~)?[A-Z][A-Z0-9]*-[0-9]+\b")
 
 
-def agreed(before: Side, here: Side, there: Side, pushed: Mapping[str, str]) -> dict[str, str]:
-    """One number for each item: the pushed one, else that of the side that changed it, of two that did the larger.
+@dataclass(frozen=True, slots=True)
+class Renumbered:
+    """An item that was not pushed yet and got a new number, because its old one was taken."""
 
-    An item that is renumbered gets a larger number, so that is the later one, and merging twice changes nothing.
+    key: str
+    title: str
+    old: str
+    new: str
+
+
+# -- items ----------------------------------------------------------------------------------------
+def agree_on_ids(before: Side, here: Side, there: Side, pushed: Mapping[str, str]) -> dict[str, str]:
+    """One id for each item: the pushed one, else that of the side that changed it; if both did, the larger one.
+
+    Renumbering always gives a larger number, so the larger one is the later one, and merging twice changes nothing.
     """
     ids = {}
     for key in dict.fromkeys([*before, *here, *there]):
@@ -28,31 +42,31 @@ def agreed(before: Side, here: Side, there: Side, pushed: Mapping[str, str]) -> 
 
 
 def _lateness(item: Item) -> tuple[bool, int, str]:
-    return item.number < UNCOUNTED, item.number, item.id
+    return item.number < FIRST_UNCOUNTED, item.number, item.id
 
 
 def with_ids(side: Side, ids: Mapping[str, str]) -> Side:
-    """A side with these numbers."""
-    return {key: [_written(item, id=ids[key]) for item in found] for key, found in side.items()}
+    """A side with these ids."""
+    return {key: [_changed(item, id=ids[key]) for item in found] for key, found in side.items()}
 
 
-def _written(item: Item, **changes: Any) -> Item:
-    """An item with changes; written anew only where they change anything."""
+def _changed(item: Item, **changes: Any) -> Item:
+    """An item with changes; its text stays as it is if they make no difference."""
     changed = replace(item, **changes)
     return item if changed == item else replace(changed, text=items.write(changed))
 
 
-def renumber(joined: Side, before: Side, pushed: Mapping[str, str], inboxes: Iterable[Inbox]) -> list[Renumbered]:
-    """Which items get which numbers.
+def renumber(merged: Side, before: Side, pushed: Mapping[str, str], inboxes: Iterable[Inbox]) -> list[Renumbered]:
+    """Give new numbers to items that share one.
 
-    A number that was pushed stays, even where the earlier tool gave it twice. Of those that were not, the item that
-    both sides had keeps it, else the earliest. The rest get the next free numbers in the order in which they came.
+    A number that was pushed stays, even if Multisphere gave it twice. Otherwise the item that both sides had keeps it,
+    else the earliest one. The others get the next free numbers in the order of their times.
     """
-    moving = sorted(_moving(joined, before, pushed), key=lambda key: (joined[key][0].time, key))
+    moving = sorted(_losing_number(merged, before, pushed), key=lambda key: (merged[key][0].time, key))
     inboxes, free = list(inboxes), dict[str, Iterator[int]]()
     renumbered = []
     for key in moving:
-        item = joined[key][0]
+        item = merged[key][0]
         prefix = item.id.rpartition("-")[0]
         if prefix not in free:
             elsewhere = (id_.rpartition("-") for id_ in pushed.values())
@@ -62,37 +76,60 @@ def renumber(joined: Side, before: Side, pushed: Mapping[str, str], inboxes: Ite
     return renumbered
 
 
-def _moving(joined: Side, before: Side, pushed: Mapping[str, str]) -> list[str]:
-    """The keys of the items that lose their number to another."""
+def _losing_number(merged: Side, before: Side, pushed: Mapping[str, str]) -> list[str]:
+    """The keys of the items that lose their number to another item."""
     holders: dict[str, list[str]] = {}
-    for key, variants in joined.items():
+    for key, variants in merged.items():
         if variants[0].id:
             holders.setdefault(variants[0].id, []).append(key)
     moving = []
     for keys in holders.values():
-        keys.sort(key=lambda key: (key not in pushed, key not in before, joined[key][0].time, key))
+        keys.sort(key=lambda key: (key not in pushed, key not in before, merged[key][0].time, key))
         moving += [key for key in keys[1:] if key not in pushed]
     return moving
 
 
 def renumbered_side(before: Side, side: Side, other: Side, ids: Mapping[str, str]) -> Side:
-    """A side with these numbers, also where what is new on it mentions the ones that it had."""
+    """A side with these ids, also in its new texts that mention the old ones."""
     moved = {key: found[0].id for key, found in side.items() if found[0].id != ids[key]}
     ours = {old: ids[key] for key, old in moved.items()}
     shared = {old: ids[key] for key, old in moved.items() if key in other and other[key][0].id == old}
 
-    def of(key: str, item: Item) -> Item:
-        # What the other side says in the same words was not written for our numbers alone.
-        names = shared if _words(other, key) == _words(side, key) else ours
-        known = {done for it in (*before.get(key, ()), *other.get(key, ())) for done in it.closings}
+    def renumbered(key: str, item: Item) -> Item:
+        # Text that the other side has too was not written for the ids of this side alone.
+        names = shared if _texts(other, key) == _texts(side, key) else ours
+        known = {closing for it in (*before.get(key, ()), *other.get(key, ())) for closing in it.closings}
         closings = tuple(
-            done if done in known else replace(done, resolution=mended(done.resolution, ours)) for done in item.closings
+            closing if closing in known else replace(closing, resolution=with_new_ids(closing.resolution, ours))
+            for closing in item.closings
         )
-        texts = {} if key in before else {"title": mended(item.title, names), "body": mended(item.body, names)}
-        return _written(item, id=ids[key], closings=closings, **texts)
+        texts = {"title": with_new_ids(item.title, names), "body": with_new_ids(item.body, names)}
+        return _changed(item, id=ids[key], closings=closings, **({} if key in before else texts))
 
-    return {key: [of(key, item) if item.id else item for item in variants] for key, variants in side.items()}
+    return {key: [renumbered(key, item) if item.id else item for item in found] for key, found in side.items()}
 
 
-def _words(side: Side, key: str) -> list[tuple[str, str]]:
+def _texts(side: Side, key: str) -> list[tuple[str, str]]:
     return [(item.title, item.body) for item in side.get(key, ())]
+
+
+# -- text that mentions items ---------------------------------------------------------------------
+def update_mentions(text: str, base: str | None, renumbered: Sequence[Renumbered]) -> str:
+    """``text`` with the new ids in all lines that ``base``, the version of the others, does not have.
+
+    The id at the beginning of an item line stays: merging has set it.
+    """
+    names = {each.old: each.new for each in renumbered}
+    theirs = set(lines_of(base or ""))
+    return "".join(line if line in theirs else _update_line(line, names) for line in lines_of(text))
+
+
+def _update_line(line: str, names: Mapping[str, str]) -> str:
+    item = ITEM_LINE.match(line)
+    head = item.end() if item else 0
+    return line[:head] + with_new_ids(line[head:], names)
+
+
+def with_new_ids(text: str, names: Mapping[str, str]) -> str:
+    """``text`` with every mention of an old id replaced, all at once."""
+    return MENTION.sub(lambda found: names.get(found[0], found[0]), text)

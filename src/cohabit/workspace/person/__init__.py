@@ -1,1 +1,1 @@
-"""Whose agent this is, and which workspaces that person has."""
+"""The settings of one person: identity of their agents, and their list of workspaces."""

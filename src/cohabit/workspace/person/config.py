@@ -1,4 +1,4 @@
-"""The folder of one person's settings, shared with the earlier tool on purpose: ``~/.multisphere``."""
+"""The settings folder of one person, ``~/.multisphere``; it is shared with Multisphere on purpose."""
 
 import json
 import os
@@ -12,46 +12,46 @@ from cohabit.errors import BadArgs
 def folder(environ: Mapping[str, str]) -> Path:
     """``$COHABIT_WORKSPACE_HOME``, or ``~/.multisphere``."""
     chosen = environ.get("COHABIT_WORKSPACE_HOME", "").strip()
-    return expanded(chosen, environ) if chosen else person(environ) / ".multisphere"
+    return expanded(chosen, environ) if chosen else home_folder(environ) / ".multisphere"
 
 
 def cwd() -> str:
-    """The folder that this process works in; "" where it is gone."""
+    """The current folder of this process; "" if it no longer exists."""
     try:
         return os.getcwd()
     except OSError:
         return ""
 
 
-def person(environ: Mapping[str, str]) -> Path:
-    """The person's own folder."""
+def home_folder(environ: Mapping[str, str]) -> Path:
+    """The person's home folder."""
     return Path(environ.get("HOME") or os.path.expanduser("~"))
 
 
 def expanded(path: str, environ: Mapping[str, str]) -> Path:
-    """``path`` with a leading ``~`` replaced, absolute, without ``..``; relative ones begin where we were started."""
+    """``path`` with a leading ``~`` replaced, absolute and without ``..``."""
     if path == "~" or path.startswith("~/"):
-        path = str(person(environ) / path[2:])
+        path = str(home_folder(environ) / path[2:])
     return Path(os.path.abspath(path))
 
 
 def read(home: Path, name: str) -> dict[str, Any] | None:
-    """The JSON object in a file of the folder, None where there is no such file."""
+    """The JSON object in a file of the settings folder; None if there is no such file."""
     try:
         found = json.loads((home / name).read_bytes())
     except FileNotFoundError:
         return None
-    except OSError as wrong:
-        raise BadArgs(f"{name} in the config folder cannot be read: {wrong.strerror}") from None
+    except OSError as error:
+        raise BadArgs(f"{name} in the config folder cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError):
-        raise BadArgs(f"{name} in the config folder is not JSON, or torn; repair it or take it away") from None
+        raise BadArgs(f"{name} in the config folder is not valid JSON; repair or remove it") from None
     if not isinstance(found, dict):
-        raise BadArgs(f"{name} in the config folder must hold a JSON object; repair it or take it away")
+        raise BadArgs(f"{name} in the config folder must hold a JSON object; repair or remove it")
     return found
 
 
 def text(found: Mapping[str, Any], key: str, name: str) -> str:
-    """A text of a file's object, empty where there is none; anything but text is refused."""
+    """A text value of the object in file ``name``, "" if there is none; raises BadArgs for any other type."""
     value = found.get(key)
     if value is None:
         return ""

@@ -1,7 +1,7 @@
-"""Which workspaces a person has: ``workspaces.json``, which all their clients share.
+"""The list of a person's workspaces, ``workspaces.json``, which all their clients share.
 
-The file is replaced whole, under a lock, and what other programs keep in it stays. The earlier tool's ``config.json``
-is read where ``workspaces.json`` is not there yet, and never written.
+The file is replaced atomically and under a lock; values of other programs in it are kept. If it does not exist yet,
+Multisphere's ``config.json`` is read instead, and never written.
 """
 
 import fcntl
@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from cohabit.errors import BadArgs
+from cohabit.workspace.atomic import write_atomically
 from cohabit.workspace.person import config
-from cohabit.workspace.whole import write_whole
 
 FILE: Final = "workspaces.json"
 LEGACY: Final = "config.json"
@@ -25,7 +25,7 @@ NAME: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9 ._-]{0,62}[A-Za-z0-9])?")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """One workspace of this person: where it comes from, and where its clone is."""
+    """One workspace: its remote and the folder of its clone."""
 
     name: str
     remote: str
@@ -33,7 +33,7 @@ class Place:
 
 
 def checked(name: str) -> str:
-    """A name for a new workspace."""
+    """A valid name for a new workspace, or BadArgs."""
     if not NAME.fullmatch(name):
         raise BadArgs(
             "name must be 1 to 64 letters, digits, spaces, '.', '_' or '-', beginning and ending with a letter or digit"
@@ -42,7 +42,7 @@ def checked(name: str) -> str:
 
 
 class Registry:
-    """The file, read afresh at every question."""
+    """The file; it is read again for every question."""
 
     def __init__(self, home: Path) -> None:
         self.home = home
@@ -51,7 +51,7 @@ class Registry:
         return _places(self._read())
 
     def default(self) -> str | None:
-        """The workspace that is active in processes that start now."""
+        """The workspace that is active in a new process."""
         active = self._read().get("active_workspace")
         return active if isinstance(active, str) and active else None
 
@@ -62,7 +62,7 @@ class Registry:
         return found
 
     def add(self, place: Place) -> str:
-        """Register, and return the default: this one, where there was none."""
+        """Register a workspace and return the default, which is this one if there was none."""
         with self._changed() as data:
             entries = data.setdefault("workspaces", {})
             old = entries.get(place.name)
@@ -84,19 +84,19 @@ class Registry:
         data.setdefault("workspaces", {})
         data.setdefault("active_workspace", None)
         if not isinstance(data["workspaces"], dict):
-            raise BadArgs(f"{FILE} in the config folder: workspaces must be an object; repair it or take it away")
+            raise BadArgs(f"{FILE} in the config folder: workspaces must be an object; repair or remove it")
         return data
 
     @contextmanager
     def _changed(self) -> Iterator[dict[str, Any]]:
-        """The file's content to be changed; written back when the block ends well."""
+        """The content of the file, to be changed; it is written back if the block succeeds."""
         self.home.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = os.open(self.home / "workspaces.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)
             data = self._read()
             yield data
-            write_whole(self.home / FILE, (json.dumps(data, indent=2) + "\n").encode())
+            write_atomically(self.home / FILE, (json.dumps(data, indent=2) + "\n").encode())
         finally:
             os.close(lock)
 
@@ -106,9 +106,9 @@ def _places(data: dict[str, Any]) -> dict[str, Place]:
     for name, entry in data["workspaces"].items():
         where = f'{FILE}: workspace "{name[:80]}"'
         if not isinstance(entry, dict):
-            raise BadArgs(f"{where} must be an object with remote and local_path; repair it or take it away")
+            raise BadArgs(f"{where} must be an object with remote and local_path; repair or remove it")
         remote, path = (config.text(entry, key, FILE) for key in ("remote", "local_path"))
         if not path:
-            raise BadArgs(f"{where} has no local_path; repair it or take it away")
+            raise BadArgs(f"{where} has no local_path; repair or remove it")
         places[name] = Place(name=name, remote=remote, local_path=path)
     return places

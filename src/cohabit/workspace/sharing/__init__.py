@@ -1,1 +1,1 @@
-"""Getting what was committed to the others, and theirs here: fetch, merge, push, conflicts, claims."""
+"""Sharing commits with others: fetch, merge, push, conflicts, claims."""

@@ -1,7 +1,7 @@
-"""Taking an inbox item, and giving it back: decided by the remote, so two agents never both have one.
+"""Claiming and releasing inbox items. The remote decides, so two agents never both have one.
 
-The claim is a commit right on top of what the remote has. The remote takes it only if nothing came in between, else
-it is made again on top of that. What this clone has committed or not committed is not part of it.
+A claim is a commit directly on top of the remote's. The remote accepts it only if nothing was pushed in between;
+otherwise it is made again. Commits and uncommitted changes of this clone are not part of it.
 """
 
 import time
@@ -12,74 +12,75 @@ from cohabit.errors import BadArgs, CohabitError, Conflict, UnknownAsset, Unreac
 from cohabit.workspace.answers import Answer
 from cohabit.workspace.clone import commits, objects, refs
 from cohabit.workspace.clone.objects import Entry
+from cohabit.workspace.formats import INBOX
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.item import ID, Item
-from cohabit.workspace.formats.paths import INBOX
-from cohabit.workspace.sharing import advance, integrate, origin, publish, route
+from cohabit.workspace.sharing import advance, integrate, origin, plan, publish
 
 if TYPE_CHECKING:
     from cohabit.workspace.workspace import Workspace
 
 
 def claim(ws: "Workspace", id_: str) -> Answer:
-    """Raises Conflict, which says who was faster."""
-    who = ws.who.agent_id
-    item, rest = _changed(ws, id_, lambda inbox, id_: inbox.claim(id_, who, ws.now()), "Claim")
+    """Raises Conflict if another agent has the item."""
+    agent_id = ws.identity.agent_id
+    item, rest = _change(ws, id_, lambda inbox, id_: inbox.claim(id_, agent_id, ws.now()), "Claim")
     assert item.claim is not None
     return {"id": item.id, "title": item.title, "claimed_at": item.claim.at, "by": item.claim.by} | rest
 
 
 def release(ws: "Workspace", id_: str) -> Answer:
-    """Give back what this agent claimed."""
-    who = ws.who.agent_id
-    item, rest = _changed(ws, id_, lambda inbox, id_: inbox.release(id_, who), "Release")
+    """Release an item that this agent has claimed."""
+    agent_id = ws.identity.agent_id
+    item, rest = _change(ws, id_, lambda inbox, id_: inbox.release(id_, agent_id), "Release")
     return {"id": item.id, "title": item.title, "released": True} | rest
 
 
-def _changed(ws: "Workspace", id_: str, change: Callable[[Inbox, str], Inbox], verb: str) -> tuple[Item, Answer]:
-    """The item after the change, as the remote has it, and what else there is to tell."""
-    key = _meant(ws, id_)
-    deadline, losses, broken = time.monotonic() + publish.SECONDS, 0, 0
+def _change(ws: "Workspace", id_: str, change: Callable[[Inbox, str], Inbox], verb: str) -> tuple[Item, Answer]:
+    """Apply a change to the remote's inbox. Returns the item after it, and further fields for the answer."""
+    key = _key(ws, id_)
+    deadline, losses, unanswered = time.monotonic() + publish.PUSH_SECONDS, 0, 0
     while True:
         began = time.monotonic()
         theirs = origin.fetch(ws)
         inbox = _inbox(ws, theirs)
-        found = _found(ws, inbox, key, id_)
+        found = _find(inbox, key, id_)
         if sum(other.open and other.id == found.id for other in inbox.items) > 1:
-            raise Conflict(f"two open items are called {found.id} in the shared inbox; give one another number first")
+            raise Conflict(f"two open items have the id {found.id} in the shared inbox; give one of them another first")
         after = change(inbox, found.id)
         item = next(item for item in after.items if item.key == found.key)
         if after.text == inbox.text:
-            return item, _moved_on(ws, str(theirs))
+            return item, _update_clone(ws, str(theirs))
         commit = _commit(ws, str(theirs), after.text, f"{verb} {item.id}")
         try:
             pushed = origin.push(ws, commit, theirs)
-        except Unreachable as wrong:
-            broken += 1
-            if broken == origin.TRIES:
-                raise Unreachable(f"{wrong.message}; it may have been taken: call again, which tells") from None
-            continue  # the next fetch tells
-        if pushed.how == "taken":
-            return item, _moved_on(ws, commit)
-        if pushed.how == "refused":
+        except Unreachable as error:
+            unanswered += 1
+            if unanswered == origin.MAX_ATTEMPTS:
+                raise Unreachable(f"{error.message}; the change may have been made: call again to find out") from None
+            continue  # the next fetch shows whether it was accepted
+        if pushed.outcome == "accepted":
+            return item, _update_clone(ws, commit)
+        if pushed.outcome == "refused":
             raise Conflict(f"the remote refused the change: {pushed.reason}")
         if time.monotonic() > deadline:
             raise Conflict(f"others kept pushing at the same time, so {id_} was not changed; call again")
         losses += 1
-        time.sleep(publish.pause_after(losses, time.monotonic() - began, deadline - time.monotonic()))
+        time.sleep(publish.backoff(losses, time.monotonic() - began, deadline - time.monotonic()))
 
 
-def _meant(ws: "Workspace", id_: str) -> str | None:
-    """The key of the item that this clone shows under the id: the remote may know it by another number."""
+def _key(ws: "Workspace", id_: str) -> str | None:
+    """The key of the item with this id in this clone, because it may have another id on the remote. An item that is not
+    shared yet is pushed first."""
     if not ID.fullmatch(id_):
-        raise BadArgs(f"{id_[:80]!r} is no id of an item; they look like INB-014, and inbox_list has them")
+        raise BadArgs(f"{id_[:80]!r} is not the id of an item; ids look like INB-014, and inbox_list has them")
     here = Inbox.parse(ws.tree.text(INBOX) or "")
     item = next((item for item in here.items if item.id == id_), None)
     if item is None:
         return None
-    if not _has(ws, refs.upstream(ws), item.key):
+    if not _has_item(ws, refs.upstream(ws), item.key):
         head = refs.head(ws)
-        if head is None or not _has(ws, head, item.key):
+        if head is None or not _has_item(ws, head, item.key):
             raise Conflict(f"{id_} is not shared yet: add inbox.md, commit and push, then call again")
         answer = publish.push(ws)
         if "error" in answer:
@@ -87,7 +88,7 @@ def _meant(ws: "Workspace", id_: str) -> str | None:
     return item.key
 
 
-def _has(ws: "Workspace", commit: str | None, key: str) -> bool:
+def _has_item(ws: "Workspace", commit: str | None, key: str) -> bool:
     return commit is not None and any(item.key == key for item in _inbox(ws, commit).items)
 
 
@@ -96,13 +97,13 @@ def _inbox(ws: "Workspace", commit: str | None) -> Inbox:
     return Inbox.parse(objects.texts(ws, [name]).get(name, "") if commit else "")
 
 
-def _found(ws: "Workspace", inbox: Inbox, key: str | None, id_: str) -> Item:
+def _find(inbox: Inbox, key: str | None, id_: str) -> Item:
     for item in inbox.items:
         if (item.key == key) if key is not None else (item.id == id_):
             return item
     if key is not None:
-        raise UnknownAsset(f"{id_} is not in the inbox of the remote any more; call sync and look again")
-    inbox.find(id_)  # says which id may have been meant
+        raise UnknownAsset(f"{id_} is no longer in the remote's inbox; call sync and check again")
+    inbox.find(id_)  # raises an error that suggests similar ids
     raise BadArgs(f"there is no item {id_}")
 
 
@@ -112,23 +113,24 @@ def _commit(ws: "Workspace", onto: str, text: str, message: str) -> str:
     return commits.commit_tree(ws, tree, [onto], message)
 
 
-def _moved_on(ws: "Workspace", theirs: str) -> Answer:
-    """Bring the change into this clone as well. What stands in the way of that is told: the remote has it anyway."""
+def _update_clone(ws: "Workspace", theirs: str) -> Answer:
+    """Bring the change into this clone. If that is not possible, a note says so: the remote has the change anyway."""
     ours = refs.head(ws)
     try:
-        ahead, behind = integrate.apart(ws, ours, theirs)
+        ahead, behind = integrate.ahead_behind(ws, ours, theirs)
         if not behind:
             return {}
-        joined = integrate.Joined(theirs)
+        integration = integrate.Integration(theirs)
         if ahead and ours is not None:
-            joined = integrate.join(ws, ours, theirs, f"Merge of {refs.on_branch(ws)}")
-        if joined.commit is None:
-            return {"note": "shared; this clone could not take it in yet, because of a conflict: call push"}
-        move = route.plan(ws, ours, joined.commit, joined.base, joined.mended)
-        if move.in_the_way:
-            return {"note": f"shared; uncommitted changes stand in the way here: {', '.join(move.in_the_way[:5])}"}
+            integration = integrate.integrate(ws, ours, theirs, f"Merge of {refs.on_branch(ws)}")
+        if integration.commit is None:
+            return {"note": "shared; this clone is not updated yet because of a conflict: call push"}
+        move = plan.plan_move(ws, ours, integration.commit, integration.base, integration.renumbered_files)
+        if move.blocking:
+            paths = ", ".join(move.blocking[:5])
+            return {"note": f"shared; this clone is not updated because of uncommitted changes: {paths}"}
         advance.carry_out(ws, move)
-    except CohabitError as wrong:
-        return {"note": f"shared; this clone could not take it in yet: {wrong.message}"}
-    renumbered = [*joined.renumbered, *move.renumbered]
+    except CohabitError as error:
+        return {"note": f"shared; this clone is not updated yet: {error.message}"}
+    renumbered = [*integration.renumbered, *move.renumbered]
     return {"renumbered": [{"title": r.title, "from": r.old, "to": r.new} for r in renumbered]} if renumbered else {}

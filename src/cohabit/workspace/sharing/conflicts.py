@@ -1,6 +1,6 @@
-"""Settling what truly conflicts: looking at it, deciding file by file, or giving up our side.
+"""Resolving conflicts: showing them, deciding file by file, or giving up our side.
 
-Nothing here changes a file or the branch. Decisions are kept with the clone, and the next push uses them.
+Nothing here changes a file or the branch. Decisions are kept with the clone, and the next push applies them.
 """
 
 import os
@@ -13,138 +13,139 @@ from cohabit.errors import BadArgs, CohabitError, Conflict, TooLarge, UnknownAss
 from cohabit.workspace.answers import Answer, sendable
 from cohabit.workspace.clone import objects, refs
 from cohabit.workspace.clone.objects import Entry
+from cohabit.workspace.formats import INBOX
 from cohabit.workspace.formats.inbox import Inbox
-from cohabit.workspace.formats.paths import INBOX
 from cohabit.workspace.formats.stamps import new_uid
-from cohabit.workspace.limits import LARGEST_WRITE
+from cohabit.workspace.limits import MAX_WRITE_BYTES
 from cohabit.workspace.merging import merge
-from cohabit.workspace.sharing import decided, integrate, rewritten
-from cohabit.workspace.sharing.integrate import Clash
+from cohabit.workspace.sharing import integrate, rewritten
+from cohabit.workspace.sharing.integrate import FileConflict
 
 if TYPE_CHECKING:
     from cohabit.workspace.workspace import Workspace
 
 Take = Literal["ours", "theirs", "both"]
-MOST_SHOWN: Final = 20
+MAX_SHOWN: Final = 20
 """Conflicts in one answer."""
-EXCERPT: Final = 2_000
-"""Characters of one version in it."""
-LARGEST_SHOWN: Final = 256 * 1024
-"""Bytes of a file that are looked at for it."""
+EXCERPT_CHARS: Final = 2_000
+"""Of one version of a file."""
+MAX_EXCERPT_BYTES: Final = 256 * 1024
+"""Bytes of a file that are read for an excerpt."""
 MARKER: Final = re.compile(r"^(?:(<{7,})|>{7,}) [0-9a-f]{40}\b", re.MULTILINE)
-"""Where git marks a side; it calls it by its commit."""
+"""A conflict marker of git, which names the commit of the side."""
 ABANDONED: Final = "refs/cohabit/abandoned/"
 
 
 def show(ws: "Workspace") -> Answer:
-    """The open conflicts, each with what the sides say. The texts are data, whoever wrote them."""
-    clashes = _open(ws)
-    rows = [_shown(ws, clash) for clash in clashes[:MOST_SHOWN]]
-    answer: Answer = {"open": len(clashes), "conflicts": rows, "next": _next(len(clashes))}
-    return answer | ({"truncated": True} if len(clashes) > MOST_SHOWN else {})
+    """The open conflicts, each with its versions."""
+    conflicts = _open_conflicts(ws)
+    rows = [_shown(ws, conflict) for conflict in conflicts[:MAX_SHOWN]]
+    answer: Answer = {"open": len(conflicts), "conflicts": rows, "next": _next_step(len(conflicts))}
+    return answer | ({"truncated": True} if len(conflicts) > MAX_SHOWN else {})
 
 
 def resolve(ws: "Workspace", path: str, take: Take | None, content: str | None) -> Answer:
     """Decide one file."""
     if (take is None) == (content is None):
         raise BadArgs('resolve needs either take ("ours", "theirs" or "both") or content, the whole text of the file')
-    clashes = _open(ws)
-    # A name that is no UTF-8 is sent with replacement characters, so that is how an agent can write it.
-    clash = next((clash for clash in clashes if path in (clash.path, sendable(clash.path))), None)
-    if clash is None:
+    conflicts = _open_conflicts(ws)
+    # An answer shows a name that is not UTF-8 with replacement characters, so that is how an agent can give it.
+    conflict = next((each for each in conflicts if path in (each.path, sendable(each.path))), None)
+    if conflict is None:
         raise UnknownAsset(
-            f"{path} is not in conflict; call resolve without path to see what is",
-            did_you_mean=[other.path for other in clashes[:3]],
+            f"{path} is not in conflict; call resolve without path to see the conflicts",
+            did_you_mean=[other.path for other in conflicts[:3]],
         )
-    decided.decide(ws, [(clash, _verdict(ws, clash, take, content))])
-    left = len(clashes) - 1
-    return {"resolved": path, "take": take or "content", "open": left, "next": _next(left)}
+    integrate.save_decisions(ws, [(conflict, _decision(ws, conflict, take, content))])
+    left = len(conflicts) - 1
+    return {"resolved": path, "take": take or "content", "open": left, "next": _next_step(left)}
 
 
 def abandon(ws: "Workspace") -> Answer:
-    """Decide for the others in every open conflict. Our versions stay in a commit that is kept. Where the remote's
-    history was rewritten, this decides that what it lost stays away, and nothing else."""
+    """Take their version in every open conflict. Our versions stay in a commit that a ref keeps. If the remote's
+    history was rewritten, this accepts the loss of the commits and decides nothing else."""
     kept, theirs = refs.head(ws), refs.upstream(ws)
-    gone = rewritten.lost(ws, kept, theirs)
-    if gone and not rewritten.is_let_go(ws, gone):
-        rewritten.let_go(ws, gone)
+    gone = rewritten.lost_commit(ws, kept, theirs)
+    if gone and not rewritten.is_accepted(ws, gone):
+        rewritten.accept(ws, gone)
         paths = rewritten.files(ws, gone, str(theirs))
     else:
-        clashes = _open(ws)
-        if not clashes:
-            raise Conflict("nothing is in conflict here; push shares your commits")
-        decided.decide(ws, [(clash, _verdict(ws, clash, "theirs", None)) for clash in clashes])
-        paths = [clash.path for clash in clashes]
+        conflicts = _open_conflicts(ws)
+        if not conflicts:
+            raise Conflict("there is no conflict here; push shares your commits")
+        integrate.save_decisions(ws, [(each, _decision(ws, each, "theirs", None)) for each in conflicts])
+        paths = [conflict.path for conflict in conflicts]
     ref = ABANDONED + new_uid()
     ws.git.run("update-ref", ref, str(kept))
-    return {"abandoned": paths, "kept": kept, "ref": ref, "next": _next(0)}
+    return {"abandoned": paths, "kept": kept, "ref": ref, "next": _next_step(0)}
 
 
-def _open(ws: "Workspace") -> list[Clash]:
-    """What stands in the way of the next push, as far as this clone knows the remote."""
+def _open_conflicts(ws: "Workspace") -> list[FileConflict]:
+    """The conflicts of the next push, as far as the remote's commits are fetched."""
     ours, theirs = refs.head(ws), refs.upstream(ws)
-    ahead, behind = integrate.apart(ws, ours, theirs)
+    ahead, behind = integrate.ahead_behind(ws, ours, theirs)
     if not ahead or ours is None or theirs is None:
         return []
-    if not behind and rewritten.lost(ws, ours, theirs) is None:
+    if not behind and rewritten.lost_commit(ws, ours, theirs) is None:
         return []
-    joined = integrate.join(ws, ours, theirs, f"Merge of {refs.on_branch(ws)}")
-    return list(joined.clashes)
+    return list(integrate.integrate(ws, ours, theirs, f"Merge of {refs.on_branch(ws)}").conflicts)
 
 
-def _next(left: int) -> str:
+def _next_step(left: int) -> str:
     if left:
         return "resolve each (take ours, theirs or both, or give content), or abandon all of yours; then push"
-    return "nothing is open: call push, which goes through now unless the others change these files again"
+    return "all conflicts are decided: call push, which succeeds unless others change these files again"
 
 
 # -- deciding -------------------------------------------------------------------------------------
-def _verdict(ws: "Workspace", clash: Clash, take: Take | None, content: str | None) -> Entry | None:
+def _decision(ws: "Workspace", conflict: FileConflict, take: Take | None, content: str | None) -> Entry | None:
     if content is not None:
-        data = _numbered(ws, clash, content).encode()
-        if len(data) > LARGEST_WRITE:
-            raise TooLarge(f"{len(data)} bytes; at most {LARGEST_WRITE} fit in one file")
-        return Entry(_mode(clash), objects.write(ws, "blob", data))
-    if clash.kind == integrate.ENTRIES:
-        return Entry(_mode(clash), objects.write_text(ws, _by_entry(ws, clash, None if take == "both" else take)))
+        data = _with_merged_ids(ws, conflict, content).encode()
+        if len(data) > MAX_WRITE_BYTES:
+            raise TooLarge(f"{len(data)} bytes; the limit for one file is {MAX_WRITE_BYTES}")
+        return Entry(_mode(conflict), objects.write(ws, "blob", data))
+    if conflict.kind == integrate.BY_ENTRY:
+        text = _merged_by_entry(ws, conflict, None if take == "both" else take)
+        return Entry(_mode(conflict), objects.write_text(ws, text))
     if take == "both":
-        return Entry(_mode(clash), objects.write(ws, "blob", _both(ws, clash)))
-    return clash.ours if take == "ours" else clash.theirs
+        return Entry(_mode(conflict), objects.write(ws, "blob", _union(ws, conflict)))
+    return conflict.ours if take == "ours" else conflict.theirs
 
 
-def _mode(clash: Clash) -> str:
-    entry = clash.theirs or clash.ours
+def _mode(conflict: FileConflict) -> str:
+    entry = conflict.theirs or conflict.ours
     return entry.mode if entry is not None and entry.is_file else "100644"
 
 
-def _by_entry(ws: "Workspace", clash: Clash, prefer: merge.Prefer) -> str:
-    """All that either side says. Only of an entry that conflicts one version is taken, or both."""
-    sides = (clash.base, clash.ours, clash.theirs)
+def _merged_by_entry(ws: "Workspace", conflict: FileConflict, prefer: merge.Prefer) -> str:
+    """All entries of both sides. Only an entry that conflicts is taken from one side, or from both."""
+    sides = (conflict.base, conflict.ours, conflict.theirs)
     known = objects.texts(ws, [entry.sha for entry in sides if entry is not None])
     base, ours, theirs = (None if entry is None else known[entry.sha] for entry in sides)
-    pushed = merge.pushed_in(clash.path, theirs)
-    return merge.merge_file(clash.path, base, ours, theirs, pushed, prefer).text or ""
+    pushed = merge.pushed_ids(conflict.path, theirs)
+    return merge.merge_file(conflict.path, base, ours, theirs, pushed, prefer).text or ""
 
 
-def _numbered(ws: "Workspace", clash: Clash, content: str) -> str:
-    """A text for the inbox, with the numbers that its items get from merging: a pushed one never changes."""
-    if clash.kind != integrate.ENTRIES or clash.path != INBOX:
+def _with_merged_ids(ws: "Workspace", conflict: FileConflict, content: str) -> str:
+    """A given text for the inbox, with the ids that merging gives its items: a pushed one never changes."""
+    if conflict.kind != integrate.BY_ENTRY or conflict.path != INBOX:
         return content
-    ids = merge.item_ids(_by_entry(ws, clash, None))
+    ids = merge.item_ids(_merged_by_entry(ws, conflict, None))
     for item in Inbox(content).items:
         if (new := ids.get(item.key, item.id)) != item.id:
             content = content.replace(item.text, item.text.replace(item.id, new, 1), 1)
     return content
 
 
-def _both(ws: "Workspace", clash: Clash) -> bytes:
-    """One text after the other wherever they differ."""
-    sides = [entry if entry is not None and entry.is_file else None for entry in (clash.ours, clash.base, clash.theirs)]
+def _union(ws: "Workspace", conflict: FileConflict) -> bytes:
+    """Both texts, one after the other wherever they differ."""
+    entries = (conflict.ours, conflict.base, conflict.theirs)
+    sides = [entry if entry is not None and entry.is_file else None for entry in entries]
     known = objects.read(ws, [entry.sha for entry in sides if entry is not None])
     whole = [None if entry is None or b"\0" in known[entry.sha] else known[entry.sha] for entry in sides]
     if whole[0] is None or whole[2] is None:
-        raise BadArgs(f"{clash.path} is not a text on both sides: take ours or theirs, or give content")
-    with tempfile.TemporaryDirectory(dir=ws.own) as folder:
+        raise BadArgs(f"{conflict.path} is not a text on both sides: take ours or theirs, or give content")
+    with tempfile.TemporaryDirectory(dir=ws.state_folder) as folder:
         names = [os.path.join(folder, name) for name in ("ours", "base", "theirs")]
         for name, data in zip(names, whole, strict=True):
             Path(name).write_bytes(data or b"")
@@ -153,19 +154,18 @@ def _both(ws: "Workspace", clash: Clash) -> bytes:
 
 # -- showing --------------------------------------------------------------------------------------
 class _Text(NamedTuple):
-    """What a file says, for showing it."""
+    """The text of a file, or its beginning."""
 
     text: str
-    cut: bool
-    """Whether the file goes on."""
+    truncated: bool
 
 
-def _shown(ws: "Workspace", clash: Clash) -> Answer:
-    row: Answer = {"path": clash.path, "kind": clash.kind}
-    attempt = _text(ws, clash.attempt) if clash.ours and clash.theirs else None
+def _shown(ws: "Workspace", conflict: FileConflict) -> Answer:
+    row: Answer = {"path": conflict.path, "kind": conflict.kind}
+    attempt = _text(ws, conflict.attempt) if conflict.ours and conflict.theirs else None
     if attempt is not None and (first := MARKER.search(attempt.text)):
         return row | {"merged": _around(attempt, first.start())}
-    for name, entry in (("base", clash.base), ("ours", clash.ours), ("theirs", clash.theirs)):
+    for name, entry in (("base", conflict.base), ("ours", conflict.ours), ("theirs", conflict.theirs)):
         row[name] = _excerpt(ws, entry)
     return row
 
@@ -176,32 +176,32 @@ def _excerpt(ws: "Workspace", entry: Entry | None) -> str | None:
     found = _text(ws, entry)
     if found is None:
         return "(a folder)" if entry.mode == objects.FOLDER_MODE else "(not a text)"
-    if len(found.text) <= EXCERPT:
+    if len(found.text) <= EXCERPT_CHARS:
         return found.text
-    size = f"more than {LARGEST_SHOWN} bytes" if found.cut else f"{len(found.text)} characters"
-    return f"{found.text[:EXCERPT]}\n… ({size} in all)"
+    size = f"more than {MAX_EXCERPT_BYTES} bytes" if found.truncated else f"{len(found.text)} characters"
+    return f"{found.text[:EXCERPT_CHARS]}\n… ({size} in all)"
 
 
 def _around(attempt: _Text, marker: int) -> str:
-    """The text from shortly before the first marker on, with sides that are called ours and theirs."""
+    """The text from shortly before the first marker on, with the sides named ours and theirs."""
     text, at = attempt.text, max(marker - 300, 0)
-    part = text[at : at + 2 * EXCERPT]
-    more = attempt.cut or at + len(part) < len(text)
-    named = MARKER.sub(_named, part)
+    part = text[at : at + 2 * EXCERPT_CHARS]
+    more = attempt.truncated or at + len(part) < len(text)
+    named = MARKER.sub(_named_marker, part)
     return ("…" if at else "") + named + ("\n…" if more else "")
 
 
-def _named(marker: re.Match[str]) -> str:
+def _named_marker(marker: re.Match[str]) -> str:
     sign, _, _ = marker[0].partition(" ")
     return f"{sign} ours" if marker[1] else f"{sign} theirs"
 
 
 def _text(ws: "Workspace", entry: Entry | None) -> _Text | None:
-    """The text of a file, or its beginning; None for what is none."""
+    """The text of a file, or its beginning; None if it is not a text."""
     if entry is None or not entry.is_file:
         return None
     try:
-        done = ws.git.run("cat-file", "blob", entry.sha, most=LARGEST_SHOWN)
+        result = ws.git.run("cat-file", "blob", entry.sha, max_bytes=MAX_EXCERPT_BYTES)
     except CohabitError:
         return None
-    return None if b"\0" in done.out else _Text(done.out.decode(errors="replace"), done.cut)
+    return None if b"\0" in result.out else _Text(result.out.decode(errors="replace"), result.truncated)

@@ -1,35 +1,41 @@
-"""Bringing together what two sides committed, without touching a file: the result is a commit.
+"""Merging the commits of both sides without touching a file: the result is a commit.
 
-Git merges file by file (``merge-tree``). The protocol files are then merged again by entry, also where git thought
-that line by line was good enough. Where two items had got the same number, ours gets another one, and our own text
-that nobody has seen yet speaks of the new one. What truly conflicts is told, never guessed.
+Git merges file by file (``merge-tree``). Protocol files are then merged again by entry, also where git's merge by line
+succeeded. If two items have the same number, ours gets a new one, and our unshared texts that mention it are updated.
+A real conflict is reported. People decide it file by file; a decision is kept with the clone and applies only to the
+same two versions of the file.
 """
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from cohabit.errors import Conflict
+from cohabit.workspace.atomic import write_atomically
 from cohabit.workspace.clone import commits, objects
-from cohabit.workspace.clone.deltas import EMPTY_TREE, Change, changes
-from cohabit.workspace.clone.objects import Entry
-from cohabit.workspace.formats.paths import INBOX
+from cohabit.workspace.clone.objects import EMPTY_TREE, Change, Entry, changes
+from cohabit.workspace.formats import INBOX
 from cohabit.workspace.merging import merge
-from cohabit.workspace.merging.mend import mend
 from cohabit.workspace.merging.merge import Merged, Renumbered
-from cohabit.workspace.sharing import decided, rewritten
+from cohabit.workspace.merging.numbering import update_mentions
+from cohabit.workspace.sharing import rewritten
 
 if TYPE_CHECKING:
     from cohabit.workspace.workspace import Workspace
 
-ENTRIES: Final = "entries"
-"""The kind of clash in a file that is merged by entry."""
-PATHS_AT_ONCE: Final = 500
+BY_ENTRY: Final = "entries"
+"""The kind of conflict in a file that is merged by entry."""
+PATHS_PER_COMMAND: Final = 500
+DECISIONS_FILE: Final = "decided.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Clash:
-    """A file in which both sides cannot be right: what each has of it, and git's attempt with markers."""
+class FileConflict:
+    """A file in conflict: its versions, and git's merge with markers."""
 
     path: str
     kind: str
@@ -40,20 +46,20 @@ class Clash:
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
-    """Two sides brought together: a commit, or the clashes that stand in its way."""
+class Integration:
+    """The commit that contains both sides, or the conflicts that prevent it."""
 
     commit: str | None
-    clashes: tuple[Clash, ...] = ()
+    conflicts: tuple[FileConflict, ...] = ()
     renumbered: tuple[Renumbered, ...] = ()
     notes: tuple[str, ...] = ()
     base: str | None = None
-    mended: frozenset[str] = frozenset()
-    """Files that changed only because they speak of an item that was renumbered."""
+    renumbered_files: frozenset[str] = frozenset()
+    """Files that changed only because they mention an item that was renumbered."""
 
 
-def apart(ws: "Workspace", ours: str | None, theirs: str | None) -> tuple[int, int]:
-    """How many commits each side has that the other has not: ours, theirs."""
+def ahead_behind(ws: "Workspace", ours: str | None, theirs: str | None) -> tuple[int, int]:
+    """How many commits only we have, and how many only they have."""
     if ours == theirs:
         return 0, 0
     if ours is None or theirs is None:
@@ -63,22 +69,22 @@ def apart(ws: "Workspace", ours: str | None, theirs: str | None) -> tuple[int, i
     return int(left), int(right)
 
 
-def join(ws: "Workspace", ours: str, theirs: str, message: str) -> Joined:
-    """A commit with both as parents. Neither side contains the other.
+def integrate(ws: "Workspace", ours: str, theirs: str, message: str) -> Integration:
+    """Merge two commits, neither of which contains the other, into one with both as parents.
 
-    Where the remote's history was rewritten and what is lost was let go, it has theirs alone as parent: what is in
-    ours and was never shared is carried over, as if it had been begun where the lost commits ended."""
-    gone = rewritten.lost(ws, ours, theirs)
+    If the remote's history was rewritten and the loss was accepted, only theirs is a parent: commits of ours that were
+    never shared are carried over, as if they had been made on top of what is lost."""
+    gone = rewritten.lost_commit(ws, ours, theirs)
     if gone is None:
-        return _Joining(ws, ours, theirs).join(message, [ours, theirs])
-    if not rewritten.is_let_go(ws, gone):
-        raise Conflict(rewritten.told(ws))
+        return _Merger(ws, ours, theirs).run(message, [ours, theirs])
+    if not rewritten.is_accepted(ws, gone):
+        raise Conflict(rewritten.message(ws))
     stand_in = commits.commit_tree(ws, f"{theirs}^{{tree}}", [gone], "The other side, as if it followed what is lost")
-    return _Joining(ws, ours, stand_in).join("Carry over what was not shared before history was rewritten", [theirs])
+    return _Merger(ws, ours, stand_in).run("Carry over what was not shared before history was rewritten", [theirs])
 
 
 @dataclass(slots=True)
-class _Joining:
+class _Merger:
     ws: "Workspace"
     ours: str
     theirs: str
@@ -86,45 +92,45 @@ class _Joining:
     mine: dict[str, Change] = field(default_factory=dict)
     yours: dict[str, Change] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
-    mended: dict[str, str] = field(default_factory=dict)
-    """Our texts, by path, that speak of renumbered items."""
+    updated: dict[str, str] = field(default_factory=dict)
+    """Our texts with updated mentions of renumbered items, by path."""
     side: str = ""
-    """Our commit, or one like it with those texts."""
+    """Our commit, or one like it with the updated texts."""
 
-    def join(self, message: str, parents: Sequence[str]) -> Joined:
+    def run(self, message: str, parents: Sequence[str]) -> Integration:
         self._compare()
-        shared = [path for path in self.mine if self._is_ours_to_merge(path)]
+        shared = [path for path in self.mine if self._is_merged_by_entry(path)]
         self._load(shared)
         first = self._merged(INBOX) if INBOX in shared else None
         renumbered = first.renumbered if first else ()
         if renumbered:
-            self._mend_ours(renumbered)
-        self.side = self._ours_mended()
+            self._update_ours(renumbered)
+        self.side = self._updated_commit()
         by_entry = {path: self._merged(path) for path in shared}
-        tree, clashes, odd = self._merge_tree(set(shared))
-        clashes += [self._clash_of_entries(path) for path, merged in by_entry.items() if merged.conflicts]
-        entries = dict.fromkeys(odd) | {path: self._entry(path, merged) for path, merged in by_entry.items()}
-        verdicts = decided.apply(self.ws, clashes)
-        open_clashes = tuple(clash for clash in clashes if clash.path not in verdicts)
+        tree, conflicts, renamed = self._merge_tree(set(shared))
+        conflicts += [self._entry_conflict(path) for path, merged in by_entry.items() if merged.conflicts]
+        entries = dict.fromkeys(renamed) | {path: self._entry(path, merged) for path, merged in by_entry.items()}
+        decided = decisions_for(self.ws, conflicts)
+        undecided = tuple(conflict for conflict in conflicts if conflict.path not in decided)
         notes = tuple(note for merged in (first, *by_entry.values()) if merged for note in merged.notes)
         commit = None
-        if not open_clashes:
-            whole = objects.with_entries(self.ws, tree, entries | verdicts)
+        if not undecided:
+            whole = objects.with_entries(self.ws, tree, entries | decided)
             commit = commits.commit_tree(self.ws, whole, parents, message)
-        only_mended = frozenset(self.mended) - self.yours.keys()
+        only_updated = frozenset(self.updated) - self.yours.keys()
         base = self.bases[0] if self.bases else None
-        return Joined(commit, open_clashes, renumbered, tuple(dict.fromkeys(notes)), base, only_mended)
+        return Integration(commit, undecided, renumbered, tuple(dict.fromkeys(notes)), base, only_updated)
 
-    # -- what each side did -----------------------------------------------------------------------
+    # -- what each side changed -------------------------------------------------------------------
     def _compare(self) -> None:
-        # More than one: each side merged the other before, crosswise. None: they never had anything in common.
+        # Several bases: each side has merged the other before. None: unrelated histories.
         self.bases = self.ws.git.run("merge-base", "--all", self.ours, self.theirs, ok=(0, 1)).text.split()
         base = self.bases[0] if self.bases else EMPTY_TREE
         self.mine = changes(self.ws, base, self.ours)
         self.yours = changes(self.ws, base, self.theirs)
 
-    def _is_ours_to_merge(self, path: str) -> bool:
-        """A protocol file that both sides changed, and that is plain text on both."""
+    def _is_merged_by_entry(self, path: str) -> bool:
+        """Whether this is a protocol file that both sides changed, and a plain file on both."""
         if path not in self.yours or not merge.is_protocol(path):
             return False
         mine, yours = self.mine[path], self.yours[path]
@@ -134,21 +140,21 @@ class _Joining:
     def _load(self, shared: Sequence[str]) -> None:
         sides = [change for path in shared for change in (self.mine[path], self.yours[path])]
         entries = [entry for change in sides for entry in (change.before, change.after) if entry is not None]
-        crosswise = [f"{base}:{path}" for base in self.bases[1:] for path in shared]
-        self.texts |= objects.texts(self.ws, [*(entry.sha for entry in entries), *crosswise])
+        other_bases = [f"{base}:{path}" for base in self.bases[1:] for path in shared]
+        self.texts |= objects.texts(self.ws, [*(entry.sha for entry in entries), *other_bases])
 
     def _text(self, entry: Entry | None) -> str | None:
         return None if entry is None else self.texts.get(entry.sha)
 
-    # -- the protocol files -----------------------------------------------------------------------
+    # -- protocol files ---------------------------------------------------------------------------
     def _merged(self, path: str) -> Merged:
-        mine = self.mended.get(path, self._text(self.mine[path].after))
+        mine = self.updated.get(path, self._text(self.mine[path].after))
         theirs = self._text(self.yours[path].after)
-        pushed = merge.pushed_in(path, theirs)
+        pushed = merge.pushed_ids(path, theirs)
         return merge.merge_file(path, self._base(path, pushed), mine, theirs, pushed)
 
     def _base(self, path: str, pushed: Mapping[str, str]) -> str | None:
-        """The last text that both sides had; of several, all their entries."""
+        """The common version; with several bases, one with the entries of all of them."""
         base = self._text(self.mine[path].before)
         for other in self.bases[1:]:
             base = merge.merge_file(path, None, base, self.texts.get(f"{other}:{path}"), pushed).text
@@ -160,97 +166,155 @@ class _Joining:
         mode = (self.yours[path].after or self.mine[path].after or Entry("100644", "")).mode
         return Entry(mode, objects.write_text(self.ws, merged.text))
 
-    def _mend_ours(self, renumbered: Sequence[Renumbered]) -> None:
-        """What we committed and nobody has seen yet speaks of the new numbers from now on."""
+    def _update_ours(self, renumbered: Sequence[Renumbered]) -> None:
+        """Update mentions of renumbered items in our unshared texts."""
         plain = [path for path, change in self.mine.items() if change.after is not None and change.after.is_file]
-        paths = [path for path in plain if path != INBOX]  # merging has mended that one
-        found = list(self._speaking(paths, [one.old for one in renumbered]))
-        changed = [self.mine[path] for path in found]
+        paths = [path for path in plain if path != INBOX]  # merging updates the inbox itself
+        changed = [self.mine[path] for path in self._mentioning(paths, [one.old for one in renumbered])]
         self.texts |= objects.texts(
             self.ws, [entry.sha for change in changed for entry in (change.before, change.after) if entry is not None]
         )
         for change in changed:
             mine = self._text(change.after) or ""
-            text = mend(mine, self._text(change.before), renumbered)
+            text = update_mentions(mine, self._text(change.before), renumbered)
             if text != mine:
-                self.mended[change.path] = text
+                self.updated[change.path] = text
 
-    def _speaking(self, paths: Sequence[str], ids: Sequence[str]) -> Iterator[str]:
-        """The text files among ``paths`` that have one of the ids in them."""
-        words = [arg for one in dict.fromkeys(ids) for arg in ("-e", one)]
-        for i in range(0, len(paths), PATHS_AT_ONCE):
-            some = paths[i : i + PATHS_AT_ONCE]
-            found = self.ws.git.run("grep", "-I", "-l", "-z", "-F", *words, self.ours, "--", *some, ok=(0, 1))
+    def _mentioning(self, paths: Sequence[str], ids: Sequence[str]) -> Iterator[str]:
+        """The text files among ``paths`` that contain one of the ids."""
+        patterns = [arg for one in dict.fromkeys(ids) for arg in ("-e", one)]
+        for i in range(0, len(paths), PATHS_PER_COMMAND):
+            some = paths[i : i + PATHS_PER_COMMAND]
+            found = self.ws.git.run("grep", "-I", "-l", "-z", "-F", *patterns, self.ours, "--", *some, ok=(0, 1))
             yield from (name.removeprefix(f"{self.ours}:") for name in found.fields)
 
-    # -- all the other files ----------------------------------------------------------------------
-    def _merge_tree(self, shared: set[str]) -> tuple[str, list[Clash], list[str]]:
-        """Git's merge: its tree, what clashes in it, and the odd names it gave to files that had to make room."""
-        done = self.ws.git.run(
-            "merge-tree", "--write-tree", "-z", "--allow-unrelated-histories", self.side, self.theirs, ok=(0, 1),
-            config={"merge.directoryRenames": "false", "merge.conflictStyle": "merge"},
-        )  # fmt: skip
-        tree, *fields = done.fields
-        if done.code == 0:
-            return tree, [], []
-        stages, kinds = _told(fields)
-        odd = [path for path in stages if "~" in path and path.rpartition("~")[2][:40] in (self.side, self.theirs)]
-        paths = dict.fromkeys(_plain(path, odd) for path in stages)
-        attempts = _listed(self.ws, tree, paths)
-        clashes = [
-            self._clash(path, kinds.get(path, "contents"), attempts.get(path)) for path in paths if path not in shared
-        ]
-        return tree, clashes, odd
-
-    def _ours_mended(self) -> str:
-        if not self.mended:
+    def _updated_commit(self) -> str:
+        if not self.updated:
             return self.ours
         entries = {
             path: Entry(change.after.mode, objects.write_text(self.ws, text))
-            for path, text in self.mended.items()
+            for path, text in self.updated.items()
             if (change := self.mine[path]).after is not None
         }
         tree = objects.with_entries(self.ws, f"{self.ours}^{{tree}}", entries)
         return commits.commit_tree(self.ws, tree, [self.ours], "Our side, with the new numbers")
 
-    def _clash_of_entries(self, path: str) -> Clash:
-        clash = self._clash(path, ENTRIES, None)
-        base = self._base(path, merge.pushed_in(path, self._text(self.yours[path].after)))
-        if base is None or len(self.bases) == 1:
-            return clash
-        return replace(clash, base=Entry("100644", objects.write_text(self.ws, base)))
+    # -- other files ------------------------------------------------------------------------------
+    def _merge_tree(self, shared: set[str]) -> tuple[str, list[FileConflict], list[str]]:
+        """Git's merge: its tree, the conflicts in it, and the names (``path~commit``) under which it put files that
+        are in the way of a folder."""
+        result = self.ws.git.run(
+            "merge-tree", "--write-tree", "-z", "--allow-unrelated-histories", self.side, self.theirs, ok=(0, 1),
+            config={"merge.directoryRenames": "false", "merge.conflictStyle": "merge"},
+        )  # fmt: skip
+        tree, *fields = result.fields
+        if result.code == 0:
+            return tree, [], []
+        found, kinds = _parse_conflicts(fields)
+        renamed = [path for path in found if "~" in path and path.rpartition("~")[2][:40] in (self.side, self.theirs)]
+        paths = dict.fromkeys(path.rpartition("~")[0] if path in renamed else path for path in found)
+        attempts = _entries_at(self.ws, tree, paths)
+        conflicts = [
+            self._conflict(path, kinds.get(path, "contents"), attempts.get(path))
+            for path in paths
+            if path not in shared
+        ]
+        return tree, conflicts, renamed
 
-    def _clash(self, path: str, kind: str, attempt: Entry | None) -> Clash:
+    def _entry_conflict(self, path: str) -> FileConflict:
+        conflict = self._conflict(path, BY_ENTRY, None)
+        base = self._base(path, merge.pushed_ids(path, self._text(self.yours[path].after)))
+        if base is None or len(self.bases) == 1:
+            return conflict
+        return replace(conflict, base=Entry("100644", objects.write_text(self.ws, base)))
+
+    def _conflict(self, path: str, kind: str, attempt: Entry | None) -> FileConflict:
         base, ours, theirs = (
-            _listed(self.ws, side, [path]).get(path) if side else None
+            _entries_at(self.ws, side, [path]).get(path) if side else None
             for side in (next(iter(self.bases), None), self.side, self.theirs)
         )
-        return Clash(path, kind, base, ours, theirs, attempt)
+        return FileConflict(path, kind, base, ours, theirs, attempt)
 
 
-def _told(fields: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
-    """What ``merge-tree`` says after the tree: the clashing paths, and the kind of clash by path."""
+def _parse_conflicts(fields: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """The output of ``merge-tree`` after the tree: the paths in conflict, and the kind of conflict by path."""
     end = fields.index("") if "" in fields else len(fields)
-    stages = dict.fromkeys((row.partition("\t")[2] for row in fields[:end]), "")
+    paths = list(dict.fromkeys(row.partition("\t")[2] for row in fields[:end]))
     kinds: dict[str, str] = {}
     rest = iter(fields[end + 1 :])
     for count in rest:
-        paths = [next(rest) for _ in range(int(count))]
+        about = [next(rest) for _ in range(int(count))]
         kind, _ = next(rest), next(rest)
         if kind.startswith("CONFLICT"):
-            kinds |= dict.fromkeys(paths, kind.removeprefix("CONFLICT (").removesuffix(")"))
-    return stages, kinds
+            kinds |= dict.fromkeys(about, kind.removeprefix("CONFLICT (").removesuffix(")"))
+    return paths, kinds
 
 
-def _plain(path: str, odd: Sequence[str]) -> str:
-    return path.rpartition("~")[0] if path in odd else path
-
-
-def _listed(ws: "Workspace", tree: str, paths: Sequence[str] | Mapping[str, object]) -> dict[str, Entry]:
-    """What a commit or tree has at the paths: files or whole folders."""
+def _entries_at(ws: "Workspace", tree: str, paths: Sequence[str] | Mapping[str, object]) -> dict[str, Entry]:
+    """The entries of a commit or tree at these paths, which may be files or folders."""
     found = {}
     for row in ws.git.run("ls-tree", "-z", "--full-tree", tree, "--", *paths).fields:
         about, _, path = row.partition("\t")
         mode, _, sha = about.split(" ")
         found[path] = Entry(mode.lstrip("0"), sha)
     return found
+
+
+# -- decisions ------------------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The result for one file if exactly these two versions meet (``mode`` and ``sha`` None: no file)."""
+
+    ours: str | None
+    theirs: str | None
+    mode: str | None
+    sha: str | None
+
+
+def decisions_for(ws: "Workspace", conflicts: Sequence[FileConflict]) -> dict[str, Entry | None]:
+    """The decisions that apply to these conflicts, by path. A file that has changed since then needs a new one."""
+    if not conflicts:
+        return {}
+    known = _read_decisions(ws)
+    found: dict[str, Entry | None] = {}
+    for conflict in conflicts:
+        decision = known.get(_key(conflict.path))
+        if decision is None or (decision.ours, decision.theirs) != _versions(conflict):
+            continue
+        found[conflict.path] = Entry(decision.mode, decision.sha) if decision.mode and decision.sha else None
+    existing = objects.read(ws, [entry.sha for entry in found.values() if entry])
+    return {path: entry for path, entry in found.items() if entry is None or entry.sha in existing}
+
+
+def save_decisions(ws: "Workspace", decided: Sequence[tuple[FileConflict, Entry | None]]) -> None:
+    """Keep decisions for the next integration."""
+    known = _read_decisions(ws)
+    for conflict, entry in decided:
+        result = (entry.mode, entry.sha) if entry else (None, None)
+        known[_key(conflict.path)] = Decision(*_versions(conflict), *result)
+    write_atomically(_decisions_path(ws), msgspec.json.encode(known))
+
+
+def clear_decisions(ws: "Workspace") -> None:
+    """Remove all decisions, after an integration has succeeded."""
+    _decisions_path(ws).unlink(missing_ok=True)
+
+
+def _read_decisions(ws: "Workspace") -> dict[str, Decision]:
+    try:
+        return msgspec.json.decode(_decisions_path(ws).read_bytes(), type=dict[str, Decision])
+    except (FileNotFoundError, msgspec.DecodeError):
+        return {}
+
+
+def _decisions_path(ws: "Workspace") -> Path:
+    return ws.state_folder / DECISIONS_FILE
+
+
+def _key(path: str) -> str:
+    """A path as a JSON key, which cannot contain bytes that are not UTF-8."""
+    return os.fsencode(path).hex()
+
+
+def _versions(conflict: FileConflict) -> tuple[str | None, str | None]:
+    return conflict.ours.sha if conflict.ours else None, conflict.theirs.sha if conflict.theirs else None

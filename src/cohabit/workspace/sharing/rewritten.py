@@ -1,89 +1,88 @@
-"""A remote whose history was rewritten: commits that had been shared are gone there, perhaps for a good reason.
+"""A remote whose history was rewritten: commits that had been shared are gone there, perhaps on purpose.
 
-To push as if nothing had happened would bring them back. So it is remembered what the remote had, whoever fetches,
-and whatever shares says ``conflict`` until it is decided: ``abandon`` lets them go and carries over what this clone
-alone has. A person who wants them back pushes with plain git.
+An ordinary push would bring them back. Therefore the clone remembers what the remote had, no matter who fetched it, and
+``pull``, ``push`` and ``sync`` report a conflict until somebody decides: ``abandon`` accepts the loss and carries over
+what only this clone has. A person who wants the commits back pushes them with plain git.
 """
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from cohabit.workspace.atomic import write_atomically
 from cohabit.workspace.clone import refs
-from cohabit.workspace.clone.deltas import EMPTY_TREE, changes
-from cohabit.workspace.limits import MOST_ENTRIES
-from cohabit.workspace.whole import write_whole
+from cohabit.workspace.clone.objects import EMPTY_TREE, changes
+from cohabit.workspace.limits import MAX_ENTRIES
 
 if TYPE_CHECKING:
     from cohabit.workspace.workspace import Workspace
 
 SHARED: Final = "refs/cohabit/shared/"
-"""And the branch: the last commit that the remote was seen to have, and that was not missing there later. A ref, so
-that git keeps it, though the tracking ref moves on."""
-LET_GO: Final = "refs/cohabit/let-go/"
-"""And the branch: the last of the commits of which it was decided that they stay away."""
-
-TOLD: Final = (
+"""Followed by the branch: the last known commit of the remote that is not lost there. It is a ref, so that git keeps
+the commit after the tracking ref has moved."""
+ACCEPTED: Final = "refs/cohabit/let-go/"
+"""Followed by the branch: the last of the lost commits, if their loss was accepted."""
+MESSAGE: Final = (
     "The remote's history was rewritten: commits that were shared, and that this clone has, are gone there. Nothing "
-    "was changed or pushed. Pushing would bring them back, so a person has to decide. Tell your user. To let them go: "
-    "abandon, where you have that tool, then push, which carries over what only you have; with plain git: "
+    "was changed or pushed. Pushing would bring them back, so a person has to decide. Tell your user. To accept the "
+    "loss: abandon, if you have that tool, then push, which carries over what only you have; with plain git: "
     "`git rebase --onto origin/{branch}`. To bring them back: push with plain git."
 )
 
 
 def remember(ws: "Workspace", known: str | None) -> None:
-    """What the remote had before it is asked for the first time."""
+    """Record what the remote had before it is asked for the first time."""
     if known is not None and refs.resolved(ws, _ref(ws, SHARED)) is None:
-        settle(ws, known)
+        set_shared(ws, known)
 
 
-def settle(ws: "Workspace", theirs: str) -> None:
-    """From here on this is what was shared."""
+def set_shared(ws: "Workspace", theirs: str) -> None:
+    """Record the commit of the remote."""
     _write(ws, SHARED, theirs)
 
 
-def lost(ws: "Workspace", ours: str | None, theirs: str | None) -> str | None:
-    """The last commit that ours were shared up to, where the remote has lost it; None where nothing is lost."""
-    if ours is None or theirs is None or not refs.branch(ws):  # a remote that has nothing at all gets it again
+def lost_commit(ws: "Workspace", ours: str | None, theirs: str | None) -> str | None:
+    """The last shared commit of ours that the remote has lost; None if nothing is lost."""
+    if ours is None or theirs is None or not refs.branch(ws):  # a remote without any commit gets all of them again
         return None
     shared = refs.resolved(ws, _ref(ws, SHARED))
     if shared is None or shared == theirs:
         return None
-    if not _contains(ws, theirs, shared):  # nearly always it does
+    if not _contains(ws, theirs, shared):
         gone = ws.git.run("merge-base", ours, shared, ok=(0, 1)).line
         if gone and not _contains(ws, theirs, gone):
             return gone
-    settle(ws, theirs)
+    set_shared(ws, theirs)
     return None
 
 
-def let_go(ws: "Workspace", gone: str) -> None:
-    """Decide that it stays away."""
-    _write(ws, LET_GO, gone)
+def accept(ws: "Workspace", gone: str) -> None:
+    """Accept the loss of this commit and those before it."""
+    _write(ws, ACCEPTED, gone)
 
 
-def is_let_go(ws: "Workspace", gone: str) -> bool:
-    return refs.resolved(ws, _ref(ws, LET_GO)) == gone
+def is_accepted(ws: "Workspace", gone: str) -> bool:
+    return refs.resolved(ws, _ref(ws, ACCEPTED)) == gone
 
 
-def told(ws: "Workspace") -> str:
-    return TOLD.format(branch=refs.on_branch(ws))
+def message(ws: "Workspace") -> str:
+    return MESSAGE.format(branch=refs.on_branch(ws))
 
 
 def files(ws: "Workspace", gone: str, theirs: str) -> list[str]:
-    """What would come back."""
+    """The files that a push would bring back."""
     base = ws.git.run("merge-base", gone, theirs, ok=(0, 1)).line or EMPTY_TREE
-    return list(changes(ws, base, gone))[:MOST_ENTRIES]
+    return list(changes(ws, base, gone))[:MAX_ENTRIES]
 
 
 def _write(ws: "Workspace", kind: str, commit: str) -> None:
-    """As git writes a ref, without a process for it: nobody else writes these."""
-    place = Path(ws.root, ".git", _ref(ws, kind))
-    place.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(place, f"{commit}\n".encode())
+    """Write a ref without a git process; only this program writes these refs."""
+    path = Path(ws.root, ".git", _ref(ws, kind))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, f"{commit}\n".encode())
 
 
 def _ref(ws: "Workspace", kind: str) -> str:
-    """One level deep: a branch ``a`` must not be in the way of ``a/b``."""
+    """On one level, because a ref for branch ``a`` would prevent one for ``a/b``."""
     return kind + refs.on_branch(ws).replace("/", "%2F")
 
 

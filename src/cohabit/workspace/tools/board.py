@@ -1,4 +1,4 @@
-"""Looking at the board without reading whole files, and what keeps it in order."""
+"""Tools to read the journal and the inbox without reading whole files, to record decisions and to archive."""
 
 from typing import Annotated, Any, Final, Literal
 
@@ -6,33 +6,31 @@ from msgspec import Meta
 
 from cohabit.errors import BadArgs
 from cohabit.workspace.answers import Answer
-from cohabit.workspace.formats import archive as archives
-from cohabit.workspace.formats import decisions, fields
+from cohabit.workspace.formats import INBOX, JOURNAL, decisions, fields, journal
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.item import Item
 from cohabit.workspace.formats.journal import Block, Journal, content_key
-from cohabit.workspace.formats.paths import INBOX, JOURNAL
 from cohabit.workspace.formats.stamps import stamp
-from cohabit.workspace.limits import JOURNAL_TAIL, MOST_TODOS
-from cohabit.workspace.looking.board import LONGEST_NAME, fitting
+from cohabit.workspace.limits import JOURNAL_TAIL, MAX_TODOS
+from cohabit.workspace.looking.board import MAX_NAME_CHARS, fitting
 from cohabit.workspace.tool import tool
 from cohabit.workspace.tools.protocol import write
 from cohabit.workspace.workspace import Workspace
 
-MOST: Final = 200
-LONGEST: Final = 8 * 1024
-"""Characters of a text in an answer; the file has the rest."""
-LONGEST_TODO: Final = 1_000
-Count = Annotated[int, Meta(ge=1, le=MOST)]
+MAX_COUNT: Final = 200
+MAX_CHARS: Final = 8 * 1024
+"""Of a text in an answer; the file has the rest."""
+MAX_TODO_CHARS: Final = 1_000
+Count = Annotated[int, Meta(ge=1, le=MAX_COUNT)]
 
 
 @tool(profile="full")
 def journal_tail(
     ws: Workspace,
-    n: Annotated[Count, "How many entries."] = JOURNAL_TAIL,
+    n: Annotated[Count, "Number of entries."] = JOURNAL_TAIL,
     before: Annotated[str | None, "The cursor of an earlier answer: the entries before those."] = None,
 ) -> Answer:
-    """Read the last entries of journal.md, the newest at the end."""
+    """Read the last entries of journal.md, newest last."""
     every = Journal.parse(ws.tree.text(JOURNAL) or "").entries
     end = len(every) if before is None else _position([_key(block) for block in every], before)
     shown = fitting([_entry(block) for block in reversed(every[max(0, end - n) : end])])[::-1]
@@ -48,18 +46,18 @@ def journal_tail(
 @tool(profile="full")
 def inbox_list(
     ws: Workspace,
-    for_: Annotated[str | None, "Only items for exactly this agent id; anyone: those for anybody."] = None,
+    for_: Annotated[str | None, "Only items for exactly this agent id; anyone: those for anyone."] = None,
     state: Annotated[Literal["open", "closed", "all"], "Which items."] = "open",
-    limit: Annotated[Count, "How many items."] = 50,
+    limit: Annotated[Count, "Number of items."] = 50,
     cursor: Annotated[str | None, "The cursor of an earlier answer: the items after those."] = None,
 ) -> Answer:
     """List the items of inbox.md: those for you first, then those for anyone, then the others."""
-    me = ws.who.agent_id
+    me = ws.identity.agent_id
     every = Inbox.parse(ws.tree.text(INBOX) or "").items
     wanted = [item for item in every if state == "all" or item.open == (state == "open")]
     if for_ is not None:
-        whom = fields.target(for_)
-        wanted = [item for item in wanted if (item.is_for_anyone if whom == fields.ANYONE else item.is_for(whom))]
+        target = fields.target(for_)
+        wanted = [item for item in wanted if (item.is_for_anyone if target == fields.ANYONE else item.is_for(target))]
     wanted.sort(key=lambda item: 0 if item.is_for(me) else 1 if item.is_for_anyone else 2)
     start = 0 if cursor is None else _position([_key(item) for item in wanted], cursor) + 1
     shown = fitting([_item(item) for item in wanted[start : start + limit]])
@@ -82,17 +80,17 @@ def inbox_list(
 def decision_add(
     ws: Workspace,
     title: Annotated[str, "What was decided, in one line."],
-    context: Annotated[str, "What there was to choose, and why now."],
+    context: Annotated[str, "The options, and why a decision was needed."],
     decision: Annotated[str, "What was chosen, and why."],
     consequences: Annotated[str | None, "What follows from it."] = None,
     decided_by: Annotated[list[str] | None, "Agent ids; leave it out if it was you."] = None,
-    status: Annotated[decisions.Status, "Whether it holds."] = "accepted",
+    status: Annotated[decisions.Status, "The state of the decision."] = "accepted",
 ) -> Answer:
-    """Write a decision into decisions/, in a file of its own. Then add, commit and push."""
+    """Write a decision to a new file in decisions/. Then add, commit and push."""
     made = decisions.Decision.new(
         title=title,
         date=stamp(ws.now())[:10],
-        decided_by=decided_by or [ws.who.agent_id],
+        decided_by=decided_by or [ws.identity.agent_id],
         status=status,
         context=context,
         decision=decision,
@@ -111,13 +109,13 @@ def decision_add(
 def archive(
     ws: Workspace,
     before: Annotated[
-        str | None, "Move the months before this one, YYYY-MM; if left out, all months that are over."
+        str | None, "Move the months before this one, YYYY-MM; if left out, all months before the current one."
     ] = None,
 ) -> Answer:
-    """Move journal entries of months that are over to journal-archive/YYYY-MM.md. Then add, commit and push."""
+    """Move journal entries of past months to journal-archive/YYYY-MM.md. Then add, commit and push."""
     month = before or stamp(ws.now())[:7]
-    done = archives.archive(ws.tree.text(JOURNAL) or "", month, ws.tree.text)
-    for path, text in done.months.items():  # the months first: an entry that is twice here is better than none
+    done = journal.archive(ws.tree.text(JOURNAL) or "", month, ws.tree.text)
+    for path, text in done.months.items():  # the archive first: if this is interrupted, no entry is lost
         write(ws, path, text)
     if done.entries:
         write(ws, JOURNAL, done.journal)
@@ -127,26 +125,26 @@ def archive(
 # -- answers --------------------------------------------------------------------------------------
 def _position(keys: list[str], cursor: str) -> int:
     if cursor not in keys:
-        raise BadArgs("what this cursor pointed at is gone: ask again without it")
+        raise BadArgs("the entry of this cursor no longer exists: call again without it")
     return keys.index(cursor)
 
 
 def _key(of: Block | Item) -> str:
-    """Its key, which may be as long as somebody made it, in a length that fits an answer."""
-    return of.key if len(of.key) <= LONGEST_NAME else content_key(of.key, {})
+    """The key of an entry or an item; a very long one is replaced by a digest."""
+    return of.key if len(of.key) <= MAX_NAME_CHARS else content_key(of.key, {})
 
 
-def _short(text: str, most: int = LONGEST) -> str:
-    return text if len(text) <= most else text[:most] + " […]"
+def _short(text: str, max_chars: int = MAX_CHARS) -> str:
+    return text if len(text) <= max_chars else text[:max_chars] + " […]"
 
 
 def _name(text: str) -> str:
-    return _short(text, LONGEST_NAME)
+    return _short(text, MAX_NAME_CHARS)
 
 
 def _entry(block: Block) -> dict[str, Any]:
     entry = block.entry
-    assert entry is not None  # `tail` gives entries alone
+    assert entry is not None  # only entries are listed
     found: dict[str, Any] = {
         "id": _key(block),
         "at": entry.at,
@@ -155,10 +153,10 @@ def _entry(block: Block) -> dict[str, Any]:
         "summary": _short(entry.summary),
         "details": _short(entry.details),
         "todos": [
-            {"for": _name(todo.target), "text": _short(todo.text, LONGEST_TODO)} for todo in entry.todos[:MOST_TODOS]
+            {"for": _name(todo.target), "text": _short(todo.text, MAX_TODO_CHARS)} for todo in entry.todos[:MAX_TODOS]
         ],
     }
-    left_out = len(entry.todos) - MOST_TODOS
+    left_out = len(entry.todos) - MAX_TODOS
     return found | ({"more_todos": left_out} if left_out > 0 else {})
 
 

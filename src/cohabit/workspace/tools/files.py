@@ -1,11 +1,11 @@
-"""Files of the workspace: read, write, list, search."""
+"""Tools for the files of a workspace: read, write, list, search."""
 
 from typing import Annotated
 
 from msgspec import Meta
 
 from cohabit.workspace.answers import Answer
-from cohabit.workspace.limits import MOST_ENTRIES, MOST_MATCHES, MOST_READ
+from cohabit.workspace.limits import MAX_ENTRIES, MAX_MATCHES, MAX_READ_BYTES
 from cohabit.workspace.looking import files
 from cohabit.workspace.looking.search import search as find_lines
 from cohabit.workspace.tool import tool
@@ -19,10 +19,10 @@ def read(
     ws: Workspace,
     path: Path,
     offset: Annotated[int, Meta(ge=0), "byte to begin at"] = 0,
-    limit: Annotated[int, Meta(ge=1), f"most bytes, up to {MOST_READ}"] = MOST_READ,
-    encoding: Annotated[files.Encoding | None, "base64: the bytes as they are"] = None,
+    limit: Annotated[int, Meta(ge=1), f"number of bytes, at most {MAX_READ_BYTES}"] = MAX_READ_BYTES,
+    encoding: Annotated[files.Encoding | None, "base64: the bytes unchanged"] = None,
 ) -> Answer:
-    """Read a file. A long one is cut (truncated): go on at next_offset. What is no text comes in base64."""
+    """Read a file. A long one is truncated: continue at next_offset. A file that is not text comes in base64."""
     return files.read(ws.tree, path, offset, limit, encoding)
 
 
@@ -34,9 +34,9 @@ def write(
     mode: files.Mode = "overwrite",
     encoding: Annotated[files.Encoding, "base64: content is base64, of an image or another asset"] = "utf-8",
 ) -> Answer:
-    """Write a file, and make the folders on the way. Commits nothing.
+    """Write a file, and create missing folders. This does not commit.
 
-    Not for journal.md and inbox.md: journal_append, inbox_add and inbox_close keep their formats.
+    Do not use it for journal.md and inbox.md: journal_append, inbox_add and inbox_close keep their formats.
     """
     return files.write(ws.tree, path, content, mode, encoding)
 
@@ -45,19 +45,19 @@ def write(
 def list_(
     ws: Workspace,
     dir_: Annotated[str, "relative to the root of the workspace; . is the root"] = ".",
-    limit: Annotated[int, Meta(ge=1), f"most entries, up to {MOST_ENTRIES}"] = MOST_ENTRIES,
-    cursor: Annotated[str | None, "cursor of the answer before, to read on"] = None,
+    limit: Annotated[int, Meta(ge=1), f"number of entries, at most {MAX_ENTRIES}"] = MAX_ENTRIES,
+    cursor: Annotated[str | None, "cursor of the previous answer, for the next entries"] = None,
 ) -> Answer:
-    """What is in a folder, by name: {name, type: file, dir or other, size}."""
+    """List a folder by name: {name, type: file, dir or other, size}."""
     return files.entries(ws.tree, dir_, limit, cursor or "")
 
 
 @tool()
 def search(
     ws: Workspace,
-    query: Annotated[str, "part of a line, taken literally; upper and lower case differ"],
+    query: Annotated[str, "part of a line, taken literally and case-sensitive"],
     paths: Annotated[list[str] | None, "only these files and folders"] = None,
-    limit: Annotated[int, Meta(ge=1), f"most matches, up to {MOST_MATCHES}"] = MOST_MATCHES,
+    limit: Annotated[int, Meta(ge=1), f"number of matches, at most {MAX_MATCHES}"] = MAX_MATCHES,
 ) -> Answer:
-    """Find the lines that contain a text, in all files of the workspace, committed or not: {path, line, text}."""
+    """Find lines that contain a text, in all files of the workspace, committed or not: {path, line, text}."""
     return find_lines(ws, query, paths, limit)

@@ -1,14 +1,13 @@
-"""Git for agents: look, stage, commit, and share with the others."""
+"""Tools for git: inspect, stage, commit and share."""
 
 from typing import Annotated
 
 from msgspec import Meta
 
 from cohabit.workspace.answers import Answer
-from cohabit.workspace.clone import commits, staging
-from cohabit.workspace.limits import MOST_COMMITS, USUAL_COMMITS
+from cohabit.workspace.clone import commits
+from cohabit.workspace.limits import DEFAULT_COMMITS, MAX_COMMITS
 from cohabit.workspace.looking import changes, history
-from cohabit.workspace.looking.status import status as status_of
 from cohabit.workspace.sharing import publish
 from cohabit.workspace.tool import tool
 from cohabit.workspace.workspace import Workspace
@@ -19,7 +18,7 @@ Paths = Annotated[list[str] | None, "only these files and folders"]
 
 @tool(writes=True)
 def fetch(ws: Workspace) -> Answer:
-    """Ask the remote for news without changing any file: {updated, behind, ahead}."""
+    """Fetch from the remote without changing any file: {updated, behind, ahead}."""
     return publish.fetch(ws)
 
 
@@ -31,8 +30,8 @@ def pull(ws: Workspace) -> Answer:
 
 @tool()
 def status(ws: Workspace) -> Answer:
-    """What is changed, staged and untracked, and how far this clone is ahead and behind."""
-    return status_of(ws)
+    """Changed, staged and untracked files, and how far this clone is ahead and behind."""
+    return changes.status(ws)
 
 
 @tool()
@@ -40,9 +39,9 @@ def diff(
     ws: Workspace,
     since: Since = None,
     paths: Paths = None,
-    offset: Annotated[int, Meta(ge=0), "next_offset of the answer before, to read on"] = 0,
+    offset: Annotated[int, Meta(ge=0), "next_offset of the previous answer, for the next page"] = 0,
 ) -> Answer:
-    """Unified diff: of unstaged changes, or with since of everything committed after it."""
+    """Unified diff of unstaged changes, or, with since, of everything committed after it."""
     return changes.diff(ws, since, paths, offset)
 
 
@@ -50,33 +49,31 @@ def diff(
 def log(
     ws: Workspace,
     since: Since = None,
-    n: Annotated[int, Meta(ge=1), f"how many, at most {MOST_COMMITS}"] = USUAL_COMMITS,
+    n: Annotated[int, Meta(ge=1), f"number of commits, at most {MAX_COMMITS}"] = DEFAULT_COMMITS,
     paths: Paths = None,
-    cursor: Annotated[str | None, "cursor of the answer before, to read on"] = None,
+    cursor: Annotated[str | None, "cursor of the previous answer, for older commits"] = None,
 ) -> Answer:
-    """Commits, newest first."""
+    """List commits, newest first."""
     return history.log(ws, since, n, paths, cursor)
 
 
 @tool(writes=True)
-def add(
-    ws: Workspace, paths: Annotated[list[str], "files and folders; one that is gone is staged as removed"]
-) -> Answer:
+def add(ws: Workspace, paths: Annotated[list[str], "files and folders; a missing file is staged as removed"]) -> Answer:
     """Stage files for the next commit."""
-    staging.add(ws, paths)
+    commits.add(ws, paths)
     return {"added": paths}
 
 
 @tool(writes=True)
 def commit(ws: Workspace, message: Annotated[str, "what you did; [agent-id] is put in front"]) -> Answer:
-    """Commit what is staged, as you. Your own pointer goes with it."""
+    """Commit what is staged, with you as the author. Your own pointer is included."""
     made = commits.commit_index(ws, message)
     if made is None:
         return {
             "sha": "",
             "branch": "",
             "summary": {"changes": 0, "insertions": 0, "deletions": 0},
-            "note": "Nothing was committed, because nothing is staged. Call add with the files you changed (status "
+            "note": "Nothing was committed because nothing is staged. Call add with the files you changed (status "
             "lists them), then commit again.",
         }
     summary = {"changes": made.changes, "insertions": made.insertions, "deletions": made.deletions}
@@ -85,5 +82,5 @@ def commit(ws: Workspace, message: Annotated[str, "what you did; [agent-id] is p
 
 @tool(writes=True)
 def push(ws: Workspace) -> Answer:
-    """Share your commits. What others pushed meanwhile is merged in first; a true conflict is named and left to you."""
+    """Share your commits. New commits of others are merged first; a real conflict is reported and left to you."""
     return publish.push(ws)

@@ -1,30 +1,33 @@
-"""The helpers of the protocol: they write journal.md and inbox.md in their formats. They do not commit."""
+"""Tools of the protocol: entries, items and news. They write journal.md and inbox.md in their formats, and do not
+commit."""
 
 from typing import Annotated
 
 import msgspec
+from msgspec import Meta
 
 from cohabit.workspace.answers import Answer
-from cohabit.workspace.formats import journal
+from cohabit.workspace.formats import INBOX, JOURNAL, journal
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.journal import Entry, Journal
-from cohabit.workspace.formats.paths import INBOX, JOURNAL
 from cohabit.workspace.formats.stamps import stamp
-from cohabit.workspace.limits import LARGEST_TEXT
+from cohabit.workspace.limits import MAX_COMMITS, MAX_FILE_BYTES, MAX_NEWS
+from cohabit.workspace.looking import news
+from cohabit.workspace.looking.health import health as check_health
 from cohabit.workspace.tool import tool
 from cohabit.workspace.workspace import Workspace
 
 
 class Todo(msgspec.Struct, frozen=True, rename={"for_": "for"}):
-    """Something that is left to do."""
+    """Something left to do."""
 
     text: str
     for_: str | None = None
 
 
 def write(ws: Workspace, path: str, text: str) -> None:
-    """Replace a file; bytes that were no UTF-8 go back as they came."""
-    ws.tree.write(path, text.encode(errors="surrogateescape"), most=LARGEST_TEXT)
+    """Replace a file; bytes that are not UTF-8 are written unchanged."""
+    ws.tree.write(path, text.encode(errors="surrogateescape"), max_bytes=MAX_FILE_BYTES)
 
 
 @tool(writes=True)
@@ -32,11 +35,11 @@ def journal_append(
     ws: Workspace,
     summary: Annotated[str, "What you did, in a line or two."],
     details: Annotated[str | None, "More, if it is worth reading."] = None,
-    todos: Annotated[list[Todo] | None, "What is left, each for an agent id or for anyone."] = None,
+    todos: Annotated[list[Todo] | None, "What is left to do, each for an agent id or for anyone."] = None,
 ) -> Answer:
     """Append an entry to journal.md: what you did, and what is left to do. Then add, commit and push."""
     left = [journal.Todo(todo.text, todo.for_ or "anyone") for todo in todos or ()]
-    entry = Entry.new(ws.who, ws.now(), summary, details, left)
+    entry = Entry.new(ws.identity, ws.now(), summary, details, left)
     write(ws, JOURNAL, Journal.parse(ws.tree.text(JOURNAL) or "").append(entry).text)
     return {"ok": True, "journal_entry_at": entry.at, "agent_id": entry.agent_id, "id": entry.uid}
 
@@ -44,16 +47,16 @@ def journal_append(
 @tool(writes=True)
 def inbox_add(
     ws: Workspace,
-    title: Annotated[str, "What is asked, in one line."],
+    title: Annotated[str, "The request, in one line."],
     body: Annotated[str | None, "What they need to know to do it."] = None,
     for_: Annotated[str | None, "The agent id it is for; leave it out for anyone."] = None,
 ) -> Answer:
-    """Put an item into inbox.md that needs another agent's attention. Then add, commit and push.
+    """Add an item to inbox.md that needs another agent's attention. Then add, commit and push.
 
-    Another agent may have taken the number at the same time; push says so, and gives the item the next one.
+    Another agent may have used the number at the same time; push then gives the item the next one and says so.
     """
     inbox, item = Inbox.parse(ws.tree.text(INBOX) or "").add(
-        title=title, body=body, for_=for_, by=ws.who.agent_id, now=ws.now()
+        title=title, body=body, for_=for_, by=ws.identity.agent_id, now=ws.now()
     )
     write(ws, INBOX, inbox.text)
     return {"id": item.id, "target": f"@{item.target}", "added_at": item.added_at}
@@ -67,7 +70,34 @@ def inbox_close(
     journal_ref: Annotated[str | None, "The time of the journal entry about it, for example 2026-05-22 09:00."] = None,
 ) -> Answer:
     """Close an open item of inbox.md and say how it was resolved. Then add, commit and push."""
-    who, now = ws.who.agent_id, ws.now()
+    by, now = ws.identity.agent_id, ws.now()
     inbox = Inbox.parse(ws.tree.text(INBOX) or "")
-    write(ws, INBOX, inbox.close(id_, by=who, resolution=resolution, now=now, journal_ref=journal_ref).text)
-    return {"id": id_, "closed_at": stamp(now), "by": who}
+    write(ws, INBOX, inbox.close(id_, by=by, resolution=resolution, now=now, journal_ref=journal_ref).text)
+    return {"id": id_, "closed_at": stamp(now), "by": by}
+
+
+@tool(writes=True)
+def whats_new(
+    ws: Workspace,
+    ack: Annotated[bool, "false: do not mark this as read; use the tool ack later"] = True,
+    limit: Annotated[int, Meta(ge=1), f"number of commits, at most {MAX_COMMITS}"] = MAX_NEWS,
+    cursor: Annotated[str | None, "cursor of the previous answer, for older commits"] = None,
+) -> Answer:
+    """What others did since your last visit: open items for you, journal, commits, changed files. Pull first."""
+    return news.whats_new(ws, ack=ack, limit=limit, cursor=cursor)
+
+
+@tool(profile="full", writes=True)
+def ack(ws: Workspace, cursor: Annotated[str, "cursor of whats_new"]) -> Answer:
+    """Mark as read what whats_new listed, up to its cursor."""
+    return news.ack(ws, cursor)
+
+
+@tool(profile="full")
+def health(
+    ws: Workspace,
+    since: Annotated[str | None, "a commit: only what came after it"] = None,
+    limit: Annotated[int, Meta(ge=1), "number of findings of each kind"] = 10,
+) -> Answer:
+    """Check whether agents follow the protocol: commits without a journal entry, duplicate ids, malformed files."""
+    return check_health(ws, since, limit)

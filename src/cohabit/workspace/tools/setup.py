@@ -1,4 +1,4 @@
-"""Tools: getting a workspace, and choosing one."""
+"""Tools to set up, list and choose workspaces."""
 
 import os
 from pathlib import Path
@@ -8,7 +8,7 @@ from cohabit.errors import BadArgs, CohabitError, Conflict, UnknownAsset
 from cohabit.workspace import driver
 from cohabit.workspace.answers import Answer
 from cohabit.workspace.clone import refs, remotes, setup
-from cohabit.workspace.limits import LONGEST_PATH
+from cohabit.workspace.limits import MAX_PATH_CHARS
 from cohabit.workspace.person import config, registry
 from cohabit.workspace.person.registry import Place
 from cohabit.workspace.session import Session
@@ -19,33 +19,33 @@ from cohabit.workspace.workspace import Workspace
 @tool(on="session", writes=True)
 def workspace_init(
     session: Session,
-    name: Annotated[str, "A short name for it, such as sif-pitch."],
+    name: Annotated[str, "A short name, such as sif-pitch."],
     remote_url: Annotated[str, "Address of the git repository: https, ssh, user@host:path, or an absolute path."],
-    local_path: Annotated[str, "Where the clone goes; ~ is your person's home."],
-    create: Annotated[bool, "Make the repository first, where remote_url is a path with nothing at it."] = False,
+    local_path: Annotated[str, "Folder of the clone; ~ is your person's home."],
+    create: Annotated[bool, "Create the repository first, if remote_url is a path that does not exist."] = False,
 ) -> Answer:
     """Clone a shared repository and register it under a name.
 
-    A clone that is there already is only registered, if it comes from remote_url. An empty remote gets the template
-    (journal, inbox, folders) as its first commit. The workspace becomes active if none was; the answer says which is
-    active, and workspace_switch changes it.
+    An existing clone of remote_url is only registered. An empty remote gets the template (journal, inbox, folders) as
+    its first commit. The workspace becomes active if none was; the answer says which one is active, and
+    workspace_switch changes it.
     """
     known = session.registry
     registry.checked(name)
-    who = session.identity()
+    identity = session.identity()
     url = _url(remote_url, session)
     root = _root(local_path, session)
-    _must_be_free(name, root, session)
+    _refuse_used_name(name, root, session)
     existed = _has_content(root, local_path)
     if existed:
-        _verify(Workspace(name, root, remotes.shown(url), who, session.now), url)
+        _verify(Workspace(name, root, remotes.shown(url), identity, session.now), url)
     else:
-        _must_be_a_place_for_a_clone(root, session)
+        _refuse_unsuitable_folder(root, session)
         if setup.is_nothing(url):
             if not create:
-                raise UnknownAsset("there is nothing at remote_url; with create a repository is made there")
+                raise UnknownAsset("there is nothing at remote_url; with create a repository is created there")
             setup.create(url)
-        setup.clone(url, root, who, name, session.now)
+        setup.clone(url, root, identity, name, session.now)
     place = Place(name=name, remote=remotes.shown(url), local_path=str(root))
     known.add(place)
     return {
@@ -59,7 +59,7 @@ def workspace_init(
 
 @tool(on="session")
 def workspace_list(session: Session) -> Answer:
-    """All registered workspaces, and which is active here."""
+    """List all registered workspaces, and which one is active here."""
     active = session.active
     places = [
         {"name": p.name, "remote": remotes.shown(p.remote), "local_path": p.local_path, "active": p.name == active}
@@ -70,56 +70,56 @@ def workspace_list(session: Session) -> Answer:
 
 @tool(on="session", writes=True)
 def workspace_switch(session: Session, name: Annotated[str, "A registered workspace."]) -> Answer:
-    """Make another workspace active, here and in clients that start later. Clients that run already keep theirs."""
+    """Make another workspace active, here and in clients that start later. Running clients keep theirs."""
     session.switch(name)
     return {"active_workspace": name}
 
 
 @tool(on="session")
 def workspace_info(session: Session) -> Answer:
-    """The active workspace: its name, folder, remote, branch and commit, and who you are in it."""
+    """The active workspace: its name, folder, remote, branch and commit, and your agent id in it."""
     workspace = session.workspace()
     with workspace.held():
         head, branch = refs.head(workspace) or "", refs.branch(workspace)
-    who, trouble = _who(session)
+    agent_id, problem = _agent_id(session)
     return {
         "name": workspace.name,
         "local_path": str(workspace.root),
         "remote": remotes.shown(workspace.remote),
         "head": head,
         "branch": branch if head else "",
-        "agent_id": who,
-    } | ({"note": trouble} if trouble else {})
+        "agent_id": agent_id,
+    } | ({"note": problem} if problem else {})
 
 
-def _who(session: Session) -> tuple[str, str]:
-    """The agent's id; where nobody knows it, why."""
+def _agent_id(session: Session) -> tuple[str, str]:
+    """The agent's id, or the reason why it is unknown."""
     try:
         return session.identity().agent_id, ""
-    except CohabitError as wrong:
-        return "", wrong.message
+    except CohabitError as error:
+        return "", error.message
 
 
 def _url(given: str, session: Session) -> str:
-    """The address as git gets it: a path of this machine is made absolute, as ``git clone`` does."""
+    """The address for git; a path of this machine is made absolute, as in ``git clone``."""
     url = remotes.checked(given)
     return str(config.expanded(url, session.environ)) if url.startswith(("./", "../", "~/", "/")) else url
 
 
 def _root(given: str, session: Session) -> Path:
-    if not given.strip() or len(given) > LONGEST_PATH or not given.isprintable():
-        raise BadArgs(f"local_path must be a path of at most {LONGEST_PATH} characters")
+    if not given.strip() or len(given) > MAX_PATH_CHARS or not given.isprintable():
+        raise BadArgs(f"local_path must be a path of at most {MAX_PATH_CHARS} characters")
     return Path(os.path.realpath(config.expanded(given, session.environ)))
 
 
-def _must_be_free(name: str, root: Path, session: Session) -> None:
-    """A name goes on meaning the clone it means, as long as that is there."""
+def _refuse_used_name(name: str, root: Path, session: Session) -> None:
+    """A name keeps its clone as long as that exists."""
     place = session.registry.places().get(name)
     if place is None:
         return
     other = Path(os.path.realpath(config.expanded(place.local_path, session.environ)))
     if other != root and other.exists():
-        raise Conflict(f'"{name}" is the name of another clone; choose another name')
+        raise Conflict(f'"{name}" is the name of another workspace; choose another name')
 
 
 def _has_content(root: Path, given: str) -> bool:
@@ -135,13 +135,13 @@ def _has_content(root: Path, given: str) -> bool:
 
 
 def _verify(workspace: Workspace, url: str) -> None:
-    """A clone that is there must be one of the given remote; it gets our merge too."""
+    """An existing clone must be one of the given remote; our merge driver is installed in it."""
     try:
         with workspace.held():
             found = setup.origin(workspace)
             if not setup.same_remote(found, url):
                 raise Conflict(
-                    f"there is a clone already, of {remotes.shown(found) or 'no remote'}; give that as remote_url, or "
+                    f"there already is a clone of {remotes.shown(found) or 'no remote'}; use that as remote_url, or "
                     "choose another local_path"
                 )
             driver.install(workspace)
@@ -149,13 +149,13 @@ def _verify(workspace: Workspace, url: str) -> None:
         workspace.close()
 
 
-def _must_be_a_place_for_a_clone(root: Path, session: Session) -> None:
-    """Files of strangers do not belong among a person's settings, nor into another workspace."""
-    home = Path(os.path.realpath(config.person(session.environ)))
+def _refuse_unsuitable_folder(root: Path, session: Session) -> None:
+    """A clone must not be among a person's settings or inside another workspace."""
+    home = Path(os.path.realpath(config.home_folder(session.environ)))
     below = root.relative_to(home) if root.is_relative_to(home) else root
     if any(part.startswith(".") for part in below.parts):
         raise BadArgs("local_path leads into a hidden folder; choose a visible one")
     for place in session.registry.places().values():
         other = Path(os.path.realpath(config.expanded(place.local_path, session.environ)))
         if other in root.parents or root in other.parents:
-            raise BadArgs(f"local_path and the workspace {place.name} would lie in each other; choose another")
+            raise BadArgs(f"local_path overlaps with the folder of workspace {place.name}; choose another")

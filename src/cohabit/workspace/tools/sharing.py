@@ -1,4 +1,4 @@
-"""Sharing beyond push: all in one call, items that only one agent works on, and conflicts to decide."""
+"""Tools for sharing beyond push: sync, claims, and resolving conflicts."""
 
 from typing import Annotated, Literal
 
@@ -12,19 +12,19 @@ ItemId = Annotated[str, "an open item, such as INB-014"]
 
 @tool(profile="full", writes=True)
 def sync(ws: Workspace) -> Answer:
-    """Fetch, merge what others pushed, and push, in one call. Also when you have nothing to push."""
+    """Fetch, merge commits of others and push, in one call. It also works if you have nothing to push."""
     return publish.sync(ws)
 
 
 @tool(profile="full", writes=True)
 def claim(ws: Workspace, id_: ItemId) -> Answer:
-    """Take an open inbox item, so that nobody else works on it; shared at once. Fails if somebody else has it."""
+    """Claim an open inbox item, so that no other agent works on it; shared at once. Fails if another agent has it."""
     return claims.claim(ws, id_)
 
 
 @tool(profile="full", writes=True)
 def release(ws: Workspace, id_: ItemId) -> Answer:
-    """Give back an inbox item that you claimed; shared at once."""
+    """Release an inbox item that you claimed; shared at once."""
     return claims.release(ws, id_)
 
 
@@ -32,10 +32,10 @@ def release(ws: Workspace, id_: ItemId) -> Answer:
 def resolve(
     ws: Workspace,
     path: Annotated[str | None, "the file; without it, all open conflicts are shown"] = None,
-    take: Annotated[Literal["ours", "theirs", "both"] | None, "whose version"] = None,
-    content: Annotated[str | None, "or the whole text that the file shall have"] = None,
+    take: Annotated[Literal["ours", "theirs", "both"] | None, "which version to take"] = None,
+    content: Annotated[str | None, "or the whole new text of the file"] = None,
 ) -> Answer:
-    """Look at what conflicts, or decide one file of it. When all are decided, push goes through."""
+    """Show conflicts, or resolve one file. When all are resolved, push succeeds."""
     if path is None:
         return conflicts.show(ws)
     return conflicts.resolve(ws, path, take, content)
@@ -43,9 +43,9 @@ def resolve(
 
 @tool(profile="full", writes=True)
 def abandon(ws: Workspace) -> Answer:
-    """Let the others' version win in every conflict: the whole file, in journal and inbox the entries that conflict.
+    """Take the others' version in every conflict: the whole file, or in journal and inbox the conflicting entries.
 
-    Yours stay in a commit that the answer names. Where the remote's history was rewritten, this lets go what is lost
-    there; the next push carries over what only you have.
+    Your versions stay in a commit that the answer names. If the remote's history was rewritten, this accepts the loss
+    of the removed commits; the next push carries over what only you have.
     """
     return conflicts.abandon(ws)

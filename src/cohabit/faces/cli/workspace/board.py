@@ -1,24 +1,24 @@
-"""How the board looks to a person: what is new, the journal, the inbox, and whether the protocol is kept."""
+"""Output about the board: news, journal, inbox, decisions, health."""
 
 from rich.text import Text
 
-from cohabit.faces.cli.workspace.pieces import (
+from cohabit.faces.cli.workspace.parts import (
     Answer,
-    Picture,
+    Output,
     ago,
-    below,
     commit_table,
     count,
     grid,
+    indented,
     line,
     more,
     not_yet_shared,
+    notes,
     titled,
-    told,
 )
 
 
-def new(answer: Answer, me: str) -> Picture:
+def new(answer: Answer, me: str) -> Output:
     counts = answer["counts"]
     since = "Your first visit" if answer["first_visit"] else f"Since {answer['previous_sha'][:9]}"
     yield line(
@@ -26,40 +26,40 @@ def new(answer: Answer, me: str) -> Picture:
     )
     yield from titled("For you", (part for one in answer["for_me"] for part in _item(one, me)))
     if answer["for_anyone"]:
-        yield line(f"and {answer['for_anyone']} for anyone; `cohabit workspace inbox` shows them")
+        yield line(f"and {answer['for_anyone']} for anyone: `cohabit workspace inbox`")
     yield from titled("Journal", (part for one in answer["journal"] for part in _entry(one, me)))
     yield from titled("Commits", [commit_table(answer["new_commits"])] if answer["new_commits"] else [])
     yield from titled("Files", (line("  ", path) for path in answer["changed_files"]))
     if answer["behind"]:
         yield line((f"{count(answer['behind'], 'commit')} fetched, not merged yet: `cohabit workspace sync`", "yellow"))
-    yield from told(answer)
+    yield from notes(answer)
     yield from more(answer)
 
 
-def _entry(one: Answer, me: str) -> Picture:
+def _entry(one: Answer, me: str) -> Output:
     yield line((one["at"], "dim"), "  ", (one["agent_id"], "green" if one["agent_id"] == me else "cyan"),
                (f"  {ago(one['at'])}", "dim"))  # fmt: skip
-    yield below(one["summary"])
+    yield indented(one["summary"])
     if one.get("details"):
-        yield below(one["details"], "dim")
+        yield indented(one["details"], "dim")
     for todo in one.get("todos", ()):
         yield line("  TODO ", (f"@{todo['for']}", "yellow" if todo["for"] == me else "cyan"), f" {todo['text']}")
 
 
-def journal(answer: Answer, me: str) -> Picture:
+def journal(answer: Answer, me: str) -> Output:
     if not answer["entries"]:
-        yield line("The journal is empty; `cohabit workspace journal add TEXT` begins it.")
+        yield line("The journal is empty. Add an entry with `cohabit workspace journal add TEXT`.")
     for one in answer["entries"]:
         yield from _entry(one, me)
     yield from more(answer)
 
 
-def written(answer: Answer, me: str) -> Picture:
+def entry_added(answer: Answer, me: str) -> Output:
     yield line(("✓ ", "green"), f"entry of {answer['journal_entry_at']} by {answer['agent_id']}")
     yield not_yet_shared()
 
 
-def inbox(answer: Answer, me: str) -> Picture:
+def inbox(answer: Answer, me: str) -> Output:
     for one in answer["items"]:
         yield from _item(one, me)
     counts = answer["counts"]
@@ -68,38 +68,38 @@ def inbox(answer: Answer, me: str) -> Picture:
     yield from more(answer)
 
 
-def _item(one: Answer, me: str) -> Picture:
-    """An item: yellow for you, cyan for others, dim where it is closed."""
+def _item(one: Answer, me: str) -> Output:
+    """An item: yellow for you, cyan for others, dim if it is closed."""
     target = one.get("target", f"@{me}")
     closed = one.get("state") == "closed"
     yield line((one["id"], "dim" if closed else "bold"), " ", (target, "yellow" if target == f"@{me}" else "cyan"),
                " ", (one["title"], "dim strike" if closed else ""))  # fmt: skip
-    asked = one.get("added_by") or one.get("from")
-    yield line((f"  from {asked}, {one['added_at']}  {ago(one['added_at'])}", "dim"))
+    added_by = one.get("added_by") or one.get("from")
+    yield line((f"  from {added_by}, {one['added_at']}  {ago(one['added_at'])}", "dim"))
     if one.get("claimed_by"):
         yield line("  ", (f"claimed by {one['claimed_by']}", "green" if one["claimed_by"] == me else "magenta"))
     if closed:
         yield line((f"  closed {one['closed_at']} by {one['closed_by']} → {one['resolution']}", "dim"))
     elif one.get("body"):
-        yield below(one["body"])
+        yield indented(one["body"])
 
 
-def asked(answer: Answer, me: str) -> Picture:
+def item_added(answer: Answer, me: str) -> Output:
     yield line(("✓ ", "green"), (answer["id"], "bold"), " for ", (answer["target"], "cyan"))
     yield not_yet_shared()
 
 
-def closed(answer: Answer, me: str) -> Picture:
+def item_closed(answer: Answer, me: str) -> Output:
     yield line(("✓ ", "green"), (answer["id"], "bold"), f" closed {answer['closed_at']} by {answer['by']}")
     yield not_yet_shared()
 
 
-def decided(answer: Answer, me: str) -> Picture:
+def decision_added(answer: Answer, me: str) -> Output:
     yield line(("✓ ", "green"), (answer["path"], "bold"), f", {answer['status']} {answer['date']}")
     yield not_yet_shared()
 
 
-def archive(answer: Answer, me: str) -> Picture:
+def archive(answer: Answer, me: str) -> Output:
     yield line(f"{answer['moved']} entries from before {answer['before']} moved", ":" if answer["files"] else ".")
     for path in answer["files"]:
         yield line("  ", path)
@@ -107,7 +107,7 @@ def archive(answer: Answer, me: str) -> Picture:
         yield not_yet_shared()
 
 
-def health(answer: Answer, me: str) -> Picture:
+def health(answer: Answer, me: str) -> Output:
     yield line((answer["summary"], "yellow" if any(answer["counts"].values()) else "green"))
     for kind, found in answer["counts"].items():
         yield from titled(f"{kind.replace('_', ' ').capitalize()}: {found}", (_finding(one) for one in answer[kind]))

@@ -1,4 +1,4 @@
-"""Who a person is at the command line: what was said for agents holds for them too, else what git knows of them."""
+"""The identity of a person at the command line: the settings for agents, else git's user name and address."""
 
 import os
 import re
@@ -10,34 +10,33 @@ from pathlib import Path
 from cohabit.errors import BadArgs
 from cohabit.workspace.clone.git import Git
 from cohabit.workspace.person import config, identity
-from cohabit.workspace.person.client import VARIABLES, client
 from cohabit.workspace.session import Session
 
-SUCH_AS = {"user.name": '"Ann Smith"', "user.email": "ann@example.org"}
-AS_AGENTS = (
-    "Or as agents say it: COHABIT_AGENT_ID, _NAME and _EMAIL, or identity.json in ~/.multisphere (docs/workspace.md)"
+EXAMPLES = {"user.name": '"Ann Smith"', "user.email": "ann@example.org"}
+OTHER_SETTINGS = (
+    "Or set COHABIT_AGENT_ID, _NAME and _EMAIL, or write identity.json in ~/.multisphere (docs/workspace.md)"
 )
 
 
 @contextmanager
-def session_of_a_person() -> Iterator[Session]:
-    """The session of this command line, for the client ``cli``. In a folder of a clone, that workspace is meant."""
-    environ = as_a_person(os.environ)
+def person_session() -> Iterator[Session]:
+    """The session of this command line, for the client ``cli``. In a folder of a clone, that workspace is active."""
+    environ = person_environment(os.environ)
     session = Session(config.folder(environ), environ)
     try:
-        if name := standing_in(session):
+        if name := workspace_of_folder(session):
             session.use(name)
         yield session
-    except BadArgs as refusal:
-        if not refusal.message.startswith("nobody said who you are"):
+    except BadArgs as error:
+        if not error.message.startswith(identity.UNKNOWN):
             raise
-        raise BadArgs(f"{_what_helps(environ)}. {AS_AGENTS}") from None
+        raise BadArgs(f"{_how_to_set_identity(environ)}. {OTHER_SETTINGS}") from None
     finally:
         session.close()
 
 
-def standing_in(session: Session) -> str | None:
-    """The workspace in whose clone the current folder lies; of clones in each other the inner one."""
+def workspace_of_folder(session: Session) -> str | None:
+    """The workspace whose clone contains the current folder; of nested clones the inner one."""
     cwd = Path(os.path.realpath(config.cwd() or "/"))
     found = {
         place.name: Path(os.path.realpath(config.expanded(place.local_path, session.environ)))
@@ -47,38 +46,40 @@ def standing_in(session: Session) -> str | None:
     return max(around, key=lambda name: len(found[name].parts), default=None)
 
 
-def as_a_person(environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment, and in it who this is: Ann Smith is ann-cli, where nobody said anything else."""
+def person_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment with an identity: Ann Smith is ann-cli, if nothing else is set."""
     found = dict(environ)
-    if not any(environ.get(name, "").strip() for name in VARIABLES):
+    if not any(environ.get(name, "").strip() for name in identity.CLIENT_VARIABLES):
         found["COHABIT_CLIENT"] = "cli"
-    where = client(found, None, config.cwd())
-    if identity.find(config.folder(found), found, where) is None:
-        name, email = (_of_git(found, key) for key in ("user.name", "user.email"))
+    client = identity.client_name(found, None, config.cwd())
+    if identity.find(config.folder(found), found, client) is None:
+        name, email = (_git_setting(found, key) for key in ("user.name", "user.email"))
         if name and email and (slug := _slug(name) or _slug(found.get("USER", ""))):
-            said = {"ID": identity.derived(slug, where or ""), "NAME": name, "EMAIL": email}
-            found |= {f"COHABIT_AGENT_{field}": text for field, text in said.items()}
+            values = {"ID": identity.derived_id(slug, client or ""), "NAME": name, "EMAIL": email}
+            found |= {f"COHABIT_AGENT_{field}": text for field, text in values.items()}
     return found
 
 
-def _of_git(environ: Mapping[str, str], key: str) -> str:
-    """What the person told git about themselves; nothing that a repository says."""
-    # Of all commands only those that may use the network read the person's own configuration.
-    return Git(config.person(environ), environ).run("config", "--global", "--get", key, ok=(0, 1), network=True).line
+def _git_setting(environ: Mapping[str, str], key: str) -> str:
+    """A setting of the person's own git configuration, not of a repository."""
+    # Only network commands read the person's own configuration.
+    git = Git(config.home_folder(environ), environ)
+    return git.run("config", "--global", "--get", key, ok=(0, 1), network=True).line
 
 
-def _what_helps(environ: Mapping[str, str]) -> str:
-    """What a person can do who is nobody here."""
-    missing = [f"`git config --global {key} {such}`" for key, such in SUCH_AS.items() if not _of_git(environ, key)]
+def _how_to_set_identity(environ: Mapping[str, str]) -> str:
+    missing = [
+        f"`git config --global {key} {example}`" for key, example in EXAMPLES.items() if not _git_setting(environ, key)
+    ]
     if missing:
-        return f"git does not know you: {' and '.join(missing)}, then again"
+        return f"git does not know your name or address: run {' and '.join(missing)}, then try again"
     return (
-        "no agent id can be made of the name that git knows: set COHABIT_AGENT_ID (such as ann-cli), "
-        "COHABIT_AGENT_NAME and COHABIT_AGENT_EMAIL, then again"
+        "no agent id can be made of your name in git: set COHABIT_AGENT_ID (such as ann-cli), "
+        "COHABIT_AGENT_NAME and COHABIT_AGENT_EMAIL, then try again"
     )
 
 
 def _slug(name: str) -> str:
-    """The first word of a name, as an agent id begins with it."""
+    """The first word of a name as the beginning of an agent id."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9]+", "", (plain.split() or [""])[0])[:24]

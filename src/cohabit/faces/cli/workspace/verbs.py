@@ -1,4 +1,4 @@
-"""The verbs below ``cohabit workspace``. An option is named after the argument of the tool that it becomes."""
+"""The verbs of ``cohabit workspace``. An option has the name of the tool argument that it becomes."""
 
 import sys
 from pathlib import Path
@@ -6,147 +6,146 @@ from typing import Any, NamedTuple
 
 from cohabit.faces.cli.say import UsageError
 
-Takes = tuple[tuple[str, ...], dict[str, Any]]
+Argument = tuple[tuple[str, ...], dict[str, Any]]
 
 
-class Below(NamedTuple):
-    """One verb below the verb. ``tool`` is what it calls; without one it is a program of its own."""
+class Verb(NamedTuple):
+    """One verb. ``tool`` is the tool that it calls; without one it is a program of its own."""
 
     name: str
     tool: str | None
     summary: str
-    takes: tuple[Takes, ...] = ()
+    arguments: tuple[Argument, ...] = ()
 
 
-def word(name: str, text: str, **how: Any) -> Takes:
-    """An argument by its place."""
-    return (name,), {"metavar": name.upper(), "help": text, **how}
+def positional(name: str, text: str, **options: Any) -> Argument:
+    return (name,), {"metavar": name.upper(), "help": text, **options}
 
 
-def option(name: str, text: str, **how: Any) -> Takes:
-    return (f"--{name.replace('_', '-')}",), {"help": text, **how}
+def option(name: str, text: str, **options: Any) -> Argument:
+    return (f"--{name.replace('_', '-')}",), {"help": text, **options}
 
 
 def todo(text: str) -> dict[str, str]:
     """``@mike-cli: read slide 6`` is for one agent; without a name it is for anyone."""
-    whom, colon, what = text.partition(":")
+    target, colon, task = text.partition(":")
     if text.startswith("@") and colon:
-        return {"for": whom[1:].strip(), "text": what.strip()}
+        return {"for": target[1:].strip(), "text": task.strip()}
     return {"text": text}
 
 
 def text_of(name: str) -> str:
-    """What a file of yours says, or stdin."""
+    """The text of a file, or of stdin."""
     return sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8")
 
 
 def number(text: str) -> int:
-    """How many to show. More than a tool gives is as many as it gives: the answer says that there are more."""
+    """A number of rows. A number above the limit of the tool is reduced to it: the answer says that there are more."""
     if not text.isdecimal() or int(text) < 1:
-        raise UsageError(f"{text!r} is not a number of things to show: 1 or more")
-    return min(int(text), MOST_ROWS)
+        raise UsageError(f"{text!r} is not a number of rows: use 1 or more")
+    return min(int(text), MAX_ROWS)
 
 
-MOST_ROWS = 200
-# Without a default, a mistake elsewhere on the line is told as if these were missing too.
-PATHS = word("paths", "only these files or folders", nargs="*", metavar="PATH", default=[])
-ITEM = word("id", "of the item, for example INB-014")
-MOST = (("-n",), {"metavar": "N", "type": number, "help": "how many"})
+MAX_ROWS = 200
+# Without a default, argparse reports these as missing when something else on the line is wrong.
+PATHS = positional("paths", "only these files or folders", nargs="*", metavar="PATH", default=[])
+ITEM = positional("id", "id of the item, for example INB-014")
+COUNT = (("-n",), {"metavar": "N", "type": number, "help": "number of rows"})
 
-VERBS: tuple[Below, ...] = (
+VERBS: tuple[Verb, ...] = (
     # -- workspaces -------------------------------------------------------------------------------
-    Below("init", "workspace_init", "clone a shared repository, or make a new one, and register it", (
-        word("name", "what you call it here"),
-        word("remote_url", "address of the repository, or a path", metavar="REMOTE"),
-        word("local_path", "folder of your clone (otherwise NAME, here)", nargs="?", metavar="FOLDER"),
-        option("create", "make the repository first, where REMOTE is a path with nothing at it", action="store_true"),
+    Verb("init", "workspace_init", "clone a shared repository, or create a new one, and register it", (
+        positional("name", "your name for it"),
+        positional("remote_url", "address of the repository, or a path", metavar="REMOTE"),
+        positional("local_path", "folder of your clone (default: NAME, here)", nargs="?", metavar="FOLDER"),
+        option("create", "create the repository first, if REMOTE is a path that does not exist", action="store_true"),
     )),
-    Below("list", "workspace_list", "your workspaces"),
-    Below("switch", "workspace_switch", "use another one from now on", (word("name", "of the workspace"),)),
-    Below("info", "workspace_info", "which workspace, which commit, and who you are in it"),
+    Verb("list", "workspace_list", "list your workspaces"),
+    Verb("switch", "workspace_switch", "make another workspace active", (positional("name", "name of the workspace"),)),
+    Verb("info", "workspace_info", "show the active workspace, its commit, and your agent id in it"),
     # -- reading ----------------------------------------------------------------------------------
-    Below("new", "whats_new", "what happened since you last looked", (
-        option("ack", "and take it as read", action="store_true"),
+    Verb("new", "whats_new", "show what happened since your last visit", (
+        option("ack", "mark it as read", action="store_true"),
     )),
-    Below("status", "status", "what you changed and did not share yet"),
-    Below("log", "log", "commits, newest first", (
-        MOST, option("since", "only what came after this commit", metavar="COMMIT"), PATHS,
+    Verb("status", "status", "show what you changed and have not shared yet"),
+    Verb("log", "log", "show commits, newest first", (
+        COUNT, option("since", "only what came after this commit", metavar="COMMIT"), PATHS,
     )),
-    Below("diff", "diff", "what changed, line by line", (
-        option("since", "from this commit to the newest, not what is uncommitted", metavar="COMMIT"), PATHS,
+    Verb("diff", "diff", "show what changed, line by line", (
+        option("since", "from this commit to the last one, without uncommitted changes", metavar="COMMIT"), PATHS,
     )),
-    Below("ls", "list", "files of a folder", (word("dir", "the folder", nargs="?", default=""),)),
-    Below("read", "read", "a file, as it is here", (word("path", "of the file"),)),
-    Below("search", "search", "lines with a text in them", (word("query", "the text, as it stands there"), PATHS)),
+    Verb("ls", "list", "list the files of a folder", (positional("dir", "the folder", nargs="?", default=""),)),
+    Verb("read", "read", "show a file", (positional("path", "path of the file"),)),
+    Verb("search", "search", "find lines that contain a text", (positional("query", "case-sensitive text"), PATHS)),
     # -- the board --------------------------------------------------------------------------------
-    Below("journal", "journal_tail", "the last entries of the journal", (MOST,)),
-    Below("journal add", "journal_append", "write an entry", (
-        word("summary", "what you did, in a line or two"),
+    Verb("journal", "journal_tail", "show the last entries of the journal", (COUNT,)),
+    Verb("journal add", "journal_append", "add an entry to the journal", (
+        positional("summary", "what you did, in a line or two"),
         option("details", "more about it"),
-        (("--todo",), {"dest": "todos", "action": "append", "type": todo, "metavar": "[@WHO:]TEXT",
-                       "help": "what is left to do, and for whom; may be given several times"}),
+        (("--todo",), {"dest": "todos", "action": "append", "type": todo, "metavar": "[@AGENT:]TEXT",
+                       "help": "something left to do, for an agent or for anyone; may be repeated"}),
     )),
-    Below("inbox", "inbox_list", "what is open, yours first", (
-        option("for", "only what is for exactly this agent; `anyone` for what is for anyone", metavar="WHO"),
-        option("state", "which items (default open)", choices=("open", "closed", "all")),
+    Verb("inbox", "inbox_list", "list open items, yours first", (
+        option("for", "only items for exactly this agent; `anyone`: items for anyone", metavar="AGENT"),
+        option("state", "which items (default: open)", choices=("open", "closed", "all")),
     )),
-    Below("inbox add", "inbox_add", "ask somebody, or anybody, for something", (
-        word("title", "in one line"),
-        option("body", "what it is about"),
-        option("for", "agent id (otherwise anyone)", metavar="WHO"),
+    Verb("inbox add", "inbox_add", "add an item, for an agent or for anyone", (
+        positional("title", "the request, in one line"),
+        option("body", "what they need to know"),
+        option("for", "agent id (default: anyone)", metavar="AGENT"),
     )),
-    Below("inbox close", "inbox_close", "an item is done", (
-        ITEM, word("resolution", "what came of it"),
-        option("journal_ref", "the journal entry that tells of it", metavar="STAMP"),
+    Verb("inbox close", "inbox_close", "close an item", (
+        ITEM, positional("resolution", "how it was resolved"),
+        option("journal_ref", "time of the journal entry about it", metavar="TIME"),
     )),
-    Below("inbox claim", "claim", "say that you are at it; nobody else can then", (ITEM,)),
-    Below("inbox release", "release", "give a claimed item back", (ITEM,)),
-    Below("decide", "decision_add", "write a decision down, in a file of its own", (
-        word("title", "what was decided, in one line"),
-        option("context", "what there was to choose", required=True),
+    Verb("inbox claim", "claim", "claim an item, so that no other agent works on it", (ITEM,)),
+    Verb("inbox release", "release", "release an item that you claimed", (ITEM,)),
+    Verb("decide", "decision_add", "record a decision, in a file of its own", (
+        positional("title", "what was decided, in one line"),
+        option("context", "the options, and why a decision was needed", required=True),
         option("decision", "what was chosen, and why", required=True),
         option("consequences", "what follows from it"),
-        option("decided_by", "agent ids (otherwise you)", nargs="+", metavar="WHO"),
-        option("status", "whether it holds (default accepted)", choices=("proposed", "accepted", "superseded")),
+        option("decided_by", "agent ids (default: you)", nargs="+", metavar="AGENT"),
+        option("status", "state of the decision (default: accepted)", choices=("proposed", "accepted", "superseded")),
     )),
     # -- sharing ----------------------------------------------------------------------------------
-    Below("commit", "commit", "everything you changed becomes a commit", (
-        word("message", "what it is, in a line"),
+    Verb("commit", "commit", "commit everything that you changed", (
+        positional("message", "what you did, in one line"),
     )),
-    Below("sync", "sync", "fetch, merge and push: after it you and the remote have the same"),
-    Below("pull", "pull", "bring your clone up to date, if that needs no merge"),
-    Below("push", "push", "share your commits; what others pushed meanwhile is merged first"),
-    Below("resolve", "resolve", "look at a conflict, or decide a file of it; then sync", (
-        word("path", "of the file; without it, all open conflicts are shown", nargs="?"),
-        option("take", "whose version", choices=("ours", "theirs", "both")),
+    Verb("sync", "sync", "fetch, merge and push, so that your clone and the remote are the same"),
+    Verb("pull", "pull", "update your clone, if that needs no merge"),
+    Verb("push", "push", "share your commits; new commits of others are merged first"),
+    Verb("resolve", "resolve", "show conflicts, or resolve a file; then sync", (
+        positional("path", "path of the file; without it, all open conflicts are shown", nargs="?"),
+        option("take", "which version to take", choices=("ours", "theirs", "both")),
         (("--with",), {"dest": "content", "type": text_of, "metavar": "FILE",
-                       "help": "or what this file holds (- reads stdin)"}),
+                       "help": "use the text of this file instead (- reads stdin)"}),
     )),
-    Below("abandon", "abandon", "let the others' version win in every conflict; yours is kept in a commit"),
+    Verb("abandon", "abandon", "take the others' version in every conflict; yours is kept in a commit"),
     # -- upkeep -----------------------------------------------------------------------------------
-    Below("archive", "archive", "move journal entries of months that are over into files of their own", (
-        option("before", "the months before this one (otherwise the current one)", metavar="YYYY-MM"),
+    Verb("archive", "archive", "move journal entries of past months into files of their own", (
+        option("before", "move the months before this one (default: the current one)", metavar="YYYY-MM"),
     )),
-    Below("health", "health", "is the protocol kept? commits without a journal entry, ids given twice", (
+    Verb("health", "health", "check whether agents follow the protocol: missing journal entries, duplicate ids", (
         option("since", "only what came after this commit", metavar="COMMIT"),
     )),
     # -- for agents -------------------------------------------------------------------------------
-    Below("mcp", None, "speak MCP on stdin and stdout: what an agent's client starts", (
-        option("home", "folder of your settings (COHABIT_WORKSPACE_HOME; otherwise ~/.multisphere)", metavar="FOLDER"),
-        option("profile", "compat shows the twenty tools of the first design only (default full)",
+    Verb("mcp", None, "run the MCP server on stdin and stdout, for an agent's client", (
+        option("home", "settings folder (default: COHABIT_WORKSPACE_HOME or ~/.multisphere)", metavar="FOLDER"),
+        option("profile", "compat: only the twenty tools of Multisphere (default: full)",
                choices=("full", "compat"), default="full"),
     )),
-    Below("serve", None, "open it as a room of a house: for agents elsewhere, and with a page for people", (
-        option("remote", "the shared repository: an address, or a path, where it is made if nothing is there "
-               "(otherwise the house keeps one in its data folder)", metavar="URL"),
-        option("members", "who works in it, each with a token (default ann,bob)", metavar="A,B"),
-        option("watchers", "agents that may only look", metavar="C,D"),
-        option("room", "id of the room (default workspace)"),
-        option("quiet", "do not show what happens in the room", action="store_true"),
+    Verb("serve", None, "serve it as a room of a house: for agents on other machines, with a web page for people", (
+        option("remote", "the shared repository: an address, or a path, which is created if it does not exist "
+               "(default: a repository in the data folder of the house)", metavar="URL"),
+        option("members", "members with write access, each with a token (default: ann,bob)", metavar="A,B"),
+        option("watchers", "agents that may only read", metavar="C,D"),
+        option("room", "id of the room (default: workspace)"),
+        option("quiet", "do not print events of the room", action="store_true"),
     )),
-    Below("skill", None, "print the skill: the protocol, for an agent to read"),
-    Below("call", None, "call any tool and print its answer as JSON", (
-        word("tool", "its name; docs/workspace-tools.md has them all"),
-        word("words", "name=value, or a JSON object", nargs="*", metavar="NAME=VALUE", default=[]),
+    Verb("skill", None, "print the skill, which explains the protocol to an agent"),
+    Verb("call", None, "call any tool and print its answer as JSON", (
+        positional("tool", "name of the tool; docs/workspace-tools.md lists them"),
+        positional("words", "name=value, or a JSON object", nargs="*", metavar="NAME=VALUE", default=[]),
     )),
 )  # fmt: skip

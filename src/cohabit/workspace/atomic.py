@@ -1,4 +1,4 @@
-"""Files of our own, beside the workspace: written whole or not at all, and on disk when that is said."""
+"""Atomic writes of this program's own files, outside the work tree."""
 
 import os
 import secrets
@@ -6,8 +6,9 @@ from contextlib import suppress
 from pathlib import Path
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Replace a file, or make it, for its owner alone. Whoever reads it meanwhile reads the old one or the new one."""
+def write_atomically(path: Path, data: bytes) -> None:
+    """Create or replace a file that only its owner may read. A reader sees the old content or the new one, and the
+    content is on disk when this returns."""
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.new")
     try:
         fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)

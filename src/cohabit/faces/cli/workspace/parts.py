@@ -1,7 +1,7 @@
-"""What the pictures of a workspace are put together from.
+"""Parts of the output of ``cohabit workspace``.
 
-What others wrote goes through ``clean``, so it can neither move the cursor nor forge a line, and into ``Text``, so
-that it is no markup of ours either.
+Text of others goes through ``clean``, so it can neither move the cursor nor forge a line, and into ``Text``, so that it
+is not taken for markup.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,29 +14,29 @@ from rich.table import Table
 from rich.text import Text
 
 from cohabit.faces.cli.say import clean
-from cohabit.faces.cli.workspace.words import here
+from cohabit.faces.cli.workspace.messages import for_people
 
 Answer = dict[str, Any]
-Picture = Iterator[RenderableType]
+Output = Iterator[RenderableType]
 
 
 def line(*parts: object | tuple[object, str]) -> Text:
-    """One line; a part with a style is a pair."""
+    """One line; a pair is a part and its style."""
     return Text.assemble(*((clean(p[0]), p[1]) if isinstance(p, tuple) else clean(p) for p in parts))
 
 
 def lines_of(text: str) -> str:
-    """Text of several lines, cleaned; tabs are harmless and stay."""
+    """Text of several lines, cleaned; tabs are kept."""
     return "\t".join(clean(part, lines=True) for part in text.split("\t"))
 
 
-def below(text: str, style: str = "") -> Padding:
+def indented(text: str, style: str = "") -> Padding:
     """Text of several lines, indented."""
     return Padding(Text(lines_of(text.strip("\n")), style), (0, 0, 0, 2), expand=False)
 
 
 def grid(rows: Iterable[Sequence[Text]], headings: Sequence[str] = ()) -> Table:
-    """Columns; what is long is folded in the last one."""
+    """A table without lines; long text is folded in the last column."""
     table = Table(box=None, pad_edge=False, show_header=bool(headings), header_style="bold", padding=(0, 2, 0, 0))
     for heading in headings:
         table.add_column(heading)
@@ -54,7 +54,7 @@ def count(n: int, what: str) -> str:
 
 
 def ago(when: str, now: datetime | None = None) -> str:
-    """How long ago a stamp was, in the largest unit that fits; one without a zone is read as from here."""
+    """How long ago a time was, in the largest unit that fits; a time without a zone is local."""
     try:
         then = datetime.fromisoformat(when)
     except ValueError:
@@ -69,8 +69,8 @@ def ago(when: str, now: datetime | None = None) -> str:
     return ""
 
 
-def titled(title: str, parts: Iterable[RenderableType]) -> Picture:
-    """A heading, where there is something below it."""
+def titled(title: str, parts: Iterable[RenderableType]) -> Output:
+    """A heading and its parts; nothing if there are no parts."""
     for i, part in enumerate(parts):
         if i == 0:
             yield Text(f"\n{title}", "bold")
@@ -79,30 +79,31 @@ def titled(title: str, parts: Iterable[RenderableType]) -> Picture:
 
 def commit_table(commits: Iterable[Answer]) -> Table:
     return grid(
-        (line((one["sha"][:9], "yellow"), _mark(one)), line((ago(one["date"]), "dim")),
+        (line((one["sha"][:9], "yellow"), _verified_mark(one)), line((ago(one["date"]), "dim")),
          line((one.get("author_name") or one.get("author"), "cyan")), line(one["message"]))
         for one in commits
     )  # fmt: skip
 
 
-def _mark(commit: Answer) -> tuple[str, str]:
-    """Where signing is set up: whether it is verified who made this commit."""
+def _verified_mark(commit: Answer) -> tuple[str, str]:
+    """Whether the author of a commit is verified, if signing is set up."""
     if "verified" not in commit:
         return "", ""
     return (" ✓", "green") if commit["verified"] else (" ✗", "red") if commit["verified"] is False else (" -", "dim")
 
 
-def told(answer: Answer) -> Picture:
+def notes(answer: Answer) -> Output:
+    """Renumbered items and notes of an answer."""
     for one in answer.get("renumbered", ()):
         yield line((f"{one['from']} is now {one['to']}", "yellow"), f" ({one['title']}): its number was taken")
     for note in [*answer.get("notes", ()), *filter(None, [answer.get("note")])]:
-        yield line((here(note), "dim"))
+        yield line((for_people(note), "dim"))
 
 
-def more(answer: Answer) -> Picture:
+def more(answer: Answer) -> Output:
     if answer.get("truncated"):
-        yield line(("There is more than is shown here.", "dim"))
+        yield line(("There is more than this.", "dim"))
 
 
 def not_yet_shared() -> Text:
-    return line(("The others see it after `cohabit workspace commit MESSAGE` and `cohabit workspace sync`.", "dim"))
+    return line(("To share it: `cohabit workspace commit MESSAGE` and `cohabit workspace sync`.", "dim"))

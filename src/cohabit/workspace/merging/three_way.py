@@ -1,0 +1,91 @@
+"""The result of a merge, and three-way merging of sets.
+
+A side keeps a thing, changes it or removes it: its *variants* are the set of texts that it has for that thing, usually
+one, none if it removed it. If one side made no change, the other side's variants are the result; if both did, it is
+the union. The operation is commutative and idempotent, so the order in which sides are merged does not matter. More
+variants than either side had are a conflict: all are kept for people to decide.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Set
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeVar
+
+from cohabit.workspace.formats.text import with_blank_line, without_trailing_blanks
+from cohabit.workspace.merging.numbering import Renumbered
+
+Prefer = Literal["ours", "theirs"] | None
+"""Which side wins a conflict; None keeps both."""
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """The merged text. With ``conflicts``, it holds both sides of each."""
+
+    text: str | None
+    conflicts: tuple[str, ...] = ()
+    renumbered: tuple[Renumbered, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class Keyed(Protocol):
+    """An entry or an item, as far as its identity is concerned."""
+
+    @property
+    def key(self) -> str: ...
+    @property
+    def uid(self) -> str: ...
+
+
+K = TypeVar("K", bound=Keyed)
+
+
+# -- variants -------------------------------------------------------------------------------------
+def merge_variants(base: Set[T], ours: Set[T], theirs: Set[T], prefer: Prefer) -> tuple[Set[T], bool]:
+    """The variants after merging, and whether they conflict. With ``prefer``, that side's variants are the result of a
+    conflict, and there is none left."""
+    merged = theirs if ours == base else ours if theirs == base else ours | theirs
+    if len(merged) <= 1 or merged in (ours, theirs):
+        return merged, False
+    if prefer is None:
+        return merged, True
+    return ours if prefer == "ours" else theirs, False
+
+
+def merge_members(base: Set[T], ours: Set[T], theirs: Set[T]) -> Set[T]:
+    """For a set of independent things: removals and additions of both sides apply."""
+    return (ours & theirs) | ((ours | theirs) - base)
+
+
+def merge_text(base: str, ours: str, theirs: str, *, prefer: Prefer = None) -> tuple[str, bool]:
+    """Merge text that is not an entry as one thing, and tell whether it conflicts."""
+    before, mine, other = (
+        {text} if (text := without_trailing_blanks(side)) else set() for side in (base, ours, theirs)
+    )
+    texts, conflict = merge_variants(before, mine, other, prefer)
+    return "".join(with_blank_line(text) for text in sorted(texts)), conflict
+
+
+# -- keys -----------------------------------------------------------------------------------------
+def by_key(side: Iterable[K], base: Iterable[K], name: Callable[[K], str]) -> dict[str, list[K]]:
+    """The things of a side by key.
+
+    A thing without a unique id whose key is not in ``base`` may be one of ``base`` that was edited by hand. If exactly
+    one thing there had the same ``name``, and the side lacks it, it is that one and gets its key.
+    """
+    side, before = list(side), {thing.key: name(thing) for thing in base}
+    times_used = Counter(before.values())
+    lacking = before.keys() - {thing.key for thing in side}
+    edited = {before[key]: key for key in lacking if times_used[before[key]] == 1}
+    found: dict[str, list[K]] = {}
+    for thing in side:
+        known = thing.uid or thing.key in before
+        found.setdefault(thing.key if known else edited.get(name(thing), thing.key), []).append(thing)
+    return found
+
+
+def in_order(base: Iterable[str], times: Mapping[str, str]) -> list[str]:
+    """Keys in an order that is the same for every agent: those of ``base`` as they were, new ones by time and key."""
+    old = [key for key in dict.fromkeys(base) if key in times]
+    return old + sorted(times.keys() - set(old), key=lambda key: (times[key], key))
