@@ -15,7 +15,7 @@ MEMBERS = [str(agent["id"]) for agent in EVERYBODY]
 
 
 @given(st.lists(st.tuples(st.sampled_from(MEMBERS), st.integers(0, 60)), max_size=30))
-def test_deciding_changes_nothing_and_gives_the_same_answer_however_often_it_is_asked(
+def test_deciding_changes_nothing_and_repeats_its_answer(
     asked: list[tuple[str, int]],
 ) -> None:
     room = make_room(*EVERYBODY, turn_based=True, turn_order=["ann", "bob"])
@@ -42,7 +42,7 @@ def test_a_refused_call_gets_the_code_and_reason_of_the_decision() -> None:
                 assert (refused.value.code, refused.value.message) == (decision.code, decision.reason)
 
 
-def test_what_a_member_may_call_is_listed_by_its_grant_and_not_by_whose_turn_it_is() -> None:
+def test_the_commands_of_a_member_follow_from_its_grant_and_not_from_the_turn() -> None:
     room = make_room(*EVERYBODY, turn_based=True, turn_order=["ann", "bob"])
     before = [c.name for c in room.may(room.state.members["bob"])]
     room.call("ann", "turn_advance", at=1)
