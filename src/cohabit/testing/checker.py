@@ -205,7 +205,7 @@ def check_pace(trial: Trial) -> str:
         for play in trial.plays:
             if play.room.world.pace != pace:
                 raise Wrong(f"the pace was {pace!r} and became {play.room.world.pace!r}; it is fixed by the config")
-    return f"{pace}, whatever happens"
+    return f"{pace}, and it stays so"
 
 
 def check_actions(trial: Trial) -> str:

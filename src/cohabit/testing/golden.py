@@ -1,6 +1,6 @@
-"""Golden playthroughs: a game as text, to be read once by a person and compared for ever after.
+"""Golden playthroughs: a game as text, read once by a person and compared in every test run after that.
 
-A golden is made anew, after a change that is meant to change the world, by
+After a change that is meant to change the world, write its golden again:
 
     python -m cohabit.testing.golden nim > tests/worlds/goldens/nim.txt
 """

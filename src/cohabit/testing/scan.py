@@ -1,4 +1,4 @@
-"""What no world may use, found by reading its source: clocks, dice of others, threads, the order of sets.
+"""What no world may use, found by reading its source: clocks, global random numbers, threads, the order of sets.
 
 A line that ends in ``# cohabit: ok`` and a reason is left alone.
 """
@@ -16,9 +16,9 @@ MODULES = {
     "random": "is one generator for the whole process; use Stream(seed, purpose)",
     "secrets": "cannot be repeated; use Stream(seed, purpose)",
     "uuid": "cannot be repeated; number things yourself",
-    "asyncio": "is the house's business; a world is called, and returns",
-    "threading": "is the house's business; a world is called, and returns",
-    "socket": "is for faces; a world knows no network",
+    "asyncio": "is for the house; a world is called, and returns",
+    "threading": "is for the house; a world is called, and returns",
+    "socket": "is for interfaces; a world knows no network",
     "numpy.random": "differs between versions; use Stream(seed, purpose)",
 }
 CALLS = {
