@@ -160,7 +160,7 @@ def test_without_a_file_one_legacy_token_is_made_on_the_first_start(tmp_path: Pa
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("{", "is not usable JSON"),
+        ("{", "is not valid JSON"),
         ('{"agents": []}', "at least one is needed"),
         ('{"agents": [{"id": "a", "rol": "god"}]}', "rol"),
         ('{"agents": [{"id": "a", "role": "good"}]}', "agents[0]"),

@@ -378,7 +378,7 @@ def test_a_line_can_be_excused_with_a_reason(tmp_path):
 def test_a_world_that_does_not_exist_gets_a_report_too():
     report = check_world("no such world")
     assert report.failed() == ["spec"]
-    assert "there is no world" in str(report)
+    assert "unknown world" in str(report)
 
 
 def test_a_report_prints_as_a_table(tmp_path):
