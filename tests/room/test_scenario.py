@@ -266,7 +266,7 @@ def test_a_clock_world_begins_at_the_speed_its_scenario_gives_and_other_worlds_h
     members = [{"id": "zeus", "role": "god"}]
     quick = parse_scenario(json.dumps({"world": "lanterns", "speed": "x5", "agents": members}))
     assert opened(quick).state.speed == "x5"
-    with pytest.raises(BadArgs, match="speed: time does not pass by itself in tictactoe"):
+    with pytest.raises(BadArgs, match="speed: tictactoe is not a real-time world"):
         opened(parse_scenario(json.dumps({**GOOD, "speed": "x5"})))
 
 

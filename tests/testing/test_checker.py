@@ -324,7 +324,7 @@ SAMPLES_BROKEN = {
     ),
     "it lists something else than a spec": ("toolbox.py", "actions", "give ActionSpec", [(LISTED, LISTED.replace("*used", "*used, 3"))]),
     "it needs a capability that does not exist": (
-        "toolbox.py", "actions", "there is no capability 'fly'", [('needs=("watch",)', 'needs=("fly",)')]
+        "toolbox.py", "actions", "unknown capability 'fly'", [('needs=("watch",)', 'needs=("fly",)')]
     ),
     "a computed action takes a reserved name": ("toolbox.py", "names", "every room needs", [('name="work_log"', 'name="view"')]),
     "a computed action says nothing": ("toolbox.py", "words", "has no docstring", [('description=f"Use the {tool}."', 'description=""')]),

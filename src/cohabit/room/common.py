@@ -338,8 +338,7 @@ class ObjectiveStatus(Struct, omit_defaults=True):
 
 @command(category="meta", needs=SEES)
 def objective_status(ctx: Context) -> ObjectiveStatus:
-    """The declared objectives of all members and the world's standings. Objectives are not scored.
-    """
+    """The declared objectives of all members and the world's standings. Objectives are not scored."""
     return ObjectiveStatus(
         ctx.state.scenario,
         [

@@ -55,7 +55,9 @@ class Budget:
 
     @property
     def refusal(self) -> Decision:
-        return Decision("BUSY", f"rate limit exceeded: more than {self.per_second} calls per second. Wait a second and retry")
+        return Decision(
+            "BUSY", f"rate limit exceeded: more than {self.per_second} calls per second. Wait a second and retry"
+        )
 
 
 def decide(
@@ -132,7 +134,8 @@ def by_grant(member: Member, command: Command) -> Decision:
     """Whether the member's grant allows the command. Also used to build tool lists."""
     if not command.needs or not command.needed.isdisjoint(member.held):
         return YES
-    wanted, lacks = " or ".join(command.needs), "does not have it" if len(command.needs) == 1 else "has neither"
+    wanted = " or ".join(command.needs)
+    lacks = {1: "does not have it", 2: "has neither"}.get(len(command.needs), "has none of them")
     return Decision(
         "PERMISSION_DENIED",
         f"{command.name} requires {wanted}, and {member.handle} ({member.role_name}) {lacks}. A host can grant it.",
@@ -174,7 +177,9 @@ def by_seat(member: Member, command: Command, seats: Container[SeatId]) -> Decis
     if member.seat in seats or not command.in_world:
         return YES
     if command.needs_seat or not any(n in member.held for n in command.needs if n != Capability.ACT):
-        return Decision("PERMISSION_DENIED", f"{command.name} requires a seat, and {member.handle} has none. Call sit to take one")
+        return Decision(
+            "PERMISSION_DENIED", f"{command.name} requires a seat, and {member.handle} has none. Call sit to take one"
+        )
     return YES
 
 
