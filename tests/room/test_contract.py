@@ -288,7 +288,7 @@ def test_a_world_that_changes_before_it_refuses_an_arrival_is_found(monkeypatch:
 
     room = room_of("inn", *guests(1))
     patched(room, monkeypatch, hasty)
-    with pytest.raises(Quarantined, match="refused arrive"):
+    with pytest.raises(Quarantined, match="before refusing arrive"):
         room.call("g0", "sit", at=1)
 
 
