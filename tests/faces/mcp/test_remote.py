@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from cohabit.client import ConnectionLost
 from cohabit.errors import CohabitError, Disabled, UnknownCommand, Unreachable
 from cohabit.faces.mcp.remote import Remote
 
@@ -57,7 +58,7 @@ def remote(connections: list[Connection]) -> Remote:
     return Remote(connect)
 
 
-@pytest.mark.parametrize("broken", [Unreachable, Disabled])
+@pytest.mark.parametrize("broken", [Unreachable, ConnectionLost, Disabled])
 async def test_it_connects_again_and_repeats_nothing(
     remote: Remote, connections: list[Connection], broken: type[CohabitError]
 ) -> None:
