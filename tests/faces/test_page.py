@@ -255,7 +255,7 @@ def test_the_token_is_removed_from_the_address(house: Running, visit: Visit) -> 
 
 def test_a_wrong_token_is_refused_and_another_one_can_be_entered(house: Running, visit: Visit) -> None:
     page = visit(house.link("ann") + "x")
-    refused = page.get_by_role("alert").filter(has_text="Sign-in failed: this token is not known here")
+    refused = page.get_by_role("alert").filter(has_text="Sign-in failed: invalid token")
     expect(refused).to_be_visible()
     page.get_by_label("Your token").fill("also unknown")
     page.get_by_role("button", name="Sign in").click()

@@ -285,7 +285,7 @@ async def test_an_action_in_progress_is_done_and_its_answer_is_not_delivered_to_
         await y.who["hera"]("revoke_token", {"member": "ann"})
         y.site.release()
         denied = await refused(asked)
-        assert (denied.code, "the action was done" in denied.message) == ("UNAUTHORIZED", True)
+        assert (denied.code, "the action was executed" in denied.message) == ("UNAUTHORIZED", True)
         assert y.recorded("answered")[0].args == {"result": {"rung": True}}
 
 

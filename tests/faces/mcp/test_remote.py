@@ -31,7 +31,7 @@ class Connection:
         if self.broken is not None:
             raise self.broken("gone")
         if command == "introduction":
-            return {"text": "You are in no room yet.", "rooms": []}
+            return {"text": "You are not in any room yet.", "rooms": []}
         if command == "capabilities":
             return {"commands": [VIEW]}
         if command != "view":
