@@ -200,6 +200,12 @@ def test_serve_shows_a_host_credential_once_and_a_lost_one_can_be_issued_again(t
         invited = cohabit("invite", "hera", "--kind", "human", "--room", "r1", home=tmp_path, env=as_host)
         assert invited.returncode == 0, invited.stderr
         assert "hera is invited to room r1 as human" in invited.stdout
+        options = ("--name", "The Guests", "--uses", "20", "--expires", "2h")
+        assert cohabit("invite", "guest", *options, "--room", "r1", home=tmp_path, env=as_host).returncode == 0
+        listed = cohabit("call", "invites", "--room", "r1", home=tmp_path, env=as_host)
+        guest = next(one for one in json.loads(listed.stdout)["invites"] if one["member"] == "guest")
+        assert guest["uses"] == 20
+        assert guest["expires_at"] > 0
         again = cohabit("token", "new", "me", "--host", home=tmp_path).stdout.strip()
         done = cohabit("rooms", "--url", house.url, "--token", again, home=tmp_path)
         assert "r1" in done.stdout

@@ -357,7 +357,7 @@ async def test_a_game_that_is_not_running_yet_is_waited_for(tmp_path: Path) -> N
         (["--bridge", "http://127.0.0.1:1"], "token is needed"),
         (["--bridge", "nowhere", "--token", "z" * 48], "must look like http://127.0.0.1:8723"),
         (["--bridge", "http://a:b@127.0.0.1:1", "--token", "z" * 48], "name or password"),
-        (["nosuch", "--token", "z" * 48], "there is no scenario"),
+        (["nosuch", "--token", "z" * 48], "no scenario or world"),
     ],
 )
 async def test_a_wrong_command_line_is_explained_in_one_line(tmp_path: Path, rest: list[str], said: str) -> None:
