@@ -40,7 +40,7 @@ def test_a_workspace_is_served_stopped_and_resumed_and_its_record_is_verified(tm
     assert "Began" in plain.stdout
     verified = cohabit("verify", home=tmp_path)
     assert verified.returncode == 0, verified.stderr
-    assert "as recorded, not computed again" in verified.stdout
+    assert "taken from the record" in verified.stdout
     other = cohabit("workspace", "serve", "--remote", "/somewhere/else.git", "--port", "0", home=tmp_path)
     assert other.returncode == 1
     assert "around another repository" in other.stderr

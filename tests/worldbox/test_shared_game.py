@@ -304,7 +304,7 @@ async def test_the_verb_opens_a_room_prints_the_tokens_and_resumes_it(tmp_path: 
             assert "athena: spawn" in said
         verified = await cohabit(tmp_path, "verify")
         assert verified.returncode == 0
-        assert "as recorded, not computed again" in verified.stdout
+        assert "taken from the record" in verified.stdout
         replayed = await cohabit(tmp_path, "replay", "worldbox-pvp")
         assert "not computed again" in replayed.stdout
         assert "athena: spawn" in replayed.stdout

@@ -1,4 +1,4 @@
-"""Brains for tests: they do what they were told, and remember what they saw."""
+"""Brains for tests: they do fixed actions and store what they saw."""
 
 from collections.abc import Iterable, Sequence
 
@@ -7,7 +7,7 @@ from cohabit.model.observation import Goal, Observation
 
 
 class _Obedient:
-    """What both share: a memory."""
+    """Base class that stores observations and results."""
 
     def __init__(self) -> None:
         self.game = ""
@@ -26,7 +26,7 @@ class _Obedient:
 
 
 class Script(_Obedient):
-    """Does these actions, one after another; asked for more, it says so."""
+    """Does these actions one after another. Raises ValueError after the last one."""
 
     def __init__(self, actions: Iterable[Action | str]) -> None:
         super().__init__()
@@ -40,7 +40,7 @@ class Script(_Obedient):
 
 
 class Always(_Obedient):
-    """Does the same every time."""
+    """Does the same action every time."""
 
     def __init__(self, action: Action | str) -> None:
         super().__init__()

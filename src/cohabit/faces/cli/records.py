@@ -65,7 +65,7 @@ def _rows(path: Path) -> Iterator[Row]:
                 line = decode(text)
                 yield line.seq, bytes(line.entry), bytes.fromhex(line.digest)
             except (msgspec.MsgspecError, ValueError) as wrong:
-                raise RecordCorrupt(f"{path}, line {number}, is not valid: {wrong}") from None
+                raise RecordCorrupt(f"{path}, line {number}, is not a valid export line: {wrong}") from None
 
 
 def _is_file(name: str) -> bool:
