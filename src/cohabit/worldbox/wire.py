@@ -21,7 +21,7 @@ class BridgeRequest(Struct):
 
 
 def bearer(headers: Any) -> str | None:
-    """The token of a request: ``Authorization: Bearer``, else ``X-WB-Token``. There is no fallback for a wrong bearer."""
+    """The token of a request: ``Authorization: Bearer``, else ``X-WB-Token``. No fallback for a wrong bearer."""
     kind, _, token = (headers.get("authorization") or "").partition(" ")
     if kind.lower() == "bearer":
         return token.strip() or None
