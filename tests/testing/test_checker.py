@@ -164,7 +164,7 @@ BROKEN = {
     ),
     "a finished game comes back": (
         "over",
-        "time passing brought it back",
+        "time passing continued it",
         [
             ('pace="turns"', 'pace="clock"'),
             ("\n    @query()\n", CLOCK),
@@ -173,7 +173,7 @@ BROKEN = {
     ),
     "looking brings a finished game back": (
         "over",
-        "looking at it brought it back",
+        "reading it continued it",
         [before(f"        {LEGAL}", LOOKS_BACK.strip())],
     ),
     "reset leaves something of the last game": (
@@ -206,12 +206,12 @@ BROKEN = {
         [(TAKES, "        if n < 99:\n"), ("    def legal", "    def _legal")],
     ),
     "an action says nothing": ("words", "has no docstring", [('        """Add to the sum."""\n', "")]),
-    "a parameter says nothing": ("words", "say what 'n' is", [(N, "n")]),
+    "a parameter says nothing": ("words", "annotate 'n'", [(N, "n")]),
     "a parameter is of a kind JSON has not": ("words", "JSON Schema", [(N, "n: World")]),
     "it has no rules": ("spec", "write the rules there", [(NO_RULES, "")]),
     "it has no spec": ("spec", "has no spec", [("    spec = ", "    specs = ")]),
-    "it takes a name of every room": ("names", "every room needs", [("    def total(", "    def view(")]),
-    "it takes a name of the house": ("names", "the house needs", [("    def total(", "    def events(")]),
+    "it takes a name of every room": ("names", "reserved for every room", [("    def total(", "    def view(")]),
+    "it takes a name of the house": ("names", "reserved for the house", [("    def total(", "    def events(")]),
     "its clock does not run": ("pace", "calls advance()", [('pace="turns"', 'pace="clock"')]),
     "it has no actions": ("actions", "the world has no actions", [("    @action()\n", "")]),
     "it cannot be imported": ("spec", "cannot be imported", [importing("import no_such_module")]),
@@ -306,7 +306,7 @@ def test_every_sample_world_keeps_the_contract(source, config):
 
 def test_the_report_of_a_sample_says_what_was_looked_at():
     report = str(check_world(str(SAMPLES / "inn.py"), seeds=(1,), steps=40))
-    assert "4 at once, then full; a departure makes space" in report
+    assert "4 at the same time, then full; a departure frees a seat" in report
     assert "totals of 6 seats" in str(check_world(str(SAMPLES / "harvest.py"), seeds=(1, 2), steps=5))
     assert "always clock" in str(check_world(str(SAMPLES / "drift.py"), seeds=(1,), steps=5))
 
@@ -330,7 +330,7 @@ SAMPLES_BROKEN = {
     "it needs a capability that does not exist": (
         "toolbox.py", "actions", "there is no capability 'fly'", [('needs=("watch",)', 'needs=("fly",)')]
     ),
-    "a computed action takes a reserved name": ("toolbox.py", "names", "every room needs", [('name="work_log"', 'name="view"')]),
+    "a computed action takes a reserved name": ("toolbox.py", "names", "reserved for every room", [('name="work_log"', 'name="view"')]),
     "a computed action says nothing": ("toolbox.py", "words", "has no docstring", [('description=f"Use the {tool}."', 'description=""')]),
     "its pace changes": (
         "drift.py", "pace", "it must depend only on the config", [(PACE, PACE.replace("self.live", "self.__dict__.get('moves', 0) < 3"))]
@@ -353,7 +353,7 @@ SAMPLES_BROKEN = {
         "inn.py", "arrivals", "must free the seat", [("if len(self.guests) >= BEDS", "if self.arrived >= BEDS")]
     ),
     "a body is not made of plain values": (
-        "inn.py", "arrivals", "plain values", [('return {"bag": self.guests.pop(seat.id)["bag"]}', 'self.guests.pop(seat.id)\n        return {"bag": object()}')]
+        "inn.py", "arrivals", "not JSON", [('return {"bag": self.guests.pop(seat.id)["bag"]}', 'self.guests.pop(seat.id)\n        return {"bag": object()}')]
     ),
     "nobody can arrive": ("inn.py", "arrivals", "refused all guests", [("if len(self.guests) >= BEDS", "if True")]),
     "it opens seats that it cannot list": ("inn.py", "arrivals", "no seats_now()", [("    def seats_now", "    def _seats_now")]),

@@ -235,7 +235,7 @@ class Play:
         """A finished game must stay finished, whatever time, gods and reads do."""
         self.endings += 1
         world = self.room.world
-        trials: list[tuple[str, Callable[[], Any]]] = [("looking at it", lambda: [r() for _, r in self.readers()])]
+        trials: list[tuple[str, Callable[[], Any]]] = [("reading it", lambda: [r() for _, r in self.readers()])]
         if self.room.pace == "clock":
             trials.append(("time passing", lambda: self.room.system("ticks", {"n": 5}, self.at)))
         trials.append(("an action", lambda: self._try_all_actions()))
