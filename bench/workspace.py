@@ -1,4 +1,4 @@
-"""The workspace against plain git, on a repository of 20,000 commits and 5,000 files, through its server."""
+"""The workspace server compared with plain git, on a repository of 20,000 commits and 5,000 files."""
 
 import subprocess
 import sys
@@ -16,13 +16,13 @@ from bench.workspace_sides import Plain, Server, cpu_of
 
 HOW = """
 A repository with 20,000 commits and 5,000 notes of 2 kB (1,800 and 300 in a smoke run), as four agents could have made
-it in a year and a half; packed, with a commit-graph. Ours is a call of the MCP server over stdin and stdout, with all
-that belongs to it (the lock, the look at the clone's configuration, the log of calls, JSON); theirs is the same work
-by plain git in a clone of its own, each command a process. Time is what the caller waits; CPU is that of everybody who
-takes part: the caller, the server and every git. `sync` brings in a commit of somebody else and one of its own, in
-different files, against `git fetch`, `git merge` and `git push`; with a journal written on both sides, where plain git
-leaves a conflict, it has no peer. Search is for a word in every third note (500 lines are shown) and for one in every
-hundredth, against `git grep` of tracked files; ours looks in all files of the tree. Starting is `initialize` and
+it in a year and a half; packed, with a commit-graph. Our side is a call of the MCP server over stdin and stdout,
+including the lock, the check of the clone's configuration, the log of calls and JSON. The other side is the same work
+with plain git in its own clone, one process per command. Time is how long the caller waits; CPU is the sum of the
+caller, the server and every git process. `sync` merges another person's commit with its own commit in different files,
+compared with `git fetch`, `git merge` and `git push`. With a journal written on both sides plain git leaves a conflict,
+so there is nothing to compare with. Search is for a word in every third note (500 lines are shown) and for one in every
+hundredth, compared with `git grep` of tracked files; ours searches all files of the tree. Starting is `initialize` and
 `tools/list`.
 """.strip()
 START_MS = 250.0
@@ -31,7 +31,7 @@ Nothing = Callable[[], object]
 
 @dataclass
 class Side:
-    """One way to do a thing. ``prepare`` comes before each time, and is not counted."""
+    """One way to do a task. ``prepare`` runs before each time and is not measured."""
 
     act: Nothing
     cpu: Callable[[], float]
@@ -48,13 +48,13 @@ class Side:
             wall += time.perf_counter() - before
             cpu += self.cpu() - cpu_before
             if isinstance(answer, bytes):
-                Server.read(answer)  # it says so where it is a refusal
+                Server.read(answer)  # raises if it is an error
         self.cpus.append(cpu / self.times * 1000)
         return wall / self.times * 1000
 
 
 class Match:
-    """Ours against plain git, in one report."""
+    """Our server and plain git in one report."""
 
     def __init__(self, report: Report, top: Path, quick: bool) -> None:
         self.report, self.top, self.quick = report, top, quick
@@ -78,9 +78,9 @@ class Match:
         return Side(act, cpu_of, 1 if self.quick else times, prepare)
 
     def compare(self, what: str, sides: dict[str, Side], aim: float | None = None) -> None:
-        """Time and CPU of each, and their ratio, which the first of ours has to keep."""
+        """Time and CPU of each, and their ratio. The target applies to our first one."""
         found = take_turns({name: side.round for name, side in sides.items()}, self.rounds)
-        cpus = {name: side.cpus[1:] for name, side in sides.items()}  # the first one was to warm up
+        cpus = {name: side.cpus[1:] for name, side in sides.items()}  # without the warm-up
         for name in sides:
             self.report.measure(f"{what}, {name}", found[name], "ms")
             self.report.measure(f"{what}, {name}: CPU", cpus[name], "CPU-ms")

@@ -1,4 +1,4 @@
-"""The two who are compared: our server, spoken to as an agent's client does, and plain git."""
+"""The two compared sides: our server, used as by an agent's client, and plain git."""
 
 import json
 import os
@@ -22,17 +22,17 @@ def tell(asked):
 threading.Thread(target=tell, args=[int(sys.argv[1])], daemon=True).start()
 __main__.main(sys.argv[2:])
 """
-"""The server as it is, but that it says what it has used when it is asked."""
+"""The unchanged server, which also reports its CPU time on request."""
 
 
 def cpu_of() -> float:
-    """Seconds of processor time of this process, and of all that it has started and that have ended."""
+    """CPU seconds of this process and of its finished child processes."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(each.ru_utime + each.ru_stime for each in used)
 
 
 def nobodys(home: Path) -> dict[str, str]:
-    """The environment without settings of whoever measures: neither git's nor ours."""
+    """The environment without the user's settings for git and Cohabit."""
     ours = ("GIT_", "COHABIT_", "MULTISPHERE_", "CLAUDE_")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     return kept | {"HOME": str(home), "XDG_CONFIG_HOME": str(home / "nothing"), "GIT_CONFIG_NOSYSTEM": "1"}
@@ -87,7 +87,7 @@ class Server:
         return answer
 
     def ask(self, tool: str, **args: Any) -> bytes:
-        """A call, up to where the answer has come; ``read`` says what it says."""
+        """Make a call and return the raw answer; ``read`` decodes it."""
         return self._ask(_message(1, "tools/call", name=tool, arguments=args))
 
     @staticmethod
@@ -102,20 +102,20 @@ class Server:
         return self.read(self.ask(tool, **args))
 
     def point_to(self, sha: str) -> None:
-        """As if the agent had last been here at that commit."""
+        """Set the agent's last visit to that commit."""
         pointer = self.clone / ".pointers" / f"{self.AGENT}.json"
         pointer.parent.mkdir(exist_ok=True)
         pointer.write_text(json.dumps({"last_seen_sha": sha, "last_read_at": "2026-05-22T14:30:00Z"}), encoding="utf-8")
 
     @property
     def cpu(self) -> float:
-        """Seconds of the server, of every process it has started and waited for, and of us who ask it."""
+        """CPU seconds of the server, of its finished child processes, and of this process."""
         self._used.send(b"?")
         return float(self._used.recv(100)) + cpu_of()
 
 
 class Plain:
-    """Git as a person types it, without a configuration of its own."""
+    """Plain git, without a user configuration."""
 
     def __init__(self, clone: Path, remote: Path) -> None:
         self.clone = clone

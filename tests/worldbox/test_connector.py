@@ -195,7 +195,7 @@ async def test_an_action_that_cannot_be_sent_was_not_done_and_says_what_to_do() 
         await t.game.stop()
         lost = await refused(t.who["zeus"]("spawn", SPAWN, key="k"))
         assert lost.code == "UNREACHABLE"
-        assert "is the game running?" in lost.message
+        assert "check that the game is running" in lost.message
         await t.game.start()
         assert (await t.who["zeus"]("spawn", SPAWN, key="k"))["spawned"] == 2
 

@@ -20,7 +20,7 @@ from cohabit.faces.python import connect
 HELP = """\
   3                      the action with that number
   take n=2               an action with its parameters (or as JSON: take {"n": 2})
-  /say TEXT              to everybody        /tell NAME TEXT    to one member, or team:NAME
+  /say TEXT              to all members      /tell NAME TEXT    to one member, or team:NAME
   /call COMMAND n=2      any other command   /view  /rules  /help  /quit"""
 
 
@@ -30,13 +30,13 @@ def play_options(parser: argparse.ArgumentParser) -> None:
 
 
 def play(args: argparse.Namespace) -> int:
-    """Play in a room, here in the terminal: see the world, choose by number or type an action, talk.
+    """Play in a room in this terminal: see the world, choose an action by number or type it, send messages.
 
     Examples:
       cohabit play 'http://127.0.0.1:8724/?room=demo#TOKEN'
       COHABIT_TOKEN=… cohabit play demo
 
-    Once inside:
+    In the room, type:
     """
     try:
         asyncio.run(_play(place_of(args)))
@@ -128,7 +128,7 @@ class Table:
                 answer = await self._me.call(name, arguments(words))
                 tell(msgspec.json.format(msgspec.json.encode(answer), indent=2).decode())
             case _ if word.startswith("/"):
-                raise UsageError(f"there is no {word}; /help lists what you can type")
+                raise UsageError(f"unknown input {word}; /help lists what you can type")
             case _:
                 await self._act(word, rest)
         return True
@@ -138,7 +138,7 @@ class Table:
             number = int(word)
             if not 1 <= number <= len(self._choices):
                 raise UsageError(
-                    f"choose 1 to {len(self._choices)}" if self._choices else "there is nothing to choose now"
+                    f"choose 1 to {len(self._choices)}" if self._choices else "there are no numbered actions right now"
                 )
             chosen = self._choices[number - 1]
         else:
