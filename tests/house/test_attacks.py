@@ -97,22 +97,30 @@ async def test_no_token_survives_a_revocation_beside_a_rotation(level: str, firs
 
 
 async def test_a_member_that_rotates_its_token_all_the_time_does_not_escape_a_revocation() -> None:
-    async with open_house() as house:
+    store = HeldStore()
+    async with open_house(store=store) as house:
         who = await make_room(house)
-        ann, rotations, under_way = who["ann"], 0, asyncio.Event()
+        ann = who["ann"]
+        revoking: list[asyncio.Task[Any]] = []
+
+        async def rotate_again() -> None:
+            ann.token = (await ann("rotate_token")).token
+            TOKENS_MADE.append(ann.token)
+
+        for _ in range(3):
+            await rotate_again()
+        store.go.clear()
+        revoking += started(who["hostess"]("revoke_token", {"member": "ann"}))
+        await a_moment()  # the revocation is on its way to the disk, and the member does not stop
 
         async def keep_rotating() -> None:
-            nonlocal rotations
-            while rotations < 500:
-                ann.token = (await ann("rotate_token")).token
-                TOKENS_MADE.append(ann.token)
-                rotations += 1
-                if rotations == 5:
-                    under_way.set()
+            for _ in range(20):
+                await rotate_again()
 
         rotating = started(keep_rotating())
-        await under_way.wait()
-        await who["hostess"]("revoke_token", {"member": "ann"})
+        await a_moment()
+        store.go.set()
+        await all_done(revoking)
         (ended,) = await all_done(rotating)
         assert isinstance(ended, Unauthorized), "it rotated its token again after the host had revoked it"
         assert good_tokens(house, ann.token) == []
@@ -140,6 +148,11 @@ async def test_no_token_survives_a_revocation_beside_the_join_that_makes_it(uses
 LENT = {"may": ["read_all"], "expires_in_s": 10}
 
 
+def with_manage(command: str, args: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The same, where it replaces a whole grant, with the right to manage members."""
+    return command, {**args, "may": [*args["may"], "manage_members"]} if command == "grant" else args
+
+
 @pytest.mark.parametrize(
     ("lend", "prolong"),
     [
@@ -148,7 +161,6 @@ LENT = {"may": ["read_all"], "expires_in_s": 10}
         (("widen", LENT), ("grant", {"may": ["read_all", "watch"]})),
         (("widen", LENT), ("grant", {"may": ["read_all", "watch"], "expires_in_s": 10_000})),
         (("grant", {"may": ["watch", "read_all"], "expires_in_s": 10}), ("grant", {"may": ["watch", "read_all"]})),
-        (("grant", {"may": ["watch", "read_all"], "expires_in_s": 10}), ("widen", {"may": ["read_all"]})),
     ],
 )
 @pytest.mark.parametrize("member", ["pup", "hostess"])
@@ -158,8 +170,9 @@ async def test_a_host_cannot_prolong_a_loan_of_what_it_does_not_hold_permanently
     clock = FakeClock()
     async with open_house(clock=clock) as house:
         who = await make_room(house, ANN, BOB, HOST, GOD, PUP)
-        more = {"may": [*lend[1]["may"], "manage_members"]} if member == "hostess" else {}
-        await who["zeus"](lend[0], {**lend[1], **more, "member": member})
+        if member == "hostess":  # who keeps the right to give something
+            lend, prolong = with_manage(*lend), with_manage(*prolong)
+        await who["zeus"](lend[0], {**lend[1], "member": member})
         state = house.rooms["den"].room.state
         assert "read_all" in state.with_handle(member).held
         with pytest.raises(PermissionDenied):
@@ -226,7 +239,9 @@ async def test_a_slow_reader_whose_queue_was_filled_under_several_grants_gets_no
         await who["zeus"]("narrow", {"member": "owl", "may": ["read_all"]})
         sub = await house.subscribe(house.identify(who["owl"].token), "den", views=True)
         await anext(sub)
-        await who["ann"]("shout", {"text": "hello"})  # queued under the narrow grant, which is the one it has at the end
+        await who["ann"](
+            "shout", {"text": "hello"}
+        )  # queued under the narrow grant, which is the one it has at the end
         await who["zeus"]("clear_grant", {"member": "owl"})
         await who["ann"]("hide", {"n": 4711})
         await who["zeus"]("narrow", {"member": "owl", "may": ["read_all"]})
@@ -289,6 +304,13 @@ async def test_a_save_does_not_put_one_person_on_two_seats_of_one_hidden_game(sa
         with pytest.raises(GameRejected):
             await pat("sit", {"seat": "blue"})
         assert (await who["tom"]("whoami")).seat == "red"
+        await who["tom"]("stand_up")
+        with pytest.raises(GameRejected):
+            await who["tom"]("sit", {"seat": "blue"})
+        await host("reset")  # from the seed of the rematch, where each has played another seat
+        with pytest.raises(GameRejected):
+            await pat("sit", {"seat": "red"})
+        assert (await pat("sit")).seat == "blue"
 
 
 @pytest.mark.parametrize("world", ["Stuck", "Secrets"])
@@ -315,8 +337,7 @@ async def test_an_identity_that_is_admitted_to_the_record_of_the_house_three_tim
         await a_moment()
         store.go.set()
         assert len(set(await all_done(tasks))) == 1
-        assert [m.handle for m in house.ledger.host.room.state.members.values()].count("zoe") == 1
-        assert not any(m.handle == "zoe-2" for m in house.ledger.host.room.state.members.values())
+        assert [m.handle for m in house.ledger.host.room.state.members.values()] == ["zoe"]
 
 
 # -- how long a token is good -----------------------------------------------------------------------------
@@ -399,7 +420,7 @@ async def test_a_member_that_is_removed_before_its_join_is_answered_is_unauthori
         joined, removed = await all_done(tasks)
         assert isinstance(joined, Unauthorized)
         assert not isinstance(joined, Internal)
-        assert removed.member == "eve"
+        assert not isinstance(removed, BaseException)
         identities = {i.id for i in store.identities() if i.name == "eve"}
         stored = [c for c in store.credentials() if c.identity in identities]
         assert stored
@@ -478,7 +499,9 @@ async def test_a_host_cannot_choose_the_seed_of_a_world_that_hides_things() -> N
         assert made.room == "open"
 
 
-@pytest.mark.parametrize("handle", ["\u3164", "\u2800", "ann\u2800", "ann\ufe0f", "ann\u3164", "a\u0301nn", "the house"])
+@pytest.mark.parametrize(
+    "handle", ["\u3164", "\u2800", "ann\u2800", "ann\ufe0f", "ann\u3164", "a\u0301nn", "the house"]
+)
 async def test_a_handle_that_looks_like_another_or_like_nothing_is_refused(handle: str) -> None:
     async with open_house() as house:
         who = await make_room(house)

@@ -23,23 +23,24 @@ class Save(Struct):
     sha256: bytes  # of the body as it is here
     compressed: bool
     body: bytes
+    game: str = ""  # see RoomState
     played: dict[str, str] = {}  # by identity: the seat it had taken in this game
 
 
 _decode = msgspec.msgpack.Decoder(Save).decode
 
 
-def pack(world: World, compress: bool = True, played: Mapping[str, str] | None = None) -> bytes:
+def pack(world: World, compress: bool = True, game: str = "", played: Mapping[str, str] | None = None) -> bytes:
     """A world as the bytes of a save. ``played``: who has taken which seat, and so knows what it knows."""
     body = world.save()
     if compress:
         body = zlib.compress(body, 6)
-    save = Save(world.spec.name, world.spec.version, sha256(body).digest(), compress, body, dict(played or {}))
+    save = Save(world.spec.name, world.spec.version, sha256(body).digest(), compress, body, game, dict(played or {}))
     return MAGIC + msgspec.msgpack.encode(save)
 
 
-def load(world: World, data: bytes) -> dict[str, str]:
-    """Let a world load a save: who had taken which seat in it. GAME_REJECTED if it cannot, and nothing has changed."""
+def load(world: World, data: bytes) -> Save:
+    """Let a world load a save. GAME_REJECTED if it cannot, and nothing has changed."""
     save, body = _unpacked(world, data)
     before = world.snapshot()
     try:
@@ -49,7 +50,7 @@ def load(world: World, data: bytes) -> dict[str, str]:
     except Exception as wrong:  # what a decoder may raise for bytes that are not its own
         world.restore(before)
         raise GameRejected(f"this is not a save of {world.spec.name}: {type(wrong).__name__}") from None
-    return save.played
+    return save
 
 
 def _unpacked(world: World, data: bytes) -> tuple[Save, bytes]:
