@@ -103,7 +103,13 @@ class RoomState(Struct):
     teams: dict[str, list[str]] = {}
     seats: list[Seat] = []
     seats_ever: list[SeatId] = []
+<<<<<<< HEAD
     played: dict[str, SeatId] = {}  # identity to the seat it took in the current game
+=======
+    game: str = ""  # which secrets the current game has: a digest of the seed it began with
+    played: dict[str, SeatId] = {}  # by identity: the seat it took in the current game
+    played_before: dict[str, dict[str, SeatId]] = {}  # the same of earlier games, which a save can bring back
+>>>>>>> attacktests
     returns: dict[SeatId, float] = {}  # the total reward of each seat, as last reported
     games: int = 1
     archived: bool = False

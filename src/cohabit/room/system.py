@@ -1,6 +1,7 @@
 """System entries. Members cannot call these."""
 
 from base64 import b64decode
+from hashlib import blake2b
 from typing import Any
 
 from cohabit.errors import RecordCorrupt
@@ -10,7 +11,7 @@ from cohabit.room import saves, turns
 from cohabit.room.commands import command
 from cohabit.room.context import Context
 from cohabit.room.membership import add_member, keep_seat
-from cohabit.room.state import handle_of, seed_hex
+from cohabit.room.state import RoomState, handle_of, seed_hex
 from cohabit.room.views import ACCOUNT
 from cohabit.world import Outcome, Seat, Stream
 
@@ -168,21 +169,48 @@ def digest(ctx: Context, sha256: str) -> None:
 
 @command(category="meta", records=True)
 def loaded(ctx: Context, by: str, save: str) -> None:
+<<<<<<< HEAD
     """A member loaded a save."""
     played = saves.load(ctx.room.world, b64decode(save))
+=======
+    """A member replaced the world by a saved one."""
+    loaded_save = saves.load(ctx.room.world, b64decode(save))
+    switch_game(ctx.state, loaded_save.game)
+>>>>>>> attacktests
     if not ctx.room.world.spec.open_information:
-        keep_to_played_seats(ctx, played)
+        keep_to_played_seats(ctx, loaded_save.played)
     ctx.tell(f"{handle_of(by)} loaded a save", "turn")
 
 
+MAX_GAMES_REMEMBERED = 1000
+"""How many earlier games of a room are remembered by who played which seat."""
+
+
+def switch_game(state: RoomState, game: str) -> None:
+    """Continue with what is known of this game: a save, or its seed, can bring back one that was played before."""
+    if game == state.game:
+        return
+    if state.played:
+        state.played_before[state.game] = state.played
+        if len(state.played_before) > MAX_GAMES_REMEMBERED:
+            del state.played_before[next(iter(state.played_before))]
+    state.game, state.played = game, state.played_before.pop(game, {})
+
+
 def keep_to_played_seats(ctx: Context, played: dict[str, str]) -> None:
+<<<<<<< HEAD
     """A member who played another seat in this game has seen its hidden information, so it leaves its current seat."""
     ctx.state.played.update(played)
+=======
+    """A member who had another seat in this game, and so knows what it knows, leaves the one it has now."""
+    ctx.state.played = {**played, **ctx.state.played}
+>>>>>>> attacktests
     for member in ctx.state.members.values():
         known = ctx.state.played.get(member.identity or member.id)
         if member.seat is not None and known not in (None, member.seat):
             ctx.tell(f"{member.handle} leaves seat {member.seat}: it has played seat {known} in this game", "roster")
             member.seat = None
+        keep_seat(ctx.room, member)
 
 
 @command(category="meta", records=True)
@@ -211,7 +239,10 @@ def begin_again(ctx: Context, seed: str) -> None:
 def begin(ctx: Context, seed: str) -> None:
     """Set the world up from a seed and bind claims."""
     state, room = ctx.state, ctx.room
+<<<<<<< HEAD
     same_seed = seed == state.seed  # hidden information is the same as before
+=======
+>>>>>>> attacktests
     state.seed = seed
     state.tick = 0
     state.waiting_for = []
@@ -228,8 +259,12 @@ def begin(ctx: Context, seed: str) -> None:
     for member in state.members.values():
         if member.seat not in room.seats:
             member.seat = None
+<<<<<<< HEAD
     if not same_seed:
         state.played = {}
+=======
+    switch_game(state, blake2b(seed.encode(), digest_size=16).hexdigest())  # the same seed brings back the same secrets
+>>>>>>> attacktests
     for member in state.members.values():
         keep_seat(room, member)
     state.turn_index = 0
