@@ -43,15 +43,10 @@ async def save_world(
     """Save the world under a name, in the data folder of this house. An older save of that name is replaced."""
     place = _save_folder(ctx, folder)
     if not await asyncio.to_thread(place.is_dir) and len(await asyncio.to_thread(_names, ctx)) >= MAX_SAVES:
-<<<<<<< HEAD
         raise GameRejected(f"save limit reached ({MAX_SAVES}); overwrite an existing save")
-    data = await ctx.room.peek(lambda room: room.guarded(saves.pack, room.world, compress, room.state.played))
-=======
-        raise GameRejected(f"this room has {MAX_SAVES} saves, which is the limit; save under one of their names")
     data = await ctx.room.peek(
         lambda room: room.guarded(saves.pack, room.world, compress, room.state.game, room.state.played)
     )
->>>>>>> attacktests
     await asyncio.to_thread(_write, place, data)
     return Saved(True, folder.strip(), compress, f"{folder.strip()}/{FILE}", len(data))
 

@@ -23,24 +23,15 @@ class Save(Struct):
     sha256: bytes  # of the body as stored
     compressed: bool
     body: bytes
-<<<<<<< HEAD
-    played: dict[str, str] = {}  # identity to the seat it took in this game
-=======
     game: str = ""  # see RoomState
-    played: dict[str, str] = {}  # by identity: the seat it had taken in this game
->>>>>>> attacktests
+    played: dict[str, str] = {}  # identity to the seat it took in this game
 
 
 _decode = msgspec.msgpack.Decoder(Save).decode
 
 
-<<<<<<< HEAD
-def pack(world: World, compress: bool = True, played: Mapping[str, str] | None = None) -> bytes:
-    """Encode a world as a save. ``played``: identity to the seat it took, whose hidden information it has seen."""
-=======
 def pack(world: World, compress: bool = True, game: str = "", played: Mapping[str, str] | None = None) -> bytes:
-    """A world as the bytes of a save. ``played``: who has taken which seat, and so knows what it knows."""
->>>>>>> attacktests
+    """Encode a world as a save. ``played``: identity to the seat it took, whose hidden information it has seen."""
     body = world.save()
     if compress:
         body = zlib.compress(body, 6)
@@ -48,13 +39,8 @@ def pack(world: World, compress: bool = True, game: str = "", played: Mapping[st
     return MAGIC + msgspec.msgpack.encode(save)
 
 
-<<<<<<< HEAD
-def load(world: World, data: bytes) -> dict[str, str]:
-    """Load a save into a world. Raises GAME_REJECTED, without changes, if it is invalid. Returns ``Save.played``."""
-=======
 def load(world: World, data: bytes) -> Save:
-    """Let a world load a save. GAME_REJECTED if it cannot, and nothing has changed."""
->>>>>>> attacktests
+    """Load a save into a world. Raises GAME_REJECTED, without changes, if it is invalid."""
     save, body = _unpacked(world, data)
     before = world.snapshot()
     try:

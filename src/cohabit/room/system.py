@@ -169,14 +169,9 @@ def digest(ctx: Context, sha256: str) -> None:
 
 @command(category="meta", records=True)
 def loaded(ctx: Context, by: str, save: str) -> None:
-<<<<<<< HEAD
     """A member loaded a save."""
-    played = saves.load(ctx.room.world, b64decode(save))
-=======
-    """A member replaced the world by a saved one."""
     loaded_save = saves.load(ctx.room.world, b64decode(save))
     switch_game(ctx.state, loaded_save.game)
->>>>>>> attacktests
     if not ctx.room.world.spec.open_information:
         keep_to_played_seats(ctx, loaded_save.played)
     ctx.tell(f"{handle_of(by)} loaded a save", "turn")
@@ -198,13 +193,8 @@ def switch_game(state: RoomState, game: str) -> None:
 
 
 def keep_to_played_seats(ctx: Context, played: dict[str, str]) -> None:
-<<<<<<< HEAD
     """A member who played another seat in this game has seen its hidden information, so it leaves its current seat."""
-    ctx.state.played.update(played)
-=======
-    """A member who had another seat in this game, and so knows what it knows, leaves the one it has now."""
     ctx.state.played = {**played, **ctx.state.played}
->>>>>>> attacktests
     for member in ctx.state.members.values():
         known = ctx.state.played.get(member.identity or member.id)
         if member.seat is not None and known not in (None, member.seat):
@@ -239,10 +229,6 @@ def begin_again(ctx: Context, seed: str) -> None:
 def begin(ctx: Context, seed: str) -> None:
     """Set the world up from a seed and bind claims."""
     state, room = ctx.state, ctx.room
-<<<<<<< HEAD
-    same_seed = seed == state.seed  # hidden information is the same as before
-=======
->>>>>>> attacktests
     state.seed = seed
     state.tick = 0
     state.waiting_for = []
@@ -259,12 +245,7 @@ def begin(ctx: Context, seed: str) -> None:
     for member in state.members.values():
         if member.seat not in room.seats:
             member.seat = None
-<<<<<<< HEAD
-    if not same_seed:
-        state.played = {}
-=======
-    switch_game(state, blake2b(seed.encode(), digest_size=16).hexdigest())  # the same seed brings back the same secrets
->>>>>>> attacktests
+    switch_game(state, blake2b(seed.encode(), digest_size=16).hexdigest())  # the same seed has the same secrets
     for member in state.members.values():
         keep_seat(room, member)
     state.turn_index = 0
