@@ -9,7 +9,7 @@ from typing import Any
 
 import generated
 
-from cohabit.errors import AskerError, CohabitError, WorldError, every_error
+from cohabit.errors import AskerError, CohabitError, OutcomeUnknown, WorldError, every_error
 from cohabit.house.catalogue import every_command
 from cohabit.house.settings import settings_table
 from cohabit.model.grant import ACT, PERCEIVE, ROLES, alias_families
@@ -142,6 +142,8 @@ def errors() -> str:
 def _whose(cls: type[CohabitError]) -> str:
     if issubclass(cls, AskerError):
         return "the caller's: nothing changed"
+    if issubclass(cls, OutcomeUnknown):
+        return "unknown whether it was done"
     return "the world's: the room was rolled back" if issubclass(cls, WorldError) else "the house's"
 
 

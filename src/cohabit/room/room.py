@@ -275,7 +275,7 @@ class Room(RecordedRoom):
         if self.world.snapshot() != found:
             raise Quarantined(
                 f"the world {self.state.world!r} changed its state before refusing {what} (or changes when observed). "
-                "The room was rolled back and quarantined. World authors: validate before changing state; "
+                "The room was rolled back. World authors: validate before changing state; "
                 "`cohabit check` locates the problem"
             )
 
