@@ -77,6 +77,11 @@ class Unread:
             await self._wake.wait()
 
 
+def _credential(token: str) -> dict[str, str]:
+    """The header that authenticates a request. Without a token there is none, and the house refuses it."""
+    return {"authorization": f"Bearer {token}"} if token else {}
+
+
 # -- over a WebSocket ---------------------------------------------------------------------------
 @asynccontextmanager
 async def _ws_client(url: str, token: str, room: str | None) -> "AsyncIterator[WsClient]":
@@ -85,7 +90,7 @@ async def _ws_client(url: str, token: str, room: str | None) -> "AsyncIterator[W
 
     address = url.rstrip("/").replace("http", "ws", 1) + "/ws"
     try:
-        socket = await ws_connect(address, additional_headers={"authorization": f"Bearer {token}"}, max_size=None)
+        socket = await ws_connect(address, additional_headers=_credential(token), max_size=None)
     except (OSError, WebSocketException) as wrong:
         raise Unreachable(f"no house answers at {url}: {wrong}") from None
     client = WsClient(socket, room)
@@ -184,9 +189,7 @@ class WsClient:
 async def _http_client(url: str, token: str, room: str | None) -> "AsyncIterator[HttpClient]":
     import httpx2
 
-    async with httpx2.AsyncClient(
-        base_url=url.rstrip("/"), headers={"authorization": f"Bearer {token}"}, timeout=60
-    ) as http:
+    async with httpx2.AsyncClient(base_url=url.rstrip("/"), headers=_credential(token), timeout=60) as http:
         yield HttpClient(http, room)
 
 

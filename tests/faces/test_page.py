@@ -602,6 +602,36 @@ def test_a_move_whose_reply_was_lost_is_made_once(house: Running, visit: Visit) 
     expect(events(page).filter(has_text="first takes 3")).to_have_count(1)
 
 
+def test_a_subscription_that_was_refused_is_tried_again(house: Running, visit: Visit) -> None:
+    refused: list[Any] = []
+
+    def refuse_twice(route: WebSocketRoute) -> None:
+        server = route.connect_to_server()
+
+        def up(frame: str | bytes) -> None:
+            sent = json.loads(frame)
+            if sent.get("command") == "subscribe" and len(refused) < 2:
+                refused.append(sent)
+                error = {"code": "BAD_ARGS", "message": "try again"}
+                route.send(json.dumps({"id": sent["id"], "ok": False, "error": error}))
+            else:
+                server.send(frame)
+
+        route.on_message(up)
+
+    def prepare(page: Page) -> None:
+        page.clock.install()
+        page.route_web_socket("**/ws", refuse_twice)
+
+    page = visit(house.link("ann"), prepare)
+    error = page.get_by_role("alert").filter(has_text="try again")
+    expect(error).to_be_visible()
+    page.clock.fast_forward(15_000)
+    expect(turn(page)).to_have_text("It is your turn.")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Nim")
+    expect(error).to_be_hidden()
+
+
 # -- the page itself ----------------------------------------------------------------------------
 def test_everything_is_loaded_from_the_house(house: Running, visit: Visit) -> None:
     asked: list[str] = []

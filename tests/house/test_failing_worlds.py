@@ -58,7 +58,7 @@ PLACES: dict[str, tuple[str, Any]] = {
     ],
 )
 @pytest.mark.parametrize("where", PLACES)
-async def test_whatever_a_world_raises_is_a_game_crash_that_is_rolled_back_and_logged(
+async def test_any_exception_of_a_world_is_a_game_crash_that_is_rolled_back_and_logged(
     where: str, raises: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with open_house() as house:

@@ -133,7 +133,7 @@ def test_a_player_is_told_who_looks_through_its_seat_and_by_whose_decision() -> 
     assert room.call("bot", "whoami", at=4).grant["through"] == "red"
 
 
-def test_a_player_is_told_whatever_its_own_grant_is() -> None:
+def test_a_player_without_a_grant_is_told_too() -> None:
     room = make_room(RED, BLUE, HOST, AGENT)
     room.call("hostess", "revoke", {"member": "ann"}, at=1)
     room.call("hostess", "grant", KIBITZ, at=2)

@@ -171,7 +171,7 @@ def test_a_grant_goes_before_the_role_and_the_role_before_the_kind() -> None:
     assert held(room, "p") == ROLES["observer"]
 
 
-def test_an_expiry_is_an_event_and_what_is_left_then_is_nothing_not_the_role() -> None:
+def test_an_expired_grant_is_an_event_and_leaves_nothing_not_even_the_role() -> None:
     room = make_room(RED, BLUE, HOST)
     may = [*ROLES["player"], "send_broadcast"]
     room.call("hostess", "grant", {"member": "ann", "may": may, "expires_in_s": 10}, at=1000)

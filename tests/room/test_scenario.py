@@ -140,7 +140,7 @@ def test_every_kind_of_mistake_stops_the_start_and_names_the_place(file: Any, pl
         '{"agents": [{"id": "a", "objectives": [{"n": 123456789012345678901234567890}]}]}',
     ],
 )  # fmt: skip
-def test_a_broken_text_is_refused_and_never_a_god(text: str) -> None:
+def test_a_broken_text_is_refused_and_makes_nobody_a_god(text: str) -> None:
     with pytest.raises(BadArgs) as refused:
         parse_scenario(text, "agents.json")
     assert refused.value.message.startswith("agents.json")
@@ -165,7 +165,7 @@ def test_keys_that_begin_with_an_underscore_are_comments_everywhere() -> None:
     assert found.agents[0].role is None
 
 
-def test_without_a_role_an_agent_watches_whatever_the_bridge_does() -> None:
+def test_an_agent_without_a_role_watches() -> None:
     room = opened(parse_scenario('{"agents": [{"id": "x"}]}'))
     assert room.state.members["x"].role_name == "agent"
 

@@ -56,7 +56,7 @@ async def events(
     host, member = ctx.room, ctx.member
     if last is not None:
         return _newest(host, member, last)
-    seq = unseal(host.room.state.secret, cursor, host.room.record.seq)
+    seq = unseal(host.room.state.secret, cursor, host.durable_seq)
     while True:
         eye, held = host.room.eye(member), member.held
         found = await _page_of_events(ctx, seq, member, eye, max)
@@ -96,7 +96,7 @@ def _newest(host: RoomHost, member: Member, limit: int) -> Events:
 def subscribe(target: HouseContext, cursor: str | None, views: bool, deliver: Deliver | None) -> Subscription:
     """A subscription of a caller who may have one. It ends when the credential is revoked or expires."""
     host, member, credential = target.room, target.member, target.credential
-    after = unseal(host.room.state.secret, cursor, host.room.record.seq) if cursor is not None else None
+    after = unseal(host.room.state.secret, cursor, host.durable_seq) if cursor is not None else None
     backlog = _backlog(target, after, host.durable_seq) if after is not None else None
     sub = Subscription(host, member.id, credential, views=views, backlog=backlog, deliver=deliver)
     host.subscribe(sub)

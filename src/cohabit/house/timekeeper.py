@@ -35,6 +35,7 @@ class Timekeeper:
         self._put = put
         self.seen: dict[str, int] = {}  # when each member last called
         self._coming: dict[str, None] = {}
+        self._returning: dict[str, Call] = {}  # entries that are on their way
         self._timer: Timer | None = None
         self._timer_at = 0
         self._ticked_at = clock.now()
@@ -60,8 +61,12 @@ class Timekeeper:
         member = self._room.state.members.get(who)
         if member is None or member.here or who in self._coming:
             return
+        if self._room.state.archived:
+            return
         if member.played_by_bot or self._room.state.paused_by == who:
-            self._put("presence", {"members": [who], "here": True})
+            returning = self._returning.get(who)
+            if returning is None or returning.ran:
+                self._returning[who] = self._put("presence", {"members": [who], "here": True})
         else:
             self._coming[who] = None
             self.reschedule()

@@ -154,22 +154,23 @@ class RecordedRoom:
         return whole.hexdigest()
 
     def go_back(self, lines: int = 0) -> None:
-        """Undo whatever is not on record, and the last ``lines`` entries of it, by running the rest again."""
-        assert self._checkpoint is not None
+        """Undo whatever is not on record, and the last ``lines`` entries of it, by running the rest again.
+
+        The rest runs in a second room around the same world, whose state replaces this one's at the end: the event loop
+        may read the state of a room whose world runs on a thread.
+        """
+        back = self._checkpoint
+        assert back is not None
         tail = self.record.tail[: len(self.record.tail) - lines]
         pending = self.record.pending[: max(0, len(self.record.pending) - lines)]
-        back = self._checkpoint
-        self.state = back.state
+        again = type(self)(back.state, self.world)
+        again.record = Record(back.seq, back.digest, back.at)
+        self.world.restore(back.world)
+        again._run_again(tail)
+        self.state, self.record = again.state, again.record
+        self.record.pending = pending
         self.set_seats(self.state.seats)
         self.clocks.changed()
-        self.world.restore(back.world)
-        self.record = Record(back.seq, back.digest, back.at)
-        checkpoint, self._checkpoint = self._checkpoint, None  # a failure on the way back does not go back again
-        try:
-            self._run_again(tail)
-        finally:
-            self._checkpoint = checkpoint
-        self.record.pending = pending
 
     def guarded(self, run: Callable[..., Any], *args: Any) -> Any:
         """Run something with world code in it; anything it raises that is not one of our errors is a crash.

@@ -207,7 +207,7 @@ def check_pace(trial: Trial) -> str:
                 raise Wrong(
                     f"the pace was {pace!r} and became {play.room.world.pace!r}; it must depend only on the config"
                 )
-    return f"always {pace}"
+    return f"{pace}, and it stays so"
 
 
 def check_actions(trial: Trial) -> str:

@@ -1,4 +1,4 @@
-"""A clock that moves only when a test advances it."""
+"""A clock that stands still until it is advanced."""
 
 import asyncio
 import heapq
@@ -28,8 +28,8 @@ class FakeTimer:
 class FakeClock:
     """See ``house.clock.Clock``. Timers run only inside ``advance``, in order, each at its own time.
 
-    ``between`` is awaited after every timer, so the work it started is done before the next one runs. Pass a
-    function that waits until your house is idle.
+    ``between`` is awaited after every timer, so that what it started is done before the next one runs:
+    give it a function that waits until your house is at rest.
     """
 
     def __init__(self, at: int = START, between: Callable[[], Awaitable[None]] | None = None) -> None:
@@ -47,7 +47,7 @@ class FakeClock:
         return timer
 
     async def advance(self, ms: int) -> None:
-        """Let this much time pass. Timers that are set in the meantime run too, if they are due."""
+        """Let this much time pass. Timers that are set on the way run too, if they are due."""
         if ms < 0:
             raise ValueError("ms must not be negative")
         end = self._now + ms

@@ -1,12 +1,12 @@
-"""The reference conversation: claims that must hold over every interface of a house.
+"""``check_face``: does an interface of a house keep what every interface must keep?
 
     async with reference_house() as reference:
         … serve reference.house over an interface, and write connect(token) -> client …
         await check_face(connect, reference)
 
-A client has ``await client.call(command, args, room=…, key=…)``, which returns plain dicts and raises the errors of
-``cohabit.errors``. Each claim is a small independent function, so a test suite can run all ``CLAIMS`` over all its
-interfaces. Claims may run in any order, and several on the same house.
+A client has ``await client.call(command, args, room=…, key=…)``: it returns plain dicts, and raises the errors of
+``cohabit.errors``. Each claim is a small function that stands alone, so that a test suite can run all ``CLAIMS`` over
+all its interfaces; they may run in any order, and on a house where others ran before.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -38,7 +38,7 @@ SEED = 7
 
 
 class Client(Protocol):
-    """A client of a house, over any interface."""
+    """A caller of a house, over any interface."""
 
     async def call(
         self, command: str, args: Mapping[str, Any] | None = None, *, room: str | None = None, key: str | None = None
@@ -49,7 +49,7 @@ Connect = Callable[[str], Awaitable[Client]]
 
 
 class Reference:
-    """The house of the conversation, and a token for each member by name.
+    """The house that the claims are about, and the tokens of its members by name.
 
     On the island (Lanterns, with fog): the players ann (amber) and ben (blue), the god zeus, the observer olga,
     the host hera, and wim, an agent without a role, who may only watch. At the table (Nim): fay and sol.
@@ -65,7 +65,7 @@ class Reference:
 async def reference_house(
     *, data: Path | None = None, clock: Clock | None = None, port: int = 8724
 ) -> AsyncIterator[Reference]:
-    """A house with the rooms of the conversation. Without a ``clock`` it gets a FakeClock."""
+    """A house with the rooms that the claims need; without a clock of yours, its time stands still."""
     settings = Settings(data=str(data) if data is not None else "", port=port)
     clock = clock or FakeClock()
     async with House.open(settings, clock=clock) as house:
@@ -79,7 +79,7 @@ async def reference_house(
 
 
 async def _at_rest(house: House) -> None:
-    """Wait until the queue of each room is empty."""
+    """Wait until nothing is under way: a peek at each room, through its queue, has returned."""
     for host in list(house.rooms.values()):
         if host.failure is None:
             await host.peek(lambda room: None)
@@ -104,7 +104,7 @@ def island() -> Scenario:
 
 
 def table() -> Scenario:
-    """Nim with more stones than the conversation uses."""
+    """Nim with more stones than the claims take."""
     return Scenario(
         scenario="nim",
         world="nim",
@@ -117,7 +117,7 @@ def table() -> Scenario:
 
 
 class Scene:
-    """The clients of one claim, by name."""
+    """What one claim works with: clients by name."""
 
     def __init__(self, connect: Connect, reference: Reference) -> None:
         self.connect = connect
@@ -174,7 +174,7 @@ async def claim_each_token_is_its_own_member(scene: Scene) -> None:
 
 
 async def claim_a_wrong_token_is_refused(scene: Scene) -> None:
-    """An unknown token is UNAUTHORIZED, and the error does not repeat it."""
+    """An unknown token is UNAUTHORIZED, and the refusal does not repeat it."""
     wrong = "wrong0TOKEN1wrong2TOKEN3wrong4TOKEN5wrong6TOKEN7"
     try:
         client = await scene.connect(wrong)
@@ -186,7 +186,7 @@ async def claim_a_wrong_token_is_refused(scene: Scene) -> None:
 
 
 async def claim_a_token_opens_no_other_room(scene: Scene) -> None:
-    """A token is valid for its own room and reveals nothing about another one."""
+    """A token is good for its own room only; another one does not exist for it."""
     client = await scene.client("fay")
     try:
         answer = await client.call("view", room=ISLAND)
@@ -196,8 +196,8 @@ async def claim_a_token_opens_no_other_room(scene: Scene) -> None:
 
 
 # -- permission, scope, turns -------------------------------------------------------------------
-async def claim_who_only_watches_cannot_act(scene: Scene) -> None:
-    """An observer, a watcher and a host without a seat are refused with PERMISSION_DENIED, whatever they try."""
+async def claim_watchers_cannot_act(scene: Scene) -> None:
+    """An observer, a watcher and a host without a seat are refused with PERMISSION_DENIED, also through act."""
     for name in ("olga", "wim", "hera"):
         await scene.refused(PermissionDenied, name, "halt")
         await scene.refused(PermissionDenied, name, "act", {"action": "halt"})
@@ -215,8 +215,8 @@ async def claim_a_rivals_tower_is_out_of_scope(scene: Scene) -> None:
     expect(await scene.call("ann", "list_towers") == towers, "a refused action changed a tower")
 
 
-async def claim_only_whose_turn_it_is_can_move(scene: Scene) -> None:
-    """A move out of turn is TURN_NOT_YOURS. A move in turn is made, and then it is the rival's turn."""
+async def claim_only_the_player_whose_turn_it_is_can_move(scene: Scene) -> None:
+    """Out of turn is TURN_NOT_YOURS; in turn the move is made, and then it is the other player's turn."""
     mover = (await scene.call("fay", "session_info"))["to_move"][0]
     other = "sol" if mover == "fay" else "fay"
     before = await scene.call("fay", "heap")
@@ -249,8 +249,8 @@ async def claim_fog_hides_a_rival(scene: Scene) -> None:
         expect(seen == ["amber", "blue"], f"{name} sees {seen}")
 
 
-async def claim_fog_hides_a_rivals_doings(scene: Scene) -> None:
-    """An unseen action is only in the events of the player who did it and of members who see everything."""
+async def claim_fog_hides_a_rivals_actions(scene: Scene) -> None:
+    """A hidden action is in the events of its player and of members who see everything, and in nobody else's."""
     await scene.call("ben", "halt")
     for name, hears in (("ben", True), ("zeus", True), ("ann", False), ("wim", False)):
         items = (await scene.call(name, "events", {"last": 500}))["items"]
@@ -266,8 +266,8 @@ async def claim_fog_hides_a_rivals_names(scene: Scene) -> None:
     expect("blue" not in unseen.did_you_mean, "the refusal gives the rival away")
 
 
-async def claim_a_picture_is_seen_through_ones_own_eye(scene: Scene) -> None:
-    """A player's picture and a god's are different. A member without permission for pictures gets none."""
+async def claim_a_picture_shows_what_its_member_may_see(scene: Scene) -> None:
+    """A player's picture and a god's are not the same; a member without see_screen gets none."""
     own, whole = await scene.call("ann", "picture"), await scene.call("zeus", "picture")
     expect(own["format"] == whole["format"] == "png", "pictures are PNG")
     expect(own["base64"] != whole["base64"], "a player sees what a god sees")
@@ -275,7 +275,7 @@ async def claim_a_picture_is_seen_through_ones_own_eye(scene: Scene) -> None:
 
 
 # -- the bus ------------------------------------------------------------------------------------
-async def claim_a_message_reaches_whom_it_is_for(scene: Scene) -> None:
+async def claim_a_message_reaches_its_recipient_alone(scene: Scene) -> None:
     """A message to one member arrives once, with its sender, and only there. The next cursor is after it."""
     start = (await _inbox(scene, "ben", 0))["next_cursor"]
     sent = await scene.call("ann", "send_message", {"to": "ben", "content": "truce?", "kind": "diplomacy"})
@@ -319,8 +319,8 @@ async def claim_a_misspelt_name_is_answered_with_the_near_ones(scene: Scene) -> 
     expect("T3" in refusal.did_you_mean, f"did_you_mean: {refusal.did_you_mean}")
 
 
-async def claim_a_key_makes_asking_twice_safe(scene: Scene) -> None:
-    """A repeated call with the same key runs once and gets the same answer. Another call with it is a CONFLICT."""
+async def claim_a_key_makes_a_repeated_call_safe(scene: Scene) -> None:
+    """A repeated call with the same key is executed once and gets the same answer. Another call with it is a CONFLICT."""
     count = len((await scene.call("ben", "recv_messages", {"max": 500}))["items"])
     key = f"key-{count}"
     letter = {"to": "ben", "content": f"letter {count}"}
@@ -356,7 +356,7 @@ CLAIMS: dict[str, Claim] = {
 
 
 async def check_face(connect: Connect, reference: Reference) -> None:
-    """Check all claims over one interface. Raises AssertionError with the first claim that does not hold."""
+    """Check every claim over one interface; AssertionError says which one does not hold there."""
     for name, claim in CLAIMS.items():
         try:
             await claim(Scene(connect, reference))

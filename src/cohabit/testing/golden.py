@@ -1,6 +1,6 @@
-"""Golden playthroughs: a game as text, reviewed once by a person and compared by tests.
+"""Golden playthroughs: a game as text, read once by a person and compared in every test run after that.
 
-After an intended change of a world, write its golden again with
+After a change that is meant to change the world, write its golden again:
 
     python -m cohabit.testing.golden nim > tests/worlds/goldens/nim.txt
 """

@@ -1,6 +1,6 @@
-"""Finds forbidden code in the source of a world: clocks, other random generators, threads, iteration over sets.
+"""What no world may use, found by reading its source: clocks, global random numbers, threads, the order of sets.
 
-Lines that end with ``# cohabit: ok`` and a reason are ignored.
+A line that ends in ``# cohabit: ok`` and a reason is left alone.
 """
 
 import ast
@@ -16,9 +16,9 @@ MODULES = {
     "random": "is one generator for the whole process; use Stream(seed, purpose)",
     "secrets": "is not reproducible; use Stream(seed, purpose)",
     "uuid": "is not reproducible; use your own counter",
-    "asyncio": "is not allowed; a world must be synchronous",
-    "threading": "is not allowed; a world must be synchronous",
-    "socket": "is not allowed; a world must not use the network",
+    "asyncio": "is for the house; a world is called, and returns",
+    "threading": "is for the house; a world is called, and returns",
+    "socket": "is for interfaces; a world knows no network",
     "numpy.random": "differs between versions; use Stream(seed, purpose)",
 }
 CALLS = {

@@ -1,12 +1,12 @@
 """A tool is a typed function with a docstring. Its schema, its documentation and its verb are derived from that."""
 
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
+from cohabit.declare import Declaration
 from cohabit.errors import BadArgs, UnknownCommand
 from cohabit.workspace.answers import SURROGATE, Answer
 
@@ -76,9 +76,10 @@ def tool(
 
     def declare(function: Callable[..., Answer]) -> Callable[..., Answer]:
         name = function.__name__.rstrip("_")
-        text = inspect.getdoc(function)
-        assert text, f"{name} has no docstring"
-        TOOLS[name] = Tool(name, text.partition("\n")[0], text, function, _args(name, function), on, profile, writes)
+        declared = Declaration(name, function, ignore_unknown=True)
+        assert declared.doc, f"{name} has no docstring"
+        summary = declared.doc.partition("\n")[0]
+        TOOLS[name] = Tool(name, summary, declared.doc, function, declared.args_type, on, profile, writes)
         return function
 
     return declare
@@ -107,21 +108,6 @@ def _is_usable(value: Any) -> bool:
     if isinstance(value, dict):
         return all(_is_usable(key) and _is_usable(each) for key, each in value.items())
     return all(map(_is_usable, value)) if isinstance(value, (list, tuple)) else True
-
-
-def _args(name: str, function: Callable[..., Answer]) -> type[msgspec.Struct]:
-    hints = get_type_hints(function, include_extras=True)
-    fields: list[Any] = []
-    for parameter in list(inspect.signature(function).parameters.values())[1:]:
-        kind = hints[parameter.name]
-        if get_origin(kind) is Annotated:  # a plain string beside the type is the argument's description
-            base, *notes = get_args(kind)
-            kind = Annotated[base, *(msgspec.Meta(description=n) if isinstance(n, str) else n for n in notes)]
-        default = [] if parameter.default is parameter.empty else [parameter.default]
-        fields.append((parameter.name, kind, *default))
-    # `for` is a keyword of Python: the parameter is called `for_`, the argument `for`.
-    rename = {field[0]: field[0].rstrip("_") for field in fields}
-    return msgspec.defstruct(name, fields, kw_only=True, frozen=True, rename=rename)
 
 
 def _simplified(schema: Mapping[str, Any], parts: Mapping[str, Any]) -> dict[str, Any]:

@@ -56,6 +56,7 @@ async def test_a_prefix_hides_no_wait_and_a_suffix_makes_none(table: Any, tmp_pa
     _, tokens = await table.house.create_room(Scenario(world=f"{world}:Boxed", agents=agents), "boxed")
     table.tokens.update(tokens)
     assert answers_at_once(table, "cat", "boxed", "box_recv_messages") == MAY_WAIT
+    assert answers_at_once(table, "cat", "boxed", "recv_messages") == MAY_WAIT  # the command's own name is accepted too
     assert answers_at_once(table, "cat", "boxed", "box_count_events") == AT_ONCE
 
 

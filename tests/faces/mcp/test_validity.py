@@ -9,6 +9,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from cohabit.errors import Unauthorized
 from cohabit.faces.app import make_app
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
@@ -116,7 +117,17 @@ async def test_a_call_that_waits_in_a_session_ends(table: Table, lose: Lose) -> 
             await table.until(lambda room: room._waiters)
             await lose(table, "bob")
             told = b"".join([chunk async for chunk in reply.aiter_raw()])
+    assert b"UNAUTHORIZED" in told
     assert b"your_turn" not in told
+
+
+async def test_a_call_that_waits_without_a_session_ends(table: Table, lose: Lose) -> None:
+    async with table.client("bob") as client:
+        await client.list_tools()
+        waiting = asyncio.create_task(client.call_tool("recv_messages", {"wait_ms": 30_000}))
+        await table.until(lambda room: room._waiters)
+        await lose(table, "bob")
+        assert (await waiting).structured_content["error"]["code"] == "UNAUTHORIZED"
 
 
 async def test_a_listener_in_a_room_gets_the_end_of_its_stream(table: Table, lose: Lose) -> None:
@@ -164,3 +175,13 @@ async def test_a_session_outlives_the_expiry_of_an_invite_that_was_accepted_in_i
         await zoe.post(zoe._body("tools/call", {"name": "join", "arguments": {}}))
         await expire(table, "zoe")
         assert (await zoe.post({"jsonrpc": "2.0", "id": 2, "method": "ping"})).status_code == 200
+
+
+async def test_a_caller_who_replaces_its_own_token_gets_the_new_one(table: Table, era: str) -> None:
+    async with table.client("ann", era) as client:
+        await client.list_tools()  # else the client would do that after the call, with the old token
+        replaced = await client.call_tool("rotate_token")
+        token = replaced.structured_content["token"]
+    assert table.house.identify(token).identity
+    with pytest.raises(Unauthorized):
+        table.house.identify(table.tokens["ann"])

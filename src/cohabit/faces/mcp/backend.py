@@ -18,7 +18,7 @@ from cohabit.house.introduction import Introduction
 from cohabit.house.offers import Offer, offer_of, offers_for
 from cohabit.house.subscriptions import Subscription
 from cohabit.model.identity import Credential
-from cohabit.room.commands import CommandTable
+from cohabit.room.commands import Command, CommandTable
 
 Tell = Callable[[Topics], None]
 """Told what of a room changed; no topics at all mean that nothing more will come."""
@@ -43,7 +43,7 @@ class Backend(Protocol):
         """What the caller may call in a room, in an order that does not change."""
 
     async def find_tool(self, tool: str, room: str | None) -> Offer | None:
-        """The command behind a tool, if it is known; the caller may not be allowed to use it."""
+        """The command of this tool name, or of this name, if it is known; the caller may not be allowed to use it."""
 
     async def find_resource(self, name: str, room: str) -> Offer | None:
         """The command behind a resource of a room, if it is known; the caller may not be allowed to use it."""
@@ -82,7 +82,7 @@ class InHouse:
         return offers_for(self.house, self.credential, room)
 
     async def find_tool(self, tool: str, room: str | None) -> Offer | None:
-        command = self._table(room).with_tool_name(tool)
+        command = self._command(tool, room)
         return offer_of(command) if command is not None else None
 
     async def find_resource(self, name: str, room: str) -> Offer | None:
@@ -91,8 +91,12 @@ class InHouse:
 
     def may_wait(self, tool: str) -> bool:
         """Whether a call of this tool may take long. Where its arguments name the room, that is not known yet."""
-        command = self._table(self.room).with_tool_name(tool)
+        command = self._command(tool, self.room)
         return command.may_wait if command is not None else self.room is None
+
+    def _command(self, tool: str, room: str | None) -> Command | None:
+        table = self._table(room)
+        return table.with_tool_name(tool) or table.get(tool)
 
     def _table(self, room: str | None) -> CommandTable:
         """Every command of a room. A room that the caller is not in looks like one that does not exist."""

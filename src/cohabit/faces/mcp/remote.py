@@ -66,7 +66,9 @@ class Remote:
         return found
 
     async def find_tool(self, tool: str, room: str | None) -> Offer | None:
-        return next((offer for offer in await self.offers(room) if offer.tool_name == tool), None)
+        offers = await self.offers(room)
+        by_name = {offer.name: offer for offer in offers} | {offer.tool_name: offer for offer in offers}
+        return by_name.get(tool)
 
     async def find_resource(self, name: str, room: str) -> Offer | None:
         offers = await self.offers(room)

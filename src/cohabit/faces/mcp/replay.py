@@ -8,13 +8,14 @@ has a store of its own.
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from mcp.server.auth.middleware.bearer_auth import AuthorizationContext
 from mcp.server.streamable_http import (
+    MCP_SESSION_ID_HEADER,
     EventCallback,
     EventMessage,
     EventStore,
@@ -22,6 +23,7 @@ from mcp.server.streamable_http import (
 )
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp_types import JSONRPCMessage
+from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
 UntilInvalid = Callable[[Scope, Callable[[], None]], Callable[[], None]]
@@ -54,7 +56,8 @@ class ReplayingSessions(StreamableHTTPSessionManager):
 
     The SDK reads `event_store` once per session; here each time it makes a new one. A caller who opens more than
     ``max_each`` sessions loses its own oldest, so no caller can use up the sessions of all. ``until_invalid`` calls
-    back when the credential of a request is revoked or expires: that ends the sessions it has opened.
+    back when the credential of a request is revoked or expires: that ends the sessions it has opened. A call that is
+    under way gets its reply first: it may be the one that replaces the token.
     """
 
     def __init__(
@@ -70,6 +73,8 @@ class ReplayingSessions(StreamableHTTPSessionManager):
         self._until_invalid = until_invalid
         self._ending: set[asyncio.Task[None]] = set()
         self._stop_watching: dict[str, Callable[[], None]] = {}  # by session
+        self._calls: Counter[str] = Counter()  # requests under way, by session
+        self._invalid: set[str] = set()  # sessions that end with the last call under way
         super().__init__(app, retry_interval=retry_ms, **settings)
 
     @property
@@ -92,11 +97,35 @@ class ReplayingSessions(StreamableHTTPSessionManager):
     ) -> None:
         session = http_transport.mcp_session_id
         assert session is not None
-        self._stop_watching[session] = self._until_invalid(scope, partial(self._end, session))
+        self._stop_watching[session] = self._until_invalid(scope, partial(self._end_invalid, session))
         await super()._serve_opening_request(http_transport, scope, receive, send)
+
+    async def _handle_stateful_request(self, scope: Scope, receive: Receive, send: Send) -> None:
+        session = Headers(scope=scope).get(MCP_SESSION_ID_HEADER)
+        if session is None or scope["method"] != "POST":
+            await super()._handle_stateful_request(scope, receive, send)
+            return
+        self._calls[session] += 1
+        try:
+            await super()._handle_stateful_request(scope, receive, send)
+        finally:
+            self._calls[session] -= 1
+            if not self._calls[session]:
+                del self._calls[session]
+                if session in self._invalid:
+                    self._end(session)
+
+    def _end_invalid(self, session: str) -> None:
+        transport = self._server_instances.get(session)
+        if transport is not None and self._calls[session]:
+            self._invalid.add(session)
+            transport.close_standalone_sse_stream()
+        else:
+            self._end(session)
 
     async def _discard_session(self, session_id: str, transport: StreamableHTTPServerTransport) -> None:
         self._stop_watching.pop(session_id, lambda: None)()
+        self._invalid.discard(session_id)
         await super()._discard_session(session_id, transport)
 
     def end_all(self) -> None:

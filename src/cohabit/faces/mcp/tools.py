@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, Final
 
 import mcp_types as types
@@ -10,7 +11,7 @@ import msgspec
 from mcp.server.context import HandlerResult, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
-from cohabit.errors import BadArgs, CohabitError
+from cohabit.errors import BadArgs, CohabitError, Unauthorized
 from cohabit.faces.mcp.backend import Backend
 from cohabit.faces.mcp.progress import reporting
 from cohabit.faces.mcp.refusals import internal, refused
@@ -90,9 +91,11 @@ class Caller:
                 return rendered(await backend.call(params.name, args, room, _key(params)))
             if offer.task and self._tasks.understood(ctx):
                 return self._tasks.start(ctx, _until_done(backend, offer, args, room))
+            call = backend.call(offer.name, args, room, _key(params))
+            if not offer.waits:
+                return rendered(await call)
             async with reporting(ctx, offer, args):
-                result = await backend.call(offer.name, args, room, _key(params))
-            return rendered(result)
+                return rendered(await _while_valid(backend, call))
         except CohabitError as refusal:
             return refused(refusal)
         except MCPError:
@@ -120,6 +123,27 @@ def _key(params: types.CallToolRequestParams) -> str | None:
     if key is not None and not isinstance(key, str):
         raise BadArgs(f"{KEY}: an idempotency key is text")
     return key
+
+
+async def _while_valid(backend: Backend, call: Coroutine[Any, Any, Any]) -> Any:
+    """The result of a call that may wait; it ends when the caller's credential is revoked or expires."""
+    waiting = asyncio.ensure_future(call)
+    invalid = False
+
+    def end() -> None:
+        nonlocal invalid
+        invalid = True
+        waiting.cancel()
+
+    stop = backend.until_invalid(end)
+    try:
+        return await waiting
+    except asyncio.CancelledError:
+        if not invalid:  # the client has closed the stream
+            raise
+        raise Unauthorized("this token was revoked or has expired; ask your host for a new one") from None
+    finally:
+        stop()
 
 
 def _until_done(

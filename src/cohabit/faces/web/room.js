@@ -39,7 +39,7 @@ export class RoomScreen {
 
     this.refresh = throttled(() => this.fetchSession(), REFRESH_MS);
     this.refreshPicture = throttled(() => this.fetchPicture(), REFRESH_MS);
-    this.polling = setInterval(() => this.poll(), POLL_MS);
+    this.polling = setInterval(() => this.load(), POLL_MS);
   }
 
   layout() {
@@ -74,12 +74,18 @@ export class RoomScreen {
   /** Called when the connection is ready, and again after each reconnect. */
   async start() {
     this.subscribed = false;
+    await this.load();
+    this.events.announce();
+  }
+
+  /** Fetch what is not pushed, and whatever is still missing. */
+  async load() {
     await this.guarded(async () => {
-      await this.subscribe();
+      if (!this.subscribed) await this.subscribe(); // refused at first, where the grant did not allow it
       await this.fetchMe();
       await this.refresh();
       if (!this.worldTitle) await this.fetchDescription();
-      this.events.announce();
+      if (!this.invites.element.hidden) this.invites.refresh(); // no push tells that an invite has expired
     });
   }
 
@@ -104,14 +110,6 @@ export class RoomScreen {
     this.events.clear();
     this.events.add(items, this.recipients());
     this.cursor = cursor;
-  }
-
-  async poll() {
-    await this.guarded(async () => {
-      await this.fetchMe();
-      if (!this.subscribed) await this.subscribe(); // the grant may have changed
-      if (!this.invites.element.hidden) this.invites.refresh(); // they expire, and no push tells
-    });
   }
 
   /** Run `work` and show what the house refuses. A lost connection is left to the Connection. */
@@ -271,7 +269,8 @@ export class RoomScreen {
 
   drawYou() {
     if (!this.me) return;
-    const line = this.session?.members.find((m) => m.handle === this.me.handle); // roles have our names there
+    // The roster has the usual name of the role; in rooms of another protocol whoami has the name that it uses.
+    const line = this.session?.members.find((m) => m.handle === this.me.handle);
     this.you.draw(this.me, line?.role ?? this.me.role, this.view?.total_reward ?? null);
   }
 
