@@ -148,7 +148,7 @@ def test_a_token_never_stands_in_a_message(capsys: pytest.CaptureFixture[str]) -
 
 def test_an_error_says_what_to_do_next_once() -> None:
     assert in_one_line(Unreachable("no house answers")).endswith("give its address with --url.")
-    assert in_one_line(BadArgs("n: too many", did_you_mean=["m"])) == "[BAD_ARGS] n: too many Did you mean: m?"
+    assert in_one_line(BadArgs("n: too many", did_you_mean=["m"])) == "[BAD_ARGS] n: too many. Did you mean: m?"
 
 
 def test_what_others_write_cannot_play_tricks_on_the_terminal() -> None:

@@ -138,7 +138,7 @@ def test_the_demo_plays_by_itself_and_somebody_can_take_a_seat(tmp_path: Path) -
         assert "You are cleo (faction_player), seat 3, in demo: kingdoms." in done.stdout
         assert "unknown input /bogus" in done.stderr
         assert "[UNKNOWN_COMMAND]" in done.stderr
-        assert house.says("cleo plays its own seat again")
+        assert house.says("cleo is back")
         listed = cohabit("rooms", "--url", link, home=tmp_path)
         assert listed.stdout.splitlines()[1].split()[:3] == ["demo", "kingdoms", "demo"]
         assert house.stop()[0] == 0
@@ -160,8 +160,8 @@ def test_without_a_file_one_legacy_token_is_made_on_the_first_start(tmp_path: Pa
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("{", "is not usable JSON"),
-        ('{"agents": []}', "at least one is needed"),
+        ("{", "is not valid JSON"),
+        ('{"agents": []}', "at least one is required"),
         ('{"agents": [{"id": "a", "rol": "god"}]}', "rol"),
         ('{"agents": [{"id": "a", "role": "good"}]}', "agents[0]"),
         ('{"agents": [{"id": "a", "token": "1234"}]}', "too weak"),

@@ -324,7 +324,7 @@ SAMPLES_BROKEN = {
     ),
     "it lists something else than a spec": ("toolbox.py", "actions", "return ActionSpec", [(LISTED, LISTED.replace("*used", "*used, 3"))]),
     "it needs a capability that does not exist": (
-        "toolbox.py", "actions", "there is no capability 'fly'", [('needs=("watch",)', 'needs=("fly",)')]
+        "toolbox.py", "actions", "unknown capability 'fly'", [('needs=("watch",)', 'needs=("fly",)')]
     ),
     "a computed action takes a reserved name": ("toolbox.py", "names", "reserved for every room", [('name="work_log"', 'name="view"')]),
     "a computed action says nothing": ("toolbox.py", "words", "has no docstring", [('description=f"Use the {tool}."', 'description=""')]),
@@ -378,7 +378,7 @@ def test_a_line_can_be_excused_with_a_reason(tmp_path):
 def test_a_world_that_does_not_exist_gets_a_report_too():
     report = check_world("no such world")
     assert report.failed() == ["spec"]
-    assert "there is no world" in str(report)
+    assert "unknown world" in str(report)
 
 
 def test_a_report_prints_as_a_table(tmp_path):

@@ -1,4 +1,4 @@
-"""Every command there is: what reference documentation is made from."""
+"""All commands, for the reference documentation."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from cohabit.room.extension import extension_named
 
 
 def every_command() -> Iterator[tuple[str, Command]]:
-    """All commands, with the heading they belong under: the house, rooms, or the name of a world."""
+    """All commands, each with its heading: "house", "room" or the name of a world."""
     load_extensions()
     for command in HOUSE_COMMANDS:
         yield "house", command

@@ -1,6 +1,6 @@
-"""Commands for getting into a room: invites, and joining.
+"""Commands for access to a room: invites and joining.
 
-An invite is a pending admission. Its holder can call `join`, and nothing else.
+An invite is a pending admission. Its token can only call `join`.
 """
 
 from secrets import token_hex
@@ -41,25 +41,25 @@ async def invite(
     ctx: HouseContext,
     id: Annotated[str, Meta(description="the handle for the new member")],  # noqa: A002 - the wire's name
     kind: Kind = "agent",
-    role: Annotated[str | None, Meta(description="left out: watch-only for agents, full for people")] = None,
+    role: Annotated[str | None, Meta(description="default: watch-only for agents, full for people")] = None,
     claim: Annotated[str | None, Meta(description="auto:N or id:X")] = None,
     team: str | None = None,
     stand_in: Annotated[str | None, Meta(description="the brain that plays while this player is away")] = None,
     name: Annotated[Annotated[str, Meta(max_length=64)] | None, Meta(description="the name to show")] = None,
     uses: Annotated[int, Meta(ge=1, le=1000, description="how many people may accept it")] = 1,
     expires_in_s: Annotated[
-        Annotated[int, Meta(ge=1, le=10**9)] | None, Meta(description="can be accepted for this many seconds")
+        Annotated[int, Meta(ge=1, le=10**9)] | None, Meta(description="expires after this many seconds")
     ] = None,
 ) -> Invitation:
-    """Create an invite to this room: kind, role and seat are bound to it. Its token is shown once; pass it on.
+    """Create an invite to this room with a fixed kind, role and seat.
 
-    Whoever connects with the token and calls `join` becomes a member.
+    Send its token to the invitee, who connects with it and calls `join`. The token is shown only once.
     """
     check_brain(stand_in)
     if name is not None:
         check_name(name)
     if uses > 1 and claim is not None:
-        raise BadArgs("an invite with a claim is for one member; leave out uses, or claim")
+        raise BadArgs("uses and claim cannot be combined: a claim is for one member")
     host, me, house = ctx.room, ctx.member, ctx.house
     now = house.clock.now()
     named = await host.peek(lambda room: check_invitation(_in_room(room, me.id, now), id, kind, role, claim, team))
@@ -119,12 +119,14 @@ class InviteRevoked(Struct):
 async def revoke_invite(
     ctx: HouseContext, invite: Annotated[str, Meta(description="the id of the invite (see `invites`)")]
 ) -> InviteRevoked:
-    """Make an invite worthless. Members who have accepted it stay."""
+    """Revoke an invite. Members who have accepted it stay."""
     house = ctx.house
     open_invites = {i.id: i for i in house.identities.invites_to(ctx.room.room.id, house.clock.now())}
     found = open_invites.get(invite)
     if found is None:
-        raise UnknownAsset(f"there is no open invite {invite[:40]!r}", did_you_mean=nearest(invite, open_invites, 2))
+        raise UnknownAsset(
+            f"unknown invite {invite[:40]!r}; see `invites`", did_you_mean=nearest(invite, open_invites, 2)
+        )
     await _record_invite(ctx, structs.replace(found, revoked=True), "revoked")
     return InviteRevoked(found.id)
 
@@ -135,17 +137,17 @@ class JoinedRoom(Struct, omit_defaults=True):
     member: str
     role: str
     seat: str | None = None
-    token: str | None = None  # where the invite is good for several: keep this one
+    token: str | None = None  # set for shared invites: the member's own token
 
 
 @command(exclusive=True,
     category="meta", where="house", records=True, joins=True,
-    hint="enters the room: it accepts your invite, or you enter as a guest.",
+    hint="joins the room, with your invite or as a guest.",
 )  # fmt: skip
 async def join(ctx: HouseContext) -> JoinedRoom:
-    """Enter a room: accept your invite, or enter as a guest where the room takes guests.
+    """Join a room with your invite, or as a guest if the room allows guests.
 
-    Guests who are people may take a free seat, guests who are agents watch.
+    Human guests may take a free seat; agent guests watch.
     """
     host, token = ctx.room, None
     if ctx.maybe_member is None:
@@ -158,7 +160,7 @@ async def join(ctx: HouseContext) -> JoinedRoom:
             await _enter(ctx)
     credential = ctx.credential if token is None else ctx.house.identify(token)
     member = host.room.member_of(credential.identity)
-    if member is None:  # a host was faster than the reply
+    if member is None:  # a host removed the member before the reply
         if credential.room is not None:
             await ctx.house.revoke_credentials([credential])
         raise Unauthorized("you were removed from this room")
@@ -166,7 +168,7 @@ async def join(ctx: HouseContext) -> JoinedRoom:
 
 
 async def _enter(ctx: HouseContext) -> None:
-    """A guest, or a host of the house."""
+    """Join as a guest or as a house host."""
     me = ctx.identity
     assert me is not None
     args = {"handle": me.name, "kind": me.kind, "identity": me.id, "name": me.name}
@@ -174,7 +176,7 @@ async def _enter(ctx: HouseContext) -> None:
 
 
 async def _accept(ctx: HouseContext, invite: Invite) -> str | None:
-    """Become a member by an invite; the new token, where the invite stays good for others."""
+    """Accept an invite. Returns the new token if the invite is shared."""
     house = ctx.house
     if invite.uses < 1:
         raise Unauthorized("this invite has been used; ask your host for a new one")
@@ -195,17 +197,17 @@ async def _accept(ctx: HouseContext, invite: Invite) -> str | None:
         house.identities.take_use(invite, -1)
         raise
     house.identities.put(me)
-    if token is None:  # the invite's token becomes the member's own, also on connections that are open
+    if token is None:  # the invite's token becomes the member's own, also on open connections
         ctx.credential.identity, ctx.credential.expires_at = me.id, None
     else:
         house.identities.put_credential(made)
-    left = house.identities.take_use(invite, 0)  # it may have been revoked meanwhile
+    left = house.identities.take_use(invite, 0)  # it may have been revoked in the meantime
     await _record_invite(ctx, left, "accepted")
     return token
 
 
 def _check_inviter(room: Room, invite: Invite) -> None:
-    """An invite gives what its author could give now."""
+    """Raise if the inviter could no longer grant what the invite gives."""
     inviter = room.state.members.get(invite.by)
     if inviter is None or C.MANAGE_MEMBERS not in inviter.held:
         raise PermissionDenied("the member who invited you can no longer invite; ask a host for a new invite")

@@ -320,7 +320,7 @@ async def claim_a_misspelt_name_is_answered_with_the_near_ones(scene: Scene) -> 
 
 
 async def claim_a_key_makes_a_repeated_call_safe(scene: Scene) -> None:
-    """A repeated call with the same key is executed once and gets the same answer. Another call with it is a CONFLICT."""
+    """A repeated call with the same key runs once and gets the same answer. Another call with it is a CONFLICT."""
     count = len((await scene.call("ben", "recv_messages", {"max": 500}))["items"])
     key = f"key-{count}"
     letter = {"to": "ben", "content": f"letter {count}"}

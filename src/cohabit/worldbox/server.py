@@ -179,12 +179,12 @@ class BridgeApp:
         if sum(len(name) + len(value) for name, value in request.headers.raw) > MAX_HEADERS:
             raise TooLarge(f"the headers of a request may have {MAX_HEADERS} bytes")
         if self._house.closing:
-            raise Disabled("the house is shutting down; connect again when it is back")
+            raise Disabled("the server is shutting down; reconnect later")
         credential = self._house.identify(bearer(request.headers))
         host, member = self._room_of(credential)
         match request.method, request.scope["path"]:
             case "GET", "/capabilities":
-                host.time.heard_of(member.id)
+                host.time.mark_seen(member.id)
                 return capabilities_reply(host)
             case "GET", "/health":
                 asked.name = "health"
