@@ -23,23 +23,24 @@ class Save(Struct):
     sha256: bytes  # of the body as stored
     compressed: bool
     body: bytes
+    game: str = ""  # see RoomState
     played: dict[str, str] = {}  # identity to the seat it took in this game
 
 
 _decode = msgspec.msgpack.Decoder(Save).decode
 
 
-def pack(world: World, compress: bool = True, played: Mapping[str, str] | None = None) -> bytes:
+def pack(world: World, compress: bool = True, game: str = "", played: Mapping[str, str] | None = None) -> bytes:
     """Encode a world as a save. ``played``: identity to the seat it took, whose hidden information it has seen."""
     body = world.save()
     if compress:
         body = zlib.compress(body, 6)
-    save = Save(world.spec.name, world.spec.version, sha256(body).digest(), compress, body, dict(played or {}))
+    save = Save(world.spec.name, world.spec.version, sha256(body).digest(), compress, body, game, dict(played or {}))
     return MAGIC + msgspec.msgpack.encode(save)
 
 
-def load(world: World, data: bytes) -> dict[str, str]:
-    """Load a save into a world. Raises GAME_REJECTED, without changes, if it is invalid. Returns ``Save.played``."""
+def load(world: World, data: bytes) -> Save:
+    """Load a save into a world. Raises GAME_REJECTED, without changes, if it is invalid."""
     save, body = _unpacked(world, data)
     before = world.snapshot()
     try:
@@ -49,7 +50,7 @@ def load(world: World, data: bytes) -> dict[str, str]:
     except Exception as wrong:  # whatever a decoder raises for foreign bytes
         world.restore(before)
         raise GameRejected(f"this is not a save of {world.spec.name}: {type(wrong).__name__}") from None
-    return save.played
+    return save
 
 
 def _unpacked(world: World, data: bytes) -> tuple[Save, bytes]:

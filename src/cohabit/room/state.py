@@ -103,7 +103,9 @@ class RoomState(Struct):
     teams: dict[str, list[str]] = {}
     seats: list[Seat] = []
     seats_ever: list[SeatId] = []
+    game: str = ""  # a digest of the seed that the current game began with: the same seed has the same secrets
     played: dict[str, SeatId] = {}  # identity to the seat it took in the current game
+    played_before: dict[str, dict[str, SeatId]] = {}  # the same of earlier games, which a save can bring back
     returns: dict[SeatId, float] = {}  # the total reward of each seat, as last reported
     games: int = 1
     archived: bool = False

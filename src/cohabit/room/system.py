@@ -1,6 +1,7 @@
 """System entries. Members cannot call these."""
 
 from base64 import b64decode
+from hashlib import blake2b
 from typing import Any
 
 from cohabit.errors import RecordCorrupt
@@ -10,7 +11,7 @@ from cohabit.room import saves, turns
 from cohabit.room.commands import command
 from cohabit.room.context import Context
 from cohabit.room.membership import add_member, keep_seat
-from cohabit.room.state import handle_of, seed_hex
+from cohabit.room.state import RoomState, handle_of, seed_hex
 from cohabit.room.views import ACCOUNT
 from cohabit.world import Outcome, Seat, Stream
 
@@ -169,20 +170,37 @@ def digest(ctx: Context, sha256: str) -> None:
 @command(category="meta", records=True)
 def loaded(ctx: Context, by: str, save: str) -> None:
     """A member loaded a save."""
-    played = saves.load(ctx.room.world, b64decode(save))
+    loaded_save = saves.load(ctx.room.world, b64decode(save))
+    switch_game(ctx.state, loaded_save.game)
     if not ctx.room.world.spec.open_information:
-        keep_to_played_seats(ctx, played)
+        keep_to_played_seats(ctx, loaded_save.played)
     ctx.tell(f"{handle_of(by)} loaded a save", "turn")
+
+
+MAX_GAMES_REMEMBERED = 1000
+"""How many earlier games of a room are remembered by who played which seat."""
+
+
+def switch_game(state: RoomState, game: str) -> None:
+    """Continue with what is known of this game: a save, or its seed, can bring back one that was played before."""
+    if game == state.game:
+        return
+    if state.played:
+        state.played_before[state.game] = state.played
+        if len(state.played_before) > MAX_GAMES_REMEMBERED:
+            del state.played_before[next(iter(state.played_before))]
+    state.game, state.played = game, state.played_before.pop(game, {})
 
 
 def keep_to_played_seats(ctx: Context, played: dict[str, str]) -> None:
     """A member who played another seat in this game has seen its hidden information, so it leaves its current seat."""
-    ctx.state.played.update(played)
+    ctx.state.played = {**played, **ctx.state.played}
     for member in ctx.state.members.values():
         known = ctx.state.played.get(member.identity or member.id)
         if member.seat is not None and known not in (None, member.seat):
             ctx.tell(f"{member.handle} leaves seat {member.seat}: it has played seat {known} in this game", "roster")
             member.seat = None
+        keep_seat(ctx.room, member)
 
 
 @command(category="meta", records=True)
@@ -211,7 +229,6 @@ def begin_again(ctx: Context, seed: str) -> None:
 def begin(ctx: Context, seed: str) -> None:
     """Set the world up from a seed and bind claims."""
     state, room = ctx.state, ctx.room
-    same_seed = seed == state.seed  # hidden information is the same as before
     state.seed = seed
     state.tick = 0
     state.waiting_for = []
@@ -228,8 +245,7 @@ def begin(ctx: Context, seed: str) -> None:
     for member in state.members.values():
         if member.seat not in room.seats:
             member.seat = None
-    if not same_seed:
-        state.played = {}
+    switch_game(state, blake2b(seed.encode(), digest_size=16).hexdigest())  # the same seed has the same secrets
     for member in state.members.values():
         keep_seat(room, member)
     state.turn_index = 0
