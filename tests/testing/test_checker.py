@@ -157,7 +157,11 @@ BROKEN = {
         "check everything first, then change",
         [before(TAKES, "self.moves += 2")],
     ),
-    "its snapshot forgets": ("snapshot", "the snapshot is incomplete", [("\n    def legal", FORGETFUL + "\n    def legal")]),
+    "its snapshot forgets": (
+        "snapshot",
+        "the snapshot is incomplete",
+        [("\n    def legal", FORGETFUL + "\n    def legal")],
+    ),
     "a finished game comes back": (
         "over",
         "time passing brought it back",
