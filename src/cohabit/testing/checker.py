@@ -204,7 +204,9 @@ def check_pace(trial: Trial) -> str:
     if not trial.stopped:
         for play in trial.plays:
             if play.room.world.pace != pace:
-                raise Wrong(f"the pace was {pace!r} and became {play.room.world.pace!r}; it is fixed by the config")
+                raise Wrong(
+                    f"the pace was {pace!r} and became {play.room.world.pace!r}; it must depend only on the config"
+                )
     return f"{pace}, and it stays so"
 
 

@@ -276,7 +276,7 @@ async def claim_a_picture_shows_what_its_member_may_see(scene: Scene) -> None:
 
 # -- the bus ------------------------------------------------------------------------------------
 async def claim_a_message_reaches_its_recipient_alone(scene: Scene) -> None:
-    """A message to one member arrives once, from its sender, and only there; the cursor goes past it."""
+    """A message to one member arrives once, with its sender, and only there. The next cursor is after it."""
     start = (await _inbox(scene, "ben", 0))["next_cursor"]
     sent = await scene.call("ann", "send_message", {"to": "ben", "content": "truce?", "kind": "diplomacy"})
     expect(sent["recipients"] == ["ben"], f"it went to {sent['recipients']}")
@@ -320,7 +320,7 @@ async def claim_a_misspelt_name_is_answered_with_the_near_ones(scene: Scene) -> 
 
 
 async def claim_a_key_makes_a_repeated_call_safe(scene: Scene) -> None:
-    """The same call with the same key is done once and answered alike; for another call the key is a CONFLICT."""
+    """A repeated call with the same key runs once and gets the same answer. Another call with it is a CONFLICT."""
     count = len((await scene.call("ben", "recv_messages", {"max": 500}))["items"])
     key = f"key-{count}"
     letter = {"to": "ben", "content": f"letter {count}"}

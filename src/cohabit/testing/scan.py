@@ -14,8 +14,8 @@ ALLOWED = "# cohabit: ok"
 MODULES = {
     "time": "reads the wall clock; count your own steps or ticks",
     "random": "is one generator for the whole process; use Stream(seed, purpose)",
-    "secrets": "cannot be repeated; use Stream(seed, purpose)",
-    "uuid": "cannot be repeated; number things yourself",
+    "secrets": "is not reproducible; use Stream(seed, purpose)",
+    "uuid": "is not reproducible; use your own counter",
     "asyncio": "is for the house; a world is called, and returns",
     "threading": "is for the house; a world is called, and returns",
     "socket": "is for interfaces; a world knows no network",

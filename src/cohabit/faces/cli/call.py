@@ -51,7 +51,7 @@ def invite_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--kind", choices=("human", "agent"), default="agent", help="kind of the new member (default: agent)"
     )
-    parser.add_argument("--role", help="role of the new member (default: watch-only for agents, full for people)")
+    parser.add_argument("--role", help="role of the new member (default: agent, which is watch-only, or human)")
     parser.add_argument("--claim", help="the seat: auto:N (the N-th, counted from 0) or id:X")
     parser.add_argument("--team", help="one of the room's teams")
     parser.add_argument("--name", dest="shown", metavar="TEXT", help="display name (default: the handle)")

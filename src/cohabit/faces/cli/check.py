@@ -10,8 +10,8 @@ def check_options(parser: argparse.ArgumentParser) -> None:
 
 
 def check(args: argparse.Namespace) -> int:
-    """Check that a world meets the world contract: it is deterministic, reading it does not change it, it can be
-    restored from a snapshot, and it hides what it must. Exit code 1 if it does not.
+    """Check that a world meets the world contract: it is deterministic, reading it does not change it,
+    refused actions change nothing, it can be restored from a snapshot, and more. Exit code 1 if it does not.
 
     Examples:
       cohabit check ./mygame.py
