@@ -159,7 +159,7 @@ BROKEN = {
     ),
     "its snapshot forgets": (
         "snapshot",
-        "the snapshot is incomplete",
+        "the snapshot forgets something",
         [("\n    def legal", FORGETFUL + "\n    def legal")],
     ),
     "a finished game comes back": (
@@ -333,13 +333,13 @@ SAMPLES_BROKEN = {
     "a computed action takes a reserved name": ("toolbox.py", "names", "every room needs", [('name="work_log"', 'name="view"')]),
     "a computed action says nothing": ("toolbox.py", "words", "has no docstring", [('description=f"Use the {tool}."', 'description=""')]),
     "its pace changes": (
-        "drift.py", "pace", "it is fixed by the config", [(PACE, PACE.replace("self.live", "self.__dict__.get('moves', 0) < 3"))]
+        "drift.py", "pace", "it must depend only on the config", [(PACE, PACE.replace("self.live", "self.__dict__.get('moves', 0) < 3"))]
     ),
     "its pace is none": ("drift.py", "pace", "it is one of", [(PACE, '        return "waltz"\n')]),
     "its pace needs a method that it has not": ("harvest.py", "pace", "calls resolve()", [("    def resolve", "    def _resolve")]),
     "a total is not a number": ("harvest.py", "play", "a total is a finite number", [(TOTALS, "        return dict.fromkeys(self.totals, float('nan'))\n")]),
     "a total is of a seat that is not there": ("harvest.py", "returns", "returns() names 'west'", [(TOTALS, "        return {'west': 1.0}\n")]),
-    "its totals do not begin at 0": ("harvest.py", "returns", "must start at 0", [("dict.fromkeys(self.order, 0.0)", "dict.fromkeys(self.order, 1.0)")]),
+    "its totals do not begin at 0": ("harvest.py", "returns", "totals count from 0", [("dict.fromkeys(self.order, 0.0)", "dict.fromkeys(self.order, 1.0)")]),
     "looking at the totals changes them": (
         "harvest.py", "peeking", "returns() changed the world", [before(TOTALS, "self.totals[self.order[0]] += 1")]
     ),
