@@ -25,17 +25,17 @@ CALLS = {
     "now": "reads the wall clock; count your own steps or ticks",
     "utcnow": "reads the wall clock; count your own steps or ticks",
     "today": "reads the wall clock; count your own steps or ticks",
-    "urandom": "cannot be repeated; use Stream(seed, purpose)",
+    "urandom": "is not reproducible; use Stream(seed, purpose)",
 }
 BUILTINS = {
-    "hash": "differs from process to process; use a key of your own",
-    "id": "is a memory address, another one each time; use a name or a number of your own",
+    "hash": "differs between processes; use your own key",
+    "id": "is a memory address and differs between processes; use a name or a number",
 }
 ORDERLY = ("sorted", "len", "sum", "min", "max", "any", "all", "set", "frozenset")
 
 
 def scan(module: ModuleType) -> list[str]:
-    """Everything forbidden in the module and in those it imports from its own folder."""
+    """All forbidden code in the module and in the modules it imports from its own folder."""
     return [line for file in _sources(module) for line in _scan_file(file)]
 
 
@@ -79,7 +79,7 @@ def _scan_file(file: Path) -> Iterator[str]:
 
 
 def _orderly_parts(node: ast.AST) -> list[ast.comprehension]:
-    """Loops over sets whose order reaches nobody: inside sorted(…), len(…), another set."""
+    """Loops over sets whose order has no effect: inside sorted(…), len(…), another set."""
     match node:
         case ast.SetComp(generators=loops):
             return loops
@@ -103,9 +103,9 @@ def _wrong_with(node: ast.AST) -> Iterator[str]:
             yield f"{name}() {BUILTINS[name]}"
         case ast.Call(func=ast.Name(id=name), args=[first, *_]) if name not in ORDERLY and _is_set(first):
             if name in ("list", "tuple", "enumerate", "iter", "map", "zip", "dict"):
-                yield f"{ast.unparse(node)} takes a set in no certain order; sort it"
+                yield f"{ast.unparse(node)} reads a set in arbitrary order; sort it"
         case ast.For(iter=it) | ast.comprehension(iter=it) if _is_set(it):
-            yield f"going through {ast.unparse(it)} has no certain order; use a list or a dict, or sort it"
+            yield f"iterating over {ast.unparse(it)} has no fixed order; use a list or a dict, or sort it"
 
 
 def _is_set(node: ast.AST) -> bool:
