@@ -143,7 +143,7 @@ def _whose(cls: type[CohabitError]) -> str:
     if issubclass(cls, AskerError):
         return "the caller's: nothing changed"
     if issubclass(cls, OutcomeUnknown):
-        return "the world's: it is unknown whether the call was executed"
+        return "unknown: the call may have been executed"
     return "the world's: the room was rolled back" if issubclass(cls, WorldError) else "the house's"
 
 

@@ -226,7 +226,7 @@ class HttpClient:
         except not_sent as wrong:
             raise Unreachable(f"cannot connect to {self._http.base_url}: {wrong}") from None
         except httpx2.HTTPError as wrong:
-            raise ConnectionLost(f"no reply from {self._http.base_url}: {wrong or type(wrong).__name__}") from None
+            raise ConnectionLost(f"no reply from {self._http.base_url}: {str(wrong) or type(wrong).__name__}") from None
         try:
             body = msgspec.json.decode(reply.content)
         except msgspec.MsgspecError:

@@ -92,7 +92,7 @@ def _package_is_installed(module: str) -> bool:
     return _is_installed(module.rpartition(".")[0])
 
 
-def make_agent(name: str, world: str, purpose: str) -> Agent:
+def make_agent(name: str, purpose: str) -> Agent:
     """The brain with that name. ``purpose`` seeds its random stream, so its play is reproducible."""
     if name not in BRAINS:
         raise UnknownAsset(f"unknown brain {name!r}", did_you_mean=nearest(name, list(BRAINS), 2))

@@ -218,6 +218,27 @@ async def check_worthless(house: House, invites: list[Client]) -> None:
     assert (await again["hostess"]("session_info")).member_count == 3
 
 
+@pytest.mark.parametrize("first", ["invite", "delete_room"])
+@pytest.mark.parametrize("world", ["Secrets", "Stuck"])
+async def test_an_invite_made_while_its_room_is_deleted_is_worthless_in_a_new_room_of_its_id(
+    world: str, first: str
+) -> None:
+    store = HeldStore()
+    async with open_house(store=store) as house:
+        who = await make_room(house, world=world)
+        calls = [("invite", {"id": "mole"}), ("delete_room", {"confirm": "den"})]
+        store.go.clear()
+        tasks = []
+        for name, args in sorted(calls, key=lambda call: call[0] != first):
+            tasks += started(who["hostess"](name, args))
+            await a_moment()
+        store.go.set()
+        made = tokens_of(await all_done(tasks))
+        assert "den" not in house.rooms
+        assert [i for i in store.invites() if i.room == "den" and not i.revoked] == []
+        await check_worthless(house, [Client(house, "den", "mole", token) for token in made])
+
+
 async def test_saves_of_a_deleted_room_are_not_there_in_a_new_room_of_its_id(tmp_path: Path) -> None:
     async with open_house(tmp_path) as house:
         who = await make_room(house)

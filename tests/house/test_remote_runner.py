@@ -363,7 +363,7 @@ async def test_more_calls_than_the_limit_are_busy(monkeypatch: pytest.MonkeyPatc
         y.site.then("ring", "hold")
         waiting = [start(y.who["zeus"]("ring")) for _ in range(2)]
         await y.site.arrival("ring")
-        with pytest.raises(Busy, match="2 calls of this room"):
+        with pytest.raises(Busy, match="2 calls from this room"):
             await y.who["ann"]("ring")
         y.site.release()
         await asyncio.gather(*waiting)
@@ -381,7 +381,7 @@ async def test_where_members_work_separately_one_with_many_calls_keeps_nobody_el
             await y.who["ann"]("ring")
         await y.who["bob"]("ring")
         monkeypatch.setattr(remote, "MAX_PENDING_CALLS_SEPARATE", 2)
-        with pytest.raises(Busy, match="2 calls of this room"):
+        with pytest.raises(Busy, match="2 calls from this room"):
             await y.who["bob"]("ring")
         y.site.release()
         await asyncio.gather(*waiting)

@@ -118,7 +118,7 @@ def slow_for_ann(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, thre
     pushing, go, push = threading.Event(), threading.Event(), connector.origin.push
 
     def slow(workspace: Any, *args: Any) -> Any:
-        if workspace.who.agent_id == "ann":
+        if workspace.identity.agent_id == "ann":
             pushing.set()
             go.wait(30)
         return push(workspace, *args)

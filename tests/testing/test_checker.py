@@ -340,7 +340,7 @@ SAMPLES_BROKEN = {
         "harvest.py", "peeking", "returns() changed the world", [before(TOTALS, "self.totals[self.order[0]] += 1")]
     ),
     "a seat that opened is not listed": (
-        "inn.py", "play", "seats_now() does not list it", [("for seat, guest in self.guests.items()]\n\n    def to_move", "for seat, guest in self.guests.items() if seat != 'bed-1']\n\n    def to_move")]
+        "inn.py", "play", "seats_now() does not list", [("for seat, guest in self.guests.items()]\n\n    def to_move", "for seat, guest in self.guests.items() if seat != 'bed-1']\n\n    def to_move")]
     ),
     "a refused arrival changes something": (
         "inn.py", "arrivals", "but changed the world", [("        if len(self.guests) >= BEDS:\n", "        self.arrived += 1\n        if len(self.guests) >= BEDS:\n")]

@@ -58,7 +58,7 @@ class Bots:
 
     async def _play(self, host: "RoomHost", who: str, brain: str) -> None:
         try:
-            agent = make_agent(brain, host.room.state.world, f"{host.room.id}/{who}")
+            agent = make_agent(brain, f"{host.room.id}/{who}")
             world = host.room.world
             agent.initialize(inspect.cleandoc(type(world).__doc__ or ""), host.room.commands.action_space())
             refused = 0

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from cohabit.house.house import HOUSE_COMMANDS
 from cohabit.registry import known_worlds, load_extensions, make_world
-from cohabit.room import common, control, hosting
 from cohabit.room.commands import Command, commands_of, declared_in
 from cohabit.room.extension import extension_named
+from cohabit.room.room import COMMAND_MODULES
 
 
 def every_command() -> Iterator[tuple[str, Command]]:
@@ -14,7 +14,7 @@ def every_command() -> Iterator[tuple[str, Command]]:
     load_extensions()
     for command in HOUSE_COMMANDS:
         yield "house", command
-    for module in (common, control, hosting):
+    for module in COMMAND_MODULES:
         for command in declared_in(module):
             yield "room", command
     for name in known_worlds():

@@ -14,6 +14,7 @@ from msgspec import structs
 
 from cohabit.errors import Unauthorized
 from cohabit.model.identity import Credential, Identity, Invite, Kind
+from cohabit.room.decide import by_credential, refusal
 
 log = logging.getLogger("cohabit")
 ALPHABET = string.ascii_letters + string.digits
@@ -70,10 +71,9 @@ class Identities:
 
     def check(self, credential: Credential, at: int) -> Credential:
         """Return the credential, or raise UNAUTHORIZED if it was revoked or has expired."""
-        if credential.revoked:
-            raise Unauthorized("this token was revoked; ask your host for a new one")
-        if credential.expires_at is not None and at >= credential.expires_at:
-            raise Unauthorized("this token has expired; ask your host for a new one")
+        decision = by_credential(credential, at)
+        if decision.code:
+            raise refusal(decision)
         return credential
 
     def knows(self, token: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct, structs
 
-from cohabit.errors import BadArgs, PermissionDenied, Unauthorized, UnknownAsset
+from cohabit.errors import BadArgs, PermissionDenied, Unauthorized, UnknownAsset, UnknownRoom
 from cohabit.house.bots import check_brain
 from cohabit.house.door import HouseContext
 from cohabit.house.identities import hashed, make_token, new_identity
@@ -83,6 +83,10 @@ async def _record_invite(ctx: HouseContext, invite: Invite, change: str) -> None
         "handle": invite.handle, "change": change, "role": invite.role,
     }  # fmt: skip
     await ctx.house.ledger.record("invited", args, Write(invites=[invite]))
+    now = ctx.house.rooms.get(invite.room)
+    if now is None or now.room.state.secret != ctx.room.room.state.secret:  # another room may get its id
+        await ctx.house.writer.submit(Write(invites=[structs.replace(invite, revoked=True)]))
+        raise UnknownRoom("this room was deleted")
     ctx.house.identities.put_invite(invite)
 
 

@@ -14,6 +14,7 @@ from cohabit.errors import Busy, CohabitError, PermissionDenied, Unauthorized
 from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential
 from cohabit.model.seat import SeatId
+from cohabit.room.decide import by_credential, refusal
 
 if TYPE_CHECKING:
     from cohabit.house.rooms import RoomHost
@@ -94,7 +95,7 @@ class Subscription:
         if not self._waiting or self._deliver is None or self._events or self._view is not None:
             return False
         if self.credential is not None and self.credential.revoked:
-            self.end(_revoked())
+            self.end_invalid()
             return True
         return self._deliver(frame)
 
@@ -112,11 +113,9 @@ class Subscription:
 
     def end_invalid(self) -> None:
         """End because the credential was revoked or has expired."""
-        credential = self.credential
-        if credential is not None and not credential.revoked:
-            self.end(_expired())
-        else:
-            self.end(_revoked())
+        decision = by_credential(self.credential, self.host.now())
+        if decision.code:
+            self.end(refusal(decision))
 
     # -- for the reader ---------------------------------------------------------------------------
     async def prepare(self) -> None:
@@ -173,21 +172,21 @@ class Subscription:
         frame, self._first = self._first, None
         if frame is None:
             frame = await anext(backlog, None)
-        refusal = self._refusal(self._backlog_under) if frame is not None else None
-        if refusal is None:
+        wrong = self._refusal(self._backlog_under) if frame is not None else None
+        if wrong is None:
             return frame
         self._events.clear()
-        self._view, self.ended = None, refusal
+        self._view, self.ended = None, wrong
         return None
 
     def _next(self) -> bytes | None:
         if not self._events and self._view is None:
             return None
-        refusal = next(filter(None, map(self._refusal, self._queued_under)), None)
-        if refusal is not None:
+        wrong = next(filter(None, map(self._refusal, self._queued_under)), None)
+        if wrong is not None:
             self._events.clear()
             self._view = None
-            self.ended = refusal
+            self.ended = wrong
             return None
         if self._events:
             frame = self._events.popleft()
@@ -198,11 +197,9 @@ class Subscription:
 
     def _refusal(self, made_under: "Grant") -> CohabitError | None:
         """Why a frame that was made under this grant may no longer be delivered; None if it may."""
-        credential = self.credential
-        if credential is not None and credential.revoked:
-            return _revoked()
-        if credential is not None and credential.expires_at is not None and self.host.now() >= credential.expires_at:
-            return _expired()
+        decision = by_credential(self.credential, self.host.now())
+        if decision.code:
+            return refusal(decision)
         member = self.host.room.state.members.get(self.member)
         if member is None:
             return self.ended or Unauthorized("you were removed from this room")
@@ -221,11 +218,3 @@ class Subscription:
         for stop in self.on_close:
             stop()
         self.on_close.clear()
-
-
-def _revoked() -> Unauthorized:
-    return Unauthorized("this token was revoked; ask your host for a new one")
-
-
-def _expired() -> Unauthorized:
-    return Unauthorized("this token has expired; ask your host for a new one")

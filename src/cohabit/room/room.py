@@ -40,6 +40,8 @@ from cohabit.world import Outcome, World, overrides
 
 DIGEST_EVERY = 256
 """After this many entries the room records a digest of its state, so a replay can be verified."""
+COMMAND_MODULES = (common, control, hosting)
+"""The modules that declare the commands of every room."""
 CALLS_PER_SECOND = 1_000
 """How many calls one member may make to one room; more are refused with BUSY."""
 
@@ -275,7 +277,7 @@ class Room(RecordedRoom):
         if self.world.snapshot() != found:
             raise Quarantined(
                 f"the world {self.state.world!r} changed its state before refusing {what} (or changes when observed). "
-                "The room was rolled back and quarantined. World authors: validate before changing state; "
+                "The room was rolled back. World authors: validate before changing state; "
                 "`cohabit check` locates the problem"
             )
 
@@ -459,6 +461,6 @@ def _room_commands(world: World) -> Iterator[Command]:
     """The standard room commands, and those of the world's extension, which may replace them."""
     extension = extension_named(world.spec.extension)
     replaced = {made.name for made in extension.room_commands}
-    for module in (common, control, hosting):
+    for module in COMMAND_MODULES:
         yield from (made for made in declared_in(module, world) if made.name not in replaced)
     yield from (made for made in extension.room_commands if made.only_if is None or made.only_if(world))

@@ -23,10 +23,9 @@ from cohabit.errors import AskerError, CohabitError
 from cohabit.house.house import HOUSE_COMMANDS
 from cohabit.model.grant import capabilities
 from cohabit.registry import find_world, lasting_source, make_world
-from cohabit.room import common, control, hosting
 from cohabit.room.commands import Command, commands_of, declared_in
 from cohabit.room.record import GENESIS, Snapshot, read_lines
-from cohabit.room.room import Room
+from cohabit.room.room import COMMAND_MODULES, Room
 from cohabit.scenario import AgentSpec
 from cohabit.testing.play import Frozen, Play, Stopped, Watched, difference, fingerprint, open_room
 from cohabit.testing.samples import sample_args
@@ -250,7 +249,7 @@ def _described(world: World) -> list[tuple[str, str]]:
 def check_names(trial: Trial) -> str:
     """No action or query uses a name that is reserved for the room or the house."""
     taken: dict[str, str] = {c.name: "the house" for c in HOUSE_COMMANDS if not c.world_may_replace}
-    for module in (common, control, hosting):
+    for module in COMMAND_MODULES:
         taken |= {c.name: "every room" for c in declared_in(module)}
     for command in trial.commands:
         if command.name in taken:

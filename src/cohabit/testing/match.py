@@ -69,6 +69,6 @@ class Match:
 
 
 def _mind(room: Room, member: Member, brain: str) -> Agent:
-    mind = make_agent(brain, room.state.world, f"{room.id}/{member.id}")
+    mind = make_agent(brain, f"{room.id}/{member.id}")
     mind.initialize(inspect.cleandoc(type(room.world).__doc__ or ""), room.commands.action_space())
     return mind
