@@ -136,16 +136,20 @@ async def revoke_invite(
 
 
 # -- joining ------------------------------------------------------------------------------------
+SHARED = "This invite is shared with others. Connect with this token from now on; joining again adds another member."
+
+
 class JoinedRoom(Struct, omit_defaults=True):
     room: str
     member: str
     role: str
     seat: str | None = None
     token: str | None = None  # set for shared invites: the member's own token
+    note: str | None = None
 
 
-@command(exclusive=True,
-    category="meta", where="house", records=True, joins=True,
+@command(
+    category="meta", where="house", records=True, joins=True, exclusive=True,
     hint="joins the room, with your invite or as a guest.",
 )  # fmt: skip
 async def join(ctx: HouseContext) -> JoinedRoom:
@@ -168,7 +172,8 @@ async def join(ctx: HouseContext) -> JoinedRoom:
         if credential.room is not None:
             await ctx.house.revoke_credentials([credential])
         raise Unauthorized("you were removed from this room")
-    return JoinedRoom(host.room.id, member.handle, member.role_name, member.seat, token)
+    note = SHARED if token is not None else None
+    return JoinedRoom(host.room.id, member.handle, member.role_name, member.seat, token, note)
 
 
 async def _enter(ctx: HouseContext) -> None:

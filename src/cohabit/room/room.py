@@ -84,6 +84,7 @@ class Room(RecordedRoom):
         self._has_scope = overrides(world, "scope")
         self._has_goals = overrides(world, "goals")
         self._has_legal = overrides(world, "legal")
+        self._takes_turns = self.pace in ("turns", "rounds")
         self._has_returns = overrides(world, "returns")
         self._overrides_is_over = overrides(world, "is_over")
         self.has_arrivals = overrides(world, "arrive")
@@ -148,7 +149,7 @@ class Room(RecordedRoom):
         command, why, wrapped = self.commands.get(name), None, False
         if command is not None and command.unwrap is not None:
             name, args, why = command.unwrap(args)
-            command, wrapped = self.commands.get(name), True
+            command, wrapped = self.commands.get(name) or self.commands.with_tool_name(name), True
         if command is None:
             if self.budget.is_spent(who, at):  # suggesting similar names is expensive
                 raise refusal(self.budget.refusal)
@@ -435,15 +436,19 @@ class Room(RecordedRoom):
 
     def _view_through(self, eye: Eye) -> View:
         seat, choices, total = eye.seat, None, None
-        if seat is not None:
-            if self._has_legal and seat in self.to_move():
-                choices = self.world.legal(self.seats[seat])
-            if self._has_returns:
-                total = self.state.returns.get(seat, 0.0)
         if self._turn_text is None:
             self._turn_text = turn_text(self.movers(), self.is_over())
+        turn = self._turn_text
+        if seat is not None:
+            if seat in self.to_move():
+                if self._takes_turns:
+                    turn += "\nIt is your turn."
+                if self._has_legal:
+                    choices = self.world.legal(self.seats[seat])
+            if self._has_returns:
+                total = self.state.returns.get(seat, 0.0)
         seen = self._observe(eye) if self._has_goals else self.world.observe(eye)
-        return make_view(self.state, seen, self.movers(), self._turn_text, choices or (), self.is_over(), total)
+        return make_view(self.state, seen, self.movers(), turn, choices or (), self.is_over(), total)
 
     def _observe(self, eye: Eye) -> Observation:
         seen = self.world.observe(eye)

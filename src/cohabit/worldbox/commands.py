@@ -171,6 +171,7 @@ class VersionedCapabilities(house_commands.Capabilities, kw_only=True):
     category="meta",
     where="house",
     about="either",
+    before_joining=True,
     resource=Resource("schema", "Schema", "Every command you may use, with its schemas", topics=frozenset({"rights"})),
 )
 async def capabilities(ctx: HouseContext) -> VersionedCapabilities:

@@ -13,7 +13,7 @@ import msgspec
 from cohabit.client import Client
 from cohabit.errors import CohabitError
 from cohabit.faces.cli.options import Place, arguments, place_of, place_options
-from cohabit.faces.cli.say import UsageError, clean, complain, feed_event, in_one_line, paint, tell, view_text
+from cohabit.faces.cli.say import UsageError, ViewPace, clean, complain, feed_event, in_one_line, paint, tell, view_text
 from cohabit.faces.cli.watch import enter_room
 from cohabit.faces.python import connect
 
@@ -74,6 +74,7 @@ class Table:
 
     def __init__(self, me: Client) -> None:
         self._me = me
+        self._views = ViewPace()
         self._choices: list[dict[str, Any]] = []
         self._shown = ""
 
@@ -90,7 +91,7 @@ class Table:
     async def follow(self) -> None:
         """Show what happens until the house disconnects."""
         async for push in self._me.subscribe():
-            if push["push"] == "view":
+            if push["push"] == "view" and self._views.due(push["view"]):
                 self.see(push["view"])
             for item in push.get("items", ()):
                 tell(feed_event(item))
@@ -143,9 +144,10 @@ class Table:
             chosen = self._choices[number - 1]
         else:
             chosen = {"action": word, "params": arguments([rest] if rest.startswith("{") else rest.split())}
-        self._choices = []
         result = await self._me.call("act", chosen)
         tell(paint("green", clean(result["message"])))
+        if not self._views.show_all:  # a world with a clock: show the effect now
+            self.see(await self._me.call("view"))
 
 
 async def typed_lines() -> AsyncIterator[str]:

@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -102,3 +103,22 @@ def feed_event(item: dict[str, Any], room: str = "") -> str:
 def view_text(text: str) -> str:
     """The view of the world, marked to distinguish it from events."""
     return "\n".join(paint("bold", "  | " + line) for line in clean(text, lines=True).split("\n"))
+
+
+class ViewPace:
+    """How often views are printed. A world with a clock changes several times a second, so it is shown every few
+    seconds; others are shown whenever they change."""
+
+    def __init__(self, every_s: float = 10.0) -> None:
+        self._every_s = every_s
+        self._printed_at = -every_s
+        self.show_all = True
+
+    def due(self, view: Mapping[str, Any]) -> bool:
+        """Whether this view is to be printed now."""
+        self.show_all = not view.get("tick")
+        now = time.monotonic()
+        if not self.show_all and now - self._printed_at < self._every_s:
+            return False
+        self._printed_at = now
+        return True

@@ -43,13 +43,14 @@ def mcp(args: argparse.Namespace) -> int:
 
 
 async def _with_a_house_inside(args: argparse.Namespace) -> None:
-    from cohabit.faces.cli.up import plan_for
+    from cohabit.faces.cli.up import let_bots_play, plan_for
     from cohabit.faces.mcp.stdio import run_stdio
     from cohabit.house.house import House
 
     plan = plan_for(args.scenario or "demo", args.room)
     async with House.open(load_settings({"data": args.data})) as house:
         if plan.room not in house.rooms:
+            let_bots_play(plan.scenario, args.member)  # nobody else can connect to this house
             await house.create_room(plan.scenario, plan.room)
         await run_stdio(None, _credential(house, plan.room, args.member), plan.room, house)
 

@@ -165,6 +165,15 @@ def _of_this_folder(settings: Settings, room: str | None) -> Plan:
     return plan_for(DEFAULT_SCENARIO, room)
 
 
+def let_bots_play(scenario: Scenario, member: str | None) -> None:
+    """Give every seat a built-in player, except that of ``member`` (default: the first seat)."""
+    seated = [agent for agent in scenario.agents if agent.claim is not None]
+    mine = member or (seated[0].id if seated else None)
+    for agent in seated:
+        if agent.id != mine:
+            agent.brain = agent.brain or agent.stand_in
+
+
 def world_scenario(source: str, players: Sequence[str]) -> Scenario:
     """A room for a world alone, with a player for each seat it needs, and you as the host."""
     cls = find_world(source)
@@ -271,7 +280,7 @@ def _connect_lines(url: str, room: str, tokens: dict[str, str], seated: list[str
     yield f"  {json_snippet(url, room, first, tokens[first])}"
     yield f"Clients that launch a subprocess, as {clean(first)}:"
     yield f"  COHABIT_TOKEN={tokens[first]} cohabit mcp --url {url} --room {room}"
-    yield "In this terminal:"
+    yield "In another terminal:"
     yield f"  cohabit play '{page_link(url, room, tokens[first])}'"
     yield ""
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 from cohabit.client import Client
 from cohabit.errors import UnknownRoom
 from cohabit.faces.cli.options import Place, place_of, place_options
-from cohabit.faces.cli.say import feed_event, tell, view_text
+from cohabit.faces.cli.say import ViewPace, feed_event, tell, view_text
 from cohabit.faces.python import connect
 
 
@@ -34,8 +34,9 @@ def watch(args: argparse.Namespace) -> int:
 async def _watch(place: Place, cursor: str | None, views: bool) -> None:
     async with connect(place.url, place.token, place.room) as me:
         await enter_room(me)
+        pace = ViewPace()
         async for push in me.subscribe(cursor, views):
-            if push["push"] == "view":
+            if push["push"] == "view" and pace.due(push["view"]):
                 tell(view_text(push["view"]["text"]))
             for item in push.get("items", ()):
                 tell(feed_event(item))
