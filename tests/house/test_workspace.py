@@ -711,7 +711,7 @@ async def test_those_who_look_need_not_wait_for_those_who_push(tmp_path: Path, m
 
 
 async def test_no_place_of_this_machine_leaves_the_house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connector.origin, "PAUSE", 0)
+    monkeypatch.setattr(connector.origin, "RETRY_PAUSE", 0)
     async with office(tmp_path / "house") as o:
         ann = o.who["ann"]
         said = [
@@ -731,7 +731,7 @@ async def test_no_place_of_this_machine_leaves_the_house(tmp_path: Path, monkeyp
 async def test_no_place_of_a_remote_outside_of_the_house_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connector.origin, "PAUSE", 0)
+    monkeypatch.setattr(connector.origin, "RETRY_PAUSE", 0)
     monkeypatch.chdir("/")
     remote = tmp_path / "team" / "deck.git"
     async with office(tmp_path / "house", config={"remote": str(remote)}) as o:
@@ -752,9 +752,9 @@ def test_a_remote_that_is_told_by_its_name_alone_is_no_place_to_be_hidden(tmp_pa
     made = connector.setup.open_for(
         tmp_path / "clone", "deck", str(tmp_path / "deck.git"), Identity("ann", "Ann", "a@b.c")
     )
-    assert (str(tmp_path / "deck.git"), "the remote") in Session.of(made)._places()
+    assert (str(tmp_path / "deck.git"), "the remote") in Session.of(made)._private_paths()
     made.remote = "deck.git"  # in "/somewhere/deck.git" it would hide what has to be found
-    assert "the remote" not in dict(map(reversed, Session.of(made)._places()))  # type: ignore[arg-type]
+    assert "the remote" not in dict(map(reversed, Session.of(made)._private_paths()))  # type: ignore[arg-type]
     made.close()
 
 
