@@ -339,7 +339,7 @@ SAMPLES_BROKEN = {
     "its pace needs a method that it has not": ("harvest.py", "pace", "calls resolve()", [("    def resolve", "    def _resolve")]),
     "a total is not a number": ("harvest.py", "play", "a total is a finite number", [(TOTALS, "        return dict.fromkeys(self.totals, float('nan'))\n")]),
     "a total is of a seat that is not there": ("harvest.py", "returns", "returns() names 'west'", [(TOTALS, "        return {'west': 1.0}\n")]),
-    "its totals do not begin at 0": ("harvest.py", "returns", "totals count from 0", [("dict.fromkeys(self.order, 0.0)", "dict.fromkeys(self.order, 1.0)")]),
+    "its totals do not begin at 0": ("harvest.py", "returns", "totals must start at 0", [("dict.fromkeys(self.order, 0.0)", "dict.fromkeys(self.order, 1.0)")]),
     "looking at the totals changes them": (
         "harvest.py", "peeking", "returns() changed the world", [before(TOTALS, "self.totals[self.order[0]] += 1")]
     ),

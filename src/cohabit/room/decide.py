@@ -138,7 +138,8 @@ def by_grant(member: Member, command: Command) -> Decision:
     lacks = {1: "does not have it", 2: "has neither"}.get(len(command.needs), "has none of them")
     return Decision(
         "PERMISSION_DENIED",
-        f"{command.name} requires {wanted}, and {member.handle} ({member.role_name}) {lacks}. A host who has it can grant it.",
+        f"{command.name} requires {wanted}, and {member.handle} ({member.role_name}) {lacks}. "
+        "A host who has it can grant it.",
         command.needs,
     )
 
