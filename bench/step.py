@@ -167,8 +167,8 @@ def run(quick: bool) -> Report:
     for name, values in found.items():
         report.measure(name, values, "steps / CPU-s")
     mine, whole_view, theirs, theirs_raw, zoos = found.values()
-    report.ratio("step: a room over TextArena's loop", quotients(mine, theirs), 1.0)
+    report.ratio("step: a room over TextArena's loop", quotients(mine, theirs), 1.35)
     report.ratio("step: a room over PettingZoo's loop", quotients(mine, zoos), 2.0)
     report.ratio("step: a room over TextArena's loop without wrapper", quotients(mine, theirs_raw))
-    report.ratio("step: a room with the whole view over TextArena's loop", quotients(whole_view, theirs))
+    report.ratio("step: a room with the whole view over TextArena's loop", quotients(whole_view, theirs), 0.95)
     return report
