@@ -56,14 +56,14 @@ def test_a_built_in_world_is_found_by_its_name_and_made_without_config(name: str
 
 
 @pytest.mark.parametrize(("wrong", "meant"), [("nym", "nim"), ("tictac", "tictactoe"), ("lantern", "lanterns")])
-def test_a_name_nearly_right_is_told_with_the_one_that_was_meant(wrong: str, meant: str) -> None:
+def test_a_misspelt_name_is_answered_with_the_nearest_one(wrong: str, meant: str) -> None:
     with pytest.raises(UnknownAsset) as refused:
         find_world(wrong)
     assert refused.value.did_you_mean[0] == meant
     assert all(name in refused.value.message for name in BUILT_IN)
 
 
-def test_a_name_that_is_none_says_how_to_name_a_file() -> None:
+def test_an_unknown_name_is_answered_with_how_to_give_a_file() -> None:
     for source in ("zzzzzzzzzz", "", "nim:Nim", "cohabit.worlds.nim:Nim"):
         with pytest.raises(UnknownAsset, match=r"\.py file"):
             find_world(source)
@@ -111,7 +111,7 @@ def test_a_file_that_is_not_there_is_refused_by_its_name(tmp_path: Path) -> None
         ("raise SystemExit(3)", "SystemExit"),
     ],
 )
-def test_a_file_that_does_not_import_is_refused_by_its_name_and_can_be_mended(
+def test_a_file_that_cannot_be_imported_is_refused_by_its_name_and_can_be_fixed(
     tmp_path: Path, text: str, says: str
 ) -> None:
     path = tmp_path / "game.py"
@@ -192,13 +192,13 @@ def test_an_installed_package_cannot_take_the_name_of_a_built_in_world(installed
     assert find_world("nim").__module__ == "cohabit.worlds.nim"
 
 
-def test_what_an_installed_package_calls_a_world_must_be_one(installed: Path) -> None:
+def test_an_entry_point_that_is_not_a_world_is_refused(installed: Path) -> None:
     with pytest.raises(BadArgs, match="word is not a World class"):
         find_world("word")
 
 
 # -- config -------------------------------------------------------------------------------------
-def test_config_is_what_init_takes_with_its_defaults(tmp_path: Path) -> None:
+def test_the_config_has_the_parameters_of_init_with_their_defaults(tmp_path: Path) -> None:
     source = write(tmp_path / "game.py", "Alone")
     made = make_world(source, {"title": "large"})
     assert (made.size, made.title) == (3, "large")
@@ -208,7 +208,7 @@ def test_config_is_what_init_takes_with_its_defaults(tmp_path: Path) -> None:
     ("config", "says"),
     [({"sise": 3}, "sise"), ({"size": "3"}, "size.*int"), ({"size": None}, "size"), ({"size": 3.5}, "size")],
 )
-def test_config_that_a_world_does_not_take_is_refused_with_what_it_takes(
+def test_unknown_config_is_refused_with_the_parameters_that_the_world_takes(
     tmp_path: Path, config: dict[str, object], says: str
 ) -> None:
     with pytest.raises(BadArgs, match=rf"{says}.*it takes size, title"):

@@ -32,7 +32,7 @@ def environment(shim: Path, root: Path, shadow: Path) -> dict[str, str]:
     """The environment for a process, and its children, whose storage is `root`.
 
     The first call for a `shadow` takes what is in `root` as durable; later ones, say for a second process on
-    the same folder, go on with the image there is. After a power cut, start with a new shadow.
+    the same folder, continue with the image there is. After a power cut, start with a new shadow.
     """
     root, shadow = root.resolve(), shadow.resolve()
     if shadow.is_relative_to(root):

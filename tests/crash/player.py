@@ -1,11 +1,11 @@
 """The program that is killed: a real house whose clients act, and write down each answer they got.
 
     python player.py FOLDER WORLDS          a server: forks one player for every line it reads
-    python player.py FOLDER WORLDS STATE    plays at once, and goes on until it is killed
+    python player.py FOLDER WORLDS STATE    plays at once, until it is killed
 
 A line (and STATE) is JSON: how far each client had come, by its name. Each client numbers its actions, uses the
-number as the idempotency key, and goes on from the last number that was answered, asking that one again: so
-whatever happened to the answers, every number must be acted on exactly once.
+number as the idempotency key, and continues from the last number that was answered, asking that one again: so
+every number must be acted on exactly once, also where an answer was lost.
 """
 
 import asyncio
@@ -54,7 +54,7 @@ async def client(house: House, room: str, who: str, n: int) -> None:
             await house.call(me, room, "send_message", {"to": "p0", "content": str(n)}, key=str(n))
         else:
             await house.call(me, room, "hide", {"n": n}, key=str(n))
-        os.write(1, f"{room}/{who} {n}\n".encode())  # after the answer: this one must be there for good
+        os.write(1, f"{room}/{who} {n}\n".encode())  # after the answer: from now on it must not be lost
         n += 1
 
 

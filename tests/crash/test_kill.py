@@ -24,7 +24,7 @@ class Server:
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def round(self, reached: dict[str, int], enough: int) -> set[tuple[str, int]]:
-        """Start a house, kill it after so many answers, and return all that it gave."""
+        """Start a house, kill it after this many answers, and return all that it gave."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.write(json.dumps(reached).encode() + b"\n")

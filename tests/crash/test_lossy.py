@@ -57,7 +57,7 @@ for lane in range(3):
 
 
 def acknowledged(process: subprocess.Popen[bytes], enough: int) -> set[int]:
-    """Kill the process, and those it forked, after so many acknowledgements; return all that were given."""
+    """Kill the process, and those it forked, after this many acknowledgements; return all that were given."""
     assert process.stdout is not None
     with process:
         lines = [process.stdout.readline() for _ in range(enough)]

@@ -16,7 +16,7 @@ CUTS = 12
 
 
 def play_and_cut(disk: Disk, given: set[tuple[str, int]], enough: int, **variables: str) -> set[tuple[str, int]]:
-    """Play until so many answers were given, then cut the power; all answers, those that came too late to count too."""
+    """Play until this many answers were given, then cut the power; all answers, also those that came later."""
     command = [sys.executable, str(PLAYER), "house", str(WORLDS), json.dumps(progress(given))]
     with disk.run(command, **variables) as process:
         assert process.stdout is not None

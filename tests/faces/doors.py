@@ -54,7 +54,7 @@ class Tools:
 
 @asynccontextmanager
 async def mcp_http(url: str, token: str, mode: str) -> AsyncIterator[Client]:
-    headers = {"authorization": f"Bearer {token}"}
+    headers = {"authorization": f"Bearer {token}"} if token else {}
     refused: list[dict[str, Any]] = []
 
     async def note(response: httpx2.Response) -> None:

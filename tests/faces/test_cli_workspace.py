@@ -99,7 +99,7 @@ def test_without_an_identity_the_error_says_what_to_do(home: Path, capsys: Said)
     (home / ".gitconfig").unlink()
     said = typed(capsys, "init", "deck", "./deck.git", "--create", code=1)
     assert said.startswith(
-        'cohabit: [BAD_ARGS] git does not know your name or address: run `git config --global user.name "Ann Smith"` '
+        'cohabit: [BAD_ARGS] git has no user name or email address for you: run `git config --global user.name "Ann Smith"` '
         "and `git config --global user.email ann@example.org`, then try again. "
     )
     assert "COHABIT_AGENT_ID, _NAME and _EMAIL" in said
@@ -209,7 +209,7 @@ def test_a_person_gets_the_whole_of_a_long_text(home: Path, board: str, capsys: 
     typed(capsys, "commit", "long")
     assert typed(capsys, "diff", "--since", "HEAD~1").count("\n+") == 20_001
     Path("deck/assets/picture.png").write_bytes(b"\x89PNG\0\xff")
-    assert typed(capsys, "read", "assets/picture.png") == "assets/picture.png is not a text: 6 bytes\n"
+    assert typed(capsys, "read", "assets/picture.png") == "assets/picture.png is a binary file: 6 bytes\n"
 
 
 def test_text_of_others_cannot_control_the_terminal(home: Path, board: str, capsys: Said) -> None:
@@ -288,7 +288,7 @@ def test_in_the_folder_of_a_clone_that_workspace_is_used(
     assert typed(capsys, "sync").startswith("✓ other shared: ")
     assert json.loads(typed(capsys, "call", "workspace_info"))["name"] == "other"
     assert typed(capsys, "switch", "deck") == (
-        "deck is active.\nIn this folder other is still used, because it is part of that clone.\n"
+        "deck is active.\nThis folder belongs to the clone of other, which is still used here.\n"
     )
     assert typed(capsys, "status").startswith("other  ")
     assert typed(capsys, "switch", "other") == "other is active.\n"

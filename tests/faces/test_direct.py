@@ -206,7 +206,7 @@ async def test_a_bug_of_ours_ends_the_connection_and_says_whose_it_is(
         raise RuntimeError("a bug")
 
     async with wired(den) as me:
-        monkeypatch.setattr(den.house, "begin", broken)
+        monkeypatch.setattr(den.house.door, "begin", broken)
         await me.write(text(call(1)))
         assert (await me.answer())["error"]["code"] == "INTERNAL"
         assert await me.hung_up() == 4400

@@ -12,6 +12,7 @@ from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.scenario import parse_scenario
 from cohabit.testing.clock import FakeClock
+from cohabit.worldbox.names import PREFIX
 from cohabit.worlds.kingdoms.sight import seen_by
 from cohabit.worlds.kingdoms.world import Kingdoms
 
@@ -36,7 +37,7 @@ async def two_rooms(house: House) -> dict[str, dict[str, str]]:
 def named(command: str, face: str) -> str:
     """On MCP this world's tools have a prefix."""
     bare = not face.startswith("mcp") or not hasattr(Kingdoms, command)
-    return command if bare else Kingdoms.spec.tool_prefix + command
+    return command if bare else PREFIX + command
 
 
 async def asked(client: Any, command: str, args: Any) -> str:

@@ -152,7 +152,7 @@ async def test_a_failed_commit_is_an_error_for_every_call_in_it_and_the_room_is_
         assert len(deeds(host.room, do[0])) == 2
 
 
-async def test_what_ran_while_a_commit_failed_is_refused_with_it() -> None:
+async def test_calls_that_ran_while_a_commit_failed_are_refused_with_it() -> None:
     store = HeldStore()
     async with open_house(store=store) as house:
         who = await make_room(house)

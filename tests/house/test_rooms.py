@@ -84,6 +84,16 @@ async def test_a_config_that_does_not_fit_opens_no_room() -> None:
         assert house.rooms == {}
 
 
+async def test_the_seed_of_a_new_room_has_128_random_bits() -> None:
+    async with open_house() as house:
+        for i in range(8):
+            await house.create_room(Scenario(agents=[AgentSpec(id="a")]), f"r{i}")
+        seeds = [host.room.state.seed for host in house.rooms.values()]
+        assert len(set(seeds)) == 8
+        assert all(len(seed) == 32 and int(seed, 16) >= 0 for seed in seeds)
+        assert any(int(seed, 16) >= 2**120 for seed in seeds)
+
+
 # -- the feed ---------------------------------------------------------------------------------------
 async def test_a_reader_resumes_from_its_cursor_and_misses_nothing() -> None:
     async with open_house(recent_entries=5) as house:

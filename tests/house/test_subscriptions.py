@@ -347,7 +347,7 @@ async def test_a_subscription_needs_the_same_grant_as_events_and_a_cursor_of_its
             await subscribed(who["ann"], "nonsense")
 
 
-async def test_what_is_made_for_a_subscription_that_was_closed_is_dropped() -> None:
+async def test_frames_for_a_closed_subscription_are_dropped() -> None:
     store = HeldStore()
     async with open_house(store=store) as house:
         who = await make_room(house)

@@ -204,7 +204,7 @@ async def test_time_in_which_the_machine_slept_is_not_made_up_for() -> None:
         assert house.rooms["den"].room.state.tick <= 30
 
 
-async def test_the_pause_of_a_player_who_leaves_runs_out() -> None:
+async def test_the_pause_of_a_player_that_leaves_ends_after_a_while() -> None:
     clock = FakeClock()
     async with open_house(clock=clock, away_ms=10_000) as house:
         who = await make_room(house, world="Ticker", pause_seconds=30)
@@ -215,7 +215,7 @@ async def test_the_pause_of_a_player_who_leaves_runs_out() -> None:
         assert not house.rooms["den"].room.state.paused
 
 
-async def test_a_player_who_comes_back_in_time_keeps_its_pause() -> None:
+async def test_a_player_that_returns_in_time_keeps_its_pause() -> None:
     clock = FakeClock()
     async with open_house(clock=clock, away_ms=10_000) as house:
         who = await make_room(house, world="Ticker", pause_seconds=30)

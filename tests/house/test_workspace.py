@@ -492,7 +492,7 @@ async def test_long_contents_are_not_recorded_and_the_answer_is_whole_all_the_sa
     async with office(tmp_path) as o:
         ann, long = o.who["ann"], "word " * 1000
         await ann("write", {"path": "drafts/a.md", "content": long})
-        assert o.recorded("asked")[0].args["args"] == {"path": "drafts/a.md", "content": "(5000 characters)"}
+        assert o.recorded("asked")[0].args["args"] == {"path": "drafts/a.md", "content": "(omitted: 5000 characters)"}
         paths = [f"drafts/{i:03}.md" for i in range(100)]
         for path in paths:
             await ann("write", {"path": path, "content": "x"})

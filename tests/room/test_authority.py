@@ -133,7 +133,7 @@ def test_a_player_is_told_who_looks_through_its_seat_and_by_whose_decision() -> 
     assert room.call("bot", "whoami", at=4).grant["through"] == "red"
 
 
-def test_a_player_is_told_whatever_its_own_grant_is() -> None:
+def test_a_player_without_a_grant_is_told_too() -> None:
     room = make_room(RED, BLUE, HOST, AGENT)
     room.call("hostess", "revoke", {"member": "ann"}, at=1)
     room.call("hostess", "grant", KIBITZ, at=2)
@@ -158,7 +158,7 @@ def test_the_next_player_of_a_seat_is_not_looked_at_unless_it_was_told() -> None
 
 def test_nobody_looks_through_a_seat_without_a_player_or_through_one_that_is_not_there() -> None:
     room = make_room(BLUE, HOST, AGENT)
-    with pytest.raises(GameRejected, match="nobody plays seat red"):
+    with pytest.raises(GameRejected, match="seat red has no player to notify"):
         room.call("hostess", "grant", KIBITZ, at=1)
     with pytest.raises(UnknownAsset):
         room.call("hostess", "grant", {**KIBITZ, "through": "rad"}, at=1)

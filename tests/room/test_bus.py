@@ -53,7 +53,7 @@ def test_a_kind_left_out_is_empty_and_an_empty_content_is_a_message() -> None:
     assert (item["kind"], item["content"]) == ("", "")
 
 
-def test_mail_to_oneself_arrives() -> None:
+def test_a_message_to_oneself_arrives() -> None:
     room = make_room(*MEMBERS)
     assert send(room, "ann", "ann").recipients == ["ann"]
     assert mail(room, "ann").count == 1
@@ -99,7 +99,7 @@ def test_only_members_with_send_broadcast_can_broadcast() -> None:
 
 
 # -- reading ----------------------------------------------------------------------------------------
-def test_the_cursor_is_the_last_number_read_or_the_one_given_when_nothing_came() -> None:
+def test_the_cursor_is_the_last_number_read_or_the_given_one_where_nothing_is_new() -> None:
     room = make_room(*MEMBERS)
     for i in range(5):
         send(room, "ann", "bob", str(i))
@@ -156,7 +156,7 @@ TEAMS = {"red": ["ann", "cy"], "blue": ["bob"]}
 PLAYERS = (RED, BLUE, player("cy", 2), GOD)
 
 
-def test_a_team_hears_what_is_said_to_it_and_nobody_else_does() -> None:
+def test_a_message_to_a_team_reaches_its_members_and_nobody_else() -> None:
     room = make_room(*PLAYERS, teams=TEAMS)
     assert send(room, "ann", "team:red", "attack at dawn").recipients == ["cy"]
     assert mail(room, "cy").items[0]["to"] == "team:red"

@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohabit.errors import BadArgs, Busy, CohabitError, PermissionDenied, ScopeViolation, Unauthorized, UnknownCommand
-from cohabit.room.decide import Decision
+from cohabit.house.house import HOUSE_COMMANDS
+from cohabit.model.identity import Credential
+from cohabit.room.decide import Decision, decide
 
 from .making import EVERYBODY, GOD, RED, make_room
 
@@ -15,7 +17,7 @@ MEMBERS = [str(agent["id"]) for agent in EVERYBODY]
 
 
 @given(st.lists(st.tuples(st.sampled_from(MEMBERS), st.integers(0, 60)), max_size=30))
-def test_deciding_changes_nothing_and_gives_the_same_answer_however_often_it_is_asked(
+def test_deciding_changes_nothing_and_repeats_its_answer(
     asked: list[tuple[str, int]],
 ) -> None:
     room = make_room(*EVERYBODY, turn_based=True, turn_order=["ann", "bob"])
@@ -42,7 +44,7 @@ def test_a_refused_call_gets_the_code_and_reason_of_the_decision() -> None:
                 assert (refused.value.code, refused.value.message) == (decision.code, decision.reason)
 
 
-def test_what_a_member_may_call_is_listed_by_its_grant_and_not_by_whose_turn_it_is() -> None:
+def test_the_commands_of_a_member_follow_from_its_grant_and_not_from_the_turn() -> None:
     room = make_room(*EVERYBODY, turn_based=True, turn_order=["ann", "bob"])
     before = [c.name for c in room.may(room.state.members["bob"])]
     room.call("ann", "turn_advance", at=1)
@@ -161,3 +163,29 @@ def test_more_calls_in_a_second_than_the_budget_are_busy_and_the_next_second_is_
         room.call("ann", "whoami", at=999)
     room.call("bob", "whoami", at=999)
     room.call("ann", "whoami", at=1000)
+
+
+# -- credentials and the house ----------------------------------------------------------------------
+def test_a_revoked_or_expired_credential_is_refused_before_everything_else() -> None:
+    room = make_room(*EVERYBODY, turn_based=True, turn_order=["ann", "bob"])
+    room.call("hostess", "archive", at=1)
+    for credential, word in (
+        (Credential(b"", "i", revoked=True), "revoked"),
+        (Credential(b"", "i", expires_at=5), "expired"),
+    ):
+        for command in room.commands:
+            decision = decide(command, room.state.members["bot"], room, 5, credential=credential)
+            assert (decision.code, word in decision.reason) == ("UNAUTHORIZED", True)
+    assert not decide(
+        room.commands.named("whoami"), room.state.members["bot"], room, 4, credential=Credential(b"", "i", expires_at=5)
+    ).code
+
+
+def test_deciding_about_a_command_of_the_house_asks_the_world_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is decided on the event loop, while the world may be running on a thread."""
+    room = make_room(*EVERYBODY)
+    for name in ("to_move", "is_over", "scope", "seats_now", "observe"):
+        monkeypatch.setattr(type(room.world), name, lambda *args: pytest.fail("the world was asked"))
+    for command in HOUSE_COMMANDS:
+        for member in room.state.members.values():
+            decide(command, member, room, 1)

@@ -171,7 +171,7 @@ def test_a_grant_goes_before_the_role_and_the_role_before_the_kind() -> None:
     assert held(room, "p") == ROLES["observer"]
 
 
-def test_an_expiry_is_an_event_and_what_is_left_then_is_nothing_not_the_role() -> None:
+def test_an_expired_grant_is_an_event_and_leaves_nothing_not_even_the_role() -> None:
     room = make_room(RED, BLUE, HOST)
     may = [*ROLES["player"], "send_broadcast"]
     room.call("hostess", "grant", {"member": "ann", "may": may, "expires_in_s": 10}, at=1000)
@@ -271,7 +271,8 @@ def test_a_host_can_let_others_play_although_it_does_not_play_itself() -> None:
     room.call("hostess", "widen", {"member": "bot", "may": ["act", "read_own"]}, at=1)
     assert room.call("bot", "sit", {"seat": "blue"}, at=2).seat == "blue"
     with pytest.raises(
-        PermissionDenied, match="you cannot give yourself what you do not hold, or not for as long: read_own, act"
+        PermissionDenied,
+        match="you cannot grant yourself capabilities that you do not have, or not for as long: read_own, act",
     ):
         room.call("hostess", "widen", {"member": "hostess", "may": ["act", "read_own"]}, at=3)
 

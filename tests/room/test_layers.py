@@ -149,7 +149,7 @@ def test_after_a_loan_and_then_a_narrow_the_role_less_what_was_taken_is_left() -
     assert room.state.members["ann"].held == ROLES["player"] - {C.ACT}
 
 
-def test_what_is_lent_to_a_revoked_member_is_held_until_the_loan_ends() -> None:
+def test_a_revoked_member_holds_a_loan_until_it_ends() -> None:
     room = make_room(RED, GOD)
     change(room, "revoke", frozenset(), None, 0)
     change(room, "widen", frozenset({C.WATCH}), 10, 0)

@@ -1,11 +1,14 @@
 """Seats that open and close, and which member gets which."""
 
+from contextlib import suppress
 from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from cohabit.errors import Conflict, GameRejected, PermissionDenied, UnknownAsset
+from cohabit.errors import CohabitError, Conflict, GameRejected, PermissionDenied, UnknownAsset
 
 from .making import AGENT, BLUE, GOD, HOST, PERSON, RED, make_room, player, replayed
 
@@ -177,7 +180,7 @@ def test_a_player_cannot_read_one_seat_after_another() -> None:
     assert secret_of(room, "fay") == {"red": [41]}
     room.call("fay", "stand_up", at=4)
     before = room.digest()
-    with pytest.raises(GameRejected, match="you have played seat red in this game"):
+    with pytest.raises(GameRejected, match="you have already played seat red in this game"):
         room.call("fay", "sit", {"seat": "blue"}, at=5)
     assert room.digest() == before
     assert secret_of(room, "fay") == {}
@@ -240,4 +243,36 @@ def test_in_a_world_that_hides_nothing_a_member_can_change_seats() -> None:
     room.call("hostess", "remove_member", {"member": "ann"}, at=1)
     for wanted in ("first", "second", "first"):
         assert room.call("fay", "sit", {"seat": wanted}, at=2).seat == wanted
+    assert replayed(room).digest() == room.digest()
+
+
+STEPS = st.lists(
+    st.sampled_from(
+        [
+            ("fay", "sit", {}), ("fay", "sit", {"seat": "red"}), ("fay", "sit", {"seat": "blue"}), ("fay", "stand_up", {}),
+            ("gus", "sit", {}), ("gus", "sit", {"seat": "red"}), ("gus", "stand_up", {}), ("zeus", "rematch", {}),
+            ("zeus", "reset", {}), ("zeus", "reset", {"seed": 9}), ("hostess", "remove_member", {"member": "gus"}),
+            ("hostess", "add_member", {"id": "gus", "role": "player"}),
+        ]
+    ),
+    max_size=25,
+)  # fmt: skip
+
+
+@given(STEPS)
+def test_no_member_ever_plays_two_seats_before_the_seed_changes(steps: list[tuple[str, str, dict[str, Any]]]) -> None:
+    room = make_room(FREE, {**FREE, "id": "gus"}, HOST, GOD, partial_intel=True)
+    played: dict[tuple[str, int], set[str]] = {}
+    seed, changes = room.state.seed, 0
+    for at, (who, name, args) in enumerate(steps):
+        member = room.state.with_handle(who)
+        if member is not None:
+            with suppress(CohabitError):
+                room.call(member.id, name, args, at=at)
+        if room.state.seed != seed:
+            seed, changes = room.state.seed, changes + 1
+        for member in room.state.members.values():
+            if member.seat is not None:
+                played.setdefault((member.id, changes), set()).add(member.seat)
+    assert all(len(seats) == 1 for seats in played.values())
     assert replayed(room).digest() == room.digest()

@@ -147,7 +147,7 @@ def test_at_pace_step_everybody_acts_at_any_time_until_it_is_over() -> None:
 
 
 # -- pace turns -------------------------------------------------------------------------------------
-def test_at_pace_turns_the_world_says_who_moves() -> None:
+def test_at_pace_turns_the_world_decides_whose_turn_it_is() -> None:
     room = make_room(RED, BLUE, world="nim")
     with pytest.raises(TurnNotYours) as refused:
         room.call("bob", "take", {"n": 1}, at=1)
@@ -284,7 +284,7 @@ def test_worlds_without_a_clock_have_no_pause() -> None:
 
 
 # -- pauses and stand-ins ---------------------------------------------------------------------------
-def test_the_pause_of_a_player_who_leaves_runs_out_by_itself() -> None:
+def test_the_pause_of_a_player_that_leaves_ends_after_a_while() -> None:
     room = make_room(RED, BLUE, world="Ticker", pause_seconds=30)
     room.system("presence", {"members": ["ann"], "here": True}, 0)
     room.call("ann", "pause", at=1000)
@@ -296,7 +296,7 @@ def test_the_pause_of_a_player_who_leaves_runs_out_by_itself() -> None:
     assert [e.by for e in entries(room, "pause_expired")] == [None]
 
 
-def test_a_player_who_comes_back_keeps_its_pause() -> None:
+def test_a_player_that_returns_keeps_its_pause() -> None:
     room = make_room(RED, BLUE, world="Ticker", pause_seconds=30)
     room.call("ann", "pause", at=0)
     room.system("presence", {"members": ["ann"], "here": False}, 5000)
@@ -305,7 +305,7 @@ def test_a_player_who_comes_back_keeps_its_pause() -> None:
     assert room.state.paused
 
 
-def test_the_pause_of_a_member_who_is_removed_runs_out_too() -> None:
+def test_the_pause_of_a_removed_member_ends_after_a_while_too() -> None:
     room = make_room(RED, BLUE, HOST, world="Ticker", pause_seconds=30)
     room.call("ann", "pause", at=0)
     room.call("hostess", "remove_member", {"member": "ann"}, at=1000)
@@ -313,7 +313,7 @@ def test_the_pause_of_a_member_who_is_removed_runs_out_too() -> None:
     assert not room.state.paused
 
 
-def test_anybody_who_may_advance_time_can_end_a_pause() -> None:
+def test_any_member_with_advance_time_can_end_a_pause() -> None:
     room = make_room(RED, BLUE, OBSERVER, world="Ticker")
     room.call("ann", "pause", at=0)
     with pytest.raises(PermissionDenied):

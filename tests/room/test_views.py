@@ -65,7 +65,7 @@ def test_fog_is_on_in_pvp_and_off_elsewhere_unless_the_file_says_otherwise(keys:
     assert make_room(RED, BLUE, **keys).call("ann", "whoami", at=1).partial_intel is fog
 
 
-def test_a_world_that_hides_by_its_rules_hides_whatever_the_scenario_says() -> None:
+def test_a_world_that_hides_by_its_rules_does_so_in_every_scenario() -> None:
     room = make_room(RED, BLUE, world="Bids", partial_intel=False)
     assert room.eye(room.state.members["ann"]) == Eye("a", "own")
 
@@ -123,7 +123,7 @@ def test_a_member_that_may_not_read_the_roster_or_the_chat_is_not_told_of_them()
     assert room.call("bob", "session_info", at=4).members == []
 
 
-def test_the_error_of_a_world_that_fails_does_not_repeat_what_the_world_said() -> None:
+def test_the_error_of_a_failing_world_does_not_repeat_the_worlds_message() -> None:
     room = make_room(*EVERYBODY)
     for name in ("break_down", "trouble"):
         with pytest.raises(CohabitError) as crash:

@@ -1,4 +1,4 @@
-"""Tiny worlds for the tests: one per pace, and one for each way in which a world can go wrong."""
+"""Tiny worlds for the tests: one per pace, and one for each kind of mistake that a world can make."""
 
 import asyncio
 import time
@@ -54,7 +54,7 @@ class Secrets(World):
 
     @action()
     def mumble(self, by: Seat, n: int) -> Outcome:
-        """Keep a number, and let nobody know of it in so many words."""
+        """Keep a number without telling anybody of it."""
         self.kept[by.id].append(n)
         return Outcome(f"you mumble {n}")
 
@@ -81,7 +81,7 @@ class Secrets(World):
 
     @action(raw=True)
     def anything(self, by: Seat, given: Any = None) -> Outcome:
-        """Take whatever comes."""
+        """Take any value."""
         self.shouts.append(f"{given!r}"[:40])
         return Outcome(public=self.shouts[-1])
 

@@ -20,7 +20,7 @@ def test_always_does_the_same_every_time():
     assert [brain.decide(Observation(step=i)).name for i in range(3)] == ["halt"] * 3
 
 
-def test_a_brain_for_tests_remembers_what_it_saw_and_what_came_of_it():
+def test_a_brain_for_tests_keeps_its_observations_and_results():
     brain = Always("halt")
     brain.decide(Observation(step=4))
     brain.reflect(ActionResult(True, "fine"))

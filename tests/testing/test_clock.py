@@ -18,7 +18,7 @@ async def test_a_fake_clock_stands_still_until_it_is_told_to_go_on():
     assert (clock.now(), rang) == (START + 10, [START + 10])
 
 
-async def test_timers_ring_in_order_each_at_its_own_time():
+async def test_timers_fire_in_order_each_at_its_own_time():
     clock = FakeClock(at=0)
     rang: list[tuple[str, int]] = []
     for name, at in (("late", 30), ("early", 10), ("also early", 10), ("past", -5)):
@@ -49,7 +49,7 @@ async def test_a_timer_set_by_a_timer_rings_within_the_same_advance():
     assert rang == [10, 20, 30]
 
 
-async def test_what_a_timer_wakes_is_done_before_the_next_timer_rings():
+async def test_tasks_that_a_timer_wakes_are_done_before_the_next_timer_fires():
     clock = FakeClock(at=0)
     log: list[str] = []
     woken = asyncio.Event()
@@ -67,7 +67,7 @@ async def test_what_a_timer_wakes_is_done_before_the_next_timer_rings():
 
 
 async def test_time_does_not_go_back():
-    with pytest.raises(ValueError, match="does not go back"):
+    with pytest.raises(ValueError, match="must not be negative"):
         await FakeClock().advance(-1)
 
 

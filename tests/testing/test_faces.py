@@ -26,16 +26,16 @@ async def scene(reference: Reference) -> AsyncIterator[Scene]:
 
 
 @pytest.mark.parametrize("claim", list(CLAIMS))
-async def test_a_claim_holds_over_the_python_face(claim, scene):
+async def test_a_claim_holds_over_the_python_interface(claim, scene):
     await CLAIMS[claim](scene)
 
 
-async def test_the_whole_conversation_can_be_held_twice_on_one_house(scene):
+async def test_all_claims_can_be_checked_twice_on_one_house(scene):
     await check_face(scene.connect, scene.reference)
     await check_face(scene.connect, scene.reference)
 
 
-async def test_the_conversation_holds_on_disk_with_the_machines_clock(tmp_path):
+async def test_all_claims_hold_on_disk_with_the_machines_clock(tmp_path):
     async with reference_house(data=tmp_path, clock=SystemClock()) as reference, AsyncExitStack() as stack:
 
         async def join(token: str) -> Client:
@@ -44,13 +44,13 @@ async def test_the_conversation_holds_on_disk_with_the_machines_clock(tmp_path):
         await check_face(join, reference)
 
 
-def test_every_claim_says_what_it_claims():
+def test_every_claim_has_a_docstring():
     assert all(claim.__doc__ for claim in CLAIMS.values())
     assert len(CLAIMS) == 16
 
 
 class Lenient:
-    """A face with a hole: refusals are swallowed, and answered with nothing."""
+    """An interface that hides refusals: it answers them with nothing."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
@@ -63,7 +63,7 @@ class Lenient:
 
 
 class Mistaken(Lenient):
-    """A face that mixes two codes up."""
+    """An interface that confuses two codes."""
 
     async def call(self, command, args=None, *, room=None, key=None):
         try:
@@ -73,9 +73,9 @@ class Mistaken(Lenient):
 
 
 @pytest.mark.parametrize(
-    ("face", "broken"), [(Lenient, "who only watches cannot act"), (Mistaken, "only whose turn it is can move")]
+    ("face", "broken"), [(Lenient, "watchers cannot act"), (Mistaken, "only the player whose turn it is can move")]
 )
-async def test_a_face_with_a_hole_is_found_out(face, broken, scene):
+async def test_an_interface_that_breaks_a_claim_is_refused(face, broken, scene):
     async def join(token: str) -> Client:
         return face(await scene.connect(token))
 

@@ -1,4 +1,4 @@
-"""Whole matches without a house: they go on beat by beat, the same way each time, and leave a record."""
+"""Whole matches without a house: deterministic, one decision of each player per beat, with a record."""
 
 from cohabit.registry import make_world
 from cohabit.room.room import Room
@@ -13,7 +13,7 @@ def keepers(*brains: str | None) -> Scenario:
     return Scenario(agents=agents, world="lanterns", scenario="pvp")
 
 
-def test_members_with_a_brain_play_and_the_others_sit_there() -> None:
+def test_members_with_a_brain_play_and_the_others_do_nothing() -> None:
     match = Match(keepers("lamplighter", None), seed=1, beat=5).run(60)
     assert match.tick == 60
     assert {line.entry.by for line in match.lines() if line.entry.by is not None} == {"keeper-0"}
@@ -25,13 +25,13 @@ def test_the_same_seed_gives_the_same_match_and_its_record_gives_it_again() -> N
     assert Room.replay(one.lines(), make_world).digest() == one.room.digest()
 
 
-def test_it_stops_at_the_tick_it_was_given_and_somebody_can_look_after_each_beat() -> None:
+def test_a_match_stops_at_the_given_tick_and_calls_back_after_each_beat() -> None:
     seen: list[int] = []
     Match(keepers("lamplighter", None), seed=1, beat=50).run(120, lambda match: seen.append(match.tick))
     assert seen == [50, 100, 120]
 
 
-def test_what_a_brain_is_refused_is_remembered_and_the_match_goes_on() -> None:
+def test_refusals_of_a_brain_are_kept_and_the_match_continues() -> None:
     agents = [AgentSpec(id="scribe", role="observer", brain="chronicler")]  # an observer may not write to everybody
     small = {"zones_x": 2, "zones_y": 2, "kingdoms": 1}
     match = Match(Scenario(agents=agents, world="kingdoms", config=small), seed=1, beat=300).run(900)

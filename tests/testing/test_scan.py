@@ -10,13 +10,13 @@ FORBIDDEN = {
     "from time import monotonic": "reads the wall clock",
     "import random": "use Stream",
     "from random import choice": "use Stream",
-    "import asyncio": "the house's business",
+    "import asyncio": "is for the house",
     "from datetime import datetime\nx = datetime.now()": "reads the wall clock",
     "import datetime\nx = datetime.date.today()": "reads the wall clock",
-    "x = hash('a')": "differs from process to process",
+    "x = hash('a')": "differs between processes",
     "x = id('a')": "memory address",
-    "for x in {1, 2}: pass": "no certain order",
-    "x = [y for y in set('ab')]": "no certain order",
+    "for x in {1, 2}: pass": "no fixed order",
+    "x = [y for y in set('ab')]": "no fixed order",
     "x = list({1, 2} | {3})": "sort it",
     "import os\nx = os.urandom(4)": "use Stream",
 }
@@ -43,17 +43,17 @@ def load(folder, text):
 
 
 @pytest.mark.parametrize("text", list(FORBIDDEN))
-def test_what_no_world_may_use_is_found(text, tmp_path):
+def test_everything_that_a_world_may_not_use_is_found(text, tmp_path):
     (found,) = scan(load(tmp_path, text))
     assert FORBIDDEN[text] in found
 
 
 @pytest.mark.parametrize("text", FINE)
-def test_what_does_no_harm_is_left_alone(text, tmp_path):
+def test_harmless_source_is_accepted(text, tmp_path):
     assert scan(load(tmp_path, text)) == []
 
 
-def test_what_a_world_imports_from_its_own_folder_is_read_too(tmp_path, monkeypatch):
+def test_modules_that_a_world_imports_from_its_own_folder_are_scanned_too(tmp_path, monkeypatch):
     (tmp_path / "scanned_helper.py").write_text("import time")
     monkeypatch.syspath_prepend(tmp_path)
     (found,) = scan(load(tmp_path, "import scanned_helper"))

@@ -51,10 +51,8 @@ class Toolbox(World):
             ActionSpec(name=f"use_{tool}", run=self._user(tool), description=f"Use the {tool}.", args=Use)
             for tool in self.tools
         ]
-        return [
-            *used,
-            ActionSpec(name="work_log", run=self._read_log, changes=False, category="read", needs=("watch",)),
-        ]
+        log = ActionSpec(name="work_log", run=self._read_log, changes=False, category="read", needs=("watch",))
+        return [*used, log]
 
     def _user(self, tool: str) -> Callable[..., Outcome]:
         def use(by: Seat, times: int, on: str) -> Outcome:

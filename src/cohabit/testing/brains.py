@@ -1,4 +1,4 @@
-"""Brains for tests: they do what they were told, and remember what they saw."""
+"""Brains for tests: they act as scripted, and keep what they saw."""
 
 from collections.abc import Iterable, Sequence
 
@@ -6,8 +6,8 @@ from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Goal, Observation
 
 
-class _Obedient:
-    """What both share: a memory."""
+class _Recording:
+    """Keeps everything that it is given."""
 
     def __init__(self) -> None:
         self.game = ""
@@ -25,8 +25,8 @@ class _Obedient:
         return [goal.description for goal in goals]
 
 
-class Script(_Obedient):
-    """Does these actions, one after another; asked for more, it says so."""
+class Script(_Recording):
+    """Does these actions, one after another; after the last one it raises."""
 
     def __init__(self, actions: Iterable[Action | str]) -> None:
         super().__init__()
@@ -39,8 +39,8 @@ class Script(_Obedient):
         return self.left.pop(0)
 
 
-class Always(_Obedient):
-    """Does the same every time."""
+class Always(_Recording):
+    """Does the same action every time."""
 
     def __init__(self, action: Action | str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""A clock that stands still until it is told to go on."""
+"""A clock that stands still until it is advanced."""
 
 import asyncio
 import heapq
@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Awaitable, Callable
 
 START = 1_750_000_000_000
-"""Some moment, so that times look like times."""
+"""A realistic start time, in ms."""
 
 
 class FakeTimer:
@@ -17,7 +17,7 @@ class FakeTimer:
         self._then = None
 
     def fire(self) -> bool:
-        """Call what was to be called, once; was there anything?"""
+        """Call the callback, at most once. Returns whether it was called."""
         then, self._then = self._then, None
         if then is None:
             return False
@@ -28,8 +28,8 @@ class FakeTimer:
 class FakeClock:
     """See ``house.clock.Clock``. Timers run only inside ``advance``, in order, each at its own time.
 
-    ``between`` is awaited after every timer, so that what it set off is done before the next one runs:
-    give it whatever says that your house is at rest.
+    ``between`` is awaited after every timer, so that what it started is done before the next one runs:
+    give it a function that waits until your house is at rest.
     """
 
     def __init__(self, at: int = START, between: Callable[[], Awaitable[None]] | None = None) -> None:
@@ -47,9 +47,9 @@ class FakeClock:
         return timer
 
     async def advance(self, ms: int) -> None:
-        """Let so much time pass. Timers that are set on the way run too, if they are due."""
+        """Let this much time pass. Timers that are set on the way run too, if they are due."""
         if ms < 0:
-            raise ValueError("time does not go back")
+            raise ValueError("ms must not be negative")
         end = self._now + ms
         await self._settle()
         while self._timers and self._timers[0][0] <= end:

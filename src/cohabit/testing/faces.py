@@ -1,12 +1,12 @@
-"""The reference conversation: what holds over one face of a house must hold over every face.
+"""``check_face``: does an interface of a house keep what every interface must keep?
 
     async with reference_house() as reference:
-        … serve reference.house over a face, and write connect(token) -> client …
+        … serve reference.house over an interface, and write connect(token) -> client …
         await check_face(connect, reference)
 
-A client has ``await client.call(command, args, room=…, key=…)``: it answers with plain dicts, and raises the
-errors of ``cohabit.errors``. Each claim is a small function that stands alone, so that a test suite can run
-all ``CLAIMS`` over all its faces; they may run in any order, and on a house where others ran before.
+A client has ``await client.call(command, args, room=…, key=…)``: it returns plain dicts, and raises the errors of
+``cohabit.errors``. Each claim is a small function that stands alone, so that a test suite can run all ``CLAIMS`` over
+all its interfaces; they may run in any order, and on a house where others ran before.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -38,7 +38,7 @@ SEED = 7
 
 
 class Client(Protocol):
-    """Somebody's hand in a house, over any face."""
+    """A caller of a house, over any interface."""
 
     async def call(
         self, command: str, args: Mapping[str, Any] | None = None, *, room: str | None = None, key: str | None = None
@@ -49,7 +49,7 @@ Connect = Callable[[str], Awaitable[Client]]
 
 
 class Reference:
-    """The house of the conversation, and a token for everybody in it by name.
+    """The house that the claims are about, and the tokens of its members by name.
 
     On the island (Lanterns, with fog): the players ann (amber) and ben (blue), the god zeus, the observer olga,
     the host hera, and wim, an agent without a role, who may only watch. At the table (Nim): fay and sol.
@@ -65,7 +65,7 @@ class Reference:
 async def reference_house(
     *, data: Path | None = None, clock: Clock | None = None, port: int = 8724
 ) -> AsyncIterator[Reference]:
-    """A house with the rooms of the conversation; without a clock of yours, its time stands still."""
+    """A house with the rooms that the claims need; without a clock of yours, its time stands still."""
     settings = Settings(data=str(data) if data is not None else "", port=port)
     clock = clock or FakeClock()
     async with House.open(settings, clock=clock) as house:
@@ -79,14 +79,14 @@ async def reference_house(
 
 
 async def _at_rest(house: House) -> None:
-    """Nothing is under way any more: a look at each room, through its queue, has come back."""
+    """Wait until nothing is under way: a peek at each room, through its queue, has returned."""
     for host in list(house.rooms.values()):
         if host.failure is None:
             await host.peek(lambda room: None)
 
 
 def island() -> Scenario:
-    """Lanterns with fog, and somebody of every kind."""
+    """Lanterns with fog, and a member of every kind."""
     return Scenario(
         scenario="pvp",
         world="lanterns",
@@ -104,7 +104,7 @@ def island() -> Scenario:
 
 
 def table() -> Scenario:
-    """Nim with more stones than the conversation takes."""
+    """Nim with more stones than the claims take."""
     return Scenario(
         scenario="nim",
         world="nim",
@@ -117,7 +117,7 @@ def table() -> Scenario:
 
 
 class Scene:
-    """One claim's stage: clients by name."""
+    """What one claim works with: clients by name."""
 
     def __init__(self, connect: Connect, reference: Reference) -> None:
         self.connect = connect
@@ -140,25 +140,25 @@ class Scene:
         args: Mapping[str, Any] | None = None,
         key: str | None = None,
     ) -> CohabitError:
-        """Call something that must be refused, with exactly this error."""
+        """Make a call that must be refused with exactly this error."""
         try:
             answer = await self.call(who, command, args, key)
         except CohabitError as refusal:
             expect(type(refusal) is error, f"{command} by {who}: {refusal.as_text()}, not {error.code}")
-            expect(bool(refusal.message), f"{command} by {who}: {error.code} says no words")
+            expect(bool(refusal.message), f"{command} by {who}: {error.code} has no message")
             return refusal
         raise AssertionError(f"{command} by {who} answered {answer!r}, not {error.code}")
 
 
 def expect(holds: bool, words: str) -> None:
-    """An assertion that says the same under every test runner."""
+    """An assertion with the same message under every test runner."""
     if not holds:
         raise AssertionError(words)
 
 
 # -- identity -----------------------------------------------------------------------------------
 async def claim_each_token_is_its_own_member(scene: Scene) -> None:
-    """whoami answers with the member, role, room and seat that are bound to the token."""
+    """whoami returns the member, role, room and seat that are bound to the token."""
     expected = {
         "ann": ("player", ISLAND, "amber"),
         "ben": ("player", ISLAND, "blue"),
@@ -174,7 +174,7 @@ async def claim_each_token_is_its_own_member(scene: Scene) -> None:
 
 
 async def claim_a_wrong_token_is_refused(scene: Scene) -> None:
-    """A token nobody was given is UNAUTHORIZED, and the refusal does not repeat it."""
+    """An unknown token is UNAUTHORIZED, and the refusal does not repeat it."""
     wrong = "wrong0TOKEN1wrong2TOKEN3wrong4TOKEN5wrong6TOKEN7"
     try:
         client = await scene.connect(wrong)
@@ -186,7 +186,7 @@ async def claim_a_wrong_token_is_refused(scene: Scene) -> None:
 
 
 async def claim_a_token_opens_no_other_room(scene: Scene) -> None:
-    """A token is good for its own room; of another one it learns nothing."""
+    """A token is good for its own room only; another one does not exist for it."""
     client = await scene.client("fay")
     try:
         answer = await client.call("view", room=ISLAND)
@@ -196,8 +196,8 @@ async def claim_a_token_opens_no_other_room(scene: Scene) -> None:
 
 
 # -- permission, scope, turns -------------------------------------------------------------------
-async def claim_who_only_watches_cannot_act(scene: Scene) -> None:
-    """An observer, a watcher and a host without a seat are refused with PERMISSION_DENIED, whatever they try."""
+async def claim_watchers_cannot_act(scene: Scene) -> None:
+    """An observer, a watcher and a host without a seat are refused with PERMISSION_DENIED, also through act."""
     for name in ("olga", "wim", "hera"):
         await scene.refused(PermissionDenied, name, "halt")
         await scene.refused(PermissionDenied, name, "act", {"action": "halt"})
@@ -206,7 +206,7 @@ async def claim_who_only_watches_cannot_act(scene: Scene) -> None:
 
 
 async def claim_a_rivals_tower_is_out_of_scope(scene: Scene) -> None:
-    """Acting on what is another's is SCOPE_VIOLATION, and changes nothing."""
+    """Acting on something of a rival is SCOPE_VIOLATION, and changes nothing."""
     towers = await scene.call("ann", "list_towers")
     rivals = [t["tower"] for t in towers if t["burns_for"] == "blue"]
     expect(rivals == ["T2"], f"blue should hold T2: {towers}")
@@ -215,8 +215,8 @@ async def claim_a_rivals_tower_is_out_of_scope(scene: Scene) -> None:
     expect(await scene.call("ann", "list_towers") == towers, "a refused action changed a tower")
 
 
-async def claim_only_whose_turn_it_is_can_move(scene: Scene) -> None:
-    """Out of turn is TURN_NOT_YOURS; in turn it goes through, and then it is the other's."""
+async def claim_only_the_player_whose_turn_it_is_can_move(scene: Scene) -> None:
+    """Out of turn is TURN_NOT_YOURS; in turn the move is made, and then it is the other player's turn."""
     mover = (await scene.call("fay", "session_info"))["to_move"][0]
     other = "sol" if mover == "fay" else "fay"
     before = await scene.call("fay", "heap")
@@ -243,14 +243,14 @@ async def claim_fog_hides_a_rival(scene: Scene) -> None:
     expect(_keepers(own) == [], f"ann sees {_keepers(own)}")
     public = await scene.call("wim", "view")
     expect(_keepers(public) == [], f"the public sees {_keepers(public)}")
-    expect("oil" not in public["observation"].get("inventory", {}), "the public sees somebody's oil")
+    expect("oil" not in public["observation"].get("inventory", {}), "the public sees a player's oil")
     for name in ("zeus", "olga"):
         seen = _keepers(await scene.call(name, "view"))
         expect(seen == ["amber", "blue"], f"{name} sees {seen}")
 
 
-async def claim_fog_hides_a_rivals_doings(scene: Scene) -> None:
-    """What a rival does in the dark is in nobody's events but its own and those of who sees all."""
+async def claim_fog_hides_a_rivals_actions(scene: Scene) -> None:
+    """A hidden action is in the events of its player and of members who see everything, and in nobody else's."""
     await scene.call("ben", "halt")
     for name, hears in (("ben", True), ("zeus", True), ("ann", False), ("wim", False)):
         items = (await scene.call(name, "events", {"last": 500}))["items"]
@@ -259,15 +259,15 @@ async def claim_fog_hides_a_rivals_doings(scene: Scene) -> None:
 
 
 async def claim_fog_hides_a_rivals_names(scene: Scene) -> None:
-    """An error about something unseen is the same as about something that is not there."""
+    """An error about something unseen is the same as about something that does not exist."""
     unseen = await scene.refused(UnknownAsset, "ann", "go", {"to": "blue"})
     nowhere = await scene.refused(UnknownAsset, "ann", "go", {"to": "nobody"})
     expect(unseen.message == nowhere.message.replace("nobody", "blue"), f"{unseen.message} / {nowhere.message}")
     expect("blue" not in unseen.did_you_mean, "the refusal gives the rival away")
 
 
-async def claim_a_picture_is_seen_through_ones_own_eye(scene: Scene) -> None:
-    """A player's picture and a god's are not the same; who has no right to pictures gets none."""
+async def claim_a_picture_shows_what_its_member_may_see(scene: Scene) -> None:
+    """A player's picture and a god's are not the same; a member without see_screen gets none."""
     own, whole = await scene.call("ann", "picture"), await scene.call("zeus", "picture")
     expect(own["format"] == whole["format"] == "png", "pictures are PNG")
     expect(own["base64"] != whole["base64"], "a player sees what a god sees")
@@ -275,8 +275,8 @@ async def claim_a_picture_is_seen_through_ones_own_eye(scene: Scene) -> None:
 
 
 # -- the bus ------------------------------------------------------------------------------------
-async def claim_a_message_reaches_whom_it_is_for(scene: Scene) -> None:
-    """A message to one member arrives once, from its sender, and only there; the cursor goes past it."""
+async def claim_a_message_reaches_its_recipient_alone(scene: Scene) -> None:
+    """A message to one member arrives once, with its sender, and only there. The next cursor is after it."""
     start = (await _inbox(scene, "ben", 0))["next_cursor"]
     sent = await scene.call("ann", "send_message", {"to": "ben", "content": "truce?", "kind": "diplomacy"})
     expect(sent["recipients"] == ["ben"], f"it went to {sent['recipients']}")
@@ -294,7 +294,7 @@ async def _inbox(scene: Scene, who: str, since: int) -> Any:
 
 
 async def claim_players_cannot_broadcast(scene: Scene) -> None:
-    """A message to everybody needs the right to broadcast; a host has it."""
+    """A message to all members needs permission to broadcast; a host has it."""
     await scene.refused(PermissionDenied, "ann", "send_message", {"to": "*", "content": "to all"})
     sent = await scene.call("hera", "send_message", {"to": "*", "content": "welcome"})
     expect(sent["broadcast"] is True, f"hera's broadcast: {sent}")
@@ -302,7 +302,7 @@ async def claim_players_cannot_broadcast(scene: Scene) -> None:
 
 # -- arguments, keys, cursors -------------------------------------------------------------------
 async def claim_bad_arguments_say_what_is_wrong(scene: Scene) -> None:
-    """Missing, unknown and ill-typed arguments are BAD_ARGS, in words that name them."""
+    """Missing, unknown and wrongly typed arguments are BAD_ARGS, and the message names them."""
     cases: list[tuple[dict[str, Any], str]] = [
         ({}, "to"), ({"to": "T1", "speed": 3}, "speed"), ({"to": 3}, "to"),
     ]  # fmt: skip
@@ -319,8 +319,8 @@ async def claim_a_misspelt_name_is_answered_with_the_near_ones(scene: Scene) -> 
     expect("T3" in refusal.did_you_mean, f"did_you_mean: {refusal.did_you_mean}")
 
 
-async def claim_a_key_makes_asking_twice_safe(scene: Scene) -> None:
-    """The same call with the same key is done once and answered alike; for another call the key is a CONFLICT."""
+async def claim_a_key_makes_a_repeated_call_safe(scene: Scene) -> None:
+    """A repeated call with the same key runs once and gets the same answer. Another call with it is a CONFLICT."""
     count = len((await scene.call("ben", "recv_messages", {"max": 500}))["items"])
     key = f"key-{count}"
     letter = {"to": "ben", "content": f"letter {count}"}
@@ -333,7 +333,7 @@ async def claim_a_key_makes_asking_twice_safe(scene: Scene) -> None:
 
 
 async def claim_a_cursor_resumes_the_events(scene: Scene) -> None:
-    """Events come in order, once each, from where the cursor stands; a made-up cursor is BAD_ARGS."""
+    """Events come in order, once each, starting at the cursor. An invalid cursor is BAD_ARGS."""
     cursor = ""
     more = True
     while more:
@@ -352,11 +352,11 @@ Claim = Callable[[Scene], Awaitable[None]]
 CLAIMS: dict[str, Claim] = {
     name.removeprefix("claim_"): claim for name, claim in list(globals().items()) if name.startswith("claim_")
 }
-"""Every claim by its name."""
+"""Every claim by name."""
 
 
 async def check_face(connect: Connect, reference: Reference) -> None:
-    """Hold the whole conversation over one face; AssertionError says which claim does not hold there."""
+    """Check every claim over one interface; AssertionError says which one does not hold there."""
     for name, claim in CLAIMS.items():
         try:
             await claim(Scene(connect, reference))

@@ -1,6 +1,6 @@
-"""Golden playthroughs: a game as text, to be read once by a person and compared for ever after.
+"""Golden playthroughs: a game as text, read once by a person and compared in every test run after that.
 
-A golden is made anew, after a change that is meant to change the world, by
+After a change that is meant to change the world, write its golden again:
 
     python -m cohabit.testing.golden nim > tests/worlds/goldens/nim.txt
 """
@@ -17,9 +17,9 @@ VIEWS_EVERY = 20
 
 
 def playthrough(source: str, seed: int = SEED, steps: int = STEPS) -> str:
-    """Random legal play as a transcript: every step, now and then what every eye sees, and the digest.
+    """Random legal play as a transcript: every step, at intervals what every eye sees, and the digest.
 
-    The digest is the world's alone, so that only a change of the world changes a golden.
+    The digest covers only the world, so a golden changes only if the world changes.
     """
     play = Play(source, seed, wild=False)
     spec = find_world(source).spec
