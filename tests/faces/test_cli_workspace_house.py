@@ -43,7 +43,7 @@ def test_a_workspace_is_served_stopped_and_resumed_and_its_record_is_verified(tm
     assert "taken from the record" in verified.stdout
     other = cohabit("workspace", "serve", "--remote", "/somewhere/else.git", "--port", "0", home=tmp_path)
     assert other.returncode == 1
-    assert "around another repository" in other.stderr
+    assert "already exists for another repository" in other.stderr
     with running("serve", home=tmp_path) as again:  # it connects by itself
         assert call(again, eve, tmp_path, "board")["journal"][0]["summary"] == "Began"
         assert call(again, ann, tmp_path, "status")["clean"] is True
