@@ -336,7 +336,7 @@ def test_many_agents_at_once_all_get_through(number: int, rounds: int, remote: P
     contend(tmp_path, remote, number, rounds)
 
 
-def test_agents_that_are_killed_go_on_where_they_were(remote: Path, tmp_path: Path) -> None:
+def test_agents_that_are_killed_resume_their_work(remote: Path, tmp_path: Path) -> None:
     contend(tmp_path, remote, 3, 3, deadly=0.6)
 
 
