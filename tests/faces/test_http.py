@@ -1,4 +1,4 @@
-"""The HTTP face, over a real socket: what it takes, what it refuses, and the one shape of a refusal."""
+"""The HTTP interface over a real socket: accepted calls, refused calls, and the shape of an error."""
 
 import asyncio
 import re
@@ -182,7 +182,7 @@ async def test_a_token_counts_only_in_the_authorization_header(den: Served) -> N
         assert "no credential" in await refused_token(den, {header: den.tokens["ann"]})
 
 
-# -- every error, over every face ---------------------------------------------------------------
+# -- every error, over every interface ----------------------------------------------------------
 @pytest.mark.parametrize("cls", sorted(every_error(), key=lambda c: c.code), ids=lambda c: c.code)
 async def test_every_error_arrives_as_itself(den: Served, monkeypatch: pytest.MonkeyPatch, cls: Any) -> None:
     def refuse(*args: Any, **how: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Fog over every face: two rooms that differ only where athena does not see give her the same answers and pushes."""
+"""Fog over every interface: two rooms that differ only where athena cannot see give her the same answers and pushes."""
 
 import json
 from pathlib import Path

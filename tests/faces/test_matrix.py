@@ -1,4 +1,4 @@
-"""One conversation over every face: identity, permission, scope, fog, turn, bus and replay hold on all of them alike."""
+"""One conversation over every interface: identity, permission, scope, fog, turn, bus and replay work alike on all."""
 
 from contextlib import AsyncExitStack
 from pathlib import Path

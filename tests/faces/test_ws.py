@@ -1,4 +1,4 @@
-"""The WebSocket face, over a real socket: who comes in, what is answered, and what is pushed to whom."""
+"""The WebSocket interface over a real socket: authentication, answers, and which member gets which push."""
 
 import asyncio
 import itertools
@@ -368,7 +368,7 @@ async def test_after_unsubscribing_nothing_more_is_pushed(den: Served) -> None:
         assert len(den.house.rooms["den"].fanout) == 0
 
 
-# -- being shown out ----------------------------------------------------------------------------
+# -- being disconnected -------------------------------------------------------------------------
 async def test_a_revoked_token_ends_the_connection_without_another_word(den: Served) -> None:
     async with talk(den, "ann") as me, talk(den, "ann") as quiet, talk(den, "bob") as other:
         for client in (me, other):

@@ -1,4 +1,4 @@
-"""What truly conflicts is shown, decided file by file or given up, and nothing of either side is lost."""
+"""A true conflict is shown, decided file by file or given up, and nothing of either side is lost."""
 
 import os
 import subprocess
