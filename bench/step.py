@@ -10,10 +10,10 @@ from bench.report import Report
 
 HOW = """
 Random tic-tac-toe in process, steps per CPU second. In our step the token is authenticated, the call is decided,
-validated, run and recorded (including the hash chain), and the next mover's observation is read as text (so the reply itself carries none). Every game
-ends with a rematch on the same path; every 1,000 entries a snapshot is taken, as in a house. The peers' loops read
-the mover's observation, choose a legal move and step; their resets are included. (TextArena's default wrapper keeps
-the messages of all games; it is cleared between games, in its favour.)
+validated, run and recorded (including the hash chain), and the next mover's observation is read as text; the reply
+itself carries none. Every game ends with a rematch on the same path; every 1,000 entries a snapshot is taken, as in a
+house. The peers' loops read the mover's observation, choose a legal move and step; their resets are included.
+(TextArena's default wrapper keeps the messages of all games; it is cleared between games, in its favour.)
 """.strip()
 
 

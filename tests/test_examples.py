@@ -1,4 +1,4 @@
-"""What is shown to newcomers works: every program in `examples/`, and every world in the documentation."""
+"""The examples for newcomers work: every program in `examples/`, and every world in the documentation."""
 
 import json
 import os

@@ -88,7 +88,7 @@ def test_a_verb_imports_only_what_it_needs(words: str, heavy: list[str], tmp_pat
         (["call", "view", "--url", "house", "--token", "t"], "http://"),
     ],
 )
-def test_what_is_not_understood_is_told_in_one_line_and_exit_code_2(
+def test_a_usage_error_prints_one_line_and_exits_with_code_2(
     words: list[str], says: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(words) == 2
@@ -117,7 +117,7 @@ def test_what_is_not_understood_is_told_in_one_line_and_exit_code_2(
         (["serve", "--log-level", "loud"], "log_level"),
     ],
 )
-def test_what_is_refused_is_told_in_one_line_and_exit_code_1(
+def test_a_refusal_prints_one_line_and_exits_with_code_1(
     words: list[str], says: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -151,7 +151,7 @@ def test_an_error_says_what_to_do_next_once() -> None:
     assert in_one_line(BadArgs("n: too many", did_you_mean=["m"])) == "[BAD_ARGS] n: too many. Did you mean: m?"
 
 
-def test_what_others_write_cannot_play_tricks_on_the_terminal() -> None:
+def test_text_by_others_cannot_control_the_terminal() -> None:
     assert clean(f"hi{ESC}[2J\rforged\nline\x07") == "hi·[2J·forged⏎line·"
     assert clean("one\ntwo\x1b", lines=True) == "one\ntwo·"
     assert clean("Grüße, 世界 …") == "Grüße, 世界 …"

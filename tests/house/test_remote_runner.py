@@ -163,7 +163,9 @@ async def test_an_outcome_is_told_to_the_actor_alone_unless_it_is_public() -> No
         ("ann", "burn", {}, "UNKNOWN_COMMAND"),
     ],
 )
-async def test_what_the_room_refuses_is_never_sent_and_is_audited(who: str, command: str, args: Any, code: str) -> None:
+async def test_a_call_the_room_refuses_is_never_sent_and_is_audited(
+    who: str, command: str, args: Any, code: str
+) -> None:
     async with yard() as y:
         assert (await refused(y.who[who](command, args))).code == code
         assert y.site.asked == []
@@ -187,7 +189,7 @@ async def test_a_member_who_may_act_anywhere_is_bound_by_no_seat() -> None:
         assert y.site.asked == ["store"]
 
 
-async def test_what_the_other_side_does_not_know_is_refused_before_it_is_sent() -> None:
+async def test_a_command_unknown_to_the_other_side_is_refused_before_it_is_sent() -> None:
     async with yard() as y:
         y.site.unknown = {"ring", "weather"}
         for command in ("ring", "weather"):

@@ -132,7 +132,7 @@ async def test_a_large_save_is_sent_and_not_recorded() -> None:
         ("ann", "declare_war", {"kingdom_id": 9}, "UNKNOWN_COMMAND"),
     ],
 )
-async def test_what_the_room_refuses_never_reaches_the_game(who: str, command: str, args: Any, code: str) -> None:
+async def test_a_call_the_room_refuses_never_reaches_the_game(who: str, command: str, args: Any, code: str) -> None:
     async with table() as t:
         assert (await refused(t.who[who](command, args))).code == code
         assert t.game.asked == []
