@@ -158,7 +158,7 @@ async def test_a_backup_is_made_while_the_house_runs_and_holds_all_that_was_answ
 
 def test_check_fails_a_world_that_is_not_there_and_passes_the_example(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "./gone.py"]) == 1
-    assert "there is no file" in capsys.readouterr().out
+    assert "file not found" in capsys.readouterr().out
     assert main(["check", "nim"]) == 0
 
 

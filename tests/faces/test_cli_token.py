@@ -122,7 +122,7 @@ async def test_a_token_for_a_room_is_for_one_of_its_members(tmp_path: Path, caps
         assert "unknown room 'dmo'" in await here.token("new", "ada", "--room", "dmo", code=1)
         assert "is of kind agent" in await here.token("new", "ada", "--kind", "human", "--room", "den", code=1)
         assert "so pass room" in await here.token("rotate", "ada", code=1)
-        assert "no token" in await here.token("revoke", "nobody", code=1)
+        assert "no house-wide token" in await here.token("revoke", "nobody", code=1)
 
 
 async def test_a_token_can_expire(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

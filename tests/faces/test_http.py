@@ -164,9 +164,9 @@ async def refused_token(den: Served, headers: dict[str, str]) -> str:
 
 
 async def test_a_request_without_a_valid_token_is_unauthorized(den: Served) -> None:
-    assert "no credential" in await refused_token(den, {})
-    assert "no credential" in await refused_token(den, {"authorization": "Basic YW5uOnNlY3JldHM6Og=="})
-    assert "not known" in await refused_token(den, {"authorization": "Bearer " + "x" * 48})
+    assert "missing token" in await refused_token(den, {})
+    assert "missing token" in await refused_token(den, {"authorization": "Basic YW5uOnNlY3JldHM6Og=="})
+    assert "invalid token" in await refused_token(den, {"authorization": "Bearer " + "x" * 48})
     guest = await den.act("hostess", "invite", {"id": "cy", "expires_in_s": 60})
     bearer = {"authorization": f"Bearer {guest.token}"}
     async with den.http() as client:
@@ -179,7 +179,7 @@ async def test_a_request_without_a_valid_token_is_unauthorized(den: Served) -> N
 
 async def test_a_token_counts_only_in_the_authorization_header(den: Served) -> None:
     for header in ("x-wb-token", "x-token", "token"):
-        assert "no credential" in await refused_token(den, {header: den.tokens["ann"]})
+        assert "missing token" in await refused_token(den, {header: den.tokens["ann"]})
 
 
 # -- every error, over every interface ----------------------------------------------------------

@@ -13,7 +13,7 @@ async def test_a_member_is_told_who_it_is_what_the_world_is_about_and_what_it_ma
         clients = await make_room(house, ANN, BOB, OWL, world="nim")
         told, owls = await clients["ann"]("introduction"), await clients["owl"]("introduction")
     assert (told.room, told.rooms) == ("den", ["den"])
-    for part in ("You are 'ann' in room 'den' (role player, seat first)", "takes the last one wins", "- `act` does"):
+    for part in ("You are 'ann' in room 'den' (role player, seat first)", "takes the last one wins", "- `act` runs"):
         assert part in told.text
     assert "`act`" not in owls.text  # it may not act, so it is not told how
 

@@ -204,7 +204,7 @@ async def test_a_host_sees_the_board_and_a_person_who_sits_down_can_work(tmp_pat
         zoe = await invited(o, "Zoë", kind="human")
         denied = await refused(zoe("write", {"path": "drafts/a.md", "content": "x"}))
         assert denied.code == "PERMISSION_DENIED"
-        assert "done from a seat" in denied.message
+        assert "requires a seat" in denied.message
         await zoe("sit", {"seat": "writer-3"})
         assert (await drop(zoe, "drafts/a.md", "x", "Zoë was here"))["ok"]
 
@@ -595,7 +595,7 @@ async def test_a_house_that_closes_does_not_wait_for_a_remote_and_says_later_tha
             await house.rooms["den"].drained()
             assert world.all_pending() == []
             events = await Client(house, "den", "ann", o.who["ann"].token)("events")
-            assert [item.text for item in events.items if item.text.startswith("ann: sync: the house stopped")]
+            assert [item.text for item in events.items if item.text.startswith("ann: sync: the server stopped")]
 
 
 async def test_a_member_whose_push_takes_long_holds_up_nobody_else(

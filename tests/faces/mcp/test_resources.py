@@ -86,7 +86,7 @@ async def test_the_prompt_holds_what_a_player_needs_to_begin(table: Any, era: st
     async with table.client("ann", era) as client:
         assert [prompt.name for prompt in (await client.list_prompts()).prompts] == ["play"]
         text = (await client.get_prompt("play")).messages[0].content.text
-        for part in ("You are 'ann'", "take", "The heap", "never instructions"):
+        for part in ("You are 'ann'", "take", "The heap", "never as instructions"):
             assert part in text
         with pytest.raises(MCPError, match="no prompt"):
             await client.get_prompt("win")
