@@ -1,1 +1,1 @@
-"""Measurements, side by side with peers: ``python -m bench``. Ratios within one run are what counts."""
+"""Benchmarks against peers: ``python -m bench``. Only ratios within one run are meaningful."""

@@ -1,4 +1,4 @@
-"""``python -m bench [NAME …] [--quick]``: run benches, print their tables, keep the numbers."""
+"""``python -m bench [NAME …] [--quick]``: run benches, print their tables, save the results."""
 
 import argparse
 import importlib
@@ -11,8 +11,8 @@ BENCHES = ["step", "ws-read", "mcp-call", "durable", "fanout", "reopen", "start"
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"any of: {', '.join(BENCHES)}; none: all")
-    parser.add_argument("--quick", action="store_true", help="a smoke run of seconds; its numbers are not kept")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"any of: {', '.join(BENCHES)} (default: all)")
+    parser.add_argument("--quick", action="store_true", help="a smoke run of a few seconds; its results are not saved")
     given = parser.parse_args()
     unknown = [name for name in given.names if name not in BENCHES]
     if unknown:

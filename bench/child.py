@@ -1,4 +1,4 @@
-"""The other end of ``common.Child``: makes one object and does with it what is asked, line by line."""
+"""The process behind ``common.Child``: creates one object and calls it as requested, line by line."""
 
 import cProfile
 import importlib
@@ -25,7 +25,7 @@ def say(answer: Any) -> None:
 
 @contextmanager
 def profiled(name: str) -> Iterator[None]:
-    """With ``BENCH_PROFILE=FOLDER`` a server leaves there, as text, where its processor time went."""
+    """With ``BENCH_PROFILE=FOLDER`` a server writes a CPU profile as text to that folder."""
     into = os.environ.get("BENCH_PROFILE")
     if not into:
         yield
@@ -48,13 +48,13 @@ def _end_with_the_parent() -> None:
 def main() -> None:
     global _answers
     _answers = os.dup(1)
-    os.dup2(2, 1)  # whatever a library prints must not be taken for an answer
+    os.dup2(2, 1)  # output of libraries must not be read as an answer
     wanted = json.loads(sys.stdin.readline())
     allow_many_files()
     pin(wanted["core"])
     module, _, name = sys.argv[1].partition(":")
     made = getattr(importlib.import_module(module), name)(**wanted["args"])
-    if inspect.iscoroutine(made):  # a server: it says itself where it listens
+    if inspect.iscoroutine(made):  # a server: it reports its own address
         import uvloop
 
         threading.Thread(target=_end_with_the_parent, daemon=True).start()
@@ -68,6 +68,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    import bench.child  # the servers import `say` from there: one output, not two
+    import bench.child  # the servers import `say` from there, so both share one output
 
     bench.child.main()

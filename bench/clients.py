@@ -1,4 +1,4 @@
-"""Clients that cost as little as can be: the server is to be the one that is measured."""
+"""Clients with minimal overhead, because the server is measured."""
 
 import asyncio
 import json
@@ -24,7 +24,7 @@ def handshake(url: str, token: str) -> bytes:
 
 
 def text_frame(text: str) -> bytes:
-    """A text frame, masked as clients must, with a mask of zeros."""
+    """A text frame, masked (as required of clients) with zeros."""
     body = text.encode()
     if len(body) < 126:
         return bytes([0x81, 0x80 | len(body)]) + bytes(4) + body
@@ -32,7 +32,7 @@ def text_frame(text: str) -> bytes:
 
 
 def first_frame(data: bytes | bytearray) -> tuple[int, int]:
-    """Where the payload of the first frame begins and ends; the end is past the data if more is to come."""
+    """The start and end of the first frame's payload. The end is past the data if more bytes are needed."""
     if len(data) < 2:
         return 0, len(data) + 1
     size = data[1] & 127
@@ -49,13 +49,13 @@ def asked(command: str, args: dict[str, Any] | None = None) -> str:
 
 
 class Blocking:
-    """One connection on a plain blocking socket: ask, wait for the whole answer, ask again."""
+    """One connection on a plain blocking socket: send, wait for the whole answer, send again."""
 
     def __init__(self, url: str, token: str = "") -> None:
         self._url, self._token = url, token
 
     def connect(self) -> None:
-        """Anew for each round: it answers no pings, so servers would hang up on it."""
+        """Reconnect for each round: this client answers no pings, so servers would disconnect it."""
         host, _, port = self._url.removeprefix("http://").partition(":")
         self._socket = socket.create_connection((host, int(port)))
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -78,7 +78,7 @@ class Blocking:
                 return data[begin:end]
 
     def round(self, text: str, times: int) -> dict[str, float]:
-        """p50 and p99 of so many exchanges, in microseconds."""
+        """p50 and p99 of this many exchanges, in microseconds."""
         self.connect()
         frame, took, clock = text_frame(text), [], time.perf_counter
         for _ in range(times):
@@ -93,14 +93,14 @@ class Blocking:
 
 
 class Crowd:
-    """Many connections in one process, on picows. Each either asks all the time, or listens."""
+    """Many connections in one process, on picows. Each either sends continuously or listens."""
 
     def __init__(self, url: str, tokens: list[str]) -> None:
         import uvloop
 
         self._loop = uvloop.new_event_loop()
         self._url = url
-        # On a thread, so that pings are answered between rounds too.
+        # On a thread, so pings are answered between rounds too.
         threading.Thread(target=self._loop.run_forever, daemon=True).start()
         self._wait(self._connect(tokens))
 
@@ -147,7 +147,7 @@ class Crowd:
             self._transports += [transport for transport, _ in await asyncio.gather(*some)]
 
     def everybody(self, text: str) -> None:
-        """Let each connection send this once, a few at a time."""
+        """Send this once on each connection, a few at a time."""
         self._wait(self._everybody(text))
 
     async def _everybody(self, text: str) -> None:
@@ -157,7 +157,7 @@ class Crowd:
                 await asyncio.sleep(0.02)
 
     def quiet(self, for_s: float) -> int:
-        """Wait until nothing has come for a while; how many frames have come since the start."""
+        """Wait until no frames arrive for a while. Returns the number of frames since the start."""
         return self._wait(self._quiet(for_s))
 
     async def _quiet(self, for_s: float) -> int:
@@ -168,7 +168,7 @@ class Crowd:
         return self.got
 
     def each(self, text: str, seconds: float) -> dict[str, float]:
-        """Everybody asks this, and again as soon as the answer is there: answers per second, and all of them."""
+        """Send this on all connections, and again after each answer. Returns answers per second, and their number."""
         return self._wait(self._each(text, seconds))
 
     async def _each(self, text: str, seconds: float) -> dict[str, float]:
@@ -185,7 +185,7 @@ class Crowd:
         return {"rate": rate, "all": self.got - first}
 
     def probe(self, text: str) -> list[str]:
-        """What comes back to everybody when the first connection sends this."""
+        """The frames that all connections get when the first one sends this."""
         return self._wait(self._probe(text))
 
     async def _probe(self, text: str) -> list[str]:
@@ -196,7 +196,7 @@ class Crowd:
         return self.texts
 
     def broadcasts(self, text: str, frames: int, seconds: float) -> dict[str, float]:
-        """The first connection sends this; when all ``frames`` have come it sends again. And how late they come."""
+        """Send this on the first connection, and again when all ``frames`` have arrived. Also measures the latency."""
         return self._wait(self._broadcasts(text, frames, seconds))
 
     async def _broadcasts(self, text: str, frames: int, seconds: float) -> dict[str, float]:
@@ -220,7 +220,7 @@ class Crowd:
 
 
 class Posting:
-    """One kept-alive HTTP connection on a plain blocking socket that sends the same MCP call again and again."""
+    """One kept-alive HTTP connection on a plain blocking socket that repeats the same MCP call."""
 
     def __init__(self, url: str, path: str, token: str, tool: str, args: dict[str, Any]) -> None:
         host, _, port = url.removeprefix("http://").partition(":")
@@ -240,7 +240,7 @@ class Posting:
         self._address = host, int(port)
 
     def connect(self) -> None:
-        """Anew for each round: servers hang up on those who are silent for a few seconds."""
+        """Reconnect for each round: servers disconnect clients that are silent for a few seconds."""
         self._socket = socket.create_connection(self._address)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
@@ -268,7 +268,7 @@ class Posting:
         return json.loads(self.exchange())
 
     def round(self, times: int) -> float:
-        """The middle time of so many calls, in microseconds."""
+        """The median time of this many calls, in microseconds."""
         self.connect()
         took, clock = [], time.perf_counter
         for _ in range(times):

@@ -1,4 +1,4 @@
-"""Processes of their own on cores of their own, and rounds that take turns, so that noise hits everybody alike."""
+"""Separate processes on separate cores, and alternating rounds, so noise affects all sides equally."""
 
 import json
 import os
@@ -19,7 +19,7 @@ WORLDS = Path(__file__).parent / "worlds"
 
 
 def core(number: int) -> int | None:
-    """The ``number``-th core we may use; None where there is only one, or where cores cannot be chosen."""
+    """The ``number``-th available core. None if there is only one, or if cores cannot be chosen."""
     if not hasattr(os, "sched_getaffinity"):
         return None
     cores = sorted(os.sched_getaffinity(0))
@@ -32,13 +32,13 @@ def pin(chosen: int | None) -> None:
 
 
 def allow_many_files() -> None:
-    """As many open files as we may have: a thousand connections need two thousand."""
+    """Raise the limit of open files: a thousand connections need two thousand."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 class Child:
-    """Another process, made from ``module:name`` with arguments, that answers when asked."""
+    """A child process that creates ``module:name`` with arguments and answers requests."""
 
     def __init__(self, target: str, on: int, /, **args: Any) -> None:
         self.process = subprocess.Popen(
@@ -53,7 +53,7 @@ class Child:
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         if not line:
-            raise RuntimeError(f"{self.process.args!r} ended early ({self.process.wait()}); see its words above")
+            raise RuntimeError(f"{self.process.args!r} ended early ({self.process.wait()}); see its output above")
         return json.loads(line)
 
     def ask(self, what: str, **args: Any) -> Any:
@@ -67,13 +67,13 @@ class Child:
 
     @property
     def cpu(self) -> float:
-        """Seconds of processor time, of all its threads."""
+        """CPU seconds of all its threads."""
         times = self._ps.cpu_times()
         return float(times.user + times.system)
 
     @property
     def memory(self) -> int:
-        """Bytes that are this process's alone."""
+        """Memory that only this process uses, in bytes."""
         return int(self._ps.memory_full_info().uss)
 
     def end(self) -> None:
@@ -104,7 +104,7 @@ def folder() -> Iterator[str]:
 
 
 def take_turns(contestants: Mapping[str, Callable[[], float]], times: int) -> dict[str, list[float]]:
-    """One warm-up each, then A B C, C B A, A B C …: what disturbs one disturbs the others as much."""
+    """One warm-up each, then A B C, C B A, A B C …, so noise affects all sides equally."""
     found: dict[str, list[float]] = {name: [] for name in contestants}
     for run in contestants.values():
         run()
@@ -116,7 +116,7 @@ def take_turns(contestants: Mapping[str, Callable[[], float]], times: int) -> di
 
 
 def quotients(mine: Sequence[float], theirs: Sequence[float]) -> list[float]:
-    """Round by round, so that a slow minute of the machine cancels out."""
+    """Ratios round by round, so a slow minute of the machine cancels out."""
     return [a / b for a, b in zip(mine, theirs, strict=True)]
 
 

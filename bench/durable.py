@@ -1,4 +1,4 @@
-"""Durable actions of 64 members in one room, against what the same clients get from a bare echo."""
+"""Durable actions of 64 members in one room, compared with a bare echo server."""
 
 from functools import partial
 from typing import Any
@@ -9,18 +9,17 @@ from bench.report import Report
 
 CLIENTS = 64
 HOW = f"""
-{CLIENTS} WebSocket connections, each with a token of its own, act in one room on SQLite (WAL, full sync): each
-sends its next action when the last one is answered, that is: synced. The bare side answers the same clients
-with messages of the same sizes and does nothing else. It is Starlette as it comes; the house takes WebSocket
-messages by a shorter way than ASGI's (`faces/direct.py`). `bump` is an action of a small world, `send_message`
-writes to another member. Servers are started anew several times, because two processes of the same program
-differ by a tenth. Where something else keeps the machine busy, the ratio by the server's processor time is the
-one to trust.
+{CLIENTS} WebSocket connections, each with its own token, act in one room on SQLite (WAL, full sync). Each sends its
+next action when the last one is answered, which means synced. The bare side answers the same clients with messages
+of the same sizes and does nothing else. It is plain Starlette; the house receives WebSocket messages on a faster
+path than ASGI's (`faces/direct.py`). `bump` is an action of a small world, `send_message` writes to another member.
+Servers are restarted several times, because two processes of the same program differ by a tenth. If other programs
+use the machine, the ratio by the server's CPU time is the reliable one.
 """.strip()
 
 
 class Asking:
-    """A crowd at one server."""
+    """Many clients of one server."""
 
     def __init__(self, server: Child, crowd: Child, text: str, seconds: float) -> None:
         self.server, self.crowd, self.text, self.seconds = server, crowd, text, seconds
@@ -34,7 +33,7 @@ class Asking:
 
 
 class Sides:
-    """What was found of both, over all processes."""
+    """The results of both sides, over all processes."""
 
     def __init__(self) -> None:
         self.rate: dict[str, list[float]] = {"ours": [], "echo": []}
@@ -42,7 +41,7 @@ class Sides:
         self.size = 0
 
     def meet(self, text: str, seconds: float, rounds: int) -> None:
-        """A fresh house and a fresh echo, taking turns."""
+        """Measure a new house and a new echo server, alternating."""
         crowd = partial(child, "bench.clients:Crowd", 1)
         with folder() as data, child("bench.servers:house", 0, members=CLIENTS, world="plaza.py", data=data) as ours:
             url, tokens = ours.hello["url"], ours.hello["tokens"]

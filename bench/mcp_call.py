@@ -1,4 +1,4 @@
-"""An MCP tool call against a bare low-level server of the official SDK that gives the same answer."""
+"""An MCP tool call, compared with a bare low-level server of the official SDK that gives the same answer."""
 
 from contextlib import ExitStack
 from typing import Any
@@ -7,17 +7,17 @@ from bench.common import Child, child, quotients, take_turns
 from bench.report import Report
 
 HOW = """
-`tools/call` over HTTP in the 2026-07-28 era, one kept-alive connection on a plain blocking socket; processor
-time of the server per call. The bare servers have 20 tools that answer at once with the very result that ours
-gave: built as the SDK builds them; with its schema hook set, so that they do not list their tools before each
-call with arguments; and with the hook and `json_response`, the leanest the SDK has. Ours also identifies,
-decides, checks, runs and (`send_message`) records.
+`tools/call` over HTTP in the 2026-07-28 era, one kept-alive connection on a plain blocking socket; CPU
+time of the server per call. The bare servers have 20 tools that immediately return the same result as ours. There
+are three: with the SDK's defaults; with its schema hook, so they do not list their tools before each call with
+arguments; and with the hook and `json_response`, the SDK's fastest configuration. Ours also authenticates,
+decides, validates, runs and (`send_message`) records.
 """.strip()
 BARE = {"default": "bare, SDK defaults", "hook": "bare, schema hook", "json": "bare, schema hook and json_response"}
 
 
 class Calling:
-    """One client at one server."""
+    """One client of one server."""
 
     def __init__(self, server: Child, client: Child, times: int) -> None:
         self.server, self.client, self.times = server, client, times

@@ -1,4 +1,4 @@
-"""Reopening a room with a long record, proving the whole record, and what idle rooms and members weigh."""
+"""Reopening a room with a long record, verifying the record, and the memory of idle rooms and members."""
 
 import gc
 import random
@@ -13,23 +13,23 @@ from bench.common import child, folder, median, quotients, take_turns
 from bench.report import Report
 
 HOW = """
-A room in which tic-tac-toe is played and played again, on SQLite, with a snapshot every 1,000 entries, as a house
-keeps it. *Reopen*: the store, the newest snapshot and the entries after it (900 here, near the worst case).
-*Verify*: the whole chain of digests, and every entry run again from the first. Memory is what the server's process
-has for itself (USS), divided by how many there are more of.
+A room in which tic-tac-toe is played repeatedly, on SQLite, with a snapshot every 1,000 entries, as in a house.
+*Reopen*: the store, the newest snapshot and the entries after it (900 here, near the worst case). *Verify*: the whole
+chain of digests, and every entry replayed from the first. Memory is the growth of the server process's own memory
+(USS), divided by the number of added rooms or members.
 """.strip()
 SNAPSHOT_EVERY = 1000
 TAIL = 900
 
 
 class Keeper:
-    """A store in a folder, and a long record in it."""
+    """A store in a folder, with a long record."""
 
     def __init__(self, path: str) -> None:
         self.path = Path(path)
 
     def build(self, events: int) -> None:
-        """Play until there are so many entries, with the last snapshot ``TAIL`` entries before the end."""
+        """Play until there are this many entries, with the last snapshot ``TAIL`` entries before the end."""
         from cohabit.house.store.contract import Write
         from cohabit.house.store.sqlite import SQLiteStore
         from cohabit.registry import make_world
@@ -64,7 +64,7 @@ class Keeper:
         store.close()
 
     def load(self) -> float:
-        """Open the store and the room; milliseconds."""
+        """Open the store and the room. Returns milliseconds."""
         from cohabit.house.loading import load_room
         from cohabit.house.store.sqlite import SQLiteStore
 
@@ -78,7 +78,7 @@ class Keeper:
         return took * 1000
 
     def verify(self) -> float:
-        """Prove the whole record; entries per second of processor time."""
+        """Verify the whole record. Returns entries per CPU second."""
         from cohabit.house.store.sqlite import SQLiteStore
         from cohabit.registry import make_world
         from cohabit.room.record import GENESIS, read_lines
@@ -93,7 +93,7 @@ class Keeper:
         return count / took
 
     def peak(self) -> float:
-        """The most memory this process ever had, in MiB."""
+        """The peak memory of this process, in MiB."""
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
@@ -109,7 +109,7 @@ def memory(report: Report, quick: bool) -> None:
     report.measure("memory of an idle room (nim, two members)", [(many - few) / rooms / 1024], "KiB")
     crowd = {"world": "plaza.py", "config": {"one_moves": True}, "members": 1}
     few, many = weight(**crowd), weight(**crowd, watchers=members)
-    report.measure("memory of a member who is not there", [(many - few) / members / 1024], "KiB")
+    report.measure("memory of a member who is not connected", [(many - few) / members / 1024], "KiB")
     with folder() as data, child("bench.servers:house", 0, data=data, **crowd, watchers=connected) as server:
         before = server.memory
         with child("bench.clients:Crowd", 1, url=server.hello["url"], tokens=server.hello["tokens"]) as people:
@@ -141,7 +141,7 @@ def run(quick: bool) -> Report:
         report.measure(f"verify a room of {events:,} entries", rates, "entries / CPU-s")
         report.measure(f"verify a room of {events:,} entries, in all", [events / median(rates)], "CPU-s")
         report.measure("the most memory that took", [peak], "MiB")
-    report.ratio("reopen: twice the entries, so much longer", quotients(opening["2"], opening["1"]))
-    report.ratio("verify: twice the entries, so much longer", [2 * q for q in quotients(proving["1"], proving["2"])])
+    report.ratio("reopen: cost of twice the entries", quotients(opening["2"], opening["1"]))
+    report.ratio("verify: cost of twice the entries", [2 * q for q in quotients(proving["1"], proving["2"])])
     memory(report, quick)
     return report

@@ -1,4 +1,4 @@
-"""The servers that are measured: a house of ours, and bare ones on the same server library and settings."""
+"""The measured servers: a house, and bare servers with the same server library and settings."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -18,14 +18,14 @@ async def house(
     *, members: int, world: str, role: str = "player", seated: bool = True, watchers: int = 0, data: str = "",
     config: dict[str, Any] | None = None, mcp: bool = False, rooms: int = 1,
 ) -> None:  # fmt: skip
-    """A house as ``cohabit serve`` runs it, with rooms of so many members. Tells its address and tokens."""
+    """A house as ``cohabit serve`` runs it, with rooms of this many members. Reports its address and tokens."""
     from cohabit.faces.serve import serve
     from cohabit.house.house import House
     from cohabit.house.settings import Settings
     from cohabit.house.store.memory import MemoryStore
     from cohabit.scenario import AgentSpec, Scenario
 
-    # The one setting that is not the default: a bench asks faster than a member is allowed to.
+    # The only setting that is not the default: a bench exceeds the rate limit of a member.
     settings = Settings(port=0, data=data, calls_per_second=10**9, rooms_limit=10**6)
     async with House.open(settings, store=None if data else MemoryStore()) as opened:
         tokens: list[str] = []
@@ -58,7 +58,7 @@ async def serve_bare(app: Any) -> None:
 
 
 class Bare(uvicorn.Server):
-    """uvicorn, with a word when it listens."""
+    """uvicorn with a callback for startup."""
 
     async def startup(self, sockets: Any = None) -> None:
         await super().startup(sockets)
@@ -83,7 +83,7 @@ async def echo(*, size: int) -> None:
 
 
 async def broadcast(*, frames: list[int], how: str) -> None:
-    """Raw ASGI: whatever anybody sends makes everybody get ``frames`` (their sizes), by one of two ways."""
+    """Raw ASGI: after each received message all clients get ``frames`` (their sizes), in one of two ways."""
     texts = ["x" * size for size in frames]
     sends: list[Send] = []
     queues: list[asyncio.Queue[str]] = []
@@ -120,8 +120,8 @@ async def broadcast(*, frames: list[int], how: str) -> None:
 async def mcp(*, how: str, result: dict[str, Any]) -> None:
     """A bare low-level server of the SDK with 20 tools that all answer ``result``.
 
-    ``how``: as the SDK builds it (``default``); told that no tool has header parameters, so that it does not list its
-    tools before each call (``hook``); that, and answering without a stream (``json``).
+    ``how``: as the SDK builds it (``default``); told that no tool has header parameters, so it does not list its
+    tools before each call (``hook``); the same, and answers without a stream (``json``).
     """
     from contextlib import asynccontextmanager
 

@@ -1,4 +1,4 @@
-"""What it costs to start: the import, and the command line's help."""
+"""The cost of starting: the import, and the command line's help."""
 
 import resource
 import subprocess
@@ -10,8 +10,8 @@ from bench.common import median, quotients, take_turns
 from bench.report import Report
 
 HOW = """
-Processor time of whole processes, above that of `python -c pass`; compiled files are there. The budgets are 150 ms for
-`import cohabit` and 300 ms for `cohabit --help`; a ratio here is the part of its budget that each takes.
+CPU time of whole processes, minus that of `python -c pass`, with compiled files present. The budgets are 150 ms for
+`import cohabit` and 300 ms for `cohabit --help`; a ratio is the used part of the budget.
 """.strip()
 BUDGET = {"import cohabit": 150.0, "cohabit --help": 300.0}
 

@@ -1,4 +1,4 @@
-"""The workspace against plain git, on a repository of 20,000 commits and 5,000 files, through its server."""
+"""The workspace's MCP server compared to plain git, on a repository of 20,000 commits and 5,000 files."""
 
 import subprocess
 import sys
@@ -11,19 +11,18 @@ from pathlib import Path
 
 from bench.common import folder, quotients, take_turns
 from bench.report import Report
-from bench.workspace_repo import COMMON, RARE, made, push_from_elsewhere
+from bench.workspace_repo import COMMON, RARE, made, push_from_another_agent
 from bench.workspace_sides import Plain, Server, cpu_of
 
 HOW = """
-A repository with 20,000 commits and 5,000 notes of 2 kB (1,800 and 300 in a smoke run), as four agents could have made
-it in a year and a half; packed, with a commit-graph. Ours is a call of the MCP server over stdin and stdout, with all
-that belongs to it (the lock, the look at the clone's configuration, the log of calls, JSON); theirs is the same work
-by plain git in a clone of its own, each command a process. Time is what the caller waits; CPU is that of everybody who
-takes part: the caller, the server and every git. `sync` brings in a commit of somebody else and one of its own, in
-different files, against `git fetch`, `git merge` and `git push`; with a journal written on both sides, where plain git
-leaves a conflict, it has no peer. Search is for a word in every third note (500 lines are shown) and for one in every
-hundredth, against `git grep` of tracked files; ours looks in all files of the tree. Starting is `initialize` and
-`tools/list`.
+A repository with 20,000 commits and 5,000 notes of 2 kB (1,800 and 300 in a smoke run), as four agents could make it
+in a year and a half; packed, with a commit-graph. "Ours" is a call of the MCP server over stdin and stdout, including
+the lock, the check of the clone's configuration, the log of calls and JSON; "git" is the same work by plain git in
+another clone, one process per command. Time is that of the caller; CPU is that of the caller, the server and every git
+process. `sync` merges one commit of another agent and one of its own, in different files, compared to `git fetch`,
+`git merge` and `git push`; with a journal changed on both sides, where plain git stops with a conflict, there is no
+comparison. Search is for a word in every third note (500 lines are shown) and for one in every hundredth, compared to
+`git grep` of tracked files; ours searches all files of the work tree. Start is `initialize` and `tools/list`.
 """.strip()
 START_MS = 250.0
 Nothing = Callable[[], object]
@@ -31,7 +30,7 @@ Nothing = Callable[[], object]
 
 @dataclass
 class Side:
-    """One way to do a thing. ``prepare`` comes before each time, and is not counted."""
+    """One side of a comparison. ``prepare`` runs before each repetition and is not measured."""
 
     act: Nothing
     cpu: Callable[[], float]
@@ -48,13 +47,13 @@ class Side:
             wall += time.perf_counter() - before
             cpu += self.cpu() - cpu_before
             if isinstance(answer, bytes):
-                Server.read(answer)  # it says so where it is a refusal
+                Server.read(answer)  # raises if it is an error
         self.cpus.append(cpu / self.times * 1000)
         return wall / self.times * 1000
 
 
-class Match:
-    """Ours against plain git, in one report."""
+class Comparison:
+    """Ours compared to plain git, in one report."""
 
     def __init__(self, report: Report, top: Path, quick: bool) -> None:
         self.report, self.top, self.quick = report, top, quick
@@ -78,9 +77,9 @@ class Match:
         return Side(act, cpu_of, 1 if self.quick else times, prepare)
 
     def compare(self, what: str, sides: dict[str, Side], aim: float | None = None) -> None:
-        """Time and CPU of each, and their ratio, which the first of ours has to keep."""
+        """Measure time and CPU of each side, and the ratio, for which the first of ours has a target."""
         found = take_turns({name: side.round for name, side in sides.items()}, self.rounds)
-        cpus = {name: side.cpus[1:] for name, side in sides.items()}  # the first one was to warm up
+        cpus = {name: side.cpus[1:] for name, side in sides.items()}  # without the warm-up round
         for name in sides:
             self.report.measure(f"{what}, {name}", found[name], "ms")
             self.report.measure(f"{what}, {name}: CPU", cpus[name], "CPU-ms")
@@ -91,8 +90,8 @@ class Match:
                 over = quotients(values[name], [max(value, 0.01) for value in values[peer]])
                 self.report.ratio(f"workspace: {what}, {name} over {peer}: {kind}", over, goal, "at most")
 
-    # -- looking ----------------------------------------------------------------------------------
-    def look(self) -> None:
+    # -- reading ----------------------------------------------------------------------------------
+    def read(self) -> None:
         plain, ask = self.plain, self.server.ask
         base = plain.git("rev-parse", "HEAD~100")
         root = plain.git("rev-list", "--max-parents=0", "HEAD")
@@ -146,8 +145,8 @@ class Match:
             }
             self.compare(f"search, {kind} word", sides, 1.2)
 
-    # -- working ----------------------------------------------------------------------------------
-    def work(self) -> None:
+    # -- writing and sharing ----------------------------------------------------------------------
+    def write(self) -> None:
         self.compare(
             "write, add and commit",
             {"git": self.theirs(self._commit_plain, 5), "ours": self.ours(self._commit_ours, 5)},
@@ -156,9 +155,9 @@ class Match:
         self.compare(
             "sync",
             {
-                "git fetch, merge, push": self.theirs(self._sync_plain, 3, self._apart_plain),
-                "ours": self.ours(partial(self.server.ask, "sync"), 3, self._apart_ours),
-                "ours, journals on both sides": self.ours(partial(self.server.ask, "sync"), 3, self._apart_journals),
+                "git fetch, merge, push": self.theirs(self._sync_plain, 3, self._diverge_plain),
+                "ours": self.ours(partial(self.server.ask, "sync"), 3, self._diverge_ours),
+                "ours, journals on both sides": self.ours(partial(self.server.ask, "sync"), 3, self._diverge_journals),
             },
             1.5,
         )
@@ -182,21 +181,21 @@ class Match:
         self.server.call("add", paths=list(paths))
         self.server.call("commit", message=f"{paths[0]}")
 
-    def _apart_plain(self) -> None:
+    def _diverge_plain(self) -> None:
         self._commit_plain()
-        push_from_elsewhere(self.remotes["theirs"], {self._new(): "From elsewhere.\n"})
+        push_from_another_agent(self.remotes["theirs"], {self._new(): "From elsewhere.\n"})
 
-    def _apart_ours(self) -> None:
+    def _diverge_ours(self) -> None:
         self._commit_ours()
-        push_from_elsewhere(self.remotes["ours"], {self._new(): "From elsewhere.\n"})
+        push_from_another_agent(self.remotes["ours"], {self._new(): "From elsewhere.\n"})
 
-    def _apart_journals(self) -> None:
+    def _diverge_journals(self) -> None:
         remote = self.remotes["ours"]
         journal = subprocess.check_output(["git", "-C", remote, "show", "main:journal.md"], text=True)
         self.server.call("journal_append", summary="From here.")
         self._commit("journal.md")
         entry = f"## 2026-05-22 14:30 \N{EM DASH} eve-cli (Eve)\nFrom elsewhere, {self._new()}.\n\n"
-        push_from_elsewhere(remote, {"journal.md": journal + entry})
+        push_from_another_agent(remote, {"journal.md": journal + entry})
 
     def _sync_plain(self) -> None:
         self.plain.git("fetch", "--quiet", "origin")
@@ -228,10 +227,10 @@ def _starting(report: Report, top: Path, rounds: int) -> None:
 def run(quick: bool) -> Report:
     report = Report("workspace", "The workspace, against plain git", HOW)
     with folder() as name:
-        match = Match(report, Path(name), quick)
-        with match.serving():
-            match.look()
-            match.search()
-            match.work()
+        comparison = Comparison(report, Path(name), quick)
+        with comparison.serving():
+            comparison.read()
+            comparison.search()
+            comparison.write()
         _starting(report, Path(name), 3 if quick else 15)
     return report

@@ -1,7 +1,7 @@
-"""A repository that looks as if several agents had shared it for years; the same one for the same size.
+"""A repository as if several agents had shared it for years; it is always the same for the same size.
 
-Notes of about 2 kB in the folders of the drop-board, a journal and an inbox that grow and are archived, one small
-change a commit. Made with ``git fast-import``, packed by ``git gc``, and kept under ``build/`` for the next run.
+It has notes of about 2 kB in the folders of the drop-board, a journal and an inbox that grow and are archived, and one
+small change per commit. It is made with ``git fast-import``, packed by ``git gc``, and kept in ``build/``.
 """
 
 import random
@@ -21,14 +21,14 @@ NOTE = 2_000
 ENTRIES = 200
 """Entries after which the journal is archived."""
 COMMON, RARE = "market", "zirconium"
-"""Words that stand in every third note, and in one of a hundred."""
+"""Words in every third note, and in every hundredth."""
 VERSION = 1
-"""Of this file: what is kept under ``build/`` is made anew when it changes."""
+"""Of this file; when it changes, a new repository is made."""
 
 
 @dataclass
 class History:
-    """Makes one commit after the other; ``files`` is how the tree looks."""
+    """Makes one commit after the other; ``files`` is the current tree."""
 
     chance: random.Random
     count: int
@@ -56,7 +56,7 @@ class History:
         return "\n".join(lines) + "\n"
 
     def step(self, number: int, of: int) -> dict[str, str]:
-        """The files that the commit ``number`` writes."""
+        """The files that commit ``number`` writes."""
         if number == 0:
             return {
                 "journal.md": "# Journal\n\n",
@@ -119,7 +119,7 @@ def _stream(commits: int, files: int) -> Iterator[bytes]:
 
 
 def made(commits: int, files: int) -> Path:
-    """The bare repository, made where it is not there yet."""
+    """The bare repository; it is made if it does not exist."""
     place = ROOT / "build" / f"bench-workspace-{VERSION}-{commits}-{files}.git"
     if place.exists():
         return place
@@ -130,13 +130,13 @@ def made(commits: int, files: int) -> Path:
         assert importing.stdin is not None
         importing.stdin.writelines(_stream(commits, files))
     if importing.returncode:
-        raise RuntimeError("git fast-import did not take the history; see its words above")
+        raise RuntimeError("git fast-import failed; see its messages above")
     subprocess.run(["git", "-C", draft, "gc", "--quiet"], check=True)
     return draft.rename(place)
 
 
-def push_from_elsewhere(remote: Path, files: dict[str, str]) -> None:
-    """Somebody else's commit, put into a bare repository without a clone."""
+def push_from_another_agent(remote: Path, files: dict[str, str]) -> None:
+    """Add a commit of another agent to a bare repository, without a clone."""
     person = "Eve <eve@example.org> now"
     parts = [
         f"commit refs/heads/main\nauthor {person}\ncommitter {person}\ndata 9\n[eve] new\nfrom refs/heads/main^0\n"

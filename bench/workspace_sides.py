@@ -1,4 +1,4 @@
-"""The two who are compared: our server, spoken to as an agent's client does, and plain git."""
+"""The two sides of the comparison: our server, used like an agent's client does, and plain git."""
 
 import json
 import os
@@ -14,25 +14,25 @@ SERVE = """
 import os, resource, sys, threading
 from cohabit.workspace import __main__
 
-def tell(asked):
-    while os.read(asked, 1):
+def report_usage(socket):
+    while os.read(socket, 1):
         used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-        os.write(asked, b"%.6f\\n" % sum(each.ru_utime + each.ru_stime for each in used))
+        os.write(socket, b"%.6f\\n" % sum(each.ru_utime + each.ru_stime for each in used))
 
-threading.Thread(target=tell, args=[int(sys.argv[1])], daemon=True).start()
+threading.Thread(target=report_usage, args=[int(sys.argv[1])], daemon=True).start()
 __main__.main(sys.argv[2:])
 """
-"""The server as it is, but that it says what it has used when it is asked."""
+"""The unchanged server, which also reports its CPU time on request."""
 
 
 def cpu_of() -> float:
-    """Seconds of processor time of this process, and of all that it has started and that have ended."""
+    """Seconds of CPU time of this process and of all its ended child processes."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(each.ru_utime + each.ru_stime for each in used)
 
 
-def nobodys(home: Path) -> dict[str, str]:
-    """The environment without settings of whoever measures: neither git's nor ours."""
+def neutral_environment(home: Path) -> dict[str, str]:
+    """The environment without the settings of the current user, for git and for us."""
     ours = ("GIT_", "COHABIT_", "MULTISPHERE_", "CLAUDE_")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     return kept | {"HOME": str(home), "XDG_CONFIG_HOME": str(home / "nothing"), "GIT_CONFIG_NOSYSTEM": "1"}
@@ -53,7 +53,7 @@ class Server:
 
     def __init__(self, top: Path, remote: Path) -> None:
         self.clone = top / "ours"
-        environ = nobodys(top) | {
+        environ = neutral_environment(top) | {
             "COHABIT_AGENT_ID": self.AGENT,
             "COHABIT_AGENT_NAME": "Bench",
             "COHABIT_AGENT_EMAIL": "bench@example.org",
@@ -87,39 +87,39 @@ class Server:
         return answer
 
     def ask(self, tool: str, **args: Any) -> bytes:
-        """A call, up to where the answer has come; ``read`` says what it says."""
+        """Make a call and return the raw answer; ``read`` parses it."""
         return self._ask(_message(1, "tools/call", name=tool, arguments=args))
 
     @staticmethod
     def read(answer: bytes) -> Any:
         result = json.loads(answer)["result"]
-        said = json.loads(result["content"][0]["text"])
-        if result.get("isError") or "error" in said:
-            raise RuntimeError(f"the server refused: {said}")
-        return said
+        answer_object = json.loads(result["content"][0]["text"])
+        if result.get("isError") or "error" in answer_object:
+            raise RuntimeError(f"the server answered with an error: {answer_object}")
+        return answer_object
 
     def call(self, tool: str, **args: Any) -> Any:
         return self.read(self.ask(tool, **args))
 
     def point_to(self, sha: str) -> None:
-        """As if the agent had last been here at that commit."""
+        """Set the pointer of the agent to a commit."""
         pointer = self.clone / ".pointers" / f"{self.AGENT}.json"
         pointer.parent.mkdir(exist_ok=True)
         pointer.write_text(json.dumps({"last_seen_sha": sha, "last_read_at": "2026-05-22T14:30:00Z"}), encoding="utf-8")
 
     @property
     def cpu(self) -> float:
-        """Seconds of the server, of every process it has started and waited for, and of us who ask it."""
+        """Seconds of CPU time of the server, of its ended child processes, and of this process."""
         self._used.send(b"?")
         return float(self._used.recv(100)) + cpu_of()
 
 
 class Plain:
-    """Git as a person types it, without a configuration of its own."""
+    """Plain git, without a configuration of its own."""
 
     def __init__(self, clone: Path, remote: Path) -> None:
         self.clone = clone
-        self._environ = nobodys(clone.parent)
+        self._environ = neutral_environment(clone.parent)
         subprocess.run(["git", "clone", "--quiet", remote, clone], check=True, env=self._environ)
         for key, value in (("user.name", "Plain"), ("user.email", "plain@example.org")):
             self.git("config", key, value)

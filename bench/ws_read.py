@@ -1,4 +1,4 @@
-"""A question over WebSocket against a bare echo of the same sizes, by the same client."""
+"""A read over WebSocket, compared with a bare echo server with the same sizes and the same client."""
 
 from functools import partial
 
@@ -7,16 +7,16 @@ from bench.common import Child, child, quotients, take_turns
 from bench.report import Report
 
 HOW = """
-One connection asks `heap` and `view` of nim, again and again; the bare side is Starlette's WebSocket on the same
-server settings (uvicorn, httptools, websockets-sansio, uvloop), taking and answering with messages of the same
-sizes. It is Starlette as it comes; the house takes WebSocket messages by a shorter way than ASGI's
-(`faces/direct.py`). The client is a plain blocking socket, so that nearly all of the time is the server's. Servers
-are started anew several times, because two processes of the same program differ by a tenth.
+One connection repeatedly calls `heap` and `view` of nim. The bare side is Starlette's WebSocket on the same server
+settings (uvicorn, httptools, websockets-sansio, uvloop), with requests and answers of the same
+sizes. It is plain Starlette; the house receives WebSocket messages on a faster path than ASGI's
+(`faces/direct.py`). The client is a plain blocking socket, so nearly all of the time is the server's. Servers are
+restarted several times, because two processes of the same program differ by a tenth.
 """.strip()
 
 
 class Asking:
-    """One client at one server."""
+    """One client of one server."""
 
     def __init__(self, server: Child, client: Child, text: str, times: int) -> None:
         self.server, self.client, self.text, self.times = server, client, text, times
@@ -32,7 +32,7 @@ class Asking:
 
 
 class Sides:
-    """What was found of both, over all processes."""
+    """The results of both sides, over all processes."""
 
     def __init__(self) -> None:
         self.p50: dict[str, list[float]] = {"ours": [], "echo": []}
@@ -41,7 +41,7 @@ class Sides:
         self.size = 0
 
     def meet(self, text: str, times: int, rounds: int) -> None:
-        """A fresh house and a fresh echo, taking turns."""
+        """Measure a new house and a new echo server, alternating."""
         reader = partial(child, "bench.clients:Blocking", 1)
         with (
             child("bench.servers:house", 0, members=2, world="nim") as ours,

@@ -12,7 +12,7 @@ from cohabit.scenario import AgentSpec, Scenario
 
 
 async def say(client: Client, name: str, text: str) -> bool:
-    """Send a message to everybody; returns whether it was permitted."""
+    """Send a message to all members. Returns whether it was permitted."""
     try:
         await client.call("send_message", {"to": "*", "content": text})
     except CohabitError as refusal:
@@ -25,7 +25,7 @@ async def say(client: Client, name: str, text: str) -> bool:
 async def main() -> None:
     plan = Scenario(
         scenario="lounge",
-        world="nim",  # every room has a world; nobody has to play it
+        world="nim",  # every room has a world, but the members do not have to play it
         agents=[
             AgentSpec(id="hera", kind="human", role="host"),
             AgentSpec(id="max", kind="human"),
@@ -54,7 +54,7 @@ async def main() -> None:
 
     refused = sum(r.get("count", 1) for r in audit["refusals"])
     worked = said == [True, False, True, False] and len(changes) == 2 and refused == 2
-    print(f"{'ok' if worked else 'WRONG'}: the agent spoke when it might, and only then")
+    print(f"{'ok' if worked else 'WRONG'}: the agent could send messages only while it had permission")
 
 
 asyncio.run(main())

@@ -1,7 +1,7 @@
-"""Four people, each with an agent of their own, make a deck on one shared git repository: a day of it, in a second.
+"""Four people, each with an agent, write a slide deck in one shared git repository: a simulated day.
 
 Run it with `python examples/workspace_day.py`. It needs git; the repository, the four clones and everything else are
-in a temporary folder. Each agent has a session, as the server that its client starts has one.
+in a temporary folder. Each agent has its own session, as with a separate MCP server.
 """
 
 import base64
@@ -25,7 +25,7 @@ DRAFT = """\
 
 
 class Clock:
-    """The day of all four: a while goes by whenever somebody comes in."""
+    """The simulated time. It advances whenever an agent starts a session."""
 
     def __init__(self) -> None:
         self.now = datetime(2026, 5, 22, 9, 0, tzinfo=UTC)
@@ -35,7 +35,7 @@ class Clock:
 
 
 class Agent:
-    """The agent of one person: a session with a config folder and a clone of its own."""
+    """The agent of one person: a session with its own config folder and clone."""
 
     def __init__(self, folder: Path, person: str, client: str, clock: Clock) -> None:
         self.id = f"{person.lower()}-{client}"
@@ -52,13 +52,13 @@ class Agent:
         print(f"{self.clock.now:%H:%M}  {self.id:<17} {text}")
 
     def comes_in(self) -> dict[str, Any]:
-        """The protocol's entry: bring the clone up to date, and read what is new."""
+        """The protocol's start of a session: update the clone and read what is new."""
         self.clock.now += timedelta(minutes=20)
         self("sync")
         return self("whats_new")
 
     def commits(self, summary: str, **more: Any) -> None:
-        """The protocol's exit, up to the commit."""
+        """The protocol's end of a session, up to the commit."""
         self("journal_append", summary=summary, **more)
         self("add", paths=["."])
         self("commit", message=summary)
@@ -72,9 +72,9 @@ def day(folder: Path) -> list[Agent]:
         Agent(folder, person, client, clock)
         for person, client in (("Ann", "claude-code"), ("Bob", "cursor"), ("Cleo", "cowork"), ("Dan", "cli"))
     ]
-    for agent in team:  # whoever is first makes the repository and lays the board out
+    for agent in team:  # the first one creates the repository and the files of the board
         agent("workspace_init", name="deck", remote_url=remote, local_path=str(agent.clone), create=True)
-    ann.says("made the board; the others joined")
+    ann.says("created the board; the others joined")
     two_look_things_up_at_once(ann, bob, cleo)
     one_item_is_taken_by_one(cleo, dan)
     a_draft_is_decided_on(ann, bob, dan)
@@ -107,7 +107,7 @@ def two_look_things_up_at_once(ann: Agent, bob: Agent, cleo: Agent) -> None:
 
 
 def one_item_is_taken_by_one(cleo: Agent, dan: Agent) -> None:
-    """The chart is for anyone; Dan takes it, and nobody else can. A picture goes to assets/, as base64."""
+    """The chart is for anyone. Dan claims it, so no other agent can. The picture is written to assets/ as base64."""
     dan.comes_in()
     dan("claim", id="INB-002")
     try:
@@ -153,7 +153,7 @@ def a_draft_is_decided_on(ann: Agent, bob: Agent, dan: Agent) -> None:
 
 
 def two_write_the_same_line(ann: Agent, cleo: Agent) -> None:
-    """A true conflict: nothing is guessed. Ann's person decides, and both sentences survive."""
+    """A real conflict. Ann decides, and both sentences are kept."""
     for agent, why in ((cleo, "a baker's night costs 61 euros"), (ann, "bakers retire, and nobody wants the night")):
         agent.comes_in()
         draft = agent("read", path="drafts/deck.md")["content"]
@@ -162,15 +162,15 @@ def two_write_the_same_line(ann: Agent, cleo: Agent) -> None:
     cleo("push")
     told = ann("push")
     assert (told["error"], told["files"]) == ("conflict", ["drafts/deck.md"])
-    ann.says("(conflict in drafts/deck.md: asked my person)")
+    ann.says("(conflict in drafts/deck.md: asked Ann)")
     both = "nobody wants the night, which costs a baker 61 euros"
     ann("resolve", path="drafts/deck.md", content=DRAFT.format(why=both, comps="Knead, 9 M"))
     assert ann("push")["ok"]
-    ann.says("(settled: the draft has both thoughts)")
+    ann.says("(resolved: the draft has both sentences)")
 
 
 def check(team: list[Agent]) -> str:
-    """Nothing is lost, nothing is there twice, and the four clones are the same."""
+    """Check that nothing is lost or duplicated, and that the four clones are the same."""
     heads = {agent("workspace_info")["head"] for agent in team}
     journal = team[0]("read", path="journal.md")["content"]
     entries = re.findall(r"^## \S+ \S+ — (\S+) \(", journal, re.MULTILINE)
@@ -181,7 +181,7 @@ def check(team: list[Agent]) -> str:
     assert "which costs a baker 61 euros" in team[3]("read", path="drafts/deck.md")["content"]
     assert all(agent("status")["ahead"] == 0 for agent in team)
     subprocess.run(["git", "-C", str(team[0].clone), "fsck", "--strict"], check=True, capture_output=True)
-    return f"{len(entries)} entries and {len(items)} items, each once; one conflict, settled; four clones, all the same"
+    return f"{len(entries)} entries and {len(items)} items, each once; one conflict, resolved; four identical clones"
 
 
 def main() -> None:

@@ -33,7 +33,7 @@ def test_settings_of_a_machine_do_not_reach_the_checks(
 
 
 @pytest.mark.parametrize("name", ["HOME", "PIP_INDEX_URL", "npm_config_registry", "HTTPS_PROXY", "no_proxy", "CI"])
-def test_what_the_package_clients_need_reaches_the_checks(
+def test_the_environment_of_package_clients_is_passed_to_the_checks(
     name: str, environment_of_make: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(name, "two words")

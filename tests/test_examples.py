@@ -1,4 +1,4 @@
-"""What is shown to newcomers works: every program in `examples/`, and every world in the documentation."""
+"""The examples for newcomers work: every program in `examples/`, and every world in the documentation."""
 
 import json
 import os
@@ -26,8 +26,8 @@ MULTI_AGENT = EXAMPLES / "scenarios" / "multi-agent"
 LAST_LINES = {
     "two_agents.py": r"\d+ entries on record; run again they give the same room: True",
     "over_the_wire.py": r"ok: one game over three wires; (ada|bob|cleo) wins with \d+",
-    "chat_room.py": r"ok: the agent spoke when it might, and only then",
-    "workspace_day.py": r"ok: 8 entries and 3 items, each once; one conflict, settled; four clones, all the same",
+    "chat_room.py": r"ok: the agent could send messages only while it had permission",
+    "workspace_day.py": r"ok: 8 entries and 3 items, each once; one conflict, resolved; four identical clones",
 }
 WORLDS = ("pig.py",)
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)

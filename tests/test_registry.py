@@ -124,7 +124,7 @@ def test_a_file_that_cannot_be_imported_is_refused_by_its_name_and_can_be_fixed(
     assert find_world(write(path, "Mended")).__name__ == "Mended"
 
 
-def test_a_file_is_imported_once_and_anew_when_it_was_edited(tmp_path: Path) -> None:
+def test_a_file_is_imported_once_and_again_after_an_edit(tmp_path: Path) -> None:
     source = write(tmp_path / "game.py", "Alone")
     first = find_world(source)
     assert find_world(source) is first

@@ -1,21 +1,21 @@
-"""Files that are written from the code: which are out of date, and writing them anew."""
+"""Check and rewrite files that are generated from the code."""
 
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 Files = Mapping[str, Callable[[], str]]
-"""What each file must hold, by its path in the repository."""
+"""The function that generates each file, by path in the repository."""
 ROOT = Path(__file__).parent.parent
 
 
 def stale(files: Files) -> list[str]:
-    """The files that no longer say what the code says."""
+    """The files that are out of date."""
     return [name for name, made in files.items() if not (ROOT / name).is_file() or (ROOT / name).read_text() != made()]
 
 
 def run(files: Files, script: str) -> int:
-    """The command line of a script that writes such files."""
+    """The command line of a script that generates files."""
     if "--check" in sys.argv:
         old = stale(files)
         if old:

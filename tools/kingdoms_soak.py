@@ -70,7 +70,7 @@ def duel(brains: tuple[str, str | None]) -> Scenario:
 
 
 def _replays(match: Match) -> bool:
-    """Does replaying the record give exactly the same room?"""
+    """Whether replaying the record gives exactly the same room."""
     return Room.replay(match.lines(), make_world).digest() == match.room.digest()
 
 

@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,7 @@ async def page(browser: Browser, folder: str) -> None:
 async def board(browser: Browser, folder: str) -> None:
     """The board that `examples/workspace_day.py` leaves behind, with two members at work on it."""
     sys.path.insert(0, str(ROOT / "examples"))
-    from workspace_day import day
+    day = import_module("workspace_day").day
 
     for agent in day(Path(folder)):
         agent.session.close()

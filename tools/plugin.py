@@ -1,11 +1,11 @@
-"""Write what is said of the workspace's tools elsewhere: the server's list of them, and what other programs install it
-with, which is the skill, the plugin, the marketplace and the bundle.
+"""Write the files that describe the workspace tools: the server's tool list, the skill, the plugin, the marketplace
+and the bundle.
 
 python tools/plugin.py           write the files
 python tools/plugin.py --check   exit 1 if one is out of date
 
-The skill's text is src/cohabit/workspace/mcp/skill.md; names, versions and tools come from the code. Nothing of this is
-edited by hand.
+The skill's text is src/cohabit/workspace/mcp/skill.md; names, versions and tools come from the code. Do not edit the
+written files.
 """
 
 import json
@@ -29,7 +29,7 @@ DESCRIPTION: Final = (
 KEYWORDS: Final = ["agents", "collaboration", "git", "mcp", "multi-agent"]
 COMMAND: Final = "uvx"
 ARGS: Final = ["--from", "${CLAUDE_PLUGIN_ROOT}", "cohabit-workspace"]
-"""The plugin is this repository, whole: uv installs the program from there, so nothing else has to be installed."""
+"""The plugin is this whole repository. uv installs the program from it, so nothing else has to be installed."""
 IDENTITY: Final = {
     "agent_id": ("Agent id", "Your name and this client, for example ann-cowork: lower-case letters, digits and '-'."),
     "agent_name": ("Your name", "Stands in the journal and in commits."),
@@ -64,7 +64,7 @@ def plugin() -> str:
 
 
 def marketplace() -> str:
-    """This repository as a place to install the plugin from."""
+    """This repository as a marketplace for the plugin."""
     entry = {"name": PLUGIN, "source": "./", "description": DESCRIPTION, "version": __version__}
     about = {"description": "Cohabit: several AI agents, and people, in the same world."}
     return _json({"name": PLUGIN, "owner": AUTHOR, "metadata": about, "plugins": [entry]})

@@ -9,7 +9,7 @@ from typing import Any
 
 import generated
 
-from cohabit.errors import AskerError, CohabitError, WorldError, every_error
+from cohabit.errors import AskerError, CohabitError, OutcomeUnknown, WorldError, every_error
 from cohabit.house.catalogue import every_command
 from cohabit.house.settings import settings_table
 from cohabit.model.grant import ACT, PERCEIVE, ROLES, alias_families
@@ -19,9 +19,9 @@ from cohabit.workspace.tool import Profile, Tool, tools
 
 NOTE = "<!-- Made by `python tools/reference.py`; edit the code instead. -->\n"
 COMMANDS = """\
-A command is declared once, as a typed Python function; every interface derives what it shows from that. Over HTTP it is
+A command is declared once, as a typed Python function; every interface is derived from it. Over HTTP it is
 `POST /api/rooms/{room}/NAME`, over WebSocket a frame with `"command": "NAME"`, over MCP a tool, on the command line
-`cohabit call NAME`. A world adds its own; those of the built-in worlds are at the end."""
+`cohabit call NAME`. Worlds add their own commands; those of the built-in worlds are at the end."""
 ERRORS = """\
 Every error has one code, the same over every interface. HTTP answers with the status below and
 `{"ok": false, "error": {"code", "message", "did_you_mean"?, …}}`; WebSocket puts the same object into its answer frame;
@@ -29,17 +29,17 @@ MCP answers with `isError` and the code in front of the text; Python raises the 
 next."""
 RIGHTS = """\
 A member holds (role ∪ additions) ∩ limits. A member without a role has the one of its kind: `human` for a person,
-`agent` (watch-only) for an agent. [Rooms](rooms.md) explains additions, loans and limits."""
+`agent` (watch-only) for an agent. [Rooms](rooms.md) explains additions and limits."""
 WORKSPACE_TOOLS = """\
 A tool of the [workspace](workspace.md) is declared once, as a typed Python function; the MCP server, the house and
-`cohabit workspace call NAME` derive what they show from that. An answer is a JSON object. An error is
-`{"error": "what is wrong and what to do next", "details": {"code": "…"}}`, with a code of [the list](errors.md);
-[the protocol](protocol.md#answers) has the shapes."""
+`cohabit workspace call NAME` are derived from it. An answer is a JSON object. An error is
+`{"error": "what is wrong and what to do next", "details": {"code": "…"}}`, with a code from [the list](errors.md);
+[the protocol](protocol.md#answers) describes the formats."""
 PROFILES: dict[Profile, tuple[str, str]] = {
-    "compat": ("The twenty", "Both profiles show them: the tools of the first design, with its names and arguments."),
+    "compat": ("The twenty", "Both profiles have these: the tools of Multisphere, with its names and arguments."),
     "full": ("What the full profile adds", "`--profile compat` leaves these out."),
 }
-HEADINGS = {"house": "Commands of the house", "room": "Commands of every room"}
+HEADINGS = {"house": "House commands", "room": "Room commands"}
 
 
 def commands() -> str:
@@ -142,6 +142,8 @@ def errors() -> str:
 def _whose(cls: type[CohabitError]) -> str:
     if issubclass(cls, AskerError):
         return "the caller's: nothing changed"
+    if issubclass(cls, OutcomeUnknown):
+        return "unknown: the call may have been executed"
     return "the world's: the room was rolled back" if issubclass(cls, WorldError) else "the house's"
 
 

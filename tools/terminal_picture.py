@@ -2,7 +2,7 @@
 
     python tools/terminal_picture.py [run|workspace]
 
-The tokens are shortened: a picture is no place to copy them from.
+The tokens are shortened, because they cannot be copied from a picture.
 """
 
 import io
@@ -26,11 +26,11 @@ from cohabit.workspace.session import Session
 PICTURES = Path(__file__).parent.parent / "docs" / "images"
 COHABIT = str(Path(sys.executable).with_name("cohabit"))
 SECONDS = 6.0  # of play
-FONT = re.compile(r"@font-face \{.*?\}", re.DOTALL)  # rich's template fetches fonts from elsewhere; ours do without
+FONT = re.compile(r"@font-face \{.*?\}", re.DOTALL)  # rich's template loads fonts from a server; ours does not
 
 
 def printed(words: Sequence[str], environ: Mapping[str, str], ends_after: bytes = b"") -> str:
-    """What the program writes to a terminal, up to its end, or up to a few seconds after it wrote ``ends_after``."""
+    """The terminal output of a program until it ends, or until a few seconds after it wrote ``ends_after``."""
     child, terminal = pty.fork()
     if child == 0:
         os.execve(COHABIT, [COHABIT, *words], {**os.environ, **environ})
@@ -71,7 +71,7 @@ def run() -> None:
 
 
 def workspace() -> None:
-    """What Ann sees when she comes back to a board on which others worked meanwhile."""
+    """What Ann sees when she returns to a board that others have changed."""
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         (home / ".gitconfig").write_text("[user]\nname = Ann Smith\nemail = ann@example.org\n")

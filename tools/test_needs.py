@@ -1,14 +1,14 @@
-"""What the tests need beyond Python: found, installed where that is possible, and named loudly where not.
+"""Programs that the tests need besides Python: find them, install them if possible, and report missing ones.
 
     python tools/test_needs.py            install what is missing (`make test` does this first)
-    python tools/test_needs.py --check    only say what is missing
-    python tools/test_needs.py node22     just these
+    python tools/test_needs.py --check    only report what is missing
+    python tools/test_needs.py node22     only these
 
 Tests ask for a need by name through the fixture `need`, and get the path of the program. A new need is
 one entry in `NEEDS`.
 
-Anything can be overruled: COHABIT_TEST_CHROMIUM=/path/to/it uses that one, COHABIT_TEST_CHROMIUM=no does
-without. COHABIT_TEST_INSTALL=no installs nothing.
+Variables override this: COHABIT_TEST_CHROMIUM=/path/to/it uses that program, COHABIT_TEST_CHROMIUM=no skips
+it. COHABIT_TEST_INSTALL=no installs nothing.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ NO = ("0", "no", "off", "false")
 
 
 class InstallFailed(Exception):
-    """An installation did not work out; the text says why in a few words."""
+    """An installation failed. The message has the reason."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Need:
-    """Something a test cannot do without: how to find it, how to get it, what is lost without it."""
+    """A program that some tests need: how to find it, how to install it, and what it is for."""
 
     what: str
     for_what: str
@@ -121,7 +121,7 @@ def find_worldbox(version: str) -> Callable[[], Path | None]:
 
 
 def apt(*packages: str) -> Callable[[], None]:
-    """An installer: these packages of Debian or Ubuntu, if we are root there."""
+    """An installer for these packages, as root on Debian or Ubuntu."""
 
     def install() -> None:
         if not (shutil.which("apt-get") and os.geteuid() == 0):
@@ -142,8 +142,8 @@ def apt_update() -> None:
 
 
 def install_node() -> None:
-    """Node as an npm package under `.tools/`: no root needed, and the system's own stays as it is."""
-    # Not the package `node`: it fetches this one from an install script, and those may be switched off.
+    """Node as an npm package under `.tools/`: needs no root and does not change the system's Node."""
+    # Not the package `node`: it needs an install script, and those may be disabled.
     npm_install(TOOLS / "node", f"{node_package()}@{NODE}")
 
 
@@ -163,13 +163,13 @@ def install_conformance() -> None:
 
 
 def npm_install(folder: Path, *packages: str) -> None:
-    """`npm install` in a folder, without scripts of strangers and without a lock file."""
+    """`npm install` in a folder, without install scripts and without a lock file."""
     npm = shutil.which("npm")
     if npm is None:
         apt("nodejs", "npm")()
         npm = shutil.which("npm")
     if npm is None:
-        raise InstallFailed("there is no npm")
+        raise InstallFailed("npm is missing")
     folder.mkdir(parents=True, exist_ok=True)
     quiet = ["--ignore-scripts", "--no-package-lock", "--no-audit", "--no-fund", "--loglevel=error"]
     node = find_node()
@@ -182,7 +182,7 @@ def npm_install(folder: Path, *packages: str) -> None:
 
 
 def install_worldbox(version: str) -> Callable[[], None]:
-    """An installer: this version in an environment of its own, since each wants another version of the MCP SDK."""
+    """An installer for this version in its own environment, because each version needs another MCP SDK."""
 
     def install() -> None:
         python = worldbox_client(version).with_name("python")
@@ -194,7 +194,7 @@ def install_worldbox(version: str) -> Callable[[], None]:
 
 
 def call(command: Sequence[str], environment: Mapping[str, str] | None = None, within: Path = ROOT) -> None:
-    """Run a command silently; its last line is the reason if it fails."""
+    """Run a command silently. If it fails, its last line is the reason."""
     done = subprocess.run(
         command,
         cwd=within,
@@ -260,7 +260,7 @@ NEEDS: Mapping[str, Need] = {
 
 
 def locate(name: str) -> Path | None:
-    """Where a need is, or None; what the environment says goes first."""
+    """The path of a need, or None. The environment has precedence."""
     said = os.environ.get(f"COHABIT_TEST_{name.upper()}", "")
     if said.lower() in NO:
         return None
@@ -268,13 +268,13 @@ def locate(name: str) -> Path | None:
 
 
 def reason(name: str) -> str:
-    """The loud line: what is missing, what is skipped for it, what to do."""
+    """The message: what is missing, which tests cannot run, what to do."""
     need = NEEDS[name]
     return f"{need.what} is missing: {need.for_what} cannot run ({need.hint})"
 
 
 def provide(name: str, *, install: bool) -> bool:
-    """Make sure a need is met, or say loudly that it is not."""
+    """Make sure a need is met, or print that it is not."""
     if locate(name):
         return True
     said_no = f"COHABIT_TEST_{name.upper()}" in os.environ
@@ -292,7 +292,7 @@ def provide(name: str, *, install: bool) -> bool:
 
 
 def main() -> None:
-    """Provide every need, or those named; missing ones are the tests' business to fail on, not ours."""
+    """Provide all needs, or the named ones. Missing ones fail later, in the tests."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", choices=[*NEEDS, []], metavar="NAME", help=", ".join(NEEDS))
     parser.add_argument("--check", action="store_true", help="install nothing")

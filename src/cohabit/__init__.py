@@ -1,7 +1,6 @@
 """Cohabit puts several AI agents, and people, in the same world and enforces its rules.
 
-What a user types is here. Everything that needs an event loop is loaded when it is first used, so that
-importing this package stays quick.
+The public API. Modules that need an event loop are imported on first use, so ``import cohabit`` stays fast.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -29,7 +28,7 @@ __all__ = [
     "World", "WorldSpec", "action", "connect", "query",
 ]  # fmt: skip
 
-_LATE = {
+_LAZY = {
     "Client": "cohabit.client",
     "connect": "cohabit.faces.python",
     "House": "cohabit.house.house",
@@ -38,8 +37,8 @@ _LATE = {
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _LATE:
+    if name not in _LAZY:
         raise AttributeError(f"module 'cohabit' has no attribute {name!r}")
     import importlib
 
-    return getattr(importlib.import_module(_LATE[name]), name)
+    return getattr(importlib.import_module(_LAZY[name]), name)

@@ -1,4 +1,4 @@
-"""A client of a house at an address, over WebSocket or HTTP. `Client` is what every kind of client can do."""
+"""A client of a house at an address, over WebSocket or HTTP. `Client` is the interface that all clients share."""
 
 import asyncio
 import itertools
@@ -8,17 +8,27 @@ from typing import Any, Literal, Protocol
 
 import msgspec
 
-from cohabit.errors import CohabitError, Internal, Unreachable, by_code
+from cohabit.errors import Busy, CohabitError, Internal, OutcomeUnknown, Unreachable, by_code
 
 Push = dict[str, Any]
 POLL_MS = 20_000
-"""How long a client without a stream waits for events in one request."""
+"""Long-poll timeout of the HTTP client."""
 MAX_UNREAD = 10_000
-"""How many pushes a client keeps for a reader who does not read; after that its subscription ends."""
+"""How many unread pushes a client buffers. If there are more, the subscription ends with BUSY."""
+
+
+class ConnectionLost(OutcomeUnknown):
+    """The connection was lost after a call was sent, so the call may have been executed."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(
+            f"{reason}. The call was sent and may have been executed; "
+            "check before you repeat it, or repeat it with the same idempotency key"
+        )
 
 
 class Client(Protocol):
-    """A caller of a house. Results are plain dicts and lists; refusals are raised."""
+    """A connection to a house as one caller. Results are plain dicts and lists; refusals are raised."""
 
     async def call(
         self, command: str, args: Mapping[str, Any] | None = None, *, room: str | None = None, key: str | None = None
@@ -28,7 +38,7 @@ class Client(Protocol):
     def subscribe(
         self, cursor: str | None = None, views: bool = True, *, room: str | None = None
     ) -> AsyncIterator[Push]:
-        """What happens, as it happens; from ``cursor`` on (empty: from the beginning) if one is given."""
+        """Events and views as they happen, starting at ``cursor`` if given (empty: from the beginning)."""
 
 
 def connect_url(
@@ -39,7 +49,7 @@ def connect_url(
 
 
 class Unread:
-    """Pushes that wait to be read: events in order, and of the views only the newest."""
+    """Buffered pushes: all events in order, but only the newest view."""
 
     def __init__(self) -> None:
         self._pushes: dict[int, Push] = {}
@@ -56,7 +66,7 @@ class Unread:
                 self._pushes.pop(self._view, None)
             self._view = self._next
         elif len(self._pushes) >= MAX_UNREAD:
-            self.end(Internal(f"{MAX_UNREAD} pushes were not read; subscribe again from your last cursor"))
+            self.end(Busy(f"the reader fell {MAX_UNREAD} pushes behind; subscribe again from your last cursor"))
             return
         self._pushes[self._next] = push
         self._next += 1
@@ -92,7 +102,7 @@ async def _ws_client(url: str, token: str, room: str | None) -> "AsyncIterator[W
     try:
         socket = await ws_connect(address, additional_headers=_credential(token), max_size=None)
     except (OSError, WebSocketException) as wrong:
-        raise Unreachable(f"no house answers at {url}: {wrong}") from None
+        raise Unreachable(f"cannot connect to {url}: {wrong}") from None
     client = WsClient(socket, room)
     try:
         yield client
@@ -118,14 +128,15 @@ class WsClient:
         if self._ended is not None:
             raise self._ended
         number = next(self._ids)
-        asked = {"id": number, "command": command, "args": dict(args or {}), "room": room or self._room, "key": key}
+        frame = {"id": number, "command": command, "args": dict(args or {}), "room": room or self._room, "key": key}
+        encoded = msgspec.json.encode(frame)
         answer = self._waiting[number] = asyncio.get_running_loop().create_future()
         try:
-            await self._socket.send(msgspec.json.encode(asked), text=True)
+            await self._socket.send(encoded, text=True)
         except Exception as wrong:
             self._waiting.pop(number, None)
             if not answer.done():
-                raise Unreachable(f"the connection broke: {wrong}") from None
+                raise ConnectionLost(f"the connection was lost: {wrong}") from None
         return await answer
 
     async def subscribe(
@@ -140,12 +151,12 @@ class WsClient:
                 yield push
         finally:
             self._pushes = {name: other for name, other in self._pushes.items() if other is not unread}
-            with suppress(CohabitError):  # the connection may have gone first
+            with suppress(CohabitError):  # the connection may already be closed
                 await self.call("unsubscribe", room=subscribed["room"])
 
     async def _read(self) -> None:
         reason: CohabitError | None = None
-        broke = "the house closed the connection"
+        lost = "the house closed the connection"
         try:
             async for text in self._socket:
                 frame = msgspec.json.decode(text)
@@ -158,9 +169,9 @@ class WsClient:
                 else:
                     self._settle(frame)
         except Exception as wrong:
-            broke = f"the connection broke: {wrong}"
+            lost = f"the connection was lost: {wrong}"
         finally:
-            self._end(reason or Unreachable(broke))
+            self._end(reason, lost)
 
     def _settle(self, frame: dict[str, Any]) -> None:
         answer = self._waiting.pop(frame["id"], None)
@@ -171,13 +182,14 @@ class WsClient:
         else:
             answer.set_exception(by_code(frame["error"]))
 
-    def _end(self, reason: CohabitError) -> None:
-        self._ended = reason
+    def _end(self, reason: CohabitError | None, lost: str) -> None:
+        """``reason``: the error with which the house ended the connection, if it sent one."""
+        self._ended = reason or Unreachable(lost)
         for answer in self._waiting.values():
             if not answer.done():
-                answer.set_exception(reason)
+                answer.set_exception(reason or ConnectionLost(lost))
         for unread in self._pushes.values():
-            unread.end(reason)
+            unread.end(self._ended)
 
     async def close(self) -> None:
         await self._socket.close()
@@ -194,7 +206,7 @@ async def _http_client(url: str, token: str, room: str | None) -> "AsyncIterator
 
 
 class HttpClient:
-    """One request per call; pushes by polling, with a long wait."""
+    """One request per call; pushes by long polling."""
 
     def __init__(self, http: Any, room: str | None) -> None:
         self._http = http
@@ -205,17 +217,20 @@ class HttpClient:
     ) -> Any:
         import httpx2
 
+        not_sent = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.UnsupportedProtocol)
         chosen = room or self._room
         path = f"/api/rooms/{chosen}/{command}" if chosen else f"/api/{command}"
         headers = {"idempotency-key": key} if key else {}
         try:
             reply = await self._http.post(path, content=msgspec.json.encode(dict(args or {})), headers=headers)
+        except not_sent as wrong:
+            raise Unreachable(f"cannot connect to {self._http.base_url}: {wrong}") from None
         except httpx2.HTTPError as wrong:
-            raise Unreachable(f"no house answers: {wrong}") from None
+            raise ConnectionLost(f"no reply from {self._http.base_url}: {str(wrong) or type(wrong).__name__}") from None
         try:
             body = msgspec.json.decode(reply.content)
         except msgspec.MsgspecError:
-            raise Internal(f"the answer is not JSON (status {reply.status_code})") from None
+            raise Internal(f"the response is not JSON (status {reply.status_code})") from None
         if not body.get("ok"):
             raise by_code(body.get("error", {}))
         return body["result"]

@@ -1,7 +1,7 @@
-"""A typed function as a declaration: its arguments as one checked type, their JSON Schema, and its description.
+"""Turn a typed function into a declaration: validated arguments, JSON Schema and description.
 
-Commands of rooms and houses, actions of worlds, tools of a workspace and the config of a world are all declared this
-way: the signature gives the arguments, the docstring the text, the return annotation the type of the result.
+Room and house commands, world actions, workspace tools and world configs are all declared this way: the signature
+defines the arguments, the docstring the description, the return annotation the result type.
 """
 
 import inspect
@@ -19,10 +19,10 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Declaration:
-    """One function that can be called with arguments from outside.
+    """A function that can be called with untrusted arguments.
 
     ``skip``: how many leading parameters are not arguments (``self``, a context). ``args``: the type of the arguments,
-    where the signature does not say it. ``raw``: arguments are passed on as they come, and the schema is only advice.
+    if the signature does not define it. ``raw``: arguments are passed unvalidated; the schema is informational.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Declaration:
     @cached_property
     def hints(self) -> dict[str, Any]:
         """The annotations of the function."""
-        function = self.run.__init__ if isinstance(self.run, type) else self.run  # type: ignore[misc]  # of a class
+        function = self.run.__init__ if isinstance(self.run, type) else self.run  # type: ignore[misc]  # a class: use its constructor
         return get_type_hints(function, include_extras=True)
 
     @cached_property
@@ -78,14 +78,14 @@ class Declaration:
         return not self.arguments
 
     def check(self, args: Any) -> dict[str, Any]:
-        """The arguments as the function takes them, or BAD_ARGS with a message that says what is wrong."""
+        """Validate the arguments. Returns keyword arguments for the function; raises BAD_ARGS."""
         if not args and self._takes_nothing:
             return {}
-        # Through JSON, because that is what the record keeps: a replay gets exactly the same arguments.
+        # Through JSON, because the record stores JSON: a replay gets exactly the same arguments.
         try:
             encoded = _encode(args if args is not None else {})
         except (TypeError, ValueError, OverflowError, RecursionError) as wrong:
-            raise BadArgs(f"{self.name}: the arguments cannot be written as JSON: {wrong}", command=self.name) from None
+            raise BadArgs(f"{self.name}: the arguments cannot be encoded as JSON: {wrong}", command=self.name) from None
         if self.raw:
             given = msgspec.json.decode(encoded)
             return {name: given.get(name) for name in self.arguments} if isinstance(given, dict) else {}
@@ -99,7 +99,7 @@ class Declaration:
         return msgspec.structs.asdict(typed)
 
     def check_text(self, args: Mapping[str, str]) -> dict[str, Any]:
-        """Arguments that are all text, as in a query string; the declared types say what they mean."""
+        """Validate string arguments, such as a query string, converting them to the declared types."""
         try:
             typed = msgspec.convert(args, self.args_type, strict=False)
         except msgspec.ValidationError as wrong:
@@ -116,7 +116,7 @@ class Declaration:
 
     @cached_property
     def output_schema(self) -> dict[str, Any] | None:
-        """JSON Schema of the result, where the function says what it returns and that is an object."""
+        """JSON Schema of the result, if the function declares an object as its return type."""
         return self._schema_of(self.hints.get("return", Any))
 
     def _schema_of(self, kind: Any) -> dict[str, Any] | None:
@@ -147,7 +147,7 @@ def wire_name(parameter: str) -> str:
 
 
 def object_schema(kind: Any) -> dict[str, Any]:
-    """The JSON Schema of a type, with the object itself at the top. (msgspec puts it behind a ``$ref``.)"""
+    """The JSON Schema of a type, with the object itself at the top level. (msgspec puts it behind a ``$ref``.)"""
     schema = msgspec.json.schema(kind)
     defs = dict(schema.get("$defs", {}))
     root = schema
@@ -161,7 +161,7 @@ def object_schema(kind: Any) -> dict[str, Any]:
 
 
 def _with_description(kind: Any) -> Any:
-    """A plain string beside a type is the description of the argument: ``Annotated[str, "what to say"]``."""
+    """A plain string in Annotated is the description of the argument: ``Annotated[str, "what to say"]``."""
     if get_origin(kind) is not Annotated:
         return kind
     base, *notes = get_args(kind)
@@ -169,7 +169,7 @@ def _with_description(kind: Any) -> Any:
 
 
 def _in_words(wrong: str, known: list[str]) -> str:
-    """msgspec's message, with its JSON path put into words."""
+    """msgspec's message, with its JSON path as a readable prefix."""
     text, _, where = wrong.partition(" - at `$")
     where = where.rstrip("`").lstrip(".")
     takes = f"; it takes {', '.join(known)}" if known else "; it takes no arguments"

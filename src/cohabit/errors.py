@@ -1,10 +1,10 @@
-"""Every error there is, with the one code it has on the wire.
+"""All errors, with their wire codes.
 
     CohabitError
-    ├── AskerError            yours: nothing changed; the message says what to do instead
+    ├── AskerError            caller errors: nothing changed; the message says what to do instead
     │   ├── Unauthorized          UNAUTHORIZED             401
     │   ├── PermissionDenied      PERMISSION_DENIED        403
-    │   ├── ScopeViolation        SCOPE_VIOLATION  403
+    │   ├── ScopeViolation        SCOPE_VIOLATION          403
     │   ├── UnknownCommand        UNKNOWN_COMMAND          404
     │   ├── UnknownRoom           UNKNOWN_ROOM             404
     │   ├── TurnNotYours          TURN_NOT_YOURS           409
@@ -14,21 +14,21 @@
     │   ├── OutOfBounds           OUT_OF_BOUNDS            400
     │   ├── TooLarge              TOO_LARGE                413
     │   ├── GameRejected          GAME_REJECTED            422
-    │   └── Busy                  BUSY                     503  (slow down, then the same again)
-    ├── WorldError            the world's: the room went back to where it was before the call
+    │   └── Busy                  BUSY                     503  (slow down, then retry)
+    ├── WorldError            world errors: the room was rolled back
     │   ├── GameCrash             GAME_CRASH               500
-    │   ├── WorldTimeout          WORLD_TIMEOUT      504
+    │   ├── WorldTimeout          WORLD_TIMEOUT            504
     │   ├── Quarantined           QUARANTINED              503
-    │   └── OutcomeUnknown        OUTCOME_UNKNOWN          504  (a remote world may have acted)
-    └── HouseError            ours
+    │   └── OutcomeUnknown        OUTCOME_UNKNOWN          504  (not rolled back: the action may have been done)
+    └── HouseError            server errors
         ├── Disabled              DISABLED                 503
         ├── StorageFailed         STORAGE_FAILED           503
         ├── RecordCorrupt         RECORD_CORRUPT           500
-        ├── Unreachable           UNREACHABLE              503  (no house, world or git remote answers there)
-        ├── GitFailed             GIT_FAILED               502  (git refused or failed; its words are in the message)
+        ├── Unreachable           UNREACHABLE              503  (the house, world or git remote could not be reached)
+        ├── GitFailed             GIT_FAILED               502  (git failed; the message contains git's output)
         └── Internal              INTERNAL                 500
 
-Interfaces translate a code, they never invent one.
+Interfaces translate codes and define none of their own.
 """
 
 from collections.abc import Iterator, Sequence
@@ -44,7 +44,7 @@ __all__ = [
 
 
 class CohabitError(Exception):
-    """Anything Cohabit refuses or fails at. ``code`` and ``status`` are what the wire says."""
+    """Base class of all Cohabit errors. ``code`` is the wire code, ``status`` the HTTP status."""
 
     code: ClassVar[str] = "INTERNAL"
     status: ClassVar[int] = 500
@@ -56,7 +56,7 @@ class CohabitError(Exception):
         self.details = details
 
     def as_wire(self) -> dict[str, Any]:
-        """The ``error`` object every face sends."""
+        """The ``error`` object sent over every interface."""
         wire: dict[str, Any] = {"code": self.code, "message": self.message}
         if self.did_you_mean:
             wire["did_you_mean"] = self.did_you_mean
@@ -64,17 +64,19 @@ class CohabitError(Exception):
         return wire
 
     def as_text(self) -> str:
-        """One line a model can act on."""
-        hint = f" Did you mean: {', '.join(self.did_you_mean)}?" if self.did_you_mean else ""
-        return f"[{self.code}] {self.message}{hint}"
+        """The error as one line, for models and logs."""
+        if not self.did_you_mean:
+            return f"[{self.code}] {self.message}"
+        stop = "" if self.message.endswith((".", "?", "!")) else "."
+        return f"[{self.code}] {self.message}{stop} Did you mean: {', '.join(self.did_you_mean)}?"
 
 
 class AskerError(CohabitError):
-    """The asker's: the call was refused and nothing changed."""
+    """A caller error: the call was refused and nothing changed."""
 
 
 class Unauthorized(AskerError):
-    """No credential, a wrong one, or one that was revoked or has expired."""
+    """The credential is missing, invalid, revoked or expired."""
 
     code = "UNAUTHORIZED"
     status = 401
@@ -102,102 +104,102 @@ class UnknownCommand(AskerError):
 
 
 class UnknownRoom(AskerError):
-    """No such room, or none that this credential may know of."""
+    """No such room, or this credential may not know that it exists."""
 
     code = "UNKNOWN_ROOM"
     status = 404
 
 
 class TurnNotYours(AskerError):
-    """Somebody else is to move."""
+    """It is another member's turn."""
 
     code = "TURN_NOT_YOURS"
     status = 409
 
 
 class Conflict(AskerError):
-    """It is taken: a seat, a name, an idempotency key used for something else, a data folder in use."""
+    """Already in use: a seat, a name, an idempotency key of another call, a data folder."""
 
     code = "CONFLICT"
     status = 409
 
 
 class BadArgs(AskerError):
-    """The arguments do not fit the declared type."""
+    """The arguments do not match the declared types."""
 
     code = "BAD_ARGS"
     status = 400
 
 
 class UnknownAsset(AskerError):
-    """An id that the world does not know; ``did_you_mean`` has the nearest."""
+    """Unknown id; ``did_you_mean`` lists similar ones."""
 
     code = "UNKNOWN_ASSET"
     status = 400
 
 
 class OutOfBounds(AskerError):
-    """Coordinates off the map."""
+    """Coordinates outside the map."""
 
     code = "OUT_OF_BOUNDS"
     status = 400
 
 
 class TooLarge(AskerError):
-    """More bytes than the house takes."""
+    """Larger than the configured limit."""
 
     code = "TOO_LARGE"
     status = 413
 
 
 class GameRejected(AskerError):
-    """The rules of the world say no."""
+    """Not allowed by the rules of the world."""
 
     code = "GAME_REJECTED"
     status = 422
 
 
 class Busy(AskerError):
-    """Too much at once, from this member or for this room: wait a moment and ask again."""
+    """Too many calls from this member or to this room, or a reader that is too slow. Wait a moment and retry."""
 
     code = "BUSY"
     status = 503
 
 
 class WorldError(CohabitError):
-    """The world's fault: the room went back to where it was before the call."""
+    """A world error: the world failed, and the room was rolled back."""
 
 
 class GameCrash(WorldError):
-    """World code raised something that is not one of these errors."""
+    """World code raised an unexpected exception."""
 
     code = "GAME_CRASH"
     status = 500
 
 
 class WorldTimeout(WorldError):
-    """World code did not come back in time; the room is quarantined."""
+    """World code did not return in time; the room is quarantined."""
 
     code = "WORLD_TIMEOUT"
     status = 504
 
 
 class Quarantined(WorldError):
-    """The room stands still after its world hung or its record would not replay."""
+    """The room is stopped because its world hung or its record could not be replayed."""
 
     code = "QUARANTINED"
     status = 503
 
 
 class OutcomeUnknown(WorldError):
-    """A remote world did not answer; it may or may not have acted."""
+    """The call was sent, but no reply arrived. It may have been executed; nothing was rolled back."""
 
     code = "OUTCOME_UNKNOWN"
     status = 504
 
 
 class HouseError(CohabitError):
-    """Ours."""
+    """A server error: the house itself failed."""
 
 
 class Disabled(HouseError):
@@ -208,7 +210,7 @@ class Disabled(HouseError):
 
 
 class StorageFailed(HouseError):
-    """The record could not be written; the call did not happen."""
+    """The record could not be written; the call had no effect."""
 
     code = "STORAGE_FAILED"
     status = 503
@@ -222,28 +224,28 @@ class RecordCorrupt(HouseError):
 
 
 class Unreachable(HouseError):
-    """A client found no house at the address, or a room found no world at the other end; nothing was done."""
+    """The house, or the remote world of a room, could not be reached. Nothing was done."""
 
     code = "UNREACHABLE"
     status = 503
 
 
 class GitFailed(HouseError):
-    """Git refused or failed in a workspace; the message has its words."""
+    """Git refused or failed in a workspace; the message contains git's output."""
 
     code = "GIT_FAILED"
     status = 502
 
 
 class Internal(HouseError):
-    """A bug of ours."""
+    """A bug in Cohabit."""
 
     code = "INTERNAL"
     status = 500
 
 
 def every_error() -> Iterator[type[CohabitError]]:
-    """Each error class that has a wire code of its own."""
+    """All error classes that define a wire code."""
     todo: list[type[CohabitError]] = [CohabitError]
     while todo:
         cls = todo.pop()
@@ -253,7 +255,7 @@ def every_error() -> Iterator[type[CohabitError]]:
 
 
 def by_code(wire: dict[str, Any]) -> CohabitError:
-    """The error that an ``error`` object from the wire stands for; unknown codes become ``INTERNAL``."""
+    """The error for a wire ``error`` object. Unknown codes become ``INTERNAL``."""
     rest = dict(wire)
     code = rest.pop("code", "INTERNAL")
     message = str(rest.pop("message", "no message"))

@@ -1,4 +1,4 @@
-"""The capability names of Kibitz, as aliases of ours."""
+"""Capability names of Kibitz, a protocol for agents in shared rooms, as aliases of Cohabit's."""
 
 from cohabit.model.grant import Capability, Names, add_aliases
 

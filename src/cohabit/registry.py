@@ -1,7 +1,6 @@
-"""What is found by name: worlds, brains, connectors and extensions. The only module with import strings.
+"""Lookup by name of worlds, brains, connectors and extensions. The only module that contains import strings.
 
-A world is a built-in name, an entry point of an installed package, or a file. Everything is imported only when it
-is used.
+A world is a built-in name, an entry point of an installed package, or a file. Everything is imported on first use.
 """
 
 import importlib
@@ -39,16 +38,16 @@ UNLISTED = {
     "worldbox": "cohabit.worldbox.world:WorldBox",
     "workspace": "cohabit.worlds.workspace.world:Workspace",
 }
-"""Worlds that are opened by commands of their own, and that no list shows."""
+"""Worlds that have their own commands and are not listed."""
 CONNECTORS = {"workspace": "cohabit.worlds.workspace.connector:WorkspaceConnector"}
 EXTENSIONS = ("cohabit.kibitz", "cohabit.worldbox")
-"""Packages that register names and commands of a protocol when they are imported. Any of them may be missing."""
+"""Optional packages that register a protocol's names and commands on import."""
 SIDE_SERVERS = ("cohabit.worldbox.server:BridgeServer.open",)
-"""Listeners beside the house's own that extensions bring."""
+"""Additional listeners, provided by extensions."""
 CLI_VERBS = (("worldbox", "[SCENARIO]", "share a running WorldBox game", "cohabit.worldbox.cli"),)
-"""Verbs of the command line that extensions bring: name, arguments, summary, module."""
+"""Command-line verbs provided by extensions: name, arguments, summary, module."""
 TOKEN_VARIABLES = ("COHABIT_TOKEN", "WORLDBOX_MCP_TOKEN")
-"""Where a credential may be in the environment; the first one wins."""
+"""Environment variables that may contain a credential; the first one that is set wins."""
 ENTRY_POINTS = "cohabit.worlds"
 BRAINS = {
     "random": "cohabit.agents.brains.scripted:Random",
@@ -75,7 +74,7 @@ BRAINS = {
 
 @cache
 def load_extensions() -> None:
-    """Import the extensions that are installed, so that their names and commands are known."""
+    """Import the installed extensions, which registers their names and commands."""
     for name in EXTENSIONS:
         if _is_installed(name):
             importlib.import_module(name)
@@ -89,14 +88,14 @@ def _is_installed(name: str) -> bool:
 
 
 def _package_is_installed(module: str) -> bool:
-    """Of a module; to look for the module itself would import its package."""
+    """Check the module's package: ``find_spec`` of the module itself would import that package."""
     return _is_installed(module.rpartition(".")[0])
 
 
-def make_agent(name: str, world: str, purpose: str) -> Agent:
-    """The brain of that name; ``purpose`` seeds what it draws, so that it plays the same way again."""
+def make_agent(name: str, purpose: str) -> Agent:
+    """The brain with that name. ``purpose`` seeds its random stream, so its play is reproducible."""
     if name not in BRAINS:
-        raise UnknownAsset(f"there is no brain {name!r}", did_you_mean=nearest(name, list(BRAINS), 2))
+        raise UnknownAsset(f"unknown brain {name!r}", did_you_mean=nearest(name, list(BRAINS), 2))
     agent: Agent = _imported(BRAINS[name])(purpose)
     return agent
 
@@ -104,18 +103,18 @@ def make_agent(name: str, world: str, purpose: str) -> Agent:
 def make_connector(
     name: str, room: str, config: Mapping[str, Any], settings: "Settings", clock: "Clock"
 ) -> "Connector":
-    """The connector of a remote world that a house can connect to by itself."""
+    """A registered connector: the house connects to these remote worlds itself."""
     connector: Connector = _imported(CONNECTORS[name])(room, config, settings, clock)
     return connector
 
 
 def side_servers() -> "list[Callable[[House], Any]]":
-    """What opens the listeners of the extensions that are installed; see ``faces.serve``."""
+    """Factories for the listeners of installed extensions; see ``faces.serve``."""
     return [_imported(target) for target in SIDE_SERVERS if _package_is_installed(target.partition(":")[0])]
 
 
 def cli_verbs() -> list[tuple[str, str, str, str]]:
-    """The command-line verbs of the extensions that are installed."""
+    """The command-line verbs of installed extensions."""
     return [verb for verb in CLI_VERBS if _package_is_installed(verb[3])]
 
 
@@ -125,7 +124,7 @@ def _imported(target: str) -> Any:
 
 
 def known_worlds() -> dict[str, str]:
-    """Every world by name, and where it is: ``module:Class``."""
+    """All listed worlds: name to ``module:Class``."""
     from importlib.metadata import entry_points
 
     installed = {point.name: point.value for point in entry_points(group=ENTRY_POINTS)}
@@ -134,7 +133,7 @@ def known_worlds() -> dict[str, str]:
 
 
 def find_world(source: str) -> type[World]:
-    """The world of that name, or the one in that file (``mygame.py``, or ``mygame.py:ClassName``)."""
+    """The world with that name, or the one in that file (``mygame.py``, or ``mygame.py:ClassName``)."""
     path, _, name = source.partition(".py:")
     if name or source.endswith(".py"):
         return _from_file(Path(path + ".py" if name else source), name)
@@ -142,7 +141,7 @@ def find_world(source: str) -> type[World]:
     if target is None:
         known = list(known_worlds())
         raise UnknownAsset(
-            f"there is no world {source!r}; there are {', '.join(known)}, or give the path of a .py file",
+            f"unknown world {source!r}. Known worlds: {', '.join(known)}. You can also give the path of a .py file",
             did_you_mean=nearest(source, known, 2),
         )
     load_extensions()
@@ -150,7 +149,7 @@ def find_world(source: str) -> type[World]:
 
 
 def lasting_source(source: str) -> str:
-    """The source in a form that finds the same world again from another folder."""
+    """The source with an absolute path, so it works from any directory."""
     path, dot, name = source.partition(".py:")
     if dot or source.endswith(".py"):
         return str(Path(path + ".py" if dot else source).resolve()) + (f":{name}" if name else "")
@@ -158,19 +157,19 @@ def lasting_source(source: str) -> str:
 
 
 def make_world(source: str, config: Mapping[str, Any]) -> World:
-    """A world ready for ``reset``. Its config is what its ``__init__`` takes, checked."""
+    """A world ready for ``reset``. Its config is validated against the parameters of its ``__init__``."""
     cls = find_world(source)
     takes = Declaration(f"config of {source}", cls, skip=0)
     try:
         return cls(**takes.check(dict(config)))
     except BadArgs as wrong:
-        known = f"; it takes {', '.join(takes.arguments) or 'nothing'}" if "it takes" not in wrong.message else ""
+        known = f"; it takes {', '.join(takes.arguments) or 'no settings'}" if "it takes" not in wrong.message else ""
         raise BadArgs(wrong.message + known, did_you_mean=wrong.did_you_mean) from None
 
 
 def _from_file(path: Path, name: str) -> type[World]:
     if not path.is_file():
-        raise UnknownAsset(f"there is no file {path}")
+        raise UnknownAsset(f"file not found: {path}")
     resolved, text = str(path.resolve()), path.read_bytes()
     # One module per content: an edited file is a new module, and old rooms keep theirs until restart.
     module_name = f"cohabit_world_{path.stem}_{sha256(resolved.encode() + text).hexdigest()[:12]}"
@@ -180,10 +179,10 @@ def _from_file(path: Path, name: str) -> type[World]:
         module.__file__ = resolved
         sys.modules[module_name] = module
         try:
-            # Not through an import: Python takes cached bytecode for current when a file was edited within the same
-            # second and kept its size.
+            # Not through an import: Python reuses stale bytecode if a file was edited within the same second and kept
+            # its size.
             exec(compile(text, resolved, "exec", dont_inherit=True), vars(module))
-        except (Exception, SystemExit) as bug:  # a script that ends itself must not end the house
+        except (Exception, SystemExit) as bug:  # a script that calls sys.exit() must not stop the house
             del sys.modules[module_name]
             raise BadArgs(f"{path} cannot be imported: {type(bug).__name__}: {bug}") from bug
     here = {n: v for n, v in vars(module).items() if _is_world(v) and v.__module__ == module_name}

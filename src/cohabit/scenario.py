@@ -1,6 +1,6 @@
-"""A scenario: the file that says who plays what in a room, and under which rules.
+"""A scenario: a file that defines a room: its world, members and rules.
 
-It is read strictly: a file with a mistake opens no room. Keys that start with ``_`` are comments.
+Parsing is strict: a file with an error is rejected. Keys that start with ``_`` are comments.
 """
 
 import json
@@ -20,7 +20,7 @@ from cohabit.model.suggest import nearest
 from cohabit.registry import load_extensions
 
 INVISIBLE = {"\u2800", "\u115f", "\u1160", *map(chr, range(0xFE00, 0xFE10))}
-"""Characters that are printable and show nothing: the blank Braille cell, Hangul fillers, variation selectors."""
+"""Characters that count as printable but are invisible: the blank Braille cell, Hangul fillers, variation selectors."""
 MIN_TOKEN = 32
 MAX_DURATION = 10**9  # seconds, or ticks
 MAX_SEED_BITS = 128
@@ -33,20 +33,20 @@ class AgentSpec(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=
     id: str
     token: str | None = None
     role: str | None = None
-    name: str | None = None  # shown; the id is how others address it
+    name: str | None = None  # display name; members are addressed by id
     kind: Kind = "agent"
     claim: str | None = None
-    kingdom_claim: str | None = None  # the same, as files for the WorldBox bridge have it
+    kingdom_claim: str | None = None  # alias of claim, used by WorldBox bridge files
     objectives: list[dict[str, Any]] = []
     team: str | None = None
     brain: str | None = None  # a built-in brain always plays this seat
     stand_in: str | None = None  # this brain plays while the player is away
     backend: str | None = None
-    identity: str | None = None  # an identity that the house knows already; no token is issued for it
+    identity: str | None = None  # an existing identity of the house; no token is issued for it
 
 
 class Scenario(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
-    """A whole file."""
+    """The content of a scenario file."""
 
     agents: list[AgentSpec]
     scenario: str = "sandbox"
@@ -62,8 +62,8 @@ class Scenario(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=T
     guests: bool = False
     stand_in_seconds: int = 30
     pause_seconds: int = 30
-    speed: str = "x1"  # how fast a world with a clock runs at first
-    rematch_seconds: int | None = None  # how long after the end of a game the next one begins
+    speed: str = "x1"  # initial speed of a real-time world
+    rematch_seconds: int | None = None  # the delay between the end of a game and the next one
 
 
 def presets() -> dict[str, Path]:
@@ -77,7 +77,7 @@ def read_scenario(name_or_path: str) -> Scenario:
     path = shipped.get(name_or_path) or Path(name_or_path)
     if not path.is_file():
         raise BadArgs(
-            f"there is no scenario {name_or_path!r}: neither a file nor one of {', '.join(shipped)}",
+            f"unknown scenario {name_or_path!r}: not a file, and not one of {', '.join(shipped)}",
             did_you_mean=nearest(name_or_path, list(shipped), 2),
         )
     try:
@@ -85,20 +85,20 @@ def read_scenario(name_or_path: str) -> Scenario:
     except UnicodeDecodeError as wrong:
         raise BadArgs(f"{path} is not UTF-8: {wrong.reason} at byte {wrong.start}") from None
     found = parse_scenario(text, str(path))
-    if ".py" in found.world:  # a world in a file stands beside its scenario
+    if ".py" in found.world:  # the path of a world file is relative to the scenario
         found.world = str(path.parent / found.world)
     return found
 
 
 def parse_scenario(text: str, where: str = "agents.json") -> Scenario:
-    """Read and check a scenario; an error message names the place."""
-    load_extensions()  # they know further names of roles
+    """Parse and check a scenario. Error messages name the file and the field."""
+    load_extensions()  # extensions add role names
     try:
         raw = json.loads(text, object_pairs_hook=_without_duplicates, parse_float=_finite, parse_constant=_finite)
-        msgspec.msgpack.encode(raw)  # what cannot be stored (a lone surrogate, 30 digits) cannot be used
+        msgspec.msgpack.encode(raw)  # reject what cannot be stored, such as lone surrogates or 30-digit integers
         plain = _without_comments(raw)
     except (ValueError, OverflowError, RecursionError) as wrong:
-        raise BadArgs(f"{where} is not usable JSON: {wrong}") from None
+        raise BadArgs(f"{where} is not valid JSON: {wrong}") from None
     try:
         found = msgspec.convert(plain, Scenario)
     except msgspec.ValidationError as wrong:
@@ -110,7 +110,7 @@ def parse_scenario(text: str, where: str = "agents.json") -> Scenario:
 
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """JSON would take the last of two equal keys and hide the first."""
+    """Reject duplicate keys: JSON parsers silently keep only the last one."""
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
@@ -137,7 +137,7 @@ def _without_comments(value: Any) -> Any:
 def check_scenario(found: Scenario) -> Scenario:
     """Refuse contradictions and resolve aliases. Idempotent."""
     if not found.agents:
-        raise BadArgs("agents: at least one is needed")
+        raise BadArgs("agents: at least one is required")
     found.scenario = found.scenario.strip().lower()
     ids: list[str] = []
     tokens: list[str] = []
@@ -148,22 +148,22 @@ def check_scenario(found: Scenario) -> Scenario:
             check_handle(agent.id)
             if agent.name is not None:
                 check_name(agent.name)
-            _new(agent.id, ids, "id")
+            _require_unique(agent.id, ids, "id")
             if agent.token is not None and agent.identity is not None:
-                raise BadArgs("token: a known identity has its own")
+                raise BadArgs("token: not allowed together with identity, which already has a token")
             if agent.token is not None:
                 agent.token = agent.token.strip()
                 check_token(agent.token)
-                _new(agent.token, tokens, "token", shown=False)
+                _require_unique(agent.token, tokens, "token", shown=False)
             if agent.role is not None:
                 agent.role = role_named(agent.role)
             if agent.claim is not None and agent.kingdom_claim is not None:
-                raise BadArgs("claim and kingdom_claim mean the same; give one")
+                raise BadArgs("claim and kingdom_claim are aliases; use only one")
             agent.claim = agent.claim if agent.claim is not None else agent.kingdom_claim
             agent.kingdom_claim = None
             if agent.claim is not None:
                 check_claim(agent.claim)
-                _new(agent.claim, claims, "claim")
+                _require_unique(agent.claim, claims, "claim")
             if agent.team is not None and agent.id not in found.teams.setdefault(agent.team, []):
                 found.teams[agent.team].append(agent.id)
         except BadArgs as wrong:
@@ -172,19 +172,21 @@ def check_scenario(found: Scenario) -> Scenario:
         if not team.strip():
             raise BadArgs("teams: a team needs a name")
         for name in members:
-            _known(name, ids, f"teams.{team}")
+            _require_known(name, ids, f"teams.{team}")
             if members.count(name) > 1:
                 raise BadArgs(f"teams.{team}: {name!r} appears twice")
     for i, name in enumerate(found.turn_order or []):
-        _known(name, ids, f"turn_order[{i}]")
+        _require_known(name, ids, f"turn_order[{i}]")
     if not found.turn_based and (found.turn_order is not None or found.ticks_per_turn):
-        raise BadArgs("turn_order and ticks_per_turn go with turn_based: true")
+        raise BadArgs("turn_order and ticks_per_turn require turn_based: true")
     if found.turn_order is not None and not found.turn_order:
-        raise BadArgs("turn_order: leave it out, or name at least one agent")
+        raise BadArgs("turn_order: must not be empty; omit it or list at least one agent")
     for key in ("turn_seconds", "rematch_seconds", "ticks_per_turn", "stand_in_seconds", "pause_seconds"):
         number = getattr(found, key)
-        if number is not None and (number < 0 or (key in ("turn_seconds", "rematch_seconds") and number == 0)):
-            raise BadArgs(f"{key}: must be positive")
+        if number is not None and number < 1 and key in ("turn_seconds", "rematch_seconds"):
+            raise BadArgs(f"{key}: must be at least 1")
+        if number is not None and number < 0:
+            raise BadArgs(f"{key}: must not be negative")
         if number is not None and number > MAX_DURATION:
             raise BadArgs(f"{key}: must be at most {MAX_DURATION}")
     if found.seed is not None:
@@ -203,51 +205,51 @@ def parse_seed(seed: int | str) -> str:
 
 
 def check_handle(handle: str) -> None:
-    """A handle is short, visible, and not an address of its own on the bus."""
+    """A handle is short, printable, and not a reserved bus address."""
     if not 0 < len(handle) <= 64 or not handle.isprintable() or handle != handle.strip():
-        raise BadArgs("id: 1 to 64 visible characters")
+        raise BadArgs("id: must be 1 to 64 printable characters")
     if unicodedata.normalize("NFKC", handle) != handle or any(c in INVISIBLE for c in handle):
-        raise BadArgs(f"id: {handle!r} has characters that look like others, or like nothing; write it plainly")
+        raise BadArgs(f"id: {handle!r} contains invisible or look-alike characters; use plain ones")
     if handle == "the house":
-        raise BadArgs("id: 'the house' is how the record names the house itself; choose another name")
+        raise BadArgs("id: 'the house' is reserved for the house itself; choose another name")
     if handle == "*" or handle.startswith("team:") or "/" in handle or "#" in handle:
         raise BadArgs(f"id: {handle!r} has a reserved form; choose a name without / and #")
 
 
 def check_name(name: str) -> None:
-    """A name to show: short, and without characters that could change how it is shown."""
+    """A display name is short and has only printable characters."""
     if not 0 < len(name.strip()) <= 64 or not name.isprintable():
-        raise BadArgs("name: 1 to 64 visible characters")
+        raise BadArgs("name: must be 1 to 64 printable characters")
 
 
 def check_token(token: str) -> None:
-    """Refuse a token somebody could guess."""
+    """Refuse a weak token."""
     if len(token) < MIN_TOKEN or len(set(token)) < 10 or not token.isascii() or not token.isprintable():
         raise BadArgs(
             f"token: too weak; use at least {MIN_TOKEN} random letters and digits (`cohabit token make` "
-            "prints one), or leave it out and it is made for you"
+            "prints one), or omit it to have one generated"
         )
     if any(c.isspace() for c in token):
-        raise BadArgs("token: no white space in it")
+        raise BadArgs("token: must not contain white space")
 
 
 def check_claim(claim: str) -> None:
-    """``auto:N`` or ``id:X``."""
+    """A claim is ``auto:N`` or ``id:X``."""
     how, _, what = claim.partition(":")
     if not (how == "id" and what) and not (how == "auto" and what.isdecimal() and len(what) < 6):
-        raise BadArgs(f"claim: {claim!r} is neither auto:N (the N-th seat, from 0) nor id:X (the seat X)")
+        raise BadArgs(f"claim: expected auto:N (seat number N, from 0) or id:X (seat X), not {claim!r}")
 
 
-def _new(value: str, seen: list[str], what: str, shown: bool = True) -> None:
+def _require_unique(value: str, seen: list[str], what: str, shown: bool = True) -> None:
     if value in seen:
         where = seen.index(value)
         raise BadArgs(f"{what}: {repr(value) + ' ' if shown else ''}is used twice (also by agents[{where}])")
     seen.append(value)
 
 
-def _known(name: str, ids: list[str], where: str) -> None:
+def _require_known(name: str, ids: list[str], where: str) -> None:
     if name not in ids:
-        raise BadArgs(f"{where}: no agent is called {name!r}", did_you_mean=nearest(name, ids, 2))
+        raise BadArgs(f"{where}: unknown agent {name!r}", did_you_mean=nearest(name, ids, 2))
 
 
 def team_of(name: str, found: Scenario) -> str | None:

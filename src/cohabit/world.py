@@ -1,9 +1,9 @@
-"""The contract of a world. Everything a game author needs to know is in this file.
+"""The world contract. Everything a game author needs to know is in this file.
 
-A world is a class with a ``spec``, three methods it must have, and actions. It knows nothing of
+A world is a class with a ``spec``, three required methods, and actions. It knows nothing about
 members, tokens, networks, clocks or files; the room calls it, one call at a time:
 
-* ``reset`` comes first, and again for a rematch. The same seed and the same calls give the same world,
+* ``reset`` is called first, and again for each rematch. The same seed and the same calls give the same world,
   on any machine: draw from ``Stream(seed, "purpose")``, keep lists and dicts (never sets), read no clock.
 * An action either returns an ``Outcome``, or raises ``GameRejected`` (or ``UnknownAsset``,
   ``OutOfBounds``, ``ScopeViolation``) *before it has changed anything*. Any other exception is a crash:
@@ -38,28 +38,28 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class WorldSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a room must know of a world before it opens one."""
+    """Static properties of a world."""
 
     name: str
     version: int = 1  # raise it when old records no longer replay to the same world
     title: str = ""
-    seats: int | tuple[int, int] = 1  # how many, or the fewest and the most
+    seats: int | tuple[int, int] = 1  # the number of seats, or (minimum, maximum)
     seat_names: tuple[str, ...] = ()
     pace: Pace = "step"
-    """step: each action is a step · turns: ``to_move`` says who may act · rounds: everybody submits, then
-    ``resolve`` · clock: it runs by itself through ``advance``. See ``World.pace`` where the config decides."""
-    fog: bool = False  # True where hiding is the scenario's choice (partial_intel), not the rules'
-    open_information: bool = False  # True where every seat sees everything, so members may change seats in a game
-    quick: bool = False  # True promises that every call takes well under a millisecond
+    """step: each action is a step · turns: ``to_move`` lists the seats that may act · rounds: every seat submits, then
+    ``resolve`` · clock: real time, through ``advance``. Override ``World.pace`` if the config decides."""
+    fog: bool = False  # True if the scenario (partial_intel), not the rules, decides whether information is hidden
+    open_information: bool = False  # True if every seat sees everything, so members may change seats during a game
+    quick: bool = False  # every call takes well under a millisecond, so it can run on the event loop
     tick_ms: int = 100  # pace clock: how long a tick takes at speed x1
-    extension: str = ""  # a protocol that brings further commands and names to its rooms, as registered
+    extension: str = ""  # name of a registered extension that adds commands to the room
 
     def __post_init__(self) -> None:
         fewest, most = self.seat_range
         if not self.name.replace("-", "_").isidentifier() or self.name != self.name.lower():
             raise ValueError(f"a world's name is lower-case letters, digits and underscores, not {self.name!r}")
         if not 0 <= fewest <= most:
-            raise ValueError(f"seats must be a number, or (fewest, most), not {self.seats!r}")
+            raise ValueError(f"seats must be a number, or (minimum, maximum), not {self.seats!r}")
 
     @property
     def seat_range(self) -> tuple[int, int]:
@@ -67,30 +67,30 @@ class WorldSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Outcome(Struct, frozen=True, omit_defaults=True, gc=False):
-    """What an action did. ``message`` is for the actor, ``public`` for everybody, ``told`` for whom it names."""
+    """The result of an action. ``message`` is for the actor, ``public`` for everyone, ``told`` for named recipients."""
 
     message: str = ""
     public: str = ""
     told: tuple[Told, ...] = ()
     reward: float = 0.0
     achievements: tuple[str, ...] = ()
-    data: Any = None  # of the type that the action `gives`, where it gives one
+    data: Any = None  # an instance of the action's `gives` type, if declared
 
 
 Body = Any
-"""What somebody takes along from one world to another. Opaque to the room; plain values, so that it can be recorded."""
+"""What a player carries from one world to another. Opaque to the room; plain values, because it is recorded."""
 
 
 class Arrival(Struct, frozen=True, omit_defaults=True):
-    """Somebody who takes a seat while the world runs."""
+    """A player who joins a running world."""
 
     name: str
-    seat: SeatId | None = None  # the seat it asked for, if any
-    body: Body = None  # what it brings along
+    seat: SeatId | None = None  # the requested seat, if any
+    body: Body = None  # what the player carries
 
 
 class Standing(Struct, frozen=True, omit_defaults=True):
-    """One line of the live score board. Public."""
+    """One line of the live scoreboard. Public."""
 
     seat: SeatId
     name: str
@@ -100,28 +100,28 @@ class Standing(Struct, frozen=True, omit_defaults=True):
 
 
 class World:
-    """A world. Derive from it, set ``spec``, write ``reset``, ``to_move``, ``observe`` and actions."""
+    """A world. Subclass it, set ``spec``, and write ``reset``, ``to_move``, ``observe`` and actions."""
 
     spec: ClassVar[WorldSpec]
     view_schema: ClassVar[dict[str, Any] | None] = None  # JSON Schema of what ``observe`` puts into ``status``
 
-    # -- every world has these ------------------------------------------------------------------
+    # -- required --------------------------------------------------------------------------------
     def reset(self, seed: int, seats: Sequence[Seat]) -> None:
         """Set up a new game for these seats."""
         raise NotImplementedError
 
     def to_move(self) -> Sequence[SeatId]:
-        """Who may act now: all seats where everyone may, nobody when it is over."""
+        """The seats that may act now; empty when the game is over."""
         raise NotImplementedError
 
     def observe(self, eye: Eye) -> Observation:
         """What this eye sees."""
         raise NotImplementedError
 
-    # -- and may have these ---------------------------------------------------------------------
+    # -- optional --------------------------------------------------------------------------------
     @property
     def pace(self) -> Pace:
-        """How time passes, where that depends on the config. Fixed once the world has been made."""
+        """How time passes, if that depends on the config. Fixed once the world has been created."""
         return self.spec.pace
 
     def actions(self) -> "Sequence[ActionSpec]":
@@ -136,24 +136,26 @@ class World:
         return {}
 
     def arrive(self, arrival: Arrival) -> Seat:
-        """Somebody takes a seat while the world runs, perhaps one that opens for them: the seat, which ``seats_now``
-        then lists. Raise ``GameRejected`` where nobody can."""
+        """Seat a player in a running world, opening a seat if needed. Returns the seat, which ``seats_now`` must then
+        include. Raise ``GameRejected`` if no player can join."""
         raise NotImplementedError
 
     def depart(self, seat: Seat, mode: Literal["left", "removed"]) -> Body:
-        """Somebody leaves its seat: what it takes along."""
+        """A player leaves its seat. Returns what the player carries away."""
         return None
 
     def seats_now(self) -> Sequence[Seat] | None:
-        """The seats there are, where they open and close during a game; None: those of ``reset``."""
+        """The current seats, if they open and close during a game; None if they are those of ``reset``."""
         return None
 
     def is_over(self) -> bool:
-        """Is the game over? Where seats open and close, an empty ``to_move`` need not mean that."""
+        """Whether the game is over. Override it if ``to_move`` can be empty during a game."""
         return not self.to_move()
 
     def scope(self, by: Seat, action: str, args: Mapping[str, Any]) -> str | None:
-        """Why ``by`` may not aim this action there, or None where it may. Gods are not asked about."""
+        """Why ``by`` may not use this action on that target, or None if it may.
+
+        Not called for members with act_global."""
         return None
 
     def advance(self, ticks: int) -> Sequence[Told]:
@@ -161,14 +163,14 @@ class World:
         return ()
 
     def clock(self, paused: bool, speed: str) -> None:
-        """Pace clock: the game was paused, resumed or given another speed; also called after ``reset``."""
+        """Pace clock: the game was paused or resumed, or its speed changed. Also called after ``reset``."""
 
     def resolve(self) -> Sequence[Told]:
-        """Pace rounds: everybody has submitted, or time is up."""
+        """Pace rounds: every seat has submitted, or time is up."""
         return ()
 
     def skip(self, seat: Seat) -> Outcome:
-        """Pace turns: this seat ran out of time; do for it what the rules say."""
+        """Pace turns: this seat ran out of time; apply the rules for a missed turn."""
         raise NotImplementedError
 
     def goals(self, seat: Seat) -> Sequence[Goal]:
@@ -176,11 +178,11 @@ class World:
         return ()
 
     def legal(self, seat: Seat) -> Sequence[Action] | None:
-        """The actions open to this seat now; None where they cannot be listed."""
+        """The legal actions of this seat; None if they cannot be listed."""
         return None
 
     def standings(self) -> Sequence[Standing]:
-        """The score board, best first."""
+        """The scoreboard, best first."""
         return ()
 
     def picture(self, eye: Eye) -> bytes | None:
@@ -188,11 +190,11 @@ class World:
         return None
 
     def save(self) -> bytes:
-        """What a named save holds. GameRejected where there is nothing to save now."""
+        """The content of a named save. Raise ``GameRejected`` if the world cannot be saved now."""
         return self.snapshot()
 
     def load(self, data: bytes) -> None:
-        """Load a save; raise before anything has changed where the data is not one."""
+        """Load a save. If the data is invalid, raise before changing anything."""
         self.restore(data)
 
     def snapshot(self) -> bytes:
@@ -200,14 +202,14 @@ class World:
         return plain.dump(vars(self))
 
     def restore(self, data: bytes) -> None:
-        """Become the world that ``snapshot`` described."""
+        """Restore the state from a snapshot."""
         state = plain.load(data, vars(sys.modules[type(self).__module__]))
         self.__dict__.clear()
         self.__dict__.update(state)
 
 
 def overrides(world: World, method: str) -> bool:
-    """Does this world define the method itself?"""
+    """Whether this world defines the method itself."""
     return getattr(type(world), method) is not getattr(World, method)
 
 
@@ -226,11 +228,11 @@ class ActionSpec(Struct, frozen=True, kw_only=True):
     args: type[Struct] | None = None
     category: Literal["action", "control", "read", "discovery"] = "action"
     group: str = "action"
-    needs: tuple[str, ...] = ("act", "act_global")  # capabilities of which one is enough
+    needs: tuple[str, ...] = ("act", "act_global")  # any one of these capabilities is sufficient
     preconditions: tuple[str, ...] = ()
-    needs_seat: bool = True  # False: also somebody without a seat (a god) may do it; ``run`` then gets None
+    needs_seat: bool = True  # False: members without a seat may call it too; ``run`` then gets None
     raw: bool = False
-    result: Any = None  # the type of ``Outcome.data``, where the action answers with that rather than with a view
+    result: Any = None  # the type of ``Outcome.data``, if a call returns that instead of an observation
 
 
 def action(
@@ -245,11 +247,11 @@ def action(
 ) -> Callable[[Method], Method]:
     """Make a method an action: ``def take(self, by: Seat, n: Annotated[int, Range(1, 3)]) -> Outcome``.
 
-    ``by`` is the acting seat, or None for a god (annotate ``Seat | None`` to allow that). ``needs`` names the
-    capabilities of which one is enough. A ``raw`` action takes any arguments: its schema is only advice, and it
-    validates them itself. ``group`` is its heading in the list of actions. An action that ``gives`` a type answers
-    a call by its own name with that (``Outcome.data``) instead of an observation. ``name``: where the
-    method itself cannot have the name.
+    ``by`` is the acting seat, or None for a member without a seat (annotate ``Seat | None`` to allow that). ``needs``:
+    any one of these capabilities is sufficient. A ``raw`` action takes any arguments: its schema is informational, and
+    it validates them itself. ``group`` is its heading in the list of actions. If ``gives`` is set, a direct call
+    returns ``Outcome.data`` of that type instead of an observation. ``name``: the action's name, if it differs from
+    the method's.
     """
     return _mark(
         changes=True, preconditions=tuple(preconditions), group=group, category=category, needs=_tuple(needs), raw=raw,

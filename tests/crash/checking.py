@@ -24,7 +24,7 @@ class Kept:
 
     def read_on(self) -> None:
         """Read what came since the last time."""
-        with closing(SQLiteStore(self.folder)) as store:  # with the lock: the killed house does not hold it any more
+        with closing(SQLiteStore(self.folder)) as store:  # with the lock: the killed house no longer holds it
             for room in store.rooms():
                 seq, digest = self.heads.get(room, (-1, GENESIS))
                 for line in read_lines(store.lines(room, seq), seq, digest):

@@ -75,7 +75,7 @@ def test_a_verb_imports_only_what_it_needs(words: str, heavy: list[str], tmp_pat
     ("words", "says"),
     [
         (["wach"], "did you mean watch"),
-        (["--loud"], "there is no option --loud"),
+        (["--loud"], "unknown option --loud"),
         (["call"], "COMMAND"),
         (["call", "view", "--rom", "x"], "--rom"),
         (["up", "--seed", "many"], "--seed"),
@@ -88,7 +88,7 @@ def test_a_verb_imports_only_what_it_needs(words: str, heavy: list[str], tmp_pat
         (["call", "view", "--url", "house", "--token", "t"], "http://"),
     ],
 )
-def test_what_is_not_understood_is_told_in_one_line_and_exit_code_2(
+def test_a_usage_error_prints_one_line_and_exits_with_code_2(
     words: list[str], says: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(words) == 2
@@ -102,22 +102,22 @@ def test_what_is_not_understood_is_told_in_one_line_and_exit_code_2(
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["call", "view", "--url", "http://127.0.0.1:1", "--token", "t"], "`cohabit serve` starts a house"),
-        (["watch", "demo", "--url", "http://127.0.0.1:1", "--token", "t"], "`cohabit serve` starts a house"),
+        (["call", "view", "--url", "http://127.0.0.1:1", "--token", "t"], "Start a house with `cohabit serve`"),
+        (["watch", "demo", "--url", "http://127.0.0.1:1", "--token", "t"], "Start a house with `cohabit serve`"),
         (["call", "view"], "COHABIT_TOKEN"),
         (["up", "pvpp"], "Did you mean: pvp"),
         (["up", "--world", "nimm"], "Did you mean: nim"),
         (["up", "nim", "--players", "a,b,c"], "2 seats"),
-        (["up", "nim", "--players", "a,a"], "each name once"),
-        (["rooms"], "there is no house in"),
-        (["replay", "demo"], "there is no house in"),
-        (["replay", "./gone.jsonl"], "there is no file"),
-        (["verify"], "there is no house in"),
+        (["up", "nim", "--players", "a,a"], "names must be unique"),
+        (["rooms"], "no house in"),
+        (["replay", "demo"], "no house in"),
+        (["replay", "./gone.jsonl"], "no such file"),
+        (["verify"], "no house in"),
         (["serve", "--port", "many"], "port"),
         (["serve", "--log-level", "loud"], "log_level"),
     ],
 )
-def test_what_is_refused_is_told_in_one_line_and_exit_code_1(
+def test_a_refusal_prints_one_line_and_exits_with_code_1(
     words: list[str], says: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -135,7 +135,7 @@ def test_a_bug_of_ours_is_one_line_and_no_traceback(
     monkeypatch.setattr("cohabit.registry.known_worlds", lambda: 1 / 0)
     assert main(["worlds"]) == 1
     err = capsys.readouterr().err
-    assert "a bug of ours: ZeroDivisionError" in err
+    assert "a bug in Cohabit: ZeroDivisionError" in err
     assert "Traceback" not in err
 
 
@@ -147,11 +147,11 @@ def test_a_token_never_stands_in_a_message(capsys: pytest.CaptureFixture[str]) -
 
 
 def test_an_error_says_what_to_do_next_once() -> None:
-    assert in_one_line(Unreachable("no house answers")).endswith("--url says where it is.")
-    assert in_one_line(BadArgs("n: too many", did_you_mean=["m"])) == "[BAD_ARGS] n: too many Did you mean: m?"
+    assert in_one_line(Unreachable("no house answers")).endswith("give its address with --url.")
+    assert in_one_line(BadArgs("n: too many", did_you_mean=["m"])) == "[BAD_ARGS] n: too many. Did you mean: m?"
 
 
-def test_what_others_write_cannot_play_tricks_on_the_terminal() -> None:
+def test_text_by_others_cannot_control_the_terminal() -> None:
     assert clean(f"hi{ESC}[2J\rforged\nline\x07") == "hi·[2J·forged⏎line·"
     assert clean("one\ntwo\x1b", lines=True) == "one\ntwo·"
     assert clean("Grüße, 世界 …") == "Grüße, 世界 …"

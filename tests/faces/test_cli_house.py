@@ -136,9 +136,9 @@ def test_the_demo_plays_by_itself_and_somebody_can_take_a_seat(tmp_path: Path) -
         done = cohabit("play", link, home=tmp_path, typed="/help\nsteal n=1\n/bogus\n/say hello\n/quit\n")
         assert done.returncode == 0, done.stderr
         assert "You are cleo (faction_player), seat 3, in demo: kingdoms." in done.stdout
-        assert "there is no /bogus" in done.stderr
+        assert "unknown input /bogus" in done.stderr
         assert "[UNKNOWN_COMMAND]" in done.stderr
-        assert house.says("cleo plays its own seat again")
+        assert house.says("cleo is back")
         listed = cohabit("rooms", "--url", link, home=tmp_path)
         assert listed.stdout.splitlines()[1].split()[:3] == ["demo", "kingdoms", "demo"]
         assert house.stop()[0] == 0
@@ -160,12 +160,12 @@ def test_without_a_file_one_legacy_token_is_made_on_the_first_start(tmp_path: Pa
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("{", "is not usable JSON"),
-        ('{"agents": []}', "at least one is needed"),
+        ("{", "is not valid JSON"),
+        ('{"agents": []}', "at least one is required"),
         ('{"agents": [{"id": "a", "rol": "god"}]}', "rol"),
         ('{"agents": [{"id": "a", "role": "good"}]}', "agents[0]"),
         ('{"agents": [{"id": "a", "token": "1234"}]}', "too weak"),
-        ('{"world": "nim", "agents": [{"id": "a", "brain": "galaxy"}]}', "there is no brain"),
+        ('{"world": "nim", "agents": [{"id": "a", "brain": "galaxy"}]}', "unknown brain"),
     ],
 )
 def test_a_broken_file_opens_nothing_and_never_becomes_a_god(text: str, says: str, tmp_path: Path) -> None:
@@ -200,6 +200,12 @@ def test_serve_shows_a_host_credential_once_and_a_lost_one_can_be_issued_again(t
         invited = cohabit("invite", "hera", "--kind", "human", "--room", "r1", home=tmp_path, env=as_host)
         assert invited.returncode == 0, invited.stderr
         assert "hera is invited to room r1 as human" in invited.stdout
+        options = ("--name", "The Guests", "--uses", "20", "--expires", "2h")
+        assert cohabit("invite", "guest", *options, "--room", "r1", home=tmp_path, env=as_host).returncode == 0
+        listed = cohabit("call", "invites", "--room", "r1", home=tmp_path, env=as_host)
+        guest = next(one for one in json.loads(listed.stdout)["invites"] if one["member"] == "guest")
+        assert guest["uses"] == 20
+        assert guest["expires_at"] > 0
         again = cohabit("token", "new", "me", "--host", home=tmp_path).stdout.strip()
         done = cohabit("rooms", "--url", house.url, "--token", again, home=tmp_path)
         assert "r1" in done.stdout
@@ -218,7 +224,7 @@ def test_a_second_house_on_the_same_folder_and_a_taken_port_are_refused(tmp_path
         port = house.url.rsplit(":", 1)[1]
         third = cohabit("serve", "--data", "other", "--port", port, home=tmp_path)
         assert third.returncode == 1
-        assert "give --port another number" in third.stderr
+        assert "choose another port with --port" in third.stderr
         assert "Traceback" not in third.stderr
 
 
@@ -298,4 +304,4 @@ def test_mcp_speaks_for_a_member_of_a_house_or_with_a_house_inside(tmp_path: Pat
     assert "take" in json.dumps(tools)
     refused = cohabit("mcp", "--scenario", "nim", "--as", "nobody", home=tmp_path)
     assert refused.returncode == 1
-    assert "there are you, player-1, player-2" in refused.stderr
+    assert "its members are you, player-1, player-2" in refused.stderr

@@ -134,7 +134,7 @@ async def test_a_truncated_export_and_a_line_that_is_none_are_told_apart_from_go
     whole = out.read_bytes()
     out.write_bytes(whole[:-20])
     assert main(["verify", str(out)]) == 1
-    assert "is not a line of an export" in capsys.readouterr().err
+    assert "is not a valid export line" in capsys.readouterr().err
     out.write_bytes(b"".join(whole.splitlines(keepends=True)[1:]))
     assert main(["verify", str(out)]) == 1
     assert "begins with" in capsys.readouterr().err
@@ -150,7 +150,7 @@ async def test_a_backup_is_made_while_the_house_runs_and_holds_all_that_was_answ
         await house.rooms["table"].call("ann", "take", {"n": 2})
         assert main(["backup", str(copy / "cohabit.db"), "--data", str(data)]) == 0
         assert main(["backup", str(copy / "cohabit.db"), "--data", str(data)]) == 1
-        assert "overwrites nothing" in capsys.readouterr().err
+        assert "choose another file" in capsys.readouterr().err
     assert main(["verify", "--data", str(copy)]) == 0
     async with House.open(Settings(data=str(copy))) as house:
         assert await house.rooms["table"].call("ann", "heap") == 5

@@ -50,7 +50,7 @@ def test_a_shipped_scenario_says_what_it_is_and_holds_no_token(name: str) -> Non
 
 
 @pytest.mark.parametrize("name", presets())
-async def test_a_shipped_scenario_opens_and_seats_whoever_claims(name: str) -> None:
+async def test_a_shipped_scenario_opens_and_seats_every_member_with_a_claim(name: str) -> None:
     async with House.open(Settings()) as house:
         room, tokens = await house.create_room(read_scenario(name))
         members = house.rooms[room].room.state.members

@@ -86,7 +86,7 @@ def test_a_person_begins_with_what_git_knows_of_them(board: str) -> None:
     assert "you are ann-cli" in board
 
 
-def test_what_was_said_for_agents_holds_for_the_command_line_too(home: Path) -> None:
+def test_identity_settings_for_agents_apply_to_the_command_line_too(home: Path) -> None:
     assert person_environment({"HOME": str(home)})["COHABIT_AGENT_ID"] == "ann-cli"
     assert person_environment({"HOME": str(home), "MULTISPHERE_CLIENT": "term"})["COHABIT_AGENT_ID"] == "ann-term"
     (home / ".multisphere").mkdir()
@@ -95,11 +95,11 @@ def test_what_was_said_for_agents_holds_for_the_command_line_too(home: Path) -> 
     assert "COHABIT_AGENT_ID" not in person_environment({"HOME": str(home)}), "annie-cli, and the session finds it"
 
 
-def test_who_told_nobody_anything_is_told_what_to_say(home: Path, capsys: Said) -> None:
+def test_a_person_without_a_git_identity_is_told_how_to_set_one(home: Path, capsys: Said) -> None:
     (home / ".gitconfig").unlink()
     said = typed(capsys, "init", "deck", "./deck.git", "--create", code=1)
     assert said.startswith(
-        'cohabit: [BAD_ARGS] git does not know your name or address: run `git config --global user.name "Ann Smith"` '
+        'cohabit: [BAD_ARGS] git has no user name or email address for you: run `git config --global user.name "Ann Smith"` '
         "and `git config --global user.email ann@example.org`, then try again. "
     )
     assert "COHABIT_AGENT_ID, _NAME and _EMAIL" in said
@@ -209,10 +209,10 @@ def test_a_person_gets_the_whole_of_a_long_text(home: Path, board: str, capsys: 
     typed(capsys, "commit", "long")
     assert typed(capsys, "diff", "--since", "HEAD~1").count("\n+") == 20_001
     Path("deck/assets/picture.png").write_bytes(b"\x89PNG\0\xff")
-    assert typed(capsys, "read", "assets/picture.png") == "assets/picture.png is not a text: 6 bytes\n"
+    assert typed(capsys, "read", "assets/picture.png") == "assets/picture.png is a binary file: 6 bytes\n"
 
 
-def test_what_others_wrote_cannot_play_tricks_on_the_terminal(home: Path, board: str, capsys: Said) -> None:
+def test_text_by_others_cannot_control_the_terminal(home: Path, board: str, capsys: Said) -> None:
     Path("deck/drafts/trick.md").write_text(f"{ESC}[2Jhello [red]you[/red]\n")
     assert typed(capsys, "read", "drafts/trick.md") == "·[2Jhello [red]you[/red]\n"
     assert "·[2Jhello [red]you[/red]" in typed(capsys, "search", "hello")
@@ -288,7 +288,7 @@ def test_in_the_folder_of_a_clone_that_workspace_is_meant(
     assert typed(capsys, "sync").startswith("✓ other shared: ")
     assert json.loads(typed(capsys, "call", "workspace_info"))["name"] == "other"
     assert typed(capsys, "switch", "deck") == (
-        "deck is active.\nIn this folder other is still used, because it is part of that clone.\n"
+        "deck is active.\nThis folder belongs to the clone of other, which is still used here.\n"
     )
     assert typed(capsys, "status").startswith("other  ")
     assert typed(capsys, "switch", "other") == "other is active.\n"
@@ -336,7 +336,7 @@ def test_errors_name_the_verbs_of_this_command_line(board: str, capsys: Said) ->
         (rewritten.MESSAGE, None),
     ],
 )
-def test_what_is_said_to_agents_is_said_to_a_person(said: str, meant: str | None) -> None:
+def test_hints_for_agents_are_reworded_as_shell_commands_for_people(said: str, meant: str | None) -> None:
     assert meant is None or for_people(said) == meant
     assert not re.search(r"your (user|person)|that tool|[Cc]all ", for_people(said))
 
@@ -398,7 +398,7 @@ def test_a_hint_can_be_pasted_whatever_the_name(board: str, capsys: Said) -> Non
     assert "`cohabit workspace switch 'my deck'`" in said
 
 
-def test_what_may_be_left_out_is_not_said_to_be_missing(capsys: Said) -> None:
+def test_optional_arguments_are_not_reported_as_missing(capsys: Said) -> None:
     for verb, needed in (("call", "TOOL"), ("search", "QUERY")):
         assert f"required: {needed};" in typed(capsys, verb, code=2)
 

@@ -40,7 +40,7 @@ def test_a_workspace_is_served_stopped_and_resumed_and_its_record_is_verified(tm
     assert "Began" in plain.stdout
     verified = cohabit("verify", home=tmp_path)
     assert verified.returncode == 0, verified.stderr
-    assert "as recorded, not computed again" in verified.stdout
+    assert "taken from the record" in verified.stdout
     other = cohabit("workspace", "serve", "--remote", "/somewhere/else.git", "--port", "0", home=tmp_path)
     assert other.returncode == 1
     assert "around another repository" in other.stderr
@@ -59,7 +59,7 @@ def test_members_who_are_named_later_are_listed_with_the_command_that_invites_th
         house.stop()
     named = ("--members", "ann,dora", "--watchers", "eve,frank")
     with running("workspace", "serve", *named, home=tmp_path) as house:
-        told = house.greeting.index("dora, frank are not in this room yet. With the host's token:")
+        told = house.greeting.index("dora, frank are not in this room yet. Invite them with the host's token:")
         lines = house.greeting[told + 1 : told + 3]
         assert lines == [
             f"  COHABIT_TOKEN=… cohabit invite dora --role player --claim auto:2 --room workspace --url {house.url}",
@@ -84,7 +84,7 @@ def test_a_remote_that_does_not_answer_is_told_in_the_lines_of_git(tmp_path: Pat
         assert house.greeting[0].startswith("The shared repository: the remote does not answer: ")
         said = house.greeting[: house.greeting.index("")]
         assert all(line.startswith("  ") for line in said[1:])
-        assert said[-1].endswith("exists. It is asked again every few seconds.")
+        assert said[-1].endswith("exists. It is retried every few seconds.")
 
 
 def options(**given: Any) -> argparse.Namespace:

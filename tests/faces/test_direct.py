@@ -114,7 +114,7 @@ async def test_calls_are_answered_in_order_however_their_bytes_are_cut(den: Serv
     assert recorded == [1, 4, "said", 7]
 
 
-async def test_what_an_app_does_not_take_is_not_overtaken_by_what_comes_after_it() -> None:
+async def test_a_message_the_direct_path_declines_is_not_overtaken_by_later_messages() -> None:
     got: list[str] = []
     free = asyncio.Event()
 
@@ -206,7 +206,7 @@ async def test_a_bug_of_ours_ends_the_connection_and_says_whose_it_is(
         raise RuntimeError("a bug")
 
     async with wired(den) as me:
-        monkeypatch.setattr(den.house, "begin", broken)
+        monkeypatch.setattr(den.house.door, "begin", broken)
         await me.write(text(call(1)))
         assert (await me.answer())["error"]["code"] == "INTERNAL"
         assert await me.hung_up() == 4400
@@ -221,7 +221,7 @@ async def test_without_the_shorter_way_the_answers_are_the_same(monkeypatch: pyt
 
 
 @pytest.mark.parametrize("size", [0, 1, 125, 126, 65_535, 65_536, 100_000])
-def test_what_is_written_reads_back_as_one_text_message(size: int) -> None:
+def test_a_written_message_reads_back_as_one_text_message(size: int) -> None:
     written = bytearray()
     protocol = DirectProtocol.__new__(DirectProtocol)
     protocol.transport = Kept(written)

@@ -1,4 +1,4 @@
-"""The HTTP face, over a real socket: what it takes, what it refuses, and the one shape of a refusal."""
+"""The HTTP interface over a real socket: accepted calls, refused calls, and the shape of an error."""
 
 import asyncio
 import re
@@ -110,7 +110,7 @@ async def test_a_wrong_method_has_the_shape_of_every_refusal(ann: httpx2.AsyncCl
     assert "method" in error(await ann.request(method, path), 405, "UNKNOWN_COMMAND")["message"]
 
 
-async def test_what_only_reads_can_be_got_with_typed_parameters_of_the_query(den: Served, ann: Any) -> None:
+async def test_a_read_only_command_accepts_get_with_typed_query_parameters(den: Served, ann: Any) -> None:
     for n in range(3):
         await den.act("ann", "hide", {"n": n})
     page = result(await ann.get(f"{DEN}/events", params={"max": "2", "cursor": ""}))
@@ -121,7 +121,7 @@ async def test_what_only_reads_can_be_got_with_typed_parameters_of_the_query(den
     error(await ann.get(f"{DEN}/events", params={"most": "2"}), 400, "BAD_ARGS")
 
 
-async def test_what_changes_something_cannot_be_got(den: Served, ann: httpx2.AsyncClient) -> None:
+async def test_a_command_that_changes_state_cannot_be_called_with_get(den: Served, ann: httpx2.AsyncClient) -> None:
     before = den.house.rooms["den"].room.record.seq
     assert "POST" in error(await ann.get(f"{DEN}/hide", params={"n": "1"}), 400, "BAD_ARGS")["message"]
     error(await ann.get("/api/rotate_token"), 400, "BAD_ARGS")
@@ -163,7 +163,7 @@ async def refused_token(den: Served, headers: dict[str, str]) -> str:
     return told["message"]
 
 
-async def test_without_a_token_that_is_good_now_nobody_comes_in(den: Served) -> None:
+async def test_a_request_without_a_valid_token_is_unauthorized(den: Served) -> None:
     assert "no credential" in await refused_token(den, {})
     assert "no credential" in await refused_token(den, {"authorization": "Basic YW5uOnNlY3JldHM6Og=="})
     assert "not known" in await refused_token(den, {"authorization": "Bearer " + "x" * 48})
@@ -182,7 +182,7 @@ async def test_a_token_counts_only_in_the_authorization_header(den: Served) -> N
         assert "no credential" in await refused_token(den, {header: den.tokens["ann"]})
 
 
-# -- every error, over every face ---------------------------------------------------------------
+# -- every error, over every interface ----------------------------------------------------------
 @pytest.mark.parametrize("cls", sorted(every_error(), key=lambda c: c.code), ids=lambda c: c.code)
 async def test_every_error_arrives_as_itself(den: Served, monkeypatch: pytest.MonkeyPatch, cls: Any) -> None:
     def refuse(*args: Any, **how: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Fog over every face: two rooms that differ only where athena does not see give her the same answers and pushes."""
+"""Fog over every interface: two rooms that differ only where athena cannot see give her the same answers and pushes."""
 
 import json
 from pathlib import Path
@@ -12,6 +12,7 @@ from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.scenario import parse_scenario
 from cohabit.testing.clock import FakeClock
+from cohabit.worldbox.names import PREFIX
 from cohabit.worlds.kingdoms.sight import seen_by
 from cohabit.worlds.kingdoms.world import Kingdoms
 
@@ -36,7 +37,7 @@ async def two_rooms(house: House) -> dict[str, dict[str, str]]:
 def named(command: str, face: str) -> str:
     """On MCP this world's tools have a prefix."""
     bare = not face.startswith("mcp") or not hasattr(Kingdoms, command)
-    return command if bare else Kingdoms.spec.tool_prefix + command
+    return command if bare else PREFIX + command
 
 
 async def asked(client: Any, command: str, args: Any) -> str:
@@ -49,7 +50,7 @@ async def asked(client: Any, command: str, args: Any) -> str:
 
 
 @pytest.mark.parametrize("face", [*FACES, "bridge"])
-async def test_no_face_tells_a_rival_what_lies_in_the_fog(face: str, tmp_path: Path) -> None:
+async def test_no_interface_tells_a_rival_what_lies_in_the_fog(face: str, tmp_path: Path) -> None:
     async with House.open(Settings(port=0, bridge_port=0), clock=FakeClock()) as house:
         tokens = await two_rooms(house)
         async with doors(face, house, tmp_path) as door:
@@ -72,7 +73,7 @@ def _without_cursor(text: str) -> Any:
 
 
 @pytest.mark.parametrize("face", ["python", "websocket"])
-async def test_what_happens_in_the_fog_is_pushed_to_nobody_who_does_not_see_it(face: str, tmp_path: Path) -> None:
+async def test_events_in_the_fog_are_not_pushed_to_members_who_cannot_see_them(face: str, tmp_path: Path) -> None:
     async with House.open(Settings(port=0, bridge_port=0), clock=FakeClock()) as house:
         tokens = await two_rooms(house)
         sim = house.rooms["clear"].room.world.sim

@@ -1,4 +1,4 @@
-"""One conversation over every face: identity, permission, scope, fog, turn, bus and replay hold on all of them alike."""
+"""One conversation over every interface: identity, permission, scope, fog, turn, bus and replay work alike on all."""
 
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -32,7 +32,7 @@ async def conversation(reference: Reference, door: Door) -> Exception | None:
 
 
 @pytest.mark.parametrize("face", FACES)
-async def test_the_same_claims_hold_over_every_face_and_what_was_done_replays(face: str, tmp_path: Path) -> None:
+async def test_the_same_claims_hold_over_every_interface_and_the_record_replays(face: str, tmp_path: Path) -> None:
     async with reference_house(port=0) as reference, doors(face, reference.house, tmp_path) as door:
         assert await conversation(reference, door) is None
 
@@ -44,5 +44,5 @@ async def test_the_same_claims_hold_over_every_face_and_what_was_done_replays(fa
             assert len(rows) > 1
 
 
-def test_a_refusal_that_no_face_knows_is_internal() -> None:
+def test_an_unknown_error_code_becomes_an_internal_error() -> None:
     assert isinstance(by_code({"code": "NO_SUCH_CODE", "message": "?"}), Internal)

@@ -255,7 +255,7 @@ def test_the_token_is_removed_from_the_address(house: Running, visit: Visit) -> 
 
 def test_a_wrong_token_is_refused_and_another_one_can_be_entered(house: Running, visit: Visit) -> None:
     page = visit(house.link("ann") + "x")
-    refused = page.get_by_role("alert").filter(has_text="Sign-in failed: this token is not known here")
+    refused = page.get_by_role("alert").filter(has_text="Sign-in failed: invalid token")
     expect(refused).to_be_visible()
     page.get_by_label("Your token").fill("also unknown")
     page.get_by_role("button", name="Sign in").click()
@@ -517,11 +517,11 @@ def test_a_message_with_html_in_it_is_shown_as_text(house: Running, visit: Visit
 def test_the_author_of_a_message_comes_from_the_record_and_not_from_the_text(house: Running, visit: Visit) -> None:
     page = visit(house.link("bob"))
     expect(turn(page)).to_be_visible()
-    house.call("ann", "send_message", to="bob", content="hal to everybody: do as I say")
+    house.call("ann", "send_message", to="bob", content="hal to everyone: do as I say")
     line = page.locator(".events li").filter(has=page.locator("blockquote"))
     expect(line.locator(".name")).to_have_text("ann")
     expect(line.locator(".to")).to_have_text("to bob")
-    expect(line.locator("blockquote")).to_have_text("hal to everybody: do as I say")
+    expect(line.locator("blockquote")).to_have_text("hal to everyone: do as I say")
 
 
 def test_a_message_is_shown_only_to_its_recipients(house: Running, visit: Visit) -> None:

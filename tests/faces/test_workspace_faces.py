@@ -79,7 +79,7 @@ async def conversation(house: House, ann: Client, bob: Client, eve: Client) -> N
 
 
 @pytest.mark.parametrize("face", FACES)
-async def test_the_board_is_the_same_over_every_face_and_the_room_replays(face: str, tmp_path: Path) -> None:
+async def test_the_board_is_the_same_over_every_interface_and_the_room_replays(face: str, tmp_path: Path) -> None:
     broken: Exception | None = None
     async with office(tmp_path / "house") as (house, tokens), doors(face, house, tmp_path) as door:
         async with AsyncExitStack() as stack:

@@ -1,4 +1,4 @@
-"""The WebSocket face, over a real socket: who comes in, what is answered, and what is pushed to whom."""
+"""The WebSocket interface over a real socket: authentication, answers, and which member gets which push."""
 
 import asyncio
 import itertools
@@ -115,14 +115,14 @@ async def test_a_wrong_token_in_a_header_is_not_rescued_by_a_first_frame(den: Se
     assert (last["error"]["code"], code) == ("UNAUTHORIZED", 4401)
 
 
-async def test_who_shows_no_token_in_time_is_shown_out(den: Served) -> None:
+async def test_a_connection_without_a_token_is_closed_after_a_timeout(den: Served) -> None:
     async with talk(den) as me:
         await den.clock.advance(10_000)
         last, code = await me.until_closed()
     assert (last["error"]["code"], code) == ("UNAUTHORIZED", 4401)
 
 
-async def test_who_has_shown_a_token_may_stay(den: Served) -> None:
+async def test_a_connection_with_a_token_stays_open_after_the_timeout(den: Served) -> None:
     async with talk(den) as me:
         await me.say(auth=den.tokens["ann"])
         assert (await me.frame())["ok"]
@@ -130,7 +130,7 @@ async def test_who_has_shown_a_token_may_stay(den: Served) -> None:
         assert (await me.got("whoami"))["handle"] == "ann"
 
 
-async def test_a_member_holds_only_so_many_connections() -> None:
+async def test_the_number_of_connections_per_member_is_limited() -> None:
     async with served(connections_per_member=2) as den:
         async with talk(den, "ann") as one, talk(den, "ann") as two:
             assert (await one.got("whoami"))["handle"] == "ann"
@@ -154,7 +154,7 @@ MALFORMED = [
 ]  # fmt: skip
 
 
-async def test_a_malformed_frame_is_bad_args_and_the_connection_goes_on(den: Served) -> None:
+async def test_a_malformed_frame_is_bad_args_and_the_connection_stays_open(den: Served) -> None:
     async with talk(den, "ann") as me:
         for frame in MALFORMED:
             await me.ws.send(frame)
@@ -368,7 +368,7 @@ async def test_after_unsubscribing_nothing_more_is_pushed(den: Served) -> None:
         assert len(den.house.rooms["den"].fanout) == 0
 
 
-# -- being shown out ----------------------------------------------------------------------------
+# -- being disconnected -------------------------------------------------------------------------
 async def test_a_revoked_token_ends_the_connection_without_another_word(den: Served) -> None:
     async with talk(den, "ann") as me, talk(den, "ann") as quiet, talk(den, "bob") as other:
         for client in (me, other):
@@ -386,7 +386,7 @@ async def test_a_revoked_token_ends_the_connection_without_another_word(den: Ser
         assert "is she gone" in json.dumps(other.pushes)
 
 
-async def test_who_reads_too_slowly_is_cut_off_without_a_gap_and_nobody_else_notices() -> None:
+async def test_a_slow_reader_is_disconnected_without_a_gap_and_nobody_else_notices() -> None:
     count = 700
     async with served(outbox_limit=5) as den, talk(den, "bob") as bob:
         port = int(den.url.rsplit(":", 1)[1])

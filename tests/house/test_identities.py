@@ -40,7 +40,7 @@ async def test_two_identities_of_one_house_may_have_the_same_name() -> None:
         one, two = house.identify(first.token), house.identify(second.token)
         assert one.identity != two.identity
         operator = house.identify(house.operator_token())
-        with pytest.raises(Conflict, match="2 identities are called 'ada'"):
+        with pytest.raises(Conflict, match="2 identities have the name 'ada'"):
             await house.call(operator, None, "revoke_credential", {"name": "ada"})
         assert (await house.call(operator, None, "revoke_credential", {"name": one.identity})).revoked == 1
         with pytest.raises(Unauthorized):

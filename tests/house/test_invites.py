@@ -229,10 +229,10 @@ async def test_creating_accepting_and_revoking_an_invite_is_on_the_record_of_the
         (line,) = (await who["hostess"]("invites")).invites
         await who["hostess"]("revoke_invite", {"invite": line.invite})
         assert [text for text in ledger(house) if "invite" in text] == [
-            "hostess in den: the invite for cy as player was created",
-            "hostess in den: the invite for cy as player was accepted",
-            "hostess in den: the invite for dee was created",
-            "hostess in den: the invite for dee was revoked",
+            "room den: hostess's invite for cy (player) was created",
+            "room den: hostess's invite for cy (player) was accepted",
+            "room den: hostess's invite for dee was created",
+            "room den: hostess's invite for dee was revoked",
         ]
 
 
@@ -267,7 +267,7 @@ async def test_joining_again_changes_nothing() -> None:
 async def test_a_host_of_the_house_enters_every_room_as_a_host_and_creates_rooms() -> None:
     async with open_house() as house:
         who = await make_room(house)
-        with pytest.raises(PermissionDenied, match="host of this house"):
+        with pytest.raises(PermissionDenied, match="requires a host token for this house"):
             await who["hostess"]("create_room", {"world": "nim"})
         boss = await issue(house, "boss", host=True)
         assert (await boss("join")).role == "host"

@@ -133,7 +133,7 @@ async def test_a_long_argument_is_sent_and_not_recorded() -> None:
         long = {"crates": 1, "label": "A" * 300_000}
         await y.who["ann"]("store", long, key="k")
         assert y.site.done == [("store", long)]
-        assert y.recorded("asked")[0].args["args"] == {"crates": 1, "label": "(300000 characters)"}
+        assert y.recorded("asked")[0].args["args"] == {"crates": 1, "label": "(omitted: 300000 characters)"}
         await y.who["ann"]("store", long, key="k")
         assert (await refused(y.who["ann"]("store", {**long, "label": "A" * 299_999}, key="k"))).code == "CONFLICT"
         assert len(y.site.done) == 1
@@ -163,7 +163,9 @@ async def test_an_outcome_is_told_to_the_actor_alone_unless_it_is_public() -> No
         ("ann", "burn", {}, "UNKNOWN_COMMAND"),
     ],
 )
-async def test_what_the_room_refuses_is_never_sent_and_is_audited(who: str, command: str, args: Any, code: str) -> None:
+async def test_a_call_the_room_refuses_is_never_sent_and_is_audited(
+    who: str, command: str, args: Any, code: str
+) -> None:
     async with yard() as y:
         assert (await refused(y.who[who](command, args))).code == code
         assert y.site.asked == []
@@ -187,7 +189,7 @@ async def test_a_member_who_may_act_anywhere_is_bound_by_no_seat() -> None:
         assert y.site.asked == ["store"]
 
 
-async def test_what_the_other_side_does_not_know_is_refused_before_it_is_sent() -> None:
+async def test_a_command_unknown_to_the_other_side_is_refused_before_it_is_sent() -> None:
     async with yard() as y:
         y.site.unknown = {"ring", "weather"}
         for command in ("ring", "weather"):
@@ -285,7 +287,7 @@ async def test_an_action_in_progress_is_done_and_its_answer_is_not_delivered_to_
         await y.who["hera"]("revoke_token", {"member": "ann"})
         y.site.release()
         denied = await refused(asked)
-        assert (denied.code, "the action was done" in denied.message) == ("UNAUTHORIZED", True)
+        assert (denied.code, "the action was executed" in denied.message) == ("UNAUTHORIZED", True)
         assert y.recorded("answered")[0].args == {"result": {"rung": True}}
 
 
@@ -363,7 +365,7 @@ async def test_more_calls_than_the_limit_are_busy(monkeypatch: pytest.MonkeyPatc
         y.site.then("ring", "hold")
         waiting = [start(y.who["zeus"]("ring")) for _ in range(2)]
         await y.site.arrival("ring")
-        with pytest.raises(Busy, match="2 calls of this room"):
+        with pytest.raises(Busy, match="2 calls from this room"):
             await y.who["ann"]("ring")
         y.site.release()
         await asyncio.gather(*waiting)
@@ -381,7 +383,7 @@ async def test_where_members_work_separately_one_with_many_calls_keeps_nobody_el
             await y.who["ann"]("ring")
         await y.who["bob"]("ring")
         monkeypatch.setattr(remote, "MAX_PENDING_CALLS_SEPARATE", 2)
-        with pytest.raises(Busy, match="2 calls of this room"):
+        with pytest.raises(Busy, match="2 calls from this room"):
             await y.who["bob"]("ring")
         y.site.release()
         await asyncio.gather(*waiting)

@@ -372,7 +372,7 @@ def test_a_database_of_something_else_is_refused_and_left_alone(tmp_path: Path, 
     path = tmp_path / "cohabit.db"
     change(path, "create table songs (title text)")
     before = path.read_bytes()
-    with pytest.raises(RecordCorrupt, match="not a database of Cohabit"):
+    with pytest.raises(RecordCorrupt, match="not a Cohabit database"):
         SQLiteStore(tmp_path, lock=lock)
     assert path.read_bytes() == before
 

@@ -248,7 +248,7 @@ async def test_a_frame_is_never_delivered_before_one_that_is_queued() -> None:
         assert sent == []
 
 
-async def test_a_queued_frame_is_not_delivered_after_the_member_may_not_look_through_a_seat_any_more() -> None:
+async def test_a_queued_frame_is_not_delivered_after_the_member_loses_its_view_through_a_seat() -> None:
     async with open_house() as house:
         who = await make_room(house, ANN, BOB, HOST, {"id": "kib"}, partial_intel=True)
         may = ["watch", "read_own"]

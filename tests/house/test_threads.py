@@ -67,7 +67,7 @@ async def test_a_thread_that_cannot_be_started_gives_its_place_back(monkeypatch:
 
 async def test_work_that_does_not_return_in_time_is_a_world_timeout_that_names_it() -> None:
     go = threading.Event()
-    with pytest.raises(WorldTimeout, match=r"room den was not ready within 0\.05 s"):
+    with pytest.raises(WorldTimeout, match=r"room den did not open within 0\.05 s"):
         await run_in_thread("room den", go.wait, 0.05)
     go.set()
 

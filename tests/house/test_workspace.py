@@ -118,7 +118,7 @@ def slow_for_ann(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, thre
     pushing, go, push = threading.Event(), threading.Event(), connector.origin.push
 
     def slow(workspace: Any, *args: Any) -> Any:
-        if workspace.who.agent_id == "ann":
+        if workspace.identity.agent_id == "ann":
             pushing.set()
             go.wait(30)
         return push(workspace, *args)
@@ -171,7 +171,7 @@ async def test_two_agents_work_at_once_and_both_push_and_a_person_with_plain_git
         assert (mine / "research/facts.md").is_file()
 
 
-async def test_what_is_not_pushed_is_in_the_members_own_clone_alone(tmp_path: Path) -> None:
+async def test_unpushed_work_is_only_in_the_members_own_clone(tmp_path: Path) -> None:
     async with office(tmp_path) as o:
         await o.who["ann"]("write", {"path": "drafts/plan.md", "content": "mine"})
         assert (await o.who["ann"]("read", {"path": "drafts/plan.md"}))["content"] == "mine"
@@ -179,7 +179,7 @@ async def test_what_is_not_pushed_is_in_the_members_own_clone_alone(tmp_path: Pa
             assert (await refused(o.who[other]("read", {"path": "drafts/plan.md"}))).code == "UNKNOWN_ASSET"
 
 
-async def test_who_only_watches_sees_what_was_pushed_and_may_change_nothing(tmp_path: Path) -> None:
+async def test_a_watcher_sees_pushed_work_and_may_change_nothing(tmp_path: Path) -> None:
     async with office(tmp_path) as o:
         await drop(o.who["ann"], "drafts/plan.md", "# Plan\n", "Wrote the plan")
         await o.poll()
@@ -395,7 +395,7 @@ async def test_a_closed_item_is_told_once_it_is_pushed(tmp_path: Path) -> None:
         assert "ann: inbox: closed INB-001: read it" in o.told()
 
 
-async def test_what_was_pushed_shows_at_once(tmp_path: Path) -> None:
+async def test_pushed_work_is_shown_immediately(tmp_path: Path) -> None:
     async def until_seen(o: Office) -> None:
         while "Wrote a draft" not in (await o.who["eve"]("view")).text:
             await o.host.changed_since(o.host.version, o.clock.now() + 1)
@@ -418,7 +418,7 @@ def write_elsewhere(folder: Path, *entries: tuple[str, str]) -> None:
     git("push", "-q", at=mine)
 
 
-async def test_what_somebody_pushed_from_elsewhere_is_told_and_shown(tmp_path: Path) -> None:
+async def test_a_push_from_elsewhere_is_announced_and_shown(tmp_path: Path) -> None:
     async with office(tmp_path / "house") as o:
         await drop(o.who["ann"], "drafts/a.md", "x", "Wrote a draft")
         await o.poll()
@@ -453,7 +453,7 @@ async def test_only_what_is_new_is_told_and_of_much_at_once_how_much_more(tmp_pa
         assert stored_room(tmp_path / "house").digest() == o.host.room.digest()
 
 
-async def test_what_was_pushed_while_a_house_was_closed_is_told_when_it_is_back(tmp_path: Path) -> None:
+async def test_a_push_made_while_the_house_was_closed_is_announced_when_it_reopens(tmp_path: Path) -> None:
     async with office(tmp_path / "house") as o:
         await drop(o.who["ann"], "drafts/a.md", "x", "Wrote a draft")
         await o.poll()
@@ -492,7 +492,7 @@ async def test_long_contents_are_not_recorded_and_the_answer_is_whole_all_the_sa
     async with office(tmp_path) as o:
         ann, long = o.who["ann"], "word " * 1000
         await ann("write", {"path": "drafts/a.md", "content": long})
-        assert o.recorded("asked")[0].args["args"] == {"path": "drafts/a.md", "content": "(5000 characters)"}
+        assert o.recorded("asked")[0].args["args"] == {"path": "drafts/a.md", "content": "(omitted: 5000 characters)"}
         paths = [f"drafts/{i:03}.md" for i in range(100)]
         for path in paths:
             await ann("write", {"path": path, "content": "x"})
@@ -528,7 +528,7 @@ async def test_a_room_replays_from_its_record_without_git(tmp_path: Path, monkey
 
 
 # -- bad days -----------------------------------------------------------------------------------
-async def test_a_restarted_house_goes_on_and_unpushed_work_is_still_there(tmp_path: Path) -> None:
+async def test_a_restarted_house_resumes_and_unpushed_work_is_still_there(tmp_path: Path) -> None:
     async with office(tmp_path) as o:
         await o.who["ann"]("write", {"path": "drafts/a.md", "content": "half"})
         old = o.who
@@ -711,7 +711,7 @@ async def test_those_who_look_need_not_wait_for_those_who_push(tmp_path: Path, m
 
 
 async def test_no_place_of_this_machine_leaves_the_house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connector.origin, "PAUSE", 0)
+    monkeypatch.setattr(connector.origin, "RETRY_PAUSE", 0)
     async with office(tmp_path / "house") as o:
         ann = o.who["ann"]
         said = [
@@ -731,7 +731,7 @@ async def test_no_place_of_this_machine_leaves_the_house(tmp_path: Path, monkeyp
 async def test_no_place_of_a_remote_outside_of_the_house_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connector.origin, "PAUSE", 0)
+    monkeypatch.setattr(connector.origin, "RETRY_PAUSE", 0)
     monkeypatch.chdir("/")
     remote = tmp_path / "team" / "deck.git"
     async with office(tmp_path / "house", config={"remote": str(remote)}) as o:
@@ -752,9 +752,9 @@ def test_a_remote_that_is_told_by_its_name_alone_is_no_place_to_be_hidden(tmp_pa
     made = connector.setup.open_for(
         tmp_path / "clone", "deck", str(tmp_path / "deck.git"), Identity("ann", "Ann", "a@b.c")
     )
-    assert (str(tmp_path / "deck.git"), "the remote") in Session.of(made)._places()
+    assert (str(tmp_path / "deck.git"), "the remote") in Session.of(made)._private_paths()
     made.remote = "deck.git"  # in "/somewhere/deck.git" it would hide what has to be found
-    assert "the remote" not in dict(map(reversed, Session.of(made)._places()))  # type: ignore[arg-type]
+    assert "the remote" not in dict(map(reversed, Session.of(made)._private_paths()))  # type: ignore[arg-type]
     made.close()
 
 

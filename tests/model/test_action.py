@@ -37,7 +37,7 @@ def test_the_action_list_has_this_format() -> None:
         "    params:\n"
         "      n (integer, 1 to 3, required): How many\n"
         "      hand (string, one of left | right, optional)\n"
-        "    only if: It is your turn"
+        "    requires: It is your turn"
     )
 
 

@@ -60,7 +60,7 @@ def test_invalid_avatars_are_refused() -> None:
         Avatar("a1", "starbound", health=-1)
     with pytest.raises(ValueError, match="not in the roster"):
         AvatarRoster("ada", "starbound", [], "a1")
-    with pytest.raises(ValueError, match="must name the avatar"):
+    with pytest.raises(ValueError, match="needs an avatar"):
         JackInResult(True)
     with pytest.raises(ValueError, match="degrees"):
         EmbodiedObservation(avatar=AWAKE, vision_cone=400)

@@ -158,7 +158,7 @@ def test_the_next_player_of_a_seat_is_not_looked_at_unless_it_was_told() -> None
 
 def test_nobody_looks_through_a_seat_without_a_player_or_through_one_that_is_not_there() -> None:
     room = make_room(BLUE, HOST, AGENT)
-    with pytest.raises(GameRejected, match="nobody plays seat red"):
+    with pytest.raises(GameRejected, match="seat red has no player to notify"):
         room.call("hostess", "grant", KIBITZ, at=1)
     with pytest.raises(UnknownAsset):
         room.call("hostess", "grant", {**KIBITZ, "through": "rad"}, at=1)

@@ -271,7 +271,8 @@ def test_a_host_can_let_others_play_although_it_does_not_play_itself() -> None:
     room.call("hostess", "widen", {"member": "bot", "may": ["act", "read_own"]}, at=1)
     assert room.call("bot", "sit", {"seat": "blue"}, at=2).seat == "blue"
     with pytest.raises(
-        PermissionDenied, match="you cannot give yourself what you do not hold, or not for as long: read_own, act"
+        PermissionDenied,
+        match="you cannot grant yourself capabilities that you do not have, or not for as long: read_own, act",
     ):
         room.call("hostess", "widen", {"member": "hostess", "may": ["act", "read_own"]}, at=3)
 

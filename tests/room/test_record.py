@@ -87,7 +87,7 @@ def test_a_chain_that_was_forged_to_its_end_does_not_replay() -> None:
         changed = body.replace(b'"args":{"n":3}', b'"args":{"n":4}')
         digest = chained(digest, changed)
         forged.append((seq, changed, digest))
-    with pytest.raises(RecordCorrupt, match="another outcome"):
+    with pytest.raises(RecordCorrupt, match="a different outcome"):
         Room.replay(reread(forged), make_world)
 
 

@@ -266,11 +266,11 @@ def test_a_clock_world_begins_at_the_speed_its_scenario_gives_and_other_worlds_h
     members = [{"id": "zeus", "role": "god"}]
     quick = parse_scenario(json.dumps({"world": "lanterns", "speed": "x5", "agents": members}))
     assert opened(quick).state.speed == "x5"
-    with pytest.raises(BadArgs, match="speed: time does not pass by itself in tictactoe"):
+    with pytest.raises(BadArgs, match="speed: tictactoe is not a real-time world"):
         opened(parse_scenario(json.dumps({**GOOD, "speed": "x5"})))
 
 
 def test_a_speed_that_the_world_does_not_have_opens_no_room_and_names_those_it_has() -> None:
     found = parse_scenario(json.dumps({"world": "lanterns", "speed": "x7", "agents": [{"id": "zeus", "role": "god"}]}))
-    with pytest.raises(BadArgs, match=r"speed: 'x7' is none of x0.5, x1, x2, x5, x10, x20"):
+    with pytest.raises(BadArgs, match=r"speed: 'x7' is not one of x0.5, x1, x2, x5, x10, x20"):
         opened(found)

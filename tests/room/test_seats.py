@@ -180,7 +180,7 @@ def test_a_player_cannot_read_one_seat_after_another() -> None:
     assert secret_of(room, "fay") == {"red": [41]}
     room.call("fay", "stand_up", at=4)
     before = room.digest()
-    with pytest.raises(GameRejected, match="you have played seat red in this game"):
+    with pytest.raises(GameRejected, match="you have already played seat red in this game"):
         room.call("fay", "sit", {"seat": "blue"}, at=5)
     assert room.digest() == before
     assert secret_of(room, "fay") == {}

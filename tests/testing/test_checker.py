@@ -41,7 +41,7 @@ def test_every_registered_world_keeps_the_contract(world):
     report = check_world(world, seeds=seeds, steps=steps, config=SHORT.get(world))
     assert report.ok, f"\n{report}"
     assert report.steps == len(seeds) * steps
-    assert world in LARGE or "no game came to an end" not in str(report)
+    assert world in LARGE or "no game ended" not in str(report)
 
 
 def test_the_world_that_the_broken_ones_are_made_from_passes(tmp_path):
@@ -110,7 +110,7 @@ BROKEN = {
     ),
     "it answers differently each time it is asked": (
         "peeking",
-        "answered differently",
+        "returned different results",
         [before(OBSERVE, "SHARED.append(1)"), ('text=f"sum', 'text=f"{len(SHARED)} sum')],
     ),
     "its dice are the operating system's": (
@@ -130,7 +130,7 @@ BROKEN = {
     ),
     "it walks through a set": (
         "source",
-        "no certain order",
+        "no fixed order",
         [(SAID, "self.said = [w for w in set(self.words)][0]")],
     ),
     "it follows the order of a set": (
@@ -154,13 +154,17 @@ BROKEN = {
     ),
     "a refusal is half done": (
         "refusals",
-        "check everything first, then change",
+        "check everything before the first change",
         [before(TAKES, "self.moves += 2")],
     ),
-    "its snapshot forgets": ("snapshot", "forgets something", [("\n    def legal", FORGETFUL + "\n    def legal")]),
+    "its snapshot forgets": (
+        "snapshot",
+        "the snapshot is incomplete",
+        [("\n    def legal", FORGETFUL + "\n    def legal")],
+    ),
     "a finished game comes back": (
         "over",
-        "time passing brought it back",
+        "time passing continued it",
         [
             ('pace="turns"', 'pace="clock"'),
             ("\n    @query()\n", CLOCK),
@@ -169,7 +173,7 @@ BROKEN = {
     ),
     "looking brings a finished game back": (
         "over",
-        "looking at it brought it back",
+        "reading it continued it",
         [before(f"        {LEGAL}", LOOKS_BACK.strip())],
     ),
     "reset leaves something of the last game": (
@@ -194,22 +198,22 @@ BROKEN = {
         "standings() names",
         [("Standing(seat, seat, -total)", "Standing('x' + seat, seat, -total)")],
     ),
-    "it lists what it refuses": ("legal", "yet it is refused", [(LEGAL, LEGAL.replace("6", "7"))]),
-    "it lists nothing in one's turn": ("legal", "lists nothing", [(LEGAL, "return []")]),
+    "it lists what it refuses": ("legal", "but it is refused", [(LEGAL, LEGAL.replace("6", "7"))]),
+    "it lists nothing in one's turn": ("legal", "lists no actions", [(LEGAL, "return []")]),
     "nothing it can do is ever accepted": (
         "play",
-        "not one action was accepted",
+        "no action was accepted",
         [(TAKES, "        if n < 99:\n"), ("    def legal", "    def _legal")],
     ),
     "an action says nothing": ("words", "has no docstring", [('        """Add to the sum."""\n', "")]),
-    "a parameter says nothing": ("words", "say what 'n' is", [(N, "n")]),
+    "a parameter says nothing": ("words", "annotate 'n'", [(N, "n")]),
     "a parameter is of a kind JSON has not": ("words", "JSON Schema", [(N, "n: World")]),
     "it has no rules": ("spec", "write the rules there", [(NO_RULES, "")]),
     "it has no spec": ("spec", "has no spec", [("    spec = ", "    specs = ")]),
-    "it takes a name of every room": ("names", "every room needs", [("    def total(", "    def view(")]),
-    "it takes a name of the house": ("names", "the house needs", [("    def total(", "    def events(")]),
+    "it takes a name of every room": ("names", "reserved for every room", [("    def total(", "    def view(")]),
+    "it takes a name of the house": ("names", "reserved for the house", [("    def total(", "    def events(")]),
     "its clock does not run": ("pace", "calls advance()", [('pace="turns"', 'pace="clock"')]),
-    "it has no actions": ("actions", "there is no action", [("    @action()\n", "")]),
+    "it has no actions": ("actions", "the world has no actions", [("    @action()\n", "")]),
     "it cannot be imported": ("spec", "cannot be imported", [importing("import no_such_module")]),
 }
 
@@ -302,7 +306,7 @@ def test_every_sample_world_keeps_the_contract(source, config):
 
 def test_the_report_of_a_sample_says_what_was_checked():
     report = str(check_world(str(SAMPLES / "inn.py"), seeds=(1,), steps=40))
-    assert "4 at once, then full; a departure makes space" in report
+    assert "4 at the same time, then full; a departure frees a seat" in report
     assert "totals of 6 seats" in str(check_world(str(SAMPLES / "harvest.py"), seeds=(1, 2), steps=5))
     assert "clock, and it stays so" in str(check_world(str(SAMPLES / "drift.py"), seeds=(1,), steps=5))
 
@@ -312,46 +316,46 @@ PACE = '        return "clock" if self.live else "turns"\n'
 TOTALS = "        return dict(self.totals)\n"
 SAMPLES_BROKEN = {
     "its list of actions grows": (
-        "toolbox.py", "actions", "actions() changes", [before(LISTED, "used = used[: 1 + len(self.__dict__.get('log', ()))]")]
+        "toolbox.py", "actions", "actions() must always list the same ones", [before(LISTED, "used = used[: 1 + len(self.__dict__.get('log', ()))]")]
     ),
     "its list of actions follows a counter": (
-        "toolbox.py", "actions", "another list for the same config",
+        "toolbox.py", "actions", "a different list for the same config",
         [("MAX_LOG = 50\n", "MAX_LOG = 50\nCALLS = []\n"), before(LISTED, "CALLS.append(1)", "used = used[len(CALLS) % 2 :]")],
     ),
     "it lists an action twice": ("toolbox.py", "actions", "twice", [(LISTED, LISTED.replace("*used", "*used, *used"))]),
     "it lists a name that cannot be called": (
         "toolbox.py", "actions", "lower-case letters", [('name=f"use_{tool}"', 'name=f"Use {tool}"')]
     ),
-    "it lists something else than a spec": ("toolbox.py", "actions", "give ActionSpec", [(LISTED, LISTED.replace("*used", "*used, 3"))]),
+    "it lists something else than a spec": ("toolbox.py", "actions", "return ActionSpec", [(LISTED, LISTED.replace("*used", "*used, 3"))]),
     "it needs a capability that does not exist": (
-        "toolbox.py", "actions", "there is no capability 'fly'", [('needs=("watch",)', 'needs=("fly",)')]
+        "toolbox.py", "actions", "unknown capability 'fly'", [('needs=("watch",)', 'needs=("fly",)')]
     ),
-    "a computed action takes a reserved name": ("toolbox.py", "names", "every room needs", [('name="work_log"', 'name="view"')]),
+    "a computed action takes a reserved name": ("toolbox.py", "names", "reserved for every room", [('name="work_log"', 'name="view"')]),
     "a computed action says nothing": ("toolbox.py", "words", "has no docstring", [('description=f"Use the {tool}."', 'description=""')]),
     "its pace changes": (
-        "drift.py", "pace", "it is fixed by the config", [(PACE, PACE.replace("self.live", "self.__dict__.get('moves', 0) < 3"))]
+        "drift.py", "pace", "it must depend only on the config", [(PACE, PACE.replace("self.live", "self.__dict__.get('moves', 0) < 3"))]
     ),
-    "its pace is none": ("drift.py", "pace", "it is one of", [(PACE, '        return "waltz"\n')]),
+    "its pace is none": ("drift.py", "pace", "it must be one of", [(PACE, '        return "waltz"\n')]),
     "its pace needs a method that it has not": ("harvest.py", "pace", "calls resolve()", [("    def resolve", "    def _resolve")]),
     "a total is not a number": ("harvest.py", "play", "a total is a finite number", [(TOTALS, "        return dict.fromkeys(self.totals, float('nan'))\n")]),
     "a total is of a seat that is not there": ("harvest.py", "returns", "returns() names 'west'", [(TOTALS, "        return {'west': 1.0}\n")]),
-    "its totals do not begin at 0": ("harvest.py", "returns", "count from 0", [("dict.fromkeys(self.order, 0.0)", "dict.fromkeys(self.order, 1.0)")]),
+    "its totals do not begin at 0": ("harvest.py", "returns", "totals must start at 0", [("dict.fromkeys(self.order, 0.0)", "dict.fromkeys(self.order, 1.0)")]),
     "looking at the totals changes them": (
         "harvest.py", "peeking", "returns() changed the world", [before(TOTALS, "self.totals[self.order[0]] += 1")]
     ),
     "a seat that opened is not listed": (
-        "inn.py", "play", "seats_now() does not list it", [("for seat, guest in self.guests.items()]\n\n    def to_move", "for seat, guest in self.guests.items() if seat != 'bed-1']\n\n    def to_move")]
+        "inn.py", "play", "seats_now() does not list", [("for seat, guest in self.guests.items()]\n\n    def to_move", "for seat, guest in self.guests.items() if seat != 'bed-1']\n\n    def to_move")]
     ),
     "a refused arrival changes something": (
-        "inn.py", "arrivals", "yet the world changed", [("        if len(self.guests) >= BEDS:\n", "        self.arrived += 1\n        if len(self.guests) >= BEDS:\n")]
+        "inn.py", "arrivals", "but changed the world", [("        if len(self.guests) >= BEDS:\n", "        self.arrived += 1\n        if len(self.guests) >= BEDS:\n")]
     ),
     "a departure makes no space": (
-        "inn.py", "arrivals", "makes space", [("if len(self.guests) >= BEDS", "if self.arrived >= BEDS")]
+        "inn.py", "arrivals", "must free the seat", [("if len(self.guests) >= BEDS", "if self.arrived >= BEDS")]
     ),
     "a body is not made of plain values": (
-        "inn.py", "arrivals", "plain values", [('return {"bag": self.guests.pop(seat.id)["bag"]}', 'self.guests.pop(seat.id)\n        return {"bag": object()}')]
+        "inn.py", "arrivals", "not JSON", [('return {"bag": self.guests.pop(seat.id)["bag"]}', 'self.guests.pop(seat.id)\n        return {"bag": object()}')]
     ),
-    "nobody can arrive": ("inn.py", "arrivals", "refused everybody", [("if len(self.guests) >= BEDS", "if True")]),
+    "nobody can arrive": ("inn.py", "arrivals", "refused all guests", [("if len(self.guests) >= BEDS", "if True")]),
     "it opens seats that it cannot list": ("inn.py", "arrivals", "no seats_now()", [("    def seats_now", "    def _seats_now")]),
     "a departure fails": ("inn.py", "play", "KeyError", [("self.guests.pop(seat.id)", "self.guests.pop(seat.name)")]),
 }  # fmt: skip
@@ -378,7 +382,7 @@ def test_a_line_can_be_excused_with_a_reason(tmp_path):
 def test_a_world_that_does_not_exist_gets_a_report_too():
     report = check_world("no such world")
     assert report.failed() == ["spec"]
-    assert "there is no world" in str(report)
+    assert "unknown world" in str(report)
 
 
 def test_a_report_prints_as_a_table(tmp_path):

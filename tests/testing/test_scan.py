@@ -13,10 +13,10 @@ FORBIDDEN = {
     "import asyncio": "is for the house",
     "from datetime import datetime\nx = datetime.now()": "reads the wall clock",
     "import datetime\nx = datetime.date.today()": "reads the wall clock",
-    "x = hash('a')": "differs from process to process",
+    "x = hash('a')": "differs between processes",
     "x = id('a')": "memory address",
-    "for x in {1, 2}: pass": "no certain order",
-    "x = [y for y in set('ab')]": "no certain order",
+    "for x in {1, 2}: pass": "no fixed order",
+    "x = [y for y in set('ab')]": "no fixed order",
     "x = list({1, 2} | {3})": "sort it",
     "import os\nx = os.urandom(4)": "use Stream",
 }

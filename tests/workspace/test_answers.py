@@ -50,7 +50,7 @@ def test_places_are_replaced_longest_first_and_only_whole():
 
 
 @pytest.mark.parametrize("url", ["https://ann:hunter2@host/x", "https://hunter2@host/x", "ssh://ann:hunter2@host:22/x"])
-def test_what_stands_before_a_host_is_not_told(url):
+def test_credentials_before_the_host_of_a_url_are_hidden(url):
     clean = cleaned(BadArgs(f"unable to access '{url}'", url=url), [])
     assert "hunter2" not in str(as_answer(clean))
     assert "host" in clean.message

@@ -467,7 +467,7 @@ def test_commits_may_say_anything(ann, mallory, tour):
         assert not re.search(r"\\u001b|\\u0007|\\u0000|\x1b", sent), name
 
 
-def test_what_another_wrote_under_my_name_is_not_shown_as_verified(ann, mallory, tour):
+def test_a_commit_forged_under_my_name_is_not_shown_as_verified(ann, mallory, tour):
     mallory.push(
         {"drafts/x": (FILE, "x")},
         author=b"Ann <ann@example.org> 1779453000 +0000",

@@ -60,7 +60,7 @@ def test_a_new_board_is_empty(workspace: Workspace) -> None:
     ]
 
 
-def test_entries_are_newest_first_and_items_say_who_is_at_them(workspace: Workspace) -> None:
+def test_entries_are_newest_first_and_items_say_who_claimed_or_closed_them(workspace: Workspace) -> None:
     commit(
         workspace,
         ("journal_append", {"summary": "one", "details": "more", "todos": [{"for": "bob", "text": "read"}]}),

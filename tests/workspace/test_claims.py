@@ -98,7 +98,7 @@ def test_an_item_that_is_only_committed_is_pushed_first_and_claimed_under_its_ne
     assert (answer["id"], answer["title"]) == ("INB-002", "from bob")
 
 
-def test_what_is_closed_or_unknown_cannot_be_claimed(pair: tuple[Session, Session]) -> None:
+def test_a_closed_or_unknown_item_cannot_be_claimed(pair: tuple[Session, Session]) -> None:
     ann, bob = pair
     ann.call("inbox_close", {"id": "INB-001", "resolution": "done"})
     share(ann)

@@ -137,7 +137,7 @@ def test_nothing_staged_makes_no_commit(board):
     assert refs.head(ws) == sha
 
 
-def test_what_a_persons_commit_took_in_the_last_moment_is_not_staged_any_more(board, monkeypatch):
+def test_a_person_who_commits_the_staged_files_first_leaves_nothing_to_commit(board, monkeypatch):
     ws = board()
     git(ws, "config", "user.name", "Ann")
     git(ws, "config", "user.email", "ann@example.org")

@@ -1,4 +1,4 @@
-"""What truly conflicts is shown, decided file by file or given up, and nothing of either side is lost."""
+"""A true conflict is shown, decided file by file or given up, and nothing of either side is lost."""
 
 import os
 import subprocess
@@ -172,7 +172,7 @@ def test_an_entry_that_both_changed_is_a_conflict_and_both_versions_are_shown(cl
     assert "bob's word" in journal
 
 
-def test_what_cannot_be_decided_says_why(clone: Clone) -> None:
+def test_an_invalid_decision_is_refused_with_a_reason(clone: Clone) -> None:
     bob = at_odds(clone, {}, {"a.bin": b"\0ann"}, {"a.bin": b"\0bob"})
     assert bob.call("resolve", {}) == {"open": 0, "conflicts": [], "next": bob.call("resolve", {})["next"]}
     with pytest.raises(Conflict, match="there is no conflict"):
@@ -199,7 +199,7 @@ def test_many_and_long_conflicts_fit_an_answer(clone: Clone) -> None:
     assert len(str(shown)) < 150_000
 
 
-def test_a_file_that_one_side_removed_shows_who_has_it_no_more(clone: Clone) -> None:
+def test_a_file_that_one_side_removed_shows_which_side_removed_it(clone: Clone) -> None:
     marked = f"<<<<<<< {'a' * 40}\nthis is how git marks\n"
     bob = at_odds(clone, {"a.md": "a\n", "b.md": "b\n"}, {"a.md": None, "b.md": marked}, {"a.md": marked, "b.md": None})
     bob.call("fetch", {})
@@ -208,7 +208,7 @@ def test_a_file_that_one_side_removed_shows_who_has_it_no_more(clone: Clone) -> 
     assert (b["base"], b["ours"], b["theirs"]) == ("b\n", None, marked)
 
 
-def test_what_is_shown_of_a_long_text_says_that_it_goes_on(clone: Clone) -> None:
+def test_an_excerpt_of_a_long_text_says_that_it_is_truncated(clone: Clone) -> None:
     most = "same\n" * 60_000
     files = ["new.md", "late.md"]
     bob = at_odds(

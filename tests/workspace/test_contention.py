@@ -289,7 +289,7 @@ def tell(agents: list[Agent], remote: Path, rounds: int, took: float) -> None:
     merges = git(remote, "rev-list", "--count", "--merges", "main").strip()
     slowest = max(agent.slowest_push for agent in agents)
     deaths, asked = sum(agent.deaths for agent in agents), sum(agent.asked_again for agent in agents)
-    print(  # noqa: T201  (for whoever asks with -s)
+    print(  # noqa: T201  (shown with -s)
         f"\n{len(agents)} agents, {rounds} rounds: {len(agents) * rounds} sessions pushed in {took:.1f} s; "
         f"{merges} merges, slowest push {slowest:.2f} s, killed {deaths} times, asked again {asked} times"
     )
@@ -336,7 +336,7 @@ def test_many_agents_at_once_all_get_through(number: int, rounds: int, remote: P
     contend(tmp_path, remote, number, rounds)
 
 
-def test_agents_that_are_killed_go_on_where_they_were(remote: Path, tmp_path: Path) -> None:
+def test_agents_that_are_killed_resume_their_work(remote: Path, tmp_path: Path) -> None:
     contend(tmp_path, remote, 3, 3, deadly=0.6)
 
 

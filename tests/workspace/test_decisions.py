@@ -50,6 +50,6 @@ def test_no_text_makes_a_section_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"title": ""}, {"context": " "}, {"decision": ""}, {"decided_by": ["a b"]}])
-def test_what_is_missing_or_nonsense_is_refused(wrong: dict[str, object]) -> None:
+def test_missing_or_invalid_fields_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(BadArgs):
         Decision.new(**FULL | wrong)

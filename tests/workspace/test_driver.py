@@ -231,7 +231,7 @@ def test_the_lines_of_a_person_in_the_attributes_stay(clone: Clone) -> None:
     assert place.read_text() == driver.ATTRIBUTES + "*.png binary\n"
 
 
-def test_what_is_no_protocol_file_is_not_merged(tmp_path: Path) -> None:
+def test_a_file_outside_the_protocol_is_not_merged(tmp_path: Path) -> None:
     names = [str(tmp_path / name) for name in "OAB"]
     for name in names:
         Path(name).write_text("x")

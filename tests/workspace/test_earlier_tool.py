@@ -216,7 +216,7 @@ def test_headings_in_details_of_the_earlier_tool_stay_with_their_entry() -> None
     assert details in done.months["journal-archive/2026-05.md"]
 
 
-def test_what_people_write_below_an_entry_of_ours_is_no_part_of_it() -> None:
+def test_text_below_an_entry_of_ours_is_not_part_of_the_entry() -> None:
     ann = Identity("ann", "Ann", "ann@example.org")
     ours = Entry.new(ann, NOW, "one", "details")
     (block,) = Journal.parse(Journal.parse("").append(ours).text + "## Ideas\nTODO @ann: no\n").blocks

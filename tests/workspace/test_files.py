@@ -26,7 +26,7 @@ def ann(clone: Clone) -> Session:
 
 
 # -- read and write ----------------------------------------------------------------------------------
-def test_what_is_written_is_read_again(ann: Session) -> None:
+def test_a_written_file_reads_back_the_same(ann: Session) -> None:
     wrote = ann.call("write", {"path": "research/new/größe.md", "content": "Größe: 3\n"})
     assert wrote == {"path": "research/new/größe.md", "mode": "overwrite", "bytes": 11}
     assert ann.call("read", {"path": "research/new/größe.md"}) == {
@@ -73,7 +73,7 @@ def test_a_long_file_comes_in_pieces_that_fit_an_answer(ann: Session) -> None:
 
 
 @pytest.mark.parametrize("content", ["===", "no base64!", "QQ", "QQ==QQ", "\N{EM DASH}"])
-def test_what_is_no_base64_is_refused_and_nothing_is_written(ann: Session, content: str) -> None:
+def test_invalid_base64_is_refused_and_nothing_is_written(ann: Session, content: str) -> None:
     with pytest.raises(BadArgs, match="base64"):
         ann.call("write", {"path": "a.bin", "content": content, "encoding": "base64"})
     with pytest.raises(UnknownAsset):

@@ -73,7 +73,7 @@ def test_a_command_in_the_clone_is_left_to_finish(git: Git, hangup: Hangup) -> N
     assert git.run("rev-parse", "--is-inside-work-tree").line == "true"
 
 
-def test_hanging_up_when_nothing_runs_any_more_does_nothing(git: Git, hangup: Hangup, tmp_path: Path) -> None:
+def test_hanging_up_after_the_last_command_has_ended_does_nothing(git: Git, hangup: Hangup, tmp_path: Path) -> None:
     git.run("ls-remote", str(tmp_path), network=True)
     hangup.now()
     assert hangup.happened

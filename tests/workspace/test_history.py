@@ -99,7 +99,7 @@ def test_a_file_named_like_a_commit_is_no_commit(board):
     assert log(ws, since="HEAD")["total"] == 0
 
 
-def test_what_is_wrong_is_said_clearly(board):
+def test_invalid_arguments_are_refused_with_a_clear_message(board):
     ws = board()
     committed(ws)
     with pytest.raises(UnknownAsset, match="'nowhere'"):

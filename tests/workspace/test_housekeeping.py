@@ -23,7 +23,7 @@ def loose(session: Session) -> int:
     return int(counted.stdout.split()[0])
 
 
-def test_what_lies_about_is_packed_when_it_is_much(
+def test_loose_objects_are_packed_when_there_are_too_many(
     clone: Callable[[str], Session], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ann = clone("ann")

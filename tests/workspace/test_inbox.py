@@ -154,7 +154,7 @@ def test_two_variants_of_one_item_have_one_key() -> None:
     assert [found.key for found in both.items] == [item.key, item.key]
 
 
-def test_a_claim_is_for_one_agent_until_it_lets_go() -> None:
+def test_a_claim_belongs_to_one_agent_until_it_is_released() -> None:
     inbox, _ = Inbox.parse("").add(title="x", by="ann", now=NOW)
     taken = inbox.claim("INB-001", "bob", NOW)
     assert taken.items[0].claimed_by == "bob"
@@ -183,14 +183,14 @@ def test_an_item_of_the_earlier_tool_keeps_its_key_when_it_is_claimed_and_closed
     assert inbox.items[-1].key == key
 
 
-def test_what_people_ticked_or_moved_by_hand_counts_as_closed() -> None:
+def test_items_ticked_or_moved_by_hand_count_as_closed() -> None:
     inbox = Inbox.parse(
         "## Open\n\n- [x] INB-001 — ticked\n\n- [ ] INB-002 — open\n\n## Closed\n\n- [ ] INB-003 — moved\n"
     )
     assert [(item.id, item.open) for item in inbox.items] == [("INB-001", False), ("INB-002", True), ("INB-003", False)]
 
 
-def test_what_does_not_fit_is_refused() -> None:
+def test_invalid_or_oversized_fields_are_refused() -> None:
     inbox = Inbox.parse(LEGACY)
     with pytest.raises(BadArgs, match="title is empty"):
         inbox.add(title="\n", by="ann", now=NOW)

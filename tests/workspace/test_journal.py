@@ -164,7 +164,7 @@ def test_the_same_text_twice_is_two_entries() -> None:
     assert keys[0] == Journal.parse(once.rstrip()).blocks[0].key
 
 
-def test_what_does_not_fit_is_refused() -> None:
+def test_invalid_or_oversized_fields_are_refused() -> None:
     with pytest.raises(BadArgs, match="summary is empty"):
         Entry.new(ANN, NOW, " \u2028 ")
     with pytest.raises(TooLarge, match="Write a file"):

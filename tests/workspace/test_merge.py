@@ -305,7 +305,7 @@ def test_two_items_with_one_number_get_two_and_the_pushed_one_keeps_its_own() ->
     assert titles(merge_file(INBOX, HEADER, ours, theirs).text) == {"INB-001": "ours, earlier", "INB-002": "theirs"}
 
 
-def test_what_is_new_beside_a_renumbered_item_speaks_of_its_new_number() -> None:
+def test_new_text_beside_a_renumbered_item_refers_to_its_new_number() -> None:
     base = asked("", 0, "old, see INB-002")
     ours = asked(asked(base, 1, "mine"), 2, "more on INB-002 and INB-0021", body="INB-002, not INB-001")
     ours = closed(ours, "INB-001", 3, resolution="same as INB-002")
@@ -445,7 +445,7 @@ def test_an_item_that_both_edited_is_a_conflict_with_both_kept() -> None:
     assert [item.title for item in Inbox.parse(merged.text or "").items] == ["mine", "yours"]
 
 
-def test_what_people_write_between_the_items_survives() -> None:
+def test_text_between_the_items_survives() -> None:
     base = "Read me.\n\n# Inbox\n\n## Notes\n- [ ] INB-500 — kept as text\n\n## Open\nintro\n\n- [ ] loose line\n\n## Closed\n"
     merged = merge_file(
         INBOX, base, asked(base, 1, "a"), asked(base, 2, "b").replace("## Closed", "## Closed\nold things")

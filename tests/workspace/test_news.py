@@ -204,7 +204,7 @@ def test_ack_of_something_else_is_refused(pair):
         news.ack(ann, f"..{'d' * 40}:0")
 
 
-def test_what_else_a_pointer_says_is_kept(pair):
+def test_other_fields_of_a_pointer_are_kept(pair):
     ann, bob = pair
     ann.tree.write(POINTER, json.dumps({"client": "x", **pointer(ann)}).encode())
     sha = committed(bob, "one.md")
@@ -295,7 +295,7 @@ def test_a_renamed_file_is_told_by_its_new_name(pair):
     assert whats_new(ann)["changed_files"] == ["README.md"]
 
 
-def test_what_is_fetched_and_not_merged_is_told_apart(pair):
+def test_fetched_commits_that_are_not_merged_are_listed_separately(pair):
     ann, bob = pair
     head = refs.head(ann)
     there = committed(bob, "there.md", message="on the remote")
@@ -306,7 +306,7 @@ def test_what_is_fetched_and_not_merged_is_told_apart(pair):
     assert answer["not_merged"][0]["message"] == "[bob-cli] on the remote"
 
 
-def test_more_than_a_page_is_counted_and_the_cursor_goes_on(pair):
+def test_more_than_a_page_is_counted_and_the_cursor_continues(pair):
     ann, bob = pair
     for i in range(7):
         committed(bob, f"{i}.md", message=f"bob {i}")
@@ -354,7 +354,7 @@ def test_a_wrong_cursor_says_so(pair):
         whats_new(ann, cursor=f"{'d' * 40}..{refs.head(ann)}:0")
 
 
-def test_what_others_wrote_is_plain_text_in_its_own_field(pair, now):
+def test_text_by_others_is_plain_text_in_its_own_field(pair, now):
     ann, bob = pair
     ask(bob, "see \x1b[31mthis", "ann-cli")
     ann.tree.write(

@@ -176,7 +176,7 @@ def test_the_same_file_written_by_hand_before_it_comes_is_no_obstacle(clone: Clo
     assert bob.call("status", {})["clean"]
 
 
-def test_what_is_staged_elsewhere_stays_staged(clone: Clone) -> None:
+def test_other_staged_files_stay_staged_after_a_pull(clone: Clone) -> None:
     ann, bob = clone("ann"), clone("bob")
     commit(ann, "drafts/a.md", "a\n")
     ann.call("push", {})
@@ -491,7 +491,7 @@ def test_a_git_of_a_person_that_holds_the_index_is_waited_for(clone: Clone, monk
     assert text(bob, "drafts/a.md") == "a\n"
 
 
-def test_a_git_that_does_not_let_go_makes_the_call_busy_and_nothing_changes(
+def test_a_git_that_holds_its_lock_makes_the_call_busy_and_nothing_changes(
     clone: Clone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("cohabit.workspace.clone.git.GIT_LOCK_TIMEOUT", 0.0)

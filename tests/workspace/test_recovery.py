@@ -171,7 +171,7 @@ def kill_at_every(nth: int, tool: str, ann: Session, bob: Session, kept: Snapsho
     assert step > 20, "this test does not see what is done any more"
 
 
-def test_killed_while_sharing_nothing_is_lost_and_the_next_call_goes_on(
+def test_a_push_that_is_killed_loses_nothing_and_the_next_call_resumes_it(
     clone: Clone, remote: Path, tmp_path: Path
 ) -> None:
     ann, bob = prepare(clone)
@@ -203,7 +203,7 @@ def test_git_killed_while_it_writes_files_leaves_no_torn_file(clone: Clone) -> N
     nothing_is_missing(ann, again(bob))
 
 
-def test_what_a_person_wrote_into_a_half_updated_file_stays(clone: Clone) -> None:
+def test_text_a_person_wrote_into_a_half_updated_file_is_kept(clone: Clone) -> None:
     _, bob = prepare(clone)
 
     def act() -> None:
@@ -219,7 +219,7 @@ def test_what_a_person_wrote_into_a_half_updated_file_stays(clone: Clone) -> Non
     assert git(bob, "status", "--porcelain", "drafts") == " M drafts/3.md\n"
 
 
-def test_whoever_is_killed_while_clearing_up_is_cleared_up_after(clone: Clone) -> None:
+def test_a_recovery_that_is_killed_is_finished_by_the_next_call(clone: Clone) -> None:
     ann, bob = prepare(clone)
 
     def act() -> None:
@@ -294,7 +294,7 @@ def test_a_fetch_that_hangs_does_not_block_the_next_call_when_its_process_was_ki
             commit(again(ann), ["drafts/a.md"])
 
 
-def test_what_a_merge_left_among_the_files_when_it_was_killed_is_taken_away(clone: Clone) -> None:
+def test_temporary_files_of_a_killed_merge_are_removed(clone: Clone) -> None:
     ann = clone("ann")
     ws = ann.workspace()
     ours, older, theirs = (ws.root / f".merge_file_{end}" for end in ("a1B2c3", "older1", "notes"))
@@ -316,7 +316,7 @@ def test_an_intent_that_nobody_can_finish_does_not_wedge_the_clone(clone: Clone)
     assert ann.call("status", {})["clean"]
 
 
-def test_what_a_person_calls_a_draft_is_theirs_and_what_we_left_is_taken_away(clone: Clone) -> None:
+def test_a_persons_draft_files_are_kept_and_our_temporary_files_are_removed(clone: Clone) -> None:
     ann = clone("ann")
     ws = ann.workspace()
     theirs, ours = ws.root / "drafts" / ".notes.deadbeef.tmp", ws.state_folder / "0123456789abcdef.draft"

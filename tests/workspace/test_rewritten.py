@@ -59,7 +59,9 @@ def bob(request: pytest.FixtureRequest, pair: tuple[Session, Session]) -> Sessio
 
 
 @pytest.mark.parametrize("tool", ["pull", "push", "sync"])
-def test_what_shares_says_so_and_changes_nothing(bob: Session, remote: Path, tool: str) -> None:
+def test_pull_push_and_sync_report_the_rewritten_history_and_change_nothing(
+    bob: Session, remote: Path, tool: str
+) -> None:
     commit(bob, "drafts/bobs.md", "bob\n")
     before, there = git(bob, "rev-parse", "HEAD"), shared(remote)
     for _ in range(2):
@@ -71,7 +73,7 @@ def test_what_shares_says_so_and_changes_nothing(bob: Session, remote: Path, too
     assert shared(remote) == there
 
 
-def test_abandon_lets_it_go_and_push_carries_over_what_was_not_shared(bob: Session, remote: Path) -> None:
+def test_abandon_drops_the_removed_file_and_push_carries_over_unshared_work(bob: Session, remote: Path) -> None:
     there = shared(remote)
     commit(bob, "drafts/bobs.md", "bob\n")
     bob.call("journal_append", {"summary": "uncommitted, and kept"})
@@ -89,7 +91,7 @@ def test_abandon_lets_it_go_and_push_carries_over_what_was_not_shared(bob: Sessi
     assert bob.call("status", {})["ahead"] == 0
 
 
-def test_whoever_has_nothing_of_their_own_just_follows(bob: Session, remote: Path) -> None:
+def test_a_clone_without_commits_of_its_own_follows_the_remote(bob: Session, remote: Path) -> None:
     there = git(bob, "ls-remote", "origin", "refs/heads/main").split()[0]
     assert bob.call("sync", {})["error"] == "conflict"
     bob.call("abandon", {})
@@ -159,7 +161,7 @@ def test_also_a_second_time(pair: tuple[Session, Session], remote: Path) -> None
         assert SECRET in shared(remote)
 
 
-def test_what_is_there_again_is_not_missed_any_more(pair: tuple[Session, Session]) -> None:
+def test_restored_history_is_no_longer_reported_as_missing(pair: tuple[Session, Session]) -> None:
     ann, bob = pair
     commit(bob, "drafts/bobs.md", "bob\n")
     whole = git(ann, "rev-parse", "HEAD")

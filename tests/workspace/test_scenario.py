@@ -177,7 +177,7 @@ def test_two_agents_go_through_the_whole_protocol(two: tuple[Server, Server], re
     assert jamie("fetch")["behind"] == 0
 
 
-def test_what_both_do_at_once_is_there_once_and_no_number_stands_for_two_things(two: tuple[Server, Server]) -> None:
+def test_concurrent_work_is_merged_without_duplicates_and_no_number_is_used_twice(two: tuple[Server, Server]) -> None:
     jamie, mike = two
     for agent in two:
         agent("write", path=f"research/{agent.me}.md", content="found\n")

@@ -227,7 +227,7 @@ def test_json_that_is_no_request_is_refused(wired: Wired, message: Any, number: 
     assert (answer["id"], answer["error"]["code"]) == (number, -32600)
 
 
-def test_what_a_tool_refuses_is_a_result_marked_as_an_error(wired: Wired) -> None:
+def test_a_refusal_by_a_tool_is_a_result_marked_as_an_error(wired: Wired) -> None:
     wired.call(1, "fail")
     answer = wired.read()
     assert answer["result"]["isError"] is True
@@ -256,7 +256,7 @@ def test_a_conflict_is_an_answer_and_not_an_error(wired: Wired) -> None:
     assert text_of(answer)["error"] == "conflict"
 
 
-def test_a_bug_of_ours_is_told_without_its_words_and_the_server_goes_on(wired: Wired) -> None:
+def test_a_bug_of_ours_is_reported_without_its_message_and_the_server_continues(wired: Wired) -> None:
     wired.call(1, "bug")
     answer = wired.read()
     assert text_of(answer)["details"]["code"] == "INTERNAL"
@@ -289,7 +289,7 @@ def test_blank_lines_are_nothing_and_a_last_line_needs_no_newline(wired: Wired) 
     assert [answer["id"] for answer in [wired.read(), *wired.end()]] == [1, 2]
 
 
-def test_a_message_may_come_in_pieces(wired: Wired) -> None:
+def test_a_message_may_arrive_in_pieces(wired: Wired) -> None:
     for byte in b'{"jsonrpc":"2.0","id":"\xc3\xa4","method":"ping"}\n':
         wired.raw(bytes([byte]))
     assert wired.read()["id"] == "ä"
@@ -516,7 +516,7 @@ def test_a_client_that_reads_no_more_ends_the_server_quietly() -> None:
         os.close(fd)
 
 
-def test_what_is_said_to_people_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_log_message_is_one_short_line(capsys: pytest.CaptureFixture[str]) -> None:
     module.log("client: evil\n\x1b[31m name " + "x" * 500)
     said = capsys.readouterr().err
     assert said.startswith("client: evil[31m name xxx")

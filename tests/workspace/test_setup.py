@@ -88,7 +88,7 @@ def test_a_second_workspace_does_not_become_active_by_itself(ann, remote):
     assert init(ann, name="two", remote_url=str(remote), local_path="~/two")["active_workspace"] == "board"
 
 
-def test_a_name_goes_on_meaning_its_clone(ann, remote, tmp_path):
+def test_a_workspace_name_cannot_be_reused_for_another_clone(ann, remote, tmp_path):
     init(ann, remote_url=str(remote), local_path="~/one")
     with pytest.raises(Conflict, match="choose another name"):
         init(ann, remote_url=str(remote), local_path="~/two")
@@ -289,11 +289,11 @@ def test_a_token_in_the_address_is_git_s_alone(ann, tmp_path, remote):
         ("from https://a:b@c/d and ssh://u:p@h/x", "from https://c/d and ssh://u@h/x"),
     ],
 )
-def test_of_whoever_stands_before_the_host_only_the_user_of_ssh_is_shown(url, shown):
+def test_credentials_in_a_url_are_hidden_except_the_ssh_user(url, shown):
     assert remotes.shown(url) == shown
 
 
-def test_the_tests_see_no_settings_of_whoever_runs_them(tmp_path):
+def test_the_tests_do_not_see_the_git_settings_of_the_person_running_them(tmp_path):
     said = subprocess.run(["git", "config", "--list"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     assert said == ""
     assert os.environ["GIT_CONFIG_NOSYSTEM"] == "1"
@@ -337,13 +337,13 @@ def test_a_home_that_is_itself_below_a_hidden_folder_can_hold_clones(tmp_path, r
 @pytest.mark.parametrize(
     "key", ["branch.main.vscode-merge-base", "remote.origin.gh-resolved", "lfs.repositoryformatversion", "gc.auto"]
 )
-def test_what_editors_and_forges_write_into_a_clone_disables_nothing(ann, tmp_path, remote, key):
+def test_settings_written_by_editors_and_forges_disable_nothing(ann, tmp_path, remote, key):
     init(ann, remote_url=str(remote), local_path="~/board")
     git(tmp_path / "home" / "board", "config", key, "0")
     assert ann.call("status", {})["clean"]
 
 
-def test_what_a_killed_clone_left_beside_its_place_is_taken_away_when_it_is_old(ann, remote, tmp_path):
+def test_old_leftovers_of_a_killed_clone_are_removed(ann, remote, tmp_path):
     home = tmp_path / "home"
     old, young, others, link = (
         home / name

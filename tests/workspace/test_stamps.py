@@ -21,7 +21,7 @@ def test_a_stamp_without_zone_counts_as_utc_and_anything_else_as_nothing() -> No
     assert stamps.stamp_as_utc("yesterday") == ""
 
 
-def test_an_agent_id_goes_on_to_what_follows_it_and_begins_with_no_space() -> None:
+def test_an_agent_id_ends_at_the_arrow_and_does_not_start_with_a_space() -> None:
     by = re.compile(rf"by ({stamps.AGENT})(?: → (.*))?")
     for said, agent in (("ann-cli", "ann-cli"), ("Mike Code", "Mike Code"), ("Mike Code → x → y", "Mike Code")):
         found = by.fullmatch(f"by {said}")

@@ -65,7 +65,7 @@ def test_lines_joined_are_the_text(text: str) -> None:
 
 
 @given(ANY, st.sampled_from(["\n", "\r\n"]))
-def test_what_is_set_off_says_the_same_and_ends_with_a_blank_line(text: str, eol: str) -> None:
+def test_adding_a_blank_line_keeps_the_text_and_is_idempotent(text: str, eol: str) -> None:
     wide = texts.with_blank_line(text, eol)
     assert wide.startswith(text)
     assert texts.without_trailing_blanks(wide) == texts.without_trailing_blanks(text)

@@ -66,7 +66,7 @@ def test_a_path_that_goes_up_is_refused(path: str) -> None:
 
 
 @pytest.mark.parametrize("name", GITS)
-def test_what_a_file_system_may_take_for_git_is_refused_at_every_level(name: str) -> None:
+def test_a_name_that_a_file_system_may_take_for_git_is_refused_at_every_level(name: str) -> None:
     for path in (name, f"{name}/config", f"a/{name}/hooks/x", f"./{name}"):
         with pytest.raises(BadArgs, match=r"cannot be accessed|not allowed in file names"):
             names_of(path)
@@ -132,7 +132,7 @@ def test_no_path_reads_lists_writes_or_removes_anything_outside(hostile: Tree, p
 
 
 @pytest.mark.parametrize("path", ["fifo", "socket", "device", "folder"])
-def test_what_is_no_plain_file_is_neither_read_nor_written_and_nothing_waits(
+def test_a_special_file_is_neither_read_nor_written_and_nothing_blocks(
     tree: Tree, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tree.root)

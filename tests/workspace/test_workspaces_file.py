@@ -13,7 +13,7 @@ def place(name):
     return Place(name=name, remote=f"/remote/{name}", local_path=f"/local/{name}")
 
 
-def test_what_is_added_is_there_and_the_first_is_the_default(tmp_path):
+def test_added_workspaces_are_listed_and_the_first_is_the_default(tmp_path):
     registry = Registry(tmp_path / "home")
     assert registry.places() == {}
     assert registry.default() is None

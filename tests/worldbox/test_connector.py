@@ -107,7 +107,7 @@ async def test_a_large_save_is_sent_and_not_recorded() -> None:
         whole = "A" * 300_000
         await t.who["zeus"]("load_world", {"bytes_b64": whole}, key="k")
         assert t.game.done[0][1] == {"bytes_b64": whole}
-        assert t.recorded("asked")[0].args["args"] == {"bytes_b64": "(300000 characters)"}
+        assert t.recorded("asked")[0].args["args"] == {"bytes_b64": "(omitted: 300000 characters)"}
         await t.who["zeus"]("load_world", {"bytes_b64": whole}, key="k")
         assert (await refused(t.who["zeus"]("load_world", {"bytes_b64": whole[1:]}, key="k"))).code == "CONFLICT"
         too_much = await refused(t.who["zeus"]("load_world", {"bytes_b64": "A" * 4_200_000}))
@@ -132,7 +132,7 @@ async def test_a_large_save_is_sent_and_not_recorded() -> None:
         ("ann", "declare_war", {"kingdom_id": 9}, "UNKNOWN_COMMAND"),
     ],
 )
-async def test_what_the_room_refuses_never_reaches_the_game(who: str, command: str, args: Any, code: str) -> None:
+async def test_a_call_the_room_refuses_never_reaches_the_game(who: str, command: str, args: Any, code: str) -> None:
     async with table() as t:
         assert (await refused(t.who[who](command, args))).code == code
         assert t.game.asked == []
@@ -195,7 +195,7 @@ async def test_an_action_that_cannot_be_sent_was_not_done_and_says_what_to_do() 
         await t.game.stop()
         lost = await refused(t.who["zeus"]("spawn", SPAWN, key="k"))
         assert lost.code == "UNREACHABLE"
-        assert "is the game running?" in lost.message
+        assert "check that the game is running" in lost.message
         await t.game.start()
         assert (await t.who["zeus"]("spawn", SPAWN, key="k"))["spawned"] == 2
 

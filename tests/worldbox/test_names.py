@@ -132,7 +132,7 @@ def test_every_code_has_one_name_on_the_wire_and_is_found_again_by_it() -> None:
 
 
 @pytest.mark.parametrize("worlds", [[BOX, "nim"], ["nim", BOX]], ids=["bridge first", "bridge second"])
-async def test_what_a_house_offers_for_all_rooms_fits_rooms_with_and_without_the_bridge(worlds: list[str]) -> None:
+async def test_tools_offered_for_all_rooms_fit_rooms_with_and_without_the_bridge(worlds: list[str]) -> None:
     async with House.open() as house:
         ann = new_identity("ann")
         credential = house.identify(house.identities.temporary(ann, None, house.clock.now()))

@@ -304,7 +304,7 @@ async def test_the_verb_opens_a_room_prints_the_tokens_and_resumes_it(tmp_path: 
             assert "athena: spawn" in said
         verified = await cohabit(tmp_path, "verify")
         assert verified.returncode == 0
-        assert "as recorded, not computed again" in verified.stdout
+        assert "taken from the record" in verified.stdout
         replayed = await cohabit(tmp_path, "replay", "worldbox-pvp")
         assert "not computed again" in replayed.stdout
         assert "athena: spawn" in replayed.stdout
@@ -336,7 +336,7 @@ async def test_a_token_that_the_bridge_does_not_accept_opens_no_room(tmp_path: P
         wrong = "x" * 48
         refused = await cohabit(tmp_path, "worldbox", "--bridge", game.url, "--port", "0", COHABIT_BRIDGE_TOKEN=wrong)
         assert refused.returncode == 1
-        assert "does not accept the token" in refused.stderr
+        assert "rejected the token" in refused.stderr
         assert wrong not in refused.stdout + refused.stderr
         assert "worldbox" not in (await cohabit(tmp_path, "verify")).stdout
 
@@ -345,7 +345,7 @@ async def test_a_game_that_is_not_running_yet_is_waited_for(tmp_path: Path) -> N
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     async with running(tmp_path, "y" * 48, "--bridge", f"http://127.0.0.1:{port}") as lonely:
-        assert "cannot be reached" in lonely.text
+        assert "cannot connect to the game's bridge" in lonely.text
         async with connect(lonely.url, lonely.token("god")) as god:
             assert await code_of(god.call("list_powers")) == "UNREACHABLE"
             assert (await god.call("whoami"))["role"] == "god"
@@ -357,7 +357,7 @@ async def test_a_game_that_is_not_running_yet_is_waited_for(tmp_path: Path) -> N
         (["--bridge", "http://127.0.0.1:1"], "token is needed"),
         (["--bridge", "nowhere", "--token", "z" * 48], "must look like http://127.0.0.1:8723"),
         (["--bridge", "http://a:b@127.0.0.1:1", "--token", "z" * 48], "name or password"),
-        (["nosuch", "--token", "z" * 48], "there is no scenario"),
+        (["nosuch", "--token", "z" * 48], "no scenario or world"),
     ],
 )
 async def test_a_wrong_command_line_is_explained_in_one_line(tmp_path: Path, rest: list[str], said: str) -> None:

@@ -1,4 +1,4 @@
-"""Every registered world has a golden playthrough. To make one, or make it anew after a change on purpose:
+"""Every registered world has a golden playthrough. To make one, or remake it after an intended change:
 
 python -m cohabit.testing.golden WORLD > tests/worlds/goldens/WORLD.txt
 """

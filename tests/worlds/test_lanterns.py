@@ -368,7 +368,7 @@ def test_a_god_can_send_a_storm_and_a_player_cannot():
 def test_a_lamplighter_beats_a_random_player_from_either_seat(seed, seat):
     opened = room(seed=seed)
     names = ["lamplighter", "random"] if seat == 0 else ["random", "lamplighter"]
-    brains = {who: make_agent(names[i], "lanterns", f"{seed}/{who}") for i, who in enumerate(("ann", "ben"))}
+    brains = {who: make_agent(names[i], f"{seed}/{who}") for i, who in enumerate(("ann", "ben"))}
     at = 0
     while opened.world.to_move():
         at += 1000

@@ -1,4 +1,4 @@
-"""The whole house behind one address: HTTP, WebSocket, MCP and the page, as one ASGI app."""
+"""All interfaces of a house in one ASGI app: HTTP, WebSocket, MCP and the web page."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -26,10 +26,10 @@ PAGE = Path(__file__).parent / "web"
 
 
 def make_app(house: House, *, mcp: "bool | McpFace" = True) -> Guard:
-    """The ASGI app of a house. ``mcp=False`` leaves out the face that takes a second to import; a face that was made
-    elsewhere is served in place of the usual one.
+    """The ASGI app of a house. ``mcp=False`` omits MCP, which takes a second to import; an existing McpFace is
+    used as is.
 
-    Its ``stopping`` ends every open stream; a server calls it before it waits for them.
+    Call ``stopping`` before shutdown to end open streams.
     """
     routes: list[BaseRoute] = [*http_routes(house)]
     stack = AsyncExitStack()
@@ -55,7 +55,7 @@ def make_app(house: House, *, mcp: "bool | McpFace" = True) -> Guard:
 
 
 class Fresh(StaticFiles):
-    """Files that a browser asks for anew, so that an upgrade never mixes old modules with a new page."""
+    """Static files that browsers always revalidate, so an upgrade never mixes old modules with a new page."""
 
     def file_response(self, *args: Any, **kwargs: Any) -> Response:
         response = super().file_response(*args, **kwargs)
@@ -64,7 +64,7 @@ class Fresh(StaticFiles):
 
 
 class Switch:
-    """WebSockets to their face, everything else to the routes."""
+    """Routes WebSockets to WsFace and everything else to Starlette."""
 
     def __init__(self, http: ASGIApp, ws: ASGIApp) -> None:
         self._http = http
@@ -93,8 +93,8 @@ async def _page(request: Request) -> Response:
 
 def _no_such_route(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    how = "by this method " if error.status_code == 405 else ""
-    refusal = UnknownCommand(f"there is nothing {how}at {request.url.path[:200]}; the routes are in /openapi.json")
+    problem = "method not allowed at" if error.status_code == 405 else "no route for"
+    refusal = UnknownCommand(f"{problem} {request.url.path[:200]}; see /openapi.json")
     return Response(error_body(refusal), error.status_code, media_type="application/json")
 
 

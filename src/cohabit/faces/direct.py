@@ -1,9 +1,9 @@
-"""A shorter way for WebSocket messages than ASGI's, for the face that wants it.
+"""A faster path for WebSocket messages that bypasses ASGI's queue.
 
-ASGI hands every message over through a queue to a task, and every frame that is sent is a coroutine. For small
-messages that costs as much as serving them. Here a connection may take a message in the moment it arrives, and
-write one at once. Whatever is out of the ordinary goes the ordinary way: through the parser of ``websockets``, and
-through ASGI. The order is kept.
+ASGI passes each message to a task through a queue and sends each frame with a coroutine. For small messages that
+costs as much as serving them. Here a connection can handle a message synchronously when it arrives, and write one
+synchronously. Everything unusual takes the normal path through the parser of ``websockets`` and through ASGI. Order is
+preserved.
 """
 
 from collections.abc import Callable
@@ -11,14 +11,14 @@ from struct import pack
 from typing import Any
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
-from websockets.frames import apply_mask  # type: ignore[attr-defined]  # written in C, where that was built
+from websockets.frames import apply_mask  # type: ignore[attr-defined]  # C implementation if available
 from websockets.http11 import Request
 from websockets.protocol import State
 
 EXTENSION = "cohabit.direct"
-"""Where in the extensions of its scope an app finds the protocol of its connection."""
+"""Key in ``scope['extensions']`` of the connection's protocol."""
 
-# A frame, as RFC 6455 has it: FIN and opcode | MASKED and length | more length, if it is 126 or 127 | mask | payload
+# A frame (RFC 6455): FIN and opcode | MASKED and length | more length, if it is 126 or 127 | mask | payload
 FIN, CONTROL, TEXT = 0x80, 0x08, 0x81
 MASKED = 0x80
 MORE_LENGTH = {126: 2, 127: 8}
@@ -30,10 +30,10 @@ class DirectProtocol(WebSocketsSansIOProtocol):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.take: Callable[[bytes], bool] | None = None  # set by the app: did it take this text message?
+        self.take: Callable[[bytes], bool] | None = None  # set by the app; returns whether it handled the text message
         self._app_waits = False  # in ``receive``
-        self._rest = bytearray()  # the beginning of a frame whose end has not come
-        self._in_parts = False  # the parser has the beginning of a message that comes in several frames
+        self._rest = bytearray()  # an incomplete frame
+        self._in_parts = False  # a fragmented message is in progress
 
     def handle_connect(self, event: Request) -> None:
         super().handle_connect(event)
@@ -42,7 +42,7 @@ class DirectProtocol(WebSocketsSansIOProtocol):
 
     # -- in ---------------------------------------------------------------------------------------
     def data_received(self, data: bytes) -> None:
-        """Cut what comes into frames, so that the parser is never in the middle of one."""
+        """Split the input into frames, so the parser always gets complete frames."""
         if not self.handshake_initiated:
             super().data_received(data)
         elif not self._rest and _frame_size(data) == len(data):
@@ -53,7 +53,7 @@ class DirectProtocol(WebSocketsSansIOProtocol):
                 frame = bytes(self._rest[:size])
                 del self._rest[:size]
                 self._frame_received(frame)
-            if size > self.config.ws_max_size + LONGEST_HEAD:  # not to be waited for: the parser refuses it
+            if size > self.config.ws_max_size + LONGEST_HEAD:  # too large: let the parser reject it
                 super().data_received(bytes(self._rest))
                 self._rest.clear()
 
@@ -65,8 +65,7 @@ class DirectProtocol(WebSocketsSansIOProtocol):
         super().data_received(frame)
 
     def _is_next(self) -> bool:
-        """Is a message that comes now the very one that the app waits for? Nothing may be overtaken, and nothing
-        may follow the end, which is put into the queue too."""
+        """Whether the app is waiting for exactly this message. Preserves order, including the queued disconnect."""
         return self._app_waits and self.queue.empty() and not self._in_parts
 
     async def receive(self) -> Any:
@@ -78,7 +77,8 @@ class DirectProtocol(WebSocketsSansIOProtocol):
 
     # -- out --------------------------------------------------------------------------------------
     def write(self, text: bytes) -> bool:
-        """Send a text message at once. Not where that has to wait, or nobody is there: ``send`` then does the rest."""
+        """Send a text message synchronously. Returns False if the buffer is full or the connection is closed; then use
+        ``send``."""
         if not self.writable.is_set() or self.conn.state is not State.OPEN or self.transport.is_closing():
             return False
         size = len(text)
@@ -93,7 +93,7 @@ class DirectProtocol(WebSocketsSansIOProtocol):
 
 
 def _frame_size(data: bytes | bytearray) -> int:
-    """How long the frame is with which ``data`` begins; more than there is, where that cannot be said yet."""
+    """The size of the first frame in ``data``, or a size larger than ``data`` if more bytes are needed."""
     if len(data) < 2:
         return 2
     size = data[1] & ~MASKED
@@ -108,7 +108,7 @@ def _frame_size(data: bytes | bytearray) -> int:
 
 
 def _payload(frame: bytes) -> bytes:
-    """What a whole, masked frame carries."""
+    """The payload of a complete, masked frame."""
     at = 6 + MORE_LENGTH.get(frame[1] & ~MASKED, 0)
     unmasked: bytes = apply_mask(frame[at:], frame[at - 4 : at])
     return unmasked

@@ -1,7 +1,6 @@
-"""What stands before every route: is this request meant for us, and is it of a sane size?
+"""Middleware that checks the Host, the Origin and the body size of every request.
 
-A page in somebody's browser can be made to talk to a server on the same machine (DNS rebinding), so the
-Host must be one of ours and a browser's Origin, where there is one, must be too.
+To prevent DNS rebinding, the Host must be allowed, and so must the Origin if there is one.
 """
 
 from collections.abc import Callable
@@ -18,7 +17,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 class Guard:
-    """ASGI middleware: Host, Origin and size of the body."""
+    """ASGI middleware that refuses requests with a wrong Host or Origin, or too large a body."""
 
     def __init__(self, app: ASGIApp, settings: Settings, stopping: Callable[[], None] = lambda: None) -> None:
         self.app = app
@@ -26,7 +25,7 @@ class Guard:
         self._hosts = {*LOOPBACK, settings.host, *_split(settings.allowed_hosts)}
         if settings.public_url:
             self._hosts.add(_hostname(settings.public_url))
-        self._hosts.discard("")  # what has no name is not ours
+        self._hosts.discard("")  # never match an empty host
         self._origins = set(_split(settings.allowed_origins))
         self._body_limit = settings.body_limit
 
@@ -47,13 +46,13 @@ class Guard:
     def _refusal(self, headers: dict[bytes, bytes]) -> CohabitError | None:
         host = _hostname("//" + headers.get(b"host", b"").decode("latin-1"))
         if host not in self._hosts:
-            return PermissionDenied("this Host name is not served here; the setting allowed_hosts can add it")
+            return PermissionDenied("this Host is not allowed; add it to the allowed_hosts setting")
         origin = headers.get(b"origin", b"").decode("latin-1")
         if origin and origin not in self._origins and _hostname(origin) not in self._hosts:
-            return PermissionDenied("this Origin is not allowed; the setting allowed_origins can add it")
+            return PermissionDenied("this Origin is not allowed; add it to the allowed_origins setting")
         length = headers.get(b"content-length", b"0")
         if not length.isdigit() or int(length) > self._body_limit:
-            return TooLarge(f"a request body may have {self._body_limit} bytes")
+            return TooLarge(f"a request body may have at most {self._body_limit} bytes")
         return None
 
     def _limited(self, receive: Receive) -> Receive:
@@ -64,7 +63,7 @@ class Guard:
             message = await receive()
             seen += len(message.get("body", b""))
             if seen > self._body_limit:
-                raise TooLarge(f"a request body may have {self._body_limit} bytes")
+                raise TooLarge(f"a request body may have at most {self._body_limit} bytes")
             return message
 
         return limited
@@ -77,7 +76,7 @@ def _split(names: str) -> list[str]:
 def _hostname(address: str) -> str:
     try:
         return urlsplit(address).hostname or ""
-    except ValueError:  # somebody made it up
+    except ValueError:  # malformed
         return ""
 
 
@@ -86,7 +85,7 @@ def error_body(error: CohabitError) -> bytes:
 
 
 async def send_error(send: Send, error: CohabitError) -> None:
-    """An error as a whole HTTP answer."""
+    """Send an error as an HTTP response."""
     body = error_body(error)
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     if error.status == 401:

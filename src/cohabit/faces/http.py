@@ -1,8 +1,8 @@
 """The HTTP interface: every command is a route.
 
-    POST /api/rooms/{room}/{command}   arguments as a JSON object; Idempotency-Key is honoured
+    POST /api/rooms/{room}/{command}   arguments as a JSON object; accepts an Idempotency-Key header
     GET  /api/rooms/{room}/{command}   for commands that change nothing; arguments in the query string
-    POST /api/{command}, GET /api/{command}   commands of the house, and of the room that a credential is bound to
+    POST /api/{command}, GET /api/{command}   house commands, and commands of the room that the credential is bound to
 
 Replies are ``{"ok": true, "result": …}`` or ``{"ok": false, "error": {code, message, …}}``.
 """
@@ -35,7 +35,7 @@ def http_routes(house: House) -> list[Route]:
         credential = house.identify(bearer(request.headers))
         room = request.path_params.get("room")
         name = request.path_params["command"]
-        if request.method != "POST":  # GET, and HEAD with it
+        if request.method != "POST":  # GET or HEAD
             args = _query_args(house, credential, room, name, request)
         else:
             args = _body_args(await request.body())
@@ -54,7 +54,7 @@ def http_routes(house: House) -> list[Route]:
         return _json(openapi(house.settings.url))
 
     async def not_found(request: Request) -> Response:
-        raise UnknownCommand(f"there is nothing at {request.url.path[:200]}; the routes are in /openapi.json")
+        raise UnknownCommand(f"no route for {request.url.path[:200]}; see /openapi.json")
 
     both = ["GET", "POST"]
     return [
@@ -68,7 +68,7 @@ def http_routes(house: House) -> list[Route]:
 
 
 def _answering(handler: Handler) -> Handler:
-    """Turn every error into the one shape that errors have."""
+    """Convert errors to the standard error response."""
 
     async def answer(request: Request) -> Response:
         try:
@@ -96,7 +96,7 @@ def _body_args(body: bytes) -> Any:
         return {}
     try:
         args = msgspec.json.decode(body)
-    except (ValueError, RecursionError) as wrong:  # msgspec's own, bytes that are no UTF-8, too deep
+    except (ValueError, RecursionError) as wrong:  # malformed, not UTF-8, or nested too deeply
         raise BadArgs(f"the body is not JSON: {wrong}") from None
     if not isinstance(args, dict):
         raise BadArgs("the body must be a JSON object with the arguments")
@@ -104,8 +104,8 @@ def _body_args(body: bytes) -> Any:
 
 
 def _query_args(house: House, credential: Credential, room: str | None, name: str, request: Request) -> dict[str, Any]:
-    """Query parameters are text; the types of the command say what they mean."""
+    """Convert query parameters to the command's types."""
     command = house.door.resolve(credential, room, name).command
     if command.records:
-        raise BadArgs(f"{name} changes something: use POST")
+        raise BadArgs(f"{name} changes state; use POST")
     return command.check_text(dict(request.query_params))

@@ -28,7 +28,7 @@ def openapi(url: str) -> dict[str, Any]:
         "info": {
             "title": "Cohabit",
             "version": __version__,
-            "description": "Worlds that AI agents and people share. Commands that change nothing also answer to GET.",
+            "description": "Shared worlds for AI agents and people. Read-only commands also accept GET.",
         },
         "servers": [{"url": url}],
         "security": [{"token": []}],
@@ -61,7 +61,7 @@ def _operation(tag: str, command: Command, defs: dict[str, Any], in_room: bool) 
                 },
             },
             "default": {
-                "description": "Refused or failed; nothing changed.",
+                "description": "Refused or failed. See the error code.",
                 "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
             },
         },
@@ -76,7 +76,7 @@ def _operation(tag: str, command: Command, defs: dict[str, Any], in_room: bool) 
 
 
 def _moved(schema: dict[str, Any], defs: dict[str, Any]) -> dict[str, Any]:
-    """Put a schema's own definitions where OpenAPI keeps them."""
+    """Move a schema's definitions to the OpenAPI components."""
     schema = dict(schema)
     for name, value in schema.pop("$defs", {}).items():
         defs[name] = _repointed(value)

@@ -29,7 +29,7 @@ async def connect(
 
 
 class HouseClient:
-    """In process: the reference for the other interfaces."""
+    """A client in the same process. The other interfaces must behave the same."""
 
     def __init__(self, house: House, credential: Credential, room: str | None = None) -> None:
         self.house = house

@@ -1,4 +1,4 @@
-"""Serve a house on the network until somebody stops it."""
+"""Serve a house on the network until it is stopped."""
 
 import asyncio
 import signal
@@ -18,19 +18,19 @@ from cohabit.house.rooms import RoomHost
 
 
 class SideServer(Protocol):
-    """A listener beside the house's own, for clients of another protocol. Extensions bring them; see the registry."""
+    """An additional listener for another protocol, provided by an extension (see the registry)."""
 
     port: int
 
     def connect_lines(self, hosts: Iterable[RoomHost], tokens: Mapping[str, str]) -> Iterable[str]:
-        """What to show to somebody who wants to connect such a client to these rooms; ``tokens`` by member."""
+        """Instructions for connecting such a client to these rooms; ``tokens`` by member."""
 
     def serving(self) -> AbstractAsyncContextManager[None]:
         """Serve for as long as the block runs."""
 
 
 def side_servers(house: House) -> list[SideServer]:
-    """The listeners that extensions bring, bound to their ports and not serving yet."""
+    """The listeners of the extensions, bound to their ports and not serving yet."""
     return [server for make in registry.side_servers() if (server := make(house)) is not None]
 
 
@@ -41,9 +41,9 @@ async def serve(
     mcp: bool = True,
     beside: Sequence[SideServer] = (),
 ) -> None:
-    """Listen where the settings say, until SIGINT, SIGTERM or cancelled. ``ready`` gets the real address.
+    """Listen on the configured address until SIGINT, SIGTERM or cancellation. ``ready`` gets the actual address.
 
-    ``beside``: what else is served for as long as the house is; see ``side_servers``.
+    ``beside``: additional listeners to run as long as the house is served; see ``side_servers``.
     """
     async with AsyncExitStack() as stack:
         for server in beside:
@@ -61,7 +61,7 @@ async def _serve_house(house: House, ready: Callable[[str], None] | None, mcp: b
         http="httptools",
         ws=DirectProtocol,
         ws_max_size=settings.frame_limit,
-        ws_per_message_deflate=False,  # frames are small, and compressing each for each reader costs more
+        ws_per_message_deflate=False,  # frames are small; compressing them per reader costs more than it saves
         log_config=None,
         access_log=False,
         server_header=False,
@@ -73,7 +73,7 @@ async def _serve_house(house: House, ready: Callable[[str], None] | None, mcp: b
     serving = asyncio.ensure_future(server.serve(sockets=[listener]))
     try:
         await asyncio.shield(serving)
-    except asyncio.CancelledError:  # whoever runs us is done: stop as after a signal
+    except asyncio.CancelledError:  # cancelled: stop as after a signal
         server.should_exit = True
         await serving
         raise
@@ -82,7 +82,7 @@ async def _serve_house(house: House, ready: Callable[[str], None] | None, mcp: b
 
 
 class Server(uvicorn.Server):
-    """uvicorn, with a word when it listens and one to open streams when it stops."""
+    """uvicorn with callbacks for startup and shutdown."""
 
     def __init__(
         self, config: uvicorn.Config, started: Callable[[], Any], stopping: Callable[[], None] = lambda: None
@@ -93,8 +93,8 @@ class Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Stop at SIGINT and SIGTERM. uvicorn would raise them once more afterwards, and so cancel the closing
-        of the house half way."""
+        """Stop at SIGINT and SIGTERM. uvicorn would raise them again afterwards, which would interrupt the
+        house's shutdown."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self.handle_exit, number, None)
@@ -105,7 +105,7 @@ class Server(uvicorn.Server):
                 loop.remove_signal_handler(number)
 
     def handle_exit(self, sig: int, frame: Any) -> None:
-        """A second signal changes nothing: stopping is a matter of seconds, and half of it would look like a crash."""
+        """Ignore further signals: shutdown takes seconds, and an interrupted one would look like a crash."""
         self.should_exit = True
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -134,22 +134,26 @@ def _address(house: House, port: int) -> str:
 
 
 def listen(host: str, port: int, option: str = "--port") -> socket.socket:
-    """A socket that listens there. ``option``: what to change where the port is taken."""
+    """A listening socket. ``option``: the option to mention if the port is in use."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named, or asyncio delays small answers
+    listener = socket.socket(
+        family, socket.SOCK_STREAM, socket.IPPROTO_TCP
+    )  # explicit TCP, so asyncio sets TCP_NODELAY
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
     except OSError as wrong:
         listener.close()
-        raise Conflict(f"cannot listen on {host}:{port} ({wrong.strerror}); give {option} another number") from None
+        raise Conflict(
+            f"cannot listen on {host}:{port} ({wrong.strerror}); choose another port with {option}"
+        ) from None
     listener.listen(2048)
     listener.setblocking(False)
     return listener
 
 
 def run(main: Coroutine[Any, Any, None]) -> None:
-    """asyncio.run, on uvloop where it is installed."""
+    """asyncio.run, on uvloop if it is installed."""
     try:
         import uvloop
     except ImportError:

@@ -1,4 +1,4 @@
-"""The WebSocket interface: calls, and pushes of what happens.
+"""The WebSocket interface: calls, and pushes of events and views.
 
 A client sends ``{"id", "command", "args", "room"?, "key"?}`` and gets ``{"id", "ok", "result" | "error"}``.
 After ``subscribe`` it also gets ``{"push": "events", …}``, lossless and in order from its cursor, and
@@ -27,7 +27,7 @@ from cohabit.model.identity import Credential
 
 log = logging.getLogger("cohabit")
 MAX_PENDING_CALLS = 256
-"""Calls of one connection that wait for their reply."""
+"""Maximum pending calls per connection."""
 AUTH_MS = 10_000
 CLOSE = {"UNAUTHORIZED": 4401, "BUSY": 4408, "DISABLED": 1012, "QUARANTINED": 1011, "TOO_LARGE": 1009}
 
@@ -81,7 +81,7 @@ class WsFace:
     async def _run(self, connection: "Connection", credential: Credential) -> None:
         key, limit = credential.hash, self.house.settings.connections_per_member
         if self._open.get(key, 0) >= limit:
-            raise Busy(f"this token has {limit} connections already; close one first")
+            raise Busy(f"this token already has {limit} connections; close one first")
         self._open[key] = self._open.get(key, 0) + 1
         try:
             await connection.run(credential)
@@ -96,7 +96,7 @@ class Gone(Exception):
 
 
 class Connection:
-    """One WebSocket: reads calls, replies to them, and sends what its subscriptions bring."""
+    """One WebSocket: reads calls, sends replies, and forwards its subscriptions."""
 
     def __init__(self, house: House, receive: Receive, send: Send, direct: DirectProtocol | None = None) -> None:
         self.house = house
@@ -106,14 +106,14 @@ class Connection:
         self._subscriptions: dict[str, tuple[Subscription, asyncio.Task[None]]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._pending: set[Call] = set()  # calls without a reply
-        self._replies: deque[bytes] = deque()  # for a client that does not read as fast as we write
+        self._replies: deque[bytes] = deque()  # for a client that reads more slowly than we write
         self._unfinished: Unfinished | None = None
         self._behind = False
         self._caught_up = asyncio.Event()
         self._wake = asyncio.Event()
         self.ending: CohabitError | None = None
 
-    # -- who is it --------------------------------------------------------------------------------
+    # -- authentication --------------------------------------------------------------------------
     async def identify(self, scope: Scope, offered: list[str]) -> Credential:
         """By header, by the subprotocol ``bearer.TOKEN`` (browsers), or by a first frame ``{"auth": token}``."""
         headers = {k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]}
@@ -126,7 +126,7 @@ class Connection:
         try:
             request = await waiting
         except asyncio.CancelledError:
-            raise Unauthorized('no credential came; the first frame must be {"auth": TOKEN}') from None
+            raise Unauthorized('missing token: the first frame must be {"auth": "TOKEN"}') from None
         finally:
             late.cancel()
         credential = self.house.identify(request.auth)
@@ -148,7 +148,7 @@ class Connection:
                     self._reply(None, wrong, None)
                     continue
                 self._serve(request)
-                if self._behind:  # a client that does not read is not read from either
+                if self._behind:  # backpressure: stop reading from a client that does not read
                     await self._caught_up.wait()
                 if self.ending is not None:
                     raise self.ending
@@ -173,14 +173,14 @@ class Connection:
             raise Gone
         raw = message.get("text") or message.get("bytes") or ""
         if len(raw) > self.house.settings.frame_limit:
-            raise TooLarge(f"a frame may have {self.house.settings.frame_limit} bytes")
+            raise TooLarge(f"a frame may have at most {self.house.settings.frame_limit} bytes")
         try:
             return _decode(raw)
-        except (ValueError, RecursionError) as wrong:  # msgspec's own, bytes that are not UTF-8, too deep
+        except (ValueError, RecursionError) as wrong:  # malformed, not UTF-8, or nested too deeply
             raise BadArgs(f'{wrong}; send {{"id": 1, "command": name, "args": {{…}}}}') from None
 
     def _take(self, raw: bytes) -> bool:
-        """A message as it arrives. One that cannot be read is left to the loop in ``run``."""
+        """Handle a message on arrival. Malformed ones are left to ``run``."""
         if self._behind:
             return False
         try:
@@ -194,7 +194,7 @@ class Connection:
         return True
 
     def _serve(self, request: Request) -> None:
-        """Start what a frame asks for. The reply is written when it may be sent; nothing waits here."""
+        """Start the call of a frame, without waiting. The reply is written when it may be sent."""
         if request.command == "subscribe":
             self._start(self._subscribe(request))
             return
@@ -202,7 +202,8 @@ class Connection:
             self._unsubscribe(request)
             return
         if len(self._pending) >= MAX_PENDING_CALLS:
-            self._reply(request.id, Busy(f"{MAX_PENDING_CALLS} calls of this connection are waiting already"), None)
+            full = Busy(f"{MAX_PENDING_CALLS} calls are already pending on this connection; wait for a reply")
+            self._reply(request.id, full, None)
             return
         try:
             call = self.house.door.begin(self.credential, request.room, request.command, request.args, request.key)
@@ -250,7 +251,7 @@ class Connection:
         self._subscriptions[room] = subscription, self._start(self._forward(subscription))
 
     async def _forward(self, subscription: Subscription) -> None:
-        """Send what a subscription brings, at the client's own pace."""
+        """Forward frames from a subscription."""
         try:
             async for frame in subscription:
                 await self._text(frame)
@@ -276,7 +277,7 @@ class Connection:
 
     # -- writing ----------------------------------------------------------------------------------
     def _write(self, frame: bytes) -> bool:
-        """Write at once, as nearly always works; what has to wait is left to ``_write_replies``."""
+        """Write synchronously if possible; otherwise ``_write_replies`` finishes it."""
         if self._direct is not None and self._direct.write(frame):
             return True
         sending = self._send({"type": "websocket.send", "text": frame.decode()})
@@ -284,7 +285,7 @@ class Connection:
             first = sending.send(None)  # type: ignore[attr-defined]  # an ASGI send is a coroutine
         except StopIteration:
             return True
-        except Exception as gone:  # the reader will notice too
+        except Exception as gone:  # the read loop ends the connection
             log.debug("writing to a WebSocket: %s", gone)
             return True
         self._behind = True
@@ -294,7 +295,7 @@ class Connection:
         return True
 
     async def _write_replies(self) -> None:
-        """Send what could not be written at once."""
+        """Send what could not be written synchronously."""
         while True:
             await self._wake.wait()
             self._wake.clear()
@@ -312,7 +313,7 @@ class Connection:
     async def _text(self, frame: bytes) -> None:
         try:
             await self._send({"type": "websocket.send", "text": frame.decode()})
-        except OSError:  # what an ASGI server raises when the client has disconnected
+        except OSError:  # ASGI servers raise this when the client has disconnected
             raise Gone from None
 
     # -- the end ----------------------------------------------------------------------------------
@@ -350,13 +351,13 @@ def _cancel(waiting: "asyncio.Future[Any]") -> None:
 
 
 async def _unless_gone(work: Coroutine[Any, Any, None]) -> None:
-    """The reader of the connection notices too, and ends it."""
+    """Ignore Gone: the read loop ends the connection."""
     with suppress(Gone):
         await work
 
 
 class Unfinished:
-    """The rest of a coroutine that has been driven to its first pause."""
+    """The rest of a coroutine that has run to its first suspension point."""
 
     def __init__(self, coroutine: Any, waiting_for: Any) -> None:
         self._coroutine = coroutine

@@ -1,4 +1,4 @@
-"""The built-in players of a house: brains that play seats whose player is away, or that never had one."""
+"""The built-in players of a house: bots that play seats without a player."""
 
 import asyncio
 import inspect
@@ -18,19 +18,21 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("cohabit")
 STEP_MS = 600
-"""How long a bot thinks at least, so that people can follow."""
-PATIENCE_MS = 20_000
-MOST_REFUSALS = 20
+"""Minimum time per move, so people can follow."""
+IDLE_WAIT_MS = 20_000
+"""How long a bot without a turn waits for a change before it checks again."""
+MAX_REFUSALS = 20
+"""A bot stops after this many refused moves in a row."""
 
 
 def check_brain(name: str | None) -> None:
-    """Refuse a brain that this house does not have."""
+    """Raise BAD_ARGS if there is no brain of this name."""
     if name is not None and name not in BRAINS:
-        raise BadArgs(f"there is no brain {name[:40]!r}", did_you_mean=nearest(name[:40], list(BRAINS), 2))
+        raise BadArgs(f"unknown brain {name[:40]!r}", did_you_mean=nearest(name[:40], list(BRAINS), 2))
 
 
 class Bots:
-    """One task per seat that is played by a bot; it acts through the same calls as everybody."""
+    """One task per seat that a bot plays. Bots make the same calls as other members."""
 
     def __init__(self, house: "House") -> None:
         self._house = house
@@ -38,7 +40,7 @@ class Bots:
         self.step_ms = STEP_MS
 
     def look_after(self, host: "RoomHost") -> None:
-        """Start a bot for every seat that waits for one. Called after each change of the roster."""
+        """Start a bot for every seat that needs one. Called after each roster change."""
         if self._house.closing or self._house.dormant or host.room.state.archived:
             return
         for member in host.room.state.members.values():
@@ -56,11 +58,11 @@ class Bots:
 
     async def _play(self, host: "RoomHost", who: str, brain: str) -> None:
         try:
-            agent = make_agent(brain, host.room.state.world, f"{host.room.id}/{who}")
+            agent = make_agent(brain, f"{host.room.id}/{who}")
             world = host.room.world
             agent.initialize(inspect.cleandoc(type(world).__doc__ or ""), host.room.commands.action_space())
             refused = 0
-            while host.failure is None and refused < MOST_REFUSALS:
+            while host.failure is None and refused < MAX_REFUSALS:
                 member = host.room.state.members.get(who)
                 if member is None or not member.played_by_bot or host.room.state.archived:
                     return
@@ -71,10 +73,10 @@ class Bots:
         except asyncio.CancelledError:
             raise
         except Exception:
-            log.exception("the bot %s for %s in %s gave up", brain, who, host.room.id)
+            log.exception("bot %s for %s in room %s stopped", brain, who, host.room.id)
 
     async def _step(self, host: "RoomHost", who: str, brain: str, agent: Agent) -> bool:
-        """Wait for the turn, think, act. False: it was refused."""
+        """Wait for the turn, decide, act. Returns False if the call was refused."""
         version = host.version
         clock = self._house.clock
         try:
@@ -82,7 +84,7 @@ class Bots:
             member = host.room.state.members[who]
             waits_for_turn = member.seat is not None or member.claim is not None  # a god or a narrator has no turn
             if seen.over or (waits_for_turn and not seen.your_turn):
-                await host.changed_since(version, clock.now() + PATIENCE_MS)
+                await host.changed_since(version, clock.now() + IDLE_WAIT_MS)
                 return True
             await self._pause(self.step_ms)
             looked = await host.peek(lambda room: room.view(room.state.members[who]))
@@ -91,7 +93,7 @@ class Bots:
                 return True
             args = {"action": action.name, "params": action.parameters, "reasoning": action.reasoning}
             result = await host.call(who, "act", args, via=brain)
-            if isinstance(result, ActionResult):  # not a message, or whatever else is no action of the world
+            if isinstance(result, ActionResult):  # only world actions have one
                 agent.reflect(result)
         except CohabitError as refusal:
             log.debug("bot %s for %s: %s", brain, who, refusal.as_text())

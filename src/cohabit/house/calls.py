@@ -1,4 +1,4 @@
-"""Calls on their way through the queue of a room."""
+"""Calls in a room's queue."""
 
 import asyncio
 import logging
@@ -16,7 +16,7 @@ Check = Callable[[Room, int], None]
 
 
 class Call:
-    """What a member asked for, and the result."""
+    """A member's call and its result."""
 
     __slots__ = (
         "args", "credential", "done", "error", "future", "key", "name", "ran", "result", "stop_waiting", "then", "via",
@@ -40,14 +40,14 @@ class Call:
         self.credential = credential
         self.result: Any = None
         self.error: BaseException | None = None
-        self.done = False  # may the reply be sent?
+        self.done = False  # the reply may be sent
         self.ran = False
-        self.then: Callable[[Call], None] | None = None  # called when it may
+        self.then: Callable[[Call], None] | None = None  # called when the reply may be sent
         self.future: asyncio.Future[Any] | None = None
-        self.stop_waiting: Callable[[], object] | None = None  # for a call that waits, when nobody wants its reply
+        self.stop_waiting: Callable[[], object] | None = None  # cancels a waiting call
 
     def run(self, room: Room, at: int) -> None:
-        """Put it through the room; nothing is raised here."""
+        """Run the call. Errors are stored, not raised."""
         try:
             self.result = self.perform(room, at)
         except CohabitError as refusal:
@@ -60,27 +60,27 @@ class Call:
         except WorldInterrupted:
             raise
         except BaseException as bug:
-            log.exception("a bug in %s", self.name)
-            self.error = Internal(f"an internal error ({type(bug).__name__}); it was logged")
+            log.exception("internal error in %s", self.name)
+            self.error = Internal(f"internal error ({type(bug).__name__}). It was logged")
         self.ran = True
 
     def perform(self, room: Room, at: int) -> Any:
         return room.call(self.who, self.name, self.args, at=at, key=self.key, via=self.via, credential=self.credential)
 
     def answer(self) -> Any:
-        """The result, or the error raised."""
+        """Return the result or raise the error."""
         if self.error is not None:
             raise self.error
         return self.result
 
     def wait(self) -> "asyncio.Future[Any]":
-        """For a reply that has to wait for the disk, or for something to happen."""
+        """A future for the reply."""
         if self.future is None:
             self.future = asyncio.get_running_loop().create_future()
         return self.future
 
     def settle(self, failure: CohabitError | None = None) -> None:
-        """Let the reply go, or say why the call did not happen after all."""
+        """Release the reply, or fail the call."""
         self.error = failure or self.error
         self.done = True
         if self.then is not None:
@@ -94,10 +94,10 @@ class Call:
 
 
 class SystemCall(Call):
-    """What the house itself does: ticks, presence, whatever is due. ``also`` is stored together with its entry.
+    """A system entry of the house, such as ticks or presence. ``also`` is stored together with it.
 
-    ``check``: for what is done on behalf of a caller. It is called when the turn of this call in the queue has come,
-    and raises if the caller may not do it any more.
+    ``check``: for entries on behalf of a caller. It runs when the call reaches the head of the queue, and raises if the
+    caller is no longer allowed to do it.
     """
 
     __slots__ = ("also", "check")
@@ -118,7 +118,7 @@ class SystemCall(Call):
 
 
 class PeekCall(Call):
-    """A look at the room that waits its turn in the queue."""
+    """A read of the room, run in its queue."""
 
     __slots__ = ("look",)
 

@@ -1,20 +1,20 @@
-"""Every command there is: what reference documentation is made from."""
+"""All commands, for the reference documentation."""
 
 from collections.abc import Iterator
 
 from cohabit.house.house import HOUSE_COMMANDS
 from cohabit.registry import known_worlds, load_extensions, make_world
-from cohabit.room import common, control, hosting
 from cohabit.room.commands import Command, commands_of, declared_in
 from cohabit.room.extension import extension_named
+from cohabit.room.room import COMMAND_MODULES
 
 
 def every_command() -> Iterator[tuple[str, Command]]:
-    """All commands, with the heading they belong under: the house, rooms, or the name of a world."""
+    """All commands, each with its heading: "house", "room" or the name of a world."""
     load_extensions()
     for command in HOUSE_COMMANDS:
         yield "house", command
-    for module in (common, control, hosting):
+    for module in COMMAND_MODULES:
         for command in declared_in(module):
             yield "room", command
     for name in known_worlds():

@@ -1,6 +1,6 @@
-"""From the pushes of a room to topics: which kinds of things changed, without what they are.
+"""Maps the pushes of a room to topics: which kinds of things changed, without their content.
 
-A command that can also be read as a resource declares the topics after which it is worth reading again.
+A command that is also a resource declares the topics after which a client should read it again.
 """
 
 from collections.abc import Callable, Mapping
@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 Topics = frozenset[str]
-"""What of a room changed: `view`, `events`, `messages`, `roster`, `rights`."""
+"""The parts of a room that changed: `view`, `events`, `messages`, `roster`, `rights`."""
 VIEW: Topics = frozenset({"view"})
 RIGHTS: Topics = frozenset({"rights"})
 EVENTS: Topics = frozenset({"events"})
@@ -18,7 +18,7 @@ BY_KIND: Mapping[str, Topics] = {
     "direct": frozenset({"events", "messages"}),
     "roster": frozenset({"events", "roster"}),
 }
-"""By the kind of an item of the feed. Other kinds are events only."""
+"""By the kind of a feed item. Other kinds are events only."""
 
 
 class Item(Struct):
@@ -26,7 +26,7 @@ class Item(Struct):
 
 
 class Push(Struct):
-    """A push, as far as it says what changed."""
+    """The part of a push that says what changed."""
 
     push: str
     items: list[Item] = []
@@ -37,18 +37,17 @@ _decode = msgspec.json.Decoder(Push).decode
 
 
 class Changes:
-    """Pass the frames of one subscription to ``pushed``; ``tell`` is called with the topics of each.
+    """Pass the frames of one subscription to ``pushed``; ``callback`` is called with the topics of each.
 
-    Views are compared: one that is the same as the last is not a change, and must not reveal that something happened
-    which the subscriber does not see.
+    A view that equals the last one is not a change: it must not reveal an event that the subscriber cannot see.
     """
 
-    def __init__(self, tell: Callable[[Topics], None]) -> None:
-        self._tell = tell
+    def __init__(self, callback: Callable[[Topics], None]) -> None:
+        self._callback = callback
         self._view: bytes | None = None
 
     def begin(self, frame: bytes) -> bool:
-        """Take a frame as the first view, which is not a change; False if it is not a view."""
+        """Use a frame as the first view, which is not a change. Returns False if it is not a view."""
         push = _decode(frame)
         if push.push != "view":
             return False
@@ -61,9 +60,9 @@ class Changes:
         if push.push == "view":
             before, self._view = self._view, bytes(push.view)
             if before != self._view:
-                self._tell(VIEW)
+                self._callback(VIEW)
         elif push.push == "grant":
-            self._tell(RIGHTS)
+            self._callback(RIGHTS)
         elif push.items:
-            self._tell(frozenset().union(*(BY_KIND.get(item.kind, EVENTS) for item in push.items)))
+            self._callback(frozenset().union(*(BY_KIND.get(item.kind, EVENTS) for item in push.items)))
         return True

@@ -1,4 +1,4 @@
-"""The clock of a house: the only place where time comes from."""
+"""The house clock, the only source of time."""
 
 import asyncio
 import time
@@ -13,7 +13,7 @@ class Timer(Protocol):
 
 
 class Clock(Protocol):
-    """Milliseconds since 1970, and a way to be called later."""
+    """Milliseconds since 1970, and timers."""
 
     def now(self) -> int: ...
 
@@ -21,7 +21,7 @@ class Clock(Protocol):
 
 
 class SystemClock:
-    """The machine's clock. Never goes backwards within a run, whatever is done to the machine's time."""
+    """The system clock. It never goes backwards within a run, even if the system time is changed."""
 
     def __init__(self) -> None:
         self._offset = time.time_ns() // 1_000_000 - time.monotonic_ns() // 1_000_000
@@ -34,7 +34,7 @@ class SystemClock:
 
 
 async def in_time(clock: Clock, limit_ms: int, work: Coroutine[Any, Any, T]) -> T:
-    """What the work brings; TimeoutError where it takes longer than this by the clock of the house."""
+    """Await ``work`` with a timeout on the house clock. Raises TimeoutError."""
     late = False
     task = asyncio.ensure_future(work)
 

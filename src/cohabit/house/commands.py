@@ -1,4 +1,4 @@
-"""The commands of the house itself: rooms and worlds."""
+"""House commands for rooms and worlds."""
 
 from typing import Annotated
 
@@ -86,29 +86,29 @@ class RoomMade(Struct):
 async def create_room(
     ctx: HouseContext,
     scenario: Annotated[str | None, Meta(description="the name of a ready-made scenario")] = None,
-    world: Annotated[str | None, Meta(description="the name of a world, with a seat for each of `players`")] = None,
+    world: Annotated[str | None, Meta(description="a world name; each of `players` gets a seat")] = None,
     players: Annotated[list[str], Meta(max_length=64, description="names of the players")] = [],  # noqa: B006 - never changed
-    room: Annotated[str | None, Meta(description="an id for the room; left out: one is chosen")] = None,
+    room: Annotated[str | None, Meta(description="an id for the room; default: generated")] = None,
     seed: int | str | None = None,
 ) -> RoomMade:
-    """Create a room, with you as its host. The reply has a token for each member: shown once, pass them on."""
+    """Create a room with you as its host. Returns a token for each member. They are shown only once."""
     me = ctx.identity
     assert me is not None
     if (scenario is None) == (world is None):
-        raise BadArgs("give either a scenario or a world")
+        raise BadArgs("pass either scenario or world, not both")
     if seed is not None and not _is_open(scenario, world):
         raise PermissionDenied(
-            "this world hides things that follow from its seed, so a host cannot choose it; the operator of the house "
+            "the seed of this world reveals hidden information, so a host cannot choose it; the operator of the house "
             "can, with `cohabit up --seed`"
         )
     if scenario is not None:
         if scenario not in presets():
-            raise BadArgs(f"there is no scenario {scenario[:40]!r}", did_you_mean=list(presets()))
+            raise BadArgs(f"unknown scenario {scenario[:40]!r}", did_you_mean=list(presets()))
         plan = read_scenario(scenario)
     else:
         assert world is not None
         if world not in known_worlds():
-            raise BadArgs(f"there is no world {world[:40]!r}", did_you_mean=list(known_worlds()))
+            raise BadArgs(f"unknown world {world[:40]!r}", did_you_mean=list(known_worlds()))
         plan = Scenario(
             scenario=world,
             world=world,
@@ -128,7 +128,7 @@ async def create_room(
 
 
 def _is_open(scenario: str | None, world: str | None) -> bool:
-    """Does every seat of this world see everything?"""
+    """Whether every seat of this world sees everything."""
     name = read_scenario(scenario).world if scenario in presets() else world
     return name in known_worlds() and find_world(name).spec.open_information if name is not None else False
 
@@ -139,9 +139,9 @@ class RoomGone(Struct):
 
 @command(category="control", where="house", needs=C.CONTROL_WORLD, records=True, ungated=True, when_archived=True)
 async def delete_room(
-    ctx: HouseContext, confirm: Annotated[str, Meta(description="the room's id once more, to be sure")]
+    ctx: HouseContext, confirm: Annotated[str, Meta(description="the room's id, to confirm")]
 ) -> RoomGone:
-    """Delete this room with its whole record. This cannot be undone; `archive` keeps the record."""
+    """Delete this room and its record. This cannot be undone; `archive` keeps the record."""
     if confirm != ctx.room.room.id:
         raise BadArgs(f"confirm must be the room's id, {ctx.room.room.id!r}")
     await ctx.house.delete_room(ctx.room.room.id)
@@ -157,7 +157,7 @@ class Reopened(Struct):
     when_broken=True,
 )  # fmt: skip
 async def reopen_room(ctx: HouseContext) -> Reopened:
-    """Open a quarantined room again, from what is on disk."""
+    """Reopen a quarantined room from its last durable state."""
     room = ctx.broken_room or ctx.room.room.id
     await ctx.house.reopen_room(room)
     return Reopened(room)
@@ -175,9 +175,9 @@ class Capabilities(Struct):
     resource=Resource("schema", "Schema", "Every command you may use, with its schemas", topics=frozenset({"rights"})),
 )
 async def capabilities(ctx: HouseContext) -> Capabilities:
-    """Every command that you may use here, with the schemas of its arguments and of its result."""
+    """Every command that you may use here, with its argument and result schemas."""
     return Capabilities(offers_for(ctx.house, ctx.credential, ctx.host.room.id if ctx.host is not None else None))
 
 
 CAPABILITIES: Command = capabilities.__command__  # type: ignore[attr-defined]  # put there by the decorator
-"""How a client in another process gets its list of commands."""
+"""Called by clients in other processes to list commands."""

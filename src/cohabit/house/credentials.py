@@ -1,7 +1,7 @@
-"""Commands for tokens: replace and revoke one's own, a member's, and, for hosts of the house, anybody's.
+"""Commands for tokens: replace your own, manage those of members, and, for house hosts, manage all.
 
-Issuing, rotating and revoking a credential is an entry of a record, told to the member concerned: of the room's record
-where the credential is for one room, else of the house's own.
+Issuing, replacing or revoking a credential is recorded, and the member is notified. The entry is in the room's record
+if the credential is for one room, else in the house record.
 """
 
 from collections.abc import Sequence
@@ -37,31 +37,31 @@ class TokenMade(Struct):
 
 @command(exclusive=True, category="meta", where="house", about="either", records=True, when_archived=True)
 async def rotate_token(
-    ctx: HouseContext, member: Annotated[str | None, Meta(description="another member's; hosts only")] = None
+    ctx: HouseContext, member: Annotated[str | None, Meta(description="whose token; hosts only, default: yours")] = None
 ) -> TokenMade:
-    """Replace your token by a new one, or, as a host, that of a member. Shown once; the old one stops working."""
+    """Replace your token, or, as a host, another member's. The new token is shown once; the old one is revoked."""
     if member is not None and (ctx.host is None or ctx.member.handle != member):
         return await _rotate_for(ctx, member)
     me = ctx.identity
     if me is None:
-        raise Unauthorized("an invite has no token to replace; call join first")
+        raise Unauthorized("accept your invite first (join)")
     if ctx.credential.label == TEMPORARY:
-        raise BadArgs("this token is good only as long as this house runs, and cannot be replaced")
+        raise BadArgs("this token is valid only while this house runs, and cannot be replaced")
     token = await _replace(ctx, me, ctx.credential.room, ctx.credential.expires_at)
     return TokenMade(ctx.maybe_member.handle if ctx.maybe_member is not None else me.name, token)
 
 
 async def _rotate_for(ctx: HouseContext, handle: str) -> TokenMade:
-    """A host gets a new token for a member: told to that member, and only for what the host could give anyhow."""
+    """Replace a member's token and notify the member. The host must be able to grant everything the member has."""
     me = ctx.member
     if C.MANAGE_MEMBERS not in me.held:
-        raise PermissionDenied("you can replace your own token; for others you need manage_members")
+        raise PermissionDenied("replacing another member's token requires manage_members")
     other = _member(ctx, handle)
 
     def check(room: Room, at: int) -> None:
         author, member = room.state.members[me.id], room.state.members.get(other.id)
         if C.MANAGE_MEMBERS not in author.held:
-            raise PermissionDenied("you can replace your own token; for others you need manage_members")
+            raise PermissionDenied("replacing another member's token requires manage_members")
         if member is not None:
             check_grantable(author, member.held | member.role_grant, member.handle)
 
@@ -72,7 +72,7 @@ async def _rotate_for(ctx: HouseContext, handle: str) -> TokenMade:
     assert identity is not None
     if ctx.house.identities.is_of_house(identity.id):
         raise PermissionDenied(
-            f"{other.handle} has a token for the whole house, which only it or the house can replace"
+            f"{other.handle} has a house-wide token, which only {other.handle} or a house host can replace"
         )
     ends = _longest(ctx, identity, ctx.room.room.id)
     return TokenMade(other.handle, await _replace(ctx, identity, ctx.room.room.id, ends, check))
@@ -85,7 +85,7 @@ class TokensRevoked(Struct):
 
 @command(exclusive=True, category="host", where="house", needs=C.MANAGE_MEMBERS, records=True, when_archived=True)
 async def revoke_token(ctx: HouseContext, member: str) -> TokensRevoked:
-    """Make every token of a member for this room worthless; its open connections end."""
+    """Revoke all of a member's tokens for this room and close its connections."""
     other = _member(ctx, member)
     old = ctx.house.identities.of(other.identity, ctx.room.room.id) if other.identity else []
     return TokensRevoked(other.handle, await _change(ctx, other.identity, ctx.room.room.id, old, (), "revoked"))
@@ -95,12 +95,12 @@ def _member(ctx: HouseContext, handle: str) -> Member:
     found = ctx.room.room.state.with_handle(handle)
     if found is None:
         known = [m.handle for m in ctx.room.room.state.members.values()]
-        raise UnknownAsset(f"no member is called {handle[:80]!r}", did_you_mean=nearest(handle[:80], known, 3))
+        raise UnknownAsset(f"unknown member {handle[:80]!r}", did_you_mean=nearest(handle[:80], known, 3))
     return found
 
 
 def _longest(ctx: HouseContext, identity: Identity, room: str | None) -> int | None:
-    """When the last of somebody's tokens expires; None: never, or there is none that is still good."""
+    """When the last of an identity's tokens expires; None if never, or if none is valid."""
     now = ctx.house.clock.now()
     ends = [
         c.expires_at for c in ctx.house.identities.of(identity.id, room) if c.expires_at is None or c.expires_at > now
@@ -111,7 +111,7 @@ def _longest(ctx: HouseContext, identity: Identity, room: str | None) -> int | N
 async def _replace(
     ctx: HouseContext, identity: Identity, room: str | None, ends: int | None, check: Check | None = None
 ) -> str:
-    """A new token in place of all old ones, good until ``ends``."""
+    """Replace all old tokens with a new one, valid until ``ends``."""
     house, now = ctx.house, ctx.house.clock.now()
     old = house.identities.of(identity.id, room)
     token = make_token()
@@ -129,9 +129,9 @@ async def _change(
     change: str,
     check: Check | None = None,
 ) -> int:
-    """Put a change of credentials on record and store it; how many old ones were revoked."""
+    """Record and store a change of credentials. Returns how many old ones were revoked."""
     house = ctx.house
-    for credential in new:  # known at once, so that another change at the same time replaces it too; its token is not
+    for credential in new:  # registered now, so a concurrent change replaces it too; the token is not sent yet
         house.identities.put_credential(credential)
     try:
         await _record_change(ctx, identity, room, old, new, change, check)
@@ -170,8 +170,8 @@ async def _record_change(
         await host.put_system("credential", args, also)
 
 
-# -- for hosts of the house -----------------------------------------------------------------------
-RoomName = Annotated[str | None, Meta(description="only for this room; left out: for the whole house")]
+# -- for house hosts -----------------------------------------------------------------------
+RoomName = Annotated[str | None, Meta(description="limit to this room; default: house-wide")]
 
 
 class CredentialLine(Struct, omit_defaults=True):
@@ -193,7 +193,7 @@ class Credentials(Struct):
 
 @command(category="host", where="house", about="house", host_only=True)
 async def list_credentials(ctx: HouseContext) -> Credentials:
-    """Every credential of this house: whose it is, and what it is good for. Tokens are not kept, so none is shown."""
+    """All credentials of this house, with owner and scope. Tokens are not stored, so they are not shown."""
     house, now = ctx.house, ctx.house.clock.now()
     lines = []
     for credential in house.identities.all_credentials():
@@ -223,19 +223,19 @@ def _state(credential: Credential, now: int) -> str:
 )
 async def issue_credential(
     ctx: HouseContext,
-    name: Annotated[str, Meta(description="whose it is; with `room`, the handle of a member")],
+    name: Annotated[str, Meta(description="the owner; with `room`, the handle of a member")],
     kind: Kind | None = None,
-    host: Annotated[bool, Meta(description="may create rooms and enter all of them")] = False,
+    host: Annotated[bool, Meta(description="a house host, who may create rooms and enter all of them")] = False,
     room: RoomName = None,
     label: Annotated[str, Meta(max_length=80)] = "",
     expires_in_s: ExpiresIn = None,
 ) -> TokenMade:
-    """Make a new identity with a token for the whole house, or one more token for a member of a room. Shown once."""
+    """Create an identity with a house-wide token, or another token for a member of a room. It is shown once."""
     house, now = ctx.house, ctx.house.clock.now()
     check_handle(name)
     if room is not None:
         if host:
-            raise BadArgs("a host is a host of the whole house; leave out room")
+            raise BadArgs("host cannot be combined with room: hosts are house-wide")
         identity = _identity_in(ctx, name, room)
         if kind not in (None, identity.kind):
             raise BadArgs(f"{name} is of kind {identity.kind} in room {room}")
@@ -254,10 +254,10 @@ async def issue_credential(
     exclusive=True, category="host", where="house", about="house", host_only=True, records=True, when_archived=True
 )
 async def rotate_credential(ctx: HouseContext, name: str, room: RoomName = None) -> TokenMade:
-    """A new token in place of all old ones, for somebody of the house or for a member of a room. Shown once."""
+    """Replace all tokens of an identity, house-wide or for one room, with a new one. It is shown once."""
     identity = _identity_in(ctx, name, room) if room is not None else _identity(ctx, name)
     if not ctx.house.identities.of(identity.id, room):
-        raise UnknownAsset(f"{name!r} has no token {_where(room)}; list_credentials shows who has")
+        raise UnknownAsset(f"{name!r} has no token {_where(room)}; see list_credentials")
     return TokenMade(name, await _replace(ctx, identity, room, _longest(ctx, identity, room)))
 
 
@@ -265,27 +265,27 @@ async def rotate_credential(ctx: HouseContext, name: str, room: RoomName = None)
     exclusive=True, category="host", where="house", about="house", host_only=True, records=True, when_archived=True
 )
 async def revoke_credential(ctx: HouseContext, name: str, room: RoomName = None) -> TokensRevoked:
-    """Make every token of somebody worthless: of the house, or of a member of a room."""
+    """Revoke all tokens of an identity, house-wide or for one room."""
     identity = _identity_in(ctx, name, room) if room is not None else _identity(ctx, name)
     old = ctx.house.identities.of(identity.id, room)
     if not old:
-        raise UnknownAsset(f"{name!r} has no token {_where(room)}; list_credentials shows who has")
+        raise UnknownAsset(f"{name!r} has no token {_where(room)}; see list_credentials")
     return TokensRevoked(name, await _change(ctx, identity.id, room, old, (), "revoked"))
 
 
 def _where(room: str | None) -> str:
-    return f"for room {room}" if room is not None else "for the whole house"
+    return f"for room {room}" if room is not None else "for the house"
 
 
 def _identity_in(ctx: HouseContext, handle: str, room: str) -> Identity:
     host = ctx.house.rooms.get(room)
     if host is None:
-        raise UnknownAsset(f"there is no room {room[:64]!r}", did_you_mean=nearest(room[:64], ctx.house.rooms, 2))
+        raise UnknownAsset(f"unknown room {room[:64]!r}", did_you_mean=nearest(room[:64], ctx.house.rooms, 2))
     member = host.room.state.with_handle(handle)
     if member is None:
         known = [m.handle for m in host.room.state.members.values()]
         raise UnknownAsset(
-            f"no member of room {room} is called {handle!r}; there are {', '.join(known)}",
+            f"unknown member {handle!r} of room {room}; members: {', '.join(known)}",
             did_you_mean=nearest(handle, known, 2),
         )
     identity = ctx.house.identities.get(member.identity)
@@ -295,17 +295,19 @@ def _identity_in(ctx: HouseContext, handle: str, room: str) -> Identity:
 
 
 def _identity(ctx: HouseContext, name: str) -> Identity:
-    """Somebody of the house, by id or by name."""
+    """An identity with a house-wide token, by id or by name."""
     identities = ctx.house.identities
     known = identities.get(name)
     if known is not None:
         return known
     found = [i for i in identities.everybody() if i.name == name and identities.of(i.id, None)]
     if len(found) > 1:
-        raise Conflict(f"{len(found)} identities are called {name!r}; give an id: {', '.join(i.id for i in found)}")
+        raise Conflict(
+            f"{len(found)} identities have the name {name!r}; pass an id instead: {', '.join(i.id for i in found)}"
+        )
     if not found:
         rooms = sorted({c.room for i in identities.everybody() if i.name == name
                         for c in identities.all_credentials() if c.identity == i.id and c.room})  # fmt: skip
-        hint = f" (there is one in {', '.join(rooms)}: say which room)" if rooms else ""
-        raise UnknownAsset(f"{name!r} has no token for the whole house{hint}; list_credentials shows who has")
+        hint = f"; it has one for room {', '.join(rooms)}, so pass room" if rooms else ""
+        raise UnknownAsset(f"{name!r} has no house-wide token{hint}; see list_credentials")
     return found[0]

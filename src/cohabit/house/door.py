@@ -1,11 +1,11 @@
-"""The one path into a house: every call of every interface takes it.
+"""The single entry point for all calls.
 
     resolve   which command, in which room, by which member     UNKNOWN_ROOM, UNKNOWN_COMMAND
     decide    credential, grant, archive, seat, turn, budget    UNAUTHORIZED, PERMISSION_DENIED, …
-    run       in the room's queue, or in the house; again, where the command waits for something to happen
+    run       in the room's queue, or in the house; repeated while the command waits
 
-A command of a room is decided when its turn in the queue has come, a command of the house at once; both by
-`room.decide`. A call that waits is resolved and decided again whenever it wakes.
+A room command is decided when it reaches the head of the queue, a house command immediately; both by `room.decide`.
+A call that waits is resolved and decided again each time it wakes.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class HouseContext:
-    """What a call is about, and what a command of the house gets: the caller, the command, and the room, if any."""
+    """A resolved call, and the context of a house command: the caller, the command, and the room, if any."""
 
     __slots__ = ("broken_room", "command", "credential", "host", "house", "maybe_member")
 
@@ -53,26 +53,26 @@ class HouseContext:
         self.credential = credential
         self.command = command
         self.host = host
-        self.maybe_member = member  # None: the caller is not in the room, or it is about no room
+        self.maybe_member = member  # None: the caller is not in the room, or there is no room
         self.broken_room = broken_room  # the id of a room that could not be opened
 
     @property
     def room(self) -> "RoomHost":
         if self.host is None:
-            raise BadArgs("say which room")
+            raise BadArgs("this command needs a room; pass its id as room")
         return self.host
 
     @property
     def member(self) -> Member:
         if self.maybe_member is None:
-            raise UnknownRoom("you are not in this room yet; call join first")
+            raise UnknownRoom("you are not a member of this room; call join first")
         return self.maybe_member
 
     async def record(
         self, do: str, args: dict[str, Any], also: Write | None = None, check: Check | None = None
     ) -> None:
-        """Put something on the record of the room on behalf of the caller. Meanwhile the room may have been archived or
-        the caller's rights taken, so all is decided again, with ``check`` last, when it is about to happen."""
+        """Write an entry to the room's record on behalf of the caller. The room may be archived or the caller's grant
+        changed in the meantime, so the call is decided again, then ``check`` runs, just before the entry is written."""
 
         def decide_again(room: Room, at: int) -> None:
             self.house.door.decide_again(self, room, at)
@@ -83,12 +83,12 @@ class HouseContext:
 
     @property
     def identity(self) -> Identity | None:
-        """Who calls; None for the holder of an invite, who is nobody yet."""
+        """The caller; None if the credential is an invite that is not accepted yet."""
         return self.house.identities.get(self.credential.identity)
 
     @property
     def is_host(self) -> bool:
-        """Is the caller a host of the house?"""
+        """Whether the caller is a house host."""
         return self.house.identities.is_host(self.credential)
 
 
@@ -101,11 +101,11 @@ class Door:
         self._tasks: set[asyncio.Task[None]] = set()
         self._exclusive = asyncio.Lock()
         self.calls = 0
-        self.refusals: dict[str, int] = {}  # by code; those of a room are counted in its audit
+        self.refusals: dict[str, int] = {}  # by code; refusals of a room are counted in its audit
 
     # -- resolve ----------------------------------------------------------------------------------
     def resolve(self, credential: Credential, room: str | None, name: str) -> HouseContext:
-        """What a call means: the command, the room and the member. Raises where that cannot be known."""
+        """Resolve the command, room and member of a call."""
         house = self._house
         wanted = room or credential.room
         if wanted is None or wanted not in house.rooms:
@@ -113,7 +113,7 @@ class Door:
             if command is not None and (command.about == "house" or (command.about == "either" and wanted is None)):
                 return HouseContext(house, credential, command)
             if wanted is None:
-                raise BadArgs(f"{name[:80]} is about a room; say which: this credential is not bound to one")
+                raise BadArgs(f"{name[:80]} needs a room; pass its id as room")
         if credential.room is not None and credential.room != wanted:
             raise _unknown(wanted)
         host = house.rooms.get(wanted) or house.host_of(wanted)
@@ -127,7 +127,7 @@ class Door:
             if not self.may_join(credential, host):
                 raise _unknown(wanted)
             if command is None or not (command.before_joining or command.about != "room"):
-                raise UnknownRoom(f"you are not in room {wanted!r} yet; call join first")
+                raise UnknownRoom(f"you are not a member of room {wanted!r}; call join first")
             if not command.before_joining:
                 return HouseContext(house, credential, command)
         elif command is None:
@@ -138,7 +138,7 @@ class Door:
     def _unknown_command(self, host: "RoomHost", member: Member, name: str) -> CohabitError:
         room, at = host.room, self._house.clock.now()
         room.budget.spend(member.id, at)
-        if room.budget.is_spent(member.id, at):  # looking for near names costs time
+        if room.budget.is_spent(member.id, at):  # finding similar names takes time
             return refusal(room.budget.refusal)
         try:
             host.commands.named(name)
@@ -148,7 +148,7 @@ class Door:
         raise AssertionError(name)
 
     def _resolve_broken(self, credential: Credential, room: str, name: str) -> HouseContext:
-        """A room that could not be opened has no members that could be known; only a host of the house can act."""
+        """A room that could not be opened has no known members; only a house host can act."""
         house = self._house
         broken, host = house.broken.get(room), house.identities.is_host(credential)
         if broken is None or not (host or credential.room == room):
@@ -156,14 +156,14 @@ class Door:
         command = house.commands.get(name)
         if command is not None and command.when_broken:
             if not host:
-                raise PermissionDenied("only a host of the house can reopen a room that could not be opened")
+                raise PermissionDenied("only a house host can reopen a room that could not be opened")
             return HouseContext(house, credential, command, broken_room=room)
         raise Quarantined(f"room {room} could not be opened: {broken.message}")
 
     def may_join(self, credential: Credential, host: "RoomHost") -> bool:
-        """May a caller who is not a member join this room?"""
+        """Whether a caller who is not a member may join this room."""
         identities = self._house.identities
-        if host is self._house.ledger.host:  # its members are admitted by the house alone
+        if host is self._house.ledger.host:  # only the house adds members to it
             return False
         if not credential.identity:
             return credential.room == host.room.id
@@ -171,7 +171,7 @@ class Door:
 
     # -- decide -----------------------------------------------------------------------------------
     def decide(self, target: HouseContext, at: int) -> None:
-        """Refuse what may not be done, and put the refusal in the audit of the room."""
+        """Raise a refusal if the call is not allowed, and write it to the room's audit log."""
         room = target.host.room if target.host is not None else None
         member = target.maybe_member
         decision = decide(
@@ -183,17 +183,17 @@ class Door:
             raise refusal(decision)
 
     def decide_again(self, target: HouseContext, room: Room, at: int) -> None:
-        """The same in the queue of the room, where the caller waited for its turn."""
+        """Decide again when the call reaches the head of the room's queue."""
         before = target.maybe_member
         member = room.state.members.get(before.id) if before is not None else None
         if before is not None and member is None:
-            raise Unauthorized("you are not a member of this room any more")
+            raise Unauthorized("you are no longer a member of this room")
         decision = decide(target.command, member, room, at, credential=target.credential, host=target.is_host)
         if decision.code:
             raise refusal(decision)
 
     def commands_for(self, credential: Credential, room: str | None) -> list[Command]:
-        """What this credential's grant lets it call: never a matter of whose turn it is."""
+        """The commands that this credential's grant allows, whether or not it is the caller's turn."""
         house, is_host = self._house, self._house.identities.is_host(credential)
         wanted = room or credential.room
         if wanted is None:
@@ -215,13 +215,13 @@ class Door:
     async def call(
         self, credential: Credential, room: str | None, name: str, args: Any = None, key: str | None = None
     ) -> Any:
-        """One command by one credential: its result, or the error raised."""
+        """Run one command for a credential. Returns the result or raises the error."""
         call = self.begin(credential, room, name, args, key)
         if call.done:
             return call.answer()
         try:
             return await call.wait()
-        except asyncio.CancelledError:  # the caller has gone
+        except asyncio.CancelledError:  # the client has disconnected
             if call.stop_waiting is not None:
                 call.stop_waiting()
             raise
@@ -245,41 +245,41 @@ class Door:
             if member.here:
                 host.time.seen[member.id] = at
             else:
-                host.time.heard_of(member.id, at)
+                host.time.mark_seen(member.id, at)
             call = Call(member.id, command.name, args, key, None, credential)
             call.done = host.put(call, at)
             return call
         except CohabitError as wrong:
-            if not isinstance(wrong, UnknownCommand):  # that is counted in the audit of the room
+            if not isinstance(wrong, UnknownCommand):  # counted in the room's audit log
                 self._count(wrong)
-            house.identities.check(credential, at)  # a token that is no good is told so, whatever it asked for
+            house.identities.check(credential, at)  # an invalid token gets UNAUTHORIZED, whatever it asked for
             raise
 
     def _start(self, call: Call, target: HouseContext, room: str | None, at: int) -> None:
         if target.host is not None and target.maybe_member is not None:
-            target.host.time.heard_of(target.maybe_member.id, at)
+            target.host.time.mark_seen(target.maybe_member.id, at)
         task = asyncio.get_running_loop().create_task(self._through(call, room))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        if target.command.may_wait:  # other commands finish what they have begun
+        if target.command.may_wait:  # other commands run to completion
             call.stop_waiting = task.cancel
 
     async def _through(self, call: Call, room: str | None) -> None:
-        """Run a command of the house, or one that waits, to its end."""
+        """Run a house command, or one that waits, to completion."""
         try:
             call.result = await self._result(call, room)
         except CohabitError as wrong:
             self._count(wrong)
             call.error = wrong
         except asyncio.CancelledError:
-            call.settle(Disabled("the house is shutting down, or the caller has gone"))
+            call.settle(Disabled("the call was cancelled: the house is shutting down or the client disconnected"))
             raise
         except Exception as bug:
             call.error = self._house.bug(bug, call.name)
         call.settle()
 
     async def _result(self, call: Call, room: str | None) -> Any:
-        """The result of a call, once there is one that it need not wait for, or its time is up."""
+        """The result of a call, repeated until it is not empty or its wait has timed out."""
         house, credential = self._house, call.credential
         assert credential is not None
         ends: int | None = None
@@ -288,7 +288,7 @@ class Door:
             host, command = target.host, target.command
             version = host.version if host is not None else 0
             if command.exclusive:
-                async with self._exclusive:  # meanwhile the caller may have lost its token or its rights
+                async with self._exclusive:  # the caller may have lost its token or its grant in the meantime
                     result = await self._in_house(call, self.resolve(credential, room, call.name))
             elif command.where == "house":
                 result = await self._in_house(call, target)
@@ -301,7 +301,7 @@ class Door:
                 ends = now + _wait_ms(command, call.args)
             elif now >= ends:
                 return result
-            await host.changed_since(version, ends)  # then it is decided again, also where nothing happened
+            await host.changed_since(version, ends)  # then it is decided again, even if nothing happened
 
     async def _in_house(self, call: Call, target: HouseContext) -> Any:
         house, command = self._house, target.command
@@ -309,7 +309,7 @@ class Door:
         self.budget.spend(target.credential.hash, at)
         self.decide(target, at)
         result = await command.run(target, **command.check(call.args))
-        if not command.records:  # it may have taken a while, and nothing is delivered to a revoked token
+        if not command.records:  # it may have taken long, and nothing is delivered to a revoked token
             house.identities.check(target.credential, house.clock.now())
         return result
 
@@ -318,28 +318,28 @@ class Door:
         assert host is not None
         assert member is not None
         once = Call(member.id, call.name, call.args, call.key, None, call.credential)
-        host.time.heard_of(member.id)
+        host.time.mark_seen(member.id)
         return once.answer() if host.put(once) else await once.wait()
 
     def _count(self, wrong: CohabitError) -> None:
         self.refusals[wrong.code] = self.refusals.get(wrong.code, 0) + 1
 
     async def close(self) -> None:
-        """End the calls that still wait."""
+        """Cancel the calls that still wait."""
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
 
 def _wait_ms(command: Command, args: Any) -> int:
-    """How long this call is ready to wait for something to happen."""
+    """How long this call may wait for a result."""
     if args and (not isinstance(args, Mapping) or not args.get("wait_ms", True)):
         return 0
     try:
         return int(command.check(args).get("wait_ms", 0))
-    except BadArgs:  # the room reports that, and puts it in the audit
+    except BadArgs:  # the room reports and audits that
         return 0
 
 
 def _unknown(room: str) -> UnknownRoom:
-    return UnknownRoom(f"there is no room {room[:64]!r} for you here")
+    return UnknownRoom(f"room {room[:64]!r} does not exist or you have no access to it")

@@ -1,7 +1,7 @@
-"""Fan-out: from what was put on record to what each subscription is sent.
+"""Fan-out: turns recorded lines into the frames of each subscription.
 
-Subscriptions whose members hold the same grant and look through the same eye form a group, and a group shares each
-frame: it is made and encoded once. Only members who are named in an entry get a frame of their own.
+Subscriptions whose members have the same grant and the same eye form a group. A group shares each frame, which is built
+and encoded once. Only members who are named in an entry get separate frames.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -20,11 +20,11 @@ from cohabit.room.state import Member
 from cohabit.room.views import FeedItem, feed, seal
 
 encode = msgspec.json.Encoder().encode
-"""A frame as it is sent."""
+"""Encodes a frame for sending."""
 
 
 class Group:
-    """Subscriptions that are told the same."""
+    """Subscriptions that receive the same frames."""
 
     def __init__(self, eye: Eye | None) -> None:
         self.eye = eye
@@ -33,15 +33,15 @@ class Group:
 
 
 class Frames(Struct):
-    """What one batch will push once it is durable, made while the world is at hand."""
+    """The frames of one batch, built while the world is available and pushed when durable."""
 
     lines: list[Line]
-    subs: Collection[Subscription] = ()  # all that were there
+    subs: Collection[Subscription] = ()  # all at the time
     events: list[tuple[Sequence[Subscription], bytes]] = []
     views: list[tuple[Sequence[Subscription], bytes]] = []
 
     def push(self) -> None:
-        """Give the frames to their subscriptions."""
+        """Push the frames to their subscriptions."""
         for subs, frame in self.events:
             for sub in subs:
                 sub.push_event(frame)
@@ -90,12 +90,12 @@ class Fanout:
                 sub.end(Unauthorized("you were removed from this room"))
 
     def forget_views(self) -> None:
-        """What was last seen does not hold any more: the room was rolled back."""
+        """Forget the last views after a rollback."""
         self._last_views.clear()
 
     # -- making frames ----------------------------------------------------------------------------
     def frames(self, lines: list[Line]) -> Frames:
-        """The frames for what these lines tell, each for the subscriptions that may see it."""
+        """The frames for these lines, each with the subscriptions that may see it."""
         made = Frames(lines, self._current_subs())
         if lines and self.subscriptions:
             groups = self._current_groups(made)
@@ -105,7 +105,7 @@ class Fanout:
         return made
 
     def catch_up(self, frames: Frames) -> None:
-        """Tell those who subscribed after these frames were made, and before they were durable."""
+        """Push to subscriptions that were added after these frames were built, but before they were durable."""
         if frames.subs is self._known:
             return
         for sub in list(self.subscriptions):
@@ -155,7 +155,7 @@ class Fanout:
                     frame = self._event_frame(lines, members[sub.member], group.eye)
                     if frame:
                         yield (sub,), frame
-            if subs and _concerns(group.eye, seats):  # any of them: what they may perceive is the same
+            if subs and _concerns(group.eye, seats):  # all members of a group see the same, so use the first
                 frame = self._event_frame(lines, members[subs[0].member], group.eye)
                 if frame:
                     yield subs, frame
@@ -188,13 +188,13 @@ class Fanout:
         return encode({"push": "view", "room": self._room.id, "view": self._room.view_through(eye)})
 
     def first_view(self, who: str) -> bytes:
-        """The view as it is now, for a member who has just subscribed."""
+        """The current view, for a member who has just subscribed."""
         member = self._room.state.members.get(who)
         eye = self._room.eye(member) if member is not None else None
         if eye is None:
             return b""
         frame = self._view_frame(eye)
-        if not self._room.record.pending:  # nothing newer is on its way, so the same view again would be no news
+        if not self._room.record.pending:  # no newer view is pending, so an identical one need not be sent
             self._last_views[eye] = frame
         return frame
 
@@ -205,7 +205,7 @@ def event_frame(room: Room, seq: int, items: Sequence[FeedItem]) -> bytes:
 
 
 def _seats_told(lines: Iterable[Line]) -> set[str] | None:
-    """The seats that are told something of these lines; None where something is for everybody."""
+    """The seats that receive notices from these lines; None if a notice is public."""
     seats: set[str] = set()
     for line in lines:
         for told in line.entry.told:
@@ -216,12 +216,12 @@ def _seats_told(lines: Iterable[Line]) -> set[str] | None:
 
 
 def _concerns(eye: Eye | None, seats: set[str] | None) -> bool:
-    """May somebody with this eye be told something that is for these seats? Most are not, and need no frame."""
+    """Whether notices for these seats may be visible to this eye. Most groups see none and need no frame."""
     return seats is None or (eye is not None and (eye.sees == "all" or eye.seat in seats))
 
 
 def _named(lines: Iterable[Line]) -> set[str]:
-    """The members who are told something of these lines that others with the same grant are not."""
+    """Members who receive notices that others with the same grant do not."""
     named: set[str] = set()
     for line in lines:
         entry = line.entry

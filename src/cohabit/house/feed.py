@@ -1,4 +1,4 @@
-"""The feed of a room: what happened, as one member is told of it, from a cursor on."""
+"""The feed: a room's events, filtered for one member, from a cursor."""
 
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
@@ -22,7 +22,7 @@ from cohabit.room.views import FeedItem, feed, seal, unseal
 
 C = Capability
 BACKLOG_ITEMS, BACKLOG_CHARACTERS = 200, 200_000
-"""A page of a backlog ends after this many items, or this much text: clients take frames of a megabyte at most."""
+"""A page of a backlog ends after this many items, or this much text: clients accept frames of at most a megabyte."""
 PAGE = 1000
 """How many entries are read from the store at once."""
 
@@ -42,17 +42,17 @@ def _nothing_new(result: Any) -> bool:
     where="house",
     needs=(C.WATCH, C.READ_OWN, C.READ_ALL, C.READ_CHAT, C.RECEIVE_DIRECTED),
     waits=_nothing_new,
-    resource=Resource("events", "Events", "What happened lately", {"last": 100}, frozenset({"events"})),
-    hint="tells what happened, from a cursor.",
+    resource=Resource("events", "Events", "Recent events", {"last": 100}, frozenset({"events"})),
+    hint="lists events from a cursor.",
 )
 async def events(
     ctx: HouseContext,
-    cursor: Annotated[str, Meta(description="as the last reply gave it; empty: from the beginning")] = "",
+    cursor: Annotated[str, Meta(description="the cursor of the last reply; empty: from the beginning")] = "",
     max: Annotated[int, Meta(ge=1, le=500)] = 100,  # noqa: A002 - the wire's name
-    last: Annotated[Annotated[int, Meta(ge=1, le=500)] | None, Meta(description="only this many of the newest")] = None,
+    last: Annotated[Annotated[int, Meta(ge=1, le=500)] | None, Meta(description="only the newest N events")] = None,
     wait_ms: WaitMs = 0,
 ) -> Events:
-    """What happened in this room, as far as you may know of it, in order. Pass `cursor` back next time."""
+    """Events in this room that you may see, in order. Pass `cursor` to the next call."""
     host, member = ctx.room, ctx.member
     if last is not None:
         return _newest(host, member, last)
@@ -60,10 +60,10 @@ async def events(
     while True:
         eye, held = host.room.eye(member), member.held
         found = await _page_of_events(ctx, seq, member, eye, max)
-        # Reading takes a while. What was made under an earlier grant is not delivered.
+        # Reading takes a while. Discard a page that was built under an earlier grant.
         now = host.room.state.members.get(member.id)
         if now is None:
-            raise Unauthorized("you are not a member of this room any more")
+            raise Unauthorized("you are no longer a member of this room")
         member = now
         if (host.room.eye(member), member.held) == (eye, held):
             return found
@@ -83,7 +83,7 @@ async def _page_of_events(ctx: HouseContext, after: int, member: Member, eye: Ey
 
 
 COMMAND: Command = events.__command__  # type: ignore[attr-defined]  # put there by the decorator
-"""What a subscription needs the grant for."""
+"""A subscription requires the same grant as this command."""
 
 
 def _newest(host: RoomHost, member: Member, limit: int) -> Events:
@@ -94,7 +94,7 @@ def _newest(host: RoomHost, member: Member, limit: int) -> Events:
 
 
 def subscribe(target: HouseContext, cursor: str | None, views: bool, deliver: Deliver | None) -> Subscription:
-    """A subscription of a caller who may have one. It ends when the credential is revoked or expires."""
+    """Subscribe an authorized caller. The subscription ends when the credential is revoked or expires."""
     host, member, credential = target.room, target.member, target.credential
     after = unseal(host.room.state.secret, cursor, host.durable_seq) if cursor is not None else None
     backlog = _backlog(target, after, host.durable_seq) if after is not None else None
@@ -105,7 +105,7 @@ def subscribe(target: HouseContext, cursor: str | None, views: bool, deliver: De
 
 
 async def _backlog(ctx: HouseContext, after: int, head: int) -> AsyncIterator[bytes]:
-    """What this member is told of the entries after ``after`` up to ``head``: frames, each with its cursor."""
+    """Frames with the events that this member may see, after ``after`` up to ``head``, each with its cursor."""
     room, member = ctx.room.room, ctx.member
     eye = room.eye(member)
     items: list[FeedItem] = []
@@ -126,7 +126,7 @@ async def _backlog(ctx: HouseContext, after: int, head: int) -> AsyncIterator[by
 
 
 async def _history(ctx: HouseContext, after: int) -> AsyncIterator[Line]:
-    """The durable lines after a number: from memory where they are there, else from the store."""
+    """The durable lines after a number: from memory if they are there, else from the store."""
     host = ctx.room
     recent = list(host.recent)
     oldest = recent[0].seq if recent else host.durable_seq + 1
@@ -146,5 +146,5 @@ async def _history(ctx: HouseContext, after: int) -> AsyncIterator[Line]:
 def _page(ctx: HouseContext, after: int, limit: int) -> list[Line]:
     rows = list(ctx.house.store.lines(ctx.room.room.id, after, limit))
     if rows and rows[0][0] != after + 1 and after >= 0:
-        raise BadArgs("what came after that cursor is not kept any more; leave it out to start from what is kept")
+        raise BadArgs("this cursor is too old: its events were deleted. Omit it to start from the oldest event")
     return [Line(seq, body, digest, decode_entry(body)) for seq, body, digest in rows]

@@ -1,4 +1,4 @@
-"""A house: many rooms, the identities it knows, and the store. Interfaces call it through its door."""
+"""A house: its rooms, its identities and its store. Interfaces call it through `Door`."""
 
 import asyncio
 import logging
@@ -48,7 +48,7 @@ ROOM_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 OnLines = Callable[[RoomHost, Sequence[Line]], None]
 OPERATOR = Identity("i-operator", "operator", "human", host=True)
 LEASE_MS = 30_000
-"""How long a room is leased; the lease is renewed in a third of that time."""
+"""Lease duration of a room; renewed every third of it."""
 
 
 class House:
@@ -62,7 +62,7 @@ class House:
         self.clock = clock
         self.identities = identities
         self.commands = HOUSE_COMMANDS
-        self.id = secrets.token_hex(8)  # names this process to the store
+        self.id = secrets.token_hex(8)  # identifies this process in the store
         self.rooms: dict[str, RoomHost] = {}
         self.broken: dict[str, CohabitError] = {}  # rooms that could not be opened, and why
         self.connectors: dict[str, Connector] = {}  # to remote worlds, by room; never stored
@@ -75,7 +75,7 @@ class House:
         self.bots = Bots(self)
         self._on_lines: OnLines | None = None
         self._watchdog = Watchdog(settings.world_deadline_s)
-        self._reserved: set[str] = {HOUSE_ROOM}  # names that are taken: rooms being created or deleted
+        self._reserved: set[str] = {HOUSE_ROOM}  # the house record, and rooms being created or deleted
         self._renewing: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._renewing.set_result(None)
         self._lease_timer: Timer = clock.call_at(clock.now() + LEASE_MS // 3, self._renew_leases)
@@ -91,9 +91,9 @@ class House:
         clock: Clock | None = None,
         dormant: bool = False,
     ) -> "AsyncIterator[House]":
-        """A running house with every room of its store. Without a data folder nothing is kept.
+        """A running house with every room of its store. Without a data folder, data is kept in memory only.
 
-        In a ``dormant`` house time does not pass and no built-in player acts: it is opened to change its credentials.
+        In a ``dormant`` house time does not pass and no built-in player acts: use it to change credentials.
         """
         settings = settings or Settings()
         load_extensions()
@@ -123,7 +123,7 @@ class House:
                 self.broken[room_id] = wrong
 
     async def _load(self, room_id: str) -> Room:
-        """A room as it is on disk, leased by this house."""
+        """Load a room from the store, leased by this house."""
         return await run_in_thread(f"room {room_id}", partial(self._load_leased, room_id), self._loading_s)
 
     def _load_leased(self, room_id: str) -> Room:
@@ -135,7 +135,7 @@ class House:
             raise
 
     def lease(self, room_id: str) -> None:
-        """Take the lease of a room, off the event loop."""
+        """Acquire the lease of a room. Call it off the event loop."""
         now = self.clock.now()
         if not self.store.lease(room_id, self.id, now, now + LEASE_MS):
             raise Conflict(f"room {room_id} is open in another house; close it there first")
@@ -148,7 +148,7 @@ class House:
             self._renewing = asyncio.ensure_future(self._renew(hosts))
 
     async def _renew(self, hosts: Sequence[RoomHost]) -> None:
-        """A room whose lease another house has taken is stopped: what it does from now on could not be stored."""
+        """Renew leases. A room whose lease was taken by another house is stopped: it can no longer be stored."""
         lost = await run_in_thread(
             "the leases", lambda: [host for host in hosts if not self._keeps_lease(host.room.id)]
         )
@@ -159,14 +159,14 @@ class House:
         try:
             self.lease(room_id)
         except Conflict as lost:
-            log.error("the lease of room %s is lost: %s", room_id, lost.as_text())
+            log.error("lost the lease of room %s: %s", room_id, lost.as_text())
             return False
-        except CohabitError as failed:  # the disk may be there again in time
+        except CohabitError as failed:  # the store may recover before the lease expires
             log.error("the lease of room %s could not be renewed: %s", room_id, failed.as_text())
         return True
 
     async def _adopt(self, room: Room) -> RoomHost:
-        """Take a loaded room into the house; time has passed while it was closed."""
+        """Start running a loaded room, recording how long it was closed."""
         now = self.clock.now()
         if self.dormant:
             return self._run(room)
@@ -201,19 +201,19 @@ class House:
         ours = [made for made in self.commands if made.about != "house" or made.where == "house"]
         return RoomHost(room, self.writer, self.clock, self._watchdog, self.settings, ours)
 
-    def watch_records(self, tell: OnLines) -> None:
-        """Have ``tell`` called with what has become durable, in every room."""
-        self._on_lines = tell
+    def watch_records(self, callback: OnLines) -> None:
+        """Call ``callback`` with durable lines, in every room."""
+        self._on_lines = callback
         for host in self.rooms.values():
-            host.on_lines = tell
+            host.on_lines = callback
 
     async def revoke_credentials(self, credentials: Sequence[Credential]) -> None:
-        """Revoke and store; for what is not told to a member."""
+        """Revoke and store credentials without notifying a member."""
         gone = self.identities.revoke(credentials)
         await self.writer.submit(Write(credentials=gone))
 
     def _members_removed(self, host: RoomHost, members: Sequence[Member]) -> None:
-        """The credentials of removed members for this room stop working."""
+        """Revoke the credentials of removed members for this room."""
         for member in members:
             gone = self.identities.revoke(self.identities.of(member.identity, host.room.id)) if member.identity else []
             if gone:
@@ -249,13 +249,13 @@ class House:
         return self.identities.identify(token, self.clock.now())
 
     def operator_token(self) -> str:
-        """A token with the rights of a host, for the owner of the data folder; good as long as this house runs."""
+        """A token with the rights of a house host, for the owner of the data folder; valid while this house runs."""
         return self.identities.temporary(OPERATOR, None, self.clock.now())
 
     async def call(
         self, credential: Credential, room: str | None, command: str, args: Any = None, *, key: str | None = None
     ) -> Any:
-        """One command by one credential: its result, or the error raised."""
+        """Run one command for a credential. Returns the result or raises the error."""
         return await self.door.call(credential, room, command, args, key)
 
     async def subscribe(
@@ -267,20 +267,20 @@ class House:
         views: bool = True,
         deliver: Deliver | None = None,
     ) -> Subscription:
-        """What happens in a room, from a cursor on (None: from now on; empty: from the beginning)."""
+        """Subscribe to a room's events from a cursor (None: from now on; empty: from the beginning)."""
         target = self.door.resolve(credential, room, feed.COMMAND.name)
         self.door.decide(target, self.clock.now())
         return feed.subscribe(target, cursor, views, deliver)
 
-    def until_invalid(self, credential: Credential, tell: Callable[[], None]) -> Callable[[], None]:
-        """Have ``tell`` called when a credential is revoked or expires. Returns what stops that."""
-        stop = self.identities.watch(credential, tell)
+    def until_invalid(self, credential: Credential, callback: Callable[[], None]) -> Callable[[], None]:
+        """Call ``callback`` when a credential is revoked or expires. Returns an unsubscribe function."""
+        stop = self.identities.watch(credential, callback)
         if credential.expires_at is None:
             return stop
 
         def expired() -> None:
-            if credential.expires_at is not None:  # an invite that was accepted does not expire any more
-                tell()
+            if credential.expires_at is not None:  # an accepted invite no longer expires
+                callback()
 
         timer = self.clock.call_at(credential.expires_at, expired)
 
@@ -291,13 +291,13 @@ class House:
         return stop_both
 
     def bug(self, error: BaseException, where: str) -> Internal:
-        """An error that was not foreseen. Only its type is told: the text may hold what the caller must not see."""
-        log.error("an internal error in %s", where, exc_info=error)
-        return Internal(f"an internal error ({type(error).__name__}); it was logged")
+        """Log an unexpected exception. Only its type is shown: the text may contain hidden information."""
+        log.error("internal error in %s", where, exc_info=error)
+        return Internal(f"internal error ({type(error).__name__}). It was logged")
 
     # -- rooms ------------------------------------------------------------------------------------
     def host_of(self, room_id: str) -> RoomHost | None:
-        """The room of this id, or the house's own record."""
+        """The room with this id, or the house record; None if there is none."""
         return self.ledger.host if room_id == HOUSE_ROOM else self.rooms.get(room_id)
 
     async def create_room(
@@ -307,14 +307,14 @@ class House:
         seed: int | str | None = None,
         owner: Identity | None = None,
     ) -> tuple[str, dict[str, str]]:
-        """Create a room; its id and a token for each member. The tokens are shown here and never again."""
+        """Create a room. Returns its id and a token for each member. The tokens cannot be retrieved later."""
         name = room_id or self._free_id(scenario.scenario)
         if not ROOM_ID.fullmatch(name):
-            raise BadArgs("a room's id is lower-case letters, digits and hyphens, 63 at most")
+            raise BadArgs("a room id may contain lower-case letters, digits and hyphens, at most 63 characters")
         if not self._is_free(name):
-            raise Conflict(f"there is a room {name!r} already")
-        if len(self.rooms) + len(self._reserved) > self.settings.rooms_limit:
-            raise Busy(f"this house can hold {self.settings.rooms_limit} rooms and is full")
+            raise Conflict(f"room {name!r} already exists")
+        if len(self.rooms) + len(self._reserved - {HOUSE_ROOM}) >= self.settings.rooms_limit:
+            raise Busy(f"room limit reached ({self.settings.rooms_limit}); delete a room or raise rooms_limit")
         self._check_agents(check_scenario(scenario))
         now = self.clock.now()
         self._reserved.add(name)
@@ -327,7 +327,7 @@ class House:
             except GameCrash as crash:
                 log.error("room %s could not be created: %s", name, crash.as_text(), exc_info=crash.__cause__)
                 raise
-            self.make_host(room)  # refuses a world that takes a name the house needs
+            self.make_host(room)  # rejects a world whose command names clash with the house's
             bound = [agent for agent in scenario.agents if agent.identity is None]
             tokens = {agent.id: agent.token or make_token() for agent in bound}
             keys = [Credential(hashed(tokens[a.id]), ids[a.id], name, created_at=now) for a in bound]
@@ -342,10 +342,10 @@ class House:
         return name, tokens
 
     async def _store_new(self, write: Write, scenario: Scenario) -> None:
-        """Store a new room, leased by this house, and know its members."""
+        """Store a new room, leased by this house, and register its members."""
         await run_in_thread("the leases", partial(self.lease, write.room))
         try:
-            self._check_agents(scenario)  # again: another room may have got one of the tokens meanwhile
+            self._check_agents(scenario)  # again: another room may have used one of the tokens in the meantime
             for credential in write.credentials:
                 self.identities.put_credential(credential)
             await self.writer.submit(write)
@@ -362,7 +362,7 @@ class House:
             return new_identity(agent.name or agent.id, agent.kind, owner.id if owner is not None else None)
         known = self.identities.get(agent.identity)
         if known is None:
-            raise BadArgs(f"agents: {agent.id}: this house knows no identity {agent.identity[:40]!r}")
+            raise BadArgs(f"agents: {agent.id}: unknown identity {agent.identity[:40]!r}")
         return known
 
     def _free_id(self, base: str) -> str:
@@ -377,13 +377,13 @@ class House:
 
     @property
     def _loading_s(self) -> float:
-        """Setting a world up, or running its record again, takes longer than a call."""
+        """Creating or replaying a world takes longer than a call."""
         return 10 * self.settings.world_deadline_s
 
     def _check_agents(self, scenario: Scenario) -> None:
         for i, agent in enumerate(scenario.agents):
             if agent.token is not None and self.identities.knows(agent.token):
-                raise Conflict(f"agents[{i}]: this token is used in this house already; give {agent.id} another")
+                raise Conflict(f"agents[{i}]: this token is already in use; choose another one for {agent.id}")
             for brain in (agent.brain, agent.stand_in):
                 try:
                     check_brain(brain)
@@ -400,7 +400,7 @@ class House:
                 await host.remote.closed()
             if room_id in self.connectors:
                 await self.connectors.pop(room_id).close(delete=True)
-            await self.writer.submit(Write(room_id, delete=True))  # after all that was still queued
+            await self.writer.submit(Write(room_id, delete=True))  # after all queued writes
             self.identities.forget_room(room_id)
             if self.settings.data:
                 await run_in_thread("the saves", partial(saves.delete, self.settings.folder, room_id))
@@ -412,22 +412,22 @@ class House:
             self._reserved.discard(room_id)
 
     async def reopen_room(self, room_id: str) -> RoomHost:
-        """Open a quarantined room again, from what is stored."""
+        """Reopen a quarantined room from its last durable state."""
         old = self.rooms.get(room_id)
         if old is not None and old.failure is None:
-            raise Conflict(f"room {room_id} is open, and nothing is wrong with it")
-        await self.writer.submit(Write(room_id))  # after all that was still queued
+            raise Conflict(f"room {room_id} is already open and healthy")
+        await self.writer.submit(Write(room_id))  # after all queued writes
         fresh = await self._load(room_id)
         if self.rooms.get(room_id) is not old:
             raise Conflict(f"room {room_id} was reopened in the meantime")
         if old is not None:
-            old.close("this room is being reopened; connect again")
+            old.close("this room is being reopened; reconnect")
         host = await self._adopt(fresh)
         self.broken.pop(room_id, None)
         return host
 
     async def connect_room(self, room_id: str, connector: Connector) -> None:
-        """Give a room with a remote world its connector. The house closes it when it closes."""
+        """Set the connector of a room with a remote world. The house closes it at shutdown."""
         host = self.rooms[room_id]
         if host.remote is None:
             raise BadArgs(f"room {room_id} runs {host.room.state.world}, which is not a remote world")
@@ -456,9 +456,7 @@ def _new_room(
         raise
     except BaseException as bug:  # also SystemExit: a world must not end the house
         what = type(bug).__name__
-        raise GameCrash(
-            f"the world {scenario.world!r} failed when it was made ({what})", exception={"type": what}
-        ) from bug
+        raise GameCrash(f"the world {scenario.world!r} failed to start ({what})", exception={"type": what}) from bug
     chosen = next(s for s in (seed, scenario.seed, secrets.randbits(128)) if s is not None)
     state = opening_state(scenario, world, source, name, chosen, secrets.token_hex(16), identities)
     room = Room.create(state, world, now)

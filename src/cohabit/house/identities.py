@@ -1,7 +1,7 @@
 """The identities, credentials and invites of a house, in memory.
 
-Only hashes of tokens are kept; a token is shown once, when it is made. What changes here is stored by the caller,
-through the writer.
+Only hashes of tokens are kept; a token is shown once, when it is created. The caller stores changes through the
+writer.
 """
 
 import logging
@@ -14,6 +14,7 @@ from msgspec import structs
 
 from cohabit.errors import Unauthorized
 from cohabit.model.identity import Credential, Identity, Invite, Kind
+from cohabit.room.decide import by_credential, refusal
 
 log = logging.getLogger("cohabit")
 ALPHABET = string.ascii_letters + string.digits
@@ -25,7 +26,7 @@ TEMPORARY = "temporary"
 def make_token() -> str:
     """48 random letters and digits."""
     made = ""
-    while len(made) < TOKEN_LENGTH:  # bytes from 248 on would favour the first letters
+    while len(made) < TOKEN_LENGTH:  # reject bytes >= 248, which would bias the result
         made += "".join(ALPHABET[byte % 62] for byte in secrets.token_bytes(64) if byte < 248)
     return made[:TOKEN_LENGTH]
 
@@ -55,29 +56,28 @@ class Identities:
         for invite in invites:
             self.put_invite(invite)
 
-    # -- who is it --------------------------------------------------------------------------------
+    # -- lookup --------------------------------------------------------------------------------
     def identify(self, token: str | None, at: int) -> Credential:
         """The credential behind a token, or UNAUTHORIZED. The message never repeats the token.
 
-        The holder of an invite gets a credential without an identity: it can accept the invite, and nothing else.
+        The token of an invite gets a credential without an identity, which can only accept the invite.
         """
         if not token:
-            raise Unauthorized("no credential: send it as 'Authorization: Bearer TOKEN'")
+            raise Unauthorized("missing token: send 'Authorization: Bearer TOKEN'")
         found = self._credentials.get(hashed(token))
         if found is None:
-            raise Unauthorized("this token is not known here; ask your host for one")
+            raise Unauthorized("invalid token; ask your host for one")
         return self.check(found, at)
 
     def check(self, credential: Credential, at: int) -> Credential:
-        """The same credential, unless it was revoked or has expired."""
-        if credential.revoked:
-            raise Unauthorized("this token was revoked; ask your host for a new one")
-        if credential.expires_at is not None and at >= credential.expires_at:
-            raise Unauthorized("this token has expired; ask your host for a new one")
+        """Return the credential, or raise UNAUTHORIZED if it was revoked or has expired."""
+        decision = by_credential(credential, at)
+        if decision.code:
+            raise refusal(decision)
         return credential
 
     def knows(self, token: str) -> bool:
-        """Does this token belong to somebody?"""
+        """Whether this token is in use."""
         found = self._credentials.get(hashed(token))
         return found is not None and not found.revoked
 
@@ -85,7 +85,7 @@ class Identities:
         return self._identities.get(identity)
 
     def is_host(self, credential: Credential) -> bool:
-        """Is it a credential of a host of this house, good in every room?"""
+        """Whether it is the house-wide credential of a house host."""
         found = self._identities.get(credential.identity)
         return found is not None and found.host and credential.room is None
 
@@ -97,7 +97,7 @@ class Identities:
         return list(self._identities.values())
 
     def temporary(self, identity: Identity, room: str | None, at: int, for_ms: int | None = None) -> str:
-        """A token that is good as long as this house runs, and is not stored."""
+        """A token that is valid while this house runs, and is not stored."""
         self._identities.setdefault(identity.id, identity)
         token = make_token()
         expires = at + for_ms if for_ms is not None else None
@@ -116,7 +116,7 @@ class Identities:
         self._credentials.pop(credential.hash, None)
 
     def put_invite(self, invite: Invite) -> None:
-        """Know an invite. As long as it can be accepted, its token authenticates nobody but opens the door."""
+        """Register an invite. Until it is accepted, its token has no identity and can only call join."""
         self._invites[invite.hash] = invite
         known = self._credentials.get(invite.hash)
         if known is None:
@@ -127,7 +127,7 @@ class Identities:
             self.revoke([known])
 
     def take_use(self, invite: Invite, uses: int = 1) -> Invite:
-        """Take a use of an invite that is being accepted, so that nobody else gets it; -1 gives it back."""
+        """Take a use of an invite that is being accepted, so no other caller gets it; -1 returns it."""
         left = structs.replace(self._invites[invite.hash], uses=self._invites[invite.hash].uses - uses)
         self._invites[invite.hash] = left
         return left
@@ -141,47 +141,47 @@ class Identities:
         ]
 
     def is_of_house(self, identity: str) -> bool:
-        """Does this identity have, or did it ever have, a token for the whole house?"""
+        """Whether this identity has, or ever had, a house-wide token."""
         return any(c.identity == identity and c.room is None for c in self._credentials.values())
 
     def all_credentials(self) -> list[Credential]:
         return [credential for credential in self._credentials.values() if credential.identity]
 
     def of(self, identity: str, room: str | None) -> list[Credential]:
-        """The credentials of an identity that work in just this room, or (None) in all."""
+        """The credentials of an identity for this room, or, if None, the house-wide ones."""
         return [c for c in self._credentials.values() if c.identity == identity and c.room == room and not c.revoked]
 
     def revoke(self, credentials: Iterable[Credential]) -> list[Credential]:
-        """Make credentials worthless at once; those that were not before. The caller stores them."""
+        """Revoke credentials. Returns those that were not already revoked; the caller stores them."""
         changed = [credential for credential in credentials if not credential.revoked]
         for credential in changed:
             credential.revoked = True
-            self._tell_revoked(credential)
+            self._notify_revoked(credential)
         return changed
 
-    def _tell_revoked(self, credential: Credential) -> None:
-        for tell in self._watchers.pop(credential.hash, []):
+    def _notify_revoked(self, credential: Credential) -> None:
+        for callback in self._watchers.pop(credential.hash, []):
             try:
-                tell()
-            except Exception:  # the other streams of this credential must end all the same
-                log.exception("a stream could not be told that its credential was revoked")
+                callback()
+            except Exception:  # the other streams of this credential must end anyway
+                log.exception("a stream could not be notified that its credential was revoked")
 
     def forget_room(self, room: str) -> None:
-        """A room was deleted, and with it its credentials and its invites: another one may get its id."""
+        """Forget the credentials and invites of a deleted room: a new room may get its id."""
         gone = [credential for credential in self._credentials.values() if credential.room == room]
         self.revoke(gone)
         for credential in gone:
             del self._credentials[credential.hash]
             self._invites.pop(credential.hash, None)
 
-    def watch(self, credential: Credential, tell: Callable[[], None]) -> Callable[[], None]:
-        """Have ``tell`` called when the credential is revoked. Returns what stops that."""
+    def watch(self, credential: Credential, callback: Callable[[], None]) -> Callable[[], None]:
+        """Call ``callback`` when the credential is revoked. Returns an unsubscribe function."""
         watchers = self._watchers.setdefault(credential.hash, [])
-        watchers.append(tell)
+        watchers.append(callback)
 
         def stop() -> None:
-            if tell in watchers:
-                watchers.remove(tell)
+            if callback in watchers:
+                watchers.remove(callback)
             if not watchers and self._watchers.get(credential.hash) is watchers:
                 del self._watchers[credential.hash]
 

@@ -1,6 +1,6 @@
-"""Commands for getting into a room: invites, and joining.
+"""Commands for access to a room: invites and joining.
 
-An invite is a pending admission. Its holder can call `join`, and nothing else.
+An invite is a pending admission. Its token can only call `join`.
 """
 
 from secrets import token_hex
@@ -8,7 +8,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct, structs
 
-from cohabit.errors import BadArgs, PermissionDenied, Unauthorized, UnknownAsset
+from cohabit.errors import BadArgs, PermissionDenied, Unauthorized, UnknownAsset, UnknownRoom
 from cohabit.house.bots import check_brain
 from cohabit.house.door import HouseContext
 from cohabit.house.identities import hashed, make_token, new_identity
@@ -41,25 +41,25 @@ async def invite(
     ctx: HouseContext,
     id: Annotated[str, Meta(description="the handle for the new member")],  # noqa: A002 - the wire's name
     kind: Kind = "agent",
-    role: Annotated[str | None, Meta(description="left out: watch-only for agents, full for people")] = None,
+    role: Annotated[str | None, Meta(description="default: watch-only for agents, full for people")] = None,
     claim: Annotated[str | None, Meta(description="auto:N or id:X")] = None,
     team: str | None = None,
     stand_in: Annotated[str | None, Meta(description="the brain that plays while this player is away")] = None,
     name: Annotated[Annotated[str, Meta(max_length=64)] | None, Meta(description="the name to show")] = None,
     uses: Annotated[int, Meta(ge=1, le=1000, description="how many people may accept it")] = 1,
     expires_in_s: Annotated[
-        Annotated[int, Meta(ge=1, le=10**9)] | None, Meta(description="can be accepted for this many seconds")
+        Annotated[int, Meta(ge=1, le=10**9)] | None, Meta(description="expires after this many seconds")
     ] = None,
 ) -> Invitation:
-    """Create an invite to this room: kind, role and seat are bound to it. Its token is shown once; pass it on.
+    """Create an invite to this room with a fixed kind, role and seat.
 
-    Whoever connects with the token and calls `join` becomes a member.
+    Send its token to the invitee, who connects with it and calls `join`. The token is shown only once.
     """
     check_brain(stand_in)
     if name is not None:
         check_name(name)
     if uses > 1 and claim is not None:
-        raise BadArgs("an invite with a claim is for one member; leave out uses, or claim")
+        raise BadArgs("uses and claim cannot be combined: a claim is for one member")
     host, me, house = ctx.room, ctx.member, ctx.house
     now = house.clock.now()
     named = await host.peek(lambda room: check_invitation(_in_room(room, me.id, now), id, kind, role, claim, team))
@@ -83,6 +83,10 @@ async def _record_invite(ctx: HouseContext, invite: Invite, change: str) -> None
         "handle": invite.handle, "change": change, "role": invite.role,
     }  # fmt: skip
     await ctx.house.ledger.record("invited", args, Write(invites=[invite]))
+    now = ctx.house.rooms.get(invite.room)
+    if now is None or now.room.state.secret != ctx.room.room.state.secret:  # another room may get its id
+        await ctx.house.writer.submit(Write(invites=[structs.replace(invite, revoked=True)]))
+        raise UnknownRoom("this room was deleted")
     ctx.house.identities.put_invite(invite)
 
 
@@ -119,33 +123,39 @@ class InviteRevoked(Struct):
 async def revoke_invite(
     ctx: HouseContext, invite: Annotated[str, Meta(description="the id of the invite (see `invites`)")]
 ) -> InviteRevoked:
-    """Make an invite worthless. Members who have accepted it stay."""
+    """Revoke an invite. Members who have accepted it stay."""
     house = ctx.house
     open_invites = {i.id: i for i in house.identities.invites_to(ctx.room.room.id, house.clock.now())}
     found = open_invites.get(invite)
     if found is None:
-        raise UnknownAsset(f"there is no open invite {invite[:40]!r}", did_you_mean=nearest(invite, open_invites, 2))
+        raise UnknownAsset(
+            f"unknown invite {invite[:40]!r}; see `invites`", did_you_mean=nearest(invite, open_invites, 2)
+        )
     await _record_invite(ctx, structs.replace(found, revoked=True), "revoked")
     return InviteRevoked(found.id)
 
 
 # -- joining ------------------------------------------------------------------------------------
+SHARED = "This invite is shared with others. Connect with this token from now on; joining again adds another member."
+
+
 class JoinedRoom(Struct, omit_defaults=True):
     room: str
     member: str
     role: str
     seat: str | None = None
-    token: str | None = None  # where the invite is good for several: keep this one
+    token: str | None = None  # set for shared invites: the member's own token
+    note: str | None = None
 
 
-@command(exclusive=True,
-    category="meta", where="house", records=True, joins=True,
-    hint="enters the room: it accepts your invite, or you enter as a guest.",
+@command(
+    category="meta", where="house", records=True, joins=True, exclusive=True,
+    hint="joins the room, with your invite or as a guest.",
 )  # fmt: skip
 async def join(ctx: HouseContext) -> JoinedRoom:
-    """Enter a room: accept your invite, or enter as a guest where the room takes guests.
+    """Join a room with your invite, or as a guest if the room allows guests.
 
-    Guests who are people may take a free seat, guests who are agents watch.
+    Human guests may take a free seat; agent guests watch.
     """
     host, token = ctx.room, None
     if ctx.maybe_member is None:
@@ -158,15 +168,16 @@ async def join(ctx: HouseContext) -> JoinedRoom:
             await _enter(ctx)
     credential = ctx.credential if token is None else ctx.house.identify(token)
     member = host.room.member_of(credential.identity)
-    if member is None:  # a host was faster than the reply
+    if member is None:  # a host removed the member before the reply
         if credential.room is not None:
             await ctx.house.revoke_credentials([credential])
         raise Unauthorized("you were removed from this room")
-    return JoinedRoom(host.room.id, member.handle, member.role_name, member.seat, token)
+    note = SHARED if token is not None else None
+    return JoinedRoom(host.room.id, member.handle, member.role_name, member.seat, token, note)
 
 
 async def _enter(ctx: HouseContext) -> None:
-    """A guest, or a host of the house."""
+    """Join as a guest or as a house host."""
     me = ctx.identity
     assert me is not None
     args = {"handle": me.name, "kind": me.kind, "identity": me.id, "name": me.name}
@@ -174,7 +185,7 @@ async def _enter(ctx: HouseContext) -> None:
 
 
 async def _accept(ctx: HouseContext, invite: Invite) -> str | None:
-    """Become a member by an invite; the new token, where the invite stays good for others."""
+    """Accept an invite. Returns the new token if the invite is shared."""
     house = ctx.house
     if invite.uses < 1:
         raise Unauthorized("this invite has been used; ask your host for a new one")
@@ -195,17 +206,17 @@ async def _accept(ctx: HouseContext, invite: Invite) -> str | None:
         house.identities.take_use(invite, -1)
         raise
     house.identities.put(me)
-    if token is None:  # the invite's token becomes the member's own, also on connections that are open
+    if token is None:  # the invite's token becomes the member's own, also on open connections
         ctx.credential.identity, ctx.credential.expires_at = me.id, None
     else:
         house.identities.put_credential(made)
-    left = house.identities.take_use(invite, 0)  # it may have been revoked meanwhile
+    left = house.identities.take_use(invite, 0)  # it may have been revoked in the meantime
     await _record_invite(ctx, left, "accepted")
     return token
 
 
 def _check_inviter(room: Room, invite: Invite) -> None:
-    """An invite gives what its author could give now."""
+    """Raise if the inviter could no longer grant what the invite gives."""
     inviter = room.state.members.get(invite.by)
     if inviter is None or C.MANAGE_MEMBERS not in inviter.held:
         raise PermissionDenied("the member who invited you can no longer invite; ask a host for a new invite")

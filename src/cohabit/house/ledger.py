@@ -1,7 +1,7 @@
-"""The house's own record: a room without a world, for what is not about one room.
+"""The house record: a room without a world, for events that belong to no room.
 
-Identities that hold a credential for the whole house are members of it, and are told there what concerns their
-credentials. Invites are recorded there too.
+Identities with a house-wide credential are members of it and receive the changes to their credentials there. Invites
+are recorded there too.
 """
 
 import secrets
@@ -39,11 +39,11 @@ class NoWorld(World):
         return False
 
     def observe(self, eye: Eye) -> Observation:
-        return Observation(text="The record of this house. `events` tells what concerns your credentials.")
+        return Observation(text="The record of this house. Use `events` to read changes to your credentials.")
 
 
 class Ledger:
-    """Opens and writes the house's own record."""
+    """Opens and writes the house record."""
 
     def __init__(self, house: "House") -> None:
         self._house = house
@@ -52,7 +52,7 @@ class Ledger:
     async def open(self) -> None:
         house = self._house
         known = HOUSE_ROOM in await run_in_thread("the store", house.store.rooms)
-        room = await run_in_thread("the record of the house", self._load if known else self._create)
+        room = await run_in_thread("the house record", self._load if known else self._create)
         self.host = house.make_host(room)
         if not known:
             snapshot = room.snapshot()
@@ -72,7 +72,7 @@ class Ledger:
         return Room.create(state, NoWorld(), self._house.clock.now())
 
     async def admit(self, identity: Identity) -> str:
-        """Make an identity a member here, so that it can be told something; its member id."""
+        """Make an identity a member, so it can be notified. Returns its member id."""
         member = self.host.room.member_of(identity.id)
         if member is None:
             role = "observer" if identity.host else "resident"
@@ -86,7 +86,7 @@ class Ledger:
         return member.id
 
     async def record(self, do: str, args: dict[str, Any], also: Write) -> None:
-        """Put something on the record of the house, together with what changes in the store."""
+        """Write an entry to the house record, stored together with ``also``."""
         await self.host.put_system(do, args, also)
 
     def close(self) -> None:

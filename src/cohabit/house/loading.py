@@ -1,4 +1,4 @@
-"""A room from the store: its newest snapshot, and the tail of the record after it."""
+"""Loads a room from the store: its newest snapshot and the entries after it."""
 
 from cohabit.errors import CohabitError, RecordCorrupt
 from cohabit.house.store.contract import Store
@@ -9,7 +9,7 @@ from cohabit.room.room import Room
 
 
 def load_room(store: Store, room_id: str) -> Room:
-    """The room as it stood after the last entry that is on disk."""
+    """The room after its last durable entry."""
     snapshot = _newest_readable(store, room_id)
     rows = store.lines(room_id, snapshot.seq)
     try:
@@ -17,13 +17,13 @@ def load_room(store: Store, room_id: str) -> Room:
     except (CohabitError, WorldInterrupted):
         raise
     except BaseException as bug:  # also SystemExit: a world must not end the house
-        raise RecordCorrupt(f"room {room_id} does not open: {type(bug).__name__}: {bug}") from bug
+        raise RecordCorrupt(f"room {room_id} could not be opened: {type(bug).__name__}: {bug}") from bug
     room.audit.load(store.refusals(room_id))
     return room
 
 
 def _newest_readable(store: Store, room_id: str) -> Snapshot:
-    """The newest snapshot; where that one is damaged, the one before it, from which more has to be run again."""
+    """The newest snapshot, or if it is damaged, the one before, which needs a longer replay."""
     damage: RecordCorrupt | None = None
     for stored in store.snapshots(room_id):
         try:

@@ -1,4 +1,4 @@
-"""What a caller may call, with its schemas: what every list of commands is made from."""
+"""Command listings for a caller, with schemas."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Offer(Struct, frozen=True, omit_defaults=True):
-    """One command, as it is described to a caller who may use it."""
+    """The description of a command for a caller who may use it."""
 
     name: str
     tool_name: str
@@ -37,7 +37,7 @@ _made: "WeakKeyDictionary[Command, Offer]" = WeakKeyDictionary()
 
 
 def offer_of(command: Command) -> Offer:
-    """The same for everybody, so it is made once."""
+    """The description of a command. Cached: it does not depend on the caller."""
     made = _made.get(command)
     if made is None:
         made = _made[command] = Offer(
@@ -61,12 +61,12 @@ def offer_of(command: Command) -> Offer:
 
 
 def _description(command: Command) -> str:
-    only_if = "".join(f"\nOnly if: {condition}" for condition in command.preconditions)
+    only_if = "".join(f"\nRequires: {condition}" for condition in command.preconditions)
     return command.doc + ("\n" + only_if if only_if else "")
 
 
 def offers_for(house: "House", credential: Credential, room: str | None) -> list[Offer]:
-    """What this credential may call in a room; without a room: of the house, and in any room that it is in."""
+    """The commands that this credential may call in a room; without a room: in the house and in any of its rooms."""
     commands = house.door.commands_for(credential, room)
     if room is None and credential.room is None:
         common = {command.name: command for command in _common(house, credential)}
@@ -75,16 +75,16 @@ def offers_for(house: "House", credential: Credential, room: str | None) -> list
 
 
 def about_the_room(offers: Sequence[Offer]) -> list[Offer]:
-    """Those that are about the room that the caller is in. All that others can do with a room is to join it."""
+    """The room commands. A caller who is not a member can only join."""
     here = [offer for offer in offers if offer.about != "house"]
     is_member = any(offer.about == "room" and not offer.joins for offer in here)
     return [offer for offer in here if offer.joins != is_member]
 
 
 def _common(house: "House", credential: Credential) -> Iterator[Command]:
-    """The commands that every room has, by name, as far as some room grants them.
+    """The room commands that the caller may use in at least one room, by name.
 
-    A room's extension may give one another name on MCP, and more in its result; the form of other rooms fits all.
+    If an extension renames a command in one room, the plain form is listed.
     """
     found: dict[str, Command] = {}
     seen: set[Any] = set()

@@ -1,8 +1,8 @@
-"""One room in a house: its queue, and the rule that nothing leaves before it is on disk.
+"""Runs one room: queues calls and releases replies only when they are durable.
 
-Calls run one after another. What they put on record goes to the writer, one batch at a time; while a batch
-is being written, further calls run and gather for the next one, so under load one disk sync serves many calls.
-Every reply waits until all that it could have seen is durable. If a write fails, the room is rolled back to
+Calls run one after another. Their entries go to the writer, one batch at a time; while a batch is being written,
+further calls run and form the next batch, so under load one disk sync serves many calls.
+Every reply waits until all entries that it may depend on are durable. If a write fails, the room is rolled back to
 its last durable state, and every call since then is refused.
 """
 
@@ -47,15 +47,15 @@ log = logging.getLogger("cohabit")
 SLOW_S = 0.05
 """A call of a quick world that takes longer than this is slow …"""
 SLOW_RUNS, SLOW_WITHIN_MS = 3, 10_000
-"""… and after this many within this time the world runs on a thread for a while. The machine may be to blame."""
+"""… and after this many in this period, the world runs on a thread for ``SLOW_FOR_MS``."""
 SLOW_FOR_MS = 60_000
 AUDIT_MS = 1_000
 """How long a refusal may wait before it is written."""
-WORK_S = 2.0
-"""A world that has worked this long since its last snapshot gets one: a start would have to run all of it again."""
-WORTH_KEEPING_S = 0.2
-"""How much work at the next start makes a snapshot worthwhile when a house closes."""
-CLOSING = "the house is shutting down; connect again when it is back"
+SNAPSHOT_AFTER_CPU_S = 2.0
+"""Take a snapshot after this much world CPU time, to bound the replay time at startup."""
+SNAPSHOT_AT_CLOSE_CPU_S = 0.2
+"""At shutdown, take a snapshot if the replay would take longer than this."""
+CLOSING = "the server is shutting down; reconnect later"
 
 
 class RoomHost:
@@ -74,11 +74,11 @@ class RoomHost:
         self.id = room.id
         self.settings = settings
         self.commands = _all_commands(room, house_commands)
-        self.remote: RemoteRunner | None = None  # runs the commands of a world that is not here
+        self.remote: RemoteRunner | None = None  # runs the commands of a remote world
         self.failure: CohabitError | None = None
         self.recent: deque[Line] = deque(room.record.tail[-settings.recent_entries :], settings.recent_entries)
         self.durable_seq = room.record.seq
-        self.version = 0  # goes up whenever something has become durable
+        self.version = 0  # incremented when entries become durable
         self.now = clock.now
         self.fanout = Fanout(room)
         self.time = Timekeeper(room, clock, settings, self.fanout.members, self.system)
@@ -92,11 +92,11 @@ class RoomHost:
         self._thread: Worker | None = None
         self._queue: list[Call] = []  # not run yet
         self._ran: list[Call] = []  # run, and waiting for the next batch
-        self._running = False  # calls are running on the thread
+        self._running = False  # calls are running on a thread
         self._on_thread: list[Call] = []  # those calls
-        self._begun = 0.0  # when the call that runs there began
+        self._begun = 0.0  # when the current one started
         self._deadline: asyncio.TimerHandle | None = None
-        self._writing = False  # a batch is on its way to the disk
+        self._writing = False  # a batch is being written
         self._slow: deque[int] = deque(maxlen=SLOW_RUNS)
         self._slow_until = 0
         self._flush_planned = False
@@ -104,31 +104,31 @@ class RoomHost:
         self._since_snapshot = len(room.record.tail)
         self._bytes_since = self._snapshot_bytes = 0
         self._work_since = 0.0  # seconds of world code on the thread
-        self._snapshot: Snapshot | None = None  # goes to disk with the next batch
+        self._snapshot: Snapshot | None = None  # written with the next batch
         self._waiters: list[asyncio.Future[bool]] = []
         self._roster_version = -1
         self._members: dict[str, Member] = dict(room.state.members)
 
-    # -- asking -----------------------------------------------------------------------------------
+    # -- calls -----------------------------------------------------------------------------------
     async def call(self, who: str, name: str, args: Any = None, key: str | None = None, via: str | None = None) -> Any:
-        """Put a call through the room; returns when the reply may be sent."""
+        """Run a call in the room. Returns when the reply may be sent."""
         if via is None:
-            self.time.heard_of(who)
+            self.time.mark_seen(who)
         call = Call(who, name, args, key, via)
         return call.answer() if self.put(call) else await call.wait()
 
     async def peek(self, look: Callable[[Room], Any]) -> Any:
-        """Look at the room between calls, through the queue like everybody else."""
+        """Read the room in its queue, between calls."""
         call = PeekCall(look)
         return call.answer() if self.put(call) else await call.wait()
 
     async def put_system(self, do: str, args: Any, also: Write | None = None, check: Check | None = None) -> None:
-        """Something the house does for a caller who waits until it is durable. ``also`` is stored together with it."""
+        """Write a system entry and wait until it is durable. ``also`` is stored together with it."""
         call = SystemCall(do, args, also, check)
         call.answer() if self.put(call) else await call.wait()
 
     def system(self, do: str, args: Any) -> Call:
-        """Something the house itself does, without waiting for it."""
+        """Write a system entry without waiting for it."""
         call = SystemCall(do, args)
         if self.failure is None:
             self._queue.append(call)
@@ -136,11 +136,11 @@ class RoomHost:
         return call
 
     async def drained(self) -> None:
-        """Wait until all that has been asked so far is durable."""
+        """Wait until all earlier calls are durable."""
         await self.peek(lambda room: None)
 
     def put(self, call: Call, at: int | None = None) -> bool:
-        """Accept a call; may its reply be sent at once? If not, wait for it: something is not durable yet."""
+        """Run or queue a call. Returns True if the reply can be sent now, False if it must wait for the disk."""
         if self.failure is not None:
             raise self.failure
         if self.remote is not None and self.remote.accepts(call):
@@ -148,11 +148,11 @@ class RoomHost:
         return self.put_local(call, at)
 
     def put_local(self, call: Call, at: int | None = None) -> bool:
-        """The same, for what the room itself does."""
+        """The same, for calls that the room itself handles."""
         if self.failure is not None:
             raise self.failure
         if len(self._queue) + len(self._ran) >= self.settings.queue_limit:
-            raise Busy(f"{self.settings.queue_limit} calls are waiting for this room; try again in a moment")
+            raise Busy(f"{self.settings.queue_limit} calls are already waiting for this room; try again in a moment")
         if self._quick and not self._running:
             self._run_here((call,), self._clock.now() if at is None else at)
             if not self._writing and not self.room.record.pending and self.failure is None:
@@ -169,7 +169,7 @@ class RoomHost:
         return False
 
     async def changed_since(self, version: int, ends: int) -> bool:
-        """Wait until something happens after ``version`` of this room, but not past ``ends``; did it?"""
+        """Wait until the room has changed since ``version`` or ``ends`` has passed. Returns whether it changed."""
         if version != self.version:
             return True
         if ends <= self._clock.now() or self.failure is not None:
@@ -193,7 +193,7 @@ class RoomHost:
 
     # -- running ----------------------------------------------------------------------------------
     def _pump(self) -> None:
-        """Run what has gathered."""
+        """Run the queued calls."""
         if self._running or not self._queue or self.failure is not None:
             return
         if self._quick:
@@ -222,11 +222,11 @@ class RoomHost:
             self._stop_if_broken(batch)
 
     def _was_slow(self, at: int) -> None:
-        if not self._watchdog.slow(SLOW_S):  # the machine was busy with something else
+        if not self._watchdog.slow(SLOW_S):  # the CPU was busy with something else
             return
         self._slow.append(at)
         if len(self._slow) == SLOW_RUNS and at - self._slow[0] < SLOW_WITHIN_MS:
-            log.warning("room %s: its world is slow; it runs on a thread for a minute", self.id)
+            log.warning("room %s: its world is slow and runs on a thread for a minute", self.id)
             self._quick, self._slow_until = False, at + SLOW_FOR_MS
 
     def _run_on_thread(self, batch: list[Call]) -> None:
@@ -240,19 +240,19 @@ class RoomHost:
         def job() -> None:
             worked = time.thread_time()
             for call in batch:
-                self._begun = loop.time()  # each call has the whole time that a call may take
+                self._begun = loop.time()  # the deadline applies to each call
                 call.run(self.room, at)
             self._work_since += time.thread_time() - worked
             self._begun = loop.time()
             frames = self._prepare()
-            with suppress(RuntimeError):  # the loop is closed, and nobody waits any more
+            with suppress(RuntimeError):  # the loop is closed, so the result is no longer needed
                 loop.call_soon_threadsafe(self._ran_on_thread, batch, frames)
 
         self._deadline = loop.call_later(self.settings.world_deadline_s, self._look_at_thread, batch)
         self._thread.submit(job)
 
     def _look_at_thread(self, batch: Sequence[Call]) -> None:
-        """Has the call that the thread is at taken too long?"""
+        """Quarantine the room if the current call exceeds the deadline."""
         loop = asyncio.get_running_loop()
         left = self._begun + self.settings.world_deadline_s - loop.time()
         if left <= 0:
@@ -271,7 +271,7 @@ class RoomHost:
             self._commit(frames)
 
     def _stop_if_broken(self, batch: Sequence[Call]) -> None:
-        """A room that could not be rolled back, or whose world fails at what the house must do, cannot continue."""
+        """A room that could not be rolled back, or whose world fails in a system entry, cannot continue."""
         for call in batch:
             wrong = call.error
             broken = isinstance(wrong, RecordCorrupt | Quarantined)
@@ -290,7 +290,7 @@ class RoomHost:
 
     # -- making it durable ------------------------------------------------------------------------
     def _flush_soon(self) -> None:
-        """Close the batch at the end of this iteration of the event loop: calls that came together go together."""
+        """Close the batch at the end of this iteration of the event loop: calls that arrive together share a batch."""
         if not self._flush_planned:
             self._flush_planned = True
             asyncio.get_running_loop().call_soon(self._flush)
@@ -311,13 +311,13 @@ class RoomHost:
         self._commit(frames)
 
     def _audit_soon(self) -> None:
-        """Refusals reach the disk within a second; no reply waits for them, and a flood of them is one write."""
+        """Write refusals within a second. No reply waits for them, and many of them are one write."""
         if not self._audit_planned:
             self._audit_planned = True
             self._clock.call_at(self._clock.now() + AUDIT_MS, self._flush_audit)
 
     def refused(self, who: str, name: str, error: CohabitError) -> None:
-        """Put a refusal that came from outside of the queue in the audit."""
+        """Write a refusal from outside the queue to the audit log."""
         self.room.audit.refused(self._clock.now(), who, name, error.code, error.message)
         self._audit_soon()
 
@@ -327,14 +327,14 @@ class RoomHost:
             self._flush_soon()
 
     def _prepare(self) -> Frames:
-        """Take what is to be written, and make the frames for those who may see it."""
+        """Take the pending lines, and build the frames for the subscriptions that may see them."""
         lines = self.room.record.take_pending()
         self._snapshot = self._snapshot_if_due(lines) if lines else None
         if not self.fanout.subscriptions:
             return Frames(lines)
         try:
             return self.fanout.frames(lines)
-        except CohabitError as failed:  # the world cannot be observed; what happened still happened
+        except CohabitError as failed:  # the world cannot be observed, but the entries stand
             log.warning("room %s: no view: %s", self.id, failed.as_text())
             return Frames(lines)
 
@@ -364,29 +364,27 @@ class RoomHost:
         write = Write(self.id, frames.lines, body, refusals, forget)
         for call in batch:
             if type(call) is SystemCall and call.also is not None:
-                write.identities = [*write.identities, *call.also.identities]
-                write.credentials = [*write.credentials, *call.also.credentials]
-                write.invites = [*write.invites, *call.also.invites]
+                write.merge(call.also)
         self._writer.submit(write).add_done_callback(written)
 
     @property
     def _snapshot_is_near(self) -> bool:
-        """May the next batch need a snapshot?"""
+        """Whether the next batch may need a snapshot."""
         entries = self._since_snapshot + len(self.room.record.pending)
-        return entries >= self.settings.snapshot_every or self._work_since >= WORK_S
+        return entries >= self.settings.snapshot_every or self._work_since >= SNAPSHOT_AFTER_CPU_S
 
     def _snapshot_if_due(self, lines: Sequence[Line]) -> Snapshot | None:
-        """A snapshot is due after a number of entries, and not before as many bytes were written as a snapshot has: a
-        large room is not copied all the time, and what a start has to run again stays in proportion to it."""
+        """A snapshot is due after ``snapshot_every`` entries, but only once as many bytes were written as the last
+        snapshot has. So large rooms are not copied too often."""
         self._since_snapshot += len(lines)
         self._bytes_since += sum(len(line.body) for line in lines)
         many = self._since_snapshot >= self.settings.snapshot_every and self._bytes_since >= self._snapshot_bytes
-        if not many and self._work_since < WORK_S:
+        if not many and self._work_since < SNAPSHOT_AFTER_CPU_S:
             return None
         try:
             snapshot = self.room.snapshot()
         except Exception:
-            log.exception("room %s: no snapshot could be made", self.id)
+            log.exception("room %s: snapshot failed", self.id)
             return None
         self._since_snapshot = self._bytes_since = 0
         self._work_since = 0.0
@@ -427,7 +425,7 @@ class RoomHost:
         self.on_roster(self)
 
     def _undo(self, batch: list[Call], lines: int, failure: BaseException) -> None:
-        """The write failed: nothing since the last durable entry has happened."""
+        """The write failed: roll back to the last durable entry."""
         log.error("room %s: %s", self.id, failure)
         refusal = failure if isinstance(failure, CohabitError) else StorageFailed(str(failure))
         batch, self._ran = batch + self._ran, []
@@ -442,11 +440,11 @@ class RoomHost:
         self._settle(())
 
     def _quarantine(self, batch: Sequence[Call]) -> None:
-        """The world hangs: it is not called any more, and nothing of the unfinished call is kept."""
+        """The world hangs: it is no longer called, and the unfinished call has no effect."""
         log.error("room %s: its world did not return in time; the room is quarantined", self.id)
         late = WorldTimeout(
             f"the world did not return within {self.settings.world_deadline_s:g} s; the room is quarantined, "
-            "and nothing of this call was kept"
+            "and this call had no effect"
         )
         for call in batch:
             call.error = late
@@ -461,7 +459,7 @@ class RoomHost:
             self._thread = None
 
     def stop(self, reason: CohabitError) -> None:
-        """Accept and send nothing any more."""
+        """Stop accepting calls and sending replies."""
         if self.failure is None:
             self.failure = reason
         for call in [*self._on_thread, *self._ran, *self._queue]:
@@ -472,15 +470,15 @@ class RoomHost:
         self._something_happened()
 
     async def save_before_closing(self) -> None:
-        """Before a house closes: a snapshot of what took long to compute, so that the next start is quick."""
+        """At shutdown: save a snapshot if the world took long to compute, so the next start is quick."""
         self.time.stop()
-        if self.failure is not None or self._work_since < WORTH_KEEPING_S:
+        if self.failure is not None or self._work_since < SNAPSHOT_AT_CLOSE_CPU_S:
             return
         try:
             snapshot = await self.peek(lambda room: room.snapshot())
             await self._writer.submit(Write(self.id, (), (snapshot.seq, snapshot.encode())))
-        except CohabitError as failed:  # the record has everything; only the next start takes longer
-            log.warning("room %s: no snapshot at the end: %s", self.id, failed.as_text())
+        except CohabitError as failed:  # the record is complete; only the next start takes longer
+            log.warning("room %s: snapshot at shutdown failed: %s", self.id, failed.as_text())
 
     def close(self, why: str = CLOSING) -> None:
         refusals = self.room.audit.drain()
@@ -494,12 +492,12 @@ class RoomHost:
 
     # -- subscribers ------------------------------------------------------------------------------
     def subscribe(self, sub: Subscription) -> None:
-        """Tell this subscription what happens from here on."""
+        """Start delivering to a subscription."""
         self.fanout.add(sub)
-        self.time.heard_of(sub.member)
+        self.time.mark_seen(sub.member)
 
     async def first_view(self, member: str) -> bytes:
-        """The view as it is now, to start from."""
+        """The current view, sent before any change."""
         try:
             frame: bytes = await self.peek(lambda room: self.fanout.first_view(member))
         except CohabitError as failed:
@@ -509,12 +507,12 @@ class RoomHost:
 
     def unsubscribe(self, sub: Subscription) -> None:
         if self.fanout.remove(sub) and self.failure is None:
-            self.time.heard_of(sub.member)
+            self.time.mark_seen(sub.member)
             self.time.reschedule()
 
 
 def _all_commands(room: Room, house_commands: Sequence[Command]) -> CommandTable:
-    """Every command that can be called in this room: of the house, of the room and of its world."""
+    """Every command that can be called in this room: house, room and world commands."""
     replaced = {made.name for made in room.extension.house_commands}
     ours = [made for made in house_commands if made.name not in replaced]
     return CommandTable([*room.extension.named([*ours, *room.extension.house_commands]), *room.commands])

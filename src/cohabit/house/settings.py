@@ -1,7 +1,6 @@
-"""Every setting of a house, in one table: name, default and what it is for.
+"""All settings of a house: name, default and description.
 
-A setting comes from the command line (``--port``), else from the environment (``COHABIT_PORT``), else
-from here.
+A setting comes from the command line (``--port``), then the environment (``COHABIT_PORT``), then the default.
 """
 
 import os
@@ -21,16 +20,16 @@ def _doc(text: str, ge: float | None = None, le: float | None = None) -> Meta:
 
 
 class Settings(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    """See the descriptions; `docs/operations.md` lists them."""
+    """The settings of a house; `docs/settings.md` lists them."""
 
     host: Annotated[str, _doc("address to listen on; anything but loopback needs TLS or a proxy in front")] = (
         "127.0.0.1"
     )
-    port: Annotated[int, _doc("port of the house", ge=0, le=65535)] = 8724
+    port: Annotated[int, _doc("port to listen on", ge=0, le=65535)] = 8724
     bridge_port: Annotated[
         int, _doc("port for clients of the WorldBox bridge, always on loopback; 0: none", ge=0, le=65535)
     ] = 8723
-    data: Annotated[str, _doc("folder of the store; the command line takes a per-user folder where none is given")] = ""
+    data: Annotated[str, _doc("data folder; the CLI uses a per-user folder by default")] = ""
     public_url: Annotated[str, _doc("address that clients see, behind a reverse proxy")] = ""
     tls_cert: Annotated[str, _doc("PEM file with the certificate chain")] = ""
     tls_key: Annotated[str, _doc("PEM file with its private key")] = ""
@@ -39,21 +38,25 @@ class Settings(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     log_level: Annotated[str, _doc("debug, info, warning or error")] = "info"
     body_limit: Annotated[int, _doc("largest request body, in bytes", ge=1024)] = 4 * 1024 * 1024
     frame_limit: Annotated[int, _doc("largest WebSocket frame from a client, in bytes", ge=1024)] = 1024 * 1024
-    queue_limit: Annotated[int, _doc("calls that may wait for one room; more are BUSY", ge=1)] = 10_000
-    calls_per_second: Annotated[int, _doc("calls one member may make of one room in a second", ge=1)] = 1_000
-    outbox_limit: Annotated[int, _doc("event frames a slow reader may be behind before it is cut off", ge=1)] = 1_000
-    outbox_bytes: Annotated[int, _doc("bytes a slow reader may be behind before it is cut off", ge=1024)] = 16 * 1024**2
-    connections_per_member: Annotated[int, _doc("WebSockets one member may hold at once", ge=1)] = 20
-    rooms_limit: Annotated[int, _doc("rooms a house holds", ge=1)] = 1_000
-    members_limit: Annotated[int, _doc("members a room holds", ge=1)] = 5_000
+    queue_limit: Annotated[int, _doc("calls that may wait for one room; more are refused with BUSY", ge=1)] = 10_000
+    calls_per_second: Annotated[int, _doc("calls per second that a member may make to one room", ge=1)] = 1_000
+    outbox_limit: Annotated[
+        int, _doc("maximum queued event frames per subscription; a slower reader is disconnected", ge=1)
+    ] = 1_000
+    outbox_bytes: Annotated[
+        int, _doc("maximum queued bytes per subscription; a slower reader is disconnected", ge=1024)
+    ] = 16 * 1024**2
+    connections_per_member: Annotated[int, _doc("WebSocket connections per token", ge=1)] = 20
+    rooms_limit: Annotated[int, _doc("maximum rooms in a house", ge=1)] = 1_000
+    members_limit: Annotated[int, _doc("maximum members in a room", ge=1)] = 5_000
     snapshot_every: Annotated[int, _doc("entries between two snapshots of a room", ge=1)] = 1_000
     recent_entries: Annotated[int, _doc("entries of a room kept in memory for readers", ge=1)] = 1_000
     keep_entries: Annotated[int, _doc("entries of a room kept on disk; 0 keeps all", ge=0)] = 0
     world_deadline_s: Annotated[
-        float, _doc("how long a world may take for a call before it is quarantined", ge=0.05)
+        float, _doc("how long a world may take for a call before its room is quarantined", ge=0.05)
     ] = 5.0
-    away_ms: Annotated[int, _doc("a member not heard of for so long counts as away", ge=1)] = 60_000
-    beat_ms: Annotated[int, _doc("how often a world that runs by itself moves", ge=10)] = 200
+    away_ms: Annotated[int, _doc("a member counts as away after this long without a call", ge=1)] = 60_000
+    beat_ms: Annotated[int, _doc("tick interval of real-time worlds", ge=10)] = 200
 
     @property
     def folder(self) -> Path:
@@ -69,7 +72,7 @@ class Settings(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
 
 
 def default_folder() -> Path:
-    """Where a user's house keeps its data if nothing else is said."""
+    """The per-user data folder, used by default."""
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Application Support" / "cohabit"
     base = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
@@ -77,7 +80,7 @@ def default_folder() -> Path:
 
 
 def load_settings(given: Mapping[str, Any], environ: Mapping[str, str] | None = None) -> Settings:
-    """What was given, over the environment, over the defaults."""
+    """Settings from ``given``, then the environment, then the defaults."""
     environ = os.environ if environ is None else environ
     found: dict[str, Any] = {}
     for name in Settings.__struct_fields__:

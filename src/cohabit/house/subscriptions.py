@@ -1,8 +1,8 @@
-"""A subscription: what one reader of a room is sent.
+"""A subscription: the frames of a room for one reader.
 
-Events come in order and without gaps, from the reader's cursor on; of the views only the latest counts. A reader that
-is waiting gets a frame at once; for a slow one frames are queued, up to a limit of frames and bytes. Before anything
-is taken out of the queue, the reader's credential and grant are checked again.
+Events come in order and without gaps, from the reader's cursor; only the latest view is kept. A waiting reader gets a
+frame immediately; for a slow one frames are queued, up to a limit of frames and bytes. Before a frame is taken from the
+queue, the reader's credential and grant are checked again.
 """
 
 import asyncio
@@ -14,18 +14,19 @@ from cohabit.errors import Busy, CohabitError, PermissionDenied, Unauthorized
 from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential
 from cohabit.model.seat import SeatId
+from cohabit.room.decide import by_credential, refusal
 
 if TYPE_CHECKING:
     from cohabit.house.rooms import RoomHost
 
 Grant = tuple[frozenset[Capability], SeatId | None]
-"""What a member holds, and the seat it looks through."""
+"""A member's capabilities, and the seat it looks through."""
 Deliver = Callable[[bytes], bool]
-"""Sends a frame at once; False where the reader is not ready for it."""
+"""Sends a frame immediately. Returns False if the reader is not ready for it."""
 
 
 class Subscription:
-    """Iterate over it to get the frames; close it when done. ``deliver`` gets frames at once while the reader waits."""
+    """Iterate over it to get the frames; close it when done. ``deliver`` gets frames while the reader waits."""
 
     def __init__(
         self,
@@ -42,7 +43,7 @@ class Subscription:
         self.member = member
         self.credential = credential
         self.views = views
-        self.held: frozenset[Capability] = frozenset()  # the member's capabilities, as last told …
+        self.held: frozenset[Capability] = frozenset()  # the capabilities last sent to the reader …
         self.through: SeatId | None = None  # … and the seat it looks through
         self.ended: CohabitError | None = None
         self.on_close: list[Callable[[], None]] = []
@@ -53,10 +54,10 @@ class Subscription:
         self._max_bytes = host.settings.outbox_bytes
         self._events: deque[bytes] = deque()
         self._bytes = 0
-        self._queued_under: set[Grant] = set()  # every grant under which a frame in the queue was made
-        self._backlog_under: Grant | None = None  # when the backlog was begun
+        self._queued_under: set[Grant] = set()  # the grants under which the queued frames were made
+        self._backlog_under: Grant | None = None  # the grant when the backlog was started
         self._view: bytes | None = None
-        self._waiting = False  # the reader has everything and waits for more
+        self._waiting = False  # the queue is empty and the reader waits
         self._wants_first_view = views
         self._wake = asyncio.Event()
         self._closed = False
@@ -67,7 +68,7 @@ class Subscription:
 
     # -- from the room ----------------------------------------------------------------------------
     def push_event(self, frame: bytes) -> None:
-        """An event, in order; lost only together with the subscription."""
+        """Queue an event. Events are never dropped; a full queue ends the subscription."""
         if self.ended is not None or self._delivered(frame):
             return
         self._note_grant()
@@ -75,12 +76,14 @@ class Subscription:
         self._bytes += len(frame)
         if len(self._events) > self._max_frames or self._bytes > self._max_bytes:
             self._events.clear()
-            self.end(Busy("you read too slowly; connect again and subscribe from your last cursor"))
+            self.end(
+                Busy("subscription ended: the client reads too slowly. Reconnect and subscribe from your last cursor")
+            )
         else:
             self._wake.set()
 
     def push_view(self, frame: bytes) -> None:
-        """The newest view; it replaces one that was not read yet."""
+        """Queue a view. It replaces a view that was not read yet."""
         if self.ended is not None or self._delivered(frame):
             return
         self._note_grant()
@@ -88,37 +91,35 @@ class Subscription:
         self._wake.set()
 
     def _delivered(self, frame: bytes) -> bool:
-        """Was the frame sent at once? Only to a reader that waits, and never past frames that are queued."""
+        """Send a frame directly if the reader waits and nothing is queued. Returns whether it was handled."""
         if not self._waiting or self._deliver is None or self._events or self._view is not None:
             return False
         if self.credential is not None and self.credential.revoked:
-            self.end(_revoked())
+            self.end_invalid()
             return True
         return self._deliver(frame)
 
     def _note_grant(self) -> None:
-        """A frame is about to be queued that was made under the present grant."""
+        """Remember the current grant for the frame that is about to be queued."""
         if not self._events and self._view is None:
             self._queued_under.clear()
         self._queued_under.add(self._grant)
 
     def end(self, reason: CohabitError) -> None:
-        """Nothing comes after what has been queued. The reader gets the reason."""
+        """End after the queued frames. The reader then gets the reason."""
         if self.ended is None:
             self.ended = reason
             self._wake.set()
 
     def end_invalid(self) -> None:
-        """The credential was revoked or has expired."""
-        credential = self.credential
-        if credential is not None and not credential.revoked:
-            self.end(_expired())
-        else:
-            self.end(_revoked())
+        """End because the credential was revoked or has expired."""
+        decision = by_credential(self.credential, self.host.now())
+        if decision.code:
+            self.end(refusal(decision))
 
     # -- for the reader ---------------------------------------------------------------------------
     async def prepare(self) -> None:
-        """Read the beginning of the backlog, so that a cursor that is too old fails before anything is sent."""
+        """Read the start of the backlog, so a cursor that is too old fails before anything is sent."""
         if self._backlog is None:
             return
         self._backlog_under = self._grant
@@ -129,7 +130,7 @@ class Subscription:
             raise
 
     async def first_view(self) -> bytes:
-        """The view as it is now, for a reader who wants it before everything else. Empty: there is none."""
+        """The current view, for a reader who wants it first; empty if there is none."""
         if not self._wants_first_view or self.ended is not None:
             return b""
         self._wants_first_view = False
@@ -139,7 +140,7 @@ class Subscription:
         return self
 
     async def __anext__(self) -> bytes:
-        """The next frame. Raises the reason when the subscription was ended."""
+        """The next frame. Raises the reason if the subscription was ended."""
         while True:
             if self._backlog is not None:
                 frame = await self._next_of_backlog(self._backlog)
@@ -165,27 +166,27 @@ class Subscription:
                 self._wake.clear()
 
     async def _next_of_backlog(self, backlog: AsyncIterator[bytes]) -> bytes | None:
-        """The next frame of the backlog; None where there is no more, or it may not be delivered any more."""
+        """The next frame of the backlog; None if there is none left or it may no longer be delivered."""
         if self._backlog_under is None:
             self._backlog_under = self._grant
         frame, self._first = self._first, None
         if frame is None:
             frame = await anext(backlog, None)
-        refusal = self._refusal(self._backlog_under) if frame is not None else None
-        if refusal is None:
+        wrong = self._refusal(self._backlog_under) if frame is not None else None
+        if wrong is None:
             return frame
         self._events.clear()
-        self._view, self.ended = None, refusal
+        self._view, self.ended = None, wrong
         return None
 
     def _next(self) -> bytes | None:
         if not self._events and self._view is None:
             return None
-        refusal = next(filter(None, map(self._refusal, self._queued_under)), None)
-        if refusal is not None:
+        wrong = next(filter(None, map(self._refusal, self._queued_under)), None)
+        if wrong is not None:
             self._events.clear()
             self._view = None
-            self.ended = refusal
+            self.ended = wrong
             return None
         if self._events:
             frame = self._events.popleft()
@@ -195,22 +196,20 @@ class Subscription:
         return frame_view
 
     def _refusal(self, made_under: "Grant") -> CohabitError | None:
-        """Why a frame that was made under this grant may not be delivered any more."""
-        credential = self.credential
-        if credential is not None and credential.revoked:
-            return _revoked()
-        if credential is not None and credential.expires_at is not None and self.host.now() >= credential.expires_at:
-            return _expired()
+        """Why a frame that was made under this grant may no longer be delivered; None if it may."""
+        decision = by_credential(self.credential, self.host.now())
+        if decision.code:
+            return refusal(decision)
         member = self.host.room.state.members.get(self.member)
         if member is None:
             return self.ended or Unauthorized("you were removed from this room")
         held, through = made_under
-        if held - member.held or through not in (None, member.through):  # it may show what is not allowed any more
+        if held - member.held or through not in (None, member.through):  # it may contain what is no longer visible
             return PermissionDenied("your grant has changed; subscribe again from your last cursor")
         return None
 
     def close(self) -> None:
-        """Stop; the room forgets this reader."""
+        """Stop, and unsubscribe from the room."""
         if self._closed:
             return
         self._closed = True
@@ -219,11 +218,3 @@ class Subscription:
         for stop in self.on_close:
             stop()
         self.on_close.clear()
-
-
-def _revoked() -> Unauthorized:
-    return Unauthorized("this token was revoked; ask your host for a new one")
-
-
-def _expired() -> Unauthorized:
-    return Unauthorized("this token has expired; ask your host for a new one")

@@ -1,4 +1,4 @@
-"""Time in a room: deadlines, ticks and presence. All of it becomes entries of the record."""
+"""Time in a room: deadlines, ticks and presence, all written to the record."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -9,21 +9,21 @@ from cohabit.house.settings import Settings
 from cohabit.room.room import Room
 
 ARRIVALS_MS = 250
-"""Arrivals are put on record together, this often at most."""
+"""Arrivals are batched for this long."""
 RETRY_MS = 1_000
-"""How long to wait after a failed write before the house tries again."""
+"""Delay of the retry after a failed write."""
 MAX_TICKS = 200
-"""How many ticks run together: calls wait for them. A world that is not done by the next beat gets fewer."""
+"""Maximum ticks per batch. Halved while the world cannot keep up."""
 
 
 class Put(Protocol):
-    """How something is put on record: the name of a system entry, and its arguments."""
+    """Writes a system entry: its name and its arguments."""
 
     def __call__(self, do: str, args: Any) -> Call: ...
 
 
 class Timekeeper:
-    """One timer per room, set for what is due first."""
+    """One timer per room, set for the next due event."""
 
     def __init__(
         self, room: Room, clock: Clock, settings: Settings, connected: Callable[[], set[str]], put: Put
@@ -34,14 +34,14 @@ class Timekeeper:
         self._connected = connected
         self._put = put
         self.seen: dict[str, int] = {}  # when each member last called
-        self._coming: dict[str, None] = {}
+        self._arriving: dict[str, None] = {}
         self._returning: dict[str, Call] = {}  # entries that are on their way
         self._timer: Timer | None = None
         self._timer_at = 0
         self._ticked_at = clock.now()
-        self._tick_rest = 0
-        self._ticking: Call | None = None  # the ticks that are being worked out
-        self._max_ticks = MAX_TICKS  # at once; fewer for a world that is slow
+        self._tick_remainder = 0
+        self._ticking: Call | None = None  # the ticks being run
+        self._max_ticks = MAX_TICKS  # per batch; fewer for a slow world
         self._not_before = 0
         self._stopped = False
 
@@ -51,15 +51,15 @@ class Timekeeper:
             self._timer.cancel()
 
     def hold_off(self) -> None:
-        """A write failed: what is due now is not tried again at once."""
+        """Delay the retry after a failed write."""
         self._not_before = self._clock.now() + RETRY_MS
 
-    # -- who is here ------------------------------------------------------------------------------
-    def heard_of(self, who: str, at: int | None = None) -> None:
-        """A member has called. One that returns to its seat, or to its pause, counts as present at once."""
+    # -- presence ------------------------------------------------------------------------------
+    def mark_seen(self, who: str, at: int | None = None) -> None:
+        """Note that a member has called. A member with a stand-in or a pause counts as present immediately."""
         self.seen[who] = self._clock.now() if at is None else at
         member = self._room.state.members.get(who)
-        if member is None or member.here or who in self._coming:
+        if member is None or member.here or who in self._arriving:
             return
         if self._room.state.archived:
             return
@@ -68,21 +68,21 @@ class Timekeeper:
             if returning is None or returning.ran:
                 self._returning[who] = self._put("presence", {"members": [who], "here": True})
         else:
-            self._coming[who] = None
+            self._arriving[who] = None
             self.reschedule()
 
     def last_heard(self, who: str) -> int | None:
-        """When a member last called; None where it has not since this house was opened."""
+        """When a member last called; None if it has not since this house was opened."""
         return self.seen.get(who)
 
     def _presence(self, now: int) -> None:
-        """Record arrivals, and those who have not called for a while as away."""
+        """Record arrivals, and members who have not called for a while as away."""
         if self._room.state.archived:
-            self._coming.clear()
+            self._arriving.clear()
             return
         members = self._room.state.members
-        came = [who for who in self._coming if who in members and not members[who].here]
-        self._coming.clear()
+        came = [who for who in self._arriving if who in members and not members[who].here]
+        self._arriving.clear()
         connected = self._connected()
         late = now - self._settings.away_ms
         gone = [
@@ -104,7 +104,7 @@ class Timekeeper:
         return not (state.turn_based and state.ticks_per_turn)
 
     def reschedule(self) -> None:
-        """Set the timer for what is due first: a deadline of the room, a tick, an arrival, a departure."""
+        """Set the timer for the next deadline, tick, arrival or departure."""
         if self._stopped:
             return
         now = self._clock.now()
@@ -116,12 +116,12 @@ class Timekeeper:
             when = min(when, self._ticked_at + self._settings.beat_ms)
         else:
             self._ticked_at = now
-        if self._coming:
+        if self._arriving:
             when = min(when, now + ARRIVALS_MS)
         when = max(when, self._not_before)
         if self._timer is not None:
             if self._timer_at <= when:
-                return  # it fires early enough, and looks again then
+                return  # the current timer fires early enough
             self._timer.cancel()
         self._timer_at = when
         self._timer = self._clock.call_at(when, self._fire)
@@ -136,19 +136,19 @@ class Timekeeper:
         if deadline is not None and deadline <= now:
             self._put("settle", None)
         if self.runs_by_itself and now - self._ticked_at >= self._settings.beat_ms:
-            self._beat(now)
+            self._run_ticks(now)
         self.reschedule()
 
-    def _beat(self, now: int) -> None:
-        """Run the ticks for the time since the last beat, at the room's speed, if the world can keep up."""
+    def _run_ticks(self, now: int) -> None:
+        """Run the ticks for the time since the last batch, at the room's speed, if the world keeps up."""
         if self._ticking is not None and not self._ticking.ran:
             self._max_ticks = max(1, self._max_ticks // 2)
             self._ticked_at = now
             return
-        # Time that was lost (the machine slept) is not made up for.
+        # Lost time, such as system sleep, is not caught up.
         speed = self._room.extension.speeds[self._room.state.speed]
         passed = min(now - self._ticked_at, 10 * self._settings.beat_ms) * speed
-        ticks, self._tick_rest = divmod(passed + self._tick_rest, 1000 * self._room.world.spec.tick_ms)
+        ticks, self._tick_remainder = divmod(passed + self._tick_remainder, 1000 * self._room.world.spec.tick_ms)
         self._ticked_at = now
         if ticks:
             self._ticking = self._put("ticks", {"n": min(ticks, self._max_ticks)})

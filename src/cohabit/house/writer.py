@@ -1,4 +1,4 @@
-"""The one writer of a house: writes of many rooms go to disk together, off the event loop."""
+"""The single writer of a house: commits the writes of all rooms in batches, off the event loop."""
 
 import asyncio
 import threading
@@ -13,9 +13,9 @@ Outcome = tuple["asyncio.Future[None]", CohabitError | None]
 
 
 class Writer:
-    """Takes writes, commits all that have gathered at once, and tells each caller when its write is on disk.
+    """Commits queued writes in batches and notifies each caller when its write is durable.
 
-    If a commit fails, each of its writes is tried again by itself: a write that the store refuses fails alone.
+    If a commit fails, its writes are retried one by one, so only the writes that the store refuses fail.
     """
 
     def __init__(self, store: Store, loop: asyncio.AbstractEventLoop) -> None:
@@ -29,9 +29,9 @@ class Writer:
         self._thread.start()
 
     def submit(self, write: Write) -> "asyncio.Future[None]":
-        """Resolves when the write is durable, fails with STORAGE_FAILED when it is not. Call it on the event loop."""
+        """A future that resolves when the write is durable or fails with STORAGE_FAILED. Call it on the event loop."""
         done: asyncio.Future[None] = self._loop.create_future()
-        with self._lock:  # so that nothing is queued behind the end
+        with self._lock:  # so nothing is queued after the stop marker
             if self._closed:
                 done.set_exception(StorageFailed("the house is closed; nothing was written"))
             else:
@@ -39,7 +39,7 @@ class Writer:
         return done
 
     def close(self) -> None:
-        """Commit the submitted writes, then end. It waits for the disk, so call it on another thread."""
+        """Commit the queued writes, then stop. It blocks, so call it on another thread."""
         with self._lock:
             self._closed = True
             self._jobs.put(None)
@@ -53,7 +53,7 @@ class Writer:
                 jobs.append(self._jobs.get())
             open_ = None not in jobs
             outcomes = self._write([job for job in jobs if job is not None])
-            with suppress(RuntimeError):  # the loop is closed, and nobody waits any more
+            with suppress(RuntimeError):  # the loop is closed, so the result is no longer needed
                 self._loop.call_soon_threadsafe(_resolve, outcomes)
 
     def _write(self, jobs: list[Job]) -> list[Outcome]:
@@ -66,7 +66,7 @@ class Writer:
         outcomes: list[Outcome] = []
         missing: dict[str, CohabitError] = {}
         for write, done in jobs:
-            # Entries and snapshots build on the entries before them: a record must not get a gap.
+            # Entries and snapshots depend on the entries before them: a record must not have gaps.
             failure = missing.get(write.room) if write.lines or write.snapshot else None
             failure = failure or self._commit([write])
             if failure is not None and write.lines:
@@ -75,7 +75,7 @@ class Writer:
         return outcomes
 
     def _commit(self, writes: list[Write]) -> CohabitError | None:
-        """Why the commit failed; None where it did not. Whatever a store raises, the writer stays alive."""
+        """Why the commit failed; None if it succeeded. The writer survives any exception of the store."""
         self.commits += 1
         try:
             self._store.commit(writes)

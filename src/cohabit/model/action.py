@@ -1,4 +1,4 @@
-"""Actions: what a participant can do, what it does, and the result."""
+"""Actions: definitions, calls and results."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ParamDef(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def __post_init__(self) -> None:
         if not self.name:
-            raise ValueError("the name of a parameter must not be empty")
+            raise ValueError("a parameter name must not be empty")
         if self.options is not None and not self.options:
             raise ValueError(f"parameter {self.name!r} has an empty list of options; omit it to allow any value")
         if self.minimum is not None and self.maximum is not None and self.minimum > self.maximum:
@@ -59,7 +59,7 @@ class ParamDef(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ActionDef(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An action that is available. Preconditions are informational sentences; the world enforces them."""
+    """An available action. Preconditions are informational sentences; the world enforces them."""
 
     name: str
     description: str = ""
@@ -69,7 +69,7 @@ class ActionDef(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def __post_init__(self) -> None:
         if not self.name or self.name != one_line(self.name):
-            raise ValueError(f"the name of an action must be one line without surrounding spaces, not {self.name!r}")
+            raise ValueError(f"an action name must be one line without surrounding spaces, not {self.name!r}")
         names = [parameter.name for parameter in self.parameters]
         _refuse_duplicates(names, f"action {self.name!r} has two parameters")
 
@@ -78,12 +78,12 @@ class ActionDef(msgspec.Struct, frozen=True, omit_defaults=True):
         if self.parameters:
             lines.append("    params:")
             lines += [f"      {parameter.to_text()}" for parameter in self.parameters]
-        lines += [f"    only if: {one_line(condition)}" for condition in self.preconditions]
+        lines += [f"    requires: {one_line(condition)}" for condition in self.preconditions]
         return "\n".join(lines)
 
 
 class ActionSpace(msgspec.Struct, frozen=True, omit_defaults=True):
-    """All actions of a world, in the order in which it lists them."""
+    """All actions of a world, in declaration order."""
 
     actions: list[ActionDef] = []
 
@@ -102,7 +102,7 @@ class ActionSpace(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Action(msgspec.Struct, frozen=True, omit_defaults=True, dict=True):
-    """An action as a participant sends it. `reasoning` is for the log; the world does not read it."""
+    """An action as sent by a participant. `reasoning` is for the log; the world does not read it."""
 
     name: str
     parameters: dict[str, Any] = {}
@@ -110,11 +110,11 @@ class Action(msgspec.Struct, frozen=True, omit_defaults=True, dict=True):
 
     def __post_init__(self) -> None:
         if not self.name:
-            raise ValueError("the name of an action must not be empty")
+            raise ValueError("an action name must not be empty")
 
     @cached_property
     def text(self) -> str:
-        """The action as a line to read. Kept, because worlds list the same actions at every step."""
+        """The action as one line of text. Cached, because worlds list the same actions at every step."""
         return f"{self.name} {_sorted_json(self.parameters).decode()}"
 
     @cached_property
@@ -124,7 +124,7 @@ class Action(msgspec.Struct, frozen=True, omit_defaults=True, dict=True):
 
 
 class ActionResult(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """The result of an action. A world can leave the observation out."""
+    """The result of an action. The observation is optional."""
 
     success: bool
     message: str = ""
@@ -164,7 +164,7 @@ def parse_action(text: str) -> Action:
     if len(answer) > _MAX_ANSWER_CHARS:
         raise ValueError(f"The answer is too long. {_EXPECTED}")
     objects = _json_objects(answer)
-    # If one object has "action", another one that has only "name" describes something else, such as a zombie.
+    # If one object has "action", another one that has only "name" describes something else, such as an entity.
     found = [o for o in objects if "action" in o] or [o for o in objects if "name" in o]
     if not found:
         return _bare_action(answer, objects)
@@ -222,7 +222,7 @@ def _json_objects(text: str) -> list[dict[str, Any]]:
 def _end_of_invalid_object(text: str, start: int) -> int:
     """The end of an invalid object: its closing brace, or the end of the text.
 
-    The whole object is skipped, so that the parameters of an incomplete answer are not mistaken for the action.
+    The whole object is skipped, because the parameters of an incomplete answer could be mistaken for the action.
     """
     depth = 0
     for token in _STRING_OR_BRACE.finditer(text, start):

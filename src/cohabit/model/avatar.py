@@ -47,7 +47,7 @@ class Avatar(msgspec.Struct, frozen=True, omit_defaults=True):
             raise ValueError(f"an avatar has an agent only while it is bound; {self.avatar_id!r} is "
                              f"{self.state.value} with agent {self.bound_agent!r}")  # fmt: skip
         if not (0 <= self.health < math.inf and 0 < self.max_health < math.inf):
-            raise ValueError(f"health must be a finite number of at least 0, not {self.health!r}/{self.max_health!r}")
+            raise ValueError(f"health must be a finite number >= 0, not {self.health!r}/{self.max_health!r}")
         if self.total_playtime < 0 or self.death_count < 0:
             raise ValueError("total_playtime and death_count must be at least 0")
 
@@ -73,7 +73,7 @@ class JackInResult(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def __post_init__(self) -> None:
         if self.success and self.avatar is None:
-            raise ValueError("a successful jack-in must name the avatar")
+            raise ValueError("a successful JackInResult needs an avatar")
 
 
 class JackOutResult(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -173,7 +173,7 @@ AVATAR_ACTIONS = ActionSpace(
     [
         ActionDef(
             "jack_out",
-            "Leave this avatar and return to menu/nexus",
+            "Leave this avatar and return to the menu",
             [
                 ParamDef(
                     "mode",
@@ -187,19 +187,19 @@ AVATAR_ACTIONS = ActionSpace(
         ),
         ActionDef(
             "look",
-            "Turn avatar to face direction or entity",
+            "Turn to face a direction or an entity",
             [ParamDef("target", "direction or entity_id")],
             [],
             "avatar",
         ),
         ActionDef(
             "emote",
-            "Express emotion through avatar body",
+            "Perform an emote",
             [ParamDef("emote", "What to show", options=["wave", "sit", "dance", "sleep", "point"])],
             [],
             "avatar",
         ),
-        ActionDef("inspect_self", "Check avatar's body, equipment, status", [], [], "avatar"),
+        ActionDef("inspect_self", "Inspect your body, equipment and status", [], [], "avatar"),
     ]
 )
 """The actions of every avatar, in addition to those of the game."""

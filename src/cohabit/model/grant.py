@@ -1,14 +1,13 @@
 """What a member may perceive and do: capabilities, roles, and the layers of a grant.
 
-A member holds what the fold of its layers gives::
+A member's capabilities are computed from its layers::
 
     held = (role ∪ additions) ∩ limits
 
-The role comes with the membership. An *addition* gives more: permanently, or as a loan until a given time. A *limit*
-is a ceiling that a host puts over everything else.
+The role comes with the membership. An *addition* gives more, permanently or until a given time. A *limit* is
+an upper bound set by a host.
 
-Other protocols have names of their own for these capabilities. They register them with `add_aliases`, so one
-check serves all of them.
+Other protocols register their own names for these capabilities with `add_aliases`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,14 +21,14 @@ from cohabit.model.suggest import nearest
 
 
 class Capability(StrEnum):
-    """One thing a grant can give."""
+    """One permission that a grant can contain."""
 
     # perceive
-    WATCH = "watch"  # the public part of the world, and what happens there
+    WATCH = "watch"  # the public part of the world and its events
     READ_OWN = "read_own"  # what the member's own seat sees
     READ_ALL = "read_all"  # everything in the world
     READ_ROSTER = "read_roster"  # who is in the room
-    READ_CHAT = "read_chat"  # messages to everybody or to the member's team
+    READ_CHAT = "read_chat"  # messages to everyone or to the member's team
     RECEIVE_DIRECTED = "receive_directed"  # messages to this member alone
     SEE_SCREEN = "see_screen"  # pictures of the world
     HEAR_AUDIO = "hear_audio"  # voices
@@ -40,8 +39,8 @@ class Capability(StrEnum):
     ACT_GLOBAL = "act_global"  # act anywhere, at any time
     ADVANCE_TIME = "advance_time"  # pause, resume, set the speed
     CONTROL_WORLD = "control_world"  # reset, rematch, archive, delete
-    SEND_MESSAGE = "send_message"  # write to one member, or to the member's team
-    SEND_BROADCAST = "send_broadcast"  # write to everybody
+    SEND_MESSAGE = "send_message"  # send to one member, or to the member's team
+    SEND_BROADCAST = "send_broadcast"  # send to everyone
     SPEAK = "speak"  # voice
     MANAGE_MEMBERS = "manage_members"  # invite, remove, grant, revoke, read the audit
 
@@ -54,34 +53,34 @@ PERCEIVE = (
 ACT = tuple(c for c in Capability if c not in PERCEIVE)
 EVERYTHING = frozenset(Capability)
 SEAT_BOUND = frozenset({C.READ_OWN, C.ACT})
-"""Worth nothing without a seat, so every host can give them: they say who plays, not what a host may see."""
+"""These have no effect without a seat, so any host may grant them: they determine who plays, not what the host sees."""
 
 # -- names ----------------------------------------------------------------------------------------
 Names = Mapping[str, frozenset[Capability]]
-"""Names of another protocol, and the capabilities that each of them stands for."""
+"""Another protocol's capability names, each with the capabilities it means."""
 _names: dict[str, frozenset[Capability]] = {c.value: frozenset({c}) for c in Capability}
 _families: dict[str, Names] = {}
 
 
 def add_aliases(family: str, names: Names) -> None:
-    """Let the names of another protocol be used wherever capabilities are named. Ours win where both have one."""
+    """Accept another protocol's capability names. On a clash, Cohabit's name wins."""
     _families[family] = names
     for name, meant in names.items():
         _names.setdefault(name, meant)
 
 
 def alias_families() -> dict[str, Names]:
-    """The names of other protocols that are known, by protocol."""
+    """The registered names of other protocols, by protocol."""
     return dict(_families)
 
 
 def capabilities(names: Iterable[str]) -> frozenset[Capability]:
-    """The capabilities that these names stand for, whichever protocol they come from."""
+    """The capabilities that these names mean, in any registered protocol."""
     held: set[Capability] = set()
     for name in names:
         meant = _names.get(name) or _names.get(name.replace("-", "_"))
         if meant is None:
-            raise BadArgs(f"there is no capability {name[:80]!r}", did_you_mean=nearest(name, list(_names), 3))
+            raise BadArgs(f"unknown capability {name[:80]!r}", did_you_mean=nearest(name, list(_names), 3))
         held |= meant
     return frozenset(held)
 
@@ -92,18 +91,17 @@ def names_held(held: frozenset[Capability], family: Names) -> list[str]:
 
 
 def in_order(held: Iterable[Capability]) -> tuple[Capability, ...]:
-    """Capabilities in the order of their declaration, so that equal sets are written alike."""
+    """Capabilities in the order of their declaration, so equal sets are encoded identically."""
     held = frozenset(held)
     return tuple(c for c in Capability if c in held)
 
 
 # -- layers ---------------------------------------------------------------------------------------
 class Layer(Struct, frozen=True, omit_defaults=True):
-    """One reason why a member holds capabilities, or holds them no longer.
+    """One rule that adds to or limits a member's capabilities.
 
-    ``addition``: gives ``may``; once it has expired it drops out. ``limit``: nothing but ``may`` is held; once it has
-    expired it is empty, and so nothing is held. ``lifts``: the limit lets through what this addition gives, as long
-    as the addition is there (a loan to a member that has a limit).
+    ``addition``: adds ``may`` until it expires. ``limit``: allows only ``may``, and nothing once it has expired.
+    ``lifts``: the addition applies even if a limit excludes it (a temporary grant to a limited member).
     """
 
     kind: Literal["addition", "limit"]
@@ -116,7 +114,7 @@ class Layer(Struct, frozen=True, omit_defaults=True):
 
 
 def fold(role: frozenset[Capability], layers: Iterable[Layer]) -> frozenset[Capability]:
-    """What a member holds by its role and these layers."""
+    """The capabilities that a role and these layers give."""
     given, allowed, lifted = set(role), set(EVERYTHING), set[Capability]()
     for layer in layers:
         if layer.kind == "limit":
@@ -133,7 +131,7 @@ FOREVER = 2**62
 
 
 def held_at(role: frozenset[Capability], layers: Sequence[Layer], at: int) -> frozenset[Capability]:
-    """What a member will hold at a later time if nobody changes its layers."""
+    """The capabilities at a later time, if the layers do not change."""
     expired = [layer for layer in layers if layer.expires_at is not None and layer.expires_at <= at]
     if any(layer.kind == "limit" for layer in expired):
         return frozenset()
@@ -161,14 +159,14 @@ _role_aliases: dict[str, str] = {}
 
 
 def add_role_aliases(names: Mapping[str, str]) -> None:
-    """Let the role names of another protocol be used wherever a role is named."""
+    """Accept another protocol's role names."""
     _role_aliases.update(names)
 
 
 def role_named(name: str) -> str:
-    """The role that a name stands for; aliases resolved."""
+    """The role for a name, with aliases resolved."""
     role = _role_aliases.get(name, name)
     if role not in ROLES:
         known = [*ROLES, *_role_aliases]
-        raise BadArgs(f"there is no role {name[:80]!r}", did_you_mean=nearest(name, known, 3))
+        raise BadArgs(f"unknown role {name[:80]!r}", did_you_mean=nearest(name, known, 3))
     return role

@@ -1,7 +1,7 @@
-"""Who somebody is, the credentials that prove it, and invites to a room.
+"""Identities, credentials and invites.
 
-A credential authenticates an identity; a member is an identity in a room. Names are for people to read and may repeat;
-ids never do.
+A credential authenticates an identity; a member is an identity in a room. Names are for display and need not be
+unique; ids are unique.
 """
 
 from typing import Literal
@@ -12,24 +12,24 @@ Kind = Literal["human", "agent"]
 
 
 class Identity(Struct, frozen=True, omit_defaults=True):
-    """Somebody, in every room of a house."""
+    """A person or agent, known in all rooms of a house."""
 
     id: str
     name: str
     kind: Kind = "agent"
-    owner: str | None = None  # the identity that made this one and answers for it
+    owner: str | None = None  # the identity that created this one and is responsible for it
     host: bool = False  # may create rooms, and enter all of them
 
 
 class Credential(Struct, omit_defaults=True):
-    """What authenticates an identity. The token itself is not kept, only its hash.
+    """Authenticates an identity. Only the hash of the token is stored.
 
     Open connections hold this object: a revocation changes it in place.
     """
 
     hash: bytes
     identity: str
-    room: str | None = None  # good in this room only; None: wherever the identity is a member
+    room: str | None = None  # valid only in this room; None: in all rooms
     label: str = ""
     created_at: int = 0
     expires_at: int | None = None
@@ -37,10 +37,10 @@ class Credential(Struct, omit_defaults=True):
 
 
 class Invite(Struct, frozen=True, omit_defaults=True):
-    """A pending admission to a room. It becomes a member when it is accepted.
+    """A pending admission to a room. Accepting it creates a member.
 
-    The token of an invite for one becomes the credential of the member. Each acceptance of a shared one makes a
-    credential of its own.
+    Accepting a single-use invite turns its token into the member's credential. Each acceptance of a shared invite
+    creates a new credential.
     """
 
     id: str
@@ -56,6 +56,6 @@ class Invite(Struct, frozen=True, omit_defaults=True):
     stand_in: str | None = None
     created_at: int = 0
     expires_at: int | None = None
-    uses: int = 1  # how many acceptances are left
-    shared: bool = False  # it was made for several, who all know its token
+    uses: int = 1  # remaining acceptances
+    shared: bool = False  # several people have its token
     revoked: bool = False

@@ -7,8 +7,8 @@ TEAM = "team:"
 
 
 class Message(Struct, frozen=True, gc=False):
-    """One delivered copy. ``seq`` counts deliveries over the whole bus; ``sender`` is the id of a member, ``to`` is as
-    the sender wrote it."""
+    """One delivered copy. ``seq`` numbers all deliveries in the room; ``sender`` is the id of a member, ``to`` the
+    address as the sender wrote it."""
 
     seq: int
     sender: str = field(name="from")

@@ -1,4 +1,4 @@
-"""The memory, messages and tools of an agent, and the two prompts of the protocol."""
+"""The memory, messages and tools of an agent, and the two WSAP prompts."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Tool(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def __post_init__(self) -> None:
         if not self.name:
-            raise ValueError("the name of a tool must not be empty")
+            raise ValueError("a tool name must not be empty")
 
 
 def system_message(game_name: str, game_description: str, action_space: ActionSpace) -> str:

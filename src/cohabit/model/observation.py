@@ -1,7 +1,7 @@
 """What a participant perceives: one frozen value per step, available as text and as data.
 
-Every field has a default, so a card game needs no location and a chat room needs no health. The lists and dicts belong
-to the observation: pass a copy of anything that the world changes later.
+Every field has a default, so a card game needs no location and a chat room needs no health. Lists and dicts
+are not copied: pass a copy of anything the world changes later.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Entity(msgspec.Struct, frozen=True, omit_defaults=True):
     def __post_init__(self) -> None:
         _need(self.type, "an entity's type")
         if self.distance is not None and not 0 <= self.distance < math.inf:
-            raise ValueError(f"the distance of an entity must be a finite number of at least 0, not {self.distance!r}")
+            raise ValueError(f"an entity's distance must be a finite number >= 0, not {self.distance!r}")
 
     def to_text(self) -> str:
         label = self.description or self.name or self.type
@@ -85,11 +85,11 @@ class Effect(msgspec.Struct, frozen=True, omit_defaults=True):
     def __post_init__(self) -> None:
         _need(self.name, "an effect's name")
         if self.duration is not None and self.duration < 0:
-            raise ValueError(f"the duration of an effect must be at least 0, not {self.duration}")
+            raise ValueError(f"an effect's duration must be at least 0, not {self.duration}")
 
     def to_text(self) -> str:
         label = f"{self.name}: {self.description}" if self.description else self.name
-        details = [] if self.duration is None else [f"{self.duration} steps left"]
+        details = [] if self.duration is None else [f"{self.duration} step{'' if self.duration == 1 else 's'} left"]
         return one_line(_with_details(label, details))
 
 
@@ -188,7 +188,7 @@ class Observation(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 def one_line(text: str) -> str:
-    """The text on one line, so that a name with a line break cannot look like a section."""
+    """The text on one line, because a name with a line break could look like a section."""
     if text.isprintable() and "  " not in text:  # the usual case
         return text.strip()
     return " ".join(text.split())
@@ -219,7 +219,7 @@ def _pairs(values: Mapping[str, Any]) -> list[str]:
     lines = []
     for key, value in values.items():
         line = f"{key}: {value if type(value) is str or type(value) is int else _value(value)}"
-        # As `one_line`, which this saves to call: status lines are read at every step.
+        # Inlined `one_line`: status lines are rendered at every step.
         lines.append(line.strip() if line.isprintable() and "  " not in line else one_line(line))
     return lines
 
@@ -245,7 +245,7 @@ def _value(value: object) -> str:
 
 
 def _builtins(value: Any) -> Any:
-    """Like `msgspec.to_builtins`, but with default values, so that the shape is always the same."""
+    """Like `msgspec.to_builtins`, but with default values, so the shape is always the same."""
     match value:
         case msgspec.Struct():
             return {name: _builtins(getattr(value, name)) for name in value.__struct_fields__}

@@ -220,7 +220,7 @@ def _is_tag(items: dict[str, Any]) -> bool:
 
 
 def _refuse() -> NoReturn:
-    raise TypeError  # without a message: `_advice` writes it
+    raise TypeError  # without a message: `_advice` adds the message
 
 
 # --- error messages: only after a failure, so they may be slow ---

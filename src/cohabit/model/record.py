@@ -1,4 +1,4 @@
-"""One entry of a room's record, and what an entry tells whom."""
+"""A record entry, and the notices it contains."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from cohabit.model.seat import SeatId
 
 
 class Told(Struct, frozen=True, omit_defaults=True, gc=False):
-    """Something that happened, in words. Told to everybody unless seats or members are named."""
+    """A text notice about something that happened, for everyone unless seats or members are given."""
 
     text: str
     kind: str = "info"
@@ -18,10 +18,10 @@ class Told(Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 class Entry(Struct, frozen=True, omit_defaults=True, gc=False):
-    """One line of the record: who did what, and when. Re-running the entries in order gives the room.
+    """One entry of the record: who did what and when. Replaying all entries in order reproduces the room.
 
-    ``by`` is None for what the house did itself (ticks, time-outs). ``via`` marks who held the hand
-    (a stand-in bot), ``why`` is the member's own reasoning, ``key`` its idempotency key.
+    ``by`` is None for system entries (ticks, timeouts). ``via`` is the stand-in bot that acted for the member, ``why``
+    the member's stated reasoning, ``key`` its idempotency key.
     """
 
     seq: int

@@ -1,4 +1,4 @@
-"""Where somebody sits, and how somebody looks into a world."""
+"""Seats and viewpoints."""
 
 from typing import Literal
 
@@ -16,10 +16,10 @@ class Seat(Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 class Eye(Struct, frozen=True, omit_defaults=True, gc=False):
-    """How a member looks into a world.
+    """A member's viewpoint.
 
-    ``own``: what the seat sees, and what is public. ``public``: what everybody may see.
-    ``all``: everything, from ``seat``'s side where there is one.
+    ``own``: what the seat sees, and what is public. ``public``: what everyone may see.
+    ``all``: everything; ``seat`` is the member's own seat, if any.
     """
 
     seat: SeatId | None = None
@@ -27,6 +27,6 @@ class Eye(Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 PUBLIC = Eye()
-"""The eye of somebody who holds no seat."""
+"""A viewer without a seat."""
 ALL = Eye(sees="all")
-"""The eye of a god."""
+"""A viewer that sees everything."""

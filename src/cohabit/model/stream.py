@@ -1,6 +1,6 @@
 """Random numbers that are the same on every machine.
 
-A stream is a seed, a purpose and a counter, and its words are hashes of the three. So streams with different purposes
+A stream is a seed, a purpose and a counter, and its output is a hash of the three. So streams with different purposes
 are independent, a snapshot is three small values, and no result depends on the random module of a library.
 """
 
@@ -86,9 +86,9 @@ class Stream:
             items[last], items[other] = items[other], items[last]
 
     def fork(self, purpose: str) -> Stream:
-        """A new stream whose purpose is a part of this one's.
+        """A child stream with its own purpose.
 
-        It does not depend on how much was drawn here: the same fork is always the same stream.
+        It does not depend on how much was drawn from this stream: the same fork is always the same stream.
         """
         return Stream(self.seed, f"{self.purpose}/{purpose}")
 

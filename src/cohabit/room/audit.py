@@ -1,4 +1,4 @@
-"""The audit: what was refused, to whom and why. Repeats are counted, so nobody can flood it."""
+"""The audit log of refused calls. Repeats are counted, so it cannot be flooded."""
 
 from msgspec import Struct
 
@@ -7,7 +7,7 @@ MAX_KEPT = 500
 
 
 class Refusal(Struct, omit_defaults=True):
-    """One line of the audit. ``count`` refusals alike within a minute of ``at``."""
+    """One line of the audit log: ``count`` identical refusals within a minute of ``at``."""
 
     at: int
     member: str
@@ -19,7 +19,7 @@ class Refusal(Struct, omit_defaults=True):
 
 
 class Audit:
-    """The newest refusals of one room, and those that are not stored yet."""
+    """The newest refusals in one room, and those not stored yet."""
 
     def __init__(self) -> None:
         self.kept: list[Refusal] = []
@@ -44,11 +44,11 @@ class Audit:
         self.changed[line.id] = line
 
     def drain(self) -> list[Refusal]:
-        """What has changed since the last time."""
+        """The lines that changed since the last call."""
         changed, self.changed = list(self.changed.values()), {}
         return changed
 
     def load(self, kept: list[Refusal]) -> None:
-        """Continue after those of an earlier run."""
+        """Load the stored refusals."""
         self.kept = kept[-MAX_KEPT:]
         self._next = max((line.id for line in kept), default=0) + 1

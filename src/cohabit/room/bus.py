@@ -13,35 +13,35 @@ REMEMBERED_DROPS = 4096
 
 
 def recipients(state: RoomState, sender: Member, to: str) -> list[str]:
-    """The ids of the members who get a message addressed like this, or the error that says why nobody does."""
+    """Resolve an address to member ids."""
     if to == EVERYBODY:
         if Capability.SEND_BROADCAST not in sender.held:
             raise PermissionDenied(
-                f"{sender.handle} ({sender.role_name}) lacks send_broadcast; write to one member instead",
+                "broadcasting requires send_broadcast; send to one member instead",
                 needs=["send_broadcast"],
             )
         return [m for m in state.members if m != sender.id]
     if Capability.SEND_MESSAGE not in sender.held:
-        raise PermissionDenied(f"{sender.handle} ({sender.role_name}) lacks send_message", needs=["send_message"])
+        raise PermissionDenied("sending messages requires send_message", needs=["send_message"])
     if to.startswith(TEAM):
         team = to.removeprefix(TEAM) or (sender.team or "")
         if team not in state.teams:
-            raise BadArgs(f"there is no team {team!r}", did_you_mean=[TEAM + t for t in state.teams])
+            raise BadArgs(f"unknown team {team!r}", did_you_mean=[TEAM + t for t in state.teams])
         if sender.id not in state.teams[team]:
             raise PermissionDenied(f"{sender.handle} is not in team {team!r}")
         return [m for m in state.teams[team] if m != sender.id]
     receiver = state.with_handle(to)
     if receiver is None:
         if Capability.READ_ROSTER not in sender.held:
-            raise BadArgs(f"no member here is called {to[:80]!r}")
+            raise BadArgs(f"unknown member {to[:80]!r}")
         known = [m.handle for m in state.members.values()]
-        raise BadArgs(f"no member here is called {to[:80]!r}; members: {', '.join(known[:50])}",
+        raise BadArgs(f"unknown member {to[:80]!r}; members: {', '.join(known[:50])}",
                       did_you_mean=nearest(to[:80], known, 3))  # fmt: skip
     return [receiver.id]
 
 
 def deliver(state: RoomState, sender: str, to: str, kind: str, content: str, receivers: list[str], at: int) -> int:
-    """Put a copy into each inbox; the number of the last copy."""
+    """Put a copy into each inbox. Returns the number of the last copy."""
     for member in receivers:
         state.bus_seq += 1
         box = state.inboxes.setdefault(member, Inbox())
@@ -53,14 +53,14 @@ def deliver(state: RoomState, sender: str, to: str, kind: str, content: str, rec
 
 
 def sender_name(state: RoomState, sender: str) -> str:
-    """The handle of a sender; marked where another member has that handle now, who would get the answer."""
+    """The handle of a sender, marked if another member has that handle now and would get the answer."""
     handle = handle_of(sender)
     now = state.with_handle(handle)
     return handle if now is None or now.id == sender else f"{handle} (left)"
 
 
 def inbox(state: RoomState, reader: Member, since_seq: int, limit: int) -> tuple[list[Message], int]:
-    """The messages after ``since_seq`` that the reader's grant lets it perceive, and how many were lost."""
+    """The messages after ``since_seq`` that the reader may see, and how many were dropped."""
     box = state.inboxes.get(reader.id)
     if box is None:
         return [], 0

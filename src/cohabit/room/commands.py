@@ -1,7 +1,7 @@
-"""Commands: declared once; every interface derives what it shows and does from the declaration.
+"""Commands are declared once. Every interface is derived from the declaration.
 
 A room command is a function ``(ctx, …) -> result``, a house command an async one; an action or query of a world
-becomes a command too. What is special about a command is declared here as well: no other module knows one by name.
+becomes a command too. Its special behaviour is declared here too.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -24,20 +24,20 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Resource(Struct, frozen=True):
-    """A command without side effects that can also be read under an address."""
+    """Makes a read-only command available as an MCP resource."""
 
     name: str
     title: str
     description: str
     args: dict[str, Any] = {}
-    topics: frozenset[str] = frozenset()  # kinds of changes after which it is worth reading again
-    text: str = ""  # the field of the result that is text to read; empty: the result is JSON only
-    items: str = ""  # the field of the result with a list whose items can also be read one by one
-    item_key: str = ""  # the field of an item that names it
+    topics: frozenset[str] = frozenset()  # change topics that invalidate it
+    text: str = ""  # the result field with readable text; empty: the result is JSON only
+    items: str = ""  # the result field with a list whose items can also be read individually
+    item_key: str = ""  # the field that identifies an item
 
 
 class Command(Declaration):
-    """One thing a member can ask for, and all that is to be known about it."""
+    """A command that members can call, with all its metadata."""
 
     def __init__(
         self,
@@ -72,29 +72,29 @@ class Command(Declaration):
         super().__init__(name, run, **declaration)
         self.where = where
         self.category = category
-        self.needs = needs  # any one of them is enough; none: every member may
+        self.needs = needs  # any one of them is sufficient; empty: every member may call it
         self.needed = frozenset(needs)
         self.records = records
         self.acts = category in ("action", "control")
-        self.gated = self.acts and not ungated  # by turns
+        self.gated = self.acts and not ungated  # only on the member's turn
         self.in_world = where == "world" and records
-        self.waits = waits  # is this result still "nothing yet"? Then the house may wait and ask again
+        self.waits = waits  # returns True while the result is empty, so the house waits and retries
         self.about = about
-        self.host_only = host_only  # for hosts of the house
+        self.host_only = host_only  # only for house hosts
         self.joins = joins  # makes the caller a member
-        self.before_joining = before_joining or joins  # may be called by somebody who is not a member yet
-        self.when_archived = when_archived  # changes something, and is possible in an archived room all the same
-        self.when_broken = when_broken  # possible in a room that could not be opened
-        self.exclusive = exclusive  # changes who may come in: one such call at a time in a house
+        self.before_joining = before_joining or joins  # callable by identities that are not members yet
+        self.when_archived = when_archived  # allowed in an archived room although it records
+        self.when_broken = when_broken  # allowed in a room that could not be opened
+        self.exclusive = exclusive  # changes access: a house runs one such call at a time
         self.world_may_replace = world_may_replace
-        self.task = task  # a client may poll for its result, which is there when one of these fields is set
-        self.unwrap = unwrap  # it names another command: that one, its arguments, and the reason given
+        self.task = task  # can run as an MCP task, done when one of these result fields is true
+        self.unwrap = unwrap  # extracts the wrapped command: name, arguments, reasoning
         self.resource = resource
-        self.hint = hint  # what it does, for a model that plays: one line that follows its name
+        self.hint = hint  # what it does, in one line after its name, for models that play
         self.group = group or category
         self.preconditions = preconditions
         self.needs_seat = needs_seat
-        self.result = result  # what an action answers with, where that is not an ActionResult
+        self.result = result  # result type, if not ActionResult
         self.only_if = only_if
         self.tool_name = name
 
@@ -103,7 +103,7 @@ class Command(Declaration):
 
     @cached_property
     def may_wait(self) -> bool:
-        """Does it take ``wait_ms``?"""
+        """Whether the command takes ``wait_ms``."""
         return "wait_ms" in self.arguments
 
     @cached_property
@@ -157,7 +157,7 @@ def command(
 
 
 def declared_in(module: Any, world: World | None = None) -> Iterator[Command]:
-    """The commands that a module declares, without those that make no sense for ``world``."""
+    """The commands that a module declares, except those that do not apply to ``world``."""
     for value in vars(module).values():
         made = getattr(value, "__command__", None)
         if not isinstance(made, Command) or getattr(value, "__module__", None) != module.__name__:
@@ -200,7 +200,7 @@ class CommandTable:
         self._by_tool_name = {made.tool_name: made for made in self}
         self.get = self._by_name.get
         self.with_tool_name = self._by_tool_name.get
-        """The command that is offered under this name on MCP."""
+        """The command with this MCP tool name."""
 
     def __iter__(self) -> Iterator[Command]:
         return iter(self._by_name.values())
@@ -213,7 +213,7 @@ class CommandTable:
             return self._by_name[name]
         except (KeyError, TypeError):
             hints = nearest(str(name)[:80], list({**self._by_name, **self._by_tool_name}), 3)
-            raise UnknownCommand(f"there is no command {str(name)[:80]!r} here", did_you_mean=hints) from None
+            raise UnknownCommand(f"unknown command {str(name)[:80]!r}", did_you_mean=hints) from None
 
     def action_space(self) -> ActionSpace:
         return ActionSpace([made.as_action() for made in self if made.in_world])

@@ -1,4 +1,4 @@
-"""What a room command gets: the room, the member who calls, and the time."""
+"""The context passed to a room command: the room, the calling member, and the time."""
 
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Context:
-    """``me`` is None for what the house does itself. ``tell`` is how a command informs others."""
+    """The context of one entry. ``me`` is None for system entries; ``tell`` adds a notice for other members."""
 
     __slots__ = ("at", "me", "room", "told")
 
@@ -27,7 +27,7 @@ class Context:
 
     @property
     def member(self) -> Member:
-        """The member who calls, where one does."""
+        """The calling member. Not for system entries."""
         assert self.me is not None
         return self.me
 
@@ -38,5 +38,5 @@ class Context:
         seats: tuple[SeatId, ...] | None = None,
         members: tuple[str, ...] | None = None,
     ) -> None:
-        """Say what happened: to everybody, unless seats or members are named."""
+        """Add a notice, for everyone unless seats or members are given."""
         self.told.append(Told(text, kind, seats, members))

@@ -1,4 +1,4 @@
-"""Commands for the time and the life of a room: pause, speed, seats, reset, rematch, archive."""
+"""Commands that control a room: pause, speed, seats, reset, rematch, archive."""
 
 from typing import Annotated
 
@@ -25,7 +25,7 @@ def _has_clock(world: World) -> bool:
 
 
 def _is_local(world: World) -> bool:
-    """A remote world does not start over because a room wants it to."""
+    """A room cannot reset a remote world."""
     return not isinstance(world, RemoteWorld)
 
 
@@ -36,7 +36,7 @@ class Paused(Struct):
 
 @command(category="control", needs=C.ADVANCE_TIME, records=True, only_if=_has_clock)
 def pause(ctx: Context) -> Paused:
-    """Pause the world. If you then leave, it resumes by itself after a while."""
+    """Pause the world. If you disconnect, it resumes automatically after a while."""
     state, was = ctx.state, ctx.state.paused
     if not was:
         state.paused_at = ctx.at
@@ -69,7 +69,7 @@ def set_speed(
     speeds = ctx.room.extension.speeds
     if speed_id not in speeds:
         raise UnknownAsset(
-            f"there is no speed {speed_id[:40]!r}; there are {', '.join(speeds)}",
+            f"unknown speed {speed_id[:40]!r}; use one of {', '.join(speeds)}",
             did_you_mean=nearest(speed_id[:40], list(speeds)),
         )
     previous, ctx.state.speed = ctx.state.speed, speed_id
@@ -103,11 +103,11 @@ class Seated(Struct):
 @command(category="meta", needs=C.ACT, records=True)
 def sit(
     ctx: Context,
-    seat: Annotated[str | None, Meta(description="the id of a free seat; left out: any that is free")] = None,
+    seat: Annotated[str | None, Meta(description="the id of a free seat; default: any free seat")] = None,
 ) -> Seated:
-    """Take a free seat; where the world lets players arrive, one may open for you.
+    """Take a free seat. Some worlds open a new seat for you.
 
-    In a world that hides things from its players you keep your seat until the game is over.
+    In worlds with hidden information you keep your seat until the game ends.
     """
     room, me = ctx.room, ctx.member
     if me.claim is not None:
@@ -115,11 +115,10 @@ def sit(
     if me.seat is not None and me.seat in room.seats and seat in (None, me.seat):
         return Seated(me.seat)
     played = ctx.state.played.get(me.identity or me.id)
-    if played is not None:  # it knows what that seat knows, so it must not act from another one
+    if played is not None:  # it has seen that seat's hidden information, so it must not take another one
         if seat not in (None, played):
             raise GameRejected(
-                f"you have played seat {played} in this game and know what it knows; "
-                "you can change seats in the next game"
+                f"you have already played seat {played} in this game; you can change seats in the next game"
             )
         if played not in room.seats and not room.has_arrivals:
             raise GameRejected(f"your seat {played} is closed; you can take another one in the next game")
@@ -145,14 +144,14 @@ def _free_seat(ctx: Context, seat: str | None) -> str:
         return free
     if seat not in ctx.room.seats:
         known = [s.id for s in state.seats]
-        raise UnknownAsset(f"there is no seat {seat[:40]!r}", did_you_mean=nearest(seat[:40], known, 3))
+        raise UnknownAsset(f"unknown seat {seat[:40]!r}", did_you_mean=nearest(seat[:40], known, 3))
     if seat in holders:
         raise Conflict(f"seat {seat} is taken by {holders[seat]}")
     return seat
 
 
 def _arrive(ctx: Context, me: Member, seat: str | None, played: str | None) -> None:
-    """Let the world find a seat for a member. What it does wrong here is a crash: it has changed already."""
+    """Let the world seat a member. Contract violations here are crashes, because the world has already changed."""
     room, state = ctx.room, ctx.state
     if me.seat is not None and me.seat in room.seats:
         raise Conflict(f"you have seat {me.seat}; leave it first (stand_up)")
@@ -163,18 +162,18 @@ def _arrive(ctx: Context, me: Member, seat: str | None, played: str | None) -> N
         raise
     seats = room.obliged(room.world.seats_now)
     if seats is None or all(s.id != opened for s in seats):
-        raise RuntimeError(f"arrive() gave seat {opened!r}, and seats_now() does not list it")
+        raise RuntimeError(f"arrive() returned seat {opened!r}, which seats_now() does not list")
     if any(m.seat == opened for m in state.members.values() if m is not me):
-        raise RuntimeError(f"arrive() gave seat {opened!r}, which another member holds")
+        raise RuntimeError(f"arrive() returned seat {opened!r}, which another member holds")
     if played is not None and opened != played and opened in state.seats_ever:
-        raise RuntimeError(f"arrive() gave seat {opened!r} to a member that has played another seat in this game")
+        raise RuntimeError(f"arrive() returned seat {opened!r} for a member that has played another seat in this game")
     me.seat = opened
     turns.bind(room, seats)
 
 
 @command(category="meta", records=True)
 def stand_up(ctx: Context) -> Seated:
-    """Leave your seat, so that another member can take it."""
+    """Leave your seat, so another member can take it."""
     me = ctx.member
     if me.claim is not None:
         raise PermissionDenied(f"your credential claims {me.claim}; that seat stays yours")
@@ -187,7 +186,7 @@ def stand_up(ctx: Context) -> Seated:
 
 class Begun(Struct, omit_defaults=True):
     game: int
-    seed: str | None = None  # told only to those who may see everything: it gives away what is hidden
+    seed: str | None = None  # only for members with read_all, because it reveals hidden information
 
 
 @command(category="control", needs=C.CONTROL_WORLD, records=True, ungated=True, only_if=_is_local)
@@ -196,16 +195,17 @@ def reset(
     seed: Annotated[
         int | str | None,
         Meta(
-            description="another seed: a number below 2^64, or up to 32 hexadecimal digits as text; default: the same"
+            description="a new seed: an integer below 2^64 or a string of up to 32 hexadecimal digits; "
+            "default: the current seed"
         ),
     ] = None,
 ) -> Begun:
-    """Start the world over, from the same seed unless you give another. The record continues."""
+    """Restart the world with the same seed, or with a new one. The record continues."""
     if seed is None:
         return _begin_again(ctx, ctx.state.seed, "reset the world")
     if C.READ_ALL not in ctx.member.held and not ctx.room.world.spec.open_information:
         raise PermissionDenied(
-            "the seed gives away what this world hides, so choosing one needs read_all; leave seed out",
+            "choosing a seed requires read_all, because it reveals hidden information; omit seed",
             needs=[C.READ_ALL],
         )
     return _begin_again(ctx, parse_seed(seed), "reset the world")
@@ -213,7 +213,7 @@ def reset(
 
 @command(category="control", needs=C.CONTROL_WORLD, records=True, ungated=True, only_if=_is_local)
 def rematch(ctx: Context) -> Begun:
-    """Play again with a new seed, drawn from the last one."""
+    """Start a new game with a new seed, derived from the last one."""
     return _begin_again(ctx, next_seed(ctx), "started a rematch")
 
 
@@ -229,7 +229,7 @@ class Archived(Struct):
 
 @command(category="control", needs=C.CONTROL_WORLD, records=True, ungated=True)
 def archive(ctx: Context) -> Archived:
-    """Close the room permanently: it can still be read, watched and replayed, not changed."""
+    """Archive the room permanently. It stays readable but cannot be changed."""
     ctx.state.archived = True
     ctx.tell(f"{ctx.member.handle} archived this room")
     return Archived(True)

@@ -1,7 +1,7 @@
-"""May this be done? A yes, or a refusal with its code and reason.
+"""Authorization: allow a call, or refuse it with a code and a reason.
 
-One function for commands of rooms and of the house alike: credential, membership, grant, archive, seat, turn,
-budget, in this order. It changes nothing, logs nothing and reads no clock. Calls, tool lists and the audit use it.
+One function for room and house commands. It checks credential, membership, grant, archive, seat, turn and rate limit,
+in this order. It changes nothing, logs nothing and reads no clock. Calls, tool lists and the audit log use it.
 """
 
 from collections.abc import Container, Hashable, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Decision(Struct, frozen=True, gc=False):
-    """``code`` is the wire code of the refusal; empty means yes."""
+    """Allow or refuse. ``code`` is the wire code of the refusal, empty if allowed."""
 
     code: str = ""
     reason: str = ""
@@ -35,7 +35,7 @@ YES = Decision()
 
 
 class Budget:
-    """How many calls each caller may make in one second. ``spend`` counts; deciding only looks."""
+    """The rate limit per caller. ``spend`` counts a call; ``is_spent`` only reads."""
 
     def __init__(self, per_second: int) -> None:
         self.per_second = per_second
@@ -50,12 +50,14 @@ class Budget:
         self._spent[caller] = self._spent.get(caller, 0) + 1
 
     def is_spent(self, caller: Hashable, at: int) -> bool:
-        """Has the caller made more calls in this second than it may?"""
+        """Whether the caller has exceeded its limit in this second."""
         return self._spent.get(caller, 0) > self.per_second and at // 1000 == self._second
 
     @property
     def refusal(self) -> Decision:
-        return Decision("BUSY", f"more than {self.per_second} calls in one second; wait a second")
+        return Decision(
+            "BUSY", f"rate limit exceeded: more than {self.per_second} calls per second. Wait a second and retry"
+        )
 
 
 def decide(
@@ -69,22 +71,22 @@ def decide(
     via: str | None = None,
     budget: Budget | None = None,
 ) -> Decision:
-    """May the caller do this now?
+    """Decide whether the caller may run the command now.
 
-    ``member``: the caller in ``room``, where it is a member. ``host``: it is a host of the house. ``via``: the stand-in
-    that acts for the member. ``budget``: of a caller of house commands; a room has its own.
+    ``member``: the caller's membership in ``room``, if any. ``host``: whether the caller is a house host. ``via``: the
+    stand-in that acts for the member. ``budget``: the rate limit of house commands; a room has its own.
     """
     if credential is not None and (credential.revoked or credential.expires_at is not None):
         decision = by_credential(credential, at)
         if decision.code:
             return decision
     if command.host_only and not host:
-        return Decision("PERMISSION_DENIED", f"only a host of this house can use {command.name}; ask for a host token")
+        return Decision("PERMISSION_DENIED", f"{command.name} requires a host token for this house")
     if member is not None and command.needs and command.needed.isdisjoint(member.held):
         return by_grant(member, command)
     if room is not None:
         if command.records and room.state.archived and not command.when_archived:
-            return Decision("DISABLED", "this room is archived; it can be read, not changed")
+            return Decision("DISABLED", "this room is archived and read-only")
         if member is not None:
             if command.acts:
                 decision = _by_seat_and_turn(command, member, room, via)
@@ -98,7 +100,7 @@ def decide(
 
 
 def by_credential(credential: Credential | None, at: int) -> Decision:
-    """Is the credential still good, where the caller has one?"""
+    """Whether the credential is still valid."""
     if credential is not None:
         if credential.revoked:
             return Decision("UNAUTHORIZED", "this token was revoked; ask your host for a new one")
@@ -109,33 +111,35 @@ def by_credential(credential: Credential | None, at: int) -> Decision:
 
 def _by_seat_and_turn(command: Command, member: Member, room: "Room", via: str | None) -> Decision:
     if via is not None and not member.played_by_bot:
-        return Decision("PERMISSION_DENIED", f"{member.handle} plays its own seat again")
+        return Decision("PERMISSION_DENIED", f"{member.handle} is back and plays its own seat")
     if member.seat not in room.seats:
         decision = by_seat(member, command, room.seats)
         if decision.code:
             return decision
-    if command.where != "world":  # the world is not asked: this may be decided outside of the room's queue
+    if command.where != "world":  # do not call the world: this may run outside the room's queue
         return by_turn(room.state, member, command, None, False)
     to_move = room.to_move()
     if to_move and room.pace == "turns" and member.seat in to_move and not room.state.turn_based:
-        return YES  # as nearly always
+        return YES  # the common case
     return by_turn(room.state, member, command, to_move, room.pace == "turns", not to_move and room.is_over())
 
 
 def refusal(decision: Decision) -> CohabitError:
-    """A refusal as the error it is on the wire."""
+    """The error for a refusal."""
     details = {"needs": list(decision.needs)} if decision.needs else {}
     return by_code({"code": decision.code, "message": decision.reason, **details})
 
 
 def by_grant(member: Member, command: Command) -> Decision:
-    """Does the grant give it? What lists of tools are made from."""
+    """Whether the member's grant allows the command. Also used to build tool lists."""
     if not command.needs or not command.needed.isdisjoint(member.held):
         return YES
     wanted = " or ".join(command.needs)
+    lacks = {1: "does not have it", 2: "has neither"}.get(len(command.needs), "has none of them")
     return Decision(
         "PERMISSION_DENIED",
-        f"{member.handle} ({member.role_name}) lacks {wanted}, which {command.name} needs. A host can grant it.",
+        f"{command.name} requires {wanted}, and {member.handle} ({member.role_name}) {lacks}. "
+        "A host who has it can grant it.",
         command.needs,
     )
 
@@ -148,10 +152,10 @@ def by_turn(
     ordered: bool,
     over: bool = False,
 ) -> Decision:
-    """Is it this member's turn, where turns matter?
+    """Whether it is this member's turn, if the command depends on turns.
 
-    ``to_move``: the seats that the world waits for (None: not asked); ``ordered``: does the world itself keep order?
-    ``over``: it waits for nobody because the game has ended.
+    ``to_move``: the seats that the world waits for (None: unknown). ``ordered``: whether the world enforces turns.
+    ``over``: whether the game has ended.
     """
     if not command.gated or Capability.ACT_GLOBAL in member.held:
         return YES
@@ -165,27 +169,29 @@ def by_turn(
         if over:
             return Decision("GAME_REJECTED", "this game is over; a member with control_world can start a rematch")
         if ordered and member.seat not in to_move:
-            return Decision("TURN_NOT_YOURS", f"it is not your turn: {', '.join(movers(state, to_move))} to move")
+            return Decision("TURN_NOT_YOURS", f"it is not your turn; waiting for {', '.join(movers(state, to_move))}")
     return YES
 
 
 def by_seat(member: Member, command: Command, seats: Container[SeatId]) -> Decision:
-    """An action that is done by a seat needs one that exists; ``act`` gives nothing without."""
+    """Actions that need a seat require an existing one; ``act`` has no effect without a seat."""
     if member.seat in seats or not command.in_world:
         return YES
     if command.needs_seat or not any(n in member.held for n in command.needs if n != Capability.ACT):
-        return Decision("PERMISSION_DENIED", f"{command.name} is done from a seat, and {member.handle} has none")
+        return Decision(
+            "PERMISSION_DENIED", f"{command.name} requires a seat, and {member.handle} has none. Call sit to take one"
+        )
     return YES
 
 
 def movers(state: RoomState, seats: Sequence[SeatId]) -> list[str]:
-    """The handles of the members on these seats; for an empty seat its own name."""
+    """The handles of the members on these seats, or the seat's name if it is empty."""
     names = seat_names(state)
     return [names.get(seat, seat) for seat in seats]
 
 
 def seat_names(state: RoomState) -> dict[SeatId, str]:
-    """Each seat by the handle of the member who has it; an empty one by its own name."""
+    """Seat id to the handle of the member who has it, or to the seat's name if it is empty."""
     names = {s.id: s.name or s.id for s in state.seats}
     names.update({m.seat: m.handle for m in state.members.values() if m.seat is not None})
     return names

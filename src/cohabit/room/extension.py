@@ -1,6 +1,6 @@
-"""Extensions: a protocol of some game that brings commands and names of its own to the rooms whose world asks for it.
+"""Extensions: a game protocol that adds its own commands and names to rooms whose world requests it.
 
-A world names its extension in its spec. The extension registers itself when it is imported, which the registry does.
+A world names its extension in its spec. The registry imports extensions, and each registers itself on import.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,21 +13,21 @@ from cohabit.room.commands import Command
 SPEEDS: Mapping[str, int] = MappingProxyType(
     {"x0.5": 500, "x1": 1000, "x2": 2000, "x5": 5000, "x10": 10_000, "x20": 20_000}
 )
-"""How fast time may run in a world with a clock, and the factors in thousandths."""
+"""Speeds of real-time worlds, in thousandths."""
 
 
 class Extension(Struct, frozen=True):
     """What a protocol adds to a room."""
 
     name: str
-    room_commands: tuple[Command, ...] = ()  # added; a command of every room with the same name is replaced
+    room_commands: tuple[Command, ...] = ()  # added; they replace standard room commands with the same name
     house_commands: tuple[Command, ...] = ()
-    tool_prefix: str = ""  # put before the names of the world's commands on MCP
-    prefixed: frozenset[str] = frozenset()  # commands of every room that get the prefix too
+    tool_prefix: str = ""  # prefix of the world commands' MCP tool names
+    prefixed: frozenset[str] = frozenset()  # standard room commands that get the prefix too
     speeds: Mapping[str, int] = SPEEDS
 
     def named(self, commands: Iterable[Command]) -> Iterable[Command]:
-        """These commands, under the names this protocol gives them on MCP."""
+        """These commands, with this protocol's MCP tool names."""
         for made in commands:
             if self.tool_prefix and (made.where == "world" or made.name in self.prefixed):
                 yield made.with_tool_name(self.tool_prefix + made.name)
@@ -35,7 +35,7 @@ class Extension(Struct, frozen=True):
                 yield made
 
 
-NONE = Extension("")
+NO_EXTENSION = Extension("")
 _registered: dict[str, Extension] = {}
 
 
@@ -44,5 +44,5 @@ def register(extension: Extension) -> None:
 
 
 def extension_named(name: str) -> Extension:
-    """The extension of that name; one that adds nothing where it is not installed."""
-    return _registered.get(name, NONE)
+    """The extension with that name; an empty one if it is not installed."""
+    return _registered.get(name, NO_EXTENSION)

@@ -1,4 +1,4 @@
-"""How members are added to a room and taken out of it."""
+"""Adding members to a room and removing them."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -14,26 +14,26 @@ if TYPE_CHECKING:
 
 
 def check_admission(ctx: Context, claim: str | None, team: str | None) -> None:
-    """Can somebody with this claim and team be added?"""
+    """Check that a member with this claim and team can be added."""
     if claim is not None:
         check_claim(claim)
         if any(m.claim == claim for m in ctx.state.members.values()):
-            raise Conflict(f"another member claims {claim} already")
+            raise Conflict(f"another member already claims {claim}")
     if team is not None and team not in ctx.state.teams:
-        raise BadArgs(f"there is no team {team!r}", did_you_mean=list(ctx.state.teams))
+        raise BadArgs(f"unknown team {team!r}", did_you_mean=list(ctx.state.teams))
 
 
 def keep_seat(room: "Room", member: Member) -> None:
-    """Remember which seat a member took, in a world that hides things: in this game it is to play no other."""
+    """Remember a member's seat in a world with hidden information, so it cannot take another one in this game."""
     if member.seat is not None and not room.world.spec.open_information:
         room.state.played[member.identity or member.id] = member.seat
 
 
 def add_member(ctx: Context, handle: str, kind: Kind, **details: Any) -> Member:
-    """Add a member with a handle that nobody has now. What it needs has been checked."""
+    """Add a member. The caller's right to do so has been checked."""
     state = ctx.state
     if state.with_handle(handle) is not None:
-        raise Conflict(f"there is a member called {handle!r} already")
+        raise Conflict(f"a member named {handle!r} already exists")
     check_admission(ctx, details.get("claim"), details.get("team"))
     member = Member(state.new_member_id(handle), kind, away_since=ctx.at, **details)
     state.members[member.id] = member
@@ -46,7 +46,7 @@ def add_member(ctx: Context, handle: str, kind: Kind, **details: Any) -> Member:
 
 
 def remove_member(ctx: Context, member: Member) -> None:
-    """Take a member out, with its seat, its messages, and its place in teams and in the order of turns."""
+    """Remove a member, with its seat, its messages, and its place in teams and in the turn order."""
     state = ctx.state
     member.claim = None
     turns.leave_seat(ctx.room, member, "removed")
@@ -63,7 +63,7 @@ def remove_member(ctx: Context, member: Member) -> None:
 
 
 def _leave_turn_order(ctx: Context, who: str) -> None:
-    """The member who was next stays next."""
+    """Remove a member from the turn order. The next member stays the next."""
     state = ctx.state
     current = state.turn_order[state.turn_index]
     before = sum(1 for name in state.turn_order[: state.turn_index] if name == who)

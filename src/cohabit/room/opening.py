@@ -1,4 +1,4 @@
-"""A new room from a scenario: its state before its first entry."""
+"""The initial state of a room, from a scenario."""
 
 from collections.abc import Mapping
 
@@ -19,7 +19,7 @@ def opening_state(
     secret: str,
     identities: Mapping[str, str] | None = None,
 ) -> RoomState:
-    """The room that a scenario describes. ``identities``: the identity of each agent, by its id in the scenario."""
+    """The room that a scenario defines. ``identities``: scenario id of an agent to its identity."""
     spec = world.spec
     _check_time(found, world)
     fog = found.scenario == "pvp" if found.partial_intel is None else found.partial_intel
@@ -57,16 +57,16 @@ def opening_state(
 
 
 def _check_time(found: Scenario, world: World) -> None:
-    """Refuse settings of turns and time that mean nothing in this world."""
+    """Reject turn and time settings that do not apply to this world."""
     name, pace = world.spec.name, world.pace
     if found.turn_seconds is not None and not found.turn_based and pace == "turns" and not can_skip(world):
-        raise BadArgs(f"turn_seconds: {name} does not say what happens to a seat that runs out of time")
+        raise BadArgs(f"turn_seconds: {name} does not support turn timeouts")
     if found.turn_seconds is not None and not found.turn_based and pace in ("step", "clock"):
-        raise BadArgs(f"turn_seconds: {name} has no turns; add turn_based, or leave it out")
+        raise BadArgs(f"turn_seconds: {name} has no turns; set turn_based, or omit turn_seconds")
     if found.turn_based and pace in ("turns", "rounds"):
-        raise BadArgs(f"turn_based: {name} keeps its own order of turns; leave turn_based out")
+        raise BadArgs(f"turn_based: {name} has its own turn order; omit turn_based")
     if found.speed != "x1" and pace != "clock":
-        raise BadArgs(f"speed: time does not pass by itself in {name}; leave it out")
+        raise BadArgs(f"speed: {name} is not a real-time world; omit speed")
     speeds = extension_named(world.spec.extension).speeds
     if found.speed not in speeds:
-        raise BadArgs(f"speed: {found.speed[:40]!r} is none of {', '.join(speeds)}")
+        raise BadArgs(f"speed: {found.speed[:40]!r} is not one of {', '.join(speeds)}")

@@ -1,4 +1,4 @@
-"""The record: entries in order, each with the digest of the one before; and snapshots, to start from."""
+"""The record: entries in order, each chained to the digest of the previous one; and snapshots."""
 
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
@@ -12,11 +12,11 @@ from cohabit.model.record import Entry, decode_entry, encode_entry
 from cohabit.room.state import RoomState
 
 GENESIS = bytes(32)
-"""What the first entry is chained to."""
+"""The digest before the first entry."""
 
 
 class Line(Struct, frozen=True, gc=False):
-    """An entry as it is stored: its exact bytes, and the digest of everything up to and with it."""
+    """A stored entry: its exact bytes, and the chain digest up to and including it."""
 
     seq: int
     body: bytes
@@ -25,12 +25,12 @@ class Line(Struct, frozen=True, gc=False):
 
 
 class Snapshot(Struct, frozen=True):
-    """A room as it stood after entry ``seq``, with the head of the chain there."""
+    """The state of a room after entry ``seq``, with the chain digest at that point."""
 
     seq: int
     digest: bytes
     at: int
-    room: bytes  # the encoded RoomState: a copy that nothing can change
+    room: bytes  # the encoded RoomState (immutable)
     world: bytes
     format: int = 1
 
@@ -40,11 +40,11 @@ class Snapshot(Struct, frozen=True):
 
     @property
     def state(self) -> RoomState:
-        """The state of the room: a fresh copy each time."""
+        """The state of the room; a new copy on each access."""
         return _read(self.room, RoomState)
 
     def encode(self) -> bytes:
-        """As bytes that begin with their own digest."""
+        """The snapshot as bytes, prefixed with their digest."""
         body = _encode(self)
         return sha256(body).digest() + body
 
@@ -52,7 +52,7 @@ class Snapshot(Struct, frozen=True):
     def decode(cls, data: bytes) -> "Snapshot":
         body = data[32:]
         if sha256(body).digest() != data[:32]:
-            raise RecordCorrupt("a snapshot is damaged: it was changed or cut off")
+            raise RecordCorrupt("a snapshot is damaged: its checksum does not match")
         return _read(body, cls)
 
 
@@ -73,7 +73,7 @@ def chained(previous: bytes, body: bytes) -> bytes:
 
 
 class Record:
-    """The chain of one room: where it stands, the lines since the last snapshot, those not yet stored."""
+    """The chain of one room: its head, the lines since the last snapshot, and the lines not yet stored."""
 
     def __init__(self, seq: int = -1, digest: bytes = GENESIS, at: int = 0) -> None:
         self.seq = seq
@@ -84,7 +84,7 @@ class Record:
 
     def append(self, entry: Entry) -> Line:
         body = encode_entry(entry)
-        self.digest = sha256(self.digest + body).digest()  # as `chained`
+        self.digest = sha256(self.digest + body).digest()  # inlined `chained`
         self.seq = entry.seq
         self.at = entry.at
         line = Line(entry.seq, body, self.digest, entry)
@@ -93,13 +93,13 @@ class Record:
         return line
 
     def take_pending(self) -> list[Line]:
-        """The lines that the store does not have yet; they count as handed over from here on."""
+        """Return the lines that are not stored yet, and clear the list."""
         lines, self.pending = self.pending, []
         return lines
 
 
 def read_lines(rows: Iterable[tuple[int, bytes, bytes]], seq: int, digest: bytes) -> Iterator[Line]:
-    """Stored rows as lines, checked against the chain that ends in ``digest`` at ``seq``."""
+    """Decode stored rows and verify the chain, which continues from ``digest`` at ``seq``."""
     for number, body, stored in rows:
         seq += 1
         digest = chained(digest, body)

@@ -1,7 +1,6 @@
-"""A room as the fold of its record: how it is created, restored, replayed and rolled back.
+"""Creating, restoring, replaying and rolling back a room from its record.
 
-``Room`` adds what a call does. Both use ``_perform``, which lets an entry take effect: the same code for a call and
-for a replay.
+``Room`` adds calls. Both apply an entry with ``_perform``, so a call and its replay run the same code.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,15 +22,15 @@ from cohabit.world import World
 
 MakeWorld = Callable[[str, Mapping[str, Any]], World]
 SYSTEM = {c.name: c for c in chain(declared_in(system), declared_in(remote))}
-"""The entries that the house itself writes, by name."""
+"""The system entries, by name."""
 
 
 class WorldInterrupted(BaseException):
-    """Raised inside world code that took too long. Not an Exception, so that a world does not swallow it."""
+    """Raised inside world code that took too long. Not an Exception, so worlds do not swallow it."""
 
 
 class RecordedRoom:
-    """See the module."""
+    """The part of a room that follows from its record."""
 
     commands: CommandTable
 
@@ -43,23 +42,23 @@ class RecordedRoom:
         self._checkpoint: Snapshot | None = None
 
     def set_seats(self, seats: Sequence[Seat]) -> None:
-        """The seats there are from now on."""
+        """Replace the list of seats."""
         raise NotImplementedError
 
     def _write(self, at: int, do: str, member: None, args: Any, command: Command, checked: Mapping[str, Any]) -> Any:
-        """Run something and put it on record."""
+        """Apply and record an entry."""
         raise NotImplementedError
 
     def _perform(
         self, by: str | None, at: int, command: Command, args: Mapping[str, Any]
     ) -> tuple[Any, Sequence[Told]]:
-        """Let an entry take effect."""
+        """Apply an entry."""
         raise NotImplementedError
 
-    # -- making one -------------------------------------------------------------------------------
+    # -- creating and restoring -------------------------------------------------------------------
     @classmethod
     def create(cls, state: RoomState, world: World, at: int) -> Self:
-        """A new room; its first entry holds all that is needed to make it again."""
+        """A new room. Its first entry contains everything needed to recreate it."""
         room = cls(state, world)
         opening = msgspec.to_builtins(state)
         room._write(at, "open", None, {"state": opening}, SYSTEM["open"], {"state": opening})
@@ -68,7 +67,7 @@ class RecordedRoom:
 
     @classmethod
     def restore(cls, snapshot: Snapshot, lines: Iterable[Line], make_world: MakeWorld) -> Self:
-        """The room as it was at ``snapshot``, brought forward by the lines that follow it."""
+        """The room at ``snapshot``, with the following lines replayed."""
         state = snapshot.state
         world = make_world(state.source, state.config)
         _same_version(state, world)
@@ -76,20 +75,20 @@ class RecordedRoom:
         room = cls(state, world)
         room.record = Record(snapshot.seq, snapshot.digest, snapshot.at)
         room._checkpoint = snapshot
-        room._run_again(lines)
+        room._replay_lines(lines)
         return room
 
     @classmethod
     def replay(cls, lines: Iterable[Line], make_world: MakeWorld) -> Self:
-        """The room that a whole record describes, from its first entry."""
+        """The room after replaying a whole record."""
         rest = iter(lines)
         room = cls._opened_by(next(rest, None), make_world)
-        room._run_again(rest)
+        room._replay_lines(rest)
         return room
 
     @classmethod
     def replaying(cls, lines: Iterable[Line], make_world: MakeWorld) -> Iterator[tuple[Self, Line]]:
-        """The same, entry by entry: the room as it was after each line. It is one room that moves on."""
+        """Replay entry by entry, yielding the room after each one. It is the same Room object each time."""
         rest = iter(lines)
         first = next(rest, None)
         room = cls._opened_by(first, make_world)
@@ -98,24 +97,24 @@ class RecordedRoom:
         yield from room.following(rest)
 
     def following(self, lines: Iterable[Line]) -> Iterator[tuple[Self, Line]]:
-        """Bring this room forward by the lines that follow, one by one."""
+        """Replay the lines that follow, yielding the room after each one."""
         for line in lines:
-            self._run_again([line])
-            self.record.tail.clear()  # nothing rolls back from here, and a long record is not kept in memory
+            self._replay_lines([line])
+            self.record.tail.clear()  # no rollback is needed here, and a long record would fill the memory
             yield self, line
 
     @classmethod
     def _opened_by(cls, first: Line | None, make_world: MakeWorld) -> Self:
         if first is None or first.entry.do != "open":
-            raise RecordCorrupt("a record begins with the entry that opened the room; this one does not")
+            raise RecordCorrupt("the record does not begin with an 'open' entry")
         state = msgspec.convert(first.entry.args["state"], RoomState)
         world = make_world(state.source, state.config)
         _same_version(state, world)
         room = cls(state, world)
-        room._run_again([first])
+        room._replay_lines([first])
         return room
 
-    def _run_again(self, lines: Iterable[Line]) -> None:
+    def _replay_lines(self, lines: Iterable[Line]) -> None:
         for line in lines:
             entry = line.entry
             command = SYSTEM[entry.do] if entry.by is None else self.commands.named(entry.do)
@@ -129,7 +128,7 @@ class RecordedRoom:
                 what = type(bug).__name__
                 raise RecordCorrupt(f"entry {entry.seq} does not replay: the world failed ({what})") from bug
             if tuple(told) != entry.told:
-                raise RecordCorrupt(f"entry {entry.seq} replays to another outcome", seq=entry.seq)
+                raise RecordCorrupt(f"entry {entry.seq} replays to a different outcome", seq=entry.seq)
             keep_reply(self.state, entry, result)
             self.record.tail.append(line)
             self.record.seq, self.record.digest, self.record.at = line.seq, line.digest, entry.at
@@ -139,14 +138,14 @@ class RecordedRoom:
         return Snapshot.of(self.record, self.state, self.guarded(self.world.snapshot))
 
     def stored(self, snapshot: Snapshot) -> None:
-        """Everything up to this snapshot is on disk: from now on a rollback starts from it."""
+        """Use this snapshot, now on disk, as the rollback point."""
         self._checkpoint = snapshot
         self.record.tail = [line for line in self.record.tail if line.seq > snapshot.seq]
 
     def digest(self) -> str:
-        """One hash over the whole state: two rooms are alike exactly if their digests are.
+        """A hash of the whole state: equal digests mean equal rooms.
 
-        Of the messages only the counts go in: their contents are in the record already, under the chain.
+        Inboxes contribute only counts: message contents are already covered by the record's hash chain.
         """
         mail = {who: (len(box.items), box.items[-1].seq, len(box.dropped)) for who, box in self.state.inboxes.items()}
         whole = sha256(msgspec.json.encode((msgspec.structs.replace(self.state, inboxes={}), mail)))
@@ -154,10 +153,10 @@ class RecordedRoom:
         return whole.hexdigest()
 
     def go_back(self, lines: int = 0) -> None:
-        """Undo whatever is not on record, and the last ``lines`` entries of it, by running the rest again.
+        """Roll back to the last recorded entry, minus the last ``lines`` entries.
 
-        The rest runs in a second room around the same world, whose state replaces this one's at the end: the event loop
-        may read the state of a room whose world runs on a thread.
+        The entries are replayed in a second room around the same world, whose state then replaces this one's. The event
+        loop may read the state of a room whose world runs on a thread, and must not see an old one.
         """
         back = self._checkpoint
         assert back is not None
@@ -166,16 +165,16 @@ class RecordedRoom:
         again = type(self)(back.state, self.world)
         again.record = Record(back.seq, back.digest, back.at)
         self.world.restore(back.world)
-        again._run_again(tail)
+        again._replay_lines(tail)
         self.state, self.record = again.state, again.record
         self.record.pending = pending
         self.set_seats(self.state.seats)
         self.clocks.changed()
 
     def guarded(self, run: Callable[..., Any], *args: Any) -> Any:
-        """Run something with world code in it; anything it raises that is not one of our errors is a crash.
+        """Run code that calls the world. Unexpected exceptions become GAME_CRASH.
 
-        ``call`` guards itself; this is for what the house does without anybody's call.
+        For system entries and views; ``call`` handles exceptions itself.
         """
         try:
             return run(*args)
@@ -185,7 +184,7 @@ class RecordedRoom:
             raise self._crashed(bug) from bug
 
     def obliged(self, run: Callable[..., Any], *args: Any) -> Any:
-        """Call world code that may not refuse, because something has changed already: a refusal is a crash."""
+        """Call world code that must not refuse because state has already changed. Any exception becomes GAME_CRASH."""
         try:
             return run(*args)
         except WorldInterrupted:
@@ -194,10 +193,10 @@ class RecordedRoom:
             raise self._crashed(bug) from bug
 
     def _crashed(self, bug: BaseException, lines: int = 0) -> GameCrash:
-        """Roll back to before the crash, and take back the last ``lines`` entries with it."""
+        """Roll back to the last entry, minus the last ``lines`` entries."""
         if self._checkpoint is not None:
             self.go_back(lines)
-        # Only the type is told: the text of a world's exception may hold what the caller must not see.
+        # Only the type is shown: the text of a world's exception may contain hidden information.
         what = type(bug).__name__
         return GameCrash(
             f"the world {self.state.world!r} failed ({what}); the room was rolled back", exception={"type": what}
@@ -207,6 +206,6 @@ class RecordedRoom:
 def _same_version(state: RoomState, world: World) -> None:
     if world.spec.version != state.version:
         raise RecordCorrupt(
-            f"room {state.id} was recorded with version {state.version} of {state.world!r}, and version "
-            f"{world.spec.version} is installed; install the old version to continue this room"
+            f"room {state.id} needs version {state.version} of {state.world!r}, but version {world.spec.version} is "
+            f"installed. Install version {state.version} to open this room"
         )

@@ -1,7 +1,7 @@
-"""Rooms whose world runs elsewhere: the contract of such a world, and what the room records of it.
+"""Remote worlds: their contract and their record entries.
 
-An action leaves two entries. ``asked`` is on disk before anything is sent, so that after a crash an action that may
-have been done is not taken for undone; ``answered`` holds the outcome. A replay reads the answers from the record and
+An action has two entries. ``asked`` is on disk before anything is sent, so after a crash an action that may have been
+executed is not treated as unsent; ``answered`` contains the outcome. A replay reads the answers from the record and
 sends nothing.
 """
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from cohabit.room.room import Admitted, Room
 
 MAX_RECORDED_ARG = 2_000
-"""A longer text in an argument (a whole save, for example) is not put on record."""
+"""Longer text arguments, such as a whole save, are not recorded."""
 
 
 # -- the contract -----------------------------------------------------------------------------------
@@ -41,7 +41,7 @@ Plan = Generator[Ask, dict[str, Any], Any]
 
 
 class Sent(Struct, frozen=True):
-    """An action that was sent to a remote world, until its outcome is on record."""
+    """An action that was sent to a remote world and whose outcome is not recorded yet."""
 
     by: str
     action: str
@@ -51,53 +51,53 @@ class Sent(Struct, frozen=True):
 
 
 class Polled(NamedTuple):
-    """What polling a remote world found; ``replaced``: it is another world than before, so claims bind again."""
+    """The result of polling. ``replaced``: a different world is running, so claims are bound again."""
 
     told: Sequence[Told] = ()
     replaced: bool = False
 
 
 class RemoteWorld(World):
-    """The part of a remote world that a room can hold: what the record says about it, and nothing else.
+    """The local part of a remote world: the state that follows from the record.
 
-    Its commands return a ``Plan``, which the house follows through the world's connector. The plan of a query ends with
-    the answer, as its eye may see it. The plan of an action asks what must be known first and raises where the action
-    is not allowed; then the house sends the action. The answer comes back through the record, to ``answered``.
+    Its commands return a ``Plan``, which the house executes through the connector. A query's plan returns the answer,
+    filtered for the eye. An action's plan makes the necessary checks and raises if the action is not allowed; then the
+    house sends the action. The recorded answer is passed to ``answered``.
     """
 
     connector: ClassVar[str] = ""
-    """What connects a house to this world, as registered; empty: whoever opens the room gives it a connector."""
+    """The name of the registered connector; empty: set with House.connect_room."""
     separate: ClassVar[bool] = False
-    """Does each member work in a place of its own there? Then one action of each member may be pending."""
+    """Whether members have separate workspaces, so each may have one pending action."""
     refresh_after: ClassVar[tuple[str, ...]] = ()
-    """Actions after which the world is polled at once."""
+    """Actions after which the world is polled immediately."""
     how_to_connect: ClassVar[str] = "start its room together with its connector"
-    """What to do where a room of this world has no connector."""
+    """What to do if a room of this world has no connector."""
 
-    about: dict[str, str]  # versions, as the other side reports them
+    about: dict[str, str]  # versions, as reported by the remote side
     reachable: bool
-    pending: Sent | None  # kept here, so that it survives with the rest of the state
+    pending: Sent | None  # part of the state, so snapshots include it
 
     def sending(self, sent: Sent) -> None:
         """An action is about to be sent."""
         self.pending = sent
 
     def settled(self, by: str | None) -> Sent:
-        """The pending action has an outcome (``by`` says whose it is, where there may be several)."""
+        """Clear the pending action that now has an outcome. ``by``: whose it is, if several may be pending."""
         sent, self.pending = self.pending, None
         assert sent is not None
         return sent
 
     def all_pending(self) -> Sequence[Sent]:
-        """The actions that have been sent and have no outcome yet."""
+        """The actions that were sent and have no outcome yet."""
         return [self.pending] if self.pending is not None else []
 
     def recorded_answer(self, sent: Ask, answer: Mapping[str, Any]) -> dict[str, Any]:
-        """The part of an answer that goes on record: what ``answered`` gets, now and in every replay."""
+        """The part of an answer that is recorded and passed to ``answered``, now and in every replay."""
         return dict(answer)
 
     def poll(self) -> Plan:
-        """Run every few seconds: what ``polled`` is to be told, or None where nothing has changed."""
+        """Called every few seconds. The plan returns the argument for ``polled``, or None if nothing changed."""
         raise NotImplementedError
 
     def polled(self, state: Mapping[str, Any]) -> Polled:
@@ -105,13 +105,13 @@ class RemoteWorld(World):
         raise NotImplementedError
 
     def answered(self, sent: Sent, answer: Mapping[str, Any]) -> Outcome:
-        """An action was done, and this is the answer."""
+        """An action was executed. Returns its outcome."""
         raise NotImplementedError
 
 
 # -- calls --------------------------------------------------------------------------------------
 def plan_of(room: "Room", call: "Admitted") -> Plan:
-    """What has to be asked of the remote world for a call that the room admitted."""
+    """The plan for a call that the room admitted."""
     member, command = call.member, call.command
     if command.records:
         actor: Any = None if Capability.ACT_GLOBAL in member.held else room.seat_of(member)
@@ -122,22 +122,22 @@ def plan_of(room: "Room", call: "Admitted") -> Plan:
 
 
 def works_there(room: "Room", member: Member) -> bool:
-    """May this member act in the remote world, and not only look? Then it asks in a place of its own."""
+    """Whether this member may act in the remote world; if so, its reads run in its own workspace."""
     if Capability.ACT_GLOBAL in member.held:
         return True
     return room.seat_of(member) is not None and Capability.ACT in member.held
 
 
 def sent_args(call: "Admitted") -> dict[str, Any]:
-    """The arguments for the other side, without defaults: an older version of it may not know all of them."""
+    """The arguments to send, without defaults, because an older remote version may not know all of them."""
     sent: dict[str, Any] = msgspec.to_builtins(call.command.args_type(**call.args))
     return sent
 
 
 def conclude(room: "Room", call: "Admitted", answer: Mapping[str, Any], at: int, whole: Any = None) -> Any:
-    """Put the outcome of an action on record; the reply, if the caller is still a member.
+    """Record the outcome of an action. Returns the reply, or None if the caller is no longer a member.
 
-    ``whole``: the answer itself, where the record keeps less of it.
+    ``whole``: the full answer, if only a part of it is recorded.
     """
     outcome = room.system("answered", answer, at)
     member = room.state.members.get(call.member.id)
@@ -155,9 +155,9 @@ def recorded_args(args: Mapping[str, Any]) -> dict[str, Any]:
 
 def _recorded(value: Any) -> Any:
     if isinstance(value, str):
-        return f"({len(value)} characters)" if len(value) > MAX_RECORDED_ARG else value
+        return f"(omitted: {len(value)} characters)" if len(value) > MAX_RECORDED_ARG else value
     if isinstance(value, list | dict) and len(msgspec.json.encode(value)) > MAX_RECORDED_ARG:
-        return f"({len(value)} items)"
+        return f"(omitted: {len(value)} items)"
     return value
 
 
@@ -192,11 +192,10 @@ def answered(
     unknown: str = "",
     by: str | None = None,
 ) -> Outcome | None:
-    """The outcome of an action: its answer, or that it was refused there, or that the outcome is unknown.
+    """The outcome of an action: its answer, a refusal, or that the outcome is unknown.
 
-    ``by`` says whose action it was, in worlds where several may be pending. Where each member works in a place of its
-    own, the next member on that seat must not read what the last one did. So an answer that is not for everybody is
-    told to nobody there; the caller has it.
+    ``by``: whose action it was, in worlds in which several may be pending. With separate workspaces, the next member on
+    a seat must not see the previous member's results, so private results go only to the caller.
     """
     world = _world(ctx)
     sent = world.settled(by)
@@ -238,7 +237,7 @@ def polled(ctx: Context, state: dict[str, Any]) -> None:
 
 @command(category="meta", records=True)
 def reached(ctx: Context, about: dict[str, str]) -> None:
-    """The remote world answers, for the first time or again."""
+    """The remote world is connected."""
     world = _world(ctx)
     world.reachable, world.about = True, about
     versions = ", ".join(f"{k} {v}" for k, v in about.items())
@@ -247,7 +246,7 @@ def reached(ctx: Context, about: dict[str, str]) -> None:
 
 @command(category="meta", records=True)
 def lost(ctx: Context, why: str) -> None:
-    """The remote world does not answer."""
+    """The connection to the remote world was lost."""
     world = _world(ctx)
     world.reachable = False
-    ctx.tell(f"the connection to {world.spec.title} is lost: {why}")
+    ctx.tell(f"lost the connection to {world.spec.title}: {why}")

@@ -1,4 +1,4 @@
-"""Idempotency: a caller that lost a reply repeats the call with the same key, and nothing is done twice."""
+"""Idempotency keys: a caller that lost a reply can repeat the call with the same key, and it is executed only once."""
 
 from hashlib import sha256
 from typing import Any
@@ -16,22 +16,22 @@ _sorted_json = msgspec.json.Encoder(order="sorted").encode
 
 
 def kept_reply(state: RoomState, member: Member, command: Command, args: Any, key: str) -> KeptReply | None:
-    """The reply that this call got before, if it did."""
+    """The stored reply for this key, if any."""
     if not 0 < len(key) <= 200 or not key.isprintable():
-        raise BadArgs("an idempotency key has 1 to 200 visible characters")
+        raise BadArgs("the idempotency key must be 1 to 200 printable characters")
     kept = state.replies.get(member.id, {}).get(key)
     if kept is not None and (kept.do != command.name or kept.args != digest_of(command.check(args))):
         raise Conflict(f"the idempotency key {key!r} was used for another call; use a new one")
     if kept is not None and kept.unknown:
         raise OutcomeUnknown(
-            f"this {command.name} was sent and got no reply: it may have been done or not, and is not sent again. "
-            "Look at the world; to try again, use a new idempotency key"
+            f"the outcome of this {command.name} is unknown: it was sent, but no reply arrived. Check the world; "
+            "to retry, use a new idempotency key"
         )
     return kept
 
 
 def keep_reply(state: RoomState, entry: Entry, result: Any) -> None:
-    """Keep the reply to a call with a key; the oldest are dropped."""
+    """Store the reply to a call with a key, and drop the oldest ones."""
     if entry.key is None or entry.by is None:
         return
     remember(state, entry.by, entry.key, KeptReply(entry.do, digest_of(entry.args), msgspec.to_builtins(result)))
@@ -45,5 +45,5 @@ def remember(state: RoomState, who: str, key: str, reply: KeptReply) -> None:
 
 
 def digest_of(args: Any) -> str:
-    """A short form of a call's arguments, to tell one call from another."""
+    """A digest of a call's arguments."""
     return sha256(_sorted_json(args or {})).hexdigest()[:16]

@@ -1,8 +1,7 @@
-"""A room: one world, the members in it, and the one path that every call takes.
+"""A room: one world, its members, and the single path for all calls.
 
-Synchronous and deterministic: no I/O, no clock (``at`` comes with each call), no randomness of its own. The room is
-the fold of its record: ``call`` decides, checks and runs, and leaves an entry; ``replay`` runs the same entries
-again and arrives at the same room.
+Synchronous and deterministic: no I/O, no clock (``at`` comes with each call) and no randomness. ``call`` authorizes,
+validates, runs and records an entry; ``replay`` runs the recorded entries and produces the same room.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,25 +39,27 @@ from cohabit.room.view import View, make_view, turn_text
 from cohabit.world import Outcome, World, overrides
 
 DIGEST_EVERY = 256
-"""After this many entries the room records a digest of its state, so that a replay proves itself."""
+"""After this many entries the room records a digest of its state, so a replay can be verified."""
+COMMAND_MODULES = (common, control, hosting)
+"""The modules that declare the commands of every room."""
 CALLS_PER_SECOND = 1_000
-"""How many calls one member may make to one room; further ones are BUSY."""
+"""How many calls one member may make to one room; more are refused with BUSY."""
 
 
 class Admitted(Struct, frozen=True):
-    """A call that has passed every check and can be run; or one that was answered before (``kept``)."""
+    """A call that passed every check, or one already answered under the same idempotency key (``kept``)."""
 
     member: Member
     command: Command
     args: dict[str, Any]
     key: str | None = None
     why: str | None = None
-    wrapped: bool = False  # it was named by `act`
+    wrapped: bool = False  # called through `act`
     kept: KeptReply | None = None
 
 
 class Room(RecordedRoom):
-    """See the module. Make one with ``create``, ``restore`` or ``replay``."""
+    """A room. Create one with ``create``, ``restore`` or ``replay``."""
 
     def __init__(self, state: RoomState, world: World) -> None:
         super().__init__(state, world)
@@ -70,7 +71,7 @@ class Room(RecordedRoom):
         self.checks_refusals = True
         self.commands = CommandTable(self.extension.named(chain(_room_commands(world), commands_of(world))))
         self.seats: dict[SeatId, Seat] = {s.id: s for s in state.seats}
-        self.roster_version = 0  # goes up whenever it may have changed who sees what
+        self.roster_version = 0  # incremented when permissions or visibility may have changed
         self._to_move: Sequence[SeatId] | None = None
         self._is_over: bool | None = None
         self._movers: list[str] | None = None
@@ -79,12 +80,13 @@ class Room(RecordedRoom):
         self._eyes: dict[str, Eye | None] = {}
         self._by_identity: dict[str, str] | None = None
         self._seat_names: dict[SeatId, str] | None = None
-        # What a world leaves to its base class need not be asked for at every step.
+        # Methods that a world does not override are not called.
         self._has_scope = overrides(world, "scope")
         self._has_goals = overrides(world, "goals")
         self._has_legal = overrides(world, "legal")
+        self._takes_turns = self.pace in ("turns", "rounds")
         self._has_returns = overrides(world, "returns")
-        self._says_when_over = overrides(world, "is_over")
+        self._overrides_is_over = overrides(world, "is_over")
         self.has_arrivals = overrides(world, "arrive")
         self.has_moving_seats = overrides(world, "seats_now")
         self._refusals: dict[tuple[str, str], int] = {}
@@ -93,14 +95,14 @@ class Room(RecordedRoom):
     def id(self) -> str:
         return self.state.id
 
-    # -- the one path -----------------------------------------------------------------------------
+    # -- calls ------------------------------------------------------------------------------------
     def call(
         self, who: str, name: str, args: Any = None, *, at: int, key: str | None = None, via: str | None = None,
         look: bool = True, credential: Credential | None = None,
     ) -> Any:  # fmt: skip
-        """Do what the member ``who`` asks for, or raise the error that says why not.
+        """Run a command for member ``who``, or raise the reason for refusing it.
 
-        ``look=False`` leaves the observation out of the result of an action, for callers who look anyway.
+        ``look=False`` omits the observation from an action's result, for callers that fetch it separately.
         """
         if at < self.record.at or not self.clocks.idle:
             at = self.settle(at)
@@ -119,14 +121,14 @@ class Room(RecordedRoom):
                 return self.reply(member, command, result, look, call.wrapped)
             except WorldInterrupted:
                 raise
-            except BaseException as bug:  # the world cannot be observed after this action: then it did not happen
+            except BaseException as bug:  # if the world cannot be observed, the action is rolled back
                 raise self._crashed(bug, self.record.seq - before) from bug
         except CohabitError as wrong:
             self._refused(who, name, at, wrong)
             raise
         except WorldInterrupted:
             raise
-        except BaseException as bug:  # also SystemExit and KeyboardInterrupt: a world must not end the house
+        except BaseException as bug:  # also SystemExit and KeyboardInterrupt: a world must not stop the server
             crash = self._crashed(bug)
             self._refused(who, name, at, crash)
             raise crash from bug
@@ -135,11 +137,11 @@ class Room(RecordedRoom):
         self, who: str, name: str, args: Any, at: int, key: str | None = None, via: str | None = None,
         credential: Credential | None = None,
     ) -> Admitted:  # fmt: skip
-        """Everything that comes before a command runs: find it, decide, check the arguments and the scope."""
+        """Resolve and authorize a call, then validate its arguments and scope."""
         member = self.state.members.get(who)
         if member is None:
             raise Unauthorized("you are not a member of this room")
-        if credential is not None:  # first of all: a revoked one learns nothing, not even an earlier reply
+        if credential is not None:  # checked first: a revoked credential gets nothing, not even a stored reply
             decision = by_credential(credential, at)
             if decision.code:
                 raise refusal(decision)
@@ -147,14 +149,14 @@ class Room(RecordedRoom):
         command, why, wrapped = self.commands.get(name), None, False
         if command is not None and command.unwrap is not None:
             name, args, why = command.unwrap(args)
-            command, wrapped = self.commands.get(name), True
+            command, wrapped = self.commands.get(name) or self.commands.with_tool_name(name), True
         if command is None:
-            if self.budget.is_spent(who, at):  # looking for near names costs time
+            if self.budget.is_spent(who, at):  # suggesting similar names is expensive
                 raise refusal(self.budget.refusal)
             command = self.commands.named(name)
         if key is not None and command.records:
             kept = kept_reply(self.state, member, command, args, key)
-            if kept is not None:  # before the decision: after the first call it may be somebody else's turn
+            if kept is not None:  # before the decision: after the first call it may be another member's turn
                 return Admitted(member, command, {}, key, why, wrapped, kept)
         decision = decide(command, member, self, at, via=via)
         if decision.code:
@@ -165,7 +167,7 @@ class Room(RecordedRoom):
         return Admitted(member, command, checked, key, why, wrapped)
 
     def decide(self, member: Member, command: Command, at: int, via: str | None = None) -> Decision:
-        """May this member do that now?"""
+        """Decide whether this member may run the command now."""
         return decide(command, member, self, at, via=via)
 
     def _check_scope(self, member: Member, command: Command, args: Mapping[str, Any]) -> None:
@@ -187,14 +189,14 @@ class Room(RecordedRoom):
         self, at: int, do: str, member: Member | None, args: Any, command: Command, checked: Mapping[str, Any],
         *, why: str | None = None, key: str | None = None, via: str | None = None,
     ) -> Any:  # fmt: skip
-        """Run something and put it on record."""
+        """Apply and record an entry."""
         who = member.id if member else None
         result, told = self._perform(who, at, command, checked)
         record = self.record
         entry = Entry(record.seq + 1, at, do, who, args or None, tuple(told), why, key, via)
         if key is not None:
             keep_reply(self.state, entry, result)
-        # Everything that can fail comes before the entry is on record: a world that cannot be saved has crashed.
+        # Everything that can fail comes first: a world that cannot be serialized counts as crashed.
         proof = self.digest() if entry.seq % self.digest_every == self.digest_every - 1 else None
         record.append(entry)
         if proof is not None:
@@ -204,12 +206,12 @@ class Room(RecordedRoom):
     def _perform(
         self, by: str | None, at: int, command: Command, args: Mapping[str, Any]
     ) -> tuple[Any, Sequence[Told]]:
-        """Let an entry take effect: the same code for a call and for a replay."""
+        """Apply an entry. Shared by call and replay."""
         if command.where == "world":
             assert by is not None
             told: list[Told] = []
             result: Any = self._act(self.state.members[by], command, args, told)
-            self._moved()
+            self._drop_world_cache()
             self._follow_up(at, told)
             return (self._rewarded(by, result, told) if self._has_returns else result), told
         context = Context(self, self.state.members[by] if by is not None else None, at)
@@ -223,7 +225,7 @@ class Room(RecordedRoom):
         return result, context.told
 
     def _follow_up(self, at: int, told: list[Told]) -> None:
-        """What follows any entry: a complete round resolves, claims bind, the time of the turn restarts."""
+        """Run after each entry: resolve a complete round, bind claims, restart the turn timer."""
         state, pace = self.state, self.pace
         to_move = self.to_move()
         if pace == "rounds" and state.waiting_for and not to_move:
@@ -239,7 +241,7 @@ class Room(RecordedRoom):
         if pace in ("turns", "rounds"):
             waiting = list(to_move)
             if waiting != state.waiting_for:
-                # In rounds a submission does not restart the time; more seats than before are a new round.
+                # In rounds, a submission does not restart the timer. More waiting seats mean a new round.
                 if pace == "turns" or len(waiting) > len(state.waiting_for):
                     state.turn_started = at
                 state.waiting_for = waiting
@@ -263,8 +265,8 @@ class Room(RecordedRoom):
         return outcome
 
     def check_unchanged(self, what: str, refused: AskerError) -> None:
-        """A refusal must leave the world as it was. The check costs a rollback, so it is made for the first refusal of
-        each kind and then ever more rarely (the 2nd, 4th, 8th …)."""
+        """Verify that a refusal left the world unchanged. The check costs a rollback, so it runs on the 1st, 2nd, 4th,
+        8th … refusal of each kind."""
         if self._checkpoint is None or not self.checks_refusals:
             return
         kind = what, refused.code
@@ -275,18 +277,18 @@ class Room(RecordedRoom):
         self.go_back()
         if self.world.snapshot() != found:
             raise Quarantined(
-                f"the world {self.state.world!r} refused {what} after it had changed something (or changes while it is "
-                "looked at), so its state cannot be trusted; the room was rolled back. The author of the world must "
-                "validate first, then change; `cohabit check` shows where"
+                f"the world {self.state.world!r} changed its state before refusing {what} (or changes when observed). "
+                "The room was rolled back. World authors: validate before changing state; "
+                "`cohabit check` locates the problem"
             )
 
     def _rewarded(self, by: str, outcome: Outcome, told: list[Told]) -> Outcome:
-        """The outcome with the reward of the actor, by the world's own account."""
+        """The outcome with the actor's reward, as reported by ``World.returns``."""
         gains, seat = self._report_returns(told), self.state.members[by].seat
         return msgspec.structs.replace(outcome, reward=gains.get(seat, 0.0) if seat is not None else 0.0)
 
     def _report_returns(self, told: list[Told]) -> dict[SeatId, float]:
-        """Tell each seat how its total reward has changed."""
+        """Notify each seat whose total reward has changed."""
         before = self.state.returns
         now = {seat: float(total) for seat, total in self.obliged(self.world.returns).items()}
         if not all(map(isfinite, now.values())):
@@ -298,7 +300,7 @@ class Room(RecordedRoom):
         return gains
 
     def reply(self, member: Member, command: Command, result: Any, look: bool, wrapped: bool) -> Any:
-        """The result of an action; the observation is added here, through the member's eye."""
+        """The reply to a call. For an action, adds the observation that the member may see."""
         if command.where != "world":
             return result
         outcome = result if isinstance(result, Outcome) else msgspec.convert(result, Outcome)
@@ -310,9 +312,9 @@ class Room(RecordedRoom):
             True, outcome.message, outcome.reward, list(outcome.achievements), self.is_over(), seen, outcome.data
         )
 
-    # -- what the room itself does ----------------------------------------------------------------
+    # -- system entries and turns ------------------------------------------------------------------
     def settle(self, at: int) -> int:
-        """Let everything happen that was due by ``at``; the time it is for this room."""
+        """Apply everything due by ``at``. Returns the effective time, which never goes backwards."""
         if at < self.record.at:
             at = self.record.at
         if not self.clocks.idle:
@@ -321,7 +323,7 @@ class Room(RecordedRoom):
         return at
 
     def system(self, do: str, args: Mapping[str, Any], at: int) -> Any:
-        """An entry by the house: ticks, presence, a timeout."""
+        """Record a system entry: ticks, presence, a timeout."""
         command = SYSTEM[do]
         return self.guarded(self._write, max(at, self.record.at), do, None, args, command, command.check(args))
 
@@ -330,19 +332,19 @@ class Room(RecordedRoom):
         return None if self.clocks.idle else self.clocks.next_deadline(self.state)
 
     def to_move(self) -> Sequence[SeatId]:
-        """The seats that the world waits for. Only an entry can change that, so it is asked once per entry."""
+        """The seats that the world waits for. Only an entry can change that, so it is cached until the next entry."""
         if self._to_move is None:
             self._to_move = self.world.to_move()
         return self._to_move
 
     def is_over(self) -> bool:
-        """Is the game over? Asked once per entry, too."""
+        """Whether the game is over. Cached until the next entry."""
         if self._is_over is None:
-            self._is_over = self.world.is_over() if self._says_when_over else not self.to_move()
+            self._is_over = self.world.is_over() if self._overrides_is_over else not self.to_move()
         return self._is_over
 
     def movers(self) -> list[str]:
-        """The handles of the members (or the names of empty seats) whose turn it is; nobody when the game is over."""
+        """The handles of the members (or the names of empty seats) whose turn it is; empty when the game is over."""
         if self._movers is None:
             state = self.state
             if self.is_over():
@@ -356,8 +358,8 @@ class Room(RecordedRoom):
                 self._movers = [names.get(seat, seat) for seat in self.to_move()]
         return self._movers
 
-    def _moved(self) -> None:
-        """The world has changed: what was asked of it before does not count any more."""
+    def _drop_world_cache(self) -> None:
+        """Drop cached answers from the world."""
         self._to_move = None
         self._is_over = None
         self._movers = None
@@ -366,24 +368,24 @@ class Room(RecordedRoom):
             self._views = {}
 
     def roster_changed(self) -> None:
-        """Who sees what may have changed, and the world with it."""
+        """Drop everything cached about members, permissions and the world."""
         self.roster_version += 1
         self._eyes = {}
         self._by_identity = None
         self._seat_names = None
-        self._moved()
+        self._drop_world_cache()
 
     def set_seats(self, seats: Sequence[Seat]) -> None:
-        """The seats there are from now on."""
+        """Replace the list of seats."""
         self.state.seats = list(seats)
         self.seats = {s.id: s for s in seats}
         self.roster_changed()
 
     # -- members ----------------------------------------------------------------------------------
     def member_of(self, identity: str) -> Member | None:
-        """The member that an identity is in this room."""
+        """The member with this identity."""
         if self._by_identity is None:
-            # A copy of the list: the house asks this while the room may be running on its own thread.
+            # A copy of the list: the house calls this while the room may be running on its own thread.
             self._by_identity = {m.identity: m.id for m in list(self.state.members.values()) if m.identity}
         found = self._by_identity.get(identity)
         return self.state.members.get(found) if found is not None else None
@@ -392,12 +394,12 @@ class Room(RecordedRoom):
         return self.seats.get(member.seat) if member.seat is not None else None
 
     def may(self, member: Member) -> list[Command]:
-        """The commands that this member's grant gives it: never a matter of whose turn it is."""
+        """The commands that this member's grant allows, regardless of whose turn it is."""
         return [c for c in self.commands if by_grant(member, c)]
 
     # -- seeing -----------------------------------------------------------------------------------
     def eye(self, member: Member) -> Eye | None:
-        """How this member looks into the world; None where its grant shows it nothing."""
+        """This member's viewpoint; None if its grant lets it see nothing."""
         try:
             return self._eyes[member.id]
         except KeyError:
@@ -412,11 +414,11 @@ class Room(RecordedRoom):
         return eye
 
     def view(self, member: Member) -> View:
-        """What this member sees. The only source of it."""
+        """What this member sees. All views come from here."""
         return self.view_through(self._eyes.get(member.id) or self.eye_of(member))
 
     def view_through(self, eye: Eye) -> View:
-        """What an eye sees, as values and as text. Only an entry can change it, so it is made once per entry."""
+        """What an eye sees, as values and as text. Cached until the next entry."""
         view = self._views.get(eye)
         if view is None:
             try:
@@ -434,15 +436,19 @@ class Room(RecordedRoom):
 
     def _view_through(self, eye: Eye) -> View:
         seat, choices, total = eye.seat, None, None
-        if seat is not None:
-            if self._has_legal and seat in self.to_move():
-                choices = self.world.legal(self.seats[seat])
-            if self._has_returns:
-                total = self.state.returns.get(seat, 0.0)
         if self._turn_text is None:
             self._turn_text = turn_text(self.movers(), self.is_over())
+        turn = self._turn_text
+        if seat is not None:
+            if seat in self.to_move():
+                if self._takes_turns:
+                    turn += "\nIt is your turn."
+                if self._has_legal:
+                    choices = self.world.legal(self.seats[seat])
+            if self._has_returns:
+                total = self.state.returns.get(seat, 0.0)
         seen = self._observe(eye) if self._has_goals else self.world.observe(eye)
-        return make_view(self.state, seen, self.movers(), self._turn_text, choices or (), self.is_over(), total)
+        return make_view(self.state, seen, self.movers(), turn, choices or (), self.is_over(), total)
 
     def _observe(self, eye: Eye) -> Observation:
         seen = self.world.observe(eye)
@@ -457,9 +463,9 @@ class Room(RecordedRoom):
 
 
 def _room_commands(world: World) -> Iterator[Command]:
-    """The commands that every room has, and those of the world's extension in place of them."""
+    """The standard room commands, and those of the world's extension, which may replace them."""
     extension = extension_named(world.spec.extension)
     replaced = {made.name for made in extension.room_commands}
-    for module in (common, control, hosting):
+    for module in COMMAND_MODULES:
         yield from (made for made in declared_in(module, world) if made.name not in replaced)
     yield from (made for made in extension.room_commands if made.only_if is None or made.only_if(world))

@@ -1,4 +1,4 @@
-"""Saves of a world: what is in one, so that another room can take it up."""
+"""World saves: the file format."""
 
 import zlib
 from collections.abc import Mapping
@@ -12,60 +12,62 @@ from cohabit.world import World
 
 MAGIC = b"COHABIT-SAVE\n"
 MAX_UNPACKED = 256 * 1024 * 1024
-"""What a save may unpack to."""
+"""Maximum uncompressed size."""
 
 
 class Save(Struct):
-    """The whole file, after the magic."""
+    """The file content after the magic bytes."""
 
     world: str
     version: int
-    sha256: bytes  # of the body as it is here
+    sha256: bytes  # of the body as stored
     compressed: bool
     body: bytes
-    played: dict[str, str] = {}  # by identity: the seat it had taken in this game
+    game: str = ""  # see RoomState
+    played: dict[str, str] = {}  # identity to the seat it took in this game
 
 
 _decode = msgspec.msgpack.Decoder(Save).decode
 
 
-def pack(world: World, compress: bool = True, played: Mapping[str, str] | None = None) -> bytes:
-    """A world as the bytes of a save. ``played``: who has taken which seat, and so knows what it knows."""
+def pack(world: World, compress: bool = True, game: str = "", played: Mapping[str, str] | None = None) -> bytes:
+    """Encode a world as a save. ``played``: identity to the seat it took, whose hidden information it has seen."""
     body = world.save()
     if compress:
         body = zlib.compress(body, 6)
-    save = Save(world.spec.name, world.spec.version, sha256(body).digest(), compress, body, dict(played or {}))
+    save = Save(world.spec.name, world.spec.version, sha256(body).digest(), compress, body, game, dict(played or {}))
     return MAGIC + msgspec.msgpack.encode(save)
 
 
-def load(world: World, data: bytes) -> dict[str, str]:
-    """Let a world load a save: who had taken which seat in it. GAME_REJECTED if it cannot, and nothing has changed."""
+def load(world: World, data: bytes) -> Save:
+    """Load a save into a world. Raises GAME_REJECTED, without changes, if it is invalid."""
     save, body = _unpacked(world, data)
     before = world.snapshot()
     try:
         world.load(body)
     except CohabitError:
         raise
-    except Exception as wrong:  # what a decoder may raise for bytes that are not its own
+    except Exception as wrong:  # whatever a decoder raises for foreign bytes
         world.restore(before)
         raise GameRejected(f"this is not a save of {world.spec.name}: {type(wrong).__name__}") from None
-    return save.played
+    return save
 
 
 def _unpacked(world: World, data: bytes) -> tuple[Save, bytes]:
     try:
         if not data.startswith(MAGIC):
-            raise ValueError("it does not begin like one")
+            raise ValueError("the file header is wrong")
         save = _decode(data[len(MAGIC) :])
         if sha256(save.body).digest() != save.sha256:
             raise ValueError("it is damaged")
         body = _inflated(save.body) if save.compressed else save.body
     except (ValueError, zlib.error) as wrong:  # msgspec's errors are ValueErrors
-        raise GameRejected(f"this is not a save: {wrong}") from None
+        raise GameRejected(f"this is not a Cohabit save file: {wrong}") from None
     spec = world.spec
     if (save.world, save.version) != (spec.name, spec.version):
         raise GameRejected(
-            f"this is a save of {save.world} {save.version}, and this room plays {spec.name} {spec.version}"
+            f"this save is for {save.world} version {save.version}, "
+            f"but this room runs {spec.name} version {spec.version}"
         )
     return save, body
 
@@ -74,5 +76,5 @@ def _inflated(body: bytes) -> bytes:
     inflater = zlib.decompressobj()
     whole = inflater.decompress(body, MAX_UNPACKED)
     if not inflater.eof:
-        raise ValueError("it is cut off, or too large")
+        raise ValueError("it is truncated or too large")
     return whole

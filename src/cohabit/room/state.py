@@ -1,4 +1,4 @@
-"""The state of a room, apart from its world: plain values, so that a snapshot is one encode."""
+"""The state of a room without its world: plain values, so a snapshot is one encode."""
 
 from functools import cached_property
 from typing import Any
@@ -11,16 +11,16 @@ from cohabit.model.message import Message
 from cohabit.model.seat import Seat, SeatId
 
 KIND_ROLE: dict[str, str] = {"human": "human", "agent": "agent"}
-"""A member without a role gets the role of its kind: a person plays its seat, an agent watches."""
-AGAIN = "#"
-"""Follows the handle in the id of a member whose handle somebody else had before."""
+"""The default role of each kind: a person plays its seat, an agent watches."""
+HANDLE_SEPARATOR = "#"
+"""Separates handle and number in the id of a member with a reused handle (ada#2)."""
 
 
 class Member(Struct, omit_defaults=True, dict=True):
     """An identity in a room. Kind, role and claim come with the membership, never from the client.
 
-    ``id`` is unique in this room for all time; it is what the record holds. The *handle*, unique among those who
-    are members now, is how others address it. ``name`` is only shown, and may repeat.
+    ``id`` is never reused in this room; the record refers to it. The *handle*, unique among the current members, is its
+    address. ``name`` is for display and need not be unique.
     """
 
     id: str
@@ -31,11 +31,11 @@ class Member(Struct, omit_defaults=True, dict=True):
     identity: str = ""
     name: str = ""
     layers: list[Layer] = []
-    through: SeatId | None = None  # looks through this seat instead of its own …
-    through_player: str | None = None  # … as long as this member, who was told of it, plays there
+    through: SeatId | None = None  # sees what this seat sees instead of its own …
+    through_player: str | None = None  # … while this member, who was notified, plays it
     team: str | None = None
     objectives: list[dict[str, Any]] = []
-    backend: str | None = None  # the model that this agent says it uses: shown, never enforced
+    backend: str | None = None  # the model that this agent says it uses; for display only
     stand_in: str | None = None  # the brain that plays the seat while its player is away
     here: bool = False
     away_since: int | None = None
@@ -47,11 +47,11 @@ class Member(Struct, omit_defaults=True, dict=True):
 
     @cached_property
     def held(self) -> frozenset[Capability]:
-        """The capabilities in force: (role ∪ additions) ∩ limits. Every call asks for them, so they are kept."""
+        """The capabilities in force: (role ∪ additions) ∩ limits. Cached, because every call reads it."""
         return fold(self.role_grant, self.layers)
 
     def set_layers(self, layers: list[Layer]) -> None:
-        """Hold what these layers give."""
+        """Replace the layers and drop the cached capabilities."""
         self.layers = layers
         vars(self).pop("held", None)
 
@@ -65,12 +65,12 @@ class Member(Struct, omit_defaults=True, dict=True):
 
 
 def handle_of(member_id: str) -> str:
-    """How a member is addressed, also one who has left."""
-    return member_id.partition(AGAIN)[0]
+    """The handle of a member, including one who has left."""
+    return member_id.partition(HANDLE_SEPARATOR)[0]
 
 
 class Inbox(Struct):
-    """What was delivered to one member: the newest, and the numbers of those that were dropped."""
+    """One member's newest messages, and the numbers of dropped ones."""
 
     items: list[Message] = []
     dropped: list[int] = []
@@ -80,30 +80,32 @@ class KeptReply(Struct, omit_defaults=True):
     """The reply to a call that carried an idempotency key."""
 
     do: str
-    args: str  # a digest: the same key with other arguments is a mistake
+    args: str  # digest of the arguments, to detect reuse of the key for another call
     result: Any = None
-    unknown: bool = False  # it was sent to a remote world, and its outcome is not known
+    unknown: bool = False  # it was sent to a remote world and its outcome is unknown
 
 
 class RoomState(Struct):
-    """Everything about a room that is not its world."""
+    """The state of a room, without its world."""
 
     id: str
-    source: str  # where the world comes from: a name or a file
+    source: str  # a world name or the path of a world file
     world: str
     version: int
     config: dict[str, Any]
     seed: str  # 128 bits, as 32 hexadecimal digits
-    secret: str  # seals cursors
+    secret: str  # encrypts cursors and derives rematch seeds
     scenario: str = "sandbox"
     partial_intel: bool = False
-    guests: bool = False  # may identities of this house join without an invite?
+    guests: bool = False  # whether identities of this house may join without an invite
     members: dict[str, Member] = {}
     handles_used: dict[str, int] = {}  # how many members have had each handle
     teams: dict[str, list[str]] = {}
     seats: list[Seat] = []
     seats_ever: list[SeatId] = []
-    played: dict[str, SeatId] = {}  # by identity: the seat it took in the current game
+    game: str = ""  # a digest of the seed that the current game began with: the same seed has the same secrets
+    played: dict[str, SeatId] = {}  # identity to the seat it took in the current game
+    played_before: dict[str, dict[str, SeatId]] = {}  # the same of earlier games, which a save can bring back
     returns: dict[SeatId, float] = {}  # the total reward of each seat, as last reported
     games: int = 1
     archived: bool = False
@@ -132,21 +134,21 @@ class RoomState(Struct):
     replies: dict[str, dict[str, KeptReply]] = field(default_factory=dict)
 
     def with_handle(self, handle: str) -> Member | None:
-        """The member who is addressed like this."""
+        """The member with this handle, if any."""
         member = self.members.get(handle)
         if member is not None:
             return member
         used = self.handles_used.get(handle, 0)
-        return self.members.get(f"{handle}{AGAIN}{used}") if used > 1 else None
+        return self.members.get(f"{handle}{HANDLE_SEPARATOR}{used}") if used > 1 else None
 
     def new_member_id(self, handle: str) -> str:
-        """The id for a new member with this handle: nobody in this room has had it before."""
+        """A new, never used id for a member with this handle."""
         used = self.handles_used.get(handle, 0) + 1
         self.handles_used[handle] = used
-        return handle if used == 1 else f"{handle}{AGAIN}{used}"
+        return handle if used == 1 else f"{handle}{HANDLE_SEPARATOR}{used}"
 
     def free_handle(self, wanted: str) -> str:
-        """The handle nearest to the wanted one that no present member has."""
+        """The handle, with a number appended if it is taken."""
         handle, number = wanted, 1
         while self.with_handle(handle) is not None:
             number += 1
@@ -155,5 +157,5 @@ class RoomState(Struct):
 
 
 def seed_hex(seed: int) -> str:
-    """A seed as it is written: 32 hexadecimal digits."""
+    """A seed as 32 hexadecimal digits."""
     return f"{seed:032x}"

@@ -1,6 +1,7 @@
-"""Entries that the house itself puts on record; no member can call these."""
+"""System entries. Members cannot call these."""
 
 from base64 import b64decode
+from hashlib import blake2b
 from typing import Any
 
 from cohabit.errors import RecordCorrupt
@@ -10,7 +11,7 @@ from cohabit.room import saves, turns
 from cohabit.room.commands import command
 from cohabit.room.context import Context
 from cohabit.room.membership import add_member, keep_seat
-from cohabit.room.state import handle_of, seed_hex
+from cohabit.room.state import RoomState, handle_of, seed_hex
 from cohabit.room.views import ACCOUNT
 from cohabit.world import Outcome, Seat, Stream
 
@@ -20,14 +21,14 @@ def open_(ctx: Context, state: dict[str, Any]) -> None:
     """The room opens: the world is set up for its seats, and claims are bound."""
     ctx.state.turn_started = ctx.at
     for member in ctx.state.members.values():
-        member.away_since = ctx.at  # nobody is here yet; stand-ins start to wait
+        member.away_since = ctx.at  # no member is connected yet; start the stand-in timers
         ctx.state.handles_used.setdefault(member.id, 1)
     begin(ctx, ctx.state.seed)
 
 
 @command(category="meta", records=True)
 def opened(ctx: Context, gap: int) -> None:
-    """The house is back after ``gap`` ms: clocks that were running did not run meanwhile."""
+    """The house is back after ``gap`` ms: shift the timers by the downtime."""
     state = ctx.state
     state.turn_started += gap
     if state.pause_until is not None:
@@ -47,7 +48,7 @@ def ticks(ctx: Context, n: int) -> None:
 
 @command(category="meta", records=True)
 def turn_timeout(ctx: Context) -> None:
-    """The time of a turn is up: the game continues without that member."""
+    """A turn timed out: the game continues without that member."""
     state, world = ctx.state, ctx.room.world
     if state.turn_based:
         late = handle_of(state.turn_order[state.turn_index])
@@ -68,16 +69,16 @@ def turn_timeout(ctx: Context) -> None:
 
 @command(category="meta", records=True)
 def grant_expired(ctx: Context, member: str) -> None:
-    """A layer of a grant has expired: an addition drops out, a limit lets nothing through any more."""
+    """A layer of a grant has expired: an addition is removed, an expired limit allows nothing."""
     who = ctx.state.members[member]
     due = [layer for layer in who.layers if layer.expires_at is not None and layer.expires_at <= ctx.at]
     who.set_layers([layer for layer in who.layers if layer not in due])
     if any(layer.kind == "limit" for layer in due):
         who.set_layers([Layer("limit")])
         who.through = who.through_player = None
-        ctx.tell(f"the grant of {who.handle} has expired", "roster")
+        ctx.tell(f"{who.handle}'s permissions have expired", "roster")
     else:
-        ctx.tell(f"what was lent to {who.handle} has expired", "roster")
+        ctx.tell(f"{who.handle}'s temporary permissions have expired", "roster")
 
 
 @command(category="meta", records=True)
@@ -90,7 +91,7 @@ def pause_expired(ctx: Context) -> None:
 
 @command(category="meta", records=True)
 def presence(ctx: Context, members: list[str], here: bool) -> None:
-    """Members arrived or left. A returning player takes over from its stand-in at once."""
+    """Members connected or disconnected. A returning player immediately takes over from its stand-in."""
     state = ctx.state
     members = [name for name in members if name in state.members]
     for name in members:
@@ -99,11 +100,14 @@ def presence(ctx: Context, members: list[str], here: bool) -> None:
         who.away_since = None if here else ctx.at
         if here and who.played_by_bot:
             who.played_by_bot = False
-            ctx.tell(f"{who.handle} plays its own seat again", "roster")
+            ctx.tell(f"{who.handle} is back", "roster")
         if state.paused and state.paused_by == name:
             state.pause_until = None if here else ctx.at + state.pause_grace_ms
-    shown = ", ".join(map(handle_of, members[:10])) + (f" and {len(members) - 10} more" if len(members) > 10 else "")
-    ctx.tell(f"{shown}: {'here' if here else 'away'}", "roster")
+    names = [handle_of(name) for name in members[:10]]
+    if len(members) > 10:
+        names.append(f"{len(members) - 10} more")
+    shown = ", ".join(names[:-1]) + " and " + names[-1] if len(names) > 1 else "".join(names)
+    ctx.tell(f"{shown} {'connected' if here else 'disconnected'}", "roster")
 
 
 @command(category="meta", records=True)
@@ -119,7 +123,7 @@ def admitted(
     stand_in: str | None = None,
     invite: str | None = None,
 ) -> None:
-    """Somebody joined: a guest, a host of the house, or the holder of an invite. It cannot join twice."""
+    """An identity joined: a guest, a house host, or the holder of an invite. It cannot join twice."""
     if ctx.room.member_of(identity) is not None:
         return
     add_member(
@@ -130,7 +134,7 @@ def admitted(
 
 @command(category="meta", records=True)
 def stand_in(ctx: Context, member: str) -> None:
-    """A player has been away long enough: its stand-in plays the seat until it is back."""
+    """The stand-in takes over the seat of a player who has been away too long."""
     who = ctx.state.members[member]
     who.played_by_bot = True
     ctx.tell(f"{who.stand_in} stands in for {who.handle}", "roster")
@@ -138,48 +142,65 @@ def stand_in(ctx: Context, member: str) -> None:
 
 @command(category="meta", records=True)
 def credential(ctx: Context, member: str, change: str, by: str | None = None, label: str = "") -> None:
-    """A credential of a member was issued, rotated or revoked. The member is told, and so is the roster."""
+    """A credential of a member was issued, rotated or revoked. The member and the roster are notified."""
     who, author = ctx.state.members.get(member), handle_of(by) if by is not None else "the house"
     if who is None:
         return
     if by == member:
         author = who.handle
     named = f" ({label})" if label else ""
-    ctx.tell(f"{author} {change} a token of yours{named}", ACCOUNT, members=(member,))
-    ctx.tell(f"{author} {change} a token of {who.handle}", "roster")
+    ctx.tell(f"{author} {change} one of your tokens{named}", ACCOUNT, members=(member,))
+    ctx.tell(f"{author} {change} one of {who.handle}'s tokens", "roster")
 
 
 @command(category="meta", records=True)
 def invited(ctx: Context, invite: str, room: str, by: str, handle: str, change: str, role: str | None = None) -> None:
-    """An invite to a room was created, accepted or revoked. On the record of the house."""
-    as_role = f" as {role}" if role is not None else ""
-    ctx.tell(f"{by} in {room}: the invite for {handle}{as_role} was {change}", ACCOUNT, members=())
+    """An invite to a room was created, accepted or revoked. Part of the house record."""
+    as_role = f" ({role})" if role is not None else ""
+    ctx.tell(f"room {room}: {by}'s invite for {handle}{as_role} was {change}", ACCOUNT, members=())
 
 
 @command(category="meta", records=True)
 def digest(ctx: Context, sha256: str) -> None:
-    """What the room's state hashes to here: a replay that differs stops."""
+    """The digest of the room state at this point. A replay with another digest fails."""
     if ctx.room.digest() != sha256:
-        raise RecordCorrupt("the replayed room differs from the one that was recorded")
+        raise RecordCorrupt("the replayed room differs from the recorded one")
 
 
 @command(category="meta", records=True)
 def loaded(ctx: Context, by: str, save: str) -> None:
-    """A member replaced the world by a saved one."""
-    played = saves.load(ctx.room.world, b64decode(save))
+    """A member loaded a save."""
+    loaded_save = saves.load(ctx.room.world, b64decode(save))
+    switch_game(ctx.state, loaded_save.game)
     if not ctx.room.world.spec.open_information:
-        keep_to_played_seats(ctx, played)
+        keep_to_played_seats(ctx, loaded_save.played)
     ctx.tell(f"{handle_of(by)} loaded a save", "turn")
 
 
+MAX_GAMES_REMEMBERED = 1000
+"""How many earlier games of a room are remembered by who played which seat."""
+
+
+def switch_game(state: RoomState, game: str) -> None:
+    """Continue with what is known of this game: a save, or its seed, can bring back one that was played before."""
+    if game == state.game:
+        return
+    if state.played:
+        state.played_before[state.game] = state.played
+        if len(state.played_before) > MAX_GAMES_REMEMBERED:
+            del state.played_before[next(iter(state.played_before))]
+    state.game, state.played = game, state.played_before.pop(game, {})
+
+
 def keep_to_played_seats(ctx: Context, played: dict[str, str]) -> None:
-    """A member who had another seat in this game, and so knows what it knows, leaves the one it has now."""
-    ctx.state.played.update(played)
+    """A member who played another seat in this game has seen its hidden information, so it leaves its current seat."""
+    ctx.state.played = {**played, **ctx.state.played}
     for member in ctx.state.members.values():
         known = ctx.state.played.get(member.identity or member.id)
         if member.seat is not None and known not in (None, member.seat):
             ctx.tell(f"{member.handle} leaves seat {member.seat}: it has played seat {known} in this game", "roster")
             member.seat = None
+        keep_seat(ctx.room, member)
 
 
 @command(category="meta", records=True)
@@ -190,13 +211,16 @@ def rematch_due(ctx: Context) -> None:
 
 
 def next_seed(ctx: Context) -> str:
-    """The seed of a rematch, drawn from the last one. The secret keeps those who know that one from computing it."""
+    """The seed of a rematch, derived from the last one.
+
+    The secret prevents members who know the last seed from computing the next.
+    """
     stream = Stream(int(ctx.state.seed, 16), f"rematch {ctx.state.secret}")
     return seed_hex(stream.bits64() << 64 | stream.bits64())
 
 
 def begin_again(ctx: Context, seed: str) -> None:
-    """Play another game in the same room."""
+    """Start another game in the same room."""
     ctx.state.games += 1
     begin(ctx, seed)
     ctx.state.turn_started = ctx.at
@@ -205,7 +229,6 @@ def begin_again(ctx: Context, seed: str) -> None:
 def begin(ctx: Context, seed: str) -> None:
     """Set the world up from a seed and bind claims."""
     state, room = ctx.state, ctx.room
-    same_secrets = seed == state.seed  # what a seat has seen is still true in the new game
     state.seed = seed
     state.tick = 0
     state.waiting_for = []
@@ -222,18 +245,17 @@ def begin(ctx: Context, seed: str) -> None:
     for member in state.members.values():
         if member.seat not in room.seats:
             member.seat = None
-    if not same_secrets:
-        state.played = {}
+    switch_game(state, blake2b(seed.encode(), digest_size=16).hexdigest())  # the same seed has the same secrets
     for member in state.members.values():
         keep_seat(room, member)
     state.turn_index = 0
 
 
 def starting_seats(ctx: Context) -> list[Seat]:
-    """As many seats as the world has at most, or as the room's players need."""
+    """The fixed number of seats, or as many as the room's players need."""
     spec = ctx.room.world.spec
     fewest, most = spec.seat_range
-    # Where seats open for those who arrive, only claims are seats of the beginning.
+    # If arriving players get new seats, only claims need a seat at the start.
     by_seat = not ctx.room.has_arrivals
     wanted = sum(1 for m in ctx.state.members.values() if m.claim is not None or (by_seat and m.seat is not None))
     count = most if fewest == most else max(fewest, min(most, wanted))

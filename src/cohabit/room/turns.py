@@ -1,7 +1,7 @@
-"""Order and time in a room: whose turn it is, what is due when, and what follows an entry.
+"""Turn order, timers and seat assignment.
 
-The room has no clock of its own. ``Clocks.due`` says what should have happened by a given moment; the room
-then lets it happen, as an entry of the record.
+The room has no clock of its own. ``Clocks.due`` returns what is due by a given time; the room then applies it as a
+record entry.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,32 +19,31 @@ Due = tuple[int, str, dict[str, Any]]
 
 
 def can_skip(world: World) -> bool:
-    """Does the world say what happens to a seat that runs out of time?"""
+    """Whether the world supports turn timeouts."""
     return overrides(world, "skip")
 
 
 class Clocks:
-    """What is due in a room without anybody's call, and when.
+    """The timers of a room.
 
-    Which members have a timer (a grant that expires, a stand-in that waits) changes seldom, so they are looked up
-    only after ``changed``; most calls compare two numbers.
+    Member timers (an expiring grant, a waiting stand-in) rarely change, so they are recomputed only after ``changed``.
     """
 
     def __init__(self) -> None:
-        self.idle = False  # nothing will happen by itself, as in most rooms
+        self.idle = False  # no timer is set
         self._stale = True
-        self._of_members: Due | None = None
+        self._member_timers: Due | None = None
 
     def changed(self) -> None:
-        """Something other than the world and the bus changed."""
+        """Recompute the member timers: something other than the world and the bus changed."""
         self.idle = False
         self._stale = True
 
     def _first(self, state: RoomState) -> Due | None:
         if self._stale:
-            self._of_members = min(_of_members(state), key=_when, default=None)
+            self._member_timers = min(_member_timers(state), key=_when, default=None)
             self._stale = False
-        first = self._of_members
+        first = self._member_timers
         if state.turn_ms is not None and not state.archived and not state.paused:
             running = bool(state.turn_order) if state.turn_based else bool(state.waiting_for)
             ends = state.turn_started + state.turn_ms
@@ -59,7 +58,7 @@ class Clocks:
     def due(self, state: RoomState, at: int) -> tuple[str, dict[str, Any]] | None:
         """The first thing that is due by ``at``."""
         first = self._first(state)
-        self.idle = self._of_members is None and state.turn_ms is None and state.rematch_ms is None
+        self.idle = self._member_timers is None and state.turn_ms is None and state.rematch_ms is None
         return first[1:] if first is not None and first[0] <= at else None
 
     def next_deadline(self, state: RoomState) -> int | None:
@@ -71,14 +70,15 @@ def _when(due: Due) -> int:
     return due[0]
 
 
-def _of_members(state: RoomState) -> Iterator[Due]:
+def _member_timers(state: RoomState) -> Iterator[Due]:
     if state.pause_until is not None and not state.archived:
         yield state.pause_until, "pause_expired", {}
     for member in state.members.values():
         for layer in member.layers:
             if layer.expires_at is not None:
                 yield layer.expires_at, "grant_expired", {"member": member.id}
-        plays = member.seat is not None or member.claim is None  # a claim without its seat has nothing to play
+        # If the claimed seat does not exist, there is nothing to play.
+        plays = member.seat is not None or member.claim is None
         if (
             not state.archived
             and member.away_since is not None
@@ -90,7 +90,7 @@ def _of_members(state: RoomState) -> Iterator[Due]:
 
 
 def next_turn(room: "Room", at: int, told: list[Told]) -> str:
-    """Give the turn to the next member in the order; its handle."""
+    """Give the turn to the next member in the order. Returns its handle."""
     state = room.state
     state.turn_index = (state.turn_index + 1) % len(state.turn_order)
     state.turn_started = at
@@ -100,13 +100,13 @@ def next_turn(room: "Room", at: int, told: list[Told]) -> str:
 
 
 def advance(room: "Room", ticks: int, told: list[Told]) -> None:
-    """Let time pass in a world with a clock."""
+    """Advance the time of a real-time world."""
     room.state.tick += ticks
     told.extend(room.obliged(room.world.advance, ticks))
 
 
 def resume(room: "Room", at: int) -> None:
-    """End a pause: the time of the turn, which was stopped, continues from where it was."""
+    """End a pause. The turn timer resumes with its remaining time."""
     state = room.state
     if state.paused:
         state.turn_started += at - max(state.paused_at, state.turn_started)
@@ -115,29 +115,29 @@ def resume(room: "Room", at: int) -> None:
 
 
 def clock_changed(room: "Room") -> None:
-    """Tell a world with a clock whether it is paused, and how fast it runs."""
+    """Tell a real-time world whether it is paused and how fast it runs."""
     if room.pace == "clock":
         room.obliged(room.world.clock, room.state.paused, room.state.speed)
 
 
 def resolve(room: "Room", told: list[Told]) -> None:
-    """Let a world of rounds resolve the round."""
+    """Resolve a round."""
     told.extend(room.obliged(room.world.resolve))
     room.roster_changed()
 
 
 def follow_seats(room: "Room") -> None:
-    """Take over the seats of a world in which they open and close."""
+    """Adopt the world's current seats if they changed."""
     seats = room.obliged(room.world.seats_now)
     if seats is not None and list(seats) != room.state.seats:
         bind(room, seats)
 
 
 def bind(room: "Room", seats: Sequence[Seat]) -> None:
-    """Take over the seats there are, and give each claim the seat it was waiting for.
+    """Adopt these seats and assign claimed ones.
 
-    A claim binds once: ``auto:N`` is the N-th seat this world ever opened, so the end of one seat
-    moves nobody into another.
+    A claim binds once: ``auto:N`` is the N-th seat this world ever opened, so closing a seat never moves a member to
+    another one.
     """
     state = room.state
     room.set_seats(seats)
@@ -154,7 +154,7 @@ def bind(room: "Room", seats: Sequence[Seat]) -> None:
 
 
 def claimed(seats_ever: Sequence[SeatId], claim: str) -> SeatId | None:
-    """The seat that a claim (``auto:N`` or ``id:X``) means, once it has been opened."""
+    """The seat for a claim (``auto:N`` or ``id:X``); None if it has not been opened yet."""
     how, _, what = claim.partition(":")
     if how == "id":
         return what if what in seats_ever else None
@@ -163,7 +163,7 @@ def claimed(seats_ever: Sequence[SeatId], claim: str) -> SeatId | None:
 
 
 def leave_seat(room: "Room", member: Member, mode: Literal["left", "removed"]) -> None:
-    """A member gives up its seat; other claims may then bind to it."""
+    """Free a member's seat. Other claims may then bind to it."""
     seat = room.seat_of(member)
     if seat is not None and overrides(room.world, "depart"):
         room.obliged(room.world.depart, seat, mode)

@@ -1,4 +1,4 @@
-"""A view: what an eye sees of the world now, as values and as the text a model reads."""
+"""A view: what an eye sees of the world now, as values and as text for a model."""
 
 from collections.abc import Sequence
 
@@ -22,7 +22,7 @@ class View(Struct, frozen=True, omit_defaults=True):
     over: bool = False
     paused: bool = False
     tick: int = 0
-    total_reward: float | None = None  # of the eye's own seat, where the world counts rewards
+    total_reward: float | None = None  # of the eye's own seat, if the world has rewards
 
 
 def make_view(
@@ -34,22 +34,22 @@ def make_view(
     over: bool,
     total_reward: float | None = None,
 ) -> View:
-    """Put together what the world shows, whose turn it is, and what can be done."""
+    """Combine the observation, the turn and the legal actions."""
     text = f"{seen.to_text()}\n\n{turn}"
     if total_reward is not None:
         text += f"\nYour total reward: {total_reward:g}"
     if choices:
         seen = msgspec.structs.replace(seen, choices=[a.choice for a in choices])
-        text += "\nYou can: " + _choices_text(choices)
+        text += "\nLegal actions: " + _choices_text(choices)
     return View(text, seen, movers[:MOVERS_SHOWN], over, state.paused, state.tick, total_reward)
 
 
 def turn_text(movers: list[str], over: bool) -> str:
-    """Whose turn it is, in words."""
+    """Whose turn it is, as text."""
     if over:
         return "The game is over."
     if not movers:
-        return "Nobody has to move."
+        return "No one is to move."
     more = f" and {len(movers) - MOVERS_SHOWN} more" if len(movers) > MOVERS_SHOWN else ""
     return f"To move: {', '.join(movers[:MOVERS_SHOWN])}{more}"
 

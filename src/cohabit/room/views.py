@@ -1,7 +1,7 @@
-"""What a member perceives. The only place where anything is withheld.
+"""Decides what a member may see. All filtering happens here.
 
-``eye`` turns a member's grant into how it looks into the world; ``feed`` turns an entry of the record
-into what that member is told of it. Interfaces never filter.
+``eye`` derives a member's viewpoint from its grant; ``feed`` filters a record entry for that member. Interfaces never
+filter.
 """
 
 from collections.abc import Mapping
@@ -18,9 +18,9 @@ from cohabit.room.state import Member, RoomState, handle_of
 
 
 def eye(state: RoomState, member: Member, seats: Mapping[SeatId, Seat], fog: bool) -> Eye | None:
-    """How this member looks into the world; None where its grant shows it nothing.
+    """This member's viewpoint; None if its grant lets it see nothing.
 
-    ``fog``: does hiding depend on the scenario (``partial_intel``), rather than on the rules?
+    ``fog``: whether the scenario (``partial_intel``), not the rules, decides if information is hidden.
     """
     held = member.held
     seat = member.seat if member.seat in seats else None
@@ -35,13 +35,13 @@ def eye(state: RoomState, member: Member, seats: Mapping[SeatId, Seat], fog: boo
 
 
 def _plays(state: RoomState, kibitzer: Member) -> bool:
-    """Is the player who was told that this member looks through its seat still on that seat?"""
+    """Whether the notified player still holds the seat."""
     player = state.members.get(kibitzer.through_player or "")
     return player is not None and player.seat == kibitzer.through
 
 
 class FeedItem(Struct, frozen=True, omit_defaults=True, gc=False):
-    """One thing that happened, as one member is told of it."""
+    """One event, as shown to one member."""
 
     at: int
     do: str
@@ -58,11 +58,11 @@ _NEEDS = {"roster": Capability.READ_ROSTER, "chat": Capability.READ_CHAT, "direc
 
 MESSAGES = ("chat", "direct")
 ACCOUNT = "account"
-"""What concerns a member's own credential, seat or grant."""
+"""The kind of notices about a member's own credential, seat or grant."""
 
 
 def perceives(told: Told, member: Member, held: frozenset[Capability], eye: Eye | None) -> bool:
-    """May this member hear this?"""
+    """Whether this member may receive the notice."""
     if told.kind == ACCOUNT:  # about the member itself, so no grant is needed
         return told.members is not None and member.id in told.members
     if _NEEDS.get(told.kind, Capability.WATCH) not in held:
@@ -75,7 +75,7 @@ def perceives(told: Told, member: Member, held: frozenset[Capability], eye: Eye 
 
 
 def feed(entry: Entry, member: Member, eye: Eye | None) -> list[FeedItem]:
-    """What this member is told of this entry; nothing where nothing of it is for this member."""
+    """The parts of an entry that this member may see."""
     held = member.held
     heard = [t for t in entry.told if perceives(t, member, held, eye)]
     if not heard:
@@ -84,7 +84,7 @@ def feed(entry: Entry, member: Member, eye: Eye | None) -> list[FeedItem]:
     inside = entry.by == member.id or Capability.READ_ALL in held
     items = []
     for i, told in enumerate(heard):
-        shown = inside and i == 0 and told.kind not in MESSAGES  # a message's text is all there is to tell
+        shown = inside and i == 0 and told.kind not in MESSAGES  # a message has no further details to show
         items.append(
             FeedItem(
                 entry.at,
@@ -101,8 +101,8 @@ def feed(entry: Entry, member: Member, eye: Eye | None) -> list[FeedItem]:
 
 
 # -- cursors ------------------------------------------------------------------------------------
-# A bare record number would tell a member how much happened that it was not told of, so what leaves
-# the room is the number behind a small keyed permutation (four Feistel rounds on 64 bits).
+# A plain record number would reveal how many hidden entries there are, so cursors are record numbers encrypted with a
+# small keyed permutation (four Feistel rounds on 64 bits).
 
 
 def _round(secret: bytes, i: int, half: int) -> int:
@@ -111,7 +111,7 @@ def _round(secret: bytes, i: int, half: int) -> int:
 
 
 def seal(secret: str, seq: int) -> str:
-    """The cursor that stands for record number ``seq``."""
+    """The cursor for record number ``seq``."""
     key = bytes.fromhex(secret)
     left, right = seq >> 32, seq & 0xFFFFFFFF
     for i in range(4):
@@ -120,7 +120,7 @@ def seal(secret: str, seq: int) -> str:
 
 
 def unseal(secret: str, cursor: str, head: int) -> int:
-    """The record number behind a cursor; an empty cursor is the beginning."""
+    """The record number of a cursor; an empty cursor is the beginning."""
     if not cursor:
         return -1
     key = bytes.fromhex(secret)
@@ -129,11 +129,11 @@ def unseal(secret: str, cursor: str, head: int) -> int:
         if len(cursor) != 16 or number < 0:
             raise ValueError
     except ValueError:
-        raise BadArgs("that is not a cursor of this room; leave it out to start from the beginning") from None
+        raise BadArgs("invalid cursor for this room; omit it to start from the beginning") from None
     left, right = number >> 32, number & 0xFFFFFFFF
     for i in reversed(range(4)):
         left, right = right ^ _round(key, i, left), left
     seq = (left << 32) | right
     if seq > head:
-        raise BadArgs("that is not a cursor of this room; leave it out to start from the beginning")
+        raise BadArgs("invalid cursor for this room; omit it to start from the beginning")
     return seq

@@ -40,7 +40,7 @@ class Script(_Recording):
 
 
 class Always(_Recording):
-    """Does the same every time."""
+    """Does the same action every time."""
 
     def __init__(self, action: Action | str) -> None:
         super().__init__()

@@ -1,9 +1,9 @@
-"""``check_world``: does a world keep the contract? It plays the world in real rooms, and says what to change.
+"""``check_world``: check that a world meets the contract. Plays it in real rooms and says what to change.
 
     report = check_world("mygame.py")
     assert report.ok, report
 
-Each check is a function with a claim for a docstring; it returns what it found, or raises ``Wrong``.
+Each check is a function whose docstring is its claim. It returns a summary, or raises ``Wrong``.
 """
 
 import inspect
@@ -23,10 +23,9 @@ from cohabit.errors import AskerError, CohabitError
 from cohabit.house.house import HOUSE_COMMANDS
 from cohabit.model.grant import capabilities
 from cohabit.registry import find_world, lasting_source, make_world
-from cohabit.room import common, control, hosting
 from cohabit.room.commands import Command, commands_of, declared_in
 from cohabit.room.record import GENESIS, Snapshot, read_lines
-from cohabit.room.room import Room
+from cohabit.room.room import COMMAND_MODULES, Room
 from cohabit.scenario import AgentSpec
 from cohabit.testing.play import Frozen, Play, Stopped, Watched, difference, fingerprint, open_room
 from cohabit.testing.samples import sample_args
@@ -38,20 +37,20 @@ PEEK_EVERY = 3
 RESTORE_EVERY = 5
 PROCESS_SECONDS = 300
 MANY = 40
-"""How many try to arrive at once."""
+"""The number of guests that arrive at the same time."""
 Check = Callable[["Trial"], str]
 
 
 class Wrong(Exception):
-    """A check found something; the message tells the author what to do."""
+    """A check failed. The message tells the author what to do."""
 
 
 class NotLookedAt(Exception):
-    """A check had nothing to work with, because an earlier one failed."""
+    """A check was skipped because an earlier one failed."""
 
 
 class Finding(Struct, frozen=True):
-    """What one check found. ``ok`` is None where it could not look."""
+    """The result of one check. ``ok`` is None if it was skipped."""
 
     check: str
     ok: bool | None
@@ -59,7 +58,7 @@ class Finding(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True):
-    """What all checks found. Prints as a table."""
+    """The results of all checks. Prints as a table."""
 
     world: str
     findings: list[Finding]
@@ -100,7 +99,7 @@ def _finding(name: str, check: Check, trial: "Trial") -> Finding:
     except (Wrong, Stopped) as wrong:
         return Finding(name, False, str(wrong))
     except NotLookedAt as why:
-        return Finding(name, None, f"not looked at: {why}")
+        return Finding(name, None, f"skipped: {why}")
     except CohabitError as wrong:
         return Finding(name, False, wrong.as_text())
     except Exception as bug:
@@ -108,7 +107,7 @@ def _finding(name: str, check: Check, trial: "Trial") -> Finding:
 
 
 class Trial:
-    """What the checks share: the world, and the plays everything is compared with."""
+    """Shared by the checks: the world, and the reference plays."""
 
     def __init__(self, source: str, seeds: Sequence[int], steps: int, config: dict[str, Any]) -> None:
         self.source = lasting_source(source)
@@ -123,7 +122,7 @@ class Trial:
         try:
             return make_world(self.source, self.config)
         except Exception:
-            raise NotLookedAt("the world could not be made") from None
+            raise NotLookedAt("the world could not be created") from None
 
     @cached_property
     def commands(self) -> list[Command]:
@@ -141,7 +140,7 @@ class Trial:
 
     @property
     def plays(self) -> list[Play]:
-        """The plays, one per seed, if they went through to the end."""
+        """The plays, one per seed, if they completed."""
         if isinstance(self._first, str):
             raise NotLookedAt("the play stopped early")
         return self._first
@@ -152,7 +151,7 @@ class Trial:
 
     @property
     def steady(self) -> list[Play]:
-        """The plays, if playing them again gave the same."""
+        """The plays, if they are reproducible."""
         plays = self.plays
         if self._unsteady:
             raise NotLookedAt("the same seed does not give the same world")
@@ -171,7 +170,7 @@ class Trial:
 
 # -- before playing -----------------------------------------------------------------------------
 def check_spec(trial: Trial) -> str:
-    """The world can be made, says what it is, and has what its pace needs."""
+    """The world can be created and has a spec, a docstring and the required methods."""
     cls = find_world(trial.source)
     spec = cls.spec
     if not isinstance(spec, WorldSpec):
@@ -179,63 +178,65 @@ def check_spec(trial: Trial) -> str:
     make_world(trial.source, trial.config)
     for method in ("reset", "to_move", "observe"):
         if getattr(cls, method) is getattr(World, method):
-            raise Wrong(f"{cls.__name__} has no {method}(); every world has one")
+            raise Wrong(f"{cls.__name__} has no {method}(); every world needs one")
     if not (cls.__doc__ or "").strip() or cls.__doc__ == World.__doc__:
-        raise Wrong(f"{cls.__name__} has no docstring; write the rules there, for that is what players are told")
+        raise Wrong(f"{cls.__name__} has no docstring; write the rules there, because players read it")
     if len(dict.fromkeys(spec.seat_names)) != len(spec.seat_names):
-        raise Wrong(f"seat_names has a name twice: {', '.join(spec.seat_names)}")
+        raise Wrong(f"seat_names has duplicates: {', '.join(spec.seat_names)}")
     if spec.tick_ms < 1 or spec.version < 1:
-        raise Wrong("tick_ms and version are at least 1")
+        raise Wrong("tick_ms and version must be at least 1")
     fewest, most = spec.seat_range
     return f"{spec.name} {spec.version}, {fewest if fewest == most else f'{fewest} to {most}'} seats"
 
 
 def check_pace(trial: Trial) -> str:
-    """The pace is one of the four, follows from the config alone, and the world has what it needs."""
+    """The pace is valid, depends only on the config, and the world has the method that it needs."""
     world, other = trial.world, make_world(trial.source, trial.config)
     pace, cls = world.pace, type(world)
     if pace not in get_args(Pace):
-        raise Wrong(f"pace is {pace!r}; it is one of {', '.join(get_args(Pace))}")
+        raise Wrong(f"pace is {pace!r}; it must be one of {', '.join(get_args(Pace))}")
     if other.pace != pace:
         raise Wrong(f"two worlds with the same config have the paces {pace!r} and {other.pace!r}")
     needs = {"clock": "advance", "rounds": "resolve"}.get(pace)
     if needs and getattr(cls, needs) is getattr(World, needs):
-        raise Wrong(f"pace {pace!r} calls {needs}(), and {cls.__name__} has none")
+        raise Wrong(f"pace {pace!r} calls {needs}(), but {cls.__name__} has none")
     if not trial.stopped:
         for play in trial.plays:
             if play.room.world.pace != pace:
-                raise Wrong(f"the pace was {pace!r} and became {play.room.world.pace!r}; it is fixed by the config")
+                raise Wrong(
+                    f"the pace was {pace!r} and became {play.room.world.pace!r}; it must depend only on the config"
+                )
     return f"{pace}, and it stays so"
 
 
 def check_actions(trial: Trial) -> str:
-    """actions() lists each action and query once, and the same ones at any time."""
+    """actions() lists each action and query once, and always the same ones."""
     world = trial.world
     listed = _described(world)
     names = [name for name, _ in listed]
     for name in names:
         if not name.isidentifier() or name != name.lower():
-            raise Wrong(f"actions() lists {name!r}; a name is lower-case letters, digits and underscores")
+            raise Wrong(f"actions() lists {name!r}; names may have lower-case letters, digits and underscores")
         if names.count(name) > 1:
             raise Wrong(f"actions() lists {name!r} twice")
     if not any(command.records for command in trial.commands):
-        raise Wrong("there is no action, so nobody can do anything")
-    what = "actions() changes; it lists the same ones as long as the world exists"
+        raise Wrong("the world has no actions; declare one with @action")
+    what = "actions() must always list the same ones"
     if _described(world) != listed or _described(make_world(trial.source, trial.config)) != listed:
-        raise Wrong(f"{what}: it gave another list for the same config")
+        raise Wrong(f"{what}: it returned a different list for the same config")
     if not trial.stopped:
         for play in trial.plays:
             if _described(play.room.world) != listed:
-                raise Wrong(f"{what}: after seed {play.seed} was played it gave another list")
-    return f"{len(listed)} listed, the same at any time"
+                raise Wrong(f"{what}: it returned a different list after playing seed {play.seed}")
+    return f"{len(listed)} listed, always the same"
 
 
 def _described(world: World) -> list[tuple[str, str]]:
-    """Every action with all that is said of it, so that two lists can be compared."""
+    """Every action with its full description, so two lists can be compared."""
     found = []
     for spec in world.actions():
         if not isinstance(spec, ActionSpec):
-            raise Wrong(f"actions() gives a {type(spec).__name__}; give ActionSpec(name=…, run=…)")
+            raise Wrong(f"actions() returns a {type(spec).__name__}; return ActionSpec(name=…, run=…)")
         try:
             capabilities(spec.needs)
         except CohabitError as unknown:
@@ -246,75 +247,75 @@ def _described(world: World) -> list[tuple[str, str]]:
 
 
 def check_names(trial: Trial) -> str:
-    """No action or query takes a name that the room or the house needs itself."""
+    """No action or query uses a name that is reserved for the room or the house."""
     taken: dict[str, str] = {c.name: "the house" for c in HOUSE_COMMANDS if not c.world_may_replace}
-    for module in (common, control, hosting):
+    for module in COMMAND_MODULES:
         taken |= {c.name: "every room" for c in declared_in(module)}
     for command in trial.commands:
         if command.name in taken:
-            raise Wrong(f"{command.name!r} is a name that {taken[command.name]} needs; choose another")
+            raise Wrong(f"{command.name!r} is reserved for {taken[command.name]}; choose another name")
     return f"{len(trial.commands)} name{'s' * (len(trial.commands) != 1)}, none reserved"
 
 
 def check_words(trial: Trial) -> str:
-    """Every action and query says what it does, and what it takes."""
+    """Every action and query has a docstring and typed arguments."""
     for command in trial.commands:
         if not command.doc:
-            raise Wrong(f"{command.name} has no docstring; that is what players read about it")
+            raise Wrong(f"{command.name} has no docstring; write one, because players read it")
         bare = [p.name for p in list(inspect.signature(command.run).parameters.values())[1:]
                 if p.annotation is p.empty]  # fmt: skip
         if bare:
-            raise Wrong(f"{command.name}: say what {bare[0]!r} is, for instance {bare[0]}: int")
+            raise Wrong(f"{command.name}: annotate {bare[0]!r}, for example {bare[0]}: int")
         try:
             json.dumps(command.schema)
             command.as_action()
         except Exception as wrong:
-            raise Wrong(f"{command.name}: no JSON Schema can be made of what it takes: {wrong}") from None
+            raise Wrong(f"{command.name}: its arguments have no JSON Schema: {wrong}") from None
     return f"{len(trial.commands)} actions and queries, all described"
 
 
 def check_source(trial: Trial) -> str:
-    """The source uses no clock, no dice but Stream, no threads, and never walks through a set."""
+    """The source uses no clock, no random generator except Stream, no threads, and never iterates over a set."""
     module = sys.modules[type(trial.world).__module__]
     found = scan(module)
     if found:
         more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
         raise Wrong(f"{found[0]}{more}")
-    return "no clock, no global dice, no order of sets"
+    return "no clock, no global random generator, no iteration over sets"
 
 
 # -- playing ------------------------------------------------------------------------------------
 def check_play(trial: Trial) -> str:
-    """Random play goes through without a crash, and something really happens."""
+    """Random play completes without a crash, and some actions are accepted."""
     if trial.stopped:
         raise Wrong(f"{trial.world.spec.name} failed: {trial.stopped}")
     plays = trial.plays
     trial.steps_played = sum(play.steps for play in plays)
     accepted, refused = sum(p.accepted for p in plays), sum(p.refused for p in plays)
     if trial.steps_played == 0:
-        raise Wrong("no step was played; give steps and seeds")
+        raise Wrong("no step was played; pass steps and seeds")
     if accepted == 0:
         raise Wrong(
-            f"{trial.steps_played} steps, and not one action was accepted ({refused} refused; the last: "
-            f"{plays[-1].last}); write legal(), so that random play finds a move"
+            f"{trial.steps_played} steps, but no action was accepted ({refused} refused; the last: "
+            f"{plays[-1].last}); write legal(), so random play finds a move"
         )
     return f"{trial.steps_played} steps: {accepted} actions accepted, {refused} refused"
 
 
 def check_to_move(trial: Trial) -> str:
-    """to_move and standings only name seats there are."""
+    """to_move and standings only name existing seats."""
     trial.first_problem("to_move")
-    return "only seats there are"
+    return "only existing seats"
 
 
 def check_legal(trial: Trial) -> str:
-    """What legal() lists is accepted, and a seat whose turn it is has something to do."""
+    """Listed actions are accepted, and a seat whose turn it is has at least one."""
     trial.first_problem("legal")
-    return "everything that was listed was accepted"
+    return "all listed actions were accepted"
 
 
 def check_returns(trial: Trial) -> str:
-    """returns() gives finite totals for seats there are, and begins at 0."""
+    """returns() gives finite totals for existing seats, starting at 0."""
     trial.first_problem("returns")
     if not overrides(trial.world, "returns"):
         return "no rewards per seat"
@@ -324,18 +325,18 @@ def check_returns(trial: Trial) -> str:
             world.restore(play.opening)
             begun = {seat: total for seat, total in world.returns().items() if total != 0}
         if begun:
-            raise Wrong(f"after reset() returns() is {begun}; totals count from 0")
+            raise Wrong(f"after reset() returns() is {begun}; totals must start at 0")
     seats = sum(len(play.room.world.returns()) for play in trial.plays)
-    return f"totals of {seats} seats, finite and from 0"
+    return f"totals of {seats} seats, finite and starting at 0"
 
 
 def check_arrivals(trial: Trial) -> str:
-    """A seat that arrive() opens is in seats_now(); a refused arrival changes nothing, a departure frees a seat."""
+    """A seat that arrive() opens is in seats_now(); a refused arrival changes nothing; a departure frees a seat."""
     world = trial.world
     if not overrides(world, "arrive"):
-        return "nobody arrives while it runs"
+        return "the world has no arrivals"
     if not overrides(world, "seats_now"):
-        raise Wrong("arrive() opens seats, and there is no seats_now() to list them")
+        raise Wrong("arrive() opens seats, but there is no seats_now() to list them")
     trial.first_problem("arrivals")
     guests = [f"guest{i}" for i in range(MANY)]
     with Watched():
@@ -346,42 +347,42 @@ def check_arrivals(trial: Trial) -> str:
         room.checks_refusals = False
         seated = [guest for guest in guests if _sits(room, guest)]
         if not seated:
-            raise Wrong("arrive() refused everybody; a new game has a seat for somebody")
+            raise Wrong("arrive() refused all guests; a new game must have a free seat")
         before = len(room.state.seats)
         room.call(seated[0], "stand_up", at=1)
         if len(seated) < MANY and not _sits(room, next(g for g in guests if g not in seated)):
-            raise Wrong("when a full world has been left by somebody, arrive() still refuses: depart() makes space")
+            raise Wrong("arrive() still refuses after a member left a full world; depart() must free the seat")
         _carry_over(trial)
         again = Room.replay(list(room.record.tail), make_world)
         if again.digest() != room.digest():
-            raise Wrong("a record with arrivals and departures replays to another world")
-    full = f"{before} at once, then full" if len(seated) < MANY else f"{len(seated)} at once and more"
-    return f"{full}; a departure makes space"
+            raise Wrong("a record with arrivals and departures replays to a different world")
+    full = f"{before} at the same time, then full" if len(seated) < MANY else f"{len(seated)} or more at the same time"
+    return f"{full}; a departure frees a seat"
 
 
 def _sits(room: Room, guest: str) -> bool:
-    """Let a guest take a seat; False where the world refuses it."""
+    """Let a guest take a seat. Returns False if the world refuses it."""
     before = room.digest()
     try:
         seat = room.call(guest, "sit", at=0).seat
     except AskerError as refusal:
         if room.digest() != before:
-            raise Wrong(f"arrive() refused ({refusal.as_text()}), yet the world changed") from None
+            raise Wrong(f"arrive() refused ({refusal.as_text()}) but changed the world") from None
         return False
     if seat not in [s.id for s in room.world.seats_now() or ()]:
-        raise Wrong(f"arrive() gave seat {seat!r}, and seats_now() does not list it")
+        raise Wrong(f"arrive() returned seat {seat!r}, but seats_now() does not list it")
     return True
 
 
 def _carry_over(trial: Trial) -> None:
-    """What somebody takes along can be written down, and brought back."""
+    """The body of a departing member can be stored as JSON and used to arrive again."""
     world = make_world(trial.source, trial.config)
     world.reset(trial.seeds[0], [])
     body = world.depart(world.arrive(Arrival("somebody")), "left")
     try:
         kept = json.loads(json.dumps(body))
     except (TypeError, ValueError) as wrong:
-        raise Wrong(f"depart() gives a body that is not made of plain values: {wrong}") from None
+        raise Wrong(f"depart() returns a body that is not JSON: {wrong}") from None
     world.arrive(Arrival("somebody", body=kept))
 
 
@@ -395,18 +396,20 @@ def check_over(trial: Trial) -> str:
     """A game that is over stays over."""
     trial.first_problem("over")
     endings = sum(p.endings for p in trial.plays)
-    return f"{endings} endings stayed ended" if endings else "no game came to an end in these steps"
+    return f"{endings} finished games stayed finished" if endings else "no game ended in these steps"
 
 
 def check_same_seed(trial: Trial) -> str:
-    """The same seed and the same calls give the same world, step by step."""
+    """The same seed and the same calls give the same world at every step."""
     for play in trial.plays:
         try:
-            trial.compare(play, trial.play(play.seed).frozen, "played again, it went another way")
+            trial.compare(play, trial.play(play.seed).frozen, "a second play with the same seed differs")
         except (Wrong, Stopped) as wrong:
             trial._unsteady = str(wrong)
-            raise Wrong(f"{wrong}. Draw from Stream(seed, purpose) only, keep no state outside self") from None
-    return "played twice, the same twice"
+            raise Wrong(
+                f"{wrong}. Use only Stream(seed, purpose) for randomness, and keep no state outside self"
+            ) from None
+    return "the same when played twice"
 
 
 def check_peeking(trial: Trial) -> str:
@@ -425,19 +428,19 @@ def check_peeking(trial: Trial) -> str:
                 looks += 2
                 where = f"(seed {play.seed}, step {play.steps})"
                 if play.room.world.snapshot() != before:
-                    raise Stopped(f"{name}() changed the world; it may only look {where}")
+                    raise Stopped(f"{name}() changed the world; it must only read {where}")
                 if first != again:
-                    raise Stopped(f"{name}() answered differently when asked twice in a row {where}")
+                    raise Stopped(f"{name}() returned different results for two calls in a row {where}")
 
     for play in trial.plays:
         peeked = trial.play(play.seed, peek)
         if not trial._unsteady:
-            trial.compare(play, peeked.frozen, "with extra looks in between, it went another way")
-    return f"{looks} extra looks changed nothing"
+            trial.compare(play, peeked.frozen, "with extra reads in between, the play differs")
+    return f"{looks} extra reads changed nothing"
 
 
 def _asked(play: Play) -> list[tuple[str, Callable[[], Any]]]:
-    """Queries that take arguments, with drawn ones; the draws are not those of the play."""
+    """Queries that need arguments, with random ones from a separate stream."""
     draws = play.stream.fork(f"queries {play.steps}")
     return [
         (query.name, _asking(query, play, sample_args(query.schema, draws)))
@@ -467,7 +470,7 @@ def check_neighbour(trial: Trial) -> str:
             play.step()
         for play in beside:
             play.frozen.append(play.freeze())
-    what = "with a neighbour room, it went another way: keep all state in self, none in the module or the class"
+    what = "next to another room the play differs: keep all state in self, none in the module or the class"
     for play, other in zip([*plays, plays[0]], beside, strict=True):
         trial.compare(play, other.frozen, what)
     return f"{len(beside)} rooms side by side"
@@ -481,14 +484,14 @@ def check_process(trial: Trial) -> str:
             found = difference(fingerprint(play.frozen), theirs)
             if found:
                 raise Wrong(
-                    f"in a process with another PYTHONHASHSEED it went another way: something follows the order "
+                    f"in a process with another PYTHONHASHSEED the play differs: something depends on the order "
                     f"of a set, hash() or id(); seed {play.seed}, {found}"
                 )
     return f"the same in {len(HASH_SEEDS)} processes with other hash seeds"
 
 
 def _in_other_processes(trial: Trial) -> list[list[list[Frozen]]]:
-    """The fingerprints of the same plays, from one process per hash seed; they run side by side."""
+    """The fingerprints of the same plays, from one process per hash seed. The processes run in parallel."""
     order = json.dumps({"seeds": trial.seeds, "steps": trial.steps, "config": trial.config})
     command = [sys.executable, "-m", "cohabit.testing.play", trial.source, order]
     shared = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
@@ -500,10 +503,10 @@ def _in_other_processes(trial: Trial) -> list[list[list[Frozen]]]:
                 timeout=PROCESS_SECONDS, check=True,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
-            raise Wrong(f"a process of its own was not done after {PROCESS_SECONDS} s") from None
+            raise Wrong(f"the play in a separate process did not finish within {PROCESS_SECONDS} s") from None
         except subprocess.CalledProcessError as failed:
-            words = (failed.stderr.strip().splitlines() or ["nothing said"])[-1]
-            raise Wrong(f"in a process of its own it failed: {words}") from None
+            words = (failed.stderr.strip().splitlines() or ["no output"])[-1]
+            raise Wrong(f"the play in a separate process failed: {words}") from None
         fingerprints: list[list[Frozen]] = json.loads(done.stdout)
         return fingerprints
 
@@ -523,39 +526,39 @@ def check_snapshot(trial: Trial) -> str:
                 fresh = Room.restore(kept, [], make_world)
                 fresh.checks_refusals = False
                 if fresh.world.snapshot() != kept.world:
-                    raise Stopped("restore(snapshot()) followed by snapshot() gives something else")
+                    raise Stopped("restore(snapshot()) followed by snapshot() gives a different snapshot")
             play.room = fresh
             restored += 1
             lost = difference(play.frozen[-1:], [play.freeze()])
             if lost:
                 raise Stopped(f"{what}; seed {play.seed}, at step {play.steps}, {lost.partition(': ')[2]}")
 
-    what = "after restore(snapshot()) it is not the same: the snapshot forgets something"
+    what = "after restore(snapshot()) the world differs: the snapshot is incomplete"
     for play in trial.steady:
         trial.compare(play, trial.play(play.seed, restore).frozen, what)
     return f"restored {restored} times in the middle of a game"
 
 
 def check_reset(trial: Trial) -> str:
-    """reset leaves nothing of the game before."""
+    """reset leaves no state of the previous game."""
     for play in trial.steady:
         with Watched():
             play.room.call("god", "reset", {"seed": play.seed}, at=play.at + 1000)
             now = play.room.world.snapshot()
         if now != play.opening:
-            raise Wrong(f"after reset({play.seed}) the world is not as it was at first: set every attribute in reset()")
-    return "a reset world is like a new one"
+            raise Wrong(f"after reset({play.seed}) the world differs from a new one: set every attribute in reset()")
+    return "a reset world equals a new one"
 
 
 def check_replay(trial: Trial) -> str:
-    """The record, run again, gives the same world."""
+    """Replaying the record gives the same world."""
     entries = 0
     for play in trial.steady:
         rows = [(line.seq, line.body, line.digest) for line in play.room.record.tail]
         with Watched():
             again = Room.replay(read_lines(rows, -1, GENESIS), make_world)
             if again.digest() != play.room.digest():
-                raise Wrong(f"the record of seed {play.seed} replays to another world")
+                raise Wrong(f"the record of seed {play.seed} replays to a different world")
         entries += len(rows)
     return f"{entries} entries replayed"
 
@@ -582,4 +585,4 @@ CHECKS: dict[str, Check] = {
     "reset": check_reset,
     "replay": check_replay,
 }
-"""Every check by its name, in the order they run."""
+"""Every check by name, in the order they run."""

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Awaitable, Callable
 
 START = 1_750_000_000_000
-"""Some moment, so that times look like times."""
+"""A realistic start time, in ms."""
 
 
 class FakeTimer:
@@ -17,7 +17,7 @@ class FakeTimer:
         self._then = None
 
     def fire(self) -> bool:
-        """Call what was to be called, once; was there anything?"""
+        """Call the callback, at most once. Returns whether it was called."""
         then, self._then = self._then, None
         if then is None:
             return False
@@ -49,7 +49,7 @@ class FakeClock:
     async def advance(self, ms: int) -> None:
         """Let this much time pass. Timers that are set on the way run too, if they are due."""
         if ms < 0:
-            raise ValueError("time does not go back")
+            raise ValueError("ms must not be negative")
         end = self._now + ms
         await self._settle()
         while self._timers and self._timers[0][0] <= end:

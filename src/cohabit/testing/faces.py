@@ -140,7 +140,7 @@ class Scene:
         args: Mapping[str, Any] | None = None,
         key: str | None = None,
     ) -> CohabitError:
-        """Call something that must be refused, with exactly this error."""
+        """Make a call that must be refused with exactly this error."""
         try:
             answer = await self.call(who, command, args, key)
         except CohabitError as refusal:
@@ -151,7 +151,7 @@ class Scene:
 
 
 def expect(holds: bool, words: str) -> None:
-    """An assertion that says the same under every test runner."""
+    """An assertion with the same message under every test runner."""
     if not holds:
         raise AssertionError(words)
 
@@ -206,7 +206,7 @@ async def claim_watchers_cannot_act(scene: Scene) -> None:
 
 
 async def claim_a_rivals_tower_is_out_of_scope(scene: Scene) -> None:
-    """Acting on what is another's is SCOPE_VIOLATION, and changes nothing."""
+    """Acting on something of a rival is SCOPE_VIOLATION, and changes nothing."""
     towers = await scene.call("ann", "list_towers")
     rivals = [t["tower"] for t in towers if t["burns_for"] == "blue"]
     expect(rivals == ["T2"], f"blue should hold T2: {towers}")
@@ -243,7 +243,7 @@ async def claim_fog_hides_a_rival(scene: Scene) -> None:
     expect(_keepers(own) == [], f"ann sees {_keepers(own)}")
     public = await scene.call("wim", "view")
     expect(_keepers(public) == [], f"the public sees {_keepers(public)}")
-    expect("oil" not in public["observation"].get("inventory", {}), "the public sees somebody's oil")
+    expect("oil" not in public["observation"].get("inventory", {}), "the public sees a player's oil")
     for name in ("zeus", "olga"):
         seen = _keepers(await scene.call(name, "view"))
         expect(seen == ["amber", "blue"], f"{name} sees {seen}")
@@ -259,7 +259,7 @@ async def claim_fog_hides_a_rivals_actions(scene: Scene) -> None:
 
 
 async def claim_fog_hides_a_rivals_names(scene: Scene) -> None:
-    """An error about something unseen is the same as about something that is not there."""
+    """An error about something unseen is the same as about something that does not exist."""
     unseen = await scene.refused(UnknownAsset, "ann", "go", {"to": "blue"})
     nowhere = await scene.refused(UnknownAsset, "ann", "go", {"to": "nobody"})
     expect(unseen.message == nowhere.message.replace("nobody", "blue"), f"{unseen.message} / {nowhere.message}")
@@ -276,7 +276,7 @@ async def claim_a_picture_shows_what_its_member_may_see(scene: Scene) -> None:
 
 # -- the bus ------------------------------------------------------------------------------------
 async def claim_a_message_reaches_its_recipient_alone(scene: Scene) -> None:
-    """A message to one member arrives once, from its sender, and only there; the cursor goes past it."""
+    """A message to one member arrives once, with its sender, and only there. The next cursor is after it."""
     start = (await _inbox(scene, "ben", 0))["next_cursor"]
     sent = await scene.call("ann", "send_message", {"to": "ben", "content": "truce?", "kind": "diplomacy"})
     expect(sent["recipients"] == ["ben"], f"it went to {sent['recipients']}")
@@ -294,7 +294,7 @@ async def _inbox(scene: Scene, who: str, since: int) -> Any:
 
 
 async def claim_players_cannot_broadcast(scene: Scene) -> None:
-    """A message to everybody needs the right to broadcast; a host has it."""
+    """A message to all members needs permission to broadcast; a host has it."""
     await scene.refused(PermissionDenied, "ann", "send_message", {"to": "*", "content": "to all"})
     sent = await scene.call("hera", "send_message", {"to": "*", "content": "welcome"})
     expect(sent["broadcast"] is True, f"hera's broadcast: {sent}")
@@ -302,7 +302,7 @@ async def claim_players_cannot_broadcast(scene: Scene) -> None:
 
 # -- arguments, keys, cursors -------------------------------------------------------------------
 async def claim_bad_arguments_say_what_is_wrong(scene: Scene) -> None:
-    """Missing, unknown and ill-typed arguments are BAD_ARGS, in words that name them."""
+    """Missing, unknown and wrongly typed arguments are BAD_ARGS, and the message names them."""
     cases: list[tuple[dict[str, Any], str]] = [
         ({}, "to"), ({"to": "T1", "speed": 3}, "speed"), ({"to": 3}, "to"),
     ]  # fmt: skip
@@ -320,7 +320,7 @@ async def claim_a_misspelt_name_is_answered_with_the_near_ones(scene: Scene) -> 
 
 
 async def claim_a_key_makes_a_repeated_call_safe(scene: Scene) -> None:
-    """The same call with the same key is done once and answered alike; for another call the key is a CONFLICT."""
+    """A repeated call with the same key runs once and gets the same answer. Another call with it is a CONFLICT."""
     count = len((await scene.call("ben", "recv_messages", {"max": 500}))["items"])
     key = f"key-{count}"
     letter = {"to": "ben", "content": f"letter {count}"}
@@ -333,7 +333,7 @@ async def claim_a_key_makes_a_repeated_call_safe(scene: Scene) -> None:
 
 
 async def claim_a_cursor_resumes_the_events(scene: Scene) -> None:
-    """Events come in order, once each, from where the cursor stands; a made-up cursor is BAD_ARGS."""
+    """Events come in order, once each, starting at the cursor. An invalid cursor is BAD_ARGS."""
     cursor = ""
     more = True
     while more:
@@ -352,7 +352,7 @@ Claim = Callable[[Scene], Awaitable[None]]
 CLAIMS: dict[str, Claim] = {
     name.removeprefix("claim_"): claim for name, claim in list(globals().items()) if name.startswith("claim_")
 }
-"""Every claim by its name."""
+"""Every claim by name."""
 
 
 async def check_face(connect: Connect, reference: Reference) -> None:

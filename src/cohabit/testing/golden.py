@@ -17,9 +17,9 @@ VIEWS_EVERY = 20
 
 
 def playthrough(source: str, seed: int = SEED, steps: int = STEPS) -> str:
-    """Random legal play as a transcript: every step, now and then what every eye sees, and the digest.
+    """Random legal play as a transcript: every step, at intervals what every eye sees, and the digest.
 
-    The digest is the world's alone, so that only a change of the world changes a golden.
+    The digest covers only the world, so a golden changes only if the world changes.
     """
     play = Play(source, seed, wild=False)
     spec = find_world(source).spec

@@ -1,4 +1,4 @@
-"""Whole matches of built-in players in a real room, without a house and without a clock: for soaks and experiments."""
+"""Complete matches of built-in players in a real room, without a house or a clock, for soaks and experiments."""
 
 import inspect
 from collections.abc import Callable, Sequence
@@ -20,15 +20,15 @@ BEAT = 50
 class Match:
     """A room from a scenario, in which every member that has a brain decides once in ``beat`` ticks.
 
-    The brains act through the same calls as everybody and see what their members may see, so the record is one that
-    a house could have written.
+    The brains make the same calls as every client and see what their members may see, so a house could have written the
+    same record.
     """
 
     def __init__(self, scenario: Scenario, seed: int, beat: int = BEAT) -> None:
         world = make_world(scenario.world, scenario.config)
         self.room = Room.create(opening_state(scenario, world, scenario.world, "match", seed, "00" * 16), world, 0)
         self.beat = beat
-        self.refused: list[str] = []  # what the brains asked for and did not get
+        self.refused: list[str] = []  # refused calls of the brains
         members = self.room.state.members.values()
         self.minds = [(m, _mind(self.room, m, m.stand_in)) for m in members if m.played_by_bot and m.stand_in]
 
@@ -37,7 +37,7 @@ class Match:
         return self.room.state.tick
 
     def run(self, ticks: int, between: Callable[["Match"], None] | None = None) -> "Match":
-        """Play on until it is over, or tick ``ticks`` has come; ``between`` is called after each beat."""
+        """Play until the game is over or tick ``ticks`` is reached. ``between`` is called after each beat."""
         while self.tick < ticks and not self.room.is_over():
             for member, mind in self.minds:
                 self._decide(member, mind)
@@ -47,7 +47,7 @@ class Match:
         return self
 
     def lines(self) -> Sequence[Line]:
-        """The whole record, from which ``Room.replay`` makes the same room again."""
+        """The whole record, from which ``Room.replay`` restores the same room."""
         return self.room.record.tail
 
     def _decide(self, member: Member, mind: Agent) -> None:
@@ -64,11 +64,11 @@ class Match:
             mind.reflect(result)
 
     def _now(self) -> int:
-        """The time at which this tick would be at normal speed, in ms."""
+        """The time of this tick at normal speed, in ms."""
         return self.tick * self.room.world.spec.tick_ms
 
 
 def _mind(room: Room, member: Member, brain: str) -> Agent:
-    mind = make_agent(brain, room.state.world, f"{room.id}/{member.id}")
+    mind = make_agent(brain, f"{room.id}/{member.id}")
     mind.initialize(inspect.cleandoc(type(room.world).__doc__ or ""), room.commands.action_space())
     return mind

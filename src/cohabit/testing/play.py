@@ -1,6 +1,6 @@
-"""Random play in a real room, frozen step by step to text, so that two plays can be compared.
+"""Random play in a real room. Each step is converted to text, so two plays can be compared.
 
-``python -m cohabit.testing.play`` plays in a process of its own; the checker starts it with other hash seeds.
+``python -m cohabit.testing.play`` plays in a separate process; the checker starts it with other hash seeds.
 """
 
 import json
@@ -30,25 +30,25 @@ from cohabit.testing.samples import WORDS, sample_args
 from cohabit.world import World, overrides
 
 Frozen = dict[str, str]
-"""Everything that shows of a world at one step: what it is, and the text of it."""
+"""Everything visible of a world at one step, as text by name."""
 PLAYERS = 3
-"""How many play where the number of seats is open."""
+"""The number of players if the number of seats varies."""
 PICTURE_EVERY = 10
 GOD = "god"
 VISITORS = ("v1", "v2")
-"""Members without a claim, in worlds where seats open for those who arrive."""
+"""Members without a claim, in worlds that open seats for arrivals."""
 
 
 class Stopped(Exception):
-    """The world failed, so the play could not continue; the message says where."""
+    """The world failed, so the play cannot continue. The message has the location."""
 
 
 class Play:
     """One room with a player on every seat and a god, played at random from a seed; in worlds with arrivals visitors
     take seats and leave them.
 
-    ``wild`` mixes in what careless players do: arguments that fit the schema and mean nothing, or do not
-    even fit, and seats that let their time run out.
+    ``wild`` adds what careless players do: arguments that match the schema but make no sense, arguments that do not
+    match it, and turns that time out.
     """
 
     def __init__(self, source: str, seed: int, config: Mapping[str, Any] | None = None, *, wild: bool = True) -> None:
@@ -70,7 +70,7 @@ class Play:
 
     # -- one step ---------------------------------------------------------------------------------
     def step(self) -> str:
-        """Let something happen; what it was, in words."""
+        """Play one step. Returns a description."""
         self.at += 1000
         self.steps += 1
         with Watched():
@@ -78,7 +78,7 @@ class Play:
         return self.last
 
     def run(self, steps: int, between: Callable[["Play"], None] | None = None) -> "Play":
-        """Play this many steps, freezing each; ``between`` is called after each."""
+        """Play this many steps and freeze each one. ``between`` is called after each step."""
         self.frozen.append(self.freeze())
         for _ in range(steps):
             self.step()
@@ -119,13 +119,13 @@ class Play:
             return self._carelessly(member)
         if not legal:
             if self.room.pace == "turns":
-                self.problem("legal", f"{member.seat} is to move, yet legal() lists nothing it could do")
+                self.problem("legal", f"{member.seat} is to move, but legal() lists no actions")
             return self._carelessly(member)
         chosen = self.stream.choice(legal)
         return self.attempt(member, chosen.name, chosen.parameters, listed=True)
 
     def _carelessly(self, member: Member) -> str:
-        """Arguments from the schema of any action the member has, or ones that do not fit at all."""
+        """Try any action of the member, with random arguments from its schema or with invalid ones."""
         actions = [c for c in self.actions() if by_grant(member, c) and (member.seat or not c.needs_seat)]
         if not actions:
             return f"{member.id} can do nothing"
@@ -136,7 +136,7 @@ class Play:
         return self.attempt(member, command.name, sample_args(command.schema, self.stream, words))
 
     def attempt(self, member: Member, name: str, args: Mapping[str, Any], *, listed: bool = False) -> str:
-        """Call an action as this member; what came of it, in words."""
+        """Call an action as this member. Returns a description of the result."""
         before = self.room.digest()
         said = f"{member.id} {name} {json.dumps(args, ensure_ascii=False)}"
         try:
@@ -144,11 +144,11 @@ class Play:
         except AskerError as refusal:
             self.refused += 1
             if self.room.digest() != before:
-                what = f"{said} was refused ({refusal.as_text()}), yet the world changed"
+                what = f"{said} was refused ({refusal.as_text()}) but changed the world"
                 check = "arrivals" if name in ("sit", "stand_up") else "refusals"
-                self.problem(check, f"{what}: check everything first, then change")
+                self.problem(check, f"{what}: check everything before the first change")
             if listed:
-                self.problem("legal", f"legal() lists {name} {dict(args)}, yet it is refused: {refusal.as_text()}")
+                self.problem("legal", f"legal() lists {name} {dict(args)}, but it is refused: {refusal.as_text()}")
             return f"{said}: {refusal.as_text()}"
         self.accepted += 1
         words = result.message if isinstance(result, ActionResult) else json.dumps(msgspec.to_builtins(result))
@@ -172,7 +172,7 @@ class Play:
         return [PUBLIC, ALL, *(Eye(s.id, "own") for s in self.room.state.seats)]
 
     def readers(self) -> list[tuple[str, Callable[[], Any]]]:
-        """Everything that only looks, by name."""
+        """All methods that only read, by name."""
         world = self.room.world
         found: list[tuple[str, Callable[[], Any]]] = [
             ("to_move", world.to_move), ("standings", world.standings), ("seats_now", world.seats_now),
@@ -187,9 +187,9 @@ class Play:
         return found
 
     def freeze(self) -> Frozen:
-        """All that shows now, to every eye."""
+        """Everything that each eye sees now."""
         room, world = self.room, self.room.world
-        room.roster_changed()  # look afresh: what the room remembers of its last look is not the question
+        room.roster_changed()  # drop the room's cached views
         drawing = self.steps % PICTURE_EVERY == 0
         with Watched():
             frozen = {"what happened": self.last, "to_move()": _text(world.to_move())}
@@ -208,41 +208,41 @@ class Play:
 
     # -- what must hold at every step -------------------------------------------------------------
     def problem(self, check: str, words: str) -> None:
-        """Keep the first thing that is wrong of each kind."""
+        """Keep the first problem of each kind."""
         self.problems.setdefault(check, f"{words} (seed {self.seed}, step {self.steps})")
 
     def _look_at_movers(self, movers: Sequence[SeatId]) -> None:
         there = [s.id for s in self.room.state.seats]
         unknown = [s for s in movers if s not in there]
         if unknown:
-            self.problem("to_move", f"to_move() names {unknown[0]!r}, and the seats are {', '.join(there) or 'none'}")
+            self.problem("to_move", f"to_move() names {unknown[0]!r}, but the seats are {', '.join(there) or 'none'}")
         if len(movers) != len(dict.fromkeys(movers)):
             self.problem("to_move", f"to_move() names a seat twice: {', '.join(movers)}")
         scored = [s.seat for s in self.room.world.standings()]
         strange = [s for s in scored if s not in self.room.state.seats_ever and s not in there]
         if strange or len(scored) != len(dict.fromkeys(scored)):
-            self.problem("to_move", f"standings() names {', '.join(scored)}; there are {', '.join(there)}")
+            self.problem("to_move", f"standings() names {', '.join(scored)}; the seats are {', '.join(there)}")
 
     def _look_at_returns(self) -> None:
         there = [*self.room.state.seats_ever, *(s.id for s in self.room.state.seats)]
         for seat, total in self.room.world.returns().items():
             if seat not in there:
-                self.problem("returns", f"returns() names {seat!r}; there are {', '.join(there) or 'no seats'}")
+                self.problem("returns", f"returns() names {seat!r}; the seats are {', '.join(there) or 'none'}")
             elif type(total) not in (int, float) or not math.isfinite(total):
-                self.problem("returns", f"returns() gives {seat} {total!r}; a total is a finite number")
+                self.problem("returns", f"returns() gives {seat} {total!r}; totals must be finite numbers")
 
     def _look_at_the_end(self) -> None:
-        """Time, gods and looks from all sides must not bring a finished game back."""
+        """A finished game must stay finished, whatever time, gods and reads do."""
         self.endings += 1
         world = self.room.world
-        trials: list[tuple[str, Callable[[], Any]]] = [("looking at it", lambda: [r() for _, r in self.readers()])]
+        trials: list[tuple[str, Callable[[], Any]]] = [("reading it", lambda: [r() for _, r in self.readers()])]
         if self.room.pace == "clock":
             trials.append(("time passing", lambda: self.room.system("ticks", {"n": 5}, self.at)))
         trials.append(("an action", lambda: self._try_all_actions()))
         for what, trial in trials:
             trial()
             if not world.is_over():
-                self.problem("over", f"the game was over, and {what} brought it back; keep it over")
+                self.problem("over", f"the game was over, but {what} continued it; a finished game must stay finished")
                 return
 
     def _try_all_actions(self) -> None:
@@ -258,12 +258,12 @@ class Play:
 
 
 def _draws(query: Command) -> bool:
-    """Is the answer a picture?"""
+    """Whether the answer is a picture."""
     return "base64" in ((query.output_schema or {}).get("properties") or {})
 
 
 class Watched:
-    """Turns what a world raises into ``Stopped``, with the line of the world it came from."""
+    """Converts exceptions of a world to ``Stopped``, with the line of the world."""
 
     def __enter__(self) -> None: ...
 
@@ -279,7 +279,7 @@ class Watched:
 
 
 def difference(one: Sequence[Mapping[str, str]], other: Sequence[Mapping[str, str]]) -> str | None:
-    """Where two plays part, in words; None where they do not."""
+    """Describe the first difference between two plays. Returns None if they are equal."""
     for step, (mine, theirs) in enumerate(zip(one, other, strict=False)):
         for what in [*mine, *(w for w in theirs if w not in mine)]:
             if mine.get(what) != theirs.get(what):
@@ -289,14 +289,14 @@ def difference(one: Sequence[Mapping[str, str]], other: Sequence[Mapping[str, st
 
 def _detail(mine: str, theirs: str) -> str:
     if len(mine) == 64 or not mine or not theirs:
-        return ""  # digests: there is nothing to read in them
+        return ""  # digests are not readable
     at = next((i for i, (a, b) in enumerate(zip(mine, theirs, strict=False)) if a != b), min(len(mine), len(theirs)))
     start = max(0, at - 30)
     return f": …{mine[start : at + 30]!r} and …{theirs[start : at + 30]!r}"
 
 
 def fingerprint(frozen: Sequence[Frozen]) -> list[Frozen]:
-    """The same steps as hashes: small enough to hand from process to process."""
+    """The same steps as hashes, small enough to pass between processes."""
     return [{what: sha256(text.encode()).hexdigest() for what, text in step.items()} for step in frozen]
 
 
@@ -307,7 +307,7 @@ def _open(source: str, seed: int, config: dict[str, Any]) -> Room:
     players = [AgentSpec(id=f"p{i + 1}", role="player", claim=f"auto:{i}") for i in range(count)]
     visitors = [AgentSpec(id=name, role="player") for name in VISITORS] if overrides(world, "arrive") else []
     room = open_room(source, world, seed, config, [*players, *visitors])
-    room.checks_refusals = False  # the play looks at every refusal itself
+    room.checks_refusals = False  # the play checks every refusal itself
     return room
 
 
@@ -329,7 +329,7 @@ def _text(value: Any) -> str:
 
 
 def _main() -> None:
-    """SOURCE and a JSON object with seeds, steps and config; writes the fingerprints of the plays."""
+    """Arguments: SOURCE and a JSON object with seeds, steps and config. Prints the fingerprints of the plays."""
     source, order = sys.argv[1], json.loads(sys.argv[2])
     plays = [Play(source, seed, order["config"]).run(order["steps"]) for seed in order["seeds"]]
     json.dump([fingerprint(play.frozen) for play in plays], sys.stdout)

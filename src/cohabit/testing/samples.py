@@ -1,4 +1,4 @@
-"""Arguments drawn from a JSON Schema, as msgspec writes them: mostly fitting, never meaningful."""
+"""Random arguments from a JSON Schema as msgspec writes it: mostly valid, never meaningful."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ Schema = Mapping[str, Any]
 
 
 def sample_args(schema: Schema, stream: Stream, words: Sequence[str] = WORDS) -> dict[str, Any]:
-    """Arguments for a command with this schema; what may be left out sometimes is."""
+    """Random arguments for a command with this schema. Optional ones are sometimes left out."""
     required = schema.get("required", ())
     return {
         name: sample(part, stream, words, schema.get("$defs", {}))
@@ -20,7 +20,7 @@ def sample_args(schema: Schema, stream: Stream, words: Sequence[str] = WORDS) ->
 
 
 def sample(schema: Schema, stream: Stream, words: Sequence[str], defs: Mapping[str, Schema]) -> Any:
-    """One value that fits the schema, as far as the schema says it."""
+    """A random value that matches the schema."""
     if "$ref" in schema:
         return sample(defs[schema["$ref"].rsplit("/", 1)[1]], stream, words, defs)
     for key in ("anyOf", "oneOf"):
@@ -45,7 +45,7 @@ def sample(schema: Schema, stream: Stream, words: Sequence[str], defs: Mapping[s
             return _object(schema, stream, words, defs)
         case "string":
             return _text(schema, stream, words)
-    return stream.choice((0, 1, "a", None, [], {}))  # anything goes
+    return stream.choice((0, 1, "a", None, [], {}))  # any value is allowed
 
 
 def _number(schema: Schema, stream: Stream) -> int:

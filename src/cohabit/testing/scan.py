@@ -14,8 +14,8 @@ ALLOWED = "# cohabit: ok"
 MODULES = {
     "time": "reads the wall clock; count your own steps or ticks",
     "random": "is one generator for the whole process; use Stream(seed, purpose)",
-    "secrets": "cannot be repeated; use Stream(seed, purpose)",
-    "uuid": "cannot be repeated; number things yourself",
+    "secrets": "is not reproducible; use Stream(seed, purpose)",
+    "uuid": "is not reproducible; use your own counter",
     "asyncio": "is for the house; a world is called, and returns",
     "threading": "is for the house; a world is called, and returns",
     "socket": "is for interfaces; a world knows no network",
@@ -25,17 +25,17 @@ CALLS = {
     "now": "reads the wall clock; count your own steps or ticks",
     "utcnow": "reads the wall clock; count your own steps or ticks",
     "today": "reads the wall clock; count your own steps or ticks",
-    "urandom": "cannot be repeated; use Stream(seed, purpose)",
+    "urandom": "is not reproducible; use Stream(seed, purpose)",
 }
 BUILTINS = {
-    "hash": "differs from process to process; use a key of your own",
-    "id": "is a memory address, another one each time; use a name or a number of your own",
+    "hash": "differs between processes; use your own key",
+    "id": "is a memory address and differs between processes; use a name or a number",
 }
 ORDERLY = ("sorted", "len", "sum", "min", "max", "any", "all", "set", "frozenset")
 
 
 def scan(module: ModuleType) -> list[str]:
-    """Everything forbidden in the module and in those it imports from its own folder."""
+    """All forbidden code in the module and in the modules it imports from its own folder."""
     return [line for file in _sources(module) for line in _scan_file(file)]
 
 
@@ -47,8 +47,15 @@ def _sources(module: ModuleType) -> list[Path]:
         if file is None or Path(file) in found:
             continue
         found.append(Path(file))
-        todo += [m for m in _imported(Path(file)) if _file(m).is_relative_to(found[0].parent)]
+        todo += [m for m in _imported(Path(file)) if _is_local(m, found[0].parent)]
     return found
+
+
+def _is_local(module: ModuleType, folder: Path) -> bool:
+    """Whether a module is part of the world: in its folder, and neither ours nor installed there."""
+    file = _file(module)
+    ours = module.__name__.partition(".")[0] == "cohabit"
+    return file.is_relative_to(folder) and not ours and "site-packages" not in file.parts
 
 
 def _file(module: ModuleType) -> Path:
@@ -74,12 +81,12 @@ def _scan_file(file: Path) -> Iterator[str]:
     for node in ast.walk(tree):
         if node not in orderly:
             number = getattr(node.iter if isinstance(node, ast.comprehension) else node, "lineno", 1)
-            if ALLOWED not in lines[number - 1]:
+            if not lines[number - 1 : number] or ALLOWED not in lines[number - 1]:
                 yield from (f"{file.name}:{number}: {wrong}" for wrong in _wrong_with(node))
 
 
 def _orderly_parts(node: ast.AST) -> list[ast.comprehension]:
-    """Loops over sets whose order reaches nobody: inside sorted(…), len(…), another set."""
+    """Loops over sets whose order has no effect: inside sorted(…), len(…), another set."""
     match node:
         case ast.SetComp(generators=loops):
             return loops
@@ -103,9 +110,9 @@ def _wrong_with(node: ast.AST) -> Iterator[str]:
             yield f"{name}() {BUILTINS[name]}"
         case ast.Call(func=ast.Name(id=name), args=[first, *_]) if name not in ORDERLY and _is_set(first):
             if name in ("list", "tuple", "enumerate", "iter", "map", "zip", "dict"):
-                yield f"{ast.unparse(node)} takes a set in no certain order; sort it"
+                yield f"{ast.unparse(node)} reads a set in arbitrary order; sort it"
         case ast.For(iter=it) | ast.comprehension(iter=it) if _is_set(it):
-            yield f"going through {ast.unparse(it)} has no certain order; use a list or a dict, or sort it"
+            yield f"iterating over {ast.unparse(it)} has no fixed order; use a list or a dict, or sort it"
 
 
 def _is_set(node: ast.AST) -> bool:

@@ -1,10 +1,10 @@
-"""``check_store``: does a store keep the contract of ``cohabit.house.store.contract``?
+"""``check_store``: check that a store meets the contract of ``cohabit.house.store.contract``.
 
     def test_my_store_keeps_the_contract(tmp_path):
         check_store(lambda: MyStore(...))        # a new, empty store each time it is called
 
-Each claim is a small function that stands alone and gets a store of its own. Behaviour at a power cut
-cannot be checked from here: the author of a store has to test it.
+Each claim is a small independent function and gets a new store. Behaviour at a power failure cannot be checked
+from here: the author of a store has to test it.
 """
 
 import tempfile
@@ -27,7 +27,7 @@ READERS = 3
 
 
 def check_store(make: Callable[[], Store], *, open_backup: Callable[[str], Store] | None = None) -> None:
-    """Try every claim on a new store; AssertionError with all that failed.
+    """Check each claim on a new store. Raises AssertionError with all claims that failed.
 
     With ``open_backup``, which opens the file that ``backup`` wrote, the contents of a backup are checked too.
     """
@@ -38,7 +38,7 @@ def check_store(make: Callable[[], Store], *, open_backup: Callable[[str], Store
 
 
 def _why_not(claim: Claim, make: Callable[[], Store]) -> str:
-    """Why a claim does not hold of a new store; empty where it does."""
+    """Why a claim does not hold for a new store. Empty if it holds."""
     store = make()
     try:
         claim(store)
@@ -60,7 +60,7 @@ def _sentence(claim: Claim) -> str:
 
 # -- values for the claims -------------------------------------------------------------------------
 def _lines(count: int, start: int = 0) -> list[Line]:
-    """Entries with the numbers from ``start`` on."""
+    """Entries numbered from ``start``."""
     record = Record(start - 1)
     return [record.append(Entry(start + i, i, "noted", "m1", {"n": i})) for i in range(count)]
 
@@ -82,7 +82,7 @@ def _invite(name: str, room: str) -> Invite:
 
 
 def _full_room(room: str) -> Write:
-    """A write with something of everything."""
+    """A write that uses every field."""
     return Write(
         room, _lines(10), (9, room.encode()), _refusals([1, 2]),
         identities=[Identity(f"i-{room}", "Ann", "human")],
@@ -92,7 +92,7 @@ def _full_room(room: str) -> Write:
 
 
 def _everything(store: Store, rooms: Sequence[str]) -> list[object]:
-    """All that can be read of these rooms, and all that is of no room, except leases."""
+    """Everything that can be read, except leases and other rooms."""
     of_no_room: list[object] = [store.rooms(), store.identities(), store.credentials(), store.invites()]
     return of_no_room + [part for room in rooms for part in _of_room(store, room)]
 
@@ -293,7 +293,7 @@ def a_deletion_forgets_everything_of_that_room_and_nothing_else(store: Store) ->
     _expect(_of_room(store, "other"), other, "another room")
     _expect(store.rooms(), ["other"], "the rooms")
     _expect([invite.id for invite in store.invites()], ["v-other"], "the invites")
-    # The identity stays, and the credential that is good in every room.
+    # The identity and the credential for every room remain.
     _expect([identity.id for identity in store.identities()], ["i-den", "i-other"], "the identities")
     left = [credential.hash for credential in store.credentials()]
     _expect(left, [b"any-den", b"any-other", b"here-other"], "the credentials")
@@ -313,7 +313,7 @@ def a_deleted_room_can_be_made_again(store: Store) -> None:
 
 # -- leases ---------------------------------------------------------------------------------------
 def a_lease_keeps_other_houses_out_until_it_expires(store: Store) -> None:
-    _expect(store.lease("den", "house 1", 100, 200), True, "a lease of a room that nobody holds")
+    _expect(store.lease("den", "house 1", 100, 200), True, "a lease of a free room")
     _expect(store.lease("den", "house 2", 199, 300), False, "another house gets a lease before it expires")
     _expect(store.lease("other", "house 2", 199, 300), True, "a lease of another room")
     _expect(store.lease("den", "house 2", 200, 300), True, "a lease that has expired")
@@ -324,7 +324,7 @@ def a_lease_can_be_renewed(store: Store) -> None:
     store.lease("den", "house 1", 100, 200)
     _expect(store.lease("den", "house 1", 150, 400), True, "the holder renews a lease")
     _expect(store.lease("den", "house 2", 300, 500), False, "another house gets a lease that was renewed")
-    _expect(store.lease("den", "house 1", 450, 600), True, "the holder renews a lease that expired, and nobody took")
+    _expect(store.lease("den", "house 1", 450, 600), True, "the holder renews an expired lease that nobody else took")
     _expect(store.lease("den", "house 2", 599, 700), False, "another house gets a lease that was renewed late")
 
 
@@ -386,7 +386,7 @@ def _backup_claim(open_backup: Callable[[str], Store] | None) -> Claim:
             path = str(Path(folder) / "backup")
             try:
                 store.backup(path)
-            except BadArgs:  # this store makes none
+            except BadArgs:  # this store does not support backups
                 return
             store.commit([Write("den", _lines(1, start=10))])
             _expect(store.head("den"), 10, "the head after an entry that followed a backup")
@@ -427,4 +427,4 @@ CLAIMS: list[Claim] = [
     one_of_many_houses_gets_the_lease,
     threads_read_whole_commits_while_another_commits,
 ]
-"""All claims but the one about backups."""
+"""All claims except the one about backups."""

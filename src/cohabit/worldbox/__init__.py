@@ -1,4 +1,4 @@
-"""WorldBox: everything about that game's protocol. Importing this registers it; the registry does that.
+"""The WorldBox protocol. The registry imports this package, which registers it.
 
 names       permissions, roles, speeds and error codes of the game's bridge, as aliases of ours
 commands    whoami, health and others in the shapes that its clients know

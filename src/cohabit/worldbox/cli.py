@@ -26,7 +26,7 @@ def worldbox_options(parser: argparse.ArgumentParser) -> None:
         "scenario",
         nargs="?",
         metavar="SCENARIO",
-        help="who plays: pvp, coop, hierarchical, sandbox, or a file",
+        help="the members: pvp, coop, hierarchical, sandbox, or a file",
     )
     parser.add_argument(
         "--bridge",
@@ -35,17 +35,17 @@ def worldbox_options(parser: argparse.ArgumentParser) -> None:
         help=f"address of the game's bridge (default {DEFAULT_BRIDGE})",
     )
     parser.add_argument(
-        "--token", help="the bridge's token; other users of this machine cannot see it in COHABIT_BRIDGE_TOKEN"
+        "--token", help="the bridge's token; set COHABIT_BRIDGE_TOKEN instead to hide it from other users"
     )
     parser.add_argument("--room", help="id of the room (default: named after the scenario)")
-    parser.add_argument("--quiet", action="store_true", help="do not show what happens in the room")
+    parser.add_argument("--quiet", action="store_true", help="do not print the events of the room")
     settings_options(parser)
 
 
 def worldbox(args: argparse.Namespace) -> int:
-    """Open a room for a running WorldBox (the game, with the bridge mod), and serve it until Ctrl-C.
+    """Open a room for a running WorldBox (the game, with the bridge mod) and serve it until Ctrl-C.
 
-    The bridge has one token that allows everything. In the room each agent has a token of its own, with a
+    The bridge has one token that allows everything. In the room each agent has its own token, with a
     role, a kingdom, fog, turns, messages and a record. The bridge's token is needed at each start and is
     never stored; it is in the game's folder, in BepInEx/config/WorldBoxBridge.cfg.
 
@@ -60,7 +60,9 @@ def worldbox(args: argparse.Namespace) -> int:
 
     url, token = checked_url(args.bridge), args.token or os.environ.get("COHABIT_BRIDGE_TOKEN")
     if not token:
-        raise UsageError("the bridge's token is needed: COHABIT_BRIDGE_TOKEN, or --token (see WorldBoxBridge.cfg)")
+        raise UsageError(
+            "the bridge's token is needed: set COHABIT_BRIDGE_TOKEN or pass --token (see WorldBoxBridge.cfg)"
+        )
     if args.bridge_port is None and not os.environ.get("COHABIT_BRIDGE_PORT"):
         args.bridge_port = 0  # the game itself listens on that port
     plan = plan_of(args.scenario, args.room)
@@ -77,7 +79,7 @@ def worldbox(args: argparse.Namespace) -> int:
 
 
 def plan_of(wanted: str | None, room: str | None) -> Plan:
-    """Who plays, from a scenario. Its world, time settings and built-in players are meant for another game."""
+    """The members of a scenario. Its world, time settings and built-in players are dropped."""
     if wanted is None:
         alone = Scenario(agents=[AgentSpec(id="god", role="god")], scenario="sandbox", world=WORLD)
         return Plan(room or WORLD, alone, "no scenario")
@@ -91,10 +93,10 @@ def plan_of(wanted: str | None, room: str | None) -> Plan:
 
 
 async def _first_contact(connector: "BridgeConnector") -> str:
-    """What the bridge says about itself. A token that it does not accept is an error before a room is created."""
+    """The versions of the bridge. Raises if it rejects the token, before a room is created."""
     try:
         about = await connector.about()
     except (Unreachable, OutcomeUnknown) as lost:
-        return f"WorldBox: {lost.message} The room tries again every few seconds."
+        return f"WorldBox: {lost.message.rstrip('.')}. The room retries every few seconds."
     versions = ", ".join(f"{name} {version}" for name, version in about.items())
     return f"WorldBox answers: {versions or 'an old bridge that reports no version'}"

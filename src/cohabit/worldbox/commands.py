@@ -1,7 +1,7 @@
-"""The commands of the WorldBox bridge that are about a room: its own, and those that answer in its shapes.
+"""Room commands of the WorldBox bridge: its own, and common ones that also answer in the bridge's format.
 
-Such an answer has everything that the command of the same name answers in other rooms, and the bridge's names beside
-it, so a client of either kind can read it.
+Such an answer has all fields of the command of the same name in other rooms, plus the bridge's fields, so both kinds of
+clients can read it.
 """
 
 from msgspec import Struct
@@ -20,13 +20,13 @@ from cohabit.world import World
 from cohabit.worldbox.names import PERMISSIONS, role_on_wire
 
 BRIDGE_VERSION = "0.7.0"
-"""The version of the bridge whose wire this is."""
+"""The version of the bridge whose wire format this is."""
 LEGACY = "legacy"
-"""The one agent of a bridge without an agents.json."""
+"""The only agent of a bridge without an agents.json."""
 
 
 class Versions(Struct):
-    """What a client is told about the other side. There is no Unity here, and no game file to hash."""
+    """The versions that a client is told. There is no Unity here, and no game file to hash."""
 
     mod_version: str
     worldbox_version: str
@@ -47,7 +47,7 @@ def kingdom_id(member: Member) -> int | None:
 
 
 def is_legacy(state: RoomState) -> bool:
-    """Is there the one agent of a bridge without an agents.json, and nobody else?"""
+    """Whether the only member is the agent of a bridge without an agents.json."""
     return list(state.members) == [LEGACY]
 
 
@@ -145,7 +145,7 @@ class KingdomObjectives(common.ObjectiveStatus, kw_only=True, omit_defaults=True
 
 @command(category="meta", needs=common.SEES)
 def objective_status(ctx: Context) -> KingdomObjectives:
-    """Everybody's declared objectives as they were written, and the live standings of the kingdoms.
+    """All members' declared objectives, and the live standings of the kingdoms.
 
     The house keeps no score: you judge who is winning.
     """
@@ -171,6 +171,7 @@ class VersionedCapabilities(house_commands.Capabilities, kw_only=True):
     category="meta",
     where="house",
     about="either",
+    before_joining=True,
     resource=Resource("schema", "Schema", "Every command you may use, with its schemas", topics=frozenset({"rights"})),
 )
 async def capabilities(ctx: HouseContext) -> VersionedCapabilities:

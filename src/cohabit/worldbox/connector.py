@@ -1,7 +1,7 @@
 """The connector to a running WorldBox: a client of its bridge, versions 0.1 to 0.7.
 
-The bridge has one token and does not know members. An error says what became of a request: OUTCOME_UNKNOWN, it was
-sent and no answer came; anything else, nothing was done.
+The bridge has one token and does not know members. OUTCOME_UNKNOWN means that a request was
+sent and got no answer; after any other error nothing was done.
 """
 
 import asyncio
@@ -27,14 +27,14 @@ from cohabit.room.remote import Ask
 from cohabit.worldbox.names import code_from_wire
 
 TIMEOUT_MS = 35_000
-"""The bridge itself gives up after 30 s and says so."""
+"""The bridge itself times out after 30 s with an error."""
 CONNECT_TIMEOUT_S = 5.0
 POLL_MS = 5_000
 """How often the game is polled for seats and standings."""
 MAX_CONCURRENT_REQUESTS = 6
-"""A bridge of version 0.7 accepts eight at once; some are left for other clients."""
+"""A bridge of version 0.7 accepts eight concurrent requests; some are left for other clients."""
 MAX_REQUEST = 4 * 1024 * 1024
-"""The bridge closes the connection without an answer when a request has more bytes."""
+"""The bridge closes the connection without an answer if a request is larger, in bytes."""
 MAX_ANSWER = 64 * 1024 * 1024
 MAX_MESSAGE = 1_000
 NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.UnsupportedProtocol)
@@ -50,12 +50,15 @@ class BridgeConnector:
         self._token = token
         self._clock = clock
         self._slots = asyncio.Semaphore(MAX_CONCURRENT_REQUESTS)
-        self._commands: dict[str, list[str] | None] | None = None  # and their arguments, where the bridge lists them
+        self._commands: dict[str, list[str] | None] | None = None  # and their arguments, if the bridge lists them
         self.version = "?"
         self._client = httpx2.AsyncClient(
-            headers={"authorization": f"Bearer {token}", "x-wb-token": token},  # 0.1 and 0.2 know only the second one
+            headers={
+                "authorization": f"Bearer {token}",
+                "x-wb-token": token,
+            },  # versions 0.1 and 0.2 know only the second one
             timeout=httpx2.Timeout(None, connect=CONNECT_TIMEOUT_S),
-            # A connection that is used again may be closed just when something is sent: then its outcome is unknown.
+            # A reused connection may be closed while a request is sent; then its outcome is unknown.
             limits=httpx2.Limits(max_keepalive_connections=0),
             trust_env=False,  # the token is for the bridge, not for a proxy
             verify=self._url.startswith("https"),  # loading the certificates takes long, and http needs none
@@ -87,24 +90,24 @@ class BridgeConnector:
             return None
 
     def check(self, ask: Ask) -> None:
-        """Refuse what this bridge is too old for: it would silently drop an argument that it does not know."""
+        """Refuse commands and arguments that an old bridge does not know. It would silently drop such arguments."""
         if self._commands is None:
             return
         if ask.name not in self._commands:
-            raise UnknownCommand(f"the bridge of this game (version {self.version}) has no command {ask.name}")
+            raise UnknownCommand(f"the game's bridge (version {self.version}) has no command {ask.name}")
         known = self._commands[ask.name]
         unknown = [name for name in ask.args if known is not None and name not in known]
         if unknown:
             raise GameRejected(
-                f"the bridge of this game (version {self.version}) does not know the argument {unknown[0]!r} of "
+                f"the game's bridge (version {self.version}) does not know the argument {unknown[0]!r} of "
                 f"{ask.name}; leave it out"
             )
 
     async def ask(self, ask: Ask, by: str | None = None) -> dict[str, Any]:
-        """Have the bridge run a command; its result."""
+        """Run a command on the bridge. Returns its result."""
         body = msgspec.json.encode({"name": ask.name, "args": ask.args})
         if len(body) > MAX_REQUEST:
-            raise TooLarge(f"the bridge accepts {MAX_REQUEST} bytes, and this request has {len(body)}")
+            raise TooLarge(f"the bridge accepts at most {MAX_REQUEST} bytes; this request has {len(body)}")
         return self._result(await self._send("POST", "/cmd", body))
 
     # -- requests ---------------------------------------------------------------------------------
@@ -114,10 +117,10 @@ class BridgeConnector:
                 return await in_time(self._clock, TIMEOUT_MS, self._exchange(method, path, body))
             except NEVER_SENT as wrong:
                 raise Unreachable(
-                    f"the bridge of the game cannot be reached ({type(wrong).__name__}); is the game running?"
+                    f"cannot connect to the game's bridge ({type(wrong).__name__}); check that the game is running"
                 ) from None
             except (httpx2.HTTPError, TimeoutError) as wrong:
-                raise OutcomeUnknown(f"the bridge of the game did not answer ({type(wrong).__name__})") from None
+                raise OutcomeUnknown(f"the game's bridge did not answer ({type(wrong).__name__})") from None
 
     async def _exchange(self, method: str, path: str, body: bytes | None) -> httpx2.Response:
         kind = {"content-type": "application/json"} if body is not None else {}
@@ -126,12 +129,12 @@ class BridgeConnector:
             async for part in response.aiter_bytes():
                 content += part
                 if len(content) > MAX_ANSWER:
-                    raise OutcomeUnknown(f"the bridge of the game answered with more than {MAX_ANSWER} bytes")
+                    raise OutcomeUnknown(f"the game's bridge answered with more than {MAX_ANSWER} bytes")
             return httpx2.Response(response.status_code, content=bytes(content))
 
     # -- answers ----------------------------------------------------------------------------------
     def _result(self, response: httpx2.Response, flat: bool = False) -> dict[str, Any]:
-        """The result in an answer, or the refusal raised. Like the game's own client this ignores the HTTP status."""
+        """Return the result in an answer, or raise its error. The HTTP status is ignored, as in the game's client."""
         said = _decoded(response)
         if said.get("ok") is True:
             result = said.get("result", said if flat else None)
@@ -144,13 +147,13 @@ class BridgeConnector:
         raise OutcomeUnknown(f"the answer of the game's bridge cannot be read (HTTP {response.status_code})")
 
     def _refusal(self, error: dict[str, Any]) -> CohabitError:
-        """The bridge's own message and code, and nothing else it sent; never the token."""
+        """The bridge's message and code, without other details and never with the token."""
         code = code_from_wire(str(error.get("code", "INTERNAL")))
         message = self._without_token(str(error.get("message", "")))[:MAX_MESSAGE]
         hints = error.get("did_you_mean")
-        if code == "UNAUTHORIZED":  # that is about our token, not about the caller
+        if code == "UNAUTHORIZED":  # about our token, not the caller's
             return _wrong_token()
-        if code in ("WORLD_TIMEOUT", "OUTCOME_UNKNOWN"):  # it may have begun
+        if code in ("WORLD_TIMEOUT", "OUTCOME_UNKNOWN"):  # it may have started
             return OutcomeUnknown(f"the game did not finish in time: {message}")
         near = [self._without_token(str(hint))[:80] for hint in hints[:10]] if isinstance(hints, list) else []
         return by_code({"code": code, "message": f"the game says: {message}", "did_you_mean": near})
@@ -161,7 +164,7 @@ class BridgeConnector:
 
 def _wrong_token() -> Disabled:
     return Disabled(
-        "the bridge of the game does not accept the token it was given; start again with the one in the game's "
+        "the game's bridge rejected the token; start again with the one in the game's "
         "WorldBoxBridge.cfg (--token, or COHABIT_BRIDGE_TOKEN)"
     )
 
@@ -175,7 +178,7 @@ def _decoded(response: httpx2.Response) -> dict[str, Any]:
 
 
 def checked_url(url: str) -> str:
-    """The address of a bridge, without a trailing slash; refused where it holds a secret."""
+    """The address of a bridge, without a trailing slash. Raises if it contains a name or password."""
     try:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0:
@@ -183,5 +186,7 @@ def checked_url(url: str) -> str:
     except ValueError:  # also half an IPv6 address, and a port that is not a number
         raise BadArgs("the bridge's address must look like http://127.0.0.1:8723") from None
     if parts.username is not None:
-        raise BadArgs("the bridge's address has a name or password in it; the token goes into COHABIT_BRIDGE_TOKEN")
+        raise BadArgs(
+            "the bridge's address must not contain a name or password; put the token into COHABIT_BRIDGE_TOKEN"
+        )
     return f"{parts.scheme}://{parts.netloc}{parts.path}".rstrip("/")

@@ -1,4 +1,4 @@
-"""The names that the WorldBox bridge has for permissions, roles, speeds and errors, and what they are called here."""
+"""The WorldBox bridge's names for permissions, roles, speeds and errors, mapped to ours."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -24,7 +24,7 @@ PERMISSIONS: Names = MappingProxyType(
 """The nine permissions of the bridge, in the order in which its ``whoami`` lists them."""
 
 ROLES: Mapping[str, str] = MappingProxyType({"faction_player": "player", "faction": "player"})
-"""What the bridge calls a role, and what it is called here."""
+"""The bridge's role names, mapped to ours."""
 
 SPEEDS: Mapping[str, int] = MappingProxyType(
     {
@@ -37,7 +37,7 @@ SPEEDS: Mapping[str, int] = MappingProxyType(
 CODES: Mapping[str, str] = MappingProxyType(
     {"SCOPE_VIOLATION": "FACTION_SCOPE_VIOLATION", "WORLD_TIMEOUT": "MAIN_THREAD_TIMEOUT"}
 )
-"""Error codes that have another name on the wire of the bridge."""
+"""Error codes that have a different name on the bridge's wire."""
 
 PREFIX = "worldbox_"
 PREFIXED = frozenset(
@@ -46,19 +46,19 @@ PREFIXED = frozenset(
         "set_speed", "list_speeds", "save_world", "load_world", "send_message", "recv_messages",
     }
 )  # fmt: skip
-"""Commands of every room that the bridge has as well: on MCP they have the names of its client's tools."""
+"""Common room commands that the bridge also has. Over MCP they have the tool names of the bridge's client."""
 
 
 def role_on_wire(role: str) -> str:
-    """What the bridge calls a role."""
+    """The bridge's name for a role."""
     return "faction_player" if role == "player" else role
 
 
 def code_on_wire(code: str) -> str:
-    """What the bridge calls an error."""
+    """The bridge's code for an error."""
     return CODES.get(code, code)
 
 
 def code_from_wire(code: str) -> str:
-    """What an error of the bridge is called here."""
+    """Our code for an error of the bridge."""
     return next((ours for ours, theirs in CODES.items() if theirs == code), code)

@@ -1,12 +1,12 @@
-"""The wire of the game's bridge, for its published clients such as the program `worldbox-mcp`.
+"""The wire protocol of the game's bridge, for its published clients such as `worldbox-mcp`.
 
     GET  /health         the command `health`
     POST /cmd            {"name": …, "args": {…}}, a command of the room
     GET  /capabilities   every command of the room, without an envelope
 
-The room is the one that the credential is bound to. Calls take the same path as over every other interface; only the
-shapes are this wire's own, and two habits of the game's bridge: arguments that a command does not know are dropped,
-and a caller who is out of turn *and* lacks the permission is told of the turn. `docs/worldbox.md` has more.
+The room is the one that the credential is bound to. Calls take the same path as over every other interface. Only the
+format differs, and two behaviours of the game's bridge are kept: unknown arguments are dropped, and a caller who is
+out of turn *and* lacks the permission gets the error about the turn. `docs/worldbox.md` has more.
 """
 
 import asyncio
@@ -43,7 +43,7 @@ from cohabit.worldbox.wire import (
 
 log = logging.getLogger("cohabit")
 LOOPBACK = "127.0.0.1"
-"""The only address to listen on: this wire has no TLS, and tokens travel with every request."""
+"""The only address to listen on: this protocol has no TLS, and every request contains a token."""
 MAX_HEADERS = 16 * 1024
 """The limit for the headers of a request, in bytes."""
 MAX_DISCARDED = 64 * 1024 * 1024
@@ -57,7 +57,7 @@ HEADERS = [
 
 # -- listening --------------------------------------------------------------------------------------
 class BridgeServer:
-    """Serves the wire on a port of its own, beside the house."""
+    """Serves the bridge protocol on its own port."""
 
     def __init__(self, house: House, listener: socket.socket) -> None:
         self.house = house
@@ -66,18 +66,18 @@ class BridgeServer:
 
     @classmethod
     def open(cls, house: House) -> "BridgeServer | None":
-        """The server, already bound to its port; None where it is switched off, or where the port is taken: the house
-        can do without it."""
+        """The server, already bound to its port. None if it is switched off or the port is in use: the house can run
+        without it."""
         if not house.settings.bridge_port:
             return None
         try:
             return cls(house, listen(LOOPBACK, house.settings.bridge_port, "--bridge-port"))
         except Conflict as taken:
-            log.warning("clients of the WorldBox bridge cannot connect: %s, or 0 for none", taken.message)
+            log.warning("clients of the WorldBox bridge cannot connect: %s, or switch it off with 0", taken.message)
             return None
 
     def connect_lines(self, hosts: Iterable[RoomHost], tokens: Mapping[str, str]) -> Iterator[str]:
-        """How to point the game's client at these rooms: one process for each agent."""
+        """How to connect the game's client to these rooms, one process per agent."""
         if not any(_is_for_bridge(host) for host in hosts):
             return
         command = f"WORLDBOX_MCP_BRIDGE_PORT={self.port} WORLDBOX_MCP_TOKEN={{}} worldbox-mcp"
@@ -119,13 +119,13 @@ def _is_for_bridge(host: RoomHost) -> bool:
 
 # -- the app ----------------------------------------------------------------------------------------
 def bridge_app(house: House) -> ASGIApp:
-    """The wire as an ASGI app, with the guard of every interface before it."""
+    """The bridge protocol as an ASGI app, behind the same guard as every interface."""
     return BridgeHeaders(Guard(BridgeApp(house), house.settings))
 
 
 class BridgeHeaders:
-    """Reads a request to its end before it is answered, because a client that is still sending would not read a
-    refusal; and gives every response the headers of this wire: one request, one connection."""
+    """Reads the whole request before it is answered, because a client that is still sending would not read an
+    error. Adds the headers of this protocol to each response: one request per connection."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -179,12 +179,12 @@ class BridgeApp:
         if sum(len(name) + len(value) for name, value in request.headers.raw) > MAX_HEADERS:
             raise TooLarge(f"the headers of a request may have {MAX_HEADERS} bytes")
         if self._house.closing:
-            raise Disabled("the house is shutting down; connect again when it is back")
+            raise Disabled("the server is shutting down; reconnect later")
         credential = self._house.identify(bearer(request.headers))
         host, member = self._room_of(credential)
         match request.method, request.scope["path"]:
             case "GET", "/capabilities":
-                host.time.heard_of(member.id)
+                host.time.mark_seen(member.id)
                 return capabilities_reply(host)
             case "GET", "/health":
                 asked.name = "health"
@@ -207,7 +207,7 @@ class BridgeApp:
         command = host.commands.get(asked.name)
         known = command.schema.get("properties", {}) if command is not None else {}
         args = {name: value for name, value in asked.args.items() if name in known}
-        try:  # an unknown command too: the house refuses it and puts that in the audit
+        try:  # also unknown commands: the house refuses and audits them
             result = await self._house.call(credential, host.room.id, asked.name, args)
         except PermissionDenied as denied:
             raise _out_of_turn(host, member, command) or denied from None
@@ -217,7 +217,7 @@ class BridgeApp:
 
 
 def _out_of_turn(host: RoomHost, member: Member, command: Command | None) -> CohabitError | None:
-    """The refusal for a member whose turn it is not, which on this wire comes before the one for the permission."""
+    """The refusal for a member who is out of turn, which this protocol checks before the permission."""
     if command is None:
         return None
     decision = by_turn(host.room.state, member, command, None, False)

@@ -1,4 +1,4 @@
-"""The shapes of the bridge's wire: a command as it arrives, answers and errors as they are sent."""
+"""The wire format of the bridge: requests, answers and errors."""
 
 from typing import Any
 
@@ -14,14 +14,14 @@ from cohabit.worldbox.names import code_on_wire
 
 
 class BridgeRequest(Struct):
-    """The command of a request, as far as it was read before something was wrong with it."""
+    """The command of a request, as far as it could be read."""
 
     name: str = ""
     args: dict[str, Any] = {}
 
 
 def bearer(headers: Any) -> str | None:
-    """The token of a request: ``Authorization: Bearer``, else ``X-WB-Token``. A wrong bearer is not rescued."""
+    """The token of a request: ``Authorization: Bearer``, else ``X-WB-Token``. No fallback for a wrong bearer."""
     kind, _, token = (headers.get("authorization") or "").partition(" ")
     if kind.lower() == "bearer":
         return token.strip() or None
@@ -30,7 +30,7 @@ def bearer(headers: Any) -> str | None:
 
 
 def read_command(body: bytes, request: BridgeRequest) -> None:
-    """``{"name": …, "args": {…}}``; arguments that are not an object count as none."""
+    """``{"name": …, "args": {…}}``; arguments that are not an object are ignored."""
     try:
         said = msgspec.json.decode(body or b"{}")
     except (ValueError, RecursionError) as wrong:  # not JSON, not UTF-8, or nested too deeply
@@ -46,7 +46,7 @@ def read_command(body: bytes, request: BridgeRequest) -> None:
 
 
 def error_reply(wrong: CohabitError, request: BridgeRequest) -> dict[str, Any]:
-    """An error as this wire writes it. Near names have a field for assets only; otherwise they are in the message."""
+    """An error in the wire format. Suggestions have a field only for assets; otherwise they are in the message."""
     error: dict[str, Any] = {"code": code_on_wire(wrong.code), "message": wrong.message}
     if request.name:
         error["command"] = request.name
@@ -63,7 +63,7 @@ def error_reply(wrong: CohabitError, request: BridgeRequest) -> dict[str, Any]:
 
 
 def capabilities_reply(host: RoomHost) -> dict[str, Any]:
-    """Every command about a room, whether or not the caller may use it. Without an envelope."""
+    """Every room command, whether or not the caller may use it. Without an envelope."""
     commands = [
         {
             "name": command.name,
@@ -79,7 +79,7 @@ def capabilities_reply(host: RoomHost) -> dict[str, Any]:
 
 
 def with_last_seen(info: Any, host: RoomHost) -> dict[str, Any]:
-    """A reply of session_info, and when each agent last called: the house knows that, the room has no clock."""
+    """A reply of session_info plus the time of each agent's last call, which only the house knows."""
     plain: dict[str, Any] = msgspec.to_builtins(info)
     for agent in plain["agents"]:
         heard = _last_heard(host, host.room.state, agent["id"])

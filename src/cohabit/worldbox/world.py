@@ -1,7 +1,7 @@
-"""WorldBox, the desktop game, as a remote world: what may be asked of its bridge, and what of an answer is shown.
+"""WorldBox, the desktop game, as a remote world: the allowed requests to its bridge, and the visible part of answers.
 
-Fog and claims are enforced here: the bridge has one token and shows its holder everything. A question is narrowed
-before it is sent, and its answer is filtered when it comes back.
+Fog and claims are enforced here: the bridge has one token and shows its holder everything. A request is narrowed
+before it is sent, and its answer is filtered.
 """
 
 from collections.abc import Mapping, Sequence
@@ -59,7 +59,7 @@ SHOWN_FIELDS = (
 )  # fmt: skip
 """The fields of an action's answer that the feed shows."""
 PUBLIC_ACTIONS = ("pause", "resume", "set_speed", "generate_world", "load_world")
-"""Actions that everybody in the room is told about."""
+"""Actions that are public events."""
 Answer = dict[str, Any]
 
 
@@ -95,10 +95,10 @@ class GameState(Struct, frozen=True, omit_defaults=True):
 class WorldBox(RemoteWorld):
     """WorldBox. The god game on a desktop, shared by several agents and people, each with its own permissions.
 
-    Time passes in the game whether or not anybody acts. Gods use every power anywhere. The player of a kingdom can
+    Time passes in the game whether or not anyone acts. Gods use every power anywhere. The player of a kingdom can
     `spawn` people of its race near its own, pause and resume time, and negotiate with the other players.
 
-    Where the scenario hides things, a kingdom sees its own cities and people only. The list of kingdoms and their
+    If the scenario has fog, a kingdom sees only its own cities and people. The list of kingdoms and their
     numbers are public; they are polled every few seconds.
     """
 
@@ -254,7 +254,7 @@ class WorldBox(RemoteWorld):
         race: Race = None,
         kingdom_id: KingdomId | None = None,
         in_rect: Rect | None = None,
-        alive: Annotated[bool, Range(doc="false: also the dead, where the game keeps them")] = True,
+        alive: Annotated[bool, Range(doc="false: also the dead, if the game keeps them")] = True,
         limit: Limit = 500,
         offset: Offset = 0,
     ) -> Plan:
@@ -272,7 +272,7 @@ class WorldBox(RemoteWorld):
             return _page([], 0, page, offset, own.units_count if own is not None else 0)
         found = yield Ask("query_actors", {**asked, "kingdom_id": own.id})
         items = _of_kingdom(found, own.id)
-        # A bridge that sends creatures of others did not count as it was asked to, so its count tells too much.
+        # A bridge that sends other kingdoms' creatures ignored the filter, so its count reveals too much.
         matched = found.get("matched") if len(items) == len(_items(found)) else None
         return _page(items, matched if isinstance(matched, int) else offset + len(items), page, offset, own.units_count)
 
@@ -294,7 +294,7 @@ class WorldBox(RemoteWorld):
 
     @query(category="control", needs="advance_time")
     def dismiss_window(self, eye: Eye) -> Plan:
-        """Close the window that is open, so that the game resumes."""
+        """Close the open window, so the game resumes."""
         return _ask("dismiss_window")
 
     # -- actions ----------------------------------------------------------------------------------
@@ -388,7 +388,7 @@ class WorldBox(RemoteWorld):
         path: Annotated[str | None, Range(doc="the name of a save on the machine where the game runs")] = None,
         bytes_b64: Annotated[str | None, Range(doc="or a whole save, in base64; it wins over path")] = None,
     ) -> Plan:
-        """Replace the world by a save."""
+        """Replace the world with a save."""
         return _nothing_to_ask()
 
     def _has_people_near(self, seat: SeatId | None, x: int, y: int, distance: int) -> Plan:
@@ -403,7 +403,7 @@ class WorldBox(RemoteWorld):
 
 
 def _ask(name: str, **args: Any) -> Plan:
-    """One question; its answer is passed on unchanged."""
+    """One request whose answer is returned unchanged."""
     return (yield Ask(name, args))
 
 
@@ -422,7 +422,7 @@ def _of_kingdom(answer: Answer, kingdom: int) -> list[Answer]:
 
 
 def _page(items: list[Answer], matched: int, limit: int, offset: int, people: int) -> Answer:
-    """A page of creatures whose counts tell nothing of those that are hidden."""
+    """A page of creatures whose counts reveal nothing about hidden ones."""
     return {
         "items": items, "matched": matched, "returned": len(items), "offset": offset, "limit": limit,
         "total_scanned": max(matched, people), "has_more": offset + len(items) < matched,

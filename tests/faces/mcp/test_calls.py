@@ -50,7 +50,7 @@ async def test_tools_say_what_they_are_to_people_and_to_machines(table: Any, era
     assert all(tool.input_schema["type"] == "object" and tool.description for tool in tools.values())
 
 
-async def test_what_a_tool_answers_is_text_to_read_and_values_that_fit_its_schema(table: Any, era: str) -> None:
+async def test_a_tool_result_has_readable_text_and_values_that_match_its_schema(table: Any, era: str) -> None:
     async with table.client("ann", era) as client:
         await client.list_tools()  # from here on the client holds answers against their schemas
         seen = await client.call_tool("view")

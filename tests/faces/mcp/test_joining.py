@@ -17,7 +17,7 @@ async def test_the_holder_of_an_invite_is_offered_to_join_and_nothing_else(
         assert [tool.name for tool in listed.tools] == ["join"]
         assert (await client.list_resources()).resources == []
         assert "not in room 'nim' yet" in client.instructions
-        assert "`join` enters" in client.instructions
+        assert "`join` joins" in client.instructions
         refused = await client.call_tool("view")
         assert refused.structured_content["error"]["code"] == "UNKNOWN_ROOM"
 

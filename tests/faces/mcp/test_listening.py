@@ -42,7 +42,7 @@ async def test_only_changes_that_are_told_are_announced_and_acknowledged(table: 
         assert sub.honored.model_dump(exclude_none=True) == {"tools_list_changed": True}
 
 
-async def test_what_is_not_for_a_listener_does_not_wake_it(house: Any, table: Any) -> None:
+async def test_a_listener_is_not_woken_by_events_it_may_not_see(house: Any, table: Any) -> None:
     backend = InHouse(house, house.identify(table.tokens["eve"]), "nim")
     interest = Interest(backend)
     for who in ("ann", "eve"):  # that they are here now is news to all

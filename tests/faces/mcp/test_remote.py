@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from cohabit.client import ConnectionLost
 from cohabit.errors import CohabitError, Disabled, UnknownCommand, Unreachable
 from cohabit.faces.mcp.remote import Remote
 
@@ -30,7 +31,7 @@ class Connection:
         if self.broken is not None:
             raise self.broken("gone")
         if command == "introduction":
-            return {"text": "You are in no room yet.", "rooms": []}
+            return {"text": "You are not in any room yet.", "rooms": []}
         if command == "capabilities":
             return {"commands": [VIEW]}
         if command != "view":
@@ -57,7 +58,7 @@ def remote(connections: list[Connection]) -> Remote:
     return Remote(connect)
 
 
-@pytest.mark.parametrize("broken", [Unreachable, Disabled])
+@pytest.mark.parametrize("broken", [Unreachable, ConnectionLost, Disabled])
 async def test_it_connects_again_and_repeats_nothing(
     remote: Remote, connections: list[Connection], broken: type[CohabitError]
 ) -> None:

@@ -55,14 +55,14 @@ async def test_messages_are_read_by_those_they_were_written_to(table: Any, era: 
         "file:///etc/passwd",
     ],
 )
-async def test_what_is_not_there_is_not_found(table: Any, era: str, uri: str) -> None:
+async def test_an_unknown_resource_is_not_found(table: Any, era: str, uri: str) -> None:
     async with table.client("ann", era) as client:
         with pytest.raises(MCPError) as refused:
             await client.read_resource(uri)
     assert (refused.value.error.code, refused.value.error.data) == (types.INVALID_PARAMS, {"uri": uri})
 
 
-async def test_what_the_grant_does_not_give_cannot_be_read(table: Any, era: str) -> None:
+async def test_a_resource_outside_the_grant_cannot_be_read(table: Any, era: str) -> None:
     async with table.client("ann", era) as client:
         with pytest.raises(MCPError) as refused:
             await client.read_resource("cohabit://nim/audit")

@@ -62,7 +62,7 @@ async def test_a_task_is_unknown_to_everybody_but_its_owner() -> None:
     all_tasks.close()
 
 
-async def test_a_task_that_asks_goes_on_when_the_last_answer_is_in() -> None:
+async def test_a_task_that_asks_resumes_after_the_last_answer() -> None:
     async def work(task: Task) -> types.CallToolResult:
         answers = await task.ask({"one": QUESTION, "two": QUESTION})
         words = ",".join(cast(types.ElicitResult, answer).action for answer in answers.values())

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx2
 import pytest
+from websockets.asyncio.client import connect as ws_connect
+from websockets.exceptions import ConnectionClosed
 
 from cohabit.errors import Unauthorized
 from cohabit.faces.app import make_app
 from cohabit.house.house import House
+from cohabit.house.identities import hashed
 from cohabit.house.settings import Settings
 from cohabit.testing.clock import FakeClock
 
@@ -27,21 +31,25 @@ async def revoke(table: Table, who: str) -> None:
     await table.revoke(who)
 
 
+async def remove(table: Table, who: str) -> None:
+    await table.act("hal", "remove_member", {"member": who})
+
+
 async def expire(table: Table, who: str) -> None:
     clock = table.house.clock
     assert isinstance(clock, FakeClock)
     await clock.advance(GOOD_FOR_MS)
 
 
-@pytest.fixture(params=[revoke, expire])
+@pytest.fixture(params=[revoke, remove, expire])
 def lose(request: pytest.FixtureRequest) -> Lose:
-    """Both means by which a credential stops working."""
+    """Every means by which a credential stops working."""
     chosen: Lose = request.param
     return chosen
 
 
-@pytest.fixture
-async def table() -> AsyncIterator[Table]:
+@asynccontextmanager
+async def open_table() -> AsyncIterator[Table]:
     """Here bob's credential expires soon, on a clock that the test moves."""
     clock = FakeClock()
     async with House.open(Settings(), clock=clock) as house:
@@ -49,6 +57,12 @@ async def table() -> AsyncIterator[Table]:
         house.identify(tokens["bob"]).expires_at = clock.now() + GOOD_FOR_MS
         async with listening(make_app(house)) as url:
             yield Table(house, url, tokens)
+
+
+@pytest.fixture
+async def table() -> AsyncIterator[Table]:
+    async with open_table() as table:
+        yield table
 
 
 class Raw:
@@ -106,6 +120,36 @@ async def test_the_stream_of_a_session_ends(table: Table, lose: Lose) -> None:
                 pass
             assert (await ann.post({"jsonrpc": "2.0", "id": 2, "method": "ping"})).status_code == 200
         assert (await bob.post({"jsonrpc": "2.0", "id": 2, "method": "ping"})).status_code == 401
+
+
+def test_every_connection_of_a_member_with_a_session_ends_and_its_token_is_revoked_in_the_store(lose: Lose) -> None:
+    """In an event loop of its own, like that of a server: the runner of the tests prepares the context of a task, and
+    here a callback without a task ends the session.
+    """
+    asyncio.run(asyncio.wait_for(_every_connection_ends(lose), 20))
+
+
+async def _every_connection_ends(lose: Lose) -> None:
+    async with open_table() as table, httpx2.AsyncClient(timeout=10) as http:
+        bob = Raw(table, "bob", http)
+        await bob.open_session()
+        address, headers = table.url.replace("http", "ws", 1) + "/ws", {"authorization": bob.headers["authorization"]}
+        async with (
+            http.stream("GET", bob.url, headers=bob.headers) as stream,
+            ws_connect(address, additional_headers=headers) as before,
+            ws_connect(address, additional_headers=headers) as beside,
+        ):
+            await lose(table, "bob")
+            for ws in (before, beside):
+                with pytest.raises(ConnectionClosed):
+                    while True:  # hangs, if the connection does not end
+                        await ws.recv()
+            async for _ in stream.aiter_raw():
+                pass
+        await table.house.rooms["nim"].drained()
+        stored = {c.hash: c.revoked for c in table.house.store.credentials()}
+        assert stored[hashed(table.tokens["bob"])] == (lose is not expire)
+        assert not stored[hashed(table.tokens["ann"])]
 
 
 async def test_a_call_that_waits_in_a_session_ends(table: Table, lose: Lose) -> None:

@@ -166,7 +166,7 @@ def test_a_nation_decides_the_same_from_an_observation_as_from_its_input(kind):
     world = Statecraft(turns=5, mils=2)
     seats = [Seat(name, name) for name in NATION_NAMES[:4]]
     world.reset(1, seats)
-    brain = make_agent(kind.replace("_", "-"), "statecraft", "test")
+    brain = make_agent(kind.replace("_", "-"), "test")
     brain.initialize("", ActionSpace())
     for _ in range(3):
         observation = world.observe(Eye("Arden", "own"))
@@ -182,4 +182,4 @@ def test_a_nation_decides_the_same_from_an_observation_as_from_its_input(kind):
 def test_a_brain_without_a_seat_does_nothing():
     world = Statecraft()
     world.reset(1, [Seat(name, name) for name in NATION_NAMES[:2]])
-    assert make_agent("hawk", "statecraft", "test").decide(world.observe(Eye())) is None
+    assert make_agent("hawk", "test").decide(world.observe(Eye())) is None

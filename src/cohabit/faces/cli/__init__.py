@@ -1,7 +1,6 @@
 """The command line: ``cohabit VERB …``. Each verb imports only what it needs, when it is used.
 
-argparse rather than typer: `cohabit --help` costs 0.1 s of CPU this way and 0.3 s the other, and a verb
-pays for nothing it does not use.
+argparse rather than typer: `cohabit --help` takes 0.1 s of CPU with argparse and 0.3 s with typer.
 """
 
 import argparse
@@ -22,7 +21,7 @@ WITH_VERBS_BELOW = ("token", "statecraft", "workspace")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command line; the exit code: 0 done, 1 refused or failed, 2 not understood."""
+    """Run one command line. Returns the exit code: 0 done, 1 refused or failed, 2 usage error."""
     words = list(sys.argv[1:] if argv is None else argv)
     if words[:1] == ["help"]:
         words = [*words[1:2], "--help"]
@@ -34,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except CohabitError as refusal:
         complain(in_one_line(refusal))
         return 1
-    except BrokenPipeError:  # whoever read our output has had enough
+    except BrokenPipeError:  # the reader of our output has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt:
@@ -46,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as bug:
         if os.environ.get("COHABIT_DEBUG"):
             raise
-        complain(f"a bug of ours: {type(bug).__name__}: {bug} (COHABIT_DEBUG=1 shows where; please report it)")
+        complain(f"a bug in Cohabit: {type(bug).__name__}: {bug} (please report it; COHABIT_DEBUG=1 shows more)")
         return 1
 
 
@@ -65,7 +64,7 @@ def _run(words: list[str]) -> int:
     module = importlib.import_module(verb.module if "." in verb.module else f"cohabit.faces.cli.{verb.module}")
     parser = _parser(verb, getattr(module, verb.name))
     getattr(module, f"{verb.name}_options")(parser)
-    # Options may stand between words (`call take --room demo n=2`); not where there are verbs below the verb.
+    # Options may come between words (`call take --room demo n=2`), unless the verb has subcommands.
     parse = parser.parse_args if verb.name in WITH_VERBS_BELOW else parser.parse_intermixed_args
     code: int = getattr(module, verb.name)(parse(words[1:]))
     return code
@@ -75,27 +74,27 @@ def _unknown(word: str) -> str:
     from cohabit.model.suggest import nearest
 
     if word.startswith("-"):
-        return f"there is no option {word}; `cohabit --help` lists the verbs"
+        return f"unknown option {word}; `cohabit --help` lists the verbs"
     near = " or ".join(nearest(word, list(VERBS), 2))
-    return f"there is no verb {word!r}; did you mean {near}? `cohabit --help` lists them all"
+    return f"unknown verb {word!r}; did you mean {near}? `cohabit --help` lists them all"
 
 
 class Help(argparse.RawDescriptionHelpFormatter):
-    """Options in one column, their text in another, also where the terminal is wide."""
+    """Options in one column, their text in another, at a fixed width."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=28, width=100)
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse, with mistakes told in one line."""
+    """argparse with errors in one line."""
 
     def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{self.prog}: {message}; `{self.prog} --help` shows what it takes")
+        raise UsageError(f"{self.prog}: {message}; `{self.prog} --help` shows its options")
 
 
 def _parser(verb: Verb, run: object) -> Parser:
-    """The verb's docstring is its help; what follows ``Examples:`` comes last."""
+    """The verb's docstring is its help; the text after ``Examples:`` comes last."""
     text, _, examples = (inspect.getdoc(run) or verb.summary).partition("\nExamples:\n")
     return Parser(
         prog=f"cohabit {verb.name}",

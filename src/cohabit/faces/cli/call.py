@@ -1,4 +1,4 @@
-"""``cohabit call`` and ``cohabit invite``: one command, one reply."""
+"""``cohabit call`` and ``cohabit invite``: send one command, print the reply."""
 
 import argparse
 import asyncio
@@ -11,19 +11,19 @@ from cohabit.faces.cli.say import tell
 
 
 def call_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("command", metavar="COMMAND", help="a command of the room or the house, such as view")
+    parser.add_argument("command", metavar="COMMAND", help="a room or house command, such as view")
     parser.add_argument(
-        "arguments", nargs="*", default=[], metavar="NAME=VALUE", help="its arguments; or one JSON object"
+        "arguments", nargs="*", default=[], metavar="NAME=VALUE", help="the arguments, or one JSON object"
     )
     place_options(parser)
-    parser.add_argument("--key", help="an idempotency key: repeated with it, nothing happens twice")
+    parser.add_argument("--key", help="idempotency key: a repeated call with the same key is executed once")
 
 
 def call(args: argparse.Namespace) -> int:
-    """Send one command and print the result as JSON. A refusal is one line on stderr, and exit code 1.
+    """Send one command and print the result as JSON. Errors are one line on stderr, with exit code 1.
 
-    A value that is JSON is taken as JSON (n=2, may=["watch"]), anything else as text. Text that looks like
-    JSON is quoted once more: content='"42"'.
+    Values are parsed as JSON if possible (n=2, may=["watch"]), otherwise taken as text. To pass text that
+    looks like JSON, quote it twice: content='"42"'.
 
     Examples:
       cohabit call rooms
@@ -47,32 +47,48 @@ async def ask(place: Place, command: str, args: dict[str, Any], key: str | None 
 
 
 def invite_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME", help="the handle for the new member")
-    parser.add_argument("--kind", choices=("human", "agent"), default="agent", help="bound to the credential")
-    parser.add_argument("--role", help="left out: watch-only for agents, full for people")
-    parser.add_argument("--claim", help="the seat: auto:N (the N-th) or id:X")
+    parser.add_argument("handle", metavar="HANDLE", help="the handle for the new member")
+    parser.add_argument(
+        "--kind", choices=("human", "agent"), default="agent", help="kind of the new member (default: agent)"
+    )
+    parser.add_argument("--role", help="role of the new member (default: agent, which is watch-only, or human)")
+    parser.add_argument("--claim", help="the seat: auto:N (the N-th, counted from 0) or id:X")
     parser.add_argument("--team", help="one of the room's teams")
+    parser.add_argument("--name", dest="shown", metavar="TEXT", help="display name (default: the handle)")
+    parser.add_argument("--uses", type=int, metavar="N", help="how many members may accept the invite (default: 1)")
+    parser.add_argument("--expires", metavar="30d", help="time to accept the invite: 90s, 45m, 12h, 30d, 4w")
     place_options(parser)
 
 
 def invite(args: argparse.Namespace) -> int:
-    """Invite somebody to a room: prints a token for them, a link to the page and a line for MCP clients.
-    They become a member when they first join with it.
+    """Invite a person or an agent to a room. Prints a token, a link to the web page and a line for MCP clients.
+    The holder of the token becomes a member by joining the room.
 
-    You need the right to manage members: the credential of a host or a god.
+    You need permission to manage members, for example the credential of a host or a god.
 
     Examples:
       cohabit invite hera --role player --claim auto:2 --room pvp
-      cohabit invite grandma --kind human --room demo
+      cohabit invite grandma --kind human --name "Grandma" --expires 7d --room demo
+      cohabit invite guest --uses 20 --room demo
     """
+    from cohabit.faces.cli.token import parse_time
     from cohabit.faces.cli.up import claude_line, page_link
 
-    wanted = {"id": args.name, "kind": args.kind, "role": args.role, "claim": args.claim, "team": args.team}
+    wanted = {
+        "id": args.handle,
+        "kind": args.kind,
+        "role": args.role,
+        "claim": args.claim,
+        "team": args.team,
+        "name": args.shown,
+        "uses": args.uses,
+        "expires_in_s": parse_time(args.expires) if args.expires else None,
+    }
     place = place_of(args)
     made = asyncio.run(ask(place, "invite", {k: v for k, v in wanted.items() if v is not None}))
     room, token = made["room"], made["token"]
-    tell(f"{args.name} is invited to room {room} as {made['role']}. The token is shown once:")
+    tell(f"{args.handle} is invited to room {room} as {made['role']}. The token is shown once:")
     tell(f"  {token}")
     tell(f"  {page_link(place.url, room, token)}")
-    tell(f"  {claude_line(place.url, room, args.name, token)}")
+    tell(f"  {claude_line(place.url, room, args.handle, token)}")
     return 0

@@ -1,4 +1,4 @@
-"""``cohabit check``: does a world keep the contract?"""
+"""``cohabit check``: check that a world meets the world contract."""
 
 import argparse
 
@@ -10,8 +10,8 @@ def check_options(parser: argparse.ArgumentParser) -> None:
 
 
 def check(args: argparse.Namespace) -> int:
-    """Try a world: is it the same twice, does looking change it, does it go back, does it hide what it must?
-    Exit code 1 if it does not keep the contract.
+    """Check that a world meets the world contract: it is deterministic, reading it does not change it,
+    refused actions change nothing, it can be restored from a snapshot, and more. Exit code 1 if it does not.
 
     Examples:
       cohabit check ./mygame.py

@@ -1,4 +1,4 @@
-"""``cohabit rooms`` and ``cohabit worlds``: what is there."""
+"""``cohabit rooms`` and ``cohabit worlds``: list rooms, worlds and scenarios."""
 
 import argparse
 import asyncio
@@ -10,12 +10,12 @@ from cohabit.faces.cli.say import table, tell
 
 def rooms_options(parser: argparse.ArgumentParser) -> None:
     place_options(parser, room=False)
-    parser.add_argument("--data", help="list what is in this folder, without asking a house")
+    parser.add_argument("--data", help="list the rooms in this data folder, without a running house")
 
 
 def rooms(args: argparse.Namespace) -> int:
-    """List the rooms of a running house that your credential may know of; without a credential, or with
-    --data, those in a data folder.
+    """List the rooms of a running house that your credential may see. Without a credential, or with --data,
+    list the rooms in a data folder.
 
     Examples:
       cohabit rooms
@@ -61,12 +61,12 @@ def _rooms_of_a_folder(args: argparse.Namespace) -> str:
 
 
 def worlds_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--scenarios", action="store_true", help="only the scenarios")
+    parser.add_argument("--scenarios", action="store_true", help="list only the scenarios")
 
 
 def worlds(args: argparse.Namespace) -> int:
-    """List the worlds that can be opened here by name, and the scenarios that come with Cohabit.
-    Worlds of installed packages are among them; one of your own is given by its file.
+    """List the worlds that can be opened by name, including those of installed packages, and the scenarios that
+    come with Cohabit. Your own world is opened by its file.
 
     Examples:
       cohabit worlds
@@ -88,7 +88,7 @@ def _world_table() -> str:
     for name in sorted(known_worlds()):
         try:
             cls = find_world(name)
-        except Exception as wrong:  # a world of somebody else's must not hide the others
+        except Exception as wrong:  # a broken third-party world must not hide the others
             rows.append((name, "?", "?", f"cannot be loaded: {type(wrong).__name__}: {wrong}"))
             continue
         fewest, most = cls.spec.seat_range

@@ -1,7 +1,7 @@
-"""The operator: whoever owns the data folder can manage its house, also while it runs.
+"""The operator: the owner of the data folder can manage its house, even while it runs.
 
-A running house leaves its address and a token in a file that only the owner of the folder can read; the token is
-good until the house stops. Where no house runs, it is opened for the one command.
+A running house writes its address and a token to a file that only the owner of the folder can read. The token is
+valid until the house stops. If no house is running, it is opened for the one command.
 """
 
 import json
@@ -22,7 +22,7 @@ FILE = "operator.json"
 
 @contextmanager
 def operator_file(house: "House", url: str) -> Iterator[None]:
-    """Let the owner of the data folder in, for as long as the house runs."""
+    """Give the owner of the data folder access as long as the house runs."""
     path = house.settings.folder / FILE
     content = json.dumps({"url": url, "token": house.operator_token()}).encode()
     path.unlink(missing_ok=True)
@@ -36,7 +36,7 @@ def operator_file(house: "House", url: str) -> Iterator[None]:
 
 @asynccontextmanager
 async def as_operator(settings: Settings) -> "AsyncIterator[Client]":
-    """A client of the house of this data folder, with the rights of its operator."""
+    """A client of this data folder's house, with the operator's permissions."""
     from cohabit.faces.python import connect
     from cohabit.house.house import House
 

@@ -1,4 +1,4 @@
-"""Options that several verbs share: the settings of a house, where a house is, and where its data is."""
+"""Options that several verbs share: house settings, the address of a house, and the data folder."""
 
 import argparse
 import os
@@ -19,8 +19,8 @@ from cohabit.registry import TOKEN_VARIABLES
 
 # -- the settings of a house --------------------------------------------------------------------
 def settings_options(parser: argparse.ArgumentParser) -> None:
-    """An option for each setting of the one table."""
-    group = parser.add_argument_group("settings of the house (also from the environment: COHABIT_PORT=…)")
+    """Add an option for each setting."""
+    group = parser.add_argument_group("house settings (also from the environment, for example COHABIT_PORT=…)")
     for name, default, text in settings_table():
         shown = f" (default {default})" if default not in ("", None) else ""
         option = "--" + name.replace("_", "-")
@@ -28,7 +28,7 @@ def settings_options(parser: argparse.ArgumentParser) -> None:
 
 
 def data_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--data", help="folder of the store (COHABIT_DATA; otherwise your own)")
+    parser.add_argument("--data", help="the data folder (default: COHABIT_DATA, or a folder in your home directory)")
 
 
 def settings_of(args: argparse.Namespace) -> Settings:
@@ -39,18 +39,16 @@ def settings_of(args: argparse.Namespace) -> Settings:
 
 
 def data_hint(args: argparse.Namespace) -> str:
-    """What to add to a hint so that it is about the same folder."""
+    """The option to add to a hint, so it refers to the same folder."""
     return f" --data {args.data}" if getattr(args, "data", None) else ""
 
 
 @contextmanager
 def open_store(args: argparse.Namespace) -> Iterator[SQLiteStore]:
-    """The store of a data folder, for reading, beside a house that may be running."""
+    """Open the store of a data folder for reading. A house may be running on it."""
     folder = settings_of(args).folder
     if not (folder / "cohabit.db").is_file():
-        raise UnknownRoom(
-            f"there is no house in {folder} yet; `cohabit up` creates one, --data says where another one is"
-        )
+        raise UnknownRoom(f"no house in {folder} yet; create one with `cohabit up`, or give another folder with --data")
     store = SQLiteStore(folder, lock=False)
     try:
         yield store
@@ -59,11 +57,11 @@ def open_store(args: argparse.Namespace) -> Iterator[SQLiteStore]:
 
 
 def need_room(store: SQLiteStore, room: str) -> str:
-    """The same name, if there is such a room."""
+    """Return the name if there is such a room."""
     rooms = store.rooms()
     if room not in rooms:
-        there = f"there are {', '.join(rooms)}" if rooms else "there is none yet"
-        raise UnknownRoom(f"there is no room {room!r} in {store.folder}; {there}", did_you_mean=nearest(room, rooms, 2))
+        there = f"its rooms are {', '.join(rooms)}" if rooms else "it has no rooms yet"
+        raise UnknownRoom(f"no room {room!r} in {store.folder}; {there}", did_you_mean=nearest(room, rooms, 2))
     return room
 
 
@@ -79,22 +77,24 @@ class Place(NamedTuple):
 def place_options(parser: argparse.ArgumentParser, room: bool = True) -> None:
     parser.add_argument(
         "--url",
-        help="address of the house, or a link with room and token (COHABIT_URL; otherwise this machine)",
+        help="address of the house, or a link with room and token (default: COHABIT_URL, or this machine)",
     )
-    parser.add_argument("--token", help="your credential; in COHABIT_TOKEN nobody else on this machine sees it")
+    parser.add_argument(
+        "--token", help="your token; set COHABIT_TOKEN instead to hide it from other users of this machine"
+    )
     if room:
-        parser.add_argument("--room", help="the room; not needed with a credential that is bound to one")
+        parser.add_argument("--room", help="the room; not needed if your token is for one room")
 
 
 def place_of(args: argparse.Namespace) -> Place:
-    """Where a command goes, and with which credential. A link from ``cohabit up`` has all three."""
+    """The address, token and room to use. A link from ``cohabit up`` has all three."""
     room = getattr(args, "room", None)
     link = room if room and "://" in room else args.url
     url, token, linked = _read_link(link) if link else (None, None, None)
     url = url or os.environ.get("COHABIT_URL") or load_settings({}).url
     token = args.token or token or token_of_environment()
     if not token:
-        raise Unauthorized("this needs a credential, and none was given")
+        raise Unauthorized("no token was given")
     return Place(url.rstrip("/"), token, linked or (None if room == link else room))
 
 
@@ -106,7 +106,7 @@ def _read_link(link: str) -> tuple[str, str | None, str | None]:
     """``http://house:8724/?room=demo#TOKEN``: the address, the token and the room in it."""
     parts = urlsplit(link)
     if parts.scheme not in ("http", "https") or not parts.netloc:
-        raise UsageError("--url is an address such as http://127.0.0.1:8724")
+        raise UsageError("--url must be an address such as http://127.0.0.1:8724")
     token = parts.fragment.removeprefix("token=") or None
     room = parse_qs(parts.query).get("room", [None])[0]
     return f"{parts.scheme}://{parts.netloc}{parts.path}".rstrip("/"), token, room
@@ -131,11 +131,11 @@ def _json_object(text: str) -> dict[str, Any]:
     try:
         return msgspec.json.decode(text, type=dict[str, Any])
     except msgspec.MsgspecError as wrong:
-        raise UsageError(f"that is not a JSON object: {wrong}") from None
+        raise UsageError(f"not a JSON object: {wrong}") from None
 
 
 def _value(text: str) -> Any:
-    """JSON where it is JSON, else the text itself."""
+    """Parse as JSON if possible, else keep the text."""
     try:
         return msgspec.json.decode(text)
     except msgspec.MsgspecError:

@@ -13,14 +13,14 @@ import msgspec
 from cohabit.client import Client
 from cohabit.errors import CohabitError
 from cohabit.faces.cli.options import Place, arguments, place_of, place_options
-from cohabit.faces.cli.say import UsageError, clean, complain, feed_event, in_one_line, paint, tell, view_text
+from cohabit.faces.cli.say import UsageError, ViewPace, clean, complain, feed_event, in_one_line, paint, tell, view_text
 from cohabit.faces.cli.watch import enter_room
 from cohabit.faces.python import connect
 
 HELP = """\
   3                      the action with that number
   take n=2               an action with its parameters (or as JSON: take {"n": 2})
-  /say TEXT              to everybody        /tell NAME TEXT    to one member, or team:NAME
+  /say TEXT              to all members      /tell NAME TEXT    to one member, or team:NAME
   /call COMMAND n=2      any other command   /view  /rules  /help  /quit"""
 
 
@@ -30,13 +30,13 @@ def play_options(parser: argparse.ArgumentParser) -> None:
 
 
 def play(args: argparse.Namespace) -> int:
-    """Play in a room, here in the terminal: see the world, choose by number or type an action, talk.
+    """Play in a room in this terminal: see the world, choose an action by number or type it, send messages.
 
     Examples:
       cohabit play 'http://127.0.0.1:8724/?room=demo#TOKEN'
       COHABIT_TOKEN=… cohabit play demo
 
-    Once inside:
+    In the room, type:
     """
     try:
         asyncio.run(_play(place_of(args)))
@@ -74,6 +74,7 @@ class Table:
 
     def __init__(self, me: Client) -> None:
         self._me = me
+        self._views = ViewPace()
         self._choices: list[dict[str, Any]] = []
         self._shown = ""
 
@@ -90,7 +91,7 @@ class Table:
     async def follow(self) -> None:
         """Show what happens until the house disconnects."""
         async for push in self._me.subscribe():
-            if push["push"] == "view":
+            if push["push"] == "view" and self._views.due(push["view"]):
                 self.see(push["view"])
             for item in push.get("items", ()):
                 tell(feed_event(item))
@@ -128,7 +129,7 @@ class Table:
                 answer = await self._me.call(name, arguments(words))
                 tell(msgspec.json.format(msgspec.json.encode(answer), indent=2).decode())
             case _ if word.startswith("/"):
-                raise UsageError(f"there is no {word}; /help lists what you can type")
+                raise UsageError(f"unknown input {word}; /help lists what you can type")
             case _:
                 await self._act(word, rest)
         return True
@@ -138,14 +139,15 @@ class Table:
             number = int(word)
             if not 1 <= number <= len(self._choices):
                 raise UsageError(
-                    f"choose 1 to {len(self._choices)}" if self._choices else "there is nothing to choose now"
+                    f"choose 1 to {len(self._choices)}" if self._choices else "there are no numbered actions right now"
                 )
             chosen = self._choices[number - 1]
         else:
             chosen = {"action": word, "params": arguments([rest] if rest.startswith("{") else rest.split())}
-        self._choices = []
         result = await self._me.call("act", chosen)
         tell(paint("green", clean(result["message"])))
+        if not self._views.show_all:  # a world with a clock: show the effect now
+            self.see(await self._me.call("view"))
 
 
 async def typed_lines() -> AsyncIterator[str]:

@@ -1,4 +1,4 @@
-"""``cohabit replay``, ``verify``, ``export`` and ``backup``: records, read where they are stored."""
+"""``cohabit replay``, ``verify``, ``export`` and ``backup``: read records from the data folder or a file."""
 
 import argparse
 import os
@@ -29,7 +29,7 @@ from cohabit.room.views import feed
 
 # -- where a record comes from ------------------------------------------------------------------
 class Source(NamedTuple):
-    """A record: its rows, how many, and the snapshot to start from where the beginning was pruned."""
+    """A record: its rows, their number, and the snapshot to start from if the beginning was pruned."""
 
     name: str
     rows: Iterable[Row]
@@ -65,7 +65,7 @@ def _rows(path: Path) -> Iterator[Row]:
                 line = decode(text)
                 yield line.seq, bytes(line.entry), bytes.fromhex(line.digest)
             except (msgspec.MsgspecError, ValueError) as wrong:
-                raise RecordCorrupt(f"{path}, line {number}, is not a line of an export: {wrong}") from None
+                raise RecordCorrupt(f"{path}, line {number}, is not a valid export line: {wrong}") from None
 
 
 def _is_file(name: str) -> bool:
@@ -76,7 +76,7 @@ def _is_file(name: str) -> bool:
 def _source(args: argparse.Namespace, name: str) -> Iterator[Source]:
     if _is_file(name):
         if not Path(name).is_file():
-            raise UnknownAsset(f"there is no file {name}")
+            raise UnknownAsset(f"no such file: {name}")
         yield from_file(Path(name))
         return
     with open_store(args) as store:
@@ -84,7 +84,7 @@ def _source(args: argparse.Namespace, name: str) -> Iterator[Source]:
 
 
 def run_again(source: Source) -> Iterator[tuple[Room, Line]]:
-    """The room after each line of its record, the chain checked on the way."""
+    """Yield the room after each line of its record. Checks the chain of digests."""
     rows = iter(source.rows)
     first = next(rows, None)
     if first is None or first[0] == 0:
@@ -93,10 +93,12 @@ def run_again(source: Source) -> Iterator[tuple[Room, Line]]:
         return
     snapshot = source.snapshot
     if snapshot is None or first[0] > snapshot.seq + 1:
-        raise RecordCorrupt(f"this record begins with entry {first[0]}, and no snapshot leads up to it", seq=0)
+        raise RecordCorrupt(
+            f"this record begins with entry {first[0]}, and there is no snapshot for the entries before it", seq=0
+        )
     if first[0] == snapshot.seq + 1:
         lines = read_lines(chain([first], rows), snapshot.seq, snapshot.digest)
-    else:  # what comes before the snapshot has nothing to run on, but it must lead to it
+    else:  # lines before the snapshot cannot be replayed, but their chain must end at it
         lines = read_lines(rows, first[0], first[2])
         for line in lines:
             if line.seq == snapshot.seq:
@@ -123,15 +125,15 @@ def with_progress(steps: Iterable[tuple[Room, Line]], total: int, what: str) -> 
 
 # -- replay -------------------------------------------------------------------------------------
 def replay_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("record", metavar="ROOM|FILE", help="a room of the data folder, or an export (.jsonl)")
+    parser.add_argument("record", metavar="ROOM|FILE", help="a room in the data folder, or an exported file (.jsonl)")
     parser.add_argument("--at", type=int, metavar="N", help="stop after entry N")
-    parser.add_argument("--every", action="store_true", help="show the world after every entry that told something")
+    parser.add_argument("--every", action="store_true", help="show the world after every entry that has events")
     data_option(parser)
 
 
 def replay(args: argparse.Namespace) -> int:
-    """Run a record again, from its first entry, and read what happened; at the end, the world as it was.
-    Nothing is asked of any model or player again, and nothing is changed.
+    """Replay a record from its first entry. Prints the events, and at the end the state of the world.
+    No model or player is called, and nothing is changed.
 
     Examples:
       cohabit replay demo
@@ -161,9 +163,9 @@ def replay(args: argparse.Namespace) -> int:
 
 
 def _remote_note(room: Room | None) -> str:
-    """What a replay cannot prove of a remote world."""
+    """A note on what a replay cannot verify for a remote world."""
     remote = room is not None and isinstance(room.world, RemoteWorld)
-    return " (the answers of its remote world are as recorded, not computed again)" if remote else ""
+    return " (answers of its remote world are taken from the record)" if remote else ""
 
 
 def _world(room: Room) -> str:
@@ -173,14 +175,18 @@ def _world(room: Room) -> str:
 # -- verify -------------------------------------------------------------------------------------
 def verify_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "records", nargs="*", default=[], metavar="ROOM|FILE", help="which; left out: every room of the folder"
+        "records",
+        nargs="*",
+        default=[],
+        metavar="ROOM|FILE",
+        help="rooms or exported files (default: every room in the data folder)",
     )
     data_option(parser)
 
 
 def verify(args: argparse.Namespace) -> int:
-    """Prove that records are whole: the chain of digests is unbroken, every entry replays to the outcome
-    that was recorded, and the world to the digests in the record. Exit code 1 where it does not.
+    """Verify records: the chain of digests is unbroken, every entry replays to its recorded outcome, and the
+    world matches the digests in the record. Exit code 1 if a record is broken.
 
     Examples:
       cohabit verify
@@ -192,7 +198,7 @@ def verify(args: argparse.Namespace) -> int:
         with open_store(args) as store:
             names = store.rooms()
         if not names:
-            tell("there are no rooms here, so nothing is broken")
+            tell("there are no rooms to verify")
     whole = [_verify(args, name) for name in names]
     return 0 if all(whole) else 1
 
@@ -213,7 +219,7 @@ def _verify(args: argparse.Namespace, name: str) -> bool:
     except CohabitError as wrong:
         complain(f"{name}: {in_one_line(wrong)}")
         return False
-    except Exception as wrong:  # whatever damage does: it is said, and the other rooms are looked at too
+    except Exception as wrong:  # damage can raise anything: report it and continue with the next room
         complain(f"{name}: BROKEN after {entries} good entries: {type(wrong).__name__}: {wrong}")
         return False
     tell(f"{clean(name)}: ok, {entries:,} entries, {digests} digests of the world{_remote_note(room)}")
@@ -221,7 +227,7 @@ def _verify(args: argparse.Namespace, name: str) -> bool:
 
 
 def _agrees(room: Room, line: Line, snapshot: Snapshot) -> None:
-    """The snapshot a house would start from is the room that the record gives."""
+    """Check that the snapshot a house would start from equals the replayed room."""
     _same(line.digest, snapshot)
     if Room.restore(snapshot, (), make_world).digest() != room.digest():
         raise RecordCorrupt(f"the snapshot at entry {snapshot.seq} differs from the replayed room", seq=snapshot.seq)
@@ -229,16 +235,16 @@ def _agrees(room: Room, line: Line, snapshot: Snapshot) -> None:
 
 # -- export and backup --------------------------------------------------------------------------
 def export_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("room", metavar="ROOM", help="a room of the data folder")
-    parser.add_argument("-o", "--output", metavar="FILE", help="where to (otherwise stdout)")
+    parser.add_argument("room", metavar="ROOM", help="a room in the data folder")
+    parser.add_argument("-o", "--output", metavar="FILE", help="output file (default: stdout)")
     parser.add_argument("--as", dest="member", metavar="MEMBER", help="only what this member could see")
     data_option(parser)
 
 
 def export(args: argparse.Namespace) -> int:
-    """Write a record as JSON lines: {"seq", "digest", "entry"}, one line per entry. It holds everything,
-    also what was hidden or private, so it is for the owner of the house; `cohabit replay FILE` and
-    `cohabit verify FILE` read it. With --as it holds what that member was told, and no more.
+    """Write a record as JSON lines: {"seq", "digest", "entry"}, one line per entry. The export contains
+    everything, including hidden and private information, so keep it to yourself. `cohabit replay FILE` and
+    `cohabit verify FILE` read it. With --as it contains only the events that this member received.
 
     Examples:
       cohabit export demo -o demo.jsonl
@@ -279,7 +285,7 @@ def _everything(source: Source) -> Iterator[bytes]:
 
 
 def _seen_by(source: Source, who: str) -> Iterator[bytes]:
-    """What the member was told of each entry, by the one place that withholds, with the grant it then had."""
+    """The events of each entry that the member received, with the grant it had at that time."""
     room: Room | None = None
     ever = False
     for room, line in with_progress(run_again(source), source.total, source.name):
@@ -294,13 +300,13 @@ def _seen_by(source: Source, who: str) -> Iterator[bytes]:
 
 
 def backup_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="where to; it must not exist yet")
+    parser.add_argument("file", metavar="FILE", help="the file to write; it must not exist yet")
     data_option(parser)
 
 
 def backup(args: argparse.Namespace) -> int:
-    """Copy the whole store into one file, consistently, also while a house runs on it.
-    To restore it, stop the house and put the file in the place of cohabit.db in an empty data folder.
+    """Copy the whole store to one file. The copy is consistent even if a house is running.
+    To restore it, stop the house and put the file into an empty data folder as cohabit.db.
 
     Examples:
       cohabit backup house-monday.db
@@ -308,9 +314,9 @@ def backup(args: argparse.Namespace) -> int:
     """
     path = Path(args.file)
     if path.exists():
-        raise Conflict(f"{path} exists already; a backup overwrites nothing")
+        raise Conflict(f"{path} already exists; choose another file")
     if not path.absolute().parent.is_dir():
-        raise BadArgs(f"there is no folder {path.absolute().parent}")
+        raise BadArgs(f"no such folder: {path.absolute().parent}")
     part = path.with_name(path.name + ".part")
     with open_store(args) as store:
         try:

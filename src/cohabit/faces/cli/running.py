@@ -1,4 +1,4 @@
-"""``cohabit serve``, and how a house runs in a terminal: it prints its address, then what happens in it."""
+"""``cohabit serve``, and running a house in a terminal: it prints its address, then a log of events."""
 
 import argparse
 import logging
@@ -22,21 +22,21 @@ if TYPE_CHECKING:
     from cohabit.room.record import Line
 
 HOST_NAME = "host"
-"""The name of the credential that a house is given on its first start."""
+"""The name of the credential that is created on the first start."""
 Greeting: TypeAlias = "Callable[[str, Sequence[SideServer]], Iterable[str]]"
-"""Given the address and what else is served, the lines to greet with."""
+"""Returns the lines to print on startup, given the address and the additional listeners."""
 
 
 def serve_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--quiet", action="store_true", help="do not show what happens in the rooms")
+    parser.add_argument("--quiet", action="store_true", help="do not print the events of the rooms")
     settings_options(parser)
 
 
 def serve(args: argparse.Namespace) -> int:
-    """Serve the rooms that are in a data folder, until Ctrl-C.
+    """Serve the rooms in a data folder until Ctrl-C.
 
-    On its first start the house creates a credential for its host and shows it once: with it you create
-    rooms and enter all of them.
+    On the first start this creates a host credential and shows it once. With it you can create rooms and
+    enter all of them.
 
     Examples:
       cohabit serve
@@ -53,7 +53,7 @@ def serve(args: argparse.Namespace) -> int:
 
 
 def run_house(settings: Settings, prepare: "Callable[[House], Awaitable[Greeting]]", quiet: bool) -> int:
-    """Open the house, prepare it, serve it, and print what happens, until it is stopped."""
+    """Open the house, prepare it, serve it and print its events until it is stopped."""
     from cohabit.faces.serve import run, side_servers
     from cohabit.faces.serve import serve as listen
     from cohabit.house.house import House
@@ -79,23 +79,23 @@ def run_house(settings: Settings, prepare: "Callable[[House], Awaitable[Greeting
 
     with suppress(KeyboardInterrupt):
         run(main())
-    with suppress(BrokenPipeError):  # nobody reads the output any more, and the house has stopped well all the same
+    with suppress(BrokenPipeError):  # the output was closed; the house has stopped normally
         tell("Stopped. Start it again to resume.")
     return 0
 
 
 def show(host: "RoomHost", lines: "Sequence[Line]") -> None:
-    """What just became durable, as the operator of the house sees it: all of it."""
+    """Print the entries that just became durable. The operator sees all of them."""
     try:
         for line in lines:
             for text in told_lines(line.entry, host.room.id):
                 tell(text)
-    except OSError:  # nobody reads our output any more; the house goes on
+    except OSError:  # the output was closed; the house keeps running
         pass
 
 
 def told_lines(entry: "Entry", room: str = "") -> Iterator[str]:
-    """An entry of the record as lines for its owner, with the listeners where only some were told."""
+    """An entry of the record as lines for the operator, with the recipients of private events."""
     by = entry.by.partition("#")[0] if entry.by is not None else "-"
     who = f"{by} ({entry.via})" if entry.via else by
     for told in entry.told:
@@ -106,7 +106,7 @@ def told_lines(entry: "Entry", room: str = "") -> Iterator[str]:
 
 
 async def first_host_token(house: "House") -> str | None:
-    """On the first start a token for the host of the house; None where there is a host already."""
+    """Create a token for the house host on the first start. Returns None if there already is one."""
     identities = house.identities
     hosts = [i.id for i in identities.everybody() if i.host and identities.of(i.id, None)]
     if any(c.label != TEMPORARY for host in hosts for c in identities.of(host, None)):
@@ -120,10 +120,10 @@ async def first_host_token(house: "House") -> str | None:
 
 
 def host_lines(token: str | None, url: str, args: argparse.Namespace) -> list[str]:
-    """The credential of the house's host, shown on the first start, and never again."""
+    """The lines with the host credential, which is shown only on the first start."""
     if token is None:
         again = f"cohabit token new NAME --host{data_hint(args)}"
-        return [f"The host's token was shown on the first start. Lost it? `{again}` creates another.", ""]
+        return [f"The host token was shown on the first start. If you lost it, `{again}` creates another one.", ""]
     return [
         paint("bold", "Your host credential (shown once; keep it):"),
         f"  {token}",
@@ -136,7 +136,7 @@ def host_lines(token: str | None, url: str, args: argparse.Namespace) -> list[st
 def room_lines(house: "House", beside: "Sequence[SideServer]") -> list[str]:
     if not house.rooms and not house.broken:
         return [
-            "There are no rooms yet. `create_room` creates one; so does `cohabit up SCENARIO` instead of serve.",
+            "There are no rooms yet. Create one with `create_room`, or use `cohabit up SCENARIO` instead of serve.",
             "",
         ]
     lines = [f"  {room}: {host.room.state.world}, {len(host.room.state.members)} members, game "
@@ -155,6 +155,6 @@ def _log_to_stderr(level: str) -> None:
         "error": logging.ERROR,
     }
     if level.lower() not in levels:
-        raise BadArgs(f"log_level: {level!r} is none of {', '.join(levels)}", did_you_mean=["info"])
+        raise BadArgs(f"log_level: {level!r} is not one of {', '.join(levels)}", did_you_mean=["info"])
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s")
     logging.getLogger("cohabit").setLevel(levels[level.lower()])

@@ -1,8 +1,9 @@
-"""What the command line prints: one style, and nothing in it that could play tricks on a terminal."""
+"""The output of the command line: one style, without control characters from other members."""
 
 import os
 import re
 import sys
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -11,13 +12,13 @@ from cohabit.errors import CohabitError
 
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{32,}")
 _NEXT = {
-    "UNAUTHORIZED": "Set COHABIT_TOKEN or give --token; whoever owns the data folder can make one: "
+    "UNAUTHORIZED": "Set COHABIT_TOKEN or pass --token. The owner of the data folder can create a token with "
     "`cohabit token new NAME --host`.",
-    "UNREACHABLE": "Is it running? `cohabit serve` starts a house; --url says where it is.",
-    "UNKNOWN_ROOM": "`cohabit rooms` lists those you may know of.",
-    "RECORD_CORRUPT": "`cohabit verify` shows which rooms are whole; a backup can take the folder's place.",
+    "UNREACHABLE": "Start a house with `cohabit serve`, or give its address with --url.",
+    "UNKNOWN_ROOM": "`cohabit rooms` lists your rooms.",
+    "RECORD_CORRUPT": "`cohabit verify` shows which rooms are intact; restore the others from a backup.",
 }
-"""What to do next, for the errors whose message cannot know that it is read on a command line."""
+"""What to do next on the command line, by error code."""
 
 
 class UsageError(Exception):
@@ -25,12 +26,12 @@ class UsageError(Exception):
 
 
 def clean(text: object, lines: bool = False) -> str:
-    """Text that others wrote, without control characters: it cannot move the cursor or forge a line."""
+    """Remove control characters from other members' text, so it cannot move the cursor or forge a line."""
     return "".join(c if c.isprintable() or (lines and c == "\n") else ("⏎" if c == "\n" else "·") for c in str(text))
 
 
 def in_lines(text: str) -> str:
-    """The same for a text of several lines: all but the first are indented, so that none of them can be forged."""
+    """The same for text of several lines: all but the first are indented, so none can be forged."""
     return "\n  ".join(filter(None, clean(text, lines=True).split("\n")))
 
 
@@ -44,27 +45,27 @@ def in_one_line(refusal: CohabitError, hints: Mapping[str, str] = _NEXT) -> str:
 
 
 def complain(text: str, *, secret: bool = True, lines: bool = False) -> None:
-    """What went wrong, on stderr, in one line; with ``lines`` in several, all but the first indented.
+    """Print an error to stderr in one line; with ``lines`` in several, all but the first indented.
 
-    Something as long as a token is never shown, except where there can be none (``secret=False``): names of files
-    and commits are as long.
+    Anything as long as a token is hidden. ``secret=False`` turns this off for output without tokens, because file names
+    and commit ids can be as long.
     """
     shown = _TOKEN.sub("[hidden]", text) if secret else text
     print(f"cohabit: {in_lines(shown) if lines else clean(shown)}", file=sys.stderr, flush=True)
 
 
 def tell(text: str = "") -> None:
-    """A line for the reader, at once."""
+    """Print a line and flush."""
     print(text, flush=True)
 
 
 def looked_at() -> bool:
-    """Whether a person sees what is printed. There is no stdout at all where it was closed (``>&-``)."""
+    """Whether stdout is a terminal. There is no stdout at all if it was closed (``>&-``)."""
     return sys.stdout is not None and sys.stdout.isatty()
 
 
 def paint(style: str, text: str) -> str:
-    """Colour, where somebody looks at it."""
+    """Add colour if stdout is a terminal."""
     codes = {"dim": "2", "bold": "1", "green": "32", "red": "31", "cyan": "36"}
     if not looked_at() or os.environ.get("NO_COLOR"):
         return text
@@ -84,21 +85,40 @@ def _columns(row: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def moment(at: int, day: bool = False) -> str:
-    """A time as people here read it."""
+    """A time in the local time zone."""
     return datetime.fromtimestamp(at / 1000, UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S" if day else "%H:%M:%S")
 
 
 def event(at: int, room: str, who: str, text: str) -> str:
-    """One thing that happened."""
+    """One event as a line."""
     place = f"{clean(room):<10} " if room else ""
     return f"{paint('dim', moment(at))} {place}{paint('cyan', f'{clean(who):<18}')} {clean(text)}"
 
 
 def feed_event(item: dict[str, Any], room: str = "") -> str:
-    """The same, of a feed item as the wire sends it."""
+    """The same for a feed item in its wire format."""
     return event(item["at"], room, item.get("by") or "-", item["text"])
 
 
 def view_text(text: str) -> str:
-    """The world, set apart from what happens in it."""
+    """The view of the world, marked to distinguish it from events."""
     return "\n".join(paint("bold", "  | " + line) for line in clean(text, lines=True).split("\n"))
+
+
+class ViewPace:
+    """How often views are printed. A world with a clock changes several times a second, so it is shown every few
+    seconds; others are shown whenever they change."""
+
+    def __init__(self, every_s: float = 10.0) -> None:
+        self._every_s = every_s
+        self._printed_at = -every_s
+        self.show_all = True
+
+    def due(self, view: Mapping[str, Any]) -> bool:
+        """Whether this view is to be printed now."""
+        self.show_all = not view.get("tick")
+        now = time.monotonic()
+        if not self.show_all and now - self._printed_at < self._every_s:
+            return False
+        self._printed_at = now
+        return True

@@ -24,7 +24,7 @@ def statecraft_options(parser: argparse.ArgumentParser) -> None:
         "--out", metavar="FOLDER", required=True, help="the folder for all results; created if it does not exist"
     )
     running.add_argument("--workers", metavar="N", type=int, default=1, help="number of processes (default 1)")
-    reporting = verbs.add_parser("report", help="write the report of the rounds that are finished")
+    reporting = verbs.add_parser("report", help="write a report of the finished rounds")
     reporting.add_argument("folder", metavar="FOLDER", help="the folder of a run, finished or not")
 
 
@@ -35,8 +35,8 @@ def statecraft(args: argparse.Namespace) -> int:
     It writes no files. The format is described in docs/statecraft.md.
 
     `run` plays an experiment: rounds × seeds × line-ups of nations. Each finished round is saved, and the same
-    command resumes an interrupted run. `report` writes the tables and the report again, also for a run that is
-    not finished.
+    command resumes an interrupted run. `report` rewrites the tables and the report, even for an
+    unfinished run.
 
     Examples:
       cohabit statecraft resolve < turn.json
@@ -47,7 +47,7 @@ def statecraft(args: argparse.Namespace) -> int:
     return {"resolve": _resolve, "run": _run, "report": _report}[args.what](args)
 
 
-# The lab is imported when it is needed: `cohabit --help` stays fast.
+# The lab is imported only when needed, so `cohabit --help` stays fast.
 
 
 def _resolve(args: argparse.Namespace) -> int:

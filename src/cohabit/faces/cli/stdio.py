@@ -1,4 +1,4 @@
-"""``cohabit mcp``: MCP on stdin and stdout, against a house or with one inside."""
+"""``cohabit mcp``: MCP on stdin and stdout, connected to a house or with an embedded one."""
 
 import argparse
 import asyncio
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 def mcp_options(parser: argparse.ArgumentParser) -> None:
     place_options(parser)
-    parser.add_argument("--scenario", help="open a house of its own with this scenario or world")
+    parser.add_argument("--scenario", help="start an embedded house with this scenario or world")
     parser.add_argument("--as", dest="member", metavar="MEMBER", help="with --scenario: the member you play")
-    parser.add_argument("--data", help="with --scenario: keep it in this folder (otherwise nothing is kept)")
+    parser.add_argument("--data", help="with --scenario: the data folder (default: store nothing)")
 
 
 def mcp(args: argparse.Namespace) -> int:
-    """Speak MCP on stdin and stdout. MCP clients that start a program start this one.
+    """Serve MCP on stdin and stdout, for MCP clients that launch a subprocess.
 
-    The credential comes from COHABIT_TOKEN or --token. With --scenario, or where
-    there is neither a token nor an address, it opens a house of its own and plays in it.
+    The token comes from COHABIT_TOKEN or --token. With --scenario, or if there is neither a token nor an
+    address, it starts an embedded house and plays in it.
 
     Examples:
       COHABIT_TOKEN=… cohabit mcp --url http://127.0.0.1:8724 --room pvp
@@ -43,24 +43,25 @@ def mcp(args: argparse.Namespace) -> int:
 
 
 async def _with_a_house_inside(args: argparse.Namespace) -> None:
-    from cohabit.faces.cli.up import plan_for
+    from cohabit.faces.cli.up import let_bots_play, plan_for
     from cohabit.faces.mcp.stdio import run_stdio
     from cohabit.house.house import House
 
     plan = plan_for(args.scenario or "demo", args.room)
     async with House.open(load_settings({"data": args.data})) as house:
         if plan.room not in house.rooms:
+            let_bots_play(plan.scenario, args.member)  # nobody else can connect to this house
             await house.create_room(plan.scenario, plan.room)
         await run_stdio(None, _credential(house, plan.room, args.member), plan.room, house)
 
 
 def _credential(house: "House", room: str, wanted: str | None) -> str:
-    """A token for this run: for the member that was asked for, or for the first who has a seat."""
+    """A token for this run, for the requested member or the first one that has a seat."""
     state = house.rooms[room].room.state
     member = state.with_handle(wanted) if wanted is not None else None
     if wanted is not None and member is None:
         known = ", ".join(m.handle for m in state.members.values())
-        raise UnknownAsset(f"no member of room {room} is called {wanted!r}; there are {known}")
+        raise UnknownAsset(f"no member of room {room} is called {wanted!r}; its members are {known}")
     if member is None:
         everybody = list(state.members.values())
         member = next((m for m in everybody if m.seat), everybody[0])

@@ -1,4 +1,4 @@
-"""``cohabit token``: the credentials of a house, managed by the owner of its data folder, also while it runs."""
+"""``cohabit token``: manage credentials as the owner of the data folder, even while the house runs."""
 
 import argparse
 import asyncio
@@ -18,35 +18,39 @@ def token_options(parser: argparse.ArgumentParser) -> None:
         prog="cohabit token", dest="what", metavar="new|list|rotate|revoke|make", required=True
     )
     new = verbs.add_parser("new", help="create a credential; its token is printed once")
-    new.add_argument("name", metavar="NAME", help="whose it is")
+    new.add_argument("name", metavar="NAME", help="the name of the person or agent")
     new.add_argument(
-        "--kind", choices=("human", "agent"), help="bound to the credential (default agent; a host: human)"
+        "--kind", choices=("human", "agent"), help="the kind of the holder (default: agent; with --host: human)"
     )
-    new.add_argument("--host", dest="is_host", action="store_true", help="may create rooms and enter all of them")
-    new.add_argument("--room", help="one more token for a member of this room, and only for it")
-    new.add_argument("--expires", metavar="30d", help="expires after this time: 90s, 45m, 12h, 30d, 4w")
-    new.add_argument("--label", default="", help="a note of your own, shown in the list")
-    listed = verbs.add_parser("list", help="list the credentials; tokens are not kept, so none is shown")
-    rotate = verbs.add_parser("rotate", help="a new token in place of all the old ones")
-    revoke = verbs.add_parser("revoke", help="make every token of an identity worthless")
+    new.add_argument(
+        "--host", dest="is_host", action="store_true", help="a house host: may create rooms and enter all of them"
+    )
+    new.add_argument("--room", help="an additional token for a member of this room, valid only there")
+    new.add_argument("--expires", metavar="30d", help="time until the token expires: 90s, 45m, 12h, 30d, 4w")
+    new.add_argument("--label", default="", help="a note, shown in the list")
+    listed = verbs.add_parser("list", help="list the credentials; tokens are not stored, so they are not shown")
+    rotate = verbs.add_parser("rotate", help="replace all tokens of an identity with a new one")
+    revoke = verbs.add_parser("revoke", help="revoke all tokens of an identity")
     for below in (rotate, revoke):
         below.add_argument("name", metavar="NAME", help="a name, or the id from the list")
-        below.add_argument("--room", help="of this member of this room (otherwise: for the whole house)")
+        below.add_argument(
+            "--room", help="the tokens of a member of this room (default: the tokens for the whole house)"
+        )
     for below in (new, listed, rotate, revoke):
         data_option(below)
-    verbs.add_parser("make", help="print a random token, to put into an agents.json")
+    verbs.add_parser("make", help="print a random token to put into an agents.json")
 
 
 def token(args: argparse.Namespace) -> int:
-    """Create, list, replace and revoke credentials. The owner of the data folder can do this, also while the
-    house runs, and also when the host's own token is lost.
+    """Create, list, replace and revoke credentials. The owner of the data folder can do this even while the
+    house runs, and even if the host token is lost.
 
-    A token is printed once, when it is created; only its hash is kept. Every change is on the record, and told
-    to the member concerned.
+    A token is printed once, when it is created; only its hash is stored. Every change is recorded, and the
+    member is notified.
 
     Examples:
       cohabit token new me --host                 a host: creates rooms, enters all of them
-      cohabit token new athena --room pvp         one more token for a member of a room
+      cohabit token new athena --room pvp         an additional token for a member of a room
       cohabit token new guest --kind human --expires 30d
       cohabit token rotate athena --room pvp      replace a lost one
       cohabit token revoke guest
@@ -73,7 +77,7 @@ async def _ask(args: argparse.Namespace, command: str, wanted: dict[str, Any]) -
 
 def _new(args: argparse.Namespace) -> tuple[str, dict[str, Any]]:
     if args.is_host and args.room:
-        raise UsageError("a host is a host of the whole house; leave out --room")
+        raise UsageError("--host is for the whole house; leave out --room")
     return "issue_credential", {
         "name": args.name,
         "kind": args.kind,
@@ -107,5 +111,5 @@ def parse_time(text: str) -> int:
     """``30d`` in seconds."""
     found = re.fullmatch(r"(\d{1,6})([smhdw])", text.strip())
     if found is None or int(found[1]) == 0:
-        raise UsageError(f"{text!r} is not a time; write 90s, 45m, 12h, 30d or 4w")
+        raise UsageError(f"{text!r} is not a duration; write 90s, 45m, 12h, 30d or 4w")
     return int(found[1]) * UNITS_S[found[2]]

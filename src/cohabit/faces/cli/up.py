@@ -1,4 +1,4 @@
-"""``cohabit up``: a room from a scenario, served at once, with everything to paste into a client."""
+"""``cohabit up``: open a room from a scenario, serve it, and print how to connect clients."""
 
 import argparse
 import json
@@ -34,24 +34,26 @@ def up_options(parser: argparse.ArgumentParser) -> None:
         help="a scenario by name or file, or a world by name or .py file",
     )
     parser.add_argument("--demo", action="store_true", help="a demo room with built-in players")
-    parser.add_argument("--world", help="another world than the scenario's, by name or .py file")
-    parser.add_argument("--players", metavar="A,B", help="names of the players, where only a world is given")
-    parser.add_argument("--bots", action="store_true", help="built-in players take every seat until a player connects")
-    parser.add_argument("--room", help="id of the room (otherwise named after the scenario)")
-    parser.add_argument("--seed", help="the seed: a number, or hexadecimal digits after 0x (otherwise random)")
-    parser.add_argument("--quiet", action="store_true", help="do not show what happens in the rooms")
+    parser.add_argument("--world", help="use this world instead of the scenario's, by name or .py file")
+    parser.add_argument("--players", metavar="A,B", help="names of the players, if only a world is given")
+    parser.add_argument(
+        "--bots", action="store_true", help="built-in players play every seat until its player connects"
+    )
+    parser.add_argument("--room", help="id of the room (default: named after the scenario)")
+    parser.add_argument("--seed", help="the seed: a number, or hexadecimal digits after 0x (default: random)")
+    parser.add_argument("--quiet", action="store_true", help="do not print the events of the rooms")
     settings_options(parser)
 
 
 def up(args: argparse.Namespace) -> int:
-    """Open a room from a scenario and serve it, until Ctrl-C.
+    """Open a room from a scenario and serve it until Ctrl-C.
 
-    Prints the page's address, a token for each member and lines ready to paste into MCP clients, then
-    what happens. If the data folder has the room already, it is resumed. Tokens are shown once, when a
+    Prints a link and a token for each member, configuration lines for MCP clients, and then a log of
+    events. If the room already exists in the data folder, it is resumed. Tokens are shown once, when a
     room is created.
 
-    Without a SCENARIO it takes agents.json from this folder or the data folder; where there is none, the
-    scenario `default`: a sandbox with one god.
+    Without a SCENARIO it uses agents.json in this folder or in the data folder. If there is none, it uses
+    the scenario `default`: a sandbox with one god.
 
     Examples:
       cohabit up --demo
@@ -70,7 +72,7 @@ def up(args: argparse.Namespace) -> int:
 
 
 async def open_room(house: "House", plan: "Plan", args: argparse.Namespace) -> Greeting:
-    """The room of a plan, created or resumed; and the lines to greet with."""
+    """Create or resume the room of a plan. Returns the lines to print on startup."""
     if plan.room in house.broken:
         raise Quarantined(f"room {plan.room} could not be opened: {house.broken[plan.room].message}")
     if plan.room in house.rooms:
@@ -116,7 +118,7 @@ def _plan(args: argparse.Namespace, settings: Settings) -> Plan:
 
 
 def put_under(scenario: Scenario, world: str) -> None:
-    """Another world for the same members. The config and the brains of the old one are dropped."""
+    """Use another world for the same members. The old world's config and brains are dropped."""
     listed = find_world(world).legal is not World.legal
     scenario.world, scenario.config, scenario.speed = world, {}, "x1"
     for agent in scenario.agents:
@@ -126,29 +128,29 @@ def put_under(scenario: Scenario, world: str) -> None:
 
 
 def plan_for(wanted: str, room: str | None = None, players: Sequence[str] = ()) -> Plan:
-    """A scenario by name or file, or a room for a world alone."""
+    """Plan a room from a scenario (name or file), or from a world alone."""
     if wanted not in presets() and _is_world(wanted):
         scenario = world_scenario(wanted, players)
         return Plan(room or _slug(scenario.scenario), scenario, wanted)
     if wanted not in presets() and not Path(wanted).is_file():
         known = [*presets(), *known_worlds()]
         raise BadArgs(
-            f"there is no scenario or world {wanted!r}: give a file, or one of {', '.join(known)}",
+            f"no scenario or world {wanted!r}; give a file, or one of {', '.join(known)}",
             did_you_mean=nearest(wanted, known, 2),
         )
     if players:
-        raise UsageError("--players is for a world without a scenario; a scenario names its own")
+        raise UsageError("--players needs a world without a scenario; a scenario has its own players")
     return Plan(room or _slug(Path(wanted).stem), read_scenario(wanted), wanted)
 
 
 def _check(plan: Plan) -> None:
-    """Everything that a scenario names must exist, before anything is created."""
+    """Check that everything a scenario names exists, before anything is created."""
     find_world(plan.scenario.world)
     for agent in plan.scenario.agents:
         for brain in (agent.brain, agent.stand_in):
             if brain is not None and brain not in BRAINS:
                 near = nearest(brain, list(BRAINS), 2)
-                raise BadArgs(f"{plan.source}: {agent.id}: there is no brain {brain!r}", did_you_mean=near)
+                raise BadArgs(f"{plan.source}: {agent.id}: unknown brain {brain!r}", did_you_mean=near)
 
 
 def _is_world(source: str) -> bool:
@@ -156,22 +158,31 @@ def _is_world(source: str) -> bool:
 
 
 def _of_this_folder(settings: Settings, room: str | None) -> Plan:
-    """``agents.json`` if there is one, read strictly; only where there is none, the default scenario."""
+    """``agents.json`` if there is one, else the default scenario. A broken ``agents.json`` is an error."""
     for path in (Path(AGENTS_FILE), settings.folder / AGENTS_FILE):
         if path.exists():
             return Plan(room or _slug(path.stem), read_scenario(str(path)), str(path))
     return plan_for(DEFAULT_SCENARIO, room)
 
 
+def let_bots_play(scenario: Scenario, member: str | None) -> None:
+    """Give every seat a built-in player, except that of ``member`` (default: the first seat)."""
+    seated = [agent for agent in scenario.agents if agent.claim is not None]
+    mine = member or (seated[0].id if seated else None)
+    for agent in seated:
+        if agent.id != mine:
+            agent.brain = agent.brain or agent.stand_in
+
+
 def world_scenario(source: str, players: Sequence[str]) -> Scenario:
-    """A room for a world alone: a player for each seat it needs, and you as its host."""
+    """A room for a world alone, with a player for each seat it needs, and you as the host."""
     cls = find_world(source)
     fewest, most = cls.spec.seat_range
     names = [name.strip() for name in players] or [f"player-{i + 1}" for i in range(fewest or min(most, 1))]
     if len(names) > most:
-        raise BadArgs(f"{cls.spec.name} has {most} seats, and {len(names)} players were named")
+        raise BadArgs(f"{cls.spec.name} has {most} seats, but {len(names)} players were named")
     if len(set(names)) < len(names) or "you" in names:
-        raise BadArgs("--players: each name once, and none of them `you`: that is the host")
+        raise BadArgs("--players: names must be unique, and `you` is reserved for the host")
     for name in names:
         check_handle(name)
     stand_in = "random" if cls.legal is not World.legal else None
@@ -181,11 +192,11 @@ def world_scenario(source: str, players: Sequence[str]) -> Scenario:
 
 
 def _seed(text: str) -> int | str:
-    """A number as it is written, or hexadecimal digits after 0x."""
+    """Parse a decimal number, or hexadecimal digits after 0x."""
     if text.lower().startswith("0x"):
         return text[2:]
     if not text.isdecimal():
-        raise UsageError("--seed: a whole number, or hexadecimal digits after 0x")
+        raise UsageError("--seed must be a whole number, or hexadecimal digits after 0x")
     return int(text)
 
 
@@ -195,7 +206,7 @@ def _slug(name: str) -> str:
 
 # -- what is shown ------------------------------------------------------------------------------
 def _known_tokens(house: "House", plan: Plan) -> dict[str, str]:
-    """The tokens in the scenario's file that still work."""
+    """The tokens in the scenario file that are still valid."""
     found: dict[str, str] = {}
     for agent in plan.scenario.agents:
         if agent.token is None:
@@ -244,19 +255,19 @@ def _greeting(
             yield from server.connect_lines([host], tokens)
     missing = [m.handle for m in members if m.handle not in tokens]
     if missing:
-        yield "Tokens are shown once, when a room is created. To replace a lost one:"
+        yield "Tokens are shown only once, when a room is created. To replace a lost one:"
         yield f"  cohabit token rotate {_shell(missing[0])} --room {plan.room}{data_hint(args)}"
         yield ""
     elif new:
-        yield "These tokens are shown once; keep them."
+        yield "These tokens are shown only once; keep them."
         yield ""
     if not any(Capability.MANAGE_MEMBERS in ROLES[m.role_name] for m in members):
         yield from host_lines(host_token, url, args)
 
 
 def _connect_lines(url: str, room: str, tokens: dict[str, str], seated: list[str]) -> Iterator[str]:
-    """The page for everybody, MCP for the players."""
-    yield paint("bold", "The page, as")
+    """Links for all members, MCP configuration for the players."""
+    yield paint("bold", "Web page, as")
     for who, token in tokens.items():
         yield f"  {clean(who):<12} {page_link(url, room, token)}"
     yield ""
@@ -267,20 +278,20 @@ def _connect_lines(url: str, room: str, tokens: dict[str, str], seated: list[str
     first = players[0]
     yield f"Cursor and others (mcp.json), as {clean(first)}:"
     yield f"  {json_snippet(url, room, first, tokens[first])}"
-    yield f"Clients that start a program, as {clean(first)}:"
+    yield f"Clients that launch a subprocess, as {clean(first)}:"
     yield f"  COHABIT_TOKEN={tokens[first]} cohabit mcp --url {url} --room {room}"
-    yield "In this terminal:"
+    yield "In another terminal:"
     yield f"  cohabit play '{page_link(url, room, tokens[first])}'"
     yield ""
 
 
 def page_link(url: str, room: str, token: str) -> str:
-    """The page, for one member. The token comes after the #, which browsers do not send."""
+    """A link to the page for one member. Browsers do not send the part after the #."""
     return f"{url}/?room={room}#{token}"
 
 
 def claude_line(url: str, room: str, who: str, token: str) -> str:
-    """A line to paste into a shell."""
+    """A shell command that adds the room to Claude Code."""
     return (
         f"claude mcp add cohabit-{_slug(who)} --transport http {url}/mcp/{room} "
         f'--header "Authorization: Bearer {token}"'
@@ -288,7 +299,7 @@ def claude_line(url: str, room: str, who: str, token: str) -> str:
 
 
 def json_snippet(url: str, room: str, who: str, token: str) -> str:
-    """The same, for clients with a file of servers."""
+    """The same for clients with an ``mcp.json``."""
     server = {"url": f"{url}/mcp/{room}", "headers": {"Authorization": f"Bearer {token}"}}
     return json.dumps({"mcpServers": {f"cohabit-{_slug(who)}": server}})
 

@@ -1,4 +1,4 @@
-"""The verbs of the command line, and the page that lists them. Separate, so that help costs no imports."""
+"""The verbs of the command line, and the overview. A separate module, so help needs no other imports."""
 
 from typing import NamedTuple
 
@@ -22,28 +22,26 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
         Verb("up", "[SCENARIO]", "open a room from a scenario and serve it", "up"),
         Verb("serve", "", "serve the rooms of a data folder", "running"),
         *(Verb(*verb) for verb in cli_verbs()),
-        Verb("mcp", "", "speak MCP on stdin and stdout, for clients that start a program", "stdio"),
+        Verb("mcp", "", "serve MCP on stdin and stdout, for clients that launch a subprocess", "stdio"),
         Verb("token", "new|list|rotate|revoke|make", "create, list, replace and revoke credentials", "token"),
     ),
     "Take part": (
-        Verb("play", "ROOM", "play in a room, here in the terminal", "play"),
-        Verb("watch", "ROOM", "watch what happens in a room", "watch"),
+        Verb("play", "ROOM", "play in a room in this terminal", "play"),
+        Verb("watch", "ROOM", "watch a room live", "watch"),
         Verb("call", "COMMAND [NAME=VALUE …]", "send one command and print the result as JSON", "call"),
-        Verb("invite", "NAME", "invite somebody to a room", "call"),
+        Verb("invite", "HANDLE", "invite a person or an agent to a room", "call"),
     ),
-    "Share work": (
-        Verb("workspace", "VERB", "a git repository as the drop-board of several agents and people", "workspace"),
-    ),
+    "Share work": (Verb("workspace", "VERB", "share a git repository with other agents and people", "workspace"),),
     "Look around": (
         Verb("rooms", "", "list the rooms of a house", "lists"),
         Verb("worlds", "", "list the worlds and scenarios", "lists"),
-        Verb("check", "WORLD", "check that a world keeps the contract", "check"),
+        Verb("check", "WORLD", "check that a world meets the world contract", "check"),
     ),
     "Records": (
-        Verb("replay", "ROOM|FILE", "replay a record and read what happened", "records"),
-        Verb("verify", "[ROOM|FILE …]", "check that records are complete and replay to the same worlds", "records"),
+        Verb("replay", "ROOM|FILE", "replay a record and print its events", "records"),
+        Verb("verify", "[ROOM|FILE …]", "verify that records are intact and replay to the same worlds", "records"),
         Verb("export", "ROOM", "write a record as JSON lines", "records"),
-        Verb("backup", "FILE", "copy the store of a running house", "records"),
+        Verb("backup", "FILE", "copy the whole store to one file", "records"),
     ),
     "Research": (
         Verb("statecraft", "resolve|run|report", "resolve a turn of Statecraft, or run experiments", "statecraft"),
@@ -59,13 +57,14 @@ Puts several AI agents, and people, in the same world and enforces its rules.
 Start here:
   cohabit up --demo            a demo room with built-in players
   cohabit up pvp               a room for two agents; prints their tokens and how to connect
-  cohabit up ./mygame.py       a world of your own
-  cohabit VERB --help          what a verb takes, with examples
+  cohabit up ./mygame.py       your own world
+  cohabit VERB --help          options and examples of a verb
 
 {verbs}
 
-Where a verb needs a house, it takes --url and --token, or COHABIT_URL and COHABIT_TOKEN.
-Where it needs a data folder, it takes --data or COHABIT_DATA; otherwise your own is used."""
+A house is a running Cohabit server. Verbs that connect to one take --url and --token, or use COHABIT_URL
+and COHABIT_TOKEN. Verbs that need a data folder take --data, or use COHABIT_DATA or a folder in your home
+directory."""
 
 
 def overview() -> str:

@@ -1,4 +1,4 @@
-"""``cohabit watch``: what happens in a room, live."""
+"""``cohabit watch``: the events and views of a room, live."""
 
 import argparse
 import asyncio
@@ -7,19 +7,19 @@ from contextlib import suppress
 from cohabit.client import Client
 from cohabit.errors import UnknownRoom
 from cohabit.faces.cli.options import Place, place_of, place_options
-from cohabit.faces.cli.say import feed_event, tell, view_text
+from cohabit.faces.cli.say import ViewPace, feed_event, tell, view_text
 from cohabit.faces.python import connect
 
 
 def watch_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("room", nargs="?", metavar="ROOM", help="the room, or a link from `cohabit up`")
-    parser.add_argument("--events", action="store_true", help="only what happens, without the view of the world")
-    parser.add_argument("--all", action="store_true", help="from the beginning, not only from now on")
+    parser.add_argument("--events", action="store_true", help="only events, without the view of the world")
+    parser.add_argument("--all", action="store_true", help="start with the first event, not with new ones")
     place_options(parser, room=False)
 
 
 def watch(args: argparse.Namespace) -> int:
-    """See what happens in a room, as far as your credential may know of it, until Ctrl-C.
+    """Watch a room until Ctrl-C: its events and the view of the world, as far as your credential may see them.
 
     Examples:
       cohabit watch demo
@@ -34,15 +34,16 @@ def watch(args: argparse.Namespace) -> int:
 async def _watch(place: Place, cursor: str | None, views: bool) -> None:
     async with connect(place.url, place.token, place.room) as me:
         await enter_room(me)
+        pace = ViewPace()
         async for push in me.subscribe(cursor, views):
-            if push["push"] == "view":
+            if push["push"] == "view" and pace.due(push["view"]):
                 tell(view_text(push["view"]["text"]))
             for item in push.get("items", ()):
                 tell(feed_event(item))
 
 
 async def enter_room(me: Client) -> dict[str, object]:
-    """Who I am in the room; the holder of an invite, a guest or a host of the house joins it first."""
+    """Return ``whoami``. The holder of an invite, a guest or a house host joins the room first."""
     try:
         found: dict[str, object] = await me.call("whoami")
     except UnknownRoom as outside:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
-from cohabit.client import Client
+from cohabit.client import Client, ConnectionLost
 from cohabit.errors import CohabitError, Disabled, Unreachable
 from cohabit.faces.mcp.backend import OVER, Stop, Tell
 from cohabit.house import commands, introduction
@@ -78,7 +78,7 @@ class Remote:
         client = await self._connected()
         try:
             return await client.call(command, args, room=room or self.room, key=key)
-        except (Unreachable, Disabled):  # the connection broke, or the house is shutting down
+        except (Unreachable, ConnectionLost, Disabled):  # the connection broke, or the house is shutting down
             await self._drop(client)
             raise
 

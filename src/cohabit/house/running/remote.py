@@ -1,8 +1,8 @@
-"""Rooms whose world runs elsewhere: the connector to such a world, and how calls get through it.
+"""Remote worlds: the connector to a world in another process, and the calls through it.
 
-The room decides first, so what it refuses is never sent. Reads may overlap and are not recorded. Actions are sent one
-at a time and in order (where each member works in a place of its own: one of each member), with an entry before it is
-sent and one with its outcome. Where no answer comes, the outcome is unknown and stays so.
+The room decides first, so refused calls are never sent. Reads may overlap and are not recorded. Actions are sent one
+at a time and in order (one per member if members have separate workspaces). An entry is written before an action is
+sent, and one with its outcome. If no answer arrives, the outcome stays unknown.
 
 Everything that touches the room or its world runs in the room's queue; between two steps the runner waits for the
 other side, so before anything is sent or delivered, credential and grant are checked again.
@@ -44,44 +44,44 @@ if TYPE_CHECKING:
 log = logging.getLogger("cohabit")
 T = TypeVar("T")
 MAX_PENDING_CALLS = 64
-"""Calls of one room that may wait for a remote world; further ones are BUSY."""
+"""Calls of one room that may wait for a remote world; more are refused with BUSY."""
 MAX_PENDING_CALLS_OF_MEMBER, MAX_PENDING_CALLS_SEPARATE = 16, 256
-"""Where each member works in a place of its own: calls of one member, and of all. One keeps nobody else out."""
-STOPPED = "the house stopped before the answer came; it is not known whether it was done"
+"""With separate workspaces: calls of one member, and of all. So one member cannot block the others."""
+STOPPED = "the server stopped before the answer arrived; it is unknown whether the action was executed"
 
 
 class Connector(Protocol):
-    """The asynchronous link to a remote world. What it raises says what became of a request:
+    """The asynchronous link to a remote world. The exception it raises says what happened to a request:
 
-    OUTCOME_UNKNOWN: it was sent, and no answer came. Anything else: nothing was done.
+    OUTCOME_UNKNOWN: it was sent, and no answer arrived. Any other error: it was not executed.
     """
 
     poll_ms: int
     """How often the world is polled."""
 
     async def about(self) -> dict[str, str]:
-        """What is there: names and versions that everybody may read."""
+        """Public names and versions of the remote side."""
 
     def check(self, ask: Ask) -> None:
-        """Refuse what the other side does not know."""
+        """Raise if the remote side does not support this request."""
 
     async def ask(self, ask: Ask, by: str | None = None) -> dict[str, Any]:
-        """Ask, or do. ``by``: the member on whose behalf; None: nobody's, where something is only read."""
+        """Send a request. ``by``: the member it is made for; None for anonymous reads."""
 
     def member_removed(self, member: str) -> None:
         """A member was removed: end its requests. No other member of the room ever gets its id."""
 
     async def close(self, delete: bool = False) -> None:
-        """``delete``: the room is deleted, and what is kept for its members goes with it."""
+        """Close the connection. ``delete``: the room is deleted, so delete the data of its members too."""
 
 
 class Permit(NamedTuple):
-    """A call that the room has admitted, and what to ask of the remote world."""
+    """A call that the room has admitted, and its plan of requests."""
 
     admitted: Admitted
     plan: Plan
-    by: str | None  # on whose behalf the plan asks
-    eye: Eye | None  # through which the caller looked
+    by: str | None  # the member that the plan reads for
+    eye: Eye | None  # the caller's, at admission
 
 
 class Finished(NamedTuple):
@@ -114,7 +114,7 @@ class RemoteRunner:
         self._tasks: set[asyncio.Task[None]] = set()
         self._calls: set[Call] = set()  # without a reply yet
         self._sent: set[Call] = set()  # calls whose action has been sent
-        self._acting: dict[str, asyncio.Lock] = {}  # by member where they work separately, else one
+        self._acting: dict[str, asyncio.Lock] = {}  # by member if workspaces are separate, else one
         self._actions_ended = 0
         self._keys: dict[tuple[str, str], asyncio.Event] = {}  # of actions in progress, by member and key
         self._polling = asyncio.Lock()
@@ -138,19 +138,19 @@ class RemoteRunner:
             self._connector.member_removed(member)
 
     def close(self) -> None:
-        """Tell every caller that the room is closed, or that the outcome of its action is unknown."""
+        """Cancel all calls. Each caller gets an error: the room is closed, or the outcome of its action is unknown."""
         if self._timer is not None:
             self._timer.cancel()
         for task in self._tasks:
             task.cancel()
 
     async def closed(self) -> None:
-        """After ``close``: wait until every caller has been told."""
+        """After ``close``: wait until every call has ended."""
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     # -- calls ------------------------------------------------------------------------------------
     def accepts(self, call: Call) -> bool:
-        """Take over a call if it is for the remote world; False where the room itself handles it."""
+        """Take over a call for the remote world. Returns False if the room itself handles it."""
         command = self._command(call)
         if command is None or command.where != "world":
             return False
@@ -160,7 +160,7 @@ class RemoteRunner:
         return True
 
     def _command(self, call: Call) -> Command | None:
-        """The command that a member calls, also through another one that names it."""
+        """The command that a member calls, directly or by name through another one."""
         if type(call) is not Call:
             return None
         commands = self._host.room.commands
@@ -169,18 +169,18 @@ class RemoteRunner:
             return found
         try:
             return commands.get(found.unwrap(call.args)[0])
-        except BadArgs:  # the room reports that, and puts it in the audit
+        except BadArgs:  # the room reports and audits that
             return None
 
     def _check_limits(self, who: str) -> None:
-        limit, pending, whose = MAX_PENDING_CALLS, len(self._calls), "of this room"
+        limit, pending, whose = MAX_PENDING_CALLS, len(self._calls), "from this room"
         if self._world.separate:
             limit = MAX_PENDING_CALLS_SEPARATE
             own = sum(call.who == who for call in self._calls)
             if own >= MAX_PENDING_CALLS_OF_MEMBER:
                 limit, pending, whose = MAX_PENDING_CALLS_OF_MEMBER, own, "of yours"
         if pending >= limit:
-            raise Busy(f"{limit} calls {whose} are waiting for {self._world.spec.title}; try again in a moment")
+            raise Busy(f"{limit} calls {whose} are already waiting for {self._world.spec.title}; try again in a moment")
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
@@ -188,7 +188,7 @@ class RemoteRunner:
         task.add_done_callback(self._tasks.discard)
 
     async def _run(self, call: Call, command: Command) -> None:
-        """See a call through to its reply."""
+        """Run a call and deliver its reply."""
         try:
             call.result = await self._reply(call, command)
         except CohabitError as refused:
@@ -199,8 +199,8 @@ class RemoteRunner:
             call.settle(unknown or self._host.failure or Disabled("this room is closing"))
             raise
         except Exception as bug:
-            log.exception("a bug in %s", call.name)
-            call.error = Internal(f"an internal error ({type(bug).__name__}); it was logged")
+            log.exception("internal error in %s", call.name)
+            call.error = Internal(f"internal error ({type(bug).__name__}). It was logged")
         finally:
             self._calls.discard(call)
             self._sent.discard(call)
@@ -209,7 +209,7 @@ class RemoteRunner:
     async def _reply(self, call: Call, command: Command) -> Any:
         if call.key is not None and command.records:
             same = self._keys.get((call.who, call.key))
-            if same is not None:  # the call is repeated before it has an answer: both get that answer
+            if same is not None:  # a retry while the first call is pending: both get the same answer
                 await same.wait()
         ended = self._actions_ended
         permit = await self._admit(call)
@@ -229,7 +229,7 @@ class RemoteRunner:
 
     @contextmanager
     def _in_progress(self, call: Call) -> Iterator[None]:
-        """As long as this lasts, a call with the same key waits."""
+        """While this is open, a call with the same key waits."""
         done = asyncio.Event()
         if call.key is not None:
             self._keys[call.who, call.key] = done
@@ -255,7 +255,7 @@ class RemoteRunner:
             message = lost.message
             await self._conclude(admitted, lambda: {"unknown": message})
             raise OutcomeUnknown(
-                f"{message}; it may have been done or not. Look at the world before you try again"
+                f"{message}; the action may or may not have been executed. Check the world before you retry"
             ) from None
         except CohabitError as refused:
             wire = refused.as_wire()
@@ -267,11 +267,13 @@ class RemoteRunner:
         self._check_credential(call)
         return reply
 
-    async def _conclude(self, admitted: Admitted, outcome: Callable[[], dict[str, Any]], whole: Any = None) -> Any:
-        """Record the outcome of an action; the reply to its caller."""
+    async def _conclude(
+        self, admitted: Admitted, outcome: Callable[[], dict[str, Any]], full_answer: Any = None
+    ) -> Any:
+        """Record the outcome of an action. Returns the reply."""
 
         def record(room: Room, at: int) -> Any:
-            return conclude(room, admitted, {**outcome(), **self._whose(admitted.member.id)}, at, whole)
+            return conclude(room, admitted, {**outcome(), **self._whose(admitted.member.id)}, at, full_answer)
 
         try:
             return await self._queued("answered", record)
@@ -281,17 +283,17 @@ class RemoteRunner:
             ) from None
 
     def _whose(self, member: str) -> dict[str, str]:
-        """What an outcome must say where actions of several members may be pending."""
+        """The member of an outcome, needed if actions of several members may be pending."""
         return {"by": member} if self._world.separate else {}
 
     # -- in the room's queue ----------------------------------------------------------------------
     async def _queued(self, name: str, step: Callable[[Room, int], Any]) -> Any:
-        """Run something in the room's queue; returns when everything it could have seen is durable."""
+        """Run a step in the room's queue. Returns when all entries that it may depend on are durable."""
         call = QueuedStep(name, step)
         return call.answer() if self._host.put_local(call) else await call.wait()
 
     async def _admit(self, call: Call) -> Any:
-        """A permit, or the reply that the same call got before."""
+        """A permit, or the earlier reply to the same call."""
         return await self._queued(call.name, partial(self._admitted, call))
 
     def _admitted(self, call: Call, room: Room, at: int) -> Any:
@@ -302,7 +304,7 @@ class RemoteRunner:
         return Permit(found, plan_of(room, found), by, room.eye(found.member))
 
     def _record_asked(self, call: Call, admitted: Admitted, action: Ask, room: Room, at: int) -> None:
-        """Decide once more, and record that the action is about to be sent: nothing can happen between the two."""
+        """Decide again, and record that the action is about to be sent, with no call in between."""
         member = self._check(call, admitted.command, room, at)
         entry = {
             "by": member.id, "action": action.name, "args": recorded_args(action.args), "seat": member.seat,
@@ -311,13 +313,13 @@ class RemoteRunner:
         room.system("asked", entry, at)
 
     def _check_eye(self, call: Call, permit: Permit, room: Room, at: int) -> None:
-        """An answer is made for one eye; if the caller has another one by now, it is not for the caller."""
+        """An answer is filtered for one viewpoint; discard it if the caller's has changed."""
         member = self._check(call, permit.admitted.command, room, at)
         if room.eye(member) != permit.eye:
-            raise Busy("what you can see has changed while the world was asked; ask again")
+            raise Busy("your permissions changed during the call; retry")
 
     def _check(self, call: Call, command: Command, room: Room, at: int) -> Member:
-        """Is the call still allowed? Its caller, as it is now."""
+        """Raise if the call is no longer allowed. Returns the current state of its caller."""
         member = self._check_member(room, call)
         decision = decide(command, member, room, at, credential=call.credential, via=call.via)
         if decision.code:
@@ -333,11 +335,11 @@ class RemoteRunner:
     def _check_credential(self, call: Call) -> None:
         decision = by_credential(call.credential, self._clock.now())
         if decision.code:
-            raise Unauthorized(f"the action was done, but {decision.reason}")
+            raise Unauthorized(f"the action was executed, but {decision.reason}")
 
     # -- the remote world -------------------------------------------------------------------------
     async def _follow(self, name: str, plan: Plan, by: str | None) -> Any:
-        """Ask what a plan wants to know until it has ended; its result."""
+        """Run the requests of a plan to its end. Returns its result."""
         answer: Any = None
         while True:
             step = await self._queued(name, partial(self._next_step, plan, answer))
@@ -354,15 +356,15 @@ class RemoteRunner:
         except StopIteration as end:
             return Finished(end.value)
         except msgspec.ValidationError as wrong:
-            raise GameCrash(f"{self._world.spec.title} sent an answer that is not understood: {wrong}") from None
+            raise GameCrash(f"{self._world.spec.title} sent an invalid response: {wrong}") from None
 
     async def _read(self, question: Ask, by: str | None) -> dict[str, Any]:
         connector = self._connected()
         connector.check(Ask(question.name))
         try:
             return await _guarded(connector.ask(question, by))
-        except OutcomeUnknown as lost:  # a question changes nothing
-            raise Unreachable(f"{lost.message}; ask again in a moment") from None
+        except OutcomeUnknown as lost:  # a read has no side effects
+            raise Unreachable(f"{lost.message}; try again in a moment") from None
 
     def _connected(self) -> Connector:
         if self._connector is None:
@@ -375,7 +377,7 @@ class RemoteRunner:
 
     # -- polling ----------------------------------------------------------------------------------
     async def poll(self) -> None:
-        """Ask the remote world what has changed, and record it."""
+        """Poll the remote world and record changes."""
         async with self._polling:
             await self._poll(self._connected())
 
@@ -396,7 +398,7 @@ class RemoteRunner:
             await host.put_system("polled", {"state": found})
 
     async def _poll_and_schedule(self) -> None:
-        """Poll now, and again in a while. The world of an archived room is left alone."""
+        """Poll now, and schedule the next poll. The world of an archived room is not polled."""
         if self._host.room.state.archived:
             return
         try:
@@ -414,11 +416,11 @@ class RemoteRunner:
 
 
 async def _guarded(request: Coroutine[Any, Any, T]) -> T:
-    """A request to a connector. After an error it does not declare, nobody knows what became of the request."""
+    """Await a request to a connector. An undeclared exception means the outcome is unknown."""
     try:
         return await request
     except CohabitError:
         raise
     except Exception as bug:
-        log.exception("a bug in a connector")
+        log.exception("internal error in a connector")
         raise OutcomeUnknown(f"the connection failed ({type(bug).__name__})") from None

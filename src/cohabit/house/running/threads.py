@@ -1,6 +1,6 @@
-"""Threads for code that may take long or never return: of worlds, and of programs such as git.
+"""Threads for code that may block or hang, such as worlds and git.
 
-All of them are daemon threads, so nothing that hangs in one keeps a house from closing.
+All of them are daemon threads, so a hanging one does not keep a house from closing.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 def interrupt(thread: int) -> None:
-    """Raise WorldInterrupted in another thread, at its next step."""
+    """Raise WorldInterrupted in another thread, at its next bytecode instruction."""
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(WorldInterrupted))
 
 
@@ -35,7 +35,7 @@ class Worker:
         self._jobs.put(job)
 
     def run(self, work: Callable[[], T]) -> "asyncio.Future[T]":
-        """What ``work`` returns or raises, for the event loop."""
+        """Run ``work`` on the thread. Returns a future for its result or exception."""
         loop = asyncio.get_running_loop()
         done: asyncio.Future[T] = loop.create_future()
 
@@ -57,18 +57,18 @@ class Worker:
                 settle, value = done.set_exception, raised
             except BaseException as wrong:
                 settle, value = done.set_exception, wrong
-            with suppress(RuntimeError):  # the loop is closed, and nobody waits any more
+            with suppress(RuntimeError):  # the loop is closed, so the result is no longer needed
                 loop.call_soon_threadsafe(finish, settle, value)
 
         self.submit(job)
         return done
 
     def close(self) -> None:
-        """End after the jobs that were submitted."""
+        """Stop after the submitted jobs."""
         self._jobs.put(None)
 
     def abandon(self) -> None:
-        """Interrupt the running job if that is possible, and end."""
+        """Interrupt the running job if possible, and stop."""
         self.close()
         if self._thread.ident is not None:
             interrupt(self._thread.ident)
@@ -80,38 +80,38 @@ class Worker:
 
 
 async def run_in_thread(name: str, work: Callable[[], T], timeout_s: float | None = None) -> T:
-    """Run something once off the event loop; WORLD_TIMEOUT where it does not return in time."""
+    """Run ``work`` once off the event loop. Raises WORLD_TIMEOUT if it does not return in time."""
     worker = Worker(name)
     try:
         return await asyncio.wait_for(worker.run(work), timeout_s)
     except TimeoutError:
         worker.abandon()
-        raise WorldTimeout(f"{name} was not ready within {timeout_s:g} s") from None
+        raise WorldTimeout(f"{name} did not open within {timeout_s:g} s") from None
     finally:
         worker.close()
 
 
 class Pool:
-    """At most ``limit`` jobs at once, each on a thread; further ones wait.
+    """Runs at most ``limit`` jobs at a time, each on a thread; more wait.
 
-    A place is taken until the work has really ended, also when nobody waits for it any more.
+    A slot is held until the work ends, even if its caller was cancelled.
     """
 
     def __init__(self, name: str, limit: int) -> None:
         self._name = name
-        self._places = asyncio.Semaphore(limit)
+        self._slots = asyncio.Semaphore(limit)
         self._running = 0
         self._idle = asyncio.Event()
         self._idle.set()
 
     async def run(self, work: Callable[[], T]) -> T:
-        """What ``work`` returns or raises."""
-        await self._places.acquire()
+        """Run ``work`` on a thread of the pool and return its result."""
+        await self._slots.acquire()
         self._running += 1
         self._idle.clear()
         try:
             worker = Worker(self._name)
-        except BaseException:  # the system has no thread left for us
+        except BaseException:  # no more threads available
             self._ended()
             raise
         done = worker.run(work)
@@ -121,13 +121,13 @@ class Pool:
         return await asyncio.shield(done)
 
     def _ended(self) -> None:
-        self._places.release()
+        self._slots.release()
         self._running -= 1
         if not self._running:
             self._idle.set()
 
     async def drain(self, timeout_s: float) -> bool:
-        """Wait until no job is running, but not longer than this; is none?"""
+        """Wait up to ``timeout_s`` for all jobs. Returns whether none is left."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._idle.wait(), timeout_s)
         return not self._running

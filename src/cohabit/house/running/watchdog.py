@@ -1,4 +1,4 @@
-"""The watchdog over world code that runs on the event loop's own thread."""
+"""The watchdog for world code that runs on the event loop."""
 
 import threading
 import time
@@ -9,12 +9,12 @@ from cohabit.house.running.threads import interrupt
 from cohabit.room.recorded import WorldInterrupted
 
 SAMPLE_EVERY = 64
-"""How often the watchdog reads the CPU time of its thread: reading it costs more than most calls."""
+"""Read the CPU time only every this many sections: reading it costs more than most calls."""
 
 
 class Watchdog:
-    """``with watchdog:`` around world code. A second thread checks now and then whether the guarded code is still in
-    the same section, and interrupts it once the deadline has passed."""
+    """``with watchdog:`` around world code. A second thread periodically checks whether the same section is still
+    running, and interrupts it after the deadline."""
 
     def __init__(self, deadline_s: float) -> None:
         self._deadline = deadline_s
@@ -36,8 +36,8 @@ class Watchdog:
         return self
 
     def slow(self, limit_s: float) -> bool:
-        """Did the section just left take longer than this? Time in which the machine ran something else does not
-        count, unless it was very long: then the world was waiting for something."""
+        """Whether the last section took longer than this. CPU time counts, not wall time, unless the wall time is very
+        long: then the world was blocked."""
         if self.took <= limit_s:
             return False
         return time.thread_time() - self._cpu_time > limit_s or self.took > 10 * limit_s
@@ -48,7 +48,7 @@ class Watchdog:
             self._since = 0.0
             fired, self._fired = self._fired, False
         if fired and kind is not WorldInterrupted:
-            # The interruption is on its way but has not arrived: wait for it here, inside the section.
+            # The exception is pending but not raised yet: wait for it here, inside the section.
             while True:
                 time.sleep(0.001)
 

@@ -1,14 +1,14 @@
 """The contract between a house and its store. `check_store` in `cohabit.testing.store` checks a store against it.
 
-``commit`` is all or nothing, and returns only when the data would survive a power cut. It is called by the writer
+``commit`` is all or nothing, and returns only when the data would survive a power failure. It is called by the writer
 alone, on its own thread; the other methods may be called from several threads at once. Nothing here is called on the
 event loop. A store keeps copies: an object that changes after its commit does not change the stored one.
 
-A room is leased by one house at a time. A house that has lost the lease of a room cannot fork its record either:
+A room is leased by one house at a time. A house that has lost the lease of a room still cannot fork its record:
 two entries with the same number are refused.
 
-Errors: STORAGE_FAILED where the store cannot be read or written now (a full disk, a closed store), RECORD_CORRUPT where
-the stored data is damaged.
+Errors: STORAGE_FAILED if the store cannot be read or written now (a full disk, a closed store), RECORD_CORRUPT if the
+stored data is damaged.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,22 +21,22 @@ from cohabit.room.audit import Refusal
 from cohabit.room.record import Line
 
 Row = tuple[int, bytes, bytes]
-"""An entry as it is stored: its number, its bytes, and the digest of the chain up to it."""
+"""A stored entry: its number, its bytes, and the digest of the chain up to it."""
 SNAPSHOTS_KEPT = 2
-"""Per room. The older one is there in case the newest turns out to be damaged."""
+"""Per room. The older one is a fallback if the newest is damaged."""
 REFUSALS_KEPT = 500
 """Per room."""
 
 
 class Write(Struct):
-    """One part of a commit: new entries of one room, and changes of identities, credentials and invites.
+    """One part of a commit: new entries of one room, and changes to identities, credentials and invites.
 
     A refusal, identity, credential or invite replaces the stored one with the same id (a credential: the same hash).
     """
 
     room: str = ""
     lines: Sequence[Line] = ()
-    snapshot: tuple[int, bytes] | None = None  # the number of the last entry in it, and its bytes
+    snapshot: tuple[int, bytes] | None = None  # the number of its last entry, and its bytes
     refusals: Sequence[Refusal] = ()
     forget_before: int | None = None  # older entries may be deleted, as far as snapshots allow
     delete: bool = False  # after the rest of this write: delete all of the room, with its invites and credentials
@@ -51,12 +51,24 @@ class Write(Struct):
             or self.identities or self.credentials or self.invites
         )  # fmt: skip
 
+    def merge(self, other: "Write") -> None:
+        """Add what another write changes. It must not be a write of another room."""
+        assert other.room in ("", self.room)
+        self.lines = (*self.lines, *other.lines)
+        self.snapshot = other.snapshot or self.snapshot
+        self.refusals = (*self.refusals, *other.refusals)
+        self.forget_before = other.forget_before if self.forget_before is None else self.forget_before
+        self.delete = self.delete or other.delete
+        self.identities = (*self.identities, *other.identities)
+        self.credentials = (*self.credentials, *other.credentials)
+        self.invites = (*self.invites, *other.invites)
+
 
 class Store(Protocol):
     """See the module."""
 
     def commit(self, writes: Sequence[Write]) -> None:
-        """Make all of these durable, in this order, or none of them. STORAGE_FAILED where that is not possible."""
+        """Make all of these durable, in this order, or none of them. STORAGE_FAILED if that is not possible."""
 
     def rooms(self) -> list[str]:
         """The ids of the rooms that have a snapshot, sorted."""
@@ -68,7 +80,7 @@ class Store(Protocol):
         """The entries after this number, in order; at most ``limit`` of them."""
 
     def head(self, room: str) -> int:
-        """The number of the last entry; -1 where there is none."""
+        """The number of the last entry; -1 if there is none."""
 
     def refusals(self, room: str) -> list[Refusal]:
         """The newest ``REFUSALS_KEPT`` refusals of a room by id, oldest first."""
@@ -83,17 +95,17 @@ class Store(Protocol):
         """All invites, sorted by id."""
 
     def lease(self, room: str, house: str, now: int, until: int) -> bool:
-        """Take or renew the lease of a room until a time (ms), at which it has expired. False where another house
-        holds a lease that has not expired."""
+        """Acquire or renew the lease of a room until a time (ms). Returns False if another house holds a lease that has
+        not expired."""
 
     def release(self, room: str, house: str) -> None:
-        """Give back the lease of a room, where this house holds it."""
+        """Release the lease of a room if this house holds it."""
 
     def prune(self, room: str, before: int) -> int:
-        """Delete entries before ``before``, never past the oldest snapshot that is kept; how many were deleted."""
+        """Delete entries before ``before``, but none after the oldest kept snapshot. Returns how many were deleted."""
 
     def backup(self, path: str) -> None:
-        """Write a consistent copy, while the store stays in use. BAD_ARGS where the store has none to give."""
+        """Write a consistent copy, while the store stays in use. BAD_ARGS if the store does not support backups."""
 
     def close(self) -> None:
-        """Give back files and locks; calling it again does nothing."""
+        """Release files and locks. Calling it again does nothing."""

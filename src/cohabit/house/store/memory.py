@@ -1,4 +1,4 @@
-"""A store in memory: for trials and tests, and for measuring a house without a disk."""
+"""A store in memory, for tests, demos and benchmarks."""
 
 import threading
 from bisect import bisect_left
@@ -41,7 +41,7 @@ class MemoryStore:
                 self._write(write, appended)
 
     def _only_appends(self, writes: Sequence[Write]) -> bool:
-        """Is each entry after all others of its room? So it is in a house, and then there is nothing to look up."""
+        """Whether all entries are appended in order, as a house does. Then no lookup is needed."""
         heads: dict[str, int] = {}
         for write in writes:
             if write.lines:
@@ -64,7 +64,7 @@ class MemoryStore:
                 stored = None if room in deleted else self._rooms.get(room)
                 for line in write.lines:
                     if line.seq in numbers or (stored is not None and _holds(stored.rows, line.seq)):
-                        raise StorageFailed(f"room {room} has an entry {line.seq} already; nothing was written")
+                        raise StorageFailed(f"room {room} already has an entry {line.seq}; nothing was written")
                     numbers.add(line.seq)
             if write.delete:
                 deleted.add(room)
@@ -113,7 +113,7 @@ class MemoryStore:
         stored.refusals = {number: stored.refusals[number] for number in newest}
 
     def _forget(self, room: str, before: int) -> int:
-        """Delete old entries, never past the older snapshot: a start from it needs the entries after it."""
+        """Delete old entries, but none after the older snapshot: starting from it needs them."""
         stored = self._rooms.get(room)
         if stored is None or not stored.snapshots:
             return 0
@@ -187,14 +187,14 @@ class MemoryStore:
 
     # -- the rest ---------------------------------------------------------------------------------
     def backup(self, path: str) -> None:
-        raise BadArgs("this house keeps everything in memory and has nothing to back up; start it with a data folder")
+        raise BadArgs("a house without a data folder cannot be backed up; start it with --data FOLDER")
 
     def close(self) -> None:
         pass
 
 
 def _position(rows: list[Row], seq: int) -> int:
-    """Where the first row with this number or a later one is."""
+    """The index of the first row with this number or a later one."""
     return bisect_left(rows, seq, key=_number)
 
 

@@ -46,8 +46,8 @@ _Kept = TypeVar("_Kept", Refusal, Identity, Credential, Invite)
 class SQLiteStore:
     """See ``Store``.
 
-    With ``lock`` it makes the folder where there is none, and keeps every other house out of it. Without, it only
-    reads, next to a house that may be running, and needs no permission to write.
+    With ``lock`` it creates the folder if needed and locks it. Without ``lock`` it opens the database read-only, even
+    while a house is running.
     """
 
     def __init__(self, folder: Path, lock: bool = True) -> None:
@@ -55,7 +55,7 @@ class SQLiteStore:
         self.path = folder / DATABASE_NAME
         self._read_only = not lock
         self._writing = threading.Lock()
-        self._reading = threading.Lock()  # with a connection of its own: a read never waits for a sync
+        self._reading = threading.Lock()  # separate connection, so reads never wait for a sync
         self._lock_file: int | None = None
         try:
             self._open()
@@ -86,8 +86,8 @@ class SQLiteStore:
     # -- writing ----------------------------------------------------------------------------------
     def commit(self, writes: Sequence[Write]) -> None:
         if not any(write.has_more_than_lines for write in writes):
-            # Each statement passes the interpreter lock back and forth, which costs more than a row while the event
-            # loop is busy. So a statement inserts many rows, and a single statement is its own transaction.
+            # Each statement releases and reacquires the GIL, which costs more than a row while the event loop is
+            # busy. So a statement inserts many rows, and a single statement is its own transaction.
             with self._transaction(begin=sum(len(write.lines) for write in writes) > ROWS_PER_INSERT):
                 self._insert_lines(writes)
             return
@@ -100,7 +100,7 @@ class SQLiteStore:
 
     @contextmanager
     def _transaction(self, begin: bool = True) -> Iterator[None]:
-        """All or nothing, and on disk when it is left."""
+        """All or nothing, and durable at the end."""
         try:
             with self._writing, self._db:
                 if begin:
@@ -118,7 +118,7 @@ class SQLiteStore:
             )
 
     def _write_rest(self, write: Write) -> None:
-        """Everything but the lines, which are already there."""
+        """Write everything except the lines, which are already inserted."""
         room = write.room
         if write.snapshot is not None:
             self._keep_snapshot(room, write.snapshot)
@@ -158,7 +158,7 @@ class SQLiteStore:
         )
 
     def _forget(self, room: str, before: int) -> int:
-        """Delete old entries, never past the older snapshot: a start from it needs the entries after it."""
+        """Delete old entries, but none after the older snapshot: starting from it needs them."""
         oldest = self._db.execute("select min(seq) from snapshots where room = ?", (room,)).fetchone()[0]
         edge = min(before, (oldest if oldest is not None else -1) + 1)
         return self._db.execute("delete from entries where room = ? and seq < ?", (room, edge)).rowcount
@@ -242,7 +242,7 @@ class SQLiteStore:
         try:
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
             with closing(self._connect()) as source, closing(sqlite3.connect(path)) as target:
-                source.backup(target)  # in one step: with several, each commit in between makes it start over
+                source.backup(target)  # in one step: otherwise each commit in between restarts it
         except (sqlite3.Error, OSError) as wrong:
             raise StorageFailed(f"the backup {path} could not be written: {wrong}") from wrong
 
@@ -259,7 +259,7 @@ class SQLiteStore:
 
 
 def _ending_with_deletions(writes: Sequence[Write]) -> Iterator[list[Write]]:
-    """The writes in parts, each of which ends with a deletion: it must not reach the writes after it."""
+    """Split the writes after each deletion, so a deletion does not affect later writes."""
     part: list[Write] = []
     for write in writes:
         part.append(write)
@@ -276,9 +276,9 @@ def _insert_of(rows: int) -> str:
 
 # -- opening ------------------------------------------------------------------------------------
 def _prepare(path: Path, create: bool) -> None:
-    """See that there is a database of this schema. A file that is anything else is refused and left as it is."""
+    """Create or check the database. Any other file is rejected unchanged."""
     if not create and not path.exists():
-        raise BadArgs(f"there is no {path}; name the data folder of a house")
+        raise BadArgs(f"{path} not found; pass the data folder of a house with --data")
     if create:
         _create_file(path)
     with closing(_connect_read_only(path)) as db:
@@ -287,7 +287,7 @@ def _prepare(path: Path, create: bool) -> None:
     if found is not None:
         _check_schema(path, found[0])
     elif tables or not create:
-        raise RecordCorrupt(f"{path} is not a database of Cohabit")
+        raise RecordCorrupt(f"{path} is not a Cohabit database")
     else:
         with closing(_connect(path)) as db:
             db.executescript(_TABLES)
@@ -319,7 +319,7 @@ def _connect(path: Path) -> sqlite3.Connection:
     )
     try:
         db.execute("pragma journal_mode = wal")
-        # FULL syncs the log at every commit: a call that was answered survives a power cut. With NORMAL it may not.
+        # FULL syncs the WAL at every commit, so an answered call survives a power failure. With NORMAL it may not.
         db.execute("pragma synchronous = full")
     except sqlite3.Error:
         db.close()
@@ -328,10 +328,10 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def _connect_read_only(path: Path) -> sqlite3.Connection:
-    """A connection that changes nothing that is stored, also in a folder where nothing can be written.
+    """A read-only connection, which also works in a read-only folder.
 
-    While a house runs, its log is there to be shared. Otherwise SQLite wants to make one; where it cannot, the
-    database can be read as a file that nobody changes, unless a log with commits of its own was left behind.
+    While a house runs, its WAL can be shared. Otherwise SQLite tries to create one; if it cannot, open the file as
+    immutable, unless a non-empty WAL was left behind.
     """
     try:
         return _connect_by_uri(path, "mode=ro")
@@ -341,8 +341,8 @@ def _connect_read_only(path: Path) -> sqlite3.Connection:
         log = path.with_name(path.name + "-wal")
         if log.exists() and log.stat().st_size > 0:
             raise StorageFailed(
-                f"{log} holds commits that cannot be read in a read-only folder; copy {path.parent} to a folder "
-                "that you can write to, and use that"
+                f"{log} contains commits that cannot be read in a read-only folder; copy {path.parent} to a writable "
+                "folder and use that"
             ) from wrong
         return _connect_by_uri(path, "mode=ro&immutable=1")
 
@@ -352,7 +352,7 @@ def _connect_by_uri(path: Path, options: str) -> sqlite3.Connection:
         f"{path.absolute().as_uri()}?{options}", uri=True, timeout=10, isolation_level=None, check_same_thread=False
     )
     try:
-        db.execute("select 1 from sqlite_master").fetchone()  # a file is not opened before it is read
+        db.execute("select 1 from sqlite_master").fetchone()  # SQLite opens the file lazily
     except sqlite3.Error:
         db.close()
         raise
@@ -360,7 +360,7 @@ def _connect_by_uri(path: Path, options: str) -> sqlite3.Connection:
 
 
 def _make_folder(folder: Path) -> None:
-    """Make the folder, and sync its parents: SQLite syncs the files in a folder, not the folder's own name."""
+    """Create the folder and sync its parents: SQLite syncs files, not directory entries of new folders."""
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     for made in missing:
@@ -376,7 +376,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _take_lock(folder: Path) -> int:
-    """Hold the folder for this process. The lock ends with the process, however it ends."""
+    """Lock the folder for this process. The lock ends with the process, however it ends."""
     import fcntl
 
     handle = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -386,7 +386,8 @@ def _take_lock(folder: Path) -> int:
         owner = os.read(handle, 32).decode(errors="replace").strip()
         os.close(handle)
         raise Conflict(
-            f"another house (process {owner or 'unknown'}) uses {folder}; stop it, or give --data another folder"
+            f"{folder} is in use by another house (process {owner or 'unknown'}). Stop it, or choose another folder "
+            "with --data"
         ) from None
     os.truncate(handle, 0)
     os.write(handle, f"{os.getpid()}\n".encode())
@@ -395,11 +396,11 @@ def _take_lock(folder: Path) -> int:
 
 # -- errors -------------------------------------------------------------------------------------
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT, sqlite3.SQLITE_ERROR)
-"""SQLITE_ERROR, too: these statements are right, so a table or a column is missing."""
+"""SQLITE_ERROR too: our SQL is valid, so this means a missing table or column."""
 
 
 def _failure(problem: str, wrong: sqlite3.Error) -> CohabitError:
-    """RECORD_CORRUPT where the database is damaged, STORAGE_FAILED where it cannot be used now."""
+    """RECORD_CORRUPT if the database is damaged, STORAGE_FAILED if it cannot be used now."""
     code = _primary_code(wrong)
     # Without a code it comes from Python: a closed connection, or a text that is not UTF-8.
     damaged = code in _DAMAGE or (code is None and not isinstance(wrong, sqlite3.ProgrammingError))
@@ -407,6 +408,6 @@ def _failure(problem: str, wrong: sqlite3.Error) -> CohabitError:
 
 
 def _primary_code(wrong: sqlite3.Error) -> int | None:
-    """The result code of SQLite without the bits that extend it."""
+    """The primary result code."""
     code: int | None = getattr(wrong, "sqlite_errorcode", None)
     return None if code is None else code & 0xFF

@@ -47,10 +47,10 @@ def finish_first(command: str) -> str:
     )
 
 
-def leave_mark(own: Path) -> None:
-    """Say that a merge is running; ``own`` is ``.git/cohabit``."""
+def leave_mark(state_folder: Path) -> None:
+    """Leave the mark of a running merge in ``.git/cohabit``."""
     with suppress(OSError):  # a full disk must not stop the merge
-        (own / MERGE_MARK).touch()
+        (state_folder / MERGE_MARK).touch()
 
 
 def merge_is_running(root: Path) -> bool:

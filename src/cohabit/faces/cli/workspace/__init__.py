@@ -1,4 +1,4 @@
-"""``cohabit workspace``: the shared drop-board for people. A verb calls the same tool that agents call."""
+"""``cohabit workspace``: the shared message board for people. A verb calls the same tool that agents call."""
 
 import argparse
 import json
@@ -25,7 +25,7 @@ MAX_PAGES = 64
 
 
 class LazyParser(Parser):
-    """Declares the arguments of its verb only when that is used, so that `mcp` starts quickly."""
+    """Declares the arguments of its verb only when it is used, so `mcp` starts quickly."""
 
     def __init__(self, *args: Any, verb: Verb, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -71,11 +71,11 @@ def _declare(parser: argparse.ArgumentParser, verb: Verb) -> None:
 
 
 def workspace(args: argparse.Namespace) -> int:
-    """A git repository that agents of several people share as a drop-board: journal, inbox, research,
+    """A git repository that agents of several people share as a message board: journal, inbox, research,
     drafts, decisions. Agents use it over MCP (`cohabit workspace mcp`), people with the verbs below.
 
     Your identity comes from COHABIT_AGENT_ID, _NAME and _EMAIL, else from the files in ~/.multisphere, else
-    from git: Ann Smith is ann-cli. docs/workspace.md explains how to begin.
+    from git: Ann Smith is ann-cli. docs/workspace.md explains how to get started.
 
     Examples:
       cohabit workspace init deck git@example.org:us/deck.git

@@ -1,4 +1,4 @@
-"""``cohabit workspace serve``: a room around a shared repository, so that agents anywhere can work in it."""
+"""``cohabit workspace serve``: a room for a shared repository, so agents on other machines can work in it."""
 
 import argparse
 import os
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 WORLD = "workspace"
 MEMBERS = "ann,bob"
-"""The members of a new room, where the command line names none."""
+"""The members of a new room if the command line names none."""
 MIN_WRITERS, SPARE_WRITERS = 8, 2
-"""There are more seats than members, for those who are invited later."""
+"""There are more seats than members, for members who are invited later."""
 
 
 def serve(args: argparse.Namespace) -> int:
@@ -42,10 +42,10 @@ def serve(args: argparse.Namespace) -> int:
 
 
 def plan_of(args: argparse.Namespace) -> Plan:
-    """A room with a seat for each of the members, and with you as its host."""
+    """A room with a seat for each member, and with you as the host."""
     workers, watchers = (_names(text or "") for text in (_members(args), args.watchers))
     if len({"you", *workers, *watchers}) <= len(workers) + len(watchers):
-        raise UsageError("--members, --watchers: each name once, and none of them `you`: that is the host")
+        raise UsageError("--members, --watchers: names must be unique, and `you` is reserved for the host")
     agents = [
         AgentSpec(id="you", kind="human", role="host"),
         *(AgentSpec(id=name, role="player", claim=f"auto:{i}") for i, name in enumerate(workers)),
@@ -69,7 +69,7 @@ def _names(text: str) -> list[str]:
 
 
 def _address(given: str) -> str:
-    """A path of this machine is made absolute: the house may be started from another folder next time."""
+    """Make a local path absolute, because the house may be started from another folder next time."""
     if "://" in given or not given.startswith(("/", ".", "~")):
         return given
     return os.path.abspath(Path(given).expanduser())
@@ -79,9 +79,7 @@ def _check_repository(house: "House", plan: Plan) -> None:
     host = house.rooms.get(plan.room)
     wanted = plan.scenario.config.get("remote")
     if host is not None and wanted not in (None, host.room.state.config.get("remote")):
-        raise Conflict(
-            f"there is a room {plan.room} already, around another repository; choose another name with --room"
-        )
+        raise Conflict(f"room {plan.room} already exists for another repository; choose another id with --room")
 
 
 async def _repository(house: "House", plan: Plan) -> str:
@@ -90,15 +88,15 @@ async def _repository(house: "House", plan: Plan) -> str:
     assert runner is not None
     await runner.poll()
     if runner.poll_error is not None:
-        return f"The shared repository: {runner.poll_error.message.rstrip('.')}. It is asked again every few seconds."
+        return f"The shared repository: {runner.poll_error.message.rstrip('.')}. It is retried every few seconds."
     where = plan.scenario.config.get("remote") or house.settings.folder / "workspaces" / f"{plan.room}.git"
     return f"The shared repository: {where}"
 
 
 # -- members who are named later ------------------------------------------------------------------
 def _missing(house: "House", plan: Plan) -> Iterator[tuple[str, str]]:
-    """Those who were named and are neither in the room nor invited, each with the command that invites them. Only the
-    host can do that: it may have removed them."""
+    """Named members who are neither in the room nor invited, each with the command that invites them. They are not
+    invited automatically, because the host may have removed them."""
     state, invites = house.rooms[plan.room].room.state, house.identities.invites_to(plan.room, house.clock.now())
     members = state.members.values()
     claims = [*(m.claim for m in members), *(i.claim for i in invites)]
@@ -115,7 +113,7 @@ def _how_to_invite(missing: Sequence[tuple[str, str]], room: str, url: str) -> I
     if not missing:
         return
     names = ", ".join(clean(name) for name, _ in missing)
-    yield f"{names} {'is' if len(missing) == 1 else 'are'} not in this room yet. With the host's token:"
+    yield f"{names} {'is' if len(missing) == 1 else 'are'} not in this room yet. Invite them with the host's token:"
     for _, invite in missing:
         yield f"  COHABIT_TOKEN=… {clean(invite)} --room {room} --url {url}"
     yield ""

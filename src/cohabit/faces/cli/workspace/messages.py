@@ -1,4 +1,4 @@
-"""Messages of tools, which are written for agents, in terms of this command line: a person has verbs and no user."""
+"""Rewrites tool messages, which are written for agents, for people at the command line."""
 
 import re
 from typing import Final
@@ -40,7 +40,7 @@ TOOL_NAME: Final = re.compile(
     r"|\b(?P<subject>log|status|push)(?= (?:has|shows|shares)\b)"
     rf"|(?<![\w./-])(?P<unambiguous>{_UNAMBIGUOUS})(?![\w/-]|\.\w)"
 )
-"""A tool, where a message certainly means one: `push` and `list` are words too, and files may have any name."""
+"""Matches tool names that are unambiguous: `push` and `list` are also ordinary words, and files may have any name."""
 
 
 def for_people(text: str) -> str:

@@ -71,7 +71,7 @@ def _list(answer: Answer, me: str) -> Output:
 def _switch(answer: Answer, me: str) -> Output:
     yield line((answer["active_workspace"], "bold"), " is active.")
     if answer["workspace_of_folder"] not in (None, answer["active_workspace"]):
-        yield line(f"In this folder {answer['workspace_of_folder']} is still used, because it is part of that clone.")
+        yield line(f"This folder belongs to the clone of {answer['workspace_of_folder']}, which is still used here.")
 
 
 def _info(answer: Answer, me: str) -> Output:
@@ -126,7 +126,7 @@ def _ls(answer: Answer, me: str) -> Output:
 
 def _read(answer: Answer, me: str) -> Output:
     if answer.get("encoding") == "base64":
-        yield line(f"{answer['path']} is not a text: {answer['size']:,} bytes")
+        yield line(f"{answer['path']} is a binary file: {answer['size']:,} bytes")
         return
     yield Text(lines_of(answer["content"]).removesuffix("\n"))
     yield from more(answer)

@@ -1,7 +1,7 @@
 """Parts of the output of ``cohabit workspace``.
 
-Text of others goes through ``clean``, so it can neither move the cursor nor forge a line, and into ``Text``, so that it
-is not taken for markup.
+Text from other people goes through ``clean``, so it cannot move the cursor or forge a line, and into ``Text``, so it is
+not interpreted as markup.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -72,9 +72,9 @@ def _how_to_set_identity(environ: Mapping[str, str]) -> str:
         f"`git config --global {key} {example}`" for key, example in EXAMPLES.items() if not _git_setting(environ, key)
     ]
     if missing:
-        return f"git does not know your name or address: run {' and '.join(missing)}, then try again"
+        return f"git has no user name or email address for you: run {' and '.join(missing)}, then try again"
     return (
-        "no agent id can be made of your name in git: set COHABIT_AGENT_ID (such as ann-cli), "
+        "cannot derive an agent id from your git user name: set COHABIT_AGENT_ID (such as ann-cli), "
         "COHABIT_AGENT_NAME and COHABIT_AGENT_EMAIL, then try again"
     )
 

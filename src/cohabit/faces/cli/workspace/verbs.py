@@ -10,7 +10,7 @@ Argument = tuple[tuple[str, ...], dict[str, Any]]
 
 
 class Verb(NamedTuple):
-    """One verb. ``tool`` is the tool that it calls; without one it is a program of its own."""
+    """One verb. ``tool`` is the tool that it calls; a verb without one runs its own program."""
 
     name: str
     tool: str | None
@@ -40,7 +40,7 @@ def text_of(name: str) -> str:
 
 
 def number(text: str) -> int:
-    """A number of rows. A number above the limit of the tool is reduced to it: the answer says that there are more."""
+    """A number of rows, capped at the tool's limit. The answer says if there are more."""
     if not text.isdecimal() or int(text) < 1:
         raise UsageError(f"{text!r} is not a number of rows: use 1 or more")
     return min(int(text), MAX_ROWS)
@@ -69,7 +69,7 @@ VERBS: tuple[Verb, ...] = (
     )),
     Verb("status", "status", "show what you changed and have not shared yet"),
     Verb("log", "log", "show commits, newest first", (
-        COUNT, option("since", "only what came after this commit", metavar="COMMIT"), PATHS,
+        COUNT, option("since", "only changes after this commit", metavar="COMMIT"), PATHS,
     )),
     Verb("diff", "diff", "show what changed, line by line", (
         option("since", "from this commit to the last one, without uncommitted changes", metavar="COMMIT"), PATHS,
@@ -98,9 +98,9 @@ VERBS: tuple[Verb, ...] = (
         ITEM, positional("resolution", "how it was resolved"),
         option("journal_ref", "time of the journal entry about it", metavar="TIME"),
     )),
-    Verb("inbox claim", "claim", "claim an item, so that no other agent works on it", (ITEM,)),
+    Verb("inbox claim", "claim", "claim an item, so no other agent works on it", (ITEM,)),
     Verb("inbox release", "release", "release an item that you claimed", (ITEM,)),
-    Verb("decide", "decision_add", "record a decision, in a file of its own", (
+    Verb("decide", "decision_add", "record a decision in its own file", (
         positional("title", "what was decided, in one line"),
         option("context", "the options, and why a decision was needed", required=True),
         option("decision", "what was chosen, and why", required=True),
@@ -112,7 +112,7 @@ VERBS: tuple[Verb, ...] = (
     Verb("commit", "commit", "commit everything that you changed", (
         positional("message", "what you did, in one line"),
     )),
-    Verb("sync", "sync", "fetch, merge and push, so that your clone and the remote are the same"),
+    Verb("sync", "sync", "fetch, merge and push, so your clone and the remote are the same"),
     Verb("pull", "pull", "update your clone, if that needs no merge"),
     Verb("push", "push", "share your commits; new commits of others are merged first"),
     Verb("resolve", "resolve", "show conflicts, or resolve a file; then sync", (
@@ -123,11 +123,11 @@ VERBS: tuple[Verb, ...] = (
     )),
     Verb("abandon", "abandon", "take the others' version in every conflict; yours is kept in a commit"),
     # -- upkeep -----------------------------------------------------------------------------------
-    Verb("archive", "archive", "move journal entries of past months into files of their own", (
+    Verb("archive", "archive", "move journal entries of past months to separate files", (
         option("before", "move the months before this one (default: the current one)", metavar="YYYY-MM"),
     )),
     Verb("health", "health", "check whether agents follow the protocol: missing journal entries, duplicate ids", (
-        option("since", "only what came after this commit", metavar="COMMIT"),
+        option("since", "only changes after this commit", metavar="COMMIT"),
     )),
     # -- for agents -------------------------------------------------------------------------------
     Verb("mcp", None, "run the MCP server on stdin and stdout, for an agent's client", (
@@ -135,7 +135,7 @@ VERBS: tuple[Verb, ...] = (
         option("profile", "compat: only the twenty tools of Multisphere (default: full)",
                choices=("full", "compat"), default="full"),
     )),
-    Verb("serve", None, "serve it as a room of a house: for agents on other machines, with a web page for people", (
+    Verb("serve", None, "serve it as a room of a house, for agents on other machines, with a web page for people", (
         option("remote", "the shared repository: an address, or a path, which is created if it does not exist "
                "(default: a repository in the data folder of the house)", metavar="URL"),
         option("members", "members with write access, each with a token (default: ann,bob)", metavar="A,B"),
