@@ -85,7 +85,7 @@ async def test_a_token_for_the_whole_house_is_not_rotated_by_the_host_of_a_room(
         who = await make_room(house, guests=True)
         zoe = await issue(house, "zoe")
         await zoe("join")
-        with pytest.raises(PermissionDenied, match="whole house"):
+        with pytest.raises(PermissionDenied, match="house-wide"):
             await who["hostess"]("rotate_token", {"member": "zoe"})
         assert (await zoe("whoami")).handle == "zoe"
 

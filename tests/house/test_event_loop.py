@@ -68,7 +68,7 @@ async def a_day(house: House, clock: FakeClock) -> None:
         await who["zeus"]("list_saves")
     reader = await bob.reader("")
     async with asyncio.timeout(10):
-        while not any("token of yours" in item["text"] for item in reader.items()):
+        while not any(item.get("kind") == "account" for item in reader.items()):
             await a_moment()
     page = await bob("events", {"max": 5})
     while page.more:
