@@ -254,7 +254,7 @@ async def test_a_subscriber_whose_token_is_rotated_by_a_host_is_told_why_it_ends
         await who["hostess"]("rotate_token", {"member": "bob"})
         await a_moment()
         assert isinstance(reader.ended, Unauthorized)
-        assert [item["text"] for item in reader.items() if item["kind"] == "account"] == [
+        assert [item["text"] for item in reader.items() if item.get("kind") == "account"] == [
             "hostess replaced one of your tokens"
         ]
 
