@@ -10,6 +10,8 @@ import { AboutYou, Roster, Standings, WorldView, isWatchOnly } from "./panels.js
 
 const FIRST_EVENTS = 200;
 const REFRESH_MS = 700;
+/** A call of a removed member may be refused before its stream ends; both say the same. */
+const REMOVED = "you were removed from this room";
 const SEES_WORLD = ["watch", "read_own", "read_all"];
 const WORKSPACE = "workspace"; // the world whose rooms show a board
 
@@ -119,7 +121,7 @@ export class RoomScreen {
       if (!this.stopped) this.showError(null);
     } catch (error) {
       if (this.stopped || error.code === "LOST") return;
-      if (error.code === "UNKNOWN_ROOM") this.onUnavailable(error.message);
+      if (error.code === "UNKNOWN_ROOM") this.onUnavailable(this.me && /not a member/.test(error.message) ? REMOVED : error.message);
       else this.showError(error.message);
     }
   }
