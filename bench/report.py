@@ -1,7 +1,6 @@
 """The results of a bench: numbers, ratios and their targets, as a table, as JSON or as a page."""
 
 import json
-import platform
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -117,7 +116,8 @@ def write_page(order: Sequence[str]) -> None:
         "were measured in the same run, in alternating rounds, each in its own process, servers on one core and",
         "clients on another. A ratio is the median over rounds, followed by the lowest and the highest round.",
         "",
-        f"{platform.machine()}, Python {platform.python_version()}.",
+        "Each section gives the day of its run. Sections may come from different machines and versions, so do not compare",
+        "them with each other.",
         "",
         "| | ratio | aim | |",
         "|---|---:|---|---|",
