@@ -67,14 +67,15 @@ class Identities:
         found = self._credentials.get(hashed(token))
         if found is None:
             raise Unauthorized("invalid token; ask your host for one")
-        return self.check(found, at)
+        if found.revoked or found.expires_at is not None:
+            return self.check(found, at)
+        return found
 
     def check(self, credential: Credential, at: int) -> Credential:
         """Return the credential, or raise UNAUTHORIZED if it was revoked or has expired."""
-        if credential.revoked or credential.expires_at is not None:
-            decision = by_credential(credential, at)
-            if decision.code:
-                raise refusal(decision)
+        decision = by_credential(credential, at)
+        if decision.code:
+            raise refusal(decision)
         return credential
 
     def knows(self, token: str) -> bool:

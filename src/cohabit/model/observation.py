@@ -160,26 +160,27 @@ class Observation(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
     def to_text(self) -> str:
         """The observation as text for a model. Empty sections are left out."""
-        heading = f"Step {self.step}"
-        sections = [f"{heading} ({one_line(self.time_of_day)})" if self.time_of_day else heading]
-        if self.text:
-            sections.append(self.text.strip("\n"))
+        text = f"Step {self.step}"
+        if self.time_of_day:
+            text += f" ({one_line(self.time_of_day)})"
+        if own := self.text.strip("\n"):
+            text += "\n\n" + own
         if self.status:
-            sections.append("STATUS:\n" + "\n".join(_pairs(self.status)))
+            text += "\n\nSTATUS:\n" + _pairs(self.status)
         if self.inventory:
-            sections.append(_section("INVENTORY", _pairs(self.inventory)))
+            text += "\n\nINVENTORY:\n" + _pairs(self.inventory)
         if self.location:
-            sections.append(_section("LOCATION", [self.location.to_text()]))
+            text += _section("LOCATION", [self.location.to_text()])
         if self.nearby_entities or self.nearby_terrain:
             nearby: tuple[Entity | Terrain, ...] = (*self.nearby_entities, *self.nearby_terrain)
-            sections.append(_section("NEARBY", _bullets(thing.to_text() for thing in nearby)))
+            text += _section("NEARBY", _bullets(thing.to_text() for thing in nearby))
         if self.active_effects:
-            sections.append(_section("ACTIVE EFFECTS", _bullets(e.to_text() for e in self.active_effects)))
+            text += _section("ACTIVE EFFECTS", _bullets(e.to_text() for e in self.active_effects))
         if self.recent_events:
-            sections.append(_section("RECENT EVENTS", [_event_line(event) for event in self.recent_events]))
+            text += _section("RECENT EVENTS", [_event_line(event) for event in self.recent_events])
         if self.current_goals:
-            sections.append(_section("CURRENT GOALS", _bullets(goal.to_text() for goal in self.current_goals)))
-        return "\n\n".join(filter(None, sections))
+            text += _section("CURRENT GOALS", _bullets(goal.to_text() for goal in self.current_goals))
+        return text
 
     def to_structured(self) -> dict[str, Any]:
         """The observation as plain dicts and lists, with all fields, including empty ones."""
@@ -204,7 +205,7 @@ def _with_details(label: str, details: list[str]) -> str:
 
 
 def _section(title: str, lines: list[str]) -> str:
-    return f"{title}:\n" + "\n".join(lines) if any(lines) else ""
+    return f"\n\n{title}:\n" + "\n".join(lines) if any(lines) else ""
 
 
 def _bullets(items: Iterable[str]) -> list[str]:
@@ -215,13 +216,13 @@ def _event_line(event: Event) -> str:
     return f"{_EVENT_MARKS[event.type]} {one_line(event.description)}"
 
 
-def _pairs(values: Mapping[str, Any]) -> list[str]:
+def _pairs(values: Mapping[str, Any]) -> str:
     lines = []
     for key, value in values.items():
         line = f"{key}: {value if type(value) is str or type(value) is int else _value(value)}"
         # Inlined `one_line`: status lines are rendered at every step.
         lines.append(line.strip() if line.isprintable() and "  " not in line else one_line(line))
-    return lines
+    return "\n".join(lines)
 
 
 def _value(value: object) -> str:

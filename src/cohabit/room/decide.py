@@ -41,13 +41,18 @@ class Budget:
         self.per_second = per_second
         self._second = -1
         self._spent: dict[Hashable, int] = {}
+        self.exceeded = False  # by any caller in this second
 
     def spend(self, caller: Hashable, at: int) -> None:
         """Count one more call."""
-        if at // 1000 != self._second:
-            self._second = at // 1000
+        second = at // 1000
+        if second != self._second:
+            self._second = second
             self._spent = {}
-        self._spent[caller] = self._spent.get(caller, 0) + 1
+            self.exceeded = False
+        spent = self._spent[caller] = self._spent.get(caller, 0) + 1
+        if spent > self.per_second:
+            self.exceeded = True
 
     def is_spent(self, caller: Hashable, at: int) -> bool:
         """Whether the caller has exceeded its limit in this second."""
@@ -92,7 +97,7 @@ def decide(
                 decision = _by_seat_and_turn(command, member, room, via)
                 if decision.code:
                     return decision
-            if room.budget.is_spent(member.id, at):
+            if room.budget.exceeded and room.budget.is_spent(member.id, at):
                 return room.budget.refusal
     if budget is not None and credential is not None and budget.is_spent(credential.hash, at):
         return budget.refusal

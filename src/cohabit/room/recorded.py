@@ -45,8 +45,8 @@ class RecordedRoom:
         """Replace the list of seats."""
         raise NotImplementedError
 
-    def _write(self, at: int, do: str, member: None, args: Any, command: Command, checked: Mapping[str, Any]) -> Any:
-        """Apply and record an entry."""
+    def _write(self, at: int, command: Command, by: None, args: Any, checked: Mapping[str, Any]) -> Any:
+        """Apply an entry with the ``checked`` arguments, and record it with ``args``."""
         raise NotImplementedError
 
     def _perform(
@@ -61,7 +61,7 @@ class RecordedRoom:
         """A new room. Its first entry contains everything needed to recreate it."""
         room = cls(state, world)
         opening = msgspec.to_builtins(state)
-        room._write(at, "open", None, {"state": opening}, SYSTEM["open"], {"state": opening})
+        room._write(at, SYSTEM["open"], None, {"state": opening}, {"state": opening})
         room._checkpoint = room.snapshot()
         return room
 

@@ -20,7 +20,7 @@ from cohabit.errors import (
     ScopeViolation,
     Unauthorized,
 )  # fmt: skip
-from cohabit.model.action import ActionResult
+from cohabit.model.action import Action, ActionResult
 from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential
 from cohabit.model.observation import Observation
@@ -82,7 +82,7 @@ class Room(RecordedRoom):
         self._seat_names: dict[SeatId, str] | None = None
         # Methods that a world does not override are not called.
         self._has_scope = overrides(world, "scope")
-        self._has_goals = overrides(world, "goals")
+        self._observe = self._observe_with_goals if overrides(world, "goals") else world.observe
         self._has_legal = overrides(world, "legal")
         self._takes_turns = self.pace in ("turns", "rounds")
         self._has_returns = overrides(world, "returns")
@@ -114,7 +114,7 @@ class Room(RecordedRoom):
             if not command.records:
                 return self._ask(member, command, checked, at)
             before = self.record.seq
-            result = self._write(at, command.name, member, checked, command, checked, why=call.why, key=key, via=via)
+            result = self._write(at, command, who, checked, checked, call.why, key, via)
             if command.where != "world":
                 return result
             try:
@@ -186,14 +186,13 @@ class Room(RecordedRoom):
         return command.run(self.eye_of(member), **args)
 
     def _write(
-        self, at: int, do: str, member: Member | None, args: Any, command: Command, checked: Mapping[str, Any],
-        *, why: str | None = None, key: str | None = None, via: str | None = None,
+        self, at: int, command: Command, by: str | None, args: Any, checked: Mapping[str, Any],
+        why: str | None = None, key: str | None = None, via: str | None = None,
     ) -> Any:  # fmt: skip
-        """Apply and record an entry."""
-        who = member.id if member else None
-        result, told = self._perform(who, at, command, checked)
+        """Apply an entry with the ``checked`` arguments, and record it with ``args``."""
+        result, told = self._perform(by, at, command, checked)
         record = self.record
-        entry = Entry(record.seq + 1, at, do, who, args or None, tuple(told), why, key, via)
+        entry = Entry(record.seq + 1, at, command.name, by, args or None, tuple(told), why, key, via)
         if key is not None:
             keep_reply(self.state, entry, result)
         # Everything that can fail comes first: a world that cannot be serialized counts as crashed.
@@ -211,7 +210,6 @@ class Room(RecordedRoom):
             assert by is not None
             told: list[Told] = []
             result: Any = self._act(self.state.members[by], command, args, told)
-            self._drop_world_cache()
             self._follow_up(at, told)
             return (self._rewarded(by, result, told) if self._has_returns else result), told
         context = Context(self, self.state.members[by] if by is not None else None, at)
@@ -227,18 +225,20 @@ class Room(RecordedRoom):
     def _follow_up(self, at: int, told: list[Told]) -> None:
         """Run after each entry: resolve a complete round, bind claims, restart the turn timer."""
         state, pace = self.state, self.pace
-        to_move = self.to_move()
+        self._drop_world_cache()
+        to_move = self._to_move = self.world.to_move()
         if pace == "rounds" and state.waiting_for and not to_move:
             turns.resolve(self, told)
             to_move = self.to_move()
         if self.has_moving_seats:
             turns.follow_seats(self)
             to_move = self.to_move()
-        if not self.is_over():
+        over = self._is_over = self.world.is_over() if self._overrides_is_over else not to_move
+        if not over:
             state.over_since = None
         elif state.over_since is None:
             state.over_since = at
-        if pace in ("turns", "rounds"):
+        if self._takes_turns:
             waiting = list(to_move)
             if waiting != state.waiting_for:
                 # In rounds, a submission does not restart the timer. More waiting seats mean a new round.
@@ -256,7 +256,8 @@ class Room(RecordedRoom):
             outcome = Outcome("" if outcome is None else str(outcome))
         if outcome.reward and not isfinite(outcome.reward):
             raise ValueError(f"a reward must be a finite number, not {outcome.reward!r}")
-        told.extend(outcome.told)
+        if outcome.told:
+            told.extend(outcome.told)
         if outcome.public:
             told.append(Told(outcome.public))
         if not told:
@@ -307,7 +308,7 @@ class Room(RecordedRoom):
         if command.result is not None and not wrapped:
             return outcome.data
         eye = self.eye(member) if look else None
-        seen = self._observe(eye) if eye is not None else None
+        seen = None if eye is None else self._observe(eye)
         return ActionResult(
             True, outcome.message, outcome.reward, list(outcome.achievements), self.is_over(), seen, outcome.data
         )
@@ -325,7 +326,7 @@ class Room(RecordedRoom):
     def system(self, do: str, args: Mapping[str, Any], at: int) -> Any:
         """Record a system entry: ticks, presence, a timeout."""
         command = SYSTEM[do]
-        return self.guarded(self._write, max(at, self.record.at), do, None, args, command, command.check(args))
+        return self.guarded(self._write, max(at, self.record.at), command, None, args, command.check(args))
 
     def next_deadline(self) -> int | None:
         """When ``settle`` next has something to do."""
@@ -431,29 +432,33 @@ class Room(RecordedRoom):
 
     def observe(self, eye: Eye) -> Observation:
         """What an eye sees, as values alone."""
-        seen: Observation = self.guarded(self._observe, eye)
-        return seen
+        try:
+            return self._observe(eye)
+        except (CohabitError, WorldInterrupted):
+            raise
+        except BaseException as bug:
+            raise self._crashed(bug) from bug
 
     def _view_through(self, eye: Eye) -> View:
-        seat, choices, total = eye.seat, None, None
-        if self._turn_text is None:
-            self._turn_text = turn_text(self.movers(), self.is_over())
+        seat, total = eye.seat, None
+        choices: Sequence[Action] = ()
+        movers, over = self.movers(), self.is_over()
         turn = self._turn_text
+        if turn is None:
+            turn = self._turn_text = turn_text(movers, over)
         if seat is not None:
             if seat in self.to_move():
                 if self._takes_turns:
                     turn += "\nIt is your turn."
                 if self._has_legal:
-                    choices = self.world.legal(self.seats[seat])
+                    choices = self.world.legal(self.seats[seat]) or ()
             if self._has_returns:
                 total = self.state.returns.get(seat, 0.0)
-        seen = self._observe(eye) if self._has_goals else self.world.observe(eye)
-        return make_view(self.state, seen, self.movers(), turn, choices or (), self.is_over(), total)
+        seen = self._observe(eye)
+        return make_view(self.state, seen, movers, turn, choices, over, total)
 
-    def _observe(self, eye: Eye) -> Observation:
+    def _observe_with_goals(self, eye: Eye) -> Observation:
         seen = self.world.observe(eye)
-        if not self._has_goals:
-            return seen
         seat = self.seats.get(eye.seat) if eye.seat is not None else None
         if seat is not None and not seen.current_goals:
             goals = self.world.goals(seat)

@@ -11,9 +11,9 @@ from cohabit.room import saves, turns
 from cohabit.room.commands import command
 from cohabit.room.context import Context
 from cohabit.room.membership import add_member, keep_seat
-from cohabit.room.state import RoomState, handle_of, seed_hex
+from cohabit.room.state import RoomState, handle_of
 from cohabit.room.views import ACCOUNT
-from cohabit.world import Outcome, Seat, Stream
+from cohabit.world import Outcome, Seat
 
 
 @command(category="meta", records=True)
@@ -215,8 +215,8 @@ def next_seed(ctx: Context) -> str:
 
     The secret prevents members who know the last seed from computing the next.
     """
-    stream = Stream(int(ctx.state.seed, 16), f"rematch {ctx.state.secret}")
-    return seed_hex(stream.bits64() << 64 | stream.bits64())
+    secret = bytes.fromhex(ctx.state.secret)
+    return blake2b(ctx.state.seed.encode(), key=secret, digest_size=16, person=b"rematch").hexdigest()
 
 
 def begin_again(ctx: Context, seed: str) -> None:
@@ -241,13 +241,13 @@ def begin(ctx: Context, seed: str) -> None:
     starting = starting_seats(ctx)
     room.obliged(room.world.reset, int(seed, 16), starting)
     turns.clock_changed(room)
-    turns.bind(room, room.obliged(room.world.seats_now) or starting)
-    for member in state.members.values():
-        if member.seat not in room.seats:
-            member.seat = None
+    turns.bind(room, (room.obliged(room.world.seats_now) if room.has_moving_seats else None) or starting)
     switch_game(state, blake2b(seed.encode(), digest_size=16).hexdigest())  # the same seed has the same secrets
     for member in state.members.values():
-        keep_seat(room, member)
+        if member.seat in room.seats:
+            keep_seat(room, member)
+        else:
+            member.seat = None
     state.turn_index = 0
 
 
@@ -255,9 +255,11 @@ def starting_seats(ctx: Context) -> list[Seat]:
     """The fixed number of seats, or as many as the room's players need."""
     spec = ctx.room.world.spec
     fewest, most = spec.seat_range
-    # If arriving players get new seats, only claims need a seat at the start.
-    by_seat = not ctx.room.has_arrivals
-    wanted = sum(1 for m in ctx.state.members.values() if m.claim is not None or (by_seat and m.seat is not None))
-    count = most if fewest == most else max(fewest, min(most, wanted))
-    named = [*spec.seat_names, *(str(i + 1) for i in range(len(spec.seat_names), count))]
-    return [Seat(name, name) for name in named[:count]]
+    count = fewest
+    if fewest != most:
+        # If arriving players get new seats, only claims need a seat at the start.
+        by_seat = not ctx.room.has_arrivals
+        wanted = sum(1 for m in ctx.state.members.values() if m.claim is not None or (by_seat and m.seat is not None))
+        count = max(fewest, min(most, wanted))
+    names = [*spec.seat_names[:count], *map(str, range(len(spec.seat_names) + 1, count + 1))]
+    return [Seat(name, name) for name in names]

@@ -139,16 +139,15 @@ def bind(room: "Room", seats: Sequence[Seat]) -> None:
     A claim binds once: ``auto:N`` is the N-th seat this world ever opened, so closing a seat never moves a member to
     another one.
     """
-    state = room.state
+    state, members = room.state, room.state.members.values()
     room.set_seats(seats)
-    ids = [s.id for s in seats]
     known = set(state.seats_ever)
-    state.seats_ever.extend(i for i in ids if i not in known)
-    taken = {m.seat for m in state.members.values() if m.seat is not None}
-    for member in state.members.values():
+    state.seats_ever.extend([s.id for s in seats if s.id not in known])
+    taken = {m.seat for m in members}
+    for member in members:
         if member.claim is not None and member.seat is None:
             seat = claimed(state.seats_ever, member.claim)
-            if seat is not None and seat in ids and seat not in taken:
+            if seat in room.seats and seat not in taken:
                 member.seat = seat
                 taken.add(seat)
 

@@ -35,7 +35,7 @@ def make_view(
     total_reward: float | None = None,
 ) -> View:
     """Combine the observation, the turn and the legal actions."""
-    text = f"{seen.to_text()}\n\n{turn}"
+    text = seen.to_text() + "\n\n" + turn
     if total_reward is not None:
         text += f"\nYour total reward: {total_reward:g}"
     if choices:
@@ -55,6 +55,6 @@ def turn_text(movers: list[str], over: bool) -> str:
 
 
 def _choices_text(choices: Sequence[Action]) -> str:
-    shown = [a.text for a in choices[:CHOICES_SHOWN]]
-    more = f" … and {len(choices) - len(shown)} more" if len(choices) > len(shown) else ""
-    return " | ".join(shown) + more
+    if len(choices) > CHOICES_SHOWN:
+        return f"{_choices_text(choices[:CHOICES_SHOWN])} … and {len(choices) - CHOICES_SHOWN} more"
+    return " | ".join([choice.text for choice in choices])

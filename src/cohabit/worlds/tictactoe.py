@@ -27,7 +27,7 @@ BOARD = """ %s | %s | %s
  %s | %s | %s"""
 
 
-MARKS = [Action("mark", {"cell": cell}) for cell in range(9)]
+MARKS = {str(cell): Action("mark", {"cell": cell}) for cell in range(9)}
 
 
 class TicTacToe(World):
@@ -71,7 +71,7 @@ class TicTacToe(World):
         return Outcome("Marked.", public=public)
 
     def legal(self, seat: Seat) -> Sequence[Action]:
-        return [MARKS[int(cell)] for cell in self.board if cell.isdigit()]
+        return [MARKS[cell] for cell in self.board if cell in MARKS]
 
     def skip(self, seat: Seat) -> Outcome:
         """A player who runs out of time loses."""
