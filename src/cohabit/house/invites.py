@@ -18,7 +18,8 @@ from cohabit.model.identity import Credential, Invite, Kind
 from cohabit.model.suggest import nearest
 from cohabit.room.commands import command
 from cohabit.room.context import Context
-from cohabit.room.hosting import check_grantable, check_invitation
+from cohabit.room.grants import check_grantable
+from cohabit.room.members import check_invitation
 from cohabit.room.room import Room
 from cohabit.room.state import KIND_ROLE
 from cohabit.scenario import check_name

@@ -7,9 +7,9 @@ becomes a command too. Its special behaviour is declared here too.
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from functools import cached_property
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from cohabit.declare import Declaration
 from cohabit.errors import BadArgs, UnknownCommand
@@ -20,6 +20,9 @@ from cohabit.world import World
 
 Category = Literal["meta", "discovery", "action", "read", "control", "bus", "host"]
 Where = Literal["world", "room", "house"]
+MAX_WAIT_MS = 30_000
+WaitMs = Annotated[int, Meta(ge=0, le=MAX_WAIT_MS, description="wait up to this many ms for something new")]
+Handle = Annotated[str, Meta(description="the member's handle")]
 F = TypeVar("F", bound=Callable[..., Any])
 
 

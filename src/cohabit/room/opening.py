@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from cohabit.errors import BadArgs
 from cohabit.room.extension import extension_named
 from cohabit.room.state import Member, RoomState
-from cohabit.room.turns import can_skip
+from cohabit.room.timers import can_skip
 from cohabit.scenario import Scenario, parse_seed, team_of
 from cohabit.world import World
 

@@ -13,11 +13,12 @@ import msgspec
 from cohabit.errors import CohabitError, GameCrash, RecordCorrupt
 from cohabit.model.record import Told
 from cohabit.model.seat import Seat
-from cohabit.room import remote, system, turns
+from cohabit.room import remote, system
 from cohabit.room.commands import Command, CommandTable, declared_in
 from cohabit.room.record import Line, Record, Snapshot
 from cohabit.room.replies import keep_reply
 from cohabit.room.state import RoomState
+from cohabit.room.timers import Timers
 from cohabit.world import World
 
 MakeWorld = Callable[[str, Mapping[str, Any]], World]
@@ -38,7 +39,7 @@ class RecordedRoom:
         self.state = state
         self.world = world
         self.record = Record()
-        self.clocks = turns.Clocks()
+        self.clocks = Timers()
         self._checkpoint: Snapshot | None = None
 
     def set_seats(self, seats: Sequence[Seat]) -> None:

@@ -14,7 +14,7 @@ from msgspec import Struct
 from cohabit.model.grant import Capability
 from cohabit.model.record import Told
 from cohabit.model.seat import SeatId
-from cohabit.room import turns
+from cohabit.room import seats
 from cohabit.room.commands import command
 from cohabit.room.context import Context
 from cohabit.room.replies import remember
@@ -228,11 +228,8 @@ def polled(ctx: Context, state: dict[str, Any]) -> None:
     if not replaced:
         return
     ctx.state.games += 1
-    ctx.state.seats_ever = []
-    for member in ctx.state.members.values():
-        if member.claim is not None:
-            member.seat = None
-    turns.bind(room, room.world.seats_now() or ())
+    seats.release_claims(ctx.state)
+    seats.bind(room, room.world.seats_now() or ())
 
 
 @command(category="meta", records=True)

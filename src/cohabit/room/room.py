@@ -4,7 +4,7 @@ Synchronous and deterministic: no I/O, no clock (``at`` comes with each call) an
 validates, runs and records an entry; ``replay`` runs the recorded entries and produces the same room.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from math import isfinite
 from typing import Any
@@ -26,9 +26,10 @@ from cohabit.model.identity import Credential
 from cohabit.model.observation import Observation
 from cohabit.model.record import Entry, Told
 from cohabit.model.seat import Eye, Seat, SeatId
-from cohabit.room import common, control, hosting, turns, views
+from cohabit.room import seats, turns, visibility
 from cohabit.room.audit import Audit
-from cohabit.room.commands import Command, CommandTable, commands_of, declared_in
+from cohabit.room.command_modules import room_commands
+from cohabit.room.commands import Command, CommandTable, commands_of
 from cohabit.room.context import Context
 from cohabit.room.decide import Budget, Decision, by_credential, by_grant, decide, refusal, seat_names
 from cohabit.room.extension import extension_named
@@ -40,8 +41,6 @@ from cohabit.world import Outcome, World, overrides
 
 DIGEST_EVERY = 256
 """After this many entries the room records a digest of its state, so a replay can be verified."""
-COMMAND_MODULES = (common, control, hosting)
-"""The modules that declare the commands of every room."""
 CALLS_PER_SECOND = 1_000
 """How many calls one member may make to one room; more are refused with BUSY."""
 
@@ -69,7 +68,7 @@ class Room(RecordedRoom):
         self.budget = Budget(CALLS_PER_SECOND)
         self.digest_every = DIGEST_EVERY
         self.checks_refusals = True
-        self.commands = CommandTable(self.extension.named(chain(_room_commands(world), commands_of(world))))
+        self.commands = CommandTable(self.extension.named(chain(room_commands(world), commands_of(world))))
         self.seats: dict[SeatId, Seat] = {s.id: s for s in state.seats}
         self.roster_version = 0  # incremented when permissions or visibility may have changed
         self._to_move: Sequence[SeatId] | None = None
@@ -232,7 +231,7 @@ class Room(RecordedRoom):
             turns.resolve(self, told)
             to_move = self.to_move()
         if self.has_moving_seats:
-            turns.follow_seats(self)
+            seats.follow_seats(self)
             to_move = self.to_move()
         if not self.is_over():
             state.over_since = None
@@ -403,7 +402,7 @@ class Room(RecordedRoom):
         try:
             return self._eyes[member.id]
         except KeyError:
-            eye = self._eyes[member.id] = views.eye(self.state, member, self.seats, self.world.spec.fog)
+            eye = self._eyes[member.id] = visibility.eye(self.state, member, self.seats, self.world.spec.fog)
             return eye
 
     def eye_of(self, member: Member) -> Eye:
@@ -460,12 +459,3 @@ class Room(RecordedRoom):
             if goals:
                 seen = msgspec.structs.replace(seen, current_goals=list(goals))
         return seen
-
-
-def _room_commands(world: World) -> Iterator[Command]:
-    """The standard room commands, and those of the world's extension, which may replace them."""
-    extension = extension_named(world.spec.extension)
-    replaced = {made.name for made in extension.room_commands}
-    for module in COMMAND_MODULES:
-        yield from (made for made in declared_in(module, world) if made.name not in replaced)
-    yield from (made for made in extension.room_commands if made.only_if is None or made.only_if(world))

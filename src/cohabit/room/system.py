@@ -7,12 +7,13 @@ from typing import Any
 from cohabit.errors import RecordCorrupt
 from cohabit.model.grant import Layer
 from cohabit.model.identity import Kind
-from cohabit.room import saves, turns
+from cohabit.room import game_time, saves, seats, turns
 from cohabit.room.commands import command
 from cohabit.room.context import Context
-from cohabit.room.membership import add_member, keep_seat
+from cohabit.room.members import new_member
+from cohabit.room.seats import keep_seat
 from cohabit.room.state import RoomState, handle_of, seed_hex
-from cohabit.room.views import ACCOUNT
+from cohabit.room.visibility import ACCOUNT
 from cohabit.world import Outcome, Seat, Stream
 
 
@@ -43,7 +44,7 @@ def opened(ctx: Context, gap: int) -> None:
 @command(category="meta", records=True)
 def ticks(ctx: Context, n: int) -> None:
     """Time passed."""
-    turns.advance(ctx.room, n, ctx.told)
+    game_time.advance(ctx.room, n, ctx.told)
 
 
 @command(category="meta", records=True)
@@ -86,7 +87,7 @@ def pause_expired(ctx: Context) -> None:
     """The member who paused left: the game resumes."""
     paused_by = handle_of(ctx.state.paused_by or "")
     ctx.tell(f"{paused_by} paused and left; the game resumes", "turn")
-    turns.resume(ctx.room, ctx.at)
+    game_time.end_pause(ctx.room, ctx.at)
 
 
 @command(category="meta", records=True)
@@ -126,7 +127,7 @@ def admitted(
     """An identity joined: a guest, a house host, or the holder of an invite. It cannot join twice."""
     if ctx.room.member_of(identity) is not None:
         return
-    add_member(
+    new_member(
         ctx, ctx.state.free_handle(handle), kind, identity=identity, name=name, role=role, claim=claim, team=team,
         stand_in=stand_in,
     )  # fmt: skip
@@ -233,15 +234,12 @@ def begin(ctx: Context, seed: str) -> None:
     state.tick = 0
     state.waiting_for = []
     state.over_since = None
-    state.seats_ever = []
     state.returns = {}
-    for member in state.members.values():
-        if member.claim is not None:
-            member.seat = None
+    seats.release_claims(state)
     starting = starting_seats(ctx)
     room.obliged(room.world.reset, int(seed, 16), starting)
-    turns.clock_changed(room)
-    turns.bind(room, room.obliged(room.world.seats_now) or starting)
+    game_time.clock_changed(room)
+    seats.bind(room, room.obliged(room.world.seats_now) or starting)
     for member in state.members.values():
         if member.seat not in room.seats:
             member.seat = None
