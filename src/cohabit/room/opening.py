@@ -22,7 +22,6 @@ def opening_state(
     """The room that a scenario defines. ``identities``: scenario id of an agent to its identity."""
     spec = world.spec
     _check_time(found, world)
-    fog = found.scenario == "pvp" if found.partial_intel is None else found.partial_intel
     known = identities or {}
     members = {
         a.id: Member(
@@ -41,7 +40,7 @@ def opening_state(
         seed=parse_seed(seed),
         secret=secret,
         scenario=found.scenario,
-        partial_intel=fog,
+        partial_intel=found.partial_intel,
         guests=found.guests,
         members=members,
         teams={name: list(who) for name, who in found.teams.items()},
