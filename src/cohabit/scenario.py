@@ -4,9 +4,9 @@ Parsing is strict: a file with an error is rejected. Keys that start with ``_`` 
 """
 
 import json
-import math
 import re
 import unicodedata
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,8 @@ from msgspec import Struct
 from cohabit.errors import BadArgs
 from cohabit.model.grant import role_named
 from cohabit.model.identity import Kind
+from cohabit.model.stream import seed_hex
+from cohabit.model.strict_json import finite_number
 from cohabit.model.suggest import nearest
 from cohabit.registry import load_extensions
 
@@ -53,7 +55,7 @@ class Scenario(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=T
     world: str = "nim"
     config: dict[str, Any] = {}
     seed: int | str | None = None  # a whole number, or hexadecimal digits as text
-    partial_intel: bool | None = None
+    partial_intel: bool = False  # fog, in worlds that let the scenario decide
     turn_based: bool = False
     turn_order: list[str] | None = None
     turn_seconds: int | None = None
@@ -94,7 +96,9 @@ def parse_scenario(text: str, where: str = "agents.json") -> Scenario:
     """Parse and check a scenario. Error messages name the file and the field."""
     load_extensions()  # extensions add role names
     try:
-        raw = json.loads(text, object_pairs_hook=_without_duplicates, parse_float=_finite, parse_constant=_finite)
+        raw = json.loads(
+            text, object_pairs_hook=_without_duplicates, parse_float=finite_number, parse_constant=finite_number
+        )
         msgspec.msgpack.encode(raw)  # reject what cannot be stored, such as lone surrogates or 30-digit integers
         plain = _without_comments(raw)
     except (ValueError, OverflowError, RecursionError) as wrong:
@@ -117,13 +121,6 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(name for i, name in enumerate(names) if name in names[:i])
         raise ValueError(f"the key {twice!r} appears twice")
     return found
-
-
-def _finite(digits: str) -> float:
-    number = float(digits)
-    if not math.isfinite(number):
-        raise ValueError(f"{digits} is not a finite number")
-    return number
 
 
 def _without_comments(value: Any) -> Any:
@@ -201,7 +198,7 @@ def parse_seed(seed: int | str) -> str:
     number = int(seed, 16) if isinstance(seed, str) else seed
     if not 0 <= number < 1 << MAX_SEED_BITS:
         raise BadArgs(f"seed: must be at least 0 and fit {MAX_SEED_BITS} bits")
-    return f"{number:032x}"
+    return seed_hex(number)
 
 
 def check_handle(handle: str) -> None:
@@ -214,6 +211,15 @@ def check_handle(handle: str) -> None:
         raise BadArgs("id: 'the house' is reserved for the house itself; choose another name")
     if handle == "*" or handle.startswith("team:") or "/" in handle or "#" in handle:
         raise BadArgs(f"id: {handle!r} has a reserved form; choose a name without / and #")
+
+
+def free_handle(wanted: str, is_taken: Callable[[str], bool]) -> str:
+    """The handle, with a number appended if it is taken."""
+    handle, number = wanted, 1
+    while is_taken(handle):
+        number += 1
+        handle = f"{wanted[:56]}-{number}"
+    return handle
 
 
 def check_name(name: str) -> None:

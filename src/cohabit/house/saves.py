@@ -13,6 +13,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from cohabit.errors import BadArgs, GameRejected, PermissionDenied, StorageFailed, TooLarge
+from cohabit.house.disk import sync_folder
 from cohabit.house.door import HouseContext
 from cohabit.model.grant import Capability
 from cohabit.room import saves
@@ -141,11 +142,7 @@ def _write(place: Path, data: bytes) -> None:
             temporary.replace(place / FILE)
         finally:
             temporary.unlink(missing_ok=True)
-        folder = os.open(place, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        sync_folder(place)
     except OSError as wrong:
         raise StorageFailed(f"the save could not be written: {wrong.strerror}") from None
 

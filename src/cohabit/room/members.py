@@ -5,13 +5,13 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 
 from cohabit.errors import BadArgs, Conflict
-from cohabit.model.grant import ROLES, Capability, role_named
+from cohabit.model.grant import ROLES, Capability, role_named, role_or_default
 from cohabit.model.identity import Kind
 from cohabit.room import seats
 from cohabit.room.commands import Handle, command
 from cohabit.room.context import Context
 from cohabit.room.grants import check_grantable
-from cohabit.room.state import KIND_ROLE, Member
+from cohabit.room.state import Member
 from cohabit.scenario import check_claim, check_handle
 
 C = Capability
@@ -30,7 +30,7 @@ def check_invitation(
     check_handle(handle)
     check_admission(ctx, claim, team)
     named = role_named(role) if role is not None else None
-    check_grantable(ctx.member, ROLES[named or KIND_ROLE[kind]], handle)
+    check_grantable(ctx.member, ROLES[role_or_default(named, kind)], handle)
     return named
 
 

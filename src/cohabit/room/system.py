@@ -7,13 +7,15 @@ from typing import Any
 from cohabit.errors import RecordCorrupt
 from cohabit.model.grant import Layer
 from cohabit.model.identity import Kind
+from cohabit.model.stream import seed_hex
 from cohabit.room import game_time, saves, seats, turns
 from cohabit.room.commands import command
 from cohabit.room.context import Context
 from cohabit.room.members import new_member
 from cohabit.room.seats import keep_seat
-from cohabit.room.state import RoomState, handle_of, seed_hex
+from cohabit.room.state import RoomState, handle_of
 from cohabit.room.visibility import ACCOUNT
+from cohabit.scenario import free_handle
 from cohabit.world import Outcome, Seat, Stream
 
 
@@ -127,8 +129,9 @@ def admitted(
     """An identity joined: a guest, a house host, or the holder of an invite. It cannot join twice."""
     if ctx.room.member_of(identity) is not None:
         return
+    free = free_handle(handle, lambda name: ctx.state.with_handle(name) is not None)
     new_member(
-        ctx, ctx.state.free_handle(handle), kind, identity=identity, name=name, role=role, claim=claim, team=team,
+        ctx, free, kind, identity=identity, name=name, role=role, claim=claim, team=team,
         stand_in=stand_in,
     )  # fmt: skip
 
