@@ -117,11 +117,11 @@ def _by_seat_and_turn(command: Command, member: Member, room: "Room", via: str |
         if decision.code:
             return decision
     if command.where != "world":  # do not call the world: this may run outside the room's queue
-        return by_turn(room.state, member, command, None, False)
+        return by_turn(room, member, command, None, False)
     to_move = room.to_move()
     if to_move and room.pace == "turns" and member.seat in to_move and not room.state.turn_based:
         return YES  # the common case
-    return by_turn(room.state, member, command, to_move, room.pace == "turns", not to_move and room.is_over())
+    return by_turn(room, member, command, to_move, room.pace == "turns", not to_move and room.is_over())
 
 
 def refusal(decision: Decision) -> CohabitError:
@@ -145,7 +145,7 @@ def by_grant(member: Member, command: Command) -> Decision:
 
 
 def by_turn(
-    state: RoomState,
+    room: "Room",
     member: Member,
     command: Command,
     to_move: Sequence[SeatId] | None,
@@ -159,17 +159,15 @@ def by_turn(
     """
     if not command.gated or Capability.ACT_GLOBAL in member.held:
         return YES
-    if state.turn_based and state.turn_order:
-        current = state.turn_order[state.turn_index]
-        if current != member.id:
-            return Decision(
-                "TURN_NOT_YOURS", f"it is {handle_of(current)}'s turn; wait for yours (turn order: {turn_order(state)})"
-            )
+    holder = room.state.turn_holder
+    if holder is not None and holder != member.id:
+        order = " → ".join(map(handle_of, room.state.turn_order))
+        return Decision("TURN_NOT_YOURS", f"it is {handle_of(holder)}'s turn; wait for yours (turn order: {order})")
     if to_move is not None and command.category == "action":
         if over:
             return Decision("GAME_REJECTED", "this game is over; a member with control_world can start a rematch")
         if ordered and member.seat not in to_move:
-            return Decision("TURN_NOT_YOURS", f"it is not your turn; waiting for {', '.join(movers(state, to_move))}")
+            return Decision("TURN_NOT_YOURS", f"it is not your turn; waiting for {', '.join(room.movers() or to_move)}")
     return YES
 
 
@@ -184,18 +182,8 @@ def by_seat(member: Member, command: Command, seats: Container[SeatId]) -> Decis
     return YES
 
 
-def movers(state: RoomState, seats: Sequence[SeatId]) -> list[str]:
-    """The handles of the members on these seats, or the seat's name if it is empty."""
-    names = seat_names(state)
-    return [names.get(seat, seat) for seat in seats]
-
-
 def seat_names(state: RoomState) -> dict[SeatId, str]:
     """Seat id to the handle of the member who has it, or to the seat's name if it is empty."""
     names = {s.id: s.name or s.id for s in state.seats}
     names.update({m.seat: m.handle for m in state.members.values() if m.seat is not None})
     return names
-
-
-def turn_order(state: RoomState) -> str:
-    return " → ".join(map(handle_of, state.turn_order))

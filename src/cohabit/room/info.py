@@ -9,7 +9,6 @@ from cohabit.model.grant import Capability
 from cohabit.model.timestamps import utc
 from cohabit.room.commands import Resource, command
 from cohabit.room.context import Context
-from cohabit.room.decide import movers
 from cohabit.room.grants import grant_wire
 from cohabit.room.looking import SEES
 from cohabit.room.state import RoomState, handle_of
@@ -48,7 +47,7 @@ def whoami(ctx: Context) -> WhoAmI:
         scenario=state.scenario,
         partial_intel=state.partial_intel,
         grant=grant_wire(me),
-        your_turn=is_turn_of(ctx, me),
+        your_turn=is_turn_of(ctx.room, me),
         name=me.name,
         seat=me.seat,
         claim=me.claim,
@@ -92,9 +91,8 @@ class SessionInfo(Struct, omit_defaults=True):
 def session_info(ctx: Context) -> SessionInfo:
     """This room: its world, its members and seats, and whose turn it is."""
     state = ctx.state
-    to_move = ctx.room.to_move()
-    gate = [handle_of(member) for member in state.turn_order] if state.turn_based and state.turn_order else None
-    ends = state.turn_started + state.turn_ms if state.turn_ms is not None and to_move else None
+    holder = state.turn_holder
+    ends = state.turn_started + state.turn_ms if state.turn_ms is not None and ctx.room.to_move() else None
     return SessionInfo(
         room=state.id,
         world=state.world,
@@ -104,10 +102,10 @@ def session_info(ctx: Context) -> SessionInfo:
         member_count=len(state.members),
         members=roster_of(state) if C.READ_ROSTER in ctx.member.held else [],
         seats=[s.id for s in state.seats],
-        to_move=[gate[state.turn_index]] if gate else movers(state, to_move),
+        to_move=ctx.room.movers(),
         over=ctx.room.is_over(),
-        turn_order=gate,
-        current_turn=gate[state.turn_index] if gate else None,
+        turn_order=[handle_of(member) for member in state.turn_order] if holder is not None else None,
+        current_turn=handle_of(holder) if holder is not None else None,
         turn_ends_utc=utc(ends) if ends is not None else None,
         paused=state.paused,
         speed=state.speed if ctx.room.pace == "clock" else None,

@@ -40,7 +40,7 @@ def view(ctx: Context) -> ViewReply:
 def view_reply(ctx: Context) -> ViewReply:
     seen = ctx.room.view(ctx.member)
     return ViewReply(
-        seen.text, seen.observation, seen.to_move, is_turn_of(ctx, ctx.member), seen.over,
+        seen.text, seen.observation, seen.to_move, is_turn_of(ctx.room, ctx.member), seen.over,
         seen.paused, seen.tick, seen.total_reward,
     )  # fmt: skip
 

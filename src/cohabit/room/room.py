@@ -35,7 +35,7 @@ from cohabit.room.decide import Budget, Decision, by_credential, by_grant, decid
 from cohabit.room.extension import extension_named
 from cohabit.room.recorded import SYSTEM, RecordedRoom, WorldInterrupted
 from cohabit.room.replies import keep_reply, kept_reply
-from cohabit.room.state import KeptReply, Member, RoomState
+from cohabit.room.state import KeptReply, Member, RoomState, handle_of
 from cohabit.room.view import View, make_view, turn_text
 from cohabit.world import Outcome, World, overrides
 
@@ -348,8 +348,8 @@ class Room(RecordedRoom):
             state = self.state
             if self.is_over():
                 self._movers = []
-            elif state.turn_based and state.turn_order:
-                self._movers = [state.members[state.turn_order[state.turn_index]].handle]
+            elif state.turn_holder is not None:
+                self._movers = [handle_of(state.turn_holder)]
             else:
                 if self._seat_names is None:
                     self._seat_names = seat_names(state)

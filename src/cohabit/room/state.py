@@ -133,6 +133,11 @@ class RoomState(Struct):
     inboxes: dict[str, Inbox] = field(default_factory=dict)
     replies: dict[str, dict[str, KeptReply]] = field(default_factory=dict)
 
+    @property
+    def turn_holder(self) -> str | None:
+        """The id of the member whose turn it is, in a turn-based room."""
+        return self.turn_order[self.turn_index] if self.turn_based and self.turn_order else None
+
     def with_handle(self, handle: str) -> Member | None:
         """The member with this handle, if any."""
         member = self.members.get(handle)

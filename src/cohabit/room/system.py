@@ -53,8 +53,8 @@ def ticks(ctx: Context, n: int) -> None:
 def turn_timeout(ctx: Context) -> None:
     """A turn timed out: the game continues without that member."""
     state, world = ctx.state, ctx.room.world
-    if state.turn_based:
-        late = handle_of(state.turn_order[state.turn_index])
+    if state.turn_holder is not None:
+        late = handle_of(state.turn_holder)
         ctx.tell(f"{late}'s time is up; it is {turns.next_turn(ctx.room, ctx.at, ctx.told)}'s turn", "turn")
         return
     state.turn_started = ctx.at

@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 C = Capability
 
 
-def is_turn_of(ctx: Context, member: Member) -> bool:
-    state = ctx.state
-    if state.turn_based and state.turn_order:
-        return state.turn_order[state.turn_index] == member.id
-    return member.seat is not None and member.seat in ctx.room.to_move()
+def is_turn_of(room: "Room", member: Member) -> bool:
+    """Whether this member holds the turn, or the world waits for its seat."""
+    holder = room.state.turn_holder
+    if holder is not None:
+        return holder == member.id
+    return member.seat is not None and member.seat in room.to_move()
 
 
 class TurnAdvanced(Struct):
@@ -35,9 +36,9 @@ class TurnAdvanced(Struct):
 def turn_advance(ctx: Context) -> TurnAdvanced:
     """End your turn in a turn-based room. The next member's turn begins."""
     state, me = ctx.state, ctx.member
-    if not state.turn_based or not state.turn_order:
+    current = state.turn_holder
+    if current is None:
         raise BadArgs("this room is not turn-based; act whenever the world allows it")
-    current = state.turn_order[state.turn_index]
     previous, forced = handle_of(current), current != me.id
     if forced and C.ACT_GLOBAL not in me.held:
         raise TurnNotYours(f"it is {previous}'s turn; only {previous} or a member with act_global can end it")
