@@ -168,7 +168,7 @@ async def out_of_turn_every_gated_command_is_refused(connect: Connect, it: Refus
     room, tokens = await it.room("Ticker", turn_based=True, turn_order=["ann", "bob"])
     everything = [c.value for c in Capability if c is not Capability.ACT_GLOBAL]
     await (await connect(tokens["zeus"])).call("grant", {"member": "bob", "may": everything}, room=room)
-    gated = [c for c in it.commands(room) if c.gated and c.unwrap is None]
+    gated = [c for c in it.commands(room) if c.needs_turn and c.unwrap is None]
     client = await connect(tokens["bob"])
     all_are("TURN_NOT_YOURS", await refusals_of(client, room, gated), "out of turn")
     expect({"drop", "pause", "set_speed", "save_world", "load_world"} <= {c.name for c in gated}, "all kinds")

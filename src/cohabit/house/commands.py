@@ -135,7 +135,7 @@ class RoomGone(Struct):
     deleted: str
 
 
-@command(category="control", where="house", needs=C.CONTROL_WORLD, records=True, ungated=True, when_archived=True)
+@command(category="control", where="house", needs=C.CONTROL_WORLD, records=True, any_turn=True, when_archived=True)
 async def delete_room(
     ctx: HouseContext, confirm: Annotated[str, Meta(description="the room's id, to confirm")]
 ) -> RoomGone:
@@ -151,7 +151,7 @@ class Reopened(Struct):
 
 
 @command(
-    category="control", where="house", needs=C.CONTROL_WORLD, records=True, ungated=True, when_archived=True,
+    category="control", where="house", needs=C.CONTROL_WORLD, records=True, any_turn=True, when_archived=True,
     when_broken=True,
 )  # fmt: skip
 async def reopen_room(ctx: HouseContext) -> Reopened:

@@ -236,7 +236,7 @@ class Door:
         try:
             target = self.resolve(credential, room, name)
             host, member, command = target.host, target.maybe_member, target.command
-            if command.where == "house" or (command.may_wait and _wait_ms(command, args)):
+            if command.where == "house" or (command.takes_wait_ms and _wait_ms(command, args)):
                 call = Call(member.id if member is not None else "", command.name, args, key, credential=credential)
                 self._start(call, target, room, at)
                 return call
@@ -261,7 +261,7 @@ class Door:
         task = asyncio.get_running_loop().create_task(self._through(call, room))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        if target.command.may_wait:  # other commands run to completion
+        if target.command.takes_wait_ms:  # other commands run to completion
             call.stop_waiting = task.cancel
 
     async def _through(self, call: Call, room: str | None) -> None:

@@ -46,7 +46,7 @@ async def save_world(
     if not await asyncio.to_thread(place.is_dir) and len(await asyncio.to_thread(_names, ctx)) >= MAX_SAVES:
         raise GameRejected(f"save limit reached ({MAX_SAVES}); overwrite an existing save")
     data = await ctx.room.peek(
-        lambda room: room.guarded(saves.pack, room.world, compress, room.state.game, room.state.played)
+        lambda room: room.crash_on_bug(saves.pack, room.world, compress, room.state.game, room.state.played)
     )
     await asyncio.to_thread(_write, place, data)
     return Saved(True, folder.strip(), compress, f"{folder.strip()}/{FILE}", len(data))

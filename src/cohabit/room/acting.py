@@ -14,7 +14,7 @@ from cohabit.room.context import Context
 C = Capability
 
 
-class Wrapped(Struct, forbid_unknown_fields=True):
+class NamedAction(Struct, forbid_unknown_fields=True):
     """An action in the WSAP format."""
 
     action: str
@@ -25,7 +25,7 @@ class Wrapped(Struct, forbid_unknown_fields=True):
 def unwrap(args: Any) -> tuple[str, dict[str, Any], str | None]:
     """The command named in a call of ``act``, with its arguments and reasoning."""
     try:
-        wrapped = msgspec.json.decode(msgspec.json.encode(args), type=Wrapped)
+        wrapped = msgspec.json.decode(msgspec.json.encode(args), type=NamedAction)
     except (TypeError, ValueError, OverflowError, RecursionError) as wrong:
         raise BadArgs(f'act: {wrong}; send {{"action": name, "params": {{…}}, "reasoning": why}}') from None
     if wrapped.action == "act":

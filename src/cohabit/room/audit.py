@@ -12,7 +12,8 @@ from cohabit.room.state import Member
 
 C = Capability
 WINDOW_MS = 60_000
-MAX_KEPT = 500
+REFUSALS_KEPT = 500
+"""Refusals kept per room, in memory and in the store."""
 
 
 class Refusal(Struct, omit_defaults=True):
@@ -46,7 +47,7 @@ class Audit:
             self._next += 1
             self._open[key] = line
             self.kept.append(line)
-            if len(self.kept) > MAX_KEPT:
+            if len(self.kept) > REFUSALS_KEPT:
                 gone = self.kept.pop(0)
                 self._open = {k: v for k, v in self._open.items() if v is not gone}
         line.count += 1
@@ -59,7 +60,7 @@ class Audit:
 
     def load(self, kept: list[Refusal]) -> None:
         """Load the stored refusals."""
-        self.kept = kept[-MAX_KEPT:]
+        self.kept = kept[-REFUSALS_KEPT:]
         self._next = max((line.id for line in kept), default=0) + 1
 
 

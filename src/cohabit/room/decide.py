@@ -31,7 +31,7 @@ class Decision(Struct, frozen=True, gc=False):
         return not self.code
 
 
-YES = Decision()
+ALLOWED = Decision()
 
 
 class Budget:
@@ -96,7 +96,7 @@ def decide(
                 return room.budget.refusal
     if budget is not None and credential is not None and budget.is_spent(credential.hash, at):
         return budget.refusal
-    return YES
+    return ALLOWED
 
 
 def by_credential(credential: Credential | None, at: int) -> Decision:
@@ -106,7 +106,7 @@ def by_credential(credential: Credential | None, at: int) -> Decision:
             return Decision("UNAUTHORIZED", "this token was revoked; ask your host for a new one")
         if credential.expires_at is not None and at >= credential.expires_at:
             return Decision("UNAUTHORIZED", "this token has expired; ask your host for a new one")
-    return YES
+    return ALLOWED
 
 
 def _by_seat_and_turn(command: Command, member: Member, room: "Room", via: str | None) -> Decision:
@@ -120,7 +120,7 @@ def _by_seat_and_turn(command: Command, member: Member, room: "Room", via: str |
         return by_turn(room, member, command, None, False)
     to_move = room.to_move()
     if to_move and room.pace == "turns" and member.seat in to_move and not room.state.turn_based:
-        return YES  # the common case
+        return ALLOWED  # the common case
     return by_turn(room, member, command, to_move, room.pace == "turns", not to_move and room.is_over())
 
 
@@ -133,7 +133,7 @@ def refusal(decision: Decision) -> CohabitError:
 def by_grant(member: Member, command: Command) -> Decision:
     """Whether the member's grant allows the command. Also used to build tool lists."""
     if not command.needs or not command.needed.isdisjoint(member.held):
-        return YES
+        return ALLOWED
     wanted = " or ".join(command.needs)
     lacks = {1: "does not have it", 2: "has neither"}.get(len(command.needs), "has none of them")
     return Decision(
@@ -157,8 +157,8 @@ def by_turn(
     ``to_move``: the seats that the world waits for (None: unknown). ``ordered``: whether the world enforces turns.
     ``over``: whether the game has ended.
     """
-    if not command.gated or Capability.ACT_GLOBAL in member.held:
-        return YES
+    if not command.needs_turn or Capability.ACT_GLOBAL in member.held:
+        return ALLOWED
     holder = room.state.turn_holder
     if holder is not None and holder != member.id:
         order = " → ".join(map(handle_of, room.state.turn_order))
@@ -168,18 +168,18 @@ def by_turn(
             return Decision("GAME_REJECTED", "this game is over; a member with control_world can start a rematch")
         if ordered and member.seat not in to_move:
             return Decision("TURN_NOT_YOURS", f"it is not your turn; waiting for {', '.join(room.movers() or to_move)}")
-    return YES
+    return ALLOWED
 
 
 def by_seat(member: Member, command: Command, seats: Container[SeatId]) -> Decision:
     """Actions that need a seat require an existing one; ``act`` has no effect without a seat."""
-    if member.seat in seats or not command.in_world:
-        return YES
+    if member.seat in seats or not command.is_action:
+        return ALLOWED
     if command.needs_seat or not any(n in member.held for n in command.needs if n != Capability.ACT):
         return Decision(
             "PERMISSION_DENIED", f"{command.name} requires a seat, and {member.handle} has none. Call sit to take one"
         )
-    return YES
+    return ALLOWED
 
 
 def seat_names(state: RoomState) -> dict[SeatId, str]:

@@ -92,7 +92,7 @@ def list_speeds(ctx: Context) -> Speeds:
 def advance(room: "Room", ticks: int, told: list[Told]) -> None:
     """Advance the time of a real-time world."""
     room.state.tick += ticks
-    told.extend(room.obliged(room.world.advance, ticks))
+    told.extend(room.crash_on_error(room.world.advance, ticks))
 
 
 def end_pause(room: "Room", at: int) -> None:
@@ -107,4 +107,4 @@ def end_pause(room: "Room", at: int) -> None:
 def clock_changed(room: "Room") -> None:
     """Tell a real-time world whether it is paused and how fast it runs."""
     if room.pace == "clock":
-        room.obliged(room.world.clock, room.state.paused, room.state.speed)
+        room.crash_on_error(room.world.clock, room.state.paused, room.state.speed)

@@ -10,7 +10,7 @@ from cohabit.model.timestamps import utc
 from cohabit.room.commands import Resource, command
 from cohabit.room.context import Context
 from cohabit.room.grants import grant_wire
-from cohabit.room.looking import SEES
+from cohabit.room.looking import CAN_VIEW
 from cohabit.room.state import RoomState, handle_of
 from cohabit.room.turns import is_turn_of
 from cohabit.world import Standing, World
@@ -162,7 +162,7 @@ def rules(ctx: Context) -> Rules:
     world = ctx.room.world
     title, description = about_world(world)
     actions = ctx.room.commands.action_space().to_text()
-    yours = [c.name for c in ctx.room.may(ctx.member)]
+    yours = [c.name for c in ctx.room.commands_for(ctx.member)]
     return Rules(
         world=world.spec.name,
         title=title,
@@ -192,7 +192,7 @@ class ObjectiveStatus(Struct, omit_defaults=True):
     standings: list[Standing]
 
 
-@command(category="meta", needs=SEES)
+@command(category="meta", needs=CAN_VIEW)
 def objective_status(ctx: Context) -> ObjectiveStatus:
     """The declared objectives of all members and the world's standings. Objectives are not scored."""
     return ObjectiveStatus(

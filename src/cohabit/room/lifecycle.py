@@ -26,7 +26,7 @@ class Begun(Struct, omit_defaults=True):
     seed: str | None = None  # only for members with read_all, because it reveals hidden information
 
 
-@command(category="control", needs=C.CONTROL_WORLD, records=True, ungated=True, only_if=_is_local)
+@command(category="control", needs=C.CONTROL_WORLD, records=True, any_turn=True, only_if=_is_local)
 def reset(
     ctx: Context,
     seed: Annotated[
@@ -48,7 +48,7 @@ def reset(
     return _begin_again(ctx, parse_seed(seed), "reset the world")
 
 
-@command(category="control", needs=C.CONTROL_WORLD, records=True, ungated=True, only_if=_is_local)
+@command(category="control", needs=C.CONTROL_WORLD, records=True, any_turn=True, only_if=_is_local)
 def rematch(ctx: Context) -> Begun:
     """Start a new game with a new seed, derived from the last one."""
     return _begin_again(ctx, next_seed(ctx), "started a rematch")
@@ -64,7 +64,7 @@ class Archived(Struct):
     archived: bool
 
 
-@command(category="control", needs=C.CONTROL_WORLD, records=True, ungated=True)
+@command(category="control", needs=C.CONTROL_WORLD, records=True, any_turn=True)
 def archive(ctx: Context) -> Archived:
     """Archive the room permanently. It stays readable but cannot be changed."""
     ctx.state.archived = True

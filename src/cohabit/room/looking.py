@@ -12,7 +12,7 @@ from cohabit.room.context import Context
 from cohabit.room.turns import is_turn_of
 
 C = Capability
-SEES = (C.WATCH, C.READ_OWN, C.READ_ALL)
+CAN_VIEW = (C.WATCH, C.READ_OWN, C.READ_ALL)
 
 
 class ViewReply(Struct, omit_defaults=True):
@@ -28,7 +28,7 @@ class ViewReply(Struct, omit_defaults=True):
 
 @command(
     category="read",
-    needs=SEES,
+    needs=CAN_VIEW,
     resource=Resource("view", "View", "The world as you see it now", topics=frozenset({"view"}), text="text"),
     hint="shows what you see now.",
 )
@@ -51,7 +51,7 @@ def _not_yet(result: Any) -> bool:
 
 @command(
     category="read",
-    needs=SEES,
+    needs=CAN_VIEW,
     waits=_not_yet,
     task=("your_turn", "over"),
     hint="waits until it is your turn. If `your_turn` is still false, call it again.",

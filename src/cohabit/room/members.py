@@ -86,8 +86,8 @@ def new_member(ctx: Context, handle: str, kind: Kind, **details: Any) -> Member:
     state.members[member.id] = member
     if member.team is not None:
         state.teams[member.team].append(member.id)
-    seats.bind(ctx.room, state.seats)
-    seats.keep_seat(ctx.room, member)
+    seats.adopt_seats(ctx.room, state.seats)
+    seats.remember_seat(ctx.room, member)
     ctx.tell(f"{member.handle} joined as {member.role_name}", "roster")
     return member
 

@@ -121,7 +121,7 @@ def plan_of(room: "Room", call: "Admitted") -> Plan:
     return plan
 
 
-def works_there(room: "Room", member: Member) -> bool:
+def has_workspace(room: "Room", member: Member) -> bool:
     """Whether this member may act in the remote world; if so, its reads run in its own workspace."""
     if Capability.ACT_GLOBAL in member.held:
         return True
@@ -229,7 +229,7 @@ def polled(ctx: Context, state: dict[str, Any]) -> None:
         return
     ctx.state.games += 1
     seats.release_claims(ctx.state)
-    seats.bind(room, room.world.seats_now() or ())
+    seats.adopt_seats(room, room.world.seats_now() or ())
 
 
 @command(category="meta", records=True)

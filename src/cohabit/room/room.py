@@ -103,7 +103,7 @@ class Room(RecordedRoom):
 
         ``look=False`` omits the observation from an action's result, for callers that fetch it separately.
         """
-        if at < self.record.at or not self.clocks.idle:
+        if at < self.record.at or not self.timers.idle:
             at = self.settle(at)
         try:
             call = self.admit(who, name, args, at, key, via, credential)
@@ -161,7 +161,7 @@ class Room(RecordedRoom):
         if decision.code:
             raise refusal(decision)
         checked = command.check(args)
-        if self._has_scope and command.in_world:
+        if self._has_scope and command.is_action:
             self._check_scope(member, command, checked)
         return Admitted(member, command, checked, key, why, wrapped)
 
@@ -216,7 +216,7 @@ class Room(RecordedRoom):
         context = Context(self, self.state.members[by] if by is not None else None, at)
         result = command.run(context, **args)
         if command.category != "bus":
-            self.clocks.changed()
+            self.timers.changed()
             self.roster_changed()
             self._follow_up(at, context.told)
             if self._has_returns:
@@ -273,7 +273,7 @@ class Room(RecordedRoom):
         if count & (count - 1):
             return
         found = self.world.snapshot()
-        self.go_back()
+        self.roll_back()
         if self.world.snapshot() != found:
             raise Quarantined(
                 f"the world {self.state.world!r} changed its state before refusing {what} (or changes when observed). "
@@ -289,7 +289,7 @@ class Room(RecordedRoom):
     def _report_returns(self, told: list[Told]) -> dict[SeatId, float]:
         """Notify each seat whose total reward has changed."""
         before = self.state.returns
-        now = {seat: float(total) for seat, total in self.obliged(self.world.returns).items()}
+        now = {seat: float(total) for seat, total in self.crash_on_error(self.world.returns).items()}
         if not all(map(isfinite, now.values())):
             raise ValueError(f"returns() gives {now}; a total is a finite number")
         gains = {seat: total - before.get(seat, 0.0) for seat, total in now.items() if total != before.get(seat, 0.0)}
@@ -316,19 +316,19 @@ class Room(RecordedRoom):
         """Apply everything due by ``at``. Returns the effective time, which never goes backwards."""
         if at < self.record.at:
             at = self.record.at
-        if not self.clocks.idle:
-            while (due := self.clocks.due(self.state, at)) is not None:
+        if not self.timers.idle:
+            while (due := self.timers.due(self.state, at)) is not None:
                 self.system(due[0], due[1], at)
         return at
 
     def system(self, do: str, args: Mapping[str, Any], at: int) -> Any:
         """Record a system entry: ticks, presence, a timeout."""
         command = SYSTEM[do]
-        return self.guarded(self._write, max(at, self.record.at), do, None, args, command, command.check(args))
+        return self.crash_on_bug(self._write, max(at, self.record.at), do, None, args, command, command.check(args))
 
     def next_deadline(self) -> int | None:
         """When ``settle`` next has something to do."""
-        return None if self.clocks.idle else self.clocks.next_deadline(self.state)
+        return None if self.timers.idle else self.timers.next_deadline(self.state)
 
     def to_move(self) -> Sequence[SeatId]:
         """The seats that the world waits for. Only an entry can change that, so it is cached until the next entry."""
@@ -392,7 +392,7 @@ class Room(RecordedRoom):
     def seat_of(self, member: Member) -> Seat | None:
         return self.seats.get(member.seat) if member.seat is not None else None
 
-    def may(self, member: Member) -> list[Command]:
+    def commands_for(self, member: Member) -> list[Command]:
         """The commands that this member's grant allows, regardless of whose turn it is."""
         return [c for c in self.commands if by_grant(member, c)]
 
@@ -402,7 +402,7 @@ class Room(RecordedRoom):
         try:
             return self._eyes[member.id]
         except KeyError:
-            eye = self._eyes[member.id] = visibility.eye(self.state, member, self.seats, self.world.spec.fog)
+            eye = self._eyes[member.id] = visibility.eye_for(self.state, member, self.seats, self.world.spec.fog)
             return eye
 
     def eye_of(self, member: Member) -> Eye:
@@ -430,7 +430,7 @@ class Room(RecordedRoom):
 
     def observe(self, eye: Eye) -> Observation:
         """What an eye sees, as values alone."""
-        seen: Observation = self.guarded(self._observe, eye)
+        seen: Observation = self.crash_on_bug(self._observe, eye)
         return seen
 
     def _view_through(self, eye: Eye) -> View:

@@ -53,7 +53,7 @@ def sit(
         taken = _free_seat(ctx, seat)
         leave_seat(room, me, "left")
         me.seat = taken
-    keep_seat(room, me)
+    remember_seat(room, me)
     ctx.tell(f"{me.handle} takes seat {me.seat}", "roster")
     return Seated(me.seat)
 
@@ -82,7 +82,7 @@ def _arrive(ctx: Context, me: Member, seat: str | None, played: str | None) -> N
     except AskerError as refused:
         room.check_unchanged("arrive", refused)
         raise
-    seats = room.obliged(room.world.seats_now)
+    seats = room.crash_on_error(room.world.seats_now)
     if seats is None or all(s.id != opened for s in seats):
         raise RuntimeError(f"arrive() returned seat {opened!r}, which seats_now() does not list")
     if any(m.seat == opened for m in state.members.values() if m is not me):
@@ -90,7 +90,7 @@ def _arrive(ctx: Context, me: Member, seat: str | None, played: str | None) -> N
     if played is not None and opened != played and opened in state.seats_ever:
         raise RuntimeError(f"arrive() returned seat {opened!r} for a member that has played another seat in this game")
     me.seat = opened
-    bind(room, seats)
+    adopt_seats(room, seats)
 
 
 @command(category="meta", records=True)
@@ -114,12 +114,12 @@ def require_seat(room: "Room", seat: str) -> None:
 
 def follow_seats(room: "Room") -> None:
     """Adopt the world's current seats if they changed."""
-    seats = room.obliged(room.world.seats_now)
+    seats = room.crash_on_error(room.world.seats_now)
     if seats is not None and list(seats) != room.state.seats:
-        bind(room, seats)
+        adopt_seats(room, seats)
 
 
-def bind(room: "Room", seats: Sequence[Seat]) -> None:
+def adopt_seats(room: "Room", seats: Sequence[Seat]) -> None:
     """Adopt these seats and assign claimed ones.
 
     A claim binds once: ``auto:N`` is the N-th seat this world ever opened, so closing a seat never moves a member to
@@ -133,13 +133,13 @@ def bind(room: "Room", seats: Sequence[Seat]) -> None:
     taken = {m.seat for m in state.members.values() if m.seat is not None}
     for member in state.members.values():
         if member.claim is not None and member.seat is None:
-            seat = claimed(state.seats_ever, member.claim)
+            seat = seat_for_claim(state.seats_ever, member.claim)
             if seat is not None and seat in ids and seat not in taken:
                 member.seat = seat
                 taken.add(seat)
 
 
-def claimed(seats_ever: Sequence[SeatId], claim: str) -> SeatId | None:
+def seat_for_claim(seats_ever: Sequence[SeatId], claim: str) -> SeatId | None:
     """The seat for a claim (``auto:N`` or ``id:X``); None if it has not been opened yet."""
     how, _, what = claim.partition(":")
     if how == "id":
@@ -160,12 +160,13 @@ def leave_seat(room: "Room", member: Member, mode: Literal["left", "removed"]) -
     """Free a member's seat. Other claims may then bind to it."""
     seat = room.seat_of(member)
     if seat is not None and overrides(room.world, "depart"):
-        room.obliged(room.world.depart, seat, mode)
+        room.crash_on_error(room.world.depart, seat, mode)
     member.seat = None
-    bind(room, (room.obliged(room.world.seats_now) if room.has_moving_seats else None) or room.state.seats)
+    seats = room.crash_on_error(room.world.seats_now) if room.has_moving_seats else None
+    adopt_seats(room, seats or room.state.seats)
 
 
-def keep_seat(room: "Room", member: Member) -> None:
+def remember_seat(room: "Room", member: Member) -> None:
     """Remember a member's seat in a world with hidden information, so it cannot take another one in this game."""
     if member.seat is not None and not room.world.spec.open_information:
         room.state.played[member.identity or member.id] = member.seat

@@ -12,7 +12,7 @@ from cohabit.room import game_time, saves, seats, turns
 from cohabit.room.commands import command
 from cohabit.room.context import Context
 from cohabit.room.members import new_member
-from cohabit.room.seats import keep_seat
+from cohabit.room.seats import remember_seat
 from cohabit.room.state import RoomState, handle_of
 from cohabit.room.visibility import ACCOUNT
 from cohabit.scenario import free_handle
@@ -65,7 +65,7 @@ def turn_timeout(ctx: Context) -> None:
         return
     for seat_id in list(state.waiting_for):
         seat = next((s for s in state.seats if s.id == seat_id), Seat(seat_id))
-        outcome: Outcome = ctx.room.obliged(world.skip, seat)
+        outcome: Outcome = ctx.room.crash_on_error(world.skip, seat)
         ctx.tell(outcome.public or f"{seat.name or seat.id} ran out of time", "turn")
         ctx.told.extend(outcome.told)
 
@@ -204,7 +204,7 @@ def keep_to_played_seats(ctx: Context, played: dict[str, str]) -> None:
         if member.seat is not None and known not in (None, member.seat):
             ctx.tell(f"{member.handle} leaves seat {member.seat}: it has played seat {known} in this game", "roster")
             member.seat = None
-        keep_seat(ctx.room, member)
+        remember_seat(ctx.room, member)
 
 
 @command(category="meta", records=True)
@@ -240,15 +240,15 @@ def begin(ctx: Context, seed: str) -> None:
     state.returns = {}
     seats.release_claims(state)
     starting = starting_seats(ctx)
-    room.obliged(room.world.reset, int(seed, 16), starting)
+    room.crash_on_error(room.world.reset, int(seed, 16), starting)
     game_time.clock_changed(room)
-    seats.bind(room, room.obliged(room.world.seats_now) or starting)
+    seats.adopt_seats(room, room.crash_on_error(room.world.seats_now) or starting)
     for member in state.members.values():
         if member.seat not in room.seats:
             member.seat = None
     switch_game(state, blake2b(seed.encode(), digest_size=16).hexdigest())  # the same seed has the same secrets
     for member in state.members.values():
-        keep_seat(room, member)
+        remember_seat(room, member)
     state.turn_index = 0
 
 

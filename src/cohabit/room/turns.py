@@ -60,5 +60,5 @@ def next_turn(room: "Room", at: int, told: list[Told]) -> str:
 
 def resolve(room: "Room", told: list[Told]) -> None:
     """Resolve a round."""
-    told.extend(room.obliged(room.world.resolve))
+    told.extend(room.crash_on_error(room.world.resolve))
     room.roster_changed()

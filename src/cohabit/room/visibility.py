@@ -1,7 +1,7 @@
 """Decides what a member may see. All filtering happens here.
 
-``eye`` derives a member's viewpoint from its grant; ``feed`` filters a record entry for that member. Interfaces never
-filter.
+``eye_for`` derives a member's viewpoint from its grant; ``feed`` filters a record entry for that member. Interfaces
+never filter.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from cohabit.model.seat import ALL, PUBLIC, Eye, Seat, SeatId
 from cohabit.room.state import Member, RoomState, handle_of
 
 
-def eye(state: RoomState, member: Member, seats: Mapping[SeatId, Seat], fog: bool) -> Eye | None:
+def eye_for(state: RoomState, member: Member, seats: Mapping[SeatId, Seat], fog: bool) -> Eye | None:
     """This member's viewpoint; None if its grant lets it see nothing.
 
     ``fog``: whether the scenario (``partial_intel``), not the rules, decides if information is hidden.

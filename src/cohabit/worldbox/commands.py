@@ -14,7 +14,7 @@ from cohabit.model.grant import Capability, names_held
 from cohabit.room import info
 from cohabit.room.commands import Resource, command
 from cohabit.room.context import Context
-from cohabit.room.looking import SEES
+from cohabit.room.looking import CAN_VIEW
 from cohabit.room.remote import RemoteWorld
 from cohabit.room.state import Member, RoomState
 from cohabit.world import World
@@ -144,7 +144,7 @@ class KingdomObjectives(info.ObjectiveStatus, kw_only=True, omit_defaults=True):
     kingdoms: list[dict[str, object]]
 
 
-@command(category="meta", needs=SEES)
+@command(category="meta", needs=CAN_VIEW)
 def objective_status(ctx: Context) -> KingdomObjectives:
     """All members' declared objectives, and the live standings of the kingdoms.
 

@@ -13,9 +13,9 @@ import msgspec
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, RecordCorrupt, StorageFailed
 from cohabit.house.disk import sync_folder
-from cohabit.house.store.contract import REFUSALS_KEPT, SNAPSHOTS_KEPT, Row, Write
+from cohabit.house.store.contract import SNAPSHOTS_KEPT, Row, Write
 from cohabit.model.identity import Credential, Identity, Invite
-from cohabit.room.audit import Refusal
+from cohabit.room.audit import REFUSALS_KEPT, Refusal
 
 DATABASE_NAME = "cohabit.db"
 SCHEMA = 2
