@@ -4,9 +4,9 @@ Parsing is strict: a file with an error is rejected. Keys that start with ``_`` 
 """
 
 import json
-import math
 import re
 import unicodedata
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,8 @@ from msgspec import Struct
 from cohabit.errors import BadArgs
 from cohabit.model.grant import role_named
 from cohabit.model.identity import Kind
+from cohabit.model.stream import seed_hex
+from cohabit.model.strict_json import finite_number
 from cohabit.model.suggest import nearest
 from cohabit.registry import load_extensions
 
@@ -53,7 +55,7 @@ class Scenario(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=T
     world: str = "nim"
     config: dict[str, Any] = {}
     seed: int | str | None = None  # a whole number, or hexadecimal digits as text
-    partial_intel: bool | None = None
+    partial_intel: bool = False  # fog, in worlds that let the scenario decide
     turn_based: bool = False
     turn_order: list[str] | None = None
     turn_seconds: int | None = None
@@ -84,27 +86,29 @@ def read_scenario(name_or_path: str) -> Scenario:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as wrong:
         raise BadArgs(f"{path} is not UTF-8: {wrong.reason} at byte {wrong.start}") from None
-    found = parse_scenario(text, str(path))
-    if ".py" in found.world:  # the path of a world file is relative to the scenario
-        found.world = str(path.parent / found.world)
-    return found
+    scenario = parse_scenario(text, str(path))
+    if ".py" in scenario.world:  # the path of a world file is relative to the scenario
+        scenario.world = str(path.parent / scenario.world)
+    return scenario
 
 
 def parse_scenario(text: str, where: str = "agents.json") -> Scenario:
     """Parse and check a scenario. Error messages name the file and the field."""
     load_extensions()  # extensions add role names
     try:
-        raw = json.loads(text, object_pairs_hook=_without_duplicates, parse_float=_finite, parse_constant=_finite)
+        raw = json.loads(
+            text, object_pairs_hook=_without_duplicates, parse_float=finite_number, parse_constant=finite_number
+        )
         msgspec.msgpack.encode(raw)  # reject what cannot be stored, such as lone surrogates or 30-digit integers
         plain = _without_comments(raw)
     except (ValueError, OverflowError, RecursionError) as wrong:
         raise BadArgs(f"{where} is not valid JSON: {wrong}") from None
     try:
-        found = msgspec.convert(plain, Scenario)
+        scenario = msgspec.convert(plain, Scenario)
     except msgspec.ValidationError as wrong:
         raise BadArgs(f"{where}: {wrong}") from None
     try:
-        return check_scenario(found)
+        return check_scenario(scenario)
     except BadArgs as wrong:
         raise BadArgs(f"{where}: {wrong.message}", did_you_mean=wrong.did_you_mean) from None
 
@@ -119,13 +123,6 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _finite(digits: str) -> float:
-    number = float(digits)
-    if not math.isfinite(number):
-        raise ValueError(f"{digits} is not a finite number")
-    return number
-
-
 def _without_comments(value: Any) -> Any:
     if isinstance(value, dict):
         return {k: _without_comments(v) for k, v in value.items() if not str(k).startswith("_")}
@@ -134,15 +131,15 @@ def _without_comments(value: Any) -> Any:
     return value
 
 
-def check_scenario(found: Scenario) -> Scenario:
+def check_scenario(scenario: Scenario) -> Scenario:
     """Refuse contradictions and resolve aliases. Idempotent."""
-    if not found.agents:
+    if not scenario.agents:
         raise BadArgs("agents: at least one is required")
-    found.scenario = found.scenario.strip().lower()
+    scenario.scenario = scenario.scenario.strip().lower()
     ids: list[str] = []
     tokens: list[str] = []
     claims: list[str] = []
-    for i, agent in enumerate(found.agents):
+    for i, agent in enumerate(scenario.agents):
         try:
             agent.id = agent.id.strip()
             check_handle(agent.id)
@@ -164,34 +161,34 @@ def check_scenario(found: Scenario) -> Scenario:
             if agent.claim is not None:
                 check_claim(agent.claim)
                 _require_unique(agent.claim, claims, "claim")
-            if agent.team is not None and agent.id not in found.teams.setdefault(agent.team, []):
-                found.teams[agent.team].append(agent.id)
+            if agent.team is not None and agent.id not in scenario.teams.setdefault(agent.team, []):
+                scenario.teams[agent.team].append(agent.id)
         except BadArgs as wrong:
             raise BadArgs(f"agents[{i}]: {wrong.message}", did_you_mean=wrong.did_you_mean) from None
-    for team, members in found.teams.items():
+    for team, members in scenario.teams.items():
         if not team.strip():
             raise BadArgs("teams: a team needs a name")
         for name in members:
             _require_known(name, ids, f"teams.{team}")
             if members.count(name) > 1:
                 raise BadArgs(f"teams.{team}: {name!r} appears twice")
-    for i, name in enumerate(found.turn_order or []):
+    for i, name in enumerate(scenario.turn_order or []):
         _require_known(name, ids, f"turn_order[{i}]")
-    if not found.turn_based and (found.turn_order is not None or found.ticks_per_turn):
+    if not scenario.turn_based and (scenario.turn_order is not None or scenario.ticks_per_turn):
         raise BadArgs("turn_order and ticks_per_turn require turn_based: true")
-    if found.turn_order is not None and not found.turn_order:
+    if scenario.turn_order is not None and not scenario.turn_order:
         raise BadArgs("turn_order: must not be empty; omit it or list at least one agent")
     for key in ("turn_seconds", "rematch_seconds", "ticks_per_turn", "stand_in_seconds", "pause_seconds"):
-        number = getattr(found, key)
+        number = getattr(scenario, key)
         if number is not None and number < 1 and key in ("turn_seconds", "rematch_seconds"):
             raise BadArgs(f"{key}: must be at least 1")
         if number is not None and number < 0:
             raise BadArgs(f"{key}: must not be negative")
         if number is not None and number > MAX_DURATION:
             raise BadArgs(f"{key}: must be at most {MAX_DURATION}")
-    if found.seed is not None:
-        found.seed = parse_seed(found.seed)
-    return found
+    if scenario.seed is not None:
+        scenario.seed = parse_seed(scenario.seed)
+    return scenario
 
 
 def parse_seed(seed: int | str) -> str:
@@ -201,7 +198,7 @@ def parse_seed(seed: int | str) -> str:
     number = int(seed, 16) if isinstance(seed, str) else seed
     if not 0 <= number < 1 << MAX_SEED_BITS:
         raise BadArgs(f"seed: must be at least 0 and fit {MAX_SEED_BITS} bits")
-    return f"{number:032x}"
+    return seed_hex(number)
 
 
 def check_handle(handle: str) -> None:
@@ -214,6 +211,15 @@ def check_handle(handle: str) -> None:
         raise BadArgs("id: 'the house' is reserved for the house itself; choose another name")
     if handle == "*" or handle.startswith("team:") or "/" in handle or "#" in handle:
         raise BadArgs(f"id: {handle!r} has a reserved form; choose a name without / and #")
+
+
+def free_handle(wanted: str, is_taken: Callable[[str], bool]) -> str:
+    """The handle, with a number appended if it is taken."""
+    handle, number = wanted, 1
+    while is_taken(handle):
+        number += 1
+        handle = f"{wanted[:56]}-{number}"
+    return handle
 
 
 def check_name(name: str) -> None:
@@ -252,6 +258,6 @@ def _require_known(name: str, ids: list[str], where: str) -> None:
         raise BadArgs(f"{where}: unknown agent {name!r}", did_you_mean=nearest(name, ids, 2))
 
 
-def team_of(name: str, found: Scenario) -> str | None:
+def team_of(name: str, scenario: Scenario) -> str | None:
     """The team that an agent is in."""
-    return next((team for team, members in found.teams.items() if name in members), None)
+    return next((team for team, members in scenario.teams.items() if name in members), None)

@@ -42,7 +42,7 @@ async def test_actions_that_a_world_computes_from_its_config_can_be_called(face:
         playing(face, tmp_path, "toolbox.py", player("ann", 0), config=config) as (house, _, door, tokens),
         door(tokens["ann"]) as ann,
     ):
-        names = {command.name for command in house.rooms["den"].room.commands if command.in_world}
+        names = {command.name for command in house.rooms["den"].room.commands if command.is_action}
         assert {"use_saw", "use_drill"} <= names
         done = await ann.call("use_saw", {"times": 2})
         assert done["success"]

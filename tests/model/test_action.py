@@ -1,14 +1,9 @@
-"""The list of actions for a model, and parsing its answer."""
-
-import json
-from typing import Any
+"""The list of actions for a model."""
 
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from cohabit.model.action import Action, ActionDef, ActionSpace, ParamDef, parse_action
+from cohabit.model.action import ActionDef, ActionSpace, ParamDef
 
 SPACE = ActionSpace(
     [
@@ -63,89 +58,3 @@ def test_two_actions_or_parameters_with_the_same_name_are_refused() -> None:
         ActionSpace([ActionDef("noop"), ActionDef("noop")])
     with pytest.raises(ValueError, match="two parameters named 'n'"):
         ActionDef("take", parameters=[ParamDef("n"), ParamDef("n")])
-
-
-MOVE = Action("move", {"direction": "left", "deep": {"a": {}}}, "because")
-MOVE_JSON = '{"action": "move", "params": {"direction": "left", "deep": {"a": {}}}, "reasoning": "because"}'
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        MOVE_JSON,
-        MOVE_JSON.replace("action", "name").replace("params", "parameters"),
-        MOVE_JSON.replace("action", "name").replace("params", "arguments"),
-        f'<think>{{"action": "noop"}}</think>\n{MOVE_JSON}',
-        f"I go {{left}}.\n```json\n{MOVE_JSON}\n```\nThat is all.",
-        f'I see {{"name": "zombie"}}. {MOVE_JSON}',
-        f"{{So: {MOVE_JSON}}}",
-    ],
-)
-def test_the_action_is_found_in_every_format_that_models_use(text: str) -> None:
-    assert parse_action(text) == MOVE
-
-
-@pytest.mark.parametrize("text", ["noop", " noop\n", "`noop`", '"noop"', "```\nnoop\n```", "<think>hm</think>noop"])
-def test_a_name_alone_is_an_answer(text: str) -> None:
-    assert parse_action(text) == Action("noop")
-
-
-def test_a_line_break_in_the_reasoning_is_accepted() -> None:
-    assert parse_action('{"action": "noop", "params": null, "reasoning": "one\ntwo"}').reasoning == "one\ntwo"
-
-
-def test_a_repeated_action_is_one_answer() -> None:
-    assert parse_action('{"action": "noop"} I repeat: {"action": "noop"}') == Action("noop")
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("", "empty"),
-        ("<think>I could noop", "empty"),
-        ("I think I will noop now.", "no JSON"),
-        ('{"direction": "left"}', 'no "action"'),
-        ('{"action": "attack", "params": {"name": "zombie"}, "reasoning": "It is', "incomplete"),
-        ('{"action": "a"} or {"action": "b"}', "only one"),
-        ('{"action": 3}', "must be a string"),
-        ('{"action": "move", "params": ["left"]}', "by name"),
-        ('{"action": "move", "params": {"n": NaN}}', "invalid"),
-        ('{"action": "move", "params": {"n": 1e999}}', "invalid"),
-        ('{"action": "say", "params": {"words": "\\ud800"}}', "escape"),
-        ('{"a":' * 5000, "invalid"),
-        ('{"a" x}' * 10_000, "invalid"),
-        ("{" * 100_000, "invalid"),
-        ("{" * 100_001, "too long"),
-    ],
-)
-def test_an_invalid_answer_is_refused_with_a_message_that_says_what_to_send(text: str, reason: str) -> None:
-    with pytest.raises(ValueError, match=reason) as refusal:
-        parse_action(text)
-    assert '{"action": "name", "params": {}, "reasoning": "why"}' in str(refusal.value)
-
-
-prose = st.text().filter(lambda text: not {"{", "}"} & set(text) and "think>" not in text)
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda children: st.lists(children) | st.dictionaries(st.text(), children),
-    max_leaves=8,
-)
-names = st.from_regex(r"[a-z_]+", fullmatch=True)
-
-
-@given(prose, prose, names, st.dictionaries(st.text(), json_values), st.none() | prose, st.booleans())
-def test_an_action_within_any_prose_without_braces_is_found(
-    before: str, after: str, name: str, params: dict[str, Any], reasoning: str | None, escaped: bool
-) -> None:
-    answer = json.dumps({"action": name, "params": params, "reasoning": reasoning}, ensure_ascii=escaped)
-    if "think>" not in answer:
-        assert parse_action(before + answer + after) == Action(name, params, reasoning)
-
-
-@given(st.text())
-def test_any_text_gives_an_action_or_a_value_error(text: str) -> None:
-    try:
-        outcome = parse_action(text).name
-    except ValueError as refusal:
-        outcome = str(refusal)
-    assert outcome in text or "Send one JSON object" in outcome

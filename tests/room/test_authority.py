@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from cohabit.errors import CohabitError, GameRejected, PermissionDenied, UnknownAsset
 from cohabit.model.grant import ROLES, SEAT_BOUND, Capability
 from cohabit.room.room import Room
-from cohabit.room.views import feed
+from cohabit.room.visibility import feed
 
 from .making import AGENT, BLUE, GOD, HOST, OBSERVER, RED, entries, make_room, replayed
 

@@ -10,7 +10,7 @@ from cohabit.errors import BadArgs, Conflict, GameCrash, GameRejected, Permissio
 from cohabit.registry import make_world
 from cohabit.room.opening import opening_state
 from cohabit.room.room import Room
-from cohabit.room.views import feed
+from cohabit.room.visibility import feed
 from cohabit.scenario import AgentSpec, Scenario
 from cohabit.world import Arrival, Outcome, Seat, World
 

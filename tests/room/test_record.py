@@ -214,7 +214,7 @@ def test_going_back_over_the_last_entries_gives_the_room_before_them() -> None:
         room.call("bob", "shout", {"text": "x"}, at=at)
         digests.append(room.digest())
     for n in (1, 2, 1):
-        room.go_back(n)
+        room.roll_back(n)
         del digests[-n:]
         assert room.digest() == digests[-1]
         assert [e.seq for e in entries(room)] == list(range(room.record.seq + 1))
@@ -348,7 +348,7 @@ def test_record_and_snapshot_give_the_same_room_and_refusals_change_nothing_in_a
     assert Room.replay(reread(stored), make_world).digest() == room.digest()
     assert restored(room).digest() == room.digest()
     assert restored(room).next_deadline() == room.next_deadline()
-    room.go_back()
+    room.roll_back()
     assert rows(room) == stored
 
 

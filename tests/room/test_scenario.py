@@ -13,7 +13,7 @@ from cohabit.errors import BadArgs, CohabitError
 from cohabit.registry import make_world
 from cohabit.room.opening import opening_state
 from cohabit.room.room import Room
-from cohabit.scenario import Scenario, parse_scenario, presets, read_scenario
+from cohabit.scenario import Scenario, check_handle, free_handle, parse_scenario, presets, read_scenario
 
 TOKENS = ["Aa0Bb1Cc2Dd3Ee4Ff5Gg6Hh7Ii8Jj9Kk0Ll1Mm2Nn3Oo4Pp5", "Zz9Yy8Xx7Ww6Vv5Uu4Tt3Ss2Rr1Qq0Pp9Oo8Nn7Mm6Ll5Kk4"]
 GOOD: dict[str, Any] = {
@@ -274,3 +274,10 @@ def test_a_speed_that_the_world_does_not_have_opens_no_room_and_names_those_it_h
     found = parse_scenario(json.dumps({"world": "lanterns", "speed": "x7", "agents": [{"id": "zeus", "role": "god"}]}))
     with pytest.raises(BadArgs, match=r"speed: 'x7' is not one of x0.5, x1, x2, x5, x10, x20"):
         opened(found)
+
+
+def test_a_taken_handle_gets_a_number_and_stays_within_the_length_limit() -> None:
+    taken = {"ada", "ada-2", "x" * 64}
+    assert free_handle("bob", taken.__contains__) == "bob"
+    assert free_handle("ada", taken.__contains__) == "ada-3"
+    check_handle(free_handle("x" * 64, taken.__contains__))

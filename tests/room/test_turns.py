@@ -358,3 +358,11 @@ def test_time_never_runs_backwards_in_a_room() -> None:
     room.call("ann", "hide", {"n": 1}, at=5000)
     room.call("ann", "hide", {"n": 2}, at=100)
     assert [e.at for e in entries(room, "hide")] == [5000, 5000]
+
+
+def test_nobody_is_to_move_in_a_finished_game_whatever_the_turn_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    room = make_room(RED, BLUE, turn_based=True, world="Ticker")
+    assert room.call("ann", "session_info", at=1).to_move == room.call("ann", "view", at=1).to_move == ["ann"]
+    monkeypatch.setattr(room, "is_over", lambda: True)
+    room.roster_changed()
+    assert room.call("ann", "session_info", at=1).to_move == room.call("ann", "view", at=1).to_move == []

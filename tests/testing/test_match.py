@@ -10,7 +10,7 @@ def keepers(*brains: str | None) -> Scenario:
     agents = [
         AgentSpec(id=f"keeper-{i}", role="player", claim=f"auto:{i}", brain=brain) for i, brain in enumerate(brains)
     ]
-    return Scenario(agents=agents, world="lanterns", scenario="pvp")
+    return Scenario(agents=agents, world="lanterns", partial_intel=True)
 
 
 def test_members_with_a_brain_play_and_the_others_do_nothing() -> None:

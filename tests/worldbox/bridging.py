@@ -38,7 +38,7 @@ AGENTS = [
     {"id": "ares", "role": "player", "kingdom_claim": "auto:1"},
     {"id": "argus", "role": "observer"},
 ]
-SMALL = {"world": "kingdoms", "config": {"zones_x": 2, "zones_y": 2}, "scenario": "pvp"}
+SMALL = {"world": "kingdoms", "config": {"zones_x": 2, "zones_y": 2}, "scenario": "pvp", "partial_intel": True}
 
 
 class Cell(Struct):

@@ -60,6 +60,7 @@ async def realm(tmp_path: Path) -> AsyncIterator[Table]:
     async with House.open(Settings(data=str(tmp_path))) as house:
         kingdoms = Scenario(
             scenario="pvp",
+            partial_intel=True,
             world="kingdoms",
             config={"zones_x": 2, "zones_y": 2},
             turn_based=True,

@@ -121,7 +121,7 @@ class Agent:
 @asynccontextmanager
 async def a_table(**keys: Any) -> AsyncIterator[Table]:
     async with a_game() as game, House.open(Settings(), clock=FakeClock()) as house:
-        text = json.dumps({"world": "worldbox", "scenario": "pvp", "agents": PLAYERS, **keys})
+        text = json.dumps({"world": "worldbox", "partial_intel": True, "agents": PLAYERS, **keys})
         _, tokens = await house.create_room(parse_scenario(text), "den")
         await house.connect_room("den", BridgeConnector(game.url, game.token, house.clock))
         async with listening(make_app(house)) as url:

@@ -581,7 +581,7 @@ async def test_values_at_a_limit_are_accepted_or_refused_as_the_sheet_says(tmp_p
 
 
 async def test_fog_holds_on_this_wire_too() -> None:
-    async with bridged(**SMALL, partial_intel=True) as realm:
+    async with bridged(**SMALL) as realm:
         mine = (await realm.result("athena", "whoami"))["claimed_kingdom_id"]
         cities = (await realm.result("athena", "list_cities"))["items"]
         assert {city["kingdom_id"] for city in cities} == {mine}

@@ -10,7 +10,7 @@ from cohabit.errors import BadArgs, CohabitError
 from cohabit.model.action import ActionResult
 from cohabit.model.suggest import nearest
 from cohabit.registry import BRAINS, make_agent
-from cohabit.room.common import ViewReply
+from cohabit.room.looking import ViewReply
 
 if TYPE_CHECKING:
     from cohabit.house.house import House

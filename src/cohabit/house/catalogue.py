@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from cohabit.house.house import HOUSE_COMMANDS
 from cohabit.registry import known_worlds, load_extensions, make_world
+from cohabit.room.command_modules import COMMAND_MODULES
 from cohabit.room.commands import Command, commands_of, declared_in
 from cohabit.room.extension import extension_named
-from cohabit.room.room import COMMAND_MODULES
 
 
 def every_command() -> Iterator[tuple[str, Command]]:

@@ -10,7 +10,7 @@ from cohabit.house.offers import Offer, offers_for
 from cohabit.model.grant import Capability
 from cohabit.registry import find_world, known_worlds
 from cohabit.room.commands import Command, Resource, command
-from cohabit.scenario import AgentSpec, Scenario, check_handle, presets, read_scenario
+from cohabit.scenario import AgentSpec, Scenario, check_handle, free_handle, presets, read_scenario
 
 C = Capability
 
@@ -119,10 +119,8 @@ async def create_room(
         )
         for name in players:
             check_handle(name)
-    handle, number = me.name, 1
-    while any(a.id == handle for a in plan.agents):
-        number += 1
-        handle = f"{me.name}-{number}"
+    taken = {agent.id for agent in plan.agents}
+    handle = free_handle(me.name, lambda name: name in taken)
     plan.agents.append(AgentSpec(id=handle, role="host", kind="human", identity=me.id, name=me.name))
     return RoomMade(*await ctx.house.create_room(plan, room, seed, me))
 
@@ -137,7 +135,7 @@ class RoomGone(Struct):
     deleted: str
 
 
-@command(category="control", where="house", needs=C.CONTROL_WORLD, records=True, ungated=True, when_archived=True)
+@command(category="control", where="house", needs=C.CONTROL_WORLD, records=True, any_turn=True, when_archived=True)
 async def delete_room(
     ctx: HouseContext, confirm: Annotated[str, Meta(description="the room's id, to confirm")]
 ) -> RoomGone:
@@ -153,7 +151,7 @@ class Reopened(Struct):
 
 
 @command(
-    category="control", where="house", needs=C.CONTROL_WORLD, records=True, ungated=True, when_archived=True,
+    category="control", where="house", needs=C.CONTROL_WORLD, records=True, any_turn=True, when_archived=True,
     when_broken=True,
 )  # fmt: skip
 async def reopen_room(ctx: HouseContext) -> Reopened:

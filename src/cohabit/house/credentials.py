@@ -18,7 +18,7 @@ from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential, Identity, Kind
 from cohabit.model.suggest import nearest
 from cohabit.room.commands import command
-from cohabit.room.hosting import check_grantable
+from cohabit.room.grants import check_grantable
 from cohabit.room.room import Room
 from cohabit.room.state import Member
 from cohabit.scenario import check_handle

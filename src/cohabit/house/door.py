@@ -236,7 +236,7 @@ class Door:
         try:
             target = self.resolve(credential, room, name)
             host, member, command = target.host, target.maybe_member, target.command
-            if command.where == "house" or (command.may_wait and _wait_ms(command, args)):
+            if command.where == "house" or (command.takes_wait_ms and _wait_ms(command, args)):
                 call = Call(member.id if member is not None else "", command.name, args, key, credential=credential)
                 self._start(call, target, room, at)
                 return call
@@ -261,7 +261,7 @@ class Door:
         task = asyncio.get_running_loop().create_task(self._through(call, room))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        if target.command.may_wait:  # other commands run to completion
+        if target.command.takes_wait_ms:  # other commands run to completion
             call.stop_waiting = task.cancel
 
     async def _through(self, call: Call, room: str | None) -> None:
@@ -282,7 +282,7 @@ class Door:
         """The result of a call, repeated until it is not empty or its wait has timed out."""
         house, credential = self._house, call.credential
         assert credential is not None
-        ends: int | None = None
+        arrived, ends = house.clock.now(), None
         while True:
             target = self.resolve(credential, room, call.name)
             host, command = target.host, target.command
@@ -296,10 +296,9 @@ class Door:
                 result = await self._in_room(call, target)
             if command.waits is None or host is None or not command.waits(result):
                 return result
-            now = house.clock.now()
             if ends is None:
-                ends = now + _wait_ms(command, call.args)
-            elif now >= ends:
+                ends = arrived + _wait_ms(command, call.args)
+            if house.clock.now() >= ends:
                 return result
             await host.changed_since(version, ends)  # then it is decided again, even if nothing happened
 

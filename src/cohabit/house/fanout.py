@@ -13,11 +13,12 @@ from msgspec import Struct
 from cohabit.errors import CohabitError, Unauthorized
 from cohabit.house.subscriptions import Subscription
 from cohabit.model.seat import Eye
-from cohabit.room.common import grant_wire
+from cohabit.room.cursors import seal
+from cohabit.room.grants import grant_wire
 from cohabit.room.record import Line
 from cohabit.room.room import Room
 from cohabit.room.state import Member
-from cohabit.room.views import FeedItem, feed, seal
+from cohabit.room.visibility import FeedItem, feed
 
 encode = msgspec.json.Encoder().encode
 """Encodes a frame for sending."""

@@ -14,11 +14,11 @@ from cohabit.house.subscriptions import Deliver, Subscription
 from cohabit.model.grant import Capability
 from cohabit.model.record import decode_entry
 from cohabit.model.seat import Eye
-from cohabit.room.commands import Command, Resource, command
-from cohabit.room.common import WaitMs
+from cohabit.room.commands import Command, Resource, WaitMs, command
+from cohabit.room.cursors import seal, unseal
 from cohabit.room.record import Line
 from cohabit.room.state import Member
-from cohabit.room.views import FeedItem, feed, seal, unseal
+from cohabit.room.visibility import FeedItem, feed
 
 C = Capability
 BACKLOG_ITEMS, BACKLOG_CHARACTERS = 200, 200_000

@@ -11,7 +11,7 @@ from cohabit.house.door import HouseContext
 from cohabit.house.offers import about_the_room, offers_for
 from cohabit.model.identity import Credential
 from cohabit.room.commands import Command, command
-from cohabit.room.common import about_world
+from cohabit.room.info import about_world
 from cohabit.room.room import Room
 from cohabit.room.state import Member
 

@@ -13,14 +13,14 @@ from cohabit.house.bots import check_brain
 from cohabit.house.door import HouseContext
 from cohabit.house.identities import hashed, make_token, new_identity
 from cohabit.house.store.contract import Write
-from cohabit.model.grant import ROLES, Capability
+from cohabit.model.grant import ROLES, Capability, role_or_default
 from cohabit.model.identity import Credential, Invite, Kind
 from cohabit.model.suggest import nearest
 from cohabit.room.commands import command
 from cohabit.room.context import Context
-from cohabit.room.hosting import check_grantable, check_invitation
+from cohabit.room.grants import check_grantable
+from cohabit.room.members import check_invitation
 from cohabit.room.room import Room
-from cohabit.room.state import KIND_ROLE
 from cohabit.scenario import check_name
 
 C = Capability
@@ -69,7 +69,7 @@ async def invite(
         now + expires_in_s * 1000 if expires_in_s else None, uses, shared=uses > 1,
     )  # fmt: skip
     await _record_invite(ctx, made, "created")
-    return Invitation(host.room.id, id, named or KIND_ROLE[kind], token, made.id, uses)
+    return Invitation(host.room.id, id, role_or_default(named, kind), token, made.id, uses)
 
 
 def _in_room(room: Room, member: str, at: int) -> Context:
@@ -109,7 +109,7 @@ async def invites(ctx: HouseContext) -> Invites:
     """The invites to this room that can still be accepted."""
     return Invites(
         [
-            InviteLine(i.id, i.handle, i.kind, i.role or KIND_ROLE[i.kind], i.uses, i.claim, i.expires_at)
+            InviteLine(i.id, i.handle, i.kind, role_or_default(i.role, i.kind), i.uses, i.claim, i.expires_at)
             for i in ctx.house.identities.invites_to(ctx.room.room.id, ctx.house.clock.now())
         ]
     )
@@ -220,4 +220,4 @@ def _check_inviter(room: Room, invite: Invite) -> None:
     inviter = room.state.members.get(invite.by)
     if inviter is None or C.MANAGE_MEMBERS not in inviter.held:
         raise PermissionDenied("the member who invited you can no longer invite; ask a host for a new invite")
-    check_grantable(inviter, ROLES[invite.role or KIND_ROLE[invite.kind]], invite.handle)
+    check_grantable(inviter, ROLES[role_or_default(invite.role, invite.kind)], invite.handle)

@@ -13,8 +13,9 @@ from cohabit.house.rooms import RoomHost
 from cohabit.house.running.threads import run_in_thread
 from cohabit.house.store.contract import Write
 from cohabit.model.identity import Identity
+from cohabit.model.stream import seed_hex
 from cohabit.room.room import Room
-from cohabit.room.state import RoomState, seed_hex
+from cohabit.room.state import RoomState
 from cohabit.world import Eye, Observation, Seat, SeatId, World, WorldSpec
 
 if TYPE_CHECKING:

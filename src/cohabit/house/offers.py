@@ -49,7 +49,7 @@ def offer_of(command: Command) -> Offer:
             _description(command),
             command.schema,
             command.records,
-            command.may_wait,
+            command.takes_wait_ms,
             command.output_schema,
             command.about,
             command.joins,

@@ -409,7 +409,7 @@ class RoomHost:
         if self._ran or self.room.record.pending:
             self._flush_soon()
         self._pump()
-        if not self.room.clocks.idle or self.room.pace == "clock":
+        if not self.room.timers.idle or self.room.pace == "clock":
             self.time.reschedule()
         if self.room.roster_version != self._roster_version:
             self._roster_changed()
@@ -430,7 +430,7 @@ class RoomHost:
         refusal = failure if isinstance(failure, CohabitError) else StorageFailed(str(failure))
         batch, self._ran = batch + self._ran, []
         try:
-            self.room.go_back(lines + len(self.room.record.pending))
+            self.room.roll_back(lines + len(self.room.record.pending))
         except CohabitError as broken:
             self.failure = Quarantined(f"this room could not be rolled back: {broken.message}")
         self.fanout.forget_views()

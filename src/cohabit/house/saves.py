@@ -13,6 +13,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from cohabit.errors import BadArgs, GameRejected, PermissionDenied, StorageFailed, TooLarge
+from cohabit.house.disk import sync_folder
 from cohabit.house.door import HouseContext
 from cohabit.model.grant import Capability
 from cohabit.room import saves
@@ -45,7 +46,7 @@ async def save_world(
     if not await asyncio.to_thread(place.is_dir) and len(await asyncio.to_thread(_names, ctx)) >= MAX_SAVES:
         raise GameRejected(f"save limit reached ({MAX_SAVES}); overwrite an existing save")
     data = await ctx.room.peek(
-        lambda room: room.guarded(saves.pack, room.world, compress, room.state.game, room.state.played)
+        lambda room: room.crash_on_bug(saves.pack, room.world, compress, room.state.game, room.state.played)
     )
     await asyncio.to_thread(_write, place, data)
     return Saved(True, folder.strip(), compress, f"{folder.strip()}/{FILE}", len(data))
@@ -141,11 +142,7 @@ def _write(place: Path, data: bytes) -> None:
             temporary.replace(place / FILE)
         finally:
             temporary.unlink(missing_ok=True)
-        folder = os.open(place, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        sync_folder(place)
     except OSError as wrong:
         raise StorageFailed(f"the save could not be written: {wrong.strerror}") from None
 

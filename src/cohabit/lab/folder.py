@@ -14,6 +14,7 @@ from typing import BinaryIO
 import msgspec
 
 from cohabit.errors import Conflict, RecordCorrupt, UnknownAsset
+from cohabit.house.disk import sync_folder
 from cohabit.lab.config import Experiment, parse_experiment
 from cohabit.lab.rounds import Place, Round
 
@@ -73,7 +74,7 @@ def open_log(folder: Path, planned: Sequence[Place]) -> Iterator[RoundLog]:
             raise Conflict(f"another run is writing to {folder}") from None
         rounds, valid_bytes = _read(path)
         os.ftruncate(handle, valid_bytes)
-        _sync_folder(folder)
+        sync_folder(folder)
         _check_planned(rounds, planned, path)
         yield RoundLog(handle, rounds)
     finally:
@@ -126,12 +127,3 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
 def write_atomically(path: Path, data: bytes) -> None:
     with atomic_file(path) as file:
         file.write(data)
-
-
-def _sync_folder(folder: Path) -> None:
-    """A new file survives a power cut only after its folder is synced."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

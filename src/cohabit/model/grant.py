@@ -155,12 +155,19 @@ ROLES: dict[str, frozenset[Capability]] = {
     "host": frozenset(_TALK | _MEDIA | {C.WATCH, C.SEND_BROADCAST, C.ADVANCE_TIME, C.CONTROL_WORLD, C.MANAGE_MEMBERS}),
 }
 """A role is a named grant."""
+DEFAULT_ROLE = {"human": "human", "agent": "agent"}
+"""The role of a member without one, by its kind: a person plays its seat, an agent watches."""
 _role_aliases: dict[str, str] = {}
 
 
 def add_role_aliases(names: Mapping[str, str]) -> None:
     """Accept another protocol's role names."""
     _role_aliases.update(names)
+
+
+def role_or_default(role: str | None, kind: str) -> str:
+    """The role, or the default one of this kind of member."""
+    return role or DEFAULT_ROLE[kind]
 
 
 def role_named(name: str) -> str:

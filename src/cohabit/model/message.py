@@ -4,6 +4,8 @@ from msgspec import Struct, field
 
 EVERYBODY = "*"
 TEAM = "team:"
+MAX_MESSAGE = 16_000
+"""The longest content of a message, in characters."""
 
 
 class Message(Struct, frozen=True, gc=False):

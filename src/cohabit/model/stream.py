@@ -13,6 +13,12 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
+
+def seed_hex(seed: int) -> str:
+    """A seed of up to 128 bits as 32 hexadecimal digits, as the record keeps it."""
+    return f"{seed:032x}"
+
+
 _WORDS_PER_BLOCK = 8  # one 64-byte digest
 _BLOCK = struct.Struct("<8Q")
 _COUNTER = struct.Struct("<Q")

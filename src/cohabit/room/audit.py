@@ -1,9 +1,19 @@
-"""The audit log of refused calls. Repeats are counted, so it cannot be flooded."""
+"""The audit log of refused calls, and the command that shows it. Repeats are counted, so it cannot be flooded."""
 
-from msgspec import Struct
+from typing import Annotated
 
+from msgspec import Meta, Struct, structs
+
+from cohabit.model.grant import Capability
+from cohabit.room.commands import Resource, command
+from cohabit.room.context import Context
+from cohabit.room.grants import Granted, grant_wire
+from cohabit.room.state import Member
+
+C = Capability
 WINDOW_MS = 60_000
-MAX_KEPT = 500
+REFUSALS_KEPT = 500
+"""Refusals kept per room, in memory and in the store."""
 
 
 class Refusal(Struct, omit_defaults=True):
@@ -37,7 +47,7 @@ class Audit:
             self._next += 1
             self._open[key] = line
             self.kept.append(line)
-            if len(self.kept) > MAX_KEPT:
+            if len(self.kept) > REFUSALS_KEPT:
                 gone = self.kept.pop(0)
                 self._open = {k: v for k, v in self._open.items() if v is not gone}
         line.count += 1
@@ -50,5 +60,40 @@ class Audit:
 
     def load(self, kept: list[Refusal]) -> None:
         """Load the stored refusals."""
-        self.kept = kept[-MAX_KEPT:]
+        self.kept = kept[-REFUSALS_KEPT:]
         self._next = max((line.id for line in kept), default=0) + 1
+
+
+WORLD_REFUSALS = ("GAME_REJECTED", "UNKNOWN_ASSET", "OUT_OF_BOUNDS", "SCOPE_VIOLATION")
+"""Refusals whose reason comes from the world and may reveal hidden information."""
+
+
+def _shown(refusal: Refusal, reader: Member) -> Refusal:
+    if refusal.code in WORLD_REFUSALS and C.READ_ALL not in reader.held:
+        return structs.replace(refusal, reason="(shown to members with read_all)")
+    return refusal
+
+
+class AuditReply(Struct):
+    refusals: list[Refusal]
+    grants: list[Granted]
+
+
+@command(
+    category="host",
+    needs=C.MANAGE_MEMBERS,
+    resource=Resource("audit", "Audit", "Refused calls, for hosts"),
+)
+def audit(
+    ctx: Context,
+    member: Annotated[str | None, Meta(description="only the refusals of this member")] = None,
+    max: Annotated[int, Meta(ge=1, le=500)] = 50,  # noqa: A002 - the wire's name
+) -> AuditReply:
+    """Refused calls, newest first, and all grants that differ from the member's role.
+
+    Grant changes are listed in `events`.
+    """
+    wanted = ctx.state.require_member(member).id if member is not None else None
+    lines = [_shown(r, ctx.member) for r in reversed(ctx.room.audit.kept) if wanted in (None, r.member)]
+    changed = [Granted(m.handle, grant_wire(m)) for m in ctx.state.members.values() if m.layers]
+    return AuditReply(lines[:max], changed)

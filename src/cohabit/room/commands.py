@@ -7,9 +7,9 @@ becomes a command too. Its special behaviour is declared here too.
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from functools import cached_property
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from cohabit.declare import Declaration
 from cohabit.errors import BadArgs, UnknownCommand
@@ -20,6 +20,9 @@ from cohabit.world import World
 
 Category = Literal["meta", "discovery", "action", "read", "control", "bus", "host"]
 Where = Literal["world", "room", "house"]
+MAX_WAIT_MS = 30_000
+WaitMs = Annotated[int, Meta(ge=0, le=MAX_WAIT_MS, description="wait up to this many ms for something new")]
+Handle = Annotated[str, Meta(description="the member's handle")]
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -48,7 +51,7 @@ class Command(Declaration):
         category: Category,
         needs: tuple[Capability, ...] = (),
         records: bool = False,
-        ungated: bool = False,
+        any_turn: bool = False,
         waits: Callable[[Any], bool] | None = None,
         about: Literal["room", "house", "either"] = "room",
         host_only: bool = False,
@@ -76,8 +79,8 @@ class Command(Declaration):
         self.needed = frozenset(needs)
         self.records = records
         self.acts = category in ("action", "control")
-        self.gated = self.acts and not ungated  # only on the member's turn
-        self.in_world = where == "world" and records
+        self.needs_turn = self.acts and not any_turn  # only on the member's turn
+        self.is_action = where == "world" and records
         self.waits = waits  # returns True while the result is empty, so the house waits and retries
         self.about = about
         self.host_only = host_only  # only for house hosts
@@ -102,13 +105,13 @@ class Command(Declaration):
         return f"<Command {self.name} ({self.category})>"
 
     @cached_property
-    def may_wait(self) -> bool:
+    def takes_wait_ms(self) -> bool:
         """Whether the command takes ``wait_ms``."""
         return "wait_ms" in self.arguments
 
     @cached_property
     def output_schema(self) -> dict[str, Any] | None:
-        if self.in_world:
+        if self.is_action:
             return self._schema_of(self.result or ActionResult)
         return self._schema_of(self.result or self.hints.get("return", Any))
 
@@ -159,11 +162,11 @@ def command(
 def declared_in(module: Any, world: World | None = None) -> Iterator[Command]:
     """The commands that a module declares, except those that do not apply to ``world``."""
     for value in vars(module).values():
-        made = getattr(value, "__command__", None)
-        if not isinstance(made, Command) or getattr(value, "__module__", None) != module.__name__:
+        command = getattr(value, "__command__", None)
+        if not isinstance(command, Command) or getattr(value, "__module__", None) != module.__name__:
             continue
-        if made.only_if is None or world is None or made.only_if(world):
-            yield made
+        if command.only_if is None or world is None or command.only_if(world):
+            yield command
 
 
 def commands_of(world: World) -> Iterator[Command]:
@@ -177,7 +180,7 @@ def commands_of(world: World) -> Iterator[Command]:
             needs=tuple(sorted(capabilities(spec.needs))),
             records=spec.changes,
             raw=spec.raw,
-            ungated=not spec.changes,
+            any_turn=not spec.changes,
             result=spec.result,
             group=spec.group,
             preconditions=spec.preconditions,
@@ -192,12 +195,12 @@ class CommandTable:
 
     def __init__(self, commands: Iterable[Command] = ()) -> None:
         self._by_name: dict[str, Command] = {}
-        for made in commands:
-            known = self._by_name.get(made.name)
-            if known is not None and not (made.where == "world" and known.world_may_replace):
-                raise BadArgs(f"the name {made.name!r} is reserved: a world cannot use it for an action or query")
-            self._by_name[made.name] = made
-        self._by_tool_name = {made.tool_name: made for made in self}
+        for command in commands:
+            known = self._by_name.get(command.name)
+            if known is not None and not (command.where == "world" and known.world_may_replace):
+                raise BadArgs(f"the name {command.name!r} is reserved: a world cannot use it for an action or query")
+            self._by_name[command.name] = command
+        self._by_tool_name = {command.tool_name: command for command in self}
         self.get = self._by_name.get
         self.with_tool_name = self._by_tool_name.get
         """The command with this MCP tool name."""
@@ -216,4 +219,4 @@ class CommandTable:
             raise UnknownCommand(f"unknown command {str(name)[:80]!r}", did_you_mean=hints) from None
 
     def action_space(self) -> ActionSpace:
-        return ActionSpace([made.as_action() for made in self if made.in_world])
+        return ActionSpace([command.as_action() for command in self if command.is_action])

@@ -31,7 +31,7 @@ class Decision(Struct, frozen=True, gc=False):
         return not self.code
 
 
-YES = Decision()
+ALLOWED = Decision()
 
 
 class Budget:
@@ -101,7 +101,7 @@ def decide(
                 return room.budget.refusal
     if budget is not None and credential is not None and budget.is_spent(credential.hash, at):
         return budget.refusal
-    return YES
+    return ALLOWED
 
 
 def by_credential(credential: Credential | None, at: int) -> Decision:
@@ -111,7 +111,7 @@ def by_credential(credential: Credential | None, at: int) -> Decision:
             return Decision("UNAUTHORIZED", "this token was revoked; ask your host for a new one")
         if credential.expires_at is not None and at >= credential.expires_at:
             return Decision("UNAUTHORIZED", "this token has expired; ask your host for a new one")
-    return YES
+    return ALLOWED
 
 
 def _by_seat_and_turn(command: Command, member: Member, room: "Room", via: str | None) -> Decision:
@@ -122,11 +122,11 @@ def _by_seat_and_turn(command: Command, member: Member, room: "Room", via: str |
         if decision.code:
             return decision
     if command.where != "world":  # do not call the world: this may run outside the room's queue
-        return by_turn(room.state, member, command, None, False)
+        return by_turn(room, member, command, None, False)
     to_move = room.to_move()
     if to_move and room.pace == "turns" and member.seat in to_move and not room.state.turn_based:
-        return YES  # the common case
-    return by_turn(room.state, member, command, to_move, room.pace == "turns", not to_move and room.is_over())
+        return ALLOWED  # the common case
+    return by_turn(room, member, command, to_move, room.pace == "turns", not to_move and room.is_over())
 
 
 def refusal(decision: Decision) -> CohabitError:
@@ -138,7 +138,7 @@ def refusal(decision: Decision) -> CohabitError:
 def by_grant(member: Member, command: Command) -> Decision:
     """Whether the member's grant allows the command. Also used to build tool lists."""
     if not command.needs or not command.needed.isdisjoint(member.held):
-        return YES
+        return ALLOWED
     wanted = " or ".join(command.needs)
     lacks = {1: "does not have it", 2: "has neither"}.get(len(command.needs), "has none of them")
     return Decision(
@@ -150,7 +150,7 @@ def by_grant(member: Member, command: Command) -> Decision:
 
 
 def by_turn(
-    state: RoomState,
+    room: "Room",
     member: Member,
     command: Command,
     to_move: Sequence[SeatId] | None,
@@ -162,37 +162,29 @@ def by_turn(
     ``to_move``: the seats that the world waits for (None: unknown). ``ordered``: whether the world enforces turns.
     ``over``: whether the game has ended.
     """
-    if not command.gated or Capability.ACT_GLOBAL in member.held:
-        return YES
-    if state.turn_based and state.turn_order:
-        current = state.turn_order[state.turn_index]
-        if current != member.id:
-            return Decision(
-                "TURN_NOT_YOURS", f"it is {handle_of(current)}'s turn; wait for yours (turn order: {turn_order(state)})"
-            )
+    if not command.needs_turn or Capability.ACT_GLOBAL in member.held:
+        return ALLOWED
+    holder = room.state.turn_holder
+    if holder is not None and holder != member.id:
+        order = " → ".join(map(handle_of, room.state.turn_order))
+        return Decision("TURN_NOT_YOURS", f"it is {handle_of(holder)}'s turn; wait for yours (turn order: {order})")
     if to_move is not None and command.category == "action":
         if over:
             return Decision("GAME_REJECTED", "this game is over; a member with control_world can start a rematch")
         if ordered and member.seat not in to_move:
-            return Decision("TURN_NOT_YOURS", f"it is not your turn; waiting for {', '.join(movers(state, to_move))}")
-    return YES
+            return Decision("TURN_NOT_YOURS", f"it is not your turn; waiting for {', '.join(room.movers() or to_move)}")
+    return ALLOWED
 
 
 def by_seat(member: Member, command: Command, seats: Container[SeatId]) -> Decision:
     """Actions that need a seat require an existing one; ``act`` has no effect without a seat."""
-    if member.seat in seats or not command.in_world:
-        return YES
+    if member.seat in seats or not command.is_action:
+        return ALLOWED
     if command.needs_seat or not any(n in member.held for n in command.needs if n != Capability.ACT):
         return Decision(
             "PERMISSION_DENIED", f"{command.name} requires a seat, and {member.handle} has none. Call sit to take one"
         )
-    return YES
-
-
-def movers(state: RoomState, seats: Sequence[SeatId]) -> list[str]:
-    """The handles of the members on these seats, or the seat's name if it is empty."""
-    names = seat_names(state)
-    return [names.get(seat, seat) for seat in seats]
+    return ALLOWED
 
 
 def seat_names(state: RoomState) -> dict[SeatId, str]:
@@ -200,7 +192,3 @@ def seat_names(state: RoomState) -> dict[SeatId, str]:
     names = {s.id: s.name or s.id for s in state.seats}
     names.update({m.seat: m.handle for m in state.members.values() if m.seat is not None})
     return names
-
-
-def turn_order(state: RoomState) -> str:
-    return " → ".join(map(handle_of, state.turn_order))

@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from cohabit.errors import BadArgs
 from cohabit.room.extension import extension_named
 from cohabit.room.state import Member, RoomState
-from cohabit.room.turns import can_skip
+from cohabit.room.timers import can_skip
 from cohabit.scenario import Scenario, parse_seed, team_of
 from cohabit.world import World
 
 
 def opening_state(
-    found: Scenario,
+    scenario: Scenario,
     world: World,
     source: str,
     room: str,
@@ -21,52 +21,51 @@ def opening_state(
 ) -> RoomState:
     """The room that a scenario defines. ``identities``: scenario id of an agent to its identity."""
     spec = world.spec
-    _check_time(found, world)
-    fog = found.scenario == "pvp" if found.partial_intel is None else found.partial_intel
+    _check_time(scenario, world)
     known = identities or {}
     members = {
         a.id: Member(
             a.id, a.kind, a.role, a.claim, identity=known.get(a.id, a.identity or ""), name=a.name or "",
-            team=a.team or team_of(a.id, found), objectives=a.objectives, backend=a.backend,
+            team=a.team or team_of(a.id, scenario), objectives=a.objectives, backend=a.backend,
             stand_in=a.brain or a.stand_in, played_by_bot=a.brain is not None,
         )
-        for a in found.agents
+        for a in scenario.agents
     }  # fmt: skip
     return RoomState(
         id=room,
         source=source,
         world=spec.name,
         version=spec.version,
-        config=found.config,
+        config=scenario.config,
         seed=parse_seed(seed),
         secret=secret,
-        scenario=found.scenario,
-        partial_intel=fog,
-        guests=found.guests,
+        scenario=scenario.scenario,
+        partial_intel=scenario.partial_intel,
+        guests=scenario.guests,
         members=members,
-        teams={name: list(who) for name, who in found.teams.items()},
-        turn_based=found.turn_based,
-        turn_order=(found.turn_order or [a.id for a in found.agents]) if found.turn_based else [],
-        turn_ms=found.turn_seconds * 1000 if found.turn_seconds is not None else None,
-        ticks_per_turn=found.ticks_per_turn,
-        stand_in_ms=found.stand_in_seconds * 1000,
-        pause_grace_ms=found.pause_seconds * 1000,
-        speed=found.speed,
-        rematch_ms=found.rematch_seconds * 1000 if found.rematch_seconds is not None else None,
+        teams={name: list(who) for name, who in scenario.teams.items()},
+        turn_based=scenario.turn_based,
+        turn_order=(scenario.turn_order or [a.id for a in scenario.agents]) if scenario.turn_based else [],
+        turn_ms=scenario.turn_seconds * 1000 if scenario.turn_seconds is not None else None,
+        ticks_per_turn=scenario.ticks_per_turn,
+        stand_in_ms=scenario.stand_in_seconds * 1000,
+        pause_grace_ms=scenario.pause_seconds * 1000,
+        speed=scenario.speed,
+        rematch_ms=scenario.rematch_seconds * 1000 if scenario.rematch_seconds is not None else None,
     )
 
 
-def _check_time(found: Scenario, world: World) -> None:
+def _check_time(scenario: Scenario, world: World) -> None:
     """Reject turn and time settings that do not apply to this world."""
     name, pace = world.spec.name, world.pace
-    if found.turn_seconds is not None and not found.turn_based and pace == "turns" and not can_skip(world):
+    if scenario.turn_seconds is not None and not scenario.turn_based and pace == "turns" and not can_skip(world):
         raise BadArgs(f"turn_seconds: {name} does not support turn timeouts")
-    if found.turn_seconds is not None and not found.turn_based and pace in ("step", "clock"):
+    if scenario.turn_seconds is not None and not scenario.turn_based and pace in ("step", "clock"):
         raise BadArgs(f"turn_seconds: {name} has no turns; set turn_based, or omit turn_seconds")
-    if found.turn_based and pace in ("turns", "rounds"):
+    if scenario.turn_based and pace in ("turns", "rounds"):
         raise BadArgs(f"turn_based: {name} has its own turn order; omit turn_based")
-    if found.speed != "x1" and pace != "clock":
+    if scenario.speed != "x1" and pace != "clock":
         raise BadArgs(f"speed: {name} is not a real-time world; omit speed")
     speeds = extension_named(world.spec.extension).speeds
-    if found.speed not in speeds:
-        raise BadArgs(f"speed: {found.speed[:40]!r} is not one of {', '.join(speeds)}")
+    if scenario.speed not in speeds:
+        raise BadArgs(f"speed: {scenario.speed[:40]!r} is not one of {', '.join(speeds)}")

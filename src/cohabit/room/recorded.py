@@ -13,11 +13,12 @@ import msgspec
 from cohabit.errors import CohabitError, GameCrash, RecordCorrupt
 from cohabit.model.record import Told
 from cohabit.model.seat import Seat
-from cohabit.room import remote, system, turns
+from cohabit.room import remote, system
 from cohabit.room.commands import Command, CommandTable, declared_in
 from cohabit.room.record import Line, Record, Snapshot
 from cohabit.room.replies import keep_reply
 from cohabit.room.state import RoomState
+from cohabit.room.timers import Timers
 from cohabit.world import World
 
 MakeWorld = Callable[[str, Mapping[str, Any]], World]
@@ -38,7 +39,7 @@ class RecordedRoom:
         self.state = state
         self.world = world
         self.record = Record()
-        self.clocks = turns.Clocks()
+        self.timers = Timers()
         self._checkpoint: Snapshot | None = None
 
     def set_seats(self, seats: Sequence[Seat]) -> None:
@@ -135,7 +136,7 @@ class RecordedRoom:
 
     # -- rolling back -----------------------------------------------------------------------------
     def snapshot(self) -> Snapshot:
-        return Snapshot.of(self.record, self.state, self.guarded(self.world.snapshot))
+        return Snapshot.of(self.record, self.state, self.crash_on_bug(self.world.snapshot))
 
     def stored(self, snapshot: Snapshot) -> None:
         """Use this snapshot, now on disk, as the rollback point."""
@@ -149,10 +150,10 @@ class RecordedRoom:
         """
         mail = {who: (len(box.items), box.items[-1].seq, len(box.dropped)) for who, box in self.state.inboxes.items()}
         whole = sha256(msgspec.json.encode((msgspec.structs.replace(self.state, inboxes={}), mail)))
-        whole.update(self.guarded(self.world.snapshot))
+        whole.update(self.crash_on_bug(self.world.snapshot))
         return whole.hexdigest()
 
-    def go_back(self, lines: int = 0) -> None:
+    def roll_back(self, lines: int = 0) -> None:
         """Roll back to the last recorded entry, minus the last ``lines`` entries.
 
         The entries are replayed in a second room around the same world, whose state then replaces this one's. The event
@@ -169,9 +170,9 @@ class RecordedRoom:
         self.state, self.record = again.state, again.record
         self.record.pending = pending
         self.set_seats(self.state.seats)
-        self.clocks.changed()
+        self.timers.changed()
 
-    def guarded(self, run: Callable[..., Any], *args: Any) -> Any:
+    def crash_on_bug(self, run: Callable[..., Any], *args: Any) -> Any:
         """Run code that calls the world. Unexpected exceptions become GAME_CRASH.
 
         For system entries and views; ``call`` handles exceptions itself.
@@ -183,7 +184,7 @@ class RecordedRoom:
         except BaseException as bug:
             raise self._crashed(bug) from bug
 
-    def obliged(self, run: Callable[..., Any], *args: Any) -> Any:
+    def crash_on_error(self, run: Callable[..., Any], *args: Any) -> Any:
         """Call world code that must not refuse because state has already changed. Any exception becomes GAME_CRASH."""
         try:
             return run(*args)
@@ -195,7 +196,7 @@ class RecordedRoom:
     def _crashed(self, bug: BaseException, lines: int = 0) -> GameCrash:
         """Roll back to the last entry, minus the last ``lines`` entries."""
         if self._checkpoint is not None:
-            self.go_back(lines)
+            self.roll_back(lines)
         # Only the type is shown: the text of a world's exception may contain hidden information.
         what = type(bug).__name__
         return GameCrash(

@@ -14,7 +14,7 @@ from msgspec import Struct
 from cohabit.model.grant import Capability
 from cohabit.model.record import Told
 from cohabit.model.seat import SeatId
-from cohabit.room import turns
+from cohabit.room import seats
 from cohabit.room.commands import command
 from cohabit.room.context import Context
 from cohabit.room.replies import remember
@@ -121,7 +121,7 @@ def plan_of(room: "Room", call: "Admitted") -> Plan:
     return plan
 
 
-def works_there(room: "Room", member: Member) -> bool:
+def has_workspace(room: "Room", member: Member) -> bool:
     """Whether this member may act in the remote world; if so, its reads run in its own workspace."""
     if Capability.ACT_GLOBAL in member.held:
         return True
@@ -228,11 +228,8 @@ def polled(ctx: Context, state: dict[str, Any]) -> None:
     if not replaced:
         return
     ctx.state.games += 1
-    ctx.state.seats_ever = []
-    for member in ctx.state.members.values():
-        if member.claim is not None:
-            member.seat = None
-    turns.bind(room, room.world.seats_now() or ())
+    seats.release_claims(ctx.state)
+    seats.adopt_seats(room, room.world.seats_now() or ())
 
 
 @command(category="meta", records=True)

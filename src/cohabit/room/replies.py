@@ -7,12 +7,12 @@ import msgspec
 
 from cohabit.errors import BadArgs, Conflict, OutcomeUnknown
 from cohabit.model.record import Entry
+from cohabit.model.strict_json import sorted_json
 from cohabit.room.commands import Command
 from cohabit.room.state import KeptReply, Member, RoomState
 
 KEYS_KEPT = 32
 """Keys remembered per member."""
-_sorted_json = msgspec.json.Encoder(order="sorted").encode
 
 
 def kept_reply(state: RoomState, member: Member, command: Command, args: Any, key: str) -> KeptReply | None:
@@ -46,4 +46,4 @@ def remember(state: RoomState, who: str, key: str, reply: KeptReply) -> None:
 
 def digest_of(args: Any) -> str:
     """A digest of a call's arguments."""
-    return sha256(_sorted_json(args or {})).hexdigest()[:16]
+    return sha256(sorted_json(args or {})).hexdigest()[:16]

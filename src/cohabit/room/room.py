@@ -4,7 +4,7 @@ Synchronous and deterministic: no I/O, no clock (``at`` comes with each call) an
 validates, runs and records an entry; ``replay`` runs the recorded entries and produces the same room.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from math import isfinite
 from typing import Any
@@ -26,22 +26,21 @@ from cohabit.model.identity import Credential
 from cohabit.model.observation import Observation
 from cohabit.model.record import Entry, Told
 from cohabit.model.seat import Eye, Seat, SeatId
-from cohabit.room import common, control, hosting, turns, views
+from cohabit.room import seats, turns, visibility
 from cohabit.room.audit import Audit
-from cohabit.room.commands import Command, CommandTable, commands_of, declared_in
+from cohabit.room.command_modules import room_commands
+from cohabit.room.commands import Command, CommandTable, commands_of
 from cohabit.room.context import Context
 from cohabit.room.decide import Budget, Decision, by_credential, by_grant, decide, refusal, seat_names
 from cohabit.room.extension import extension_named
 from cohabit.room.recorded import SYSTEM, RecordedRoom, WorldInterrupted
 from cohabit.room.replies import keep_reply, kept_reply
-from cohabit.room.state import KeptReply, Member, RoomState
+from cohabit.room.state import KeptReply, Member, RoomState, handle_of
 from cohabit.room.view import View, make_view, turn_text
 from cohabit.world import Outcome, World, overrides
 
 DIGEST_EVERY = 256
 """After this many entries the room records a digest of its state, so a replay can be verified."""
-COMMAND_MODULES = (common, control, hosting)
-"""The modules that declare the commands of every room."""
 CALLS_PER_SECOND = 1_000
 """How many calls one member may make to one room; more are refused with BUSY."""
 
@@ -69,7 +68,7 @@ class Room(RecordedRoom):
         self.budget = Budget(CALLS_PER_SECOND)
         self.digest_every = DIGEST_EVERY
         self.checks_refusals = True
-        self.commands = CommandTable(self.extension.named(chain(_room_commands(world), commands_of(world))))
+        self.commands = CommandTable(self.extension.named(chain(room_commands(world), commands_of(world))))
         self.seats: dict[SeatId, Seat] = {s.id: s for s in state.seats}
         self.roster_version = 0  # incremented when permissions or visibility may have changed
         self._to_move: Sequence[SeatId] | None = None
@@ -104,7 +103,7 @@ class Room(RecordedRoom):
 
         ``look=False`` omits the observation from an action's result, for callers that fetch it separately.
         """
-        if at < self.record.at or not self.clocks.idle:
+        if at < self.record.at or not self.timers.idle:
             at = self.settle(at)
         try:
             call = self.admit(who, name, args, at, key, via, credential)
@@ -162,7 +161,7 @@ class Room(RecordedRoom):
         if decision.code:
             raise refusal(decision)
         checked = command.check(args)
-        if self._has_scope and command.in_world:
+        if self._has_scope and command.is_action:
             self._check_scope(member, command, checked)
         return Admitted(member, command, checked, key, why, wrapped)
 
@@ -215,7 +214,7 @@ class Room(RecordedRoom):
         context = Context(self, self.state.members[by] if by is not None else None, at)
         result = command.run(context, **args)
         if command.category != "bus":
-            self.clocks.changed()
+            self.timers.changed()
             self.roster_changed()
             self._follow_up(at, context.told)
             if self._has_returns:
@@ -231,7 +230,7 @@ class Room(RecordedRoom):
             turns.resolve(self, told)
             to_move = self.to_move()
         if self.has_moving_seats:
-            turns.follow_seats(self)
+            seats.follow_seats(self)
             to_move = self.to_move()
         over = self._is_over = self.world.is_over() if self._overrides_is_over else not to_move
         if not over:
@@ -275,7 +274,7 @@ class Room(RecordedRoom):
         if count & (count - 1):
             return
         found = self.world.snapshot()
-        self.go_back()
+        self.roll_back()
         if self.world.snapshot() != found:
             raise Quarantined(
                 f"the world {self.state.world!r} changed its state before refusing {what} (or changes when observed). "
@@ -291,7 +290,7 @@ class Room(RecordedRoom):
     def _report_returns(self, told: list[Told]) -> dict[SeatId, float]:
         """Notify each seat whose total reward has changed."""
         before = self.state.returns
-        now = {seat: float(total) for seat, total in self.obliged(self.world.returns).items()}
+        now = {seat: float(total) for seat, total in self.crash_on_error(self.world.returns).items()}
         if not all(map(isfinite, now.values())):
             raise ValueError(f"returns() gives {now}; a total is a finite number")
         gains = {seat: total - before.get(seat, 0.0) for seat, total in now.items() if total != before.get(seat, 0.0)}
@@ -318,19 +317,19 @@ class Room(RecordedRoom):
         """Apply everything due by ``at``. Returns the effective time, which never goes backwards."""
         if at < self.record.at:
             at = self.record.at
-        if not self.clocks.idle:
-            while (due := self.clocks.due(self.state, at)) is not None:
+        if not self.timers.idle:
+            while (due := self.timers.due(self.state, at)) is not None:
                 self.system(due[0], due[1], at)
         return at
 
     def system(self, do: str, args: Mapping[str, Any], at: int) -> Any:
         """Record a system entry: ticks, presence, a timeout."""
         command = SYSTEM[do]
-        return self.guarded(self._write, max(at, self.record.at), command, None, args, command.check(args))
+        return self.crash_on_bug(self._write, max(at, self.record.at), command, None, args, command.check(args))
 
     def next_deadline(self) -> int | None:
         """When ``settle`` next has something to do."""
-        return None if self.clocks.idle else self.clocks.next_deadline(self.state)
+        return None if self.timers.idle else self.timers.next_deadline(self.state)
 
     def to_move(self) -> Sequence[SeatId]:
         """The seats that the world waits for. Only an entry can change that, so it is cached until the next entry."""
@@ -350,8 +349,8 @@ class Room(RecordedRoom):
             state = self.state
             if self.is_over():
                 self._movers = []
-            elif state.turn_based and state.turn_order:
-                self._movers = [state.members[state.turn_order[state.turn_index]].handle]
+            elif state.turn_holder is not None:
+                self._movers = [handle_of(state.turn_holder)]
             else:
                 if self._seat_names is None:
                     self._seat_names = seat_names(state)
@@ -394,7 +393,7 @@ class Room(RecordedRoom):
     def seat_of(self, member: Member) -> Seat | None:
         return self.seats.get(member.seat) if member.seat is not None else None
 
-    def may(self, member: Member) -> list[Command]:
+    def commands_for(self, member: Member) -> list[Command]:
         """The commands that this member's grant allows, regardless of whose turn it is."""
         return [c for c in self.commands if by_grant(member, c)]
 
@@ -404,7 +403,7 @@ class Room(RecordedRoom):
         try:
             return self._eyes[member.id]
         except KeyError:
-            eye = self._eyes[member.id] = views.eye(self.state, member, self.seats, self.world.spec.fog)
+            eye = self._eyes[member.id] = visibility.eye_for(self.state, member, self.seats, self.world.spec.fog)
             return eye
 
     def eye_of(self, member: Member) -> Eye:
@@ -465,12 +464,3 @@ class Room(RecordedRoom):
             if goals:
                 seen = msgspec.structs.replace(seen, current_goals=list(goals))
         return seen
-
-
-def _room_commands(world: World) -> Iterator[Command]:
-    """The standard room commands, and those of the world's extension, which may replace them."""
-    extension = extension_named(world.spec.extension)
-    replaced = {made.name for made in extension.room_commands}
-    for module in COMMAND_MODULES:
-        yield from (made for made in declared_in(module, world) if made.name not in replaced)
-    yield from (made for made in extension.room_commands if made.only_if is None or made.only_if(world))

@@ -5,13 +5,13 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from cohabit.model.grant import ROLES, Capability, Layer, fold
+from cohabit.errors import UnknownAsset
+from cohabit.model.grant import ROLES, Capability, Layer, fold, role_or_default
 from cohabit.model.identity import Kind
 from cohabit.model.message import Message
 from cohabit.model.seat import Seat, SeatId
+from cohabit.model.suggest import nearest
 
-KIND_ROLE: dict[str, str] = {"human": "human", "agent": "agent"}
-"""The default role of each kind: a person plays its seat, an agent watches."""
 HANDLE_SEPARATOR = "#"
 """Separates handle and number in the id of a member with a reused handle (ada#2)."""
 
@@ -57,11 +57,11 @@ class Member(Struct, omit_defaults=True, dict=True):
 
     @property
     def role_grant(self) -> frozenset[Capability]:
-        return ROLES[self.role or KIND_ROLE[self.kind]]
+        return ROLES[self.role_name]
 
     @property
     def role_name(self) -> str:
-        return self.role or KIND_ROLE[self.kind]
+        return role_or_default(self.role, self.kind)
 
 
 def handle_of(member_id: str) -> str:
@@ -133,6 +133,11 @@ class RoomState(Struct):
     inboxes: dict[str, Inbox] = field(default_factory=dict)
     replies: dict[str, dict[str, KeptReply]] = field(default_factory=dict)
 
+    @property
+    def turn_holder(self) -> str | None:
+        """The id of the member whose turn it is, in a turn-based room."""
+        return self.turn_order[self.turn_index] if self.turn_based and self.turn_order else None
+
     def with_handle(self, handle: str) -> Member | None:
         """The member with this handle, if any."""
         member = self.members.get(handle)
@@ -141,21 +146,16 @@ class RoomState(Struct):
         used = self.handles_used.get(handle, 0)
         return self.members.get(f"{handle}{HANDLE_SEPARATOR}{used}") if used > 1 else None
 
+    def require_member(self, handle: str) -> Member:
+        """The member with this handle, or UNKNOWN_ASSET with similar handles."""
+        member = self.with_handle(handle)
+        if member is None:
+            known = [m.handle for m in self.members.values()]
+            raise UnknownAsset(f"unknown member {handle[:80]!r}", did_you_mean=nearest(handle[:80], known, 3))
+        return member
+
     def new_member_id(self, handle: str) -> str:
         """A new, never used id for a member with this handle."""
         used = self.handles_used.get(handle, 0) + 1
         self.handles_used[handle] = used
         return handle if used == 1 else f"{handle}{HANDLE_SEPARATOR}{used}"
-
-    def free_handle(self, wanted: str) -> str:
-        """The handle, with a number appended if it is taken."""
-        handle, number = wanted, 1
-        while self.with_handle(handle) is not None:
-            number += 1
-            handle = f"{wanted[:56]}-{number}"
-        return handle
-
-
-def seed_hex(seed: int) -> str:
-    """A seed as 32 hexadecimal digits."""
-    return f"{seed:032x}"

@@ -7,12 +7,14 @@ from typing import Any
 from cohabit.errors import RecordCorrupt
 from cohabit.model.grant import Layer
 from cohabit.model.identity import Kind
-from cohabit.room import saves, turns
+from cohabit.room import game_time, saves, seats, turns
 from cohabit.room.commands import command
 from cohabit.room.context import Context
-from cohabit.room.membership import add_member, keep_seat
+from cohabit.room.members import new_member
+from cohabit.room.seats import remember_seat
 from cohabit.room.state import RoomState, handle_of
-from cohabit.room.views import ACCOUNT
+from cohabit.room.visibility import ACCOUNT
+from cohabit.scenario import free_handle
 from cohabit.world import Outcome, Seat
 
 
@@ -43,15 +45,15 @@ def opened(ctx: Context, gap: int) -> None:
 @command(category="meta", records=True)
 def ticks(ctx: Context, n: int) -> None:
     """Time passed."""
-    turns.advance(ctx.room, n, ctx.told)
+    game_time.advance(ctx.room, n, ctx.told)
 
 
 @command(category="meta", records=True)
 def turn_timeout(ctx: Context) -> None:
     """A turn timed out: the game continues without that member."""
     state, world = ctx.state, ctx.room.world
-    if state.turn_based:
-        late = handle_of(state.turn_order[state.turn_index])
+    if state.turn_holder is not None:
+        late = handle_of(state.turn_holder)
         ctx.tell(f"{late}'s time is up; it is {turns.next_turn(ctx.room, ctx.at, ctx.told)}'s turn", "turn")
         return
     state.turn_started = ctx.at
@@ -62,7 +64,7 @@ def turn_timeout(ctx: Context) -> None:
         return
     for seat_id in list(state.waiting_for):
         seat = next((s for s in state.seats if s.id == seat_id), Seat(seat_id))
-        outcome: Outcome = ctx.room.obliged(world.skip, seat)
+        outcome: Outcome = ctx.room.crash_on_error(world.skip, seat)
         ctx.tell(outcome.public or f"{seat.name or seat.id} ran out of time", "turn")
         ctx.told.extend(outcome.told)
 
@@ -86,7 +88,7 @@ def pause_expired(ctx: Context) -> None:
     """The member who paused left: the game resumes."""
     paused_by = handle_of(ctx.state.paused_by or "")
     ctx.tell(f"{paused_by} paused and left; the game resumes", "turn")
-    turns.resume(ctx.room, ctx.at)
+    game_time.end_pause(ctx.room, ctx.at)
 
 
 @command(category="meta", records=True)
@@ -126,8 +128,9 @@ def admitted(
     """An identity joined: a guest, a house host, or the holder of an invite. It cannot join twice."""
     if ctx.room.member_of(identity) is not None:
         return
-    add_member(
-        ctx, ctx.state.free_handle(handle), kind, identity=identity, name=name, role=role, claim=claim, team=team,
+    free = free_handle(handle, lambda name: ctx.state.with_handle(name) is not None)
+    new_member(
+        ctx, free, kind, identity=identity, name=name, role=role, claim=claim, team=team,
         stand_in=stand_in,
     )  # fmt: skip
 
@@ -200,7 +203,7 @@ def keep_to_played_seats(ctx: Context, played: dict[str, str]) -> None:
         if member.seat is not None and known not in (None, member.seat):
             ctx.tell(f"{member.handle} leaves seat {member.seat}: it has played seat {known} in this game", "roster")
             member.seat = None
-        keep_seat(ctx.room, member)
+        remember_seat(ctx.room, member)
 
 
 @command(category="meta", records=True)
@@ -233,19 +236,16 @@ def begin(ctx: Context, seed: str) -> None:
     state.tick = 0
     state.waiting_for = []
     state.over_since = None
-    state.seats_ever = []
     state.returns = {}
-    for member in state.members.values():
-        if member.claim is not None:
-            member.seat = None
+    seats.release_claims(state)
     starting = starting_seats(ctx)
-    room.obliged(room.world.reset, int(seed, 16), starting)
-    turns.clock_changed(room)
-    turns.bind(room, (room.obliged(room.world.seats_now) if room.has_moving_seats else None) or starting)
+    room.crash_on_error(room.world.reset, int(seed, 16), starting)
+    game_time.clock_changed(room)
+    seats.adopt_seats(room, (room.crash_on_error(room.world.seats_now) if room.has_moving_seats else None) or starting)
     switch_game(state, blake2b(seed.encode(), digest_size=16).hexdigest())  # the same seed has the same secrets
     for member in state.members.values():
         if member.seat in room.seats:
-            keep_seat(room, member)
+            remember_seat(room, member)
         else:
             member.seat = None
     state.turn_index = 0

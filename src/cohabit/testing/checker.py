@@ -23,9 +23,10 @@ from cohabit.errors import AskerError, CohabitError
 from cohabit.house.house import HOUSE_COMMANDS
 from cohabit.model.grant import capabilities
 from cohabit.registry import find_world, lasting_source, make_world
+from cohabit.room.command_modules import COMMAND_MODULES
 from cohabit.room.commands import Command, commands_of, declared_in
 from cohabit.room.record import GENESIS, Snapshot, read_lines
-from cohabit.room.room import COMMAND_MODULES, Room
+from cohabit.room.room import Room
 from cohabit.scenario import AgentSpec
 from cohabit.testing.play import Frozen, Play, Stopped, Watched, difference, fingerprint, open_room
 from cohabit.testing.samples import sample_args

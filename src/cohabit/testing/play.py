@@ -24,7 +24,7 @@ from cohabit.room.decide import by_grant
 from cohabit.room.opening import opening_state
 from cohabit.room.room import Room
 from cohabit.room.state import Member
-from cohabit.room.turns import can_skip
+from cohabit.room.timers import can_skip
 from cohabit.scenario import AgentSpec, Scenario
 from cohabit.testing.samples import WORDS, sample_args
 from cohabit.world import World, overrides

@@ -14,10 +14,10 @@ from itertools import repeat
 from pathlib import Path
 
 from cohabit.errors import BadArgs, CohabitError, StorageFailed
-from cohabit.house.store.contract import REFUSALS_KEPT, Row, Store, Write
+from cohabit.house.store.contract import Row, Store, Write
 from cohabit.model.identity import Credential, Identity, Invite
 from cohabit.model.record import Entry
-from cohabit.room.audit import Refusal
+from cohabit.room.audit import REFUSALS_KEPT, Refusal
 from cohabit.room.record import Line, Record
 
 Claim = Callable[[Store], None]

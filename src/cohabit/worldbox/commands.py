@@ -11,9 +11,10 @@ from cohabit import __version__
 from cohabit.house import commands as house_commands
 from cohabit.house.door import HouseContext
 from cohabit.model.grant import Capability, names_held
-from cohabit.room import common
+from cohabit.room import info
 from cohabit.room.commands import Resource, command
 from cohabit.room.context import Context
+from cohabit.room.looking import CAN_VIEW
 from cohabit.room.remote import RemoteWorld
 from cohabit.room.state import Member, RoomState
 from cohabit.world import World
@@ -75,7 +76,7 @@ def health(ctx: Context) -> Health:
     )  # fmt: skip
 
 
-class AgentWhoAmI(common.WhoAmI, kw_only=True, omit_defaults=True):
+class AgentWhoAmI(info.WhoAmI, kw_only=True, omit_defaults=True):
     agent_id: str
     permissions: list[str]
     claimed_kingdom_id: int | None = None
@@ -84,7 +85,7 @@ class AgentWhoAmI(common.WhoAmI, kw_only=True, omit_defaults=True):
 @command(category="meta")
 def whoami(ctx: Context) -> AgentWhoAmI:
     """Who you are in this room: your role, your kingdom, and what your grant lets you see and do."""
-    known = asdict(common.whoami(ctx))
+    known = asdict(info.whoami(ctx))
     return AgentWhoAmI(
         **{**known, "role": role_on_wire(known["role"])},
         agent_id=ctx.member.handle,
@@ -105,7 +106,7 @@ class AgentLine(Struct, omit_defaults=True):
     backend: str | None = None
 
 
-class AgentSessionInfo(common.SessionInfo, kw_only=True, omit_defaults=True):
+class AgentSessionInfo(info.SessionInfo, kw_only=True, omit_defaults=True):
     legacy_mode: bool
     agent_count: int
     agents: list[AgentLine]
@@ -116,7 +117,7 @@ def session_info(ctx: Context) -> AgentSessionInfo:
     """This room: its world, its members and their kingdoms, and whose turn it is."""
     state = ctx.state
     return AgentSessionInfo(
-        **asdict(common.session_info(ctx)),
+        **asdict(info.session_info(ctx)),
         legacy_mode=is_legacy(state),
         agent_count=len(state.members),
         agents=[_agent(m) for m in state.members.values()] if Capability.READ_ROSTER in ctx.member.held else [],
@@ -138,18 +139,18 @@ class AgentObjectives(Struct, omit_defaults=True):
     claimed_kingdom_id: int | None = None
 
 
-class KingdomObjectives(common.ObjectiveStatus, kw_only=True, omit_defaults=True):
+class KingdomObjectives(info.ObjectiveStatus, kw_only=True, omit_defaults=True):
     agents: list[AgentObjectives]
     kingdoms: list[dict[str, object]]
 
 
-@command(category="meta", needs=common.SEES)
+@command(category="meta", needs=CAN_VIEW)
 def objective_status(ctx: Context) -> KingdomObjectives:
     """All members' declared objectives, and the live standings of the kingdoms.
 
     The house keeps no score: you judge who is winning.
     """
-    known = common.objective_status(ctx)
+    known = info.objective_status(ctx)
     return KingdomObjectives(
         **asdict(known),
         agents=[

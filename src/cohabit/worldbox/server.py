@@ -220,5 +220,5 @@ def _out_of_turn(host: RoomHost, member: Member, command: Command | None) -> Coh
     """The refusal for a member who is out of turn, which this protocol checks before the permission."""
     if command is None:
         return None
-    decision = by_turn(host.room.state, member, command, None, False)
+    decision = by_turn(host.room, member, command, None, False)
     return None if decision else refusal(decision)

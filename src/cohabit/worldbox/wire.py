@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from cohabit.errors import BadArgs, Busy, CohabitError, GameCrash, UnknownAsset, WorldTimeout
 from cohabit.house.rooms import RoomHost
-from cohabit.room.common import utc
+from cohabit.model.timestamps import utc
 from cohabit.room.state import RoomState
 from cohabit.worldbox.commands import versions
 from cohabit.worldbox.names import code_on_wire

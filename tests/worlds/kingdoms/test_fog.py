@@ -5,7 +5,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cohabit.room.views import feed
+from cohabit.room.visibility import feed
 from cohabit.worlds.kingdoms.powers.table import POWERS
 from cohabit.worlds.kingdoms.sight import seen_by
 

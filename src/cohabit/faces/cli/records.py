@@ -24,7 +24,7 @@ from cohabit.registry import make_world
 from cohabit.room.record import GENESIS, Line, Snapshot, read_lines
 from cohabit.room.remote import RemoteWorld
 from cohabit.room.room import Room
-from cohabit.room.views import feed
+from cohabit.room.visibility import feed
 
 
 # -- where a record comes from ------------------------------------------------------------------

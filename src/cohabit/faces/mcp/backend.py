@@ -89,10 +89,10 @@ class InHouse:
         table = self._table(room)
         return next((offer_of(c) for c in table if c.resource is not None and c.resource.name == name), None)
 
-    def may_wait(self, tool: str) -> bool:
+    def takes_wait_ms(self, tool: str) -> bool:
         """Whether a call of this tool may take long. Where its arguments name the room, that is not known yet."""
         command = self._command(tool, self.room)
-        return command.may_wait if command is not None else self.room is None
+        return command.takes_wait_ms if command is not None else self.room is None
 
     def _command(self, tool: str, room: str | None) -> Command | None:
         table = self._table(room)

@@ -92,7 +92,7 @@ class McpFace:
         if headers.get("mcp-protocol-version") not in MODERN_PROTOCOL_VERSIONS:
             return False
         method = headers.get("mcp-method")
-        return method in AT_ONCE or (method == "tools/call" and not caller.may_wait(headers.get("mcp-name", "")))
+        return method in AT_ONCE or (method == "tools/call" and not caller.takes_wait_ms(headers.get("mcp-name", "")))
 
 
 def _backend_of(ctx: ServerRequestContext[Any, Any]) -> Backend:

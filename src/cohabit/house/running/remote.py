@@ -33,7 +33,7 @@ from cohabit.house.clock import Clock, Timer
 from cohabit.model.seat import Eye
 from cohabit.room.commands import Command
 from cohabit.room.decide import by_credential, decide, refusal
-from cohabit.room.remote import Ask, Plan, RemoteWorld, conclude, plan_of, recorded_args, sent_args, works_there
+from cohabit.room.remote import Ask, Plan, RemoteWorld, conclude, has_workspace, plan_of, recorded_args, sent_args
 from cohabit.room.replies import digest_of
 from cohabit.room.room import Admitted, Room
 from cohabit.room.state import Member
@@ -100,7 +100,7 @@ class QueuedStep(Call):
         self._step = step
 
     def perform(self, room: Room, at: int) -> Any:
-        return room.guarded(self._step, room, room.settle(at))
+        return room.crash_on_bug(self._step, room, room.settle(at))
 
 
 class RemoteRunner:
@@ -300,7 +300,7 @@ class RemoteRunner:
         found = room.admit(call.who, call.name, call.args, at, call.key, call.via, call.credential)
         if found.kept is not None:
             return room.reply(found.member, found.command, found.kept.result, True, found.wrapped)
-        by = found.member.id if works_there(room, found.member) else None
+        by = found.member.id if has_workspace(room, found.member) else None
         return Permit(found, plan_of(room, found), by, room.eye(found.member))
 
     def _record_asked(self, call: Call, admitted: Admitted, action: Ask, room: Room, at: int) -> None:

@@ -24,8 +24,6 @@ Row = tuple[int, bytes, bytes]
 """A stored entry: its number, its bytes, and the digest of the chain up to it."""
 SNAPSHOTS_KEPT = 2
 """Per room. The older one is a fallback if the newest is damaged."""
-REFUSALS_KEPT = 500
-"""Per room."""
 
 
 class Write(Struct):

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from copy import copy
 
 from cohabit.errors import BadArgs, StorageFailed
-from cohabit.house.store.contract import REFUSALS_KEPT, SNAPSHOTS_KEPT, Row, Write
+from cohabit.house.store.contract import SNAPSHOTS_KEPT, Row, Write
 from cohabit.model.identity import Credential, Identity, Invite
-from cohabit.room.audit import Refusal
+from cohabit.room.audit import REFUSALS_KEPT, Refusal
 
 
 class _Stored:

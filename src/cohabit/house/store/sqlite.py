@@ -12,9 +12,10 @@ from typing import Any, TypeVar
 import msgspec
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, RecordCorrupt, StorageFailed
-from cohabit.house.store.contract import REFUSALS_KEPT, SNAPSHOTS_KEPT, Row, Write
+from cohabit.house.disk import sync_folder
+from cohabit.house.store.contract import SNAPSHOTS_KEPT, Row, Write
 from cohabit.model.identity import Credential, Identity, Invite
-from cohabit.room.audit import Refusal
+from cohabit.room.audit import REFUSALS_KEPT, Refusal
 
 DATABASE_NAME = "cohabit.db"
 SCHEMA = 2
@@ -310,7 +311,7 @@ def _create_file(path: Path) -> None:
     """Tokens are hashed, but messages are not: only the owner may read the file."""
     if not path.exists():
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -364,15 +365,7 @@ def _make_folder(folder: Path) -> None:
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     for made in missing:
-        _sync_folder(made.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+        sync_folder(made.parent)
 
 
 def _take_lock(folder: Path) -> int:

@@ -12,7 +12,7 @@ from cohabit.faces.cli.options import settings_of
 from cohabit.faces.cli.running import Greeting, run_house
 from cohabit.faces.cli.say import UsageError, clean, in_lines
 from cohabit.faces.cli.up import Plan, open_room
-from cohabit.room.turns import claimed
+from cohabit.room.seats import seat_for_claim
 from cohabit.scenario import AgentSpec, Scenario, check_handle
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def _missing(house: "House", plan: Plan) -> Iterator[tuple[str, str]]:
     state, invites = house.rooms[plan.room].room.state, house.identities.invites_to(plan.room, house.clock.now())
     members = state.members.values()
     claims = [*(m.claim for m in members), *(i.claim for i in invites)]
-    taken = {m.seat for m in members} | {claimed(state.seats_ever, claim) for claim in claims if claim}
+    taken = {m.seat for m in members} | {seat_for_claim(state.seats_ever, claim) for claim in claims if claim}
     free = (f"auto:{i}" for i, seat in enumerate(state.seats_ever) if seat not in taken)
     known = {*(m.handle for m in members), *(i.handle for i in invites)}
     for agent in plan.scenario.agents:

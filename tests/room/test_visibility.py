@@ -12,8 +12,9 @@ from cohabit.errors import BadArgs, CohabitError, PermissionDenied
 from cohabit.house.fanout import Fanout
 from cohabit.model.grant import Capability
 from cohabit.model.seat import Eye
+from cohabit.room.cursors import seal, unseal
 from cohabit.room.room import Room
-from cohabit.room.views import FeedItem, feed, seal, unseal
+from cohabit.room.visibility import FeedItem, feed
 
 from .making import AGENT, BLUE, EVERYBODY, GOD, HOST, NARRATOR, OBSERVER, RED, entries, make_room, replayed
 
@@ -58,10 +59,9 @@ def test_the_fog_hides_a_seat_from_exactly_those_who_may_not_see_it(who: str, pa
 
 
 @pytest.mark.parametrize(("keys", "fog"), [
-    ({"scenario": "pvp"}, True), ({"scenario": "sandbox"}, False), ({"scenario": "hierarchical"}, False), ({}, False),
-    ({"scenario": "pvp", "partial_intel": False}, False), ({"partial_intel": True}, True),
+    ({}, False), ({"scenario": "pvp"}, False), ({"partial_intel": False}, False), ({"partial_intel": True}, True),
 ])  # fmt: skip
-def test_fog_is_on_in_pvp_and_off_elsewhere_unless_the_file_says_otherwise(keys: dict[str, Any], fog: bool) -> None:
+def test_fog_is_on_only_if_the_scenario_says_so_whatever_its_name(keys: dict[str, Any], fog: bool) -> None:
     assert make_room(RED, BLUE, **keys).call("ann", "whoami", at=1).partial_intel is fog
 
 

@@ -1,23 +1,21 @@
 """Decides what a member may see. All filtering happens here.
 
-``eye`` derives a member's viewpoint from its grant; ``feed`` filters a record entry for that member. Interfaces never
-filter.
+``eye_for`` derives a member's viewpoint from its grant; ``feed`` filters a record entry for that member. Interfaces
+never filter.
 """
 
 from collections.abc import Mapping
-from hashlib import blake2b
 from typing import Any
 
 from msgspec import Struct
 
-from cohabit.errors import BadArgs
 from cohabit.model.grant import Capability
 from cohabit.model.record import Entry, Told
 from cohabit.model.seat import ALL, PUBLIC, Eye, Seat, SeatId
 from cohabit.room.state import Member, RoomState, handle_of
 
 
-def eye(state: RoomState, member: Member, seats: Mapping[SeatId, Seat], fog: bool) -> Eye | None:
+def eye_for(state: RoomState, member: Member, seats: Mapping[SeatId, Seat], fog: bool) -> Eye | None:
     """This member's viewpoint; None if its grant lets it see nothing.
 
     ``fog``: whether the scenario (``partial_intel``), not the rules, decides if information is hidden.
@@ -54,8 +52,6 @@ class FeedItem(Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 _NEEDS = {"roster": Capability.READ_ROSTER, "chat": Capability.READ_CHAT, "direct": Capability.RECEIVE_DIRECTED}
-
-
 MESSAGES = ("chat", "direct")
 ACCOUNT = "account"
 """The kind of notices about a member's own credential, seat or grant."""
@@ -98,42 +94,3 @@ def feed(entry: Entry, member: Member, eye: Eye | None) -> list[FeedItem]:
             )
         )
     return items
-
-
-# -- cursors ------------------------------------------------------------------------------------
-# A plain record number would reveal how many hidden entries there are, so cursors are record numbers encrypted with a
-# small keyed permutation (four Feistel rounds on 64 bits).
-
-
-def _round(secret: bytes, i: int, half: int) -> int:
-    digest = blake2b(half.to_bytes(4, "big"), key=secret, digest_size=4, salt=bytes([i])).digest()
-    return int.from_bytes(digest, "big")
-
-
-def seal(secret: str, seq: int) -> str:
-    """The cursor for record number ``seq``."""
-    key = bytes.fromhex(secret)
-    left, right = seq >> 32, seq & 0xFFFFFFFF
-    for i in range(4):
-        left, right = right, left ^ _round(key, i, right)
-    return f"{left:08x}{right:08x}"
-
-
-def unseal(secret: str, cursor: str, head: int) -> int:
-    """The record number of a cursor; an empty cursor is the beginning."""
-    if not cursor:
-        return -1
-    key = bytes.fromhex(secret)
-    try:
-        number = int(cursor, 16)
-        if len(cursor) != 16 or number < 0:
-            raise ValueError
-    except ValueError:
-        raise BadArgs("invalid cursor for this room; omit it to start from the beginning") from None
-    left, right = number >> 32, number & 0xFFFFFFFF
-    for i in reversed(range(4)):
-        left, right = right ^ _round(key, i, left), left
-    seq = (left << 32) | right
-    if seq > head:
-        raise BadArgs("invalid cursor for this room; omit it to start from the beginning")
-    return seq

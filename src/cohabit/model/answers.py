@@ -1,0 +1,104 @@
+"""Reading the action in the answer of a language model."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import msgspec
+
+from cohabit.model.action import Action
+from cohabit.model.strict_json import finite_number
+
+_EXPECTED = 'Send one JSON object: {"action": "name", "params": {}, "reasoning": "why"}'
+_BARE_NAME = re.compile(r"[\w$.:-]{1,100}")
+_FENCED = re.compile(r"```\w*\n(.*?)\n?```", re.DOTALL)
+_STRING_OR_BRACE = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]', re.DOTALL)
+_OPENING = re.compile(r'\{\s*["}]')
+_MAX_ANSWER_CHARS = 100_000  # without the <think> section
+_PARAMETER_KEYS = ("params", "parameters", "arguments", "args")
+
+
+def parse_action(text: str) -> Action:
+    """Parse the action in a model's answer; ValueError says what to send instead.
+
+    Accepts a JSON object anywhere in the text, or a text that consists of an action name. It does not guess: a name
+    within a sentence is not an answer, and neither are two different actions.
+    """
+    answer = text.rpartition("</think>")[2].partition("<think>")[0].strip()
+    if not answer:
+        raise ValueError(f"The answer is empty. {_EXPECTED}")
+    if len(answer) > _MAX_ANSWER_CHARS:
+        raise ValueError(f"The answer is too long. {_EXPECTED}")
+    objects = _json_objects(answer)
+    # If one object has "action", another one that has only "name" describes something else, such as an entity.
+    found = [o for o in objects if "action" in o] or [o for o in objects if "name" in o]
+    if not found:
+        return _bare_action(answer, objects)
+    actions = [_read_action(candidate) for candidate in found]
+    if any((a.name, a.parameters) != (actions[0].name, actions[0].parameters) for a in actions):
+        raise ValueError(f"The answer contains {len(actions)} actions, but only one is allowed. {_EXPECTED}")
+    return actions[0]
+
+
+def _bare_action(answer: str, objects: list[dict[str, Any]]) -> Action:
+    fenced = _FENCED.fullmatch(answer)
+    bare = (fenced[1] if fenced else answer).strip().strip("`\"'")
+    if _BARE_NAME.fullmatch(bare):
+        return Action(bare)
+    if objects:
+        raise ValueError(f'The JSON in the answer has no "action". {_EXPECTED}')
+    if "{" in answer:
+        raise ValueError(f"The JSON in the answer is invalid or incomplete. {_EXPECTED}")
+    raise ValueError(f"There is no JSON in the answer. {_EXPECTED}")
+
+
+def _read_action(candidate: dict[str, Any]) -> Action:
+    name = candidate["action"] if "action" in candidate else candidate["name"]
+    if not isinstance(name, str) or not name.strip():
+        raise ValueError(f"The action must be a string. {_EXPECTED}")
+    given: Any = next((candidate[key] for key in _PARAMETER_KEYS if candidate.get(key) is not None), {})
+    if not isinstance(given, dict):
+        raise ValueError(f'"params" must be an object with the parameters by name. {_EXPECTED}')
+    reasoning = candidate.get("reasoning")
+    action = Action(name.strip(), given, None if reasoning is None else str(reasoning))
+    try:
+        msgspec.json.encode(action)
+    except ValueError:  # an unpaired surrogate is valid JSON, but cannot be encoded again
+        raise ValueError(f"The answer contains an invalid character escape. {_EXPECTED}") from None
+    return action
+
+
+def _json_objects(text: str) -> list[dict[str, Any]]:
+    """Every outermost JSON object in the text, in order. Braces in prose are skipped."""
+    objects = []
+    opening = _OPENING.search(text)
+    while opening:
+        start = opening.start()
+        try:
+            # A slice, because an error counts the lines before it, which is slow if there are many errors.
+            value, length = _DECODER.raw_decode(text[start:])
+            objects.append(value)
+            end = start + length
+        except (ValueError, RecursionError):
+            end = _end_of_invalid_object(text, start)
+        opening = _OPENING.search(text, end)
+    return objects
+
+
+def _end_of_invalid_object(text: str, start: int) -> int:
+    """The end of an invalid object: its closing brace, or the end of the text.
+
+    The whole object is skipped, because the parameters of an incomplete answer could be mistaken for the action.
+    """
+    depth = 0
+    for token in _STRING_OR_BRACE.finditer(text, start):
+        depth += {"{": 1, "}": -1}.get(token[0], 0)
+        if depth == 0:
+            return token.end()
+    return len(text)
+
+
+# Not strict, because models write unescaped line breaks in their reasoning.
+_DECODER = json.JSONDecoder(strict=False, parse_float=finite_number, parse_constant=finite_number)

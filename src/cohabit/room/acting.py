@@ -1,0 +1,50 @@
+"""The command that runs an action of the world by name."""
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+
+from cohabit.errors import BadArgs
+from cohabit.model.grant import Capability
+from cohabit.model.message import MAX_MESSAGE
+from cohabit.room.commands import command
+from cohabit.room.context import Context
+
+C = Capability
+
+
+class NamedAction(Struct, forbid_unknown_fields=True):
+    """An action in the WSAP format."""
+
+    action: str
+    params: dict[str, Any] = {}
+    reasoning: str | None = None
+
+
+def unwrap(args: Any) -> tuple[str, dict[str, Any], str | None]:
+    """The command named in a call of ``act``, with its arguments and reasoning."""
+    try:
+        wrapped = msgspec.json.decode(msgspec.json.encode(args), type=NamedAction)
+    except (TypeError, ValueError, OverflowError, RecursionError) as wrong:
+        raise BadArgs(f'act: {wrong}; send {{"action": name, "params": {{…}}, "reasoning": why}}') from None
+    if wrapped.action == "act":
+        raise BadArgs("act cannot call itself")
+    return wrapped.action, wrapped.params, wrapped.reasoning and wrapped.reasoning[:MAX_MESSAGE]
+
+
+@command(
+    category="action",
+    needs=(C.ACT, C.ACT_GLOBAL),
+    records=True,
+    unwrap=unwrap,
+    hint="runs the named action; each action is also a separate tool.",
+)
+def act(
+    ctx: Context,
+    action: Annotated[str, Meta(description="the name of an action of this world (see `rules`)")],
+    params: Annotated[dict[str, Any], Meta(description="its parameters")] = {},  # noqa: B006 - never changed
+    reasoning: Annotated[str | None, Meta(description="why, for the record")] = None,
+) -> dict[str, Any]:
+    """Run one of this world's actions and return its result."""
+    raise AssertionError("act is replaced by the named action before it runs")

@@ -1,0 +1,110 @@
+"""The time of a real-time world: pause, resume, set_speed, list_speeds."""
+
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import Meta, Struct
+
+from cohabit.errors import UnknownAsset
+from cohabit.model.grant import Capability
+from cohabit.model.record import Told
+from cohabit.model.suggest import nearest
+from cohabit.room.commands import command
+from cohabit.room.context import Context
+from cohabit.world import World
+
+if TYPE_CHECKING:
+    from cohabit.room.room import Room
+
+C = Capability
+
+
+def _has_clock(world: World) -> bool:
+    return world.pace == "clock"
+
+
+class Paused(Struct):
+    previous_paused: bool
+    paused: bool
+
+
+@command(category="control", needs=C.ADVANCE_TIME, records=True, only_if=_has_clock)
+def pause(ctx: Context) -> Paused:
+    """Pause the world. If you disconnect, it resumes automatically after a while."""
+    state, was = ctx.state, ctx.state.paused
+    if not was:
+        state.paused_at = ctx.at
+    state.paused, state.paused_by, state.pause_until = True, ctx.member.id, None
+    clock_changed(ctx.room)
+    ctx.tell(f"{ctx.member.handle} paused the game", "turn")
+    return Paused(was, True)
+
+
+@command(category="control", needs=C.ADVANCE_TIME, records=True, only_if=_has_clock)
+def resume(ctx: Context) -> Paused:
+    """Resume the world after a pause."""
+    was = ctx.state.paused
+    end_pause(ctx.room, ctx.at)
+    ctx.tell(f"{ctx.member.handle} resumed the game", "turn")
+    return Paused(was, False)
+
+
+class SpeedSet(Struct):
+    speed_id: str
+    multiplier: float
+    previous: str
+
+
+@command(category="control", needs=C.ADVANCE_TIME, records=True, only_if=_has_clock)
+def set_speed(
+    ctx: Context, speed_id: Annotated[str, Meta(description="one of the ids of list_speeds, such as x5")]
+) -> SpeedSet:
+    """Set how fast the world's time runs."""
+    speeds = ctx.room.extension.speeds
+    if speed_id not in speeds:
+        raise UnknownAsset(
+            f"unknown speed {speed_id[:40]!r}; use one of {', '.join(speeds)}",
+            did_you_mean=nearest(speed_id[:40], list(speeds)),
+        )
+    previous, ctx.state.speed = ctx.state.speed, speed_id
+    clock_changed(ctx.room)
+    ctx.tell(f"{ctx.member.handle} set the speed to {speed_id}", "turn")
+    return SpeedSet(speed_id, speeds[speed_id] / 1000, previous)
+
+
+class Speed(Struct):
+    id: str
+    multiplier: float
+
+
+class Speeds(Struct):
+    items: list[Speed]
+    count: int
+    current: str
+
+
+@command(category="discovery", only_if=_has_clock)
+def list_speeds(ctx: Context) -> Speeds:
+    """The speeds that set_speed takes, and the current one."""
+    speeds = ctx.room.extension.speeds
+    return Speeds([Speed(i, m / 1000) for i, m in speeds.items()], len(speeds), ctx.state.speed)
+
+
+def advance(room: "Room", ticks: int, told: list[Told]) -> None:
+    """Advance the time of a real-time world."""
+    room.state.tick += ticks
+    told.extend(room.crash_on_error(room.world.advance, ticks))
+
+
+def end_pause(room: "Room", at: int) -> None:
+    """End a pause. The turn timer resumes with its remaining time."""
+    state = room.state
+    if state.paused:
+        state.turn_started += at - max(state.paused_at, state.turn_started)
+    state.paused, state.paused_by, state.pause_until = False, None, None
+    clock_changed(room)
+
+
+def clock_changed(room: "Room") -> None:
+    """Tell a real-time world whether it is paused and how fast it runs."""
+    if room.pace == "clock":
+        room.crash_on_error(room.world.clock, room.state.paused, room.state.speed)

@@ -1,0 +1,206 @@
+"""Commands that describe the caller, the room and the rules: whoami, session_info, roster, rules, objective_status."""
+
+import inspect
+from typing import Any
+
+from msgspec import Struct
+
+from cohabit.model.grant import Capability
+from cohabit.model.timestamps import utc
+from cohabit.room.commands import Resource, command
+from cohabit.room.context import Context
+from cohabit.room.grants import grant_wire
+from cohabit.room.looking import CAN_VIEW
+from cohabit.room.state import RoomState, handle_of
+from cohabit.room.turns import is_turn_of
+from cohabit.world import Standing, World
+
+C = Capability
+
+
+class WhoAmI(Struct, omit_defaults=True):
+    handle: str
+    role: str
+    kind: str
+    room: str
+    world: str
+    scenario: str
+    partial_intel: bool
+    grant: dict[str, Any]
+    your_turn: bool
+    name: str = ""
+    seat: str | None = None
+    claim: str | None = None
+    team: str | None = None
+
+
+@command(category="meta")
+def whoami(ctx: Context) -> WhoAmI:
+    """Your identity in this room: role, seat, and what your grant lets you see and do."""
+    me, state = ctx.member, ctx.state
+    return WhoAmI(
+        handle=me.handle,
+        role=me.role_name,
+        kind=me.kind,
+        room=state.id,
+        world=state.world,
+        scenario=state.scenario,
+        partial_intel=state.partial_intel,
+        grant=grant_wire(me),
+        your_turn=is_turn_of(ctx.room, me),
+        name=me.name,
+        seat=me.seat,
+        claim=me.claim,
+        team=me.team,
+    )
+
+
+class RosterLine(Struct, omit_defaults=True):
+    handle: str
+    role: str
+    kind: str
+    here: bool
+    name: str = ""
+    seat: str | None = None
+    team: str | None = None
+    played_by: str | None = None
+    backend: str | None = None
+
+
+class SessionInfo(Struct, omit_defaults=True):
+    room: str
+    world: str
+    scenario: str
+    partial_intel: bool
+    turn_based: bool
+    member_count: int
+    members: list[RosterLine]
+    seats: list[str]
+    to_move: list[str]
+    over: bool
+    turn_order: list[str] | None = None
+    current_turn: str | None = None
+    turn_ends_utc: str | None = None
+    paused: bool = False
+    speed: str | None = None
+    tick: int = 0
+    game: int = 1
+
+
+@command(category="meta")
+def session_info(ctx: Context) -> SessionInfo:
+    """This room: its world, its members and seats, and whose turn it is."""
+    state = ctx.state
+    holder = state.turn_holder
+    ends = state.turn_started + state.turn_ms if state.turn_ms is not None and ctx.room.to_move() else None
+    return SessionInfo(
+        room=state.id,
+        world=state.world,
+        scenario=state.scenario,
+        partial_intel=state.partial_intel,
+        turn_based=state.turn_based,
+        member_count=len(state.members),
+        members=roster_of(state) if C.READ_ROSTER in ctx.member.held else [],
+        seats=[s.id for s in state.seats],
+        to_move=ctx.room.movers(),
+        over=ctx.room.is_over(),
+        turn_order=[handle_of(member) for member in state.turn_order] if holder is not None else None,
+        current_turn=handle_of(holder) if holder is not None else None,
+        turn_ends_utc=utc(ends) if ends is not None else None,
+        paused=state.paused,
+        speed=state.speed if ctx.room.pace == "clock" else None,
+        tick=state.tick,
+        game=state.games,
+    )
+
+
+def roster_of(state: RoomState) -> list[RosterLine]:
+    return [
+        RosterLine(
+            m.handle, m.role_name, m.kind, m.here, m.name, m.seat, m.team,
+            m.stand_in if m.played_by_bot else None, m.backend,
+        )
+        for m in state.members.values()
+    ]  # fmt: skip
+
+
+class Roster(Struct):
+    members: list[RosterLine]
+
+
+@command(
+    category="read",
+    needs=C.READ_ROSTER,
+    resource=Resource(
+        "roster", "Roster", "The members of the room", topics=frozenset({"roster"}), items="members", item_key="handle"
+    ),
+)
+def roster(ctx: Context) -> Roster:
+    """The members of this room: role, seat, presence, and the bot that plays for them, if any."""
+    return Roster(roster_of(ctx.state))
+
+
+class Rules(Struct):
+    world: str
+    title: str
+    description: str
+    actions: str
+    your_commands: list[str]
+    text: str  # all of the above as readable text
+    view_schema: dict[str, Any] | None = None
+
+
+@command(
+    category="meta",
+    resource=Resource(
+        "rules", "Rules", "What the world is about, and its actions", topics=frozenset({"rights"}), text="text"
+    ),
+    hint="explains the world and lists its actions.",
+)
+def rules(ctx: Context) -> Rules:
+    """What this world is about, its actions with their parameters, and the commands you may use."""
+    world = ctx.room.world
+    title, description = about_world(world)
+    actions = ctx.room.commands.action_space().to_text()
+    yours = [c.name for c in ctx.room.commands_for(ctx.member)]
+    return Rules(
+        world=world.spec.name,
+        title=title,
+        description=description,
+        actions=actions,
+        your_commands=yours,
+        text=f"{title}\n{description}\n\nActions:\n{actions}\n\nYour commands: {', '.join(yours)}",
+        view_schema=world.view_schema,
+    )
+
+
+def about_world(world: World) -> tuple[str, str]:
+    """The title of a world, and what it is about."""
+    return world.spec.title or world.spec.name, inspect.cleandoc(type(world).__doc__ or "")
+
+
+class MemberObjectives(Struct, omit_defaults=True):
+    handle: str
+    role: str
+    objectives: list[dict[str, Any]]
+    seat: str | None = None
+
+
+class ObjectiveStatus(Struct, omit_defaults=True):
+    scenario: str
+    members: list[MemberObjectives]
+    standings: list[Standing]
+
+
+@command(category="meta", needs=CAN_VIEW)
+def objective_status(ctx: Context) -> ObjectiveStatus:
+    """The declared objectives of all members and the world's standings. Objectives are not scored."""
+    return ObjectiveStatus(
+        ctx.state.scenario,
+        [
+            MemberObjectives(m.handle, m.role_name, m.objectives, m.seat)
+            for m in ctx.state.members.values()
+            if m.objectives or C.READ_ROSTER in ctx.member.held
+        ],
+        list(ctx.room.world.standings()),
+    )

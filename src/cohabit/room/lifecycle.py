@@ -1,0 +1,72 @@
+"""Commands that begin another game or end the room: reset, rematch, archive."""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from cohabit.errors import PermissionDenied
+from cohabit.model.grant import Capability
+from cohabit.room.commands import command
+from cohabit.room.context import Context
+from cohabit.room.remote import RemoteWorld
+from cohabit.room.system import begin_again, next_seed
+from cohabit.scenario import parse_seed
+from cohabit.world import World
+
+C = Capability
+
+
+def _is_local(world: World) -> bool:
+    """A room cannot reset a remote world."""
+    return not isinstance(world, RemoteWorld)
+
+
+class Begun(Struct, omit_defaults=True):
+    game: int
+    seed: str | None = None  # only for members with read_all, because it reveals hidden information
+
+
+@command(category="control", needs=C.CONTROL_WORLD, records=True, any_turn=True, only_if=_is_local)
+def reset(
+    ctx: Context,
+    seed: Annotated[
+        int | str | None,
+        Meta(
+            description="a new seed: an integer below 2^64 or a string of up to 32 hexadecimal digits; "
+            "default: the current seed"
+        ),
+    ] = None,
+) -> Begun:
+    """Restart the world with the same seed, or with a new one. The record continues."""
+    if seed is None:
+        return _begin_again(ctx, ctx.state.seed, "reset the world")
+    if C.READ_ALL not in ctx.member.held and not ctx.room.world.spec.open_information:
+        raise PermissionDenied(
+            "choosing a seed requires read_all, because it reveals hidden information; omit seed",
+            needs=[C.READ_ALL],
+        )
+    return _begin_again(ctx, parse_seed(seed), "reset the world")
+
+
+@command(category="control", needs=C.CONTROL_WORLD, records=True, any_turn=True, only_if=_is_local)
+def rematch(ctx: Context) -> Begun:
+    """Start a new game with a new seed, derived from the last one."""
+    return _begin_again(ctx, next_seed(ctx), "started a rematch")
+
+
+def _begin_again(ctx: Context, seed: str, words: str) -> Begun:
+    begin_again(ctx, seed)
+    ctx.tell(f"{ctx.member.handle} {words}: game {ctx.state.games}", "turn")
+    return Begun(ctx.state.games, seed if C.READ_ALL in ctx.member.held else None)
+
+
+class Archived(Struct):
+    archived: bool
+
+
+@command(category="control", needs=C.CONTROL_WORLD, records=True, any_turn=True)
+def archive(ctx: Context) -> Archived:
+    """Archive the room permanently. It stays readable but cannot be changed."""
+    ctx.state.archived = True
+    ctx.tell(f"{ctx.member.handle} archived this room")
+    return Archived(True)

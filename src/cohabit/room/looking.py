@@ -1,0 +1,78 @@
+"""Commands that show the world: view, wait_for_turn, picture."""
+
+from typing import Any
+
+from msgspec import Struct
+
+from cohabit.errors import GameRejected
+from cohabit.model.grant import Capability
+from cohabit.model.observation import Observation
+from cohabit.room.commands import Resource, WaitMs, command
+from cohabit.room.context import Context
+from cohabit.room.turns import is_turn_of
+
+C = Capability
+CAN_VIEW = (C.WATCH, C.READ_OWN, C.READ_ALL)
+
+
+class ViewReply(Struct, omit_defaults=True):
+    text: str
+    observation: Observation
+    to_move: list[str]
+    your_turn: bool
+    over: bool = False
+    paused: bool = False
+    tick: int = 0
+    total_reward: float | None = None
+
+
+@command(
+    category="read",
+    needs=CAN_VIEW,
+    resource=Resource("view", "View", "The world as you see it now", topics=frozenset({"view"}), text="text"),
+    hint="shows what you see now.",
+)
+def view(ctx: Context) -> ViewReply:
+    """The world as you see it now, as text and as structured data."""
+    return view_reply(ctx)
+
+
+def view_reply(ctx: Context) -> ViewReply:
+    seen = ctx.room.view(ctx.member)
+    return ViewReply(
+        seen.text, seen.observation, seen.to_move, is_turn_of(ctx.room, ctx.member), seen.over,
+        seen.paused, seen.tick, seen.total_reward,
+    )  # fmt: skip
+
+
+def _not_yet(result: Any) -> bool:
+    return isinstance(result, ViewReply) and not (result.your_turn or result.over)
+
+
+@command(
+    category="read",
+    needs=CAN_VIEW,
+    waits=_not_yet,
+    task=("your_turn", "over"),
+    hint="waits until it is your turn. If `your_turn` is still false, call it again.",
+)
+def wait_for_turn(ctx: Context, wait_ms: WaitMs = 10_000) -> ViewReply:
+    """Wait up to `wait_ms` for your turn or the end of the game, then return the view.
+
+    If `your_turn` is still false, call it again.
+    """
+    return view_reply(ctx)
+
+
+class Picture(Struct):
+    format: str
+    base64: bytes  # msgspec writes bytes as base64
+
+
+@command(category="read", needs=C.SEE_SCREEN)
+def picture(ctx: Context) -> Picture:
+    """The world as you see it, as a base64-encoded PNG."""
+    drawn = ctx.room.world.picture(ctx.room.eye_of(ctx.member))
+    if drawn is None:
+        raise GameRejected("this world has no pictures; use view instead")
+    return Picture("png", drawn)

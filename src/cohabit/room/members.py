@@ -1,0 +1,120 @@
+"""Members: adding and removing them, add_member and remove_member."""
+
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+
+from cohabit.errors import BadArgs, Conflict
+from cohabit.model.grant import ROLES, Capability, role_named, role_or_default
+from cohabit.model.identity import Kind
+from cohabit.room import seats
+from cohabit.room.commands import Handle, command
+from cohabit.room.context import Context
+from cohabit.room.grants import check_grantable
+from cohabit.room.state import Member
+from cohabit.scenario import check_claim, check_handle
+
+C = Capability
+
+
+class Joined(Struct):
+    member: str
+    role: str
+    seat: str | None
+
+
+def check_invitation(
+    ctx: Context, handle: str, kind: Kind, role: str | None, claim: str | None, team: str | None
+) -> str | None:
+    """Check that the caller may add such a member. Returns the resolved role."""
+    check_handle(handle)
+    check_admission(ctx, claim, team)
+    named = role_named(role) if role is not None else None
+    check_grantable(ctx.member, ROLES[role_or_default(named, kind)], handle)
+    return named
+
+
+@command(category="host", needs=C.MANAGE_MEMBERS, records=True)
+def add_member(
+    ctx: Context,
+    id: Annotated[str, Meta(description="a handle that no member here has")],  # noqa: A002 - the wire's name
+    kind: Kind = "agent",
+    role: Annotated[str | None, Meta(description="default: agents watch only, people get full access")] = None,
+    claim: Annotated[str | None, Meta(description="auto:N or id:X")] = None,
+    team: str | None = None,
+    stand_in: Annotated[str | None, Meta(description="the brain that plays while this player is away")] = None,
+    backend: Annotated[Annotated[str, Meta(max_length=80)] | None, Meta(description="the model it uses")] = None,
+) -> Joined:
+    """Add a member without a credential, such as a built-in player. For everyone else use `invite`."""
+    named = check_invitation(ctx, id, kind, role, claim, team)
+    added = new_member(ctx, id, kind, role=named, claim=claim, team=team, stand_in=stand_in, backend=backend)
+    return Joined(added.handle, added.role_name, added.seat)
+
+
+class Removed(Struct):
+    removed: str
+
+
+@command(category="host", needs=C.MANAGE_MEMBERS, records=True)
+def remove_member(ctx: Context, member: Handle) -> Removed:
+    """Remove a member from the room. Its seat is freed and its tokens for this room are revoked."""
+    who = ctx.state.require_member(member)
+    if who.id == ctx.member.id:
+        raise Conflict("you cannot remove yourself; another host can do it")
+    drop_member(ctx, who)
+    ctx.tell(f"{ctx.member.handle} removed {who.handle}", "roster")
+    return Removed(who.handle)
+
+
+def check_admission(ctx: Context, claim: str | None, team: str | None) -> None:
+    """Check that a member with this claim and team can be added."""
+    if claim is not None:
+        check_claim(claim)
+        if any(m.claim == claim for m in ctx.state.members.values()):
+            raise Conflict(f"another member already claims {claim}")
+    if team is not None and team not in ctx.state.teams:
+        raise BadArgs(f"unknown team {team!r}", did_you_mean=list(ctx.state.teams))
+
+
+def new_member(ctx: Context, handle: str, kind: Kind, **details: Any) -> Member:
+    """Add a member. The caller's right to do so has been checked."""
+    state = ctx.state
+    if state.with_handle(handle) is not None:
+        raise Conflict(f"a member named {handle!r} already exists")
+    check_admission(ctx, details.get("claim"), details.get("team"))
+    member = Member(state.new_member_id(handle), kind, away_since=ctx.at, **details)
+    state.members[member.id] = member
+    if member.team is not None:
+        state.teams[member.team].append(member.id)
+    seats.adopt_seats(ctx.room, state.seats)
+    seats.remember_seat(ctx.room, member)
+    ctx.tell(f"{member.handle} joined as {member.role_name}", "roster")
+    return member
+
+
+def drop_member(ctx: Context, member: Member) -> None:
+    """Remove a member, with its seat, its messages, and its place in teams and in the turn order."""
+    state = ctx.state
+    member.claim = None
+    seats.leave_seat(ctx.room, member, "removed")
+    del state.members[member.id]
+    state.inboxes.pop(member.id, None)
+    state.replies.pop(member.id, None)
+    for team in state.teams.values():
+        if member.id in team:
+            team.remove(member.id)
+    if member.id in state.turn_order:
+        _leave_turn_order(ctx, member.id)
+    if state.paused_by == member.id:
+        state.pause_until = ctx.at + state.pause_grace_ms
+
+
+def _leave_turn_order(ctx: Context, who: str) -> None:
+    """Remove a member from the turn order. The next member stays the next."""
+    state = ctx.state
+    current = state.turn_order[state.turn_index]
+    before = sum(1 for name in state.turn_order[: state.turn_index] if name == who)
+    state.turn_order = [name for name in state.turn_order if name != who]
+    state.turn_index = (state.turn_index - before) % len(state.turn_order) if state.turn_order else 0
+    if current == who:
+        state.turn_started = ctx.at

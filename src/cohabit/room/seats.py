@@ -1,0 +1,171 @@
+"""Seats: who has which one, sit and stand_up."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from cohabit.errors import AskerError, Conflict, GameRejected, PermissionDenied, UnknownAsset
+from cohabit.model.grant import Capability
+from cohabit.model.seat import Seat, SeatId
+from cohabit.model.suggest import nearest
+from cohabit.room.commands import command
+from cohabit.room.context import Context
+from cohabit.room.state import Member, RoomState
+from cohabit.world import Arrival, overrides
+
+if TYPE_CHECKING:
+    from cohabit.room.room import Room
+
+C = Capability
+
+
+class Seated(Struct):
+    seat: str | None
+
+
+@command(category="meta", needs=C.ACT, records=True)
+def sit(
+    ctx: Context,
+    seat: Annotated[str | None, Meta(description="the id of a free seat; default: any free seat")] = None,
+) -> Seated:
+    """Take a free seat. Some worlds open a new seat for you.
+
+    In worlds with hidden information you keep your seat until the game ends.
+    """
+    room, me = ctx.room, ctx.member
+    if me.claim is not None:
+        raise PermissionDenied(f"your credential claims {me.claim}; you cannot take another seat")
+    if me.seat is not None and me.seat in room.seats and seat in (None, me.seat):
+        return Seated(me.seat)
+    played = ctx.state.played.get(me.identity or me.id)
+    if played is not None:  # it has seen that seat's hidden information, so it must not take another one
+        if seat not in (None, played):
+            raise GameRejected(
+                f"you have already played seat {played} in this game; you can change seats in the next game"
+            )
+        if played not in room.seats and not room.has_arrivals:
+            raise GameRejected(f"your seat {played} is closed; you can take another one in the next game")
+        seat = played
+    if room.has_arrivals and (seat is None or seat not in room.seats):
+        _arrive(ctx, me, seat, played)
+    else:
+        taken = _free_seat(ctx, seat)
+        leave_seat(room, me, "left")
+        me.seat = taken
+    remember_seat(room, me)
+    ctx.tell(f"{me.handle} takes seat {me.seat}", "roster")
+    return Seated(me.seat)
+
+
+def _free_seat(ctx: Context, seat: str | None) -> str:
+    state = ctx.state
+    holders = {m.seat: m.handle for m in state.members.values() if m.seat is not None}
+    if seat is None:
+        free = next((s.id for s in state.seats if s.id not in holders), None)
+        if free is None:
+            raise Conflict("every seat is taken")
+        return free
+    require_seat(ctx.room, seat)
+    if seat in holders:
+        raise Conflict(f"seat {seat} is taken by {holders[seat]}")
+    return seat
+
+
+def _arrive(ctx: Context, me: Member, seat: str | None, played: str | None) -> None:
+    """Let the world seat a member. Contract violations here are crashes, because the world has already changed."""
+    room, state = ctx.room, ctx.state
+    if me.seat is not None and me.seat in room.seats:
+        raise Conflict(f"you have seat {me.seat}; leave it first (stand_up)")
+    try:
+        opened = room.world.arrive(Arrival(me.name or me.handle, seat)).id
+    except AskerError as refused:
+        room.check_unchanged("arrive", refused)
+        raise
+    seats = room.crash_on_error(room.world.seats_now)
+    if seats is None or all(s.id != opened for s in seats):
+        raise RuntimeError(f"arrive() returned seat {opened!r}, which seats_now() does not list")
+    if any(m.seat == opened for m in state.members.values() if m is not me):
+        raise RuntimeError(f"arrive() returned seat {opened!r}, which another member holds")
+    if played is not None and opened != played and opened in state.seats_ever:
+        raise RuntimeError(f"arrive() returned seat {opened!r} for a member that has played another seat in this game")
+    me.seat = opened
+    adopt_seats(room, seats)
+
+
+@command(category="meta", records=True)
+def stand_up(ctx: Context) -> Seated:
+    """Leave your seat, so another member can take it."""
+    me = ctx.member
+    if me.claim is not None:
+        raise PermissionDenied(f"your credential claims {me.claim}; that seat stays yours")
+    if me.seat is None:
+        raise GameRejected("you have no seat")
+    ctx.tell(f"{me.handle} leaves seat {me.seat}", "roster")
+    leave_seat(ctx.room, me, "left")
+    return Seated(None)
+
+
+def require_seat(room: "Room", seat: str) -> None:
+    """Refuse a seat that does not exist."""
+    if seat not in room.seats:
+        raise UnknownAsset(f"unknown seat {seat[:40]!r}", did_you_mean=nearest(seat[:40], list(room.seats), 3))
+
+
+def follow_seats(room: "Room") -> None:
+    """Adopt the world's current seats if they changed."""
+    seats = room.crash_on_error(room.world.seats_now)
+    if seats is not None and list(seats) != room.state.seats:
+        adopt_seats(room, seats)
+
+
+def adopt_seats(room: "Room", seats: Sequence[Seat]) -> None:
+    """Adopt these seats and assign claimed ones.
+
+    A claim binds once: ``auto:N`` is the N-th seat this world ever opened, so closing a seat never moves a member to
+    another one.
+    """
+    state, members = room.state, room.state.members.values()
+    room.set_seats(seats)
+    known = set(state.seats_ever)
+    state.seats_ever.extend([s.id for s in seats if s.id not in known])
+    taken = {m.seat for m in members}
+    for member in members:
+        if member.claim is not None and member.seat is None:
+            seat = seat_for_claim(state.seats_ever, member.claim)
+            if seat in room.seats and seat not in taken:
+                member.seat = seat
+                taken.add(seat)
+
+
+def seat_for_claim(seats_ever: Sequence[SeatId], claim: str) -> SeatId | None:
+    """The seat for a claim (``auto:N`` or ``id:X``); None if it has not been opened yet."""
+    how, _, what = claim.partition(":")
+    if how == "id":
+        return what if what in seats_ever else None
+    number = int(what)
+    return seats_ever[number] if number < len(seats_ever) else None
+
+
+def release_claims(state: RoomState) -> None:
+    """Free the claimed seats, because a new game or another world opens its own."""
+    state.seats_ever = []
+    for member in state.members.values():
+        if member.claim is not None:
+            member.seat = None
+
+
+def leave_seat(room: "Room", member: Member, mode: Literal["left", "removed"]) -> None:
+    """Free a member's seat. Other claims may then bind to it."""
+    seat = room.seat_of(member)
+    if seat is not None and overrides(room.world, "depart"):
+        room.crash_on_error(room.world.depart, seat, mode)
+    member.seat = None
+    seats = room.crash_on_error(room.world.seats_now) if room.has_moving_seats else None
+    adopt_seats(room, seats or room.state.seats)
+
+
+def remember_seat(room: "Room", member: Member) -> None:
+    """Remember a member's seat in a world with hidden information, so it cannot take another one in this game."""
+    if member.seat is not None and not room.world.spec.open_information:
+        room.state.played[member.identity or member.id] = member.seat

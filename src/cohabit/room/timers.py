@@ -1,0 +1,84 @@
+"""The timers of a room.
+
+The room has no clock of its own. ``Timers.due`` returns what is due by a given time; the room then applies it as a
+record entry.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from cohabit.room.state import RoomState
+from cohabit.world import World, overrides
+
+Due = tuple[int, str, dict[str, Any]]
+
+
+def can_skip(world: World) -> bool:
+    """Whether the world supports turn timeouts."""
+    return overrides(world, "skip")
+
+
+class Timers:
+    """The timers of a room.
+
+    Member timers (an expiring grant, a waiting stand-in) rarely change, so they are recomputed only after ``changed``.
+    """
+
+    def __init__(self) -> None:
+        self.idle = False  # no timer is set
+        self._stale = True
+        self._member_timers: Due | None = None
+
+    def changed(self) -> None:
+        """Recompute the member timers: something other than the world and the bus changed."""
+        self.idle = False
+        self._stale = True
+
+    def _first(self, state: RoomState) -> Due | None:
+        if self._stale:
+            self._member_timers = min(_member_timers(state), key=_when, default=None)
+            self._stale = False
+        first = self._member_timers
+        if state.turn_ms is not None and not state.archived and not state.paused:
+            running = bool(state.turn_order) if state.turn_based else bool(state.waiting_for)
+            ends = state.turn_started + state.turn_ms
+            if running and (first is None or ends < first[0]):
+                first = ends, "turn_timeout", {}
+        if state.rematch_ms is not None and state.over_since is not None and not state.archived:
+            again = state.over_since + state.rematch_ms
+            if first is None or again < first[0]:
+                first = again, "rematch_due", {}
+        return first
+
+    def due(self, state: RoomState, at: int) -> tuple[str, dict[str, Any]] | None:
+        """The first thing that is due by ``at``."""
+        first = self._first(state)
+        self.idle = self._member_timers is None and state.turn_ms is None and state.rematch_ms is None
+        return first[1:] if first is not None and first[0] <= at else None
+
+    def next_deadline(self, state: RoomState) -> int | None:
+        first = self._first(state)
+        return first[0] if first is not None else None
+
+
+def _when(due: Due) -> int:
+    return due[0]
+
+
+def _member_timers(state: RoomState) -> Iterator[Due]:
+    if state.pause_until is not None and not state.archived:
+        yield state.pause_until, "pause_expired", {}
+    for member in state.members.values():
+        for layer in member.layers:
+            if layer.expires_at is not None:
+                yield layer.expires_at, "grant_expired", {"member": member.id}
+        # If the claimed seat does not exist, there is nothing to play.
+        plays = member.seat is not None or member.claim is None
+        if (
+            not state.archived
+            and member.away_since is not None
+            and member.stand_in
+            and not member.played_by_bot
+            and plays
+        ):
+            yield member.away_since + state.stand_in_ms, "stand_in", {"member": member.id}
