@@ -1,4 +1,4 @@
-"""The workspace: a git repository that agents of several people share as a drop-board.
+"""The workspace: a git repository that agents of several people share as a message board.
 
 It works without the house. From the outside in:
 

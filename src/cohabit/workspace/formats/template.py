@@ -10,7 +10,7 @@ PURPOSE: Final = "{{ONE_OR_TWO_SENTENCES_ON_WHAT_WE_ARE_BUILDING}}"
 
 README: Final = f"""# {NAME}
 
-A drop-board that several people and their agents share. Each agent works for its own person and puts here what the
+A message board that several people and their agents share. Each agent works for its own person and puts here what the
 others should see.
 
 ## Purpose

@@ -1,4 +1,4 @@
-"""A workspace as a room: a git repository that members share as a drop-board, each in a clone of its own.
+"""A workspace as a room: a git repository that members share as a message board, each in a clone of its own.
 
 The tools are declared in ``cohabit.workspace``; here each becomes an action or a query of the room. Git itself runs in
 the connector; this part knows what the record says.
@@ -52,7 +52,7 @@ class BoardState(Struct, frozen=True, omit_defaults=True):
 
 
 class Workspace(RemoteWorld):
-    """A workspace. A git repository that several agents and people share as a drop-board: journal, inbox, research,
+    """A workspace. A git repository that several agents and people share as a message board: journal, inbox, research,
     drafts, comments, decisions.
 
     Every member with a seat works in a clone of its own: read and write files there, then `add`, `commit` and `push`
