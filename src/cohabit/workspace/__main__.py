@@ -18,9 +18,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         description="MCP server, on stdin and stdout, for a git repository that agents share as a message board.",
     )
     parser.add_argument(
-        "--profile", choices=("compat", "full"), default="full", help="compat: only the twenty tools of Multisphere"
+        "--profile",
+        choices=("compat", "full"),
+        default="full",
+        help="compat: only the twenty tools of Multisphere (default: full)",
     )
-    parser.add_argument("--home", help="settings folder (default: ~/.multisphere)")
+    parser.add_argument("--home", help="settings folder (default: COHABIT_WORKSPACE_HOME or ~/.multisphere)")
     parser.add_argument("--version", action="version", version=__version__)
     given = parser.parse_args(argv)
 

@@ -29,11 +29,11 @@ PUSH_SECONDS: Final = 50.0
 """How long a push keeps trying. Clients give up after a minute."""
 MAX_PAUSE: Final = 2.0
 UNCOMMITTED: Final = (
-    "Commits of others change files that have uncommitted changes here. Nothing was changed. Commit them first (add, "
+    "Commits by others change files that have uncommitted changes here. Nothing was changed. Commit them first (add, "
     "commit), then push, which merges both."
 )
 HIDDEN: Final = (
-    "Commits of others change files that have changes here, and git was told not to look at these files. Nothing was "
+    "Commits by others change files that have changes here, and git was told not to look at these files. Nothing was "
     "changed. Tell your user: `git update-index --no-skip-worktree --no-assume-unchanged FILE` makes git look again; "
     "then commit them, or take the version of the others with `git checkout FILE`, and call again."
 )

@@ -82,5 +82,5 @@ def commit(ws: Workspace, message: Annotated[str, "what you did; [agent-id] is p
 
 @tool(writes=True)
 def push(ws: Workspace) -> Answer:
-    """Share your commits. New commits of others are merged first; a real conflict is reported and left to you."""
+    """Share your commits. New commits by others are merged first; a real conflict is reported and left to you."""
     return publish.push(ws)
