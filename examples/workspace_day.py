@@ -35,7 +35,7 @@ class Clock:
 
 
 class Agent:
-    """The agent of one person: a session with its own config folder and clone."""
+    """The agent of one person: a session with its own settings folder and clone."""
 
     def __init__(self, folder: Path, person: str, client: str, clock: Clock) -> None:
         self.id = f"{person.lower()}-{client}"

@@ -21,7 +21,7 @@ HEADS: Final = "refs/heads/"
 
 
 def branch(ws: "Workspace") -> str:
-    """The current branch, also before its first commit; "" if the clone is on none."""
+    """The current branch, even before its first commit; "" if the clone is on none."""
     target = _file(ws, "HEAD")
     if target is None or not target.startswith(f"ref: {HEADS}"):
         return ""

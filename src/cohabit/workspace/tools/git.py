@@ -7,7 +7,7 @@ from msgspec import Meta
 from cohabit.workspace.answers import Answer
 from cohabit.workspace.clone import commits
 from cohabit.workspace.limits import DEFAULT_COMMITS, MAX_COMMITS
-from cohabit.workspace.looking import changes, history
+from cohabit.workspace.reading import changes, history
 from cohabit.workspace.sharing import publish
 from cohabit.workspace.tool import tool
 from cohabit.workspace.workspace import Workspace

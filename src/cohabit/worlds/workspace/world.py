@@ -15,7 +15,7 @@ from cohabit.errors import BadArgs
 from cohabit.room.remote import Ask, Plan, Polled, RemoteWorld, Sent
 from cohabit.room.state import handle_of
 from cohabit.workspace.clone import remotes
-from cohabit.workspace.offered import offered
+from cohabit.workspace.room import room_tools
 from cohabit.workspace.tool import Tool
 from cohabit.world import ActionSpec, Eye, Observation, Outcome, Range, Seat, SeatId, Told, WorldSpec, query
 
@@ -138,7 +138,7 @@ class Workspace(RemoteWorld):
     # -- commands ----------------------------------------------------------------------------------
     def actions(self) -> Sequence[ActionSpec]:
         """The queries below, and the tools of a workspace."""
-        return [*super().actions(), *(_as_action(name, tool) for name, tool in offered().items())]
+        return [*super().actions(), *(_as_action(name, tool) for name, tool in room_tools().items())]
 
     @query()
     def board(self, eye: Eye) -> Plan:
