@@ -44,7 +44,7 @@ def test_an_error_is_logged_by_its_code_and_a_bug_by_its_location(tmp_path):
     refused, bug = lines(tmp_path / "calls.jsonl")
     assert (refused["ok"], refused["code"]) == (False, "BAD_ARGS")
     assert (bug["code"], bug["bug"]) == ("INTERNAL", "KeyError")
-    assert "test_calls.py:" in bug["at_line"]
+    assert "test_call_log.py:" in bug["at_line"]
     assert "secret" not in (tmp_path / "calls.jsonl").read_text()
 
 

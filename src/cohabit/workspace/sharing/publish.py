@@ -231,8 +231,8 @@ def _diverged(ws: "Workspace", ours: str, theirs: str, ahead: int, behind: int) 
     base = ws.git.run("merge-base", ours, theirs, ok=(0, 1)).line or EMPTY_TREE
     mine, yours = changes(ws, base, ours), changes(ws, base, theirs)
     message = (
-        f"Not possible to fast-forward: this clone has {ahead} commit(s) that were not pushed, the remote has {behind} "
-        "new one(s). Nothing was changed. Call push: it merges both sides and shares yours."
+        f"Not possible to fast-forward: this clone has commits that were not pushed ({ahead}), and the remote has new "
+        f"ones ({behind}). Nothing was changed. Call push: it merges both sides and shares yours."
     )
     return {"error": "conflict", "message": message, **_limited("files", (path for path in mine if path in yours))}
 
