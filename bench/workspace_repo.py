@@ -1,7 +1,7 @@
 """A repository as if several agents had shared it for years; it is always the same for the same size.
 
-It has notes of about 2 kB in the folders of the drop-board, a journal and an inbox that grow and are archived, and one
-small change per commit. It is made with ``git fast-import``, packed by ``git gc``, and kept in ``build/``.
+It has notes of about 2 kB in the folders of the message board, a journal and an inbox that grow and are archived, and
+one small change per commit. It is made with ``git fast-import``, packed by ``git gc``, and kept in ``build/``.
 """
 
 import random

@@ -35,7 +35,7 @@ class Clock:
 
 
 class Agent:
-    """The agent of one person: a session with its own config folder and clone."""
+    """The agent of one person: a session with its own settings folder and clone."""
 
     def __init__(self, folder: Path, person: str, client: str, clock: Clock) -> None:
         self.id = f"{person.lower()}-{client}"
@@ -51,14 +51,14 @@ class Agent:
     def says(self, text: str) -> None:
         print(f"{self.clock.now:%H:%M}  {self.id:<17} {text}")
 
-    def comes_in(self) -> dict[str, Any]:
-        """The protocol's start of a session: update the clone and read what is new."""
+    def starts_session(self) -> dict[str, Any]:
+        """Start a session as the protocol says: update the clone and read what is new."""
         self.clock.now += timedelta(minutes=20)
         self("sync")
         return self("whats_new")
 
     def commits(self, summary: str, **more: Any) -> None:
-        """The protocol's end of a session, up to the commit."""
+        """End a session as the protocol says, up to the commit."""
         self("journal_append", summary=summary, **more)
         self("add", paths=["."])
         self("commit", message=summary)
@@ -80,14 +80,14 @@ def day(folder: Path) -> list[Agent]:
     a_draft_is_decided_on(ann, bob, dan)
     two_write_the_same_line(ann, cleo)
     for agent in team:
-        agent.comes_in()
+        agent.starts_session()
     return team
 
 
 def two_look_things_up_at_once(ann: Agent, bob: Agent, cleo: Agent) -> None:
     """Research: both open an item, both get INB-001, and only one of them can keep the number."""
     for agent in (bob, cleo):
-        agent.comes_in()
+        agent.starts_session()
     bob(
         "write",
         path="research/comps.md",
@@ -108,7 +108,7 @@ def two_look_things_up_at_once(ann: Agent, bob: Agent, cleo: Agent) -> None:
 
 def one_item_is_taken_by_one(cleo: Agent, dan: Agent) -> None:
     """The chart is for anyone. Dan claims it, so no other agent can. The picture is written to assets/ as base64."""
-    dan.comes_in()
+    dan.starts_session()
     dan("claim", id="INB-002")
     try:
         cleo("claim", id="INB-002")
@@ -123,7 +123,7 @@ def one_item_is_taken_by_one(cleo: Agent, dan: Agent) -> None:
 
 def a_draft_is_decided_on(ann: Agent, bob: Agent, dan: Agent) -> None:
     """Draft, comment, decision."""
-    news = ann.comes_in()
+    news = ann.starts_session()
     (question,) = news["for_me"]
     ann.says(f"(for me: {question['id']} {question['title']!r}, from {question['from']})")
     ann("write", path="drafts/deck.md", content=DRAFT.format(why="bakers retire", comps="see INB-001"))
@@ -131,13 +131,13 @@ def a_draft_is_decided_on(ann: Agent, bob: Agent, dan: Agent) -> None:
     ann.commits("First draft of the deck.", todos=[{"for": bob.id, "text": "say which comps you would show"}])
     ann("push")
 
-    dan.comes_in()
+    dan.starts_session()
     dan("write", path="comments/deck.md", content="Slide 1 is flat: say what a baker's night costs.\n")
     dan("inbox_close", id="INB-003", resolution="see `comments/deck.md`")
     dan.commits("Commented on slide 1.")
     dan("push")
 
-    bob.comes_in()
+    bob.starts_session()
     decided = bob(
         "decision_add",
         title="Series A comps only",
@@ -155,7 +155,7 @@ def a_draft_is_decided_on(ann: Agent, bob: Agent, dan: Agent) -> None:
 def two_write_the_same_line(ann: Agent, cleo: Agent) -> None:
     """A real conflict. Ann decides, and both sentences are kept."""
     for agent, why in ((cleo, "a baker's night costs 61 euros"), (ann, "bakers retire, and nobody wants the night")):
-        agent.comes_in()
+        agent.starts_session()
         draft = agent("read", path="drafts/deck.md")["content"]
         agent("write", path="drafts/deck.md", content=draft.replace("bakers retire", why))
         agent.commits(f"Slide 1: {why}.")

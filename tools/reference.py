@@ -36,7 +36,7 @@ A tool of the [workspace](workspace.md) is declared once, as a typed Python func
 `{"error": "what is wrong and what to do next", "details": {"code": "…"}}`, with a code from [the list](errors.md);
 [the protocol](protocol.md#answers) describes the formats."""
 PROFILES: dict[Profile, tuple[str, str]] = {
-    "compat": ("The twenty", "Both profiles have these: the tools of Multisphere, with its names and arguments."),
+    "compat": ("Both profiles", "The twenty tools of Multisphere, with its names and arguments."),
     "full": ("What the full profile adds", "`--profile compat` leaves these out."),
 }
 HEADINGS = {"house": "House commands", "room": "Room commands"}

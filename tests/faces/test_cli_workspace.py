@@ -144,12 +144,12 @@ def test_a_round_of_the_protocol_reads_well_at_both_ends(
     other(home, monkeypatch)
     typed(capsys, "init", "deck", "../deck.git")
     news = typed(capsys, "new")
-    assert "Your first visit: 2 commits of others" in news
+    assert "Your first visit: 2 commits by others" in news
     assert "INB-001 @bob-cli Read slide 4\n  from ann-cli, " in news
     assert "  TODO @bob-cli read it\n  TODO @anyone find a logo\n" in news
     assert typed(capsys, "new") == news, "looking does not mark it as read"
     assert typed(capsys, "new", "--ack") == news
-    assert "0 commits of others" in typed(capsys, "new")
+    assert "0 commits by others" in typed(capsys, "new")
     assert "✓ INB-001 is yours since " in typed(capsys, "inbox", "claim", "INB-001")
     assert "  claimed by bob-cli\n  a\n\n  b\n" in typed(capsys, "inbox")
     typed(capsys, "inbox", "close", "INB-001", "looks fine")
@@ -187,10 +187,10 @@ def test_a_conflict_is_shown_with_its_files_and_decided_here(
     assert "your user" not in said
     assert "`--take ours`, `theirs` or `both`" in typed(capsys, "resolve", "drafts/a.md", code=1)
     assert "drafts/a.md  " in typed(capsys, "resolve")
-    assert "1 to decide: `cohabit workspace resolve PATH" in typed(capsys, "resolve")
+    assert "1 left to resolve: `cohabit workspace resolve PATH" in typed(capsys, "resolve")
     Path("both.md").write_text("both\n")
-    assert "All conflicts are decided" in typed(capsys, "resolve", "drafts/a.md", "--with", "both.md")
-    assert "1 commit of others merged" in typed(capsys, "sync")
+    assert "All conflicts are resolved" in typed(capsys, "resolve", "drafts/a.md", "--with", "both.md")
+    assert "1 commit by others merged" in typed(capsys, "sync")
     assert Path("deck/drafts/a.md").read_text() == "both\n"
 
 

@@ -20,7 +20,7 @@ from cohabit.room.record import GENESIS, read_lines
 from cohabit.room.room import Room
 from cohabit.scenario import AgentSpec, Scenario
 from cohabit.testing.faces import Client
-from cohabit.workspace.offered import OF_A_PERSON, offered
+from cohabit.workspace.room import PERSONAL_TOOLS, room_tools
 
 from .doors import FACES, doors
 
@@ -72,7 +72,7 @@ async def conversation(house: House, ann: Client, bob: Client, eve: Client) -> N
     assert (await refused(ann, "write", {"path": "../x", "content": ""})).code == "BAD_ARGS"
     assert (await refused(ann, "write", {"path": ".git/config", "content": ""})).code == "BAD_ARGS"
     assert (await refused(ann, "journal_append", {"summary": "x", "agent_id": "bob"})).code == "BAD_ARGS"
-    for name in OF_A_PERSON:
+    for name in PERSONAL_TOOLS:
         assert (await refused(ann, name, {})).code == "UNKNOWN_COMMAND"
     events = (await eve.call("events", {}))["items"]
     assert "ann: journal: Wrote drafts/plan.md" in [event["text"] for event in events]
@@ -104,9 +104,9 @@ async def test_on_mcp_the_tools_have_their_own_names_and_a_watcher_is_offered_th
             ann, eve = [await listed(url, tokens[who]) for who in ("ann", "eve")]
         finally:
             serving.cancel()
-        writing = {name for name, tool in offered().items() if tool.writes}
-        assert {*offered(), "board", "board_read"} <= ann
-        assert {*offered(), "board", "board_read"} - writing <= eve
+        writing = {name for name, tool in room_tools().items() if tool.writes}
+        assert {*room_tools(), "board", "board_read"} <= ann
+        assert {*room_tools(), "board", "board_read"} - writing <= eve
         assert not writing & eve
 
 

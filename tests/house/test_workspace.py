@@ -22,8 +22,8 @@ from cohabit.house.settings import Settings
 from cohabit.room.commands import commands_of
 from cohabit.room.remote import Ask
 from cohabit.testing.clock import FakeClock
-from cohabit.workspace.offered import OF_A_PERSON, offered
 from cohabit.workspace.person.identity import Identity
+from cohabit.workspace.room import PERSONAL_TOOLS, room_tools
 from cohabit.workspace.session import Session
 from cohabit.worlds.workspace import connector
 from cohabit.worlds.workspace.connector import WorkspaceConnector
@@ -139,12 +139,12 @@ def shared(folder: Path) -> Path:
 # -- what is offered ----------------------------------------------------------------------------
 def test_the_tools_of_a_workspace_are_the_commands_of_its_room_and_no_list_has_them_twice() -> None:
     made = {command.name: command for command in commands_of(Workspace())}
-    assert set(made) == {*offered(), "board", "board_read"}
-    for name, tool in offered().items():
+    assert set(made) == {*room_tools(), "board", "board_read"}
+    for name, tool in room_tools().items():
         assert made[name].records == tool.writes
         assert set(made[name].schema["properties"]) == set(tool.arguments)
         assert made[name].doc == tool.description
-    assert not set(OF_A_PERSON) & set(made)
+    assert not set(PERSONAL_TOOLS) & set(made)
 
 
 async def test_archive_closes_the_room_and_the_journal_is_archived_under_another_name(tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ async def test_a_watcher_sees_pushed_work_and_may_change_nothing(tmp_path: Path)
             assert (await o.who["eve"](ask, {"path": "drafts/plan.md"}))["content"] == "# Plan\n"
         assert (await o.who["eve"]("workspace_info"))["agent_id"] == ""
         before = git("rev-parse", "main", at=shared(tmp_path))
-        for name, tool in offered().items():
+        for name, tool in room_tools().items():
             if tool.writes:
                 assert (await refused(o.who["eve"](name))).code == "PERMISSION_DENIED"
         assert git("rev-parse", "main", at=shared(tmp_path)) == before

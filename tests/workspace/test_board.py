@@ -9,8 +9,8 @@ import pytest
 
 from cohabit.workspace.clone.setup import open_for
 from cohabit.workspace.limits import MAX_READ_BYTES, MAX_TODOS
-from cohabit.workspace.looking import board
 from cohabit.workspace.person.identity import Identity
+from cohabit.workspace.reading import board
 from cohabit.workspace.session import Session
 from cohabit.workspace.workspace import Workspace
 

@@ -6,8 +6,8 @@ import pytest
 
 from cohabit.errors import BadArgs, TooLarge, UnknownAsset
 from cohabit.workspace.clone import commits
-from cohabit.workspace.looking import changes
-from cohabit.workspace.looking.changes import diff
+from cohabit.workspace.reading import changes
+from cohabit.workspace.reading.changes import diff
 
 
 def committed(ws, path: str, content: str | bytes) -> str:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from cohabit.errors import BadArgs, CohabitError, TooLarge, UnknownAsset
 from cohabit.workspace.clone import tree as tree_module
 from cohabit.workspace.clone.tree import Tree
-from cohabit.workspace.looking import files
+from cohabit.workspace.reading import files
 from cohabit.workspace.session import Session
 
 Clone = Callable[[str], Session]

@@ -10,7 +10,7 @@ from cohabit.workspace.formats.inbox import HEADER as INBOX
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.journal import HEADER as JOURNAL
 from cohabit.workspace.formats.journal import Entry, Journal
-from cohabit.workspace.looking.health import health
+from cohabit.workspace.reading.health import health
 
 
 def committed(ws, *paths: str, message: str = "a note") -> str:

@@ -6,7 +6,7 @@ import pytest
 
 from cohabit.errors import BadArgs, UnknownAsset
 from cohabit.workspace.clone import commits
-from cohabit.workspace.looking.history import log
+from cohabit.workspace.reading.history import log
 
 
 def git(ws, *args: str) -> str:

@@ -109,13 +109,13 @@ def test_a_damaged_or_invalid_file_is_named(tmp_path, name, content):
     write(tmp_path, name, content)
     with pytest.raises(BadArgs) as told:
         find(tmp_path, {}, "zed")
-    assert told.value.message.startswith(f"{name} in the config folder")
+    assert told.value.message.startswith(f"{name} in the settings folder")
     assert str(tmp_path) not in told.value.message
 
 
 def test_a_folder_where_a_file_should_be_is_named(tmp_path):
     (tmp_path / "identity.json").mkdir()
-    with pytest.raises(BadArgs, match=r"^identity\.json in the config folder cannot be read"):
+    with pytest.raises(BadArgs, match=r"^identity\.json in the settings folder cannot be read"):
         find(tmp_path, {}, None)
 
 
@@ -128,7 +128,7 @@ def test_an_id_that_is_not_a_slug_is_refused_from_every_source(tmp_path, agent_i
         Identity(agent_id, "Ann", "ann@example.org")
     if agent_id.strip():
         write(tmp_path, "identity.json", ANN | {"agent_id": agent_id + "/"})
-        with pytest.raises(BadArgs, match=r"identity\.json in the config folder: agent_id"):
+        with pytest.raises(BadArgs, match=r"identity\.json in the settings folder: agent_id"):
             find(tmp_path, {}, None)
 
 

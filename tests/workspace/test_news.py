@@ -12,9 +12,9 @@ from cohabit.workspace.formats.inbox import HEADER as INBOX
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.journal import HEADER as JOURNAL
 from cohabit.workspace.formats.journal import Entry, Journal, Todo
-from cohabit.workspace.looking import news
-from cohabit.workspace.looking.changes import status
-from cohabit.workspace.looking.news import whats_new
+from cohabit.workspace.reading import news
+from cohabit.workspace.reading.changes import status
+from cohabit.workspace.reading.news import whats_new
 
 POINTER = ".pointers/ann-cli.json"
 

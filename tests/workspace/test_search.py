@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from cohabit.errors import BadArgs
 from cohabit.workspace.clone.tree import is_git
-from cohabit.workspace.looking import search
+from cohabit.workspace.reading import search
 from cohabit.workspace.workspace import Workspace
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from cohabit import __version__
 from cohabit.errors import BadArgs, UnknownCommand
-from cohabit.workspace.clone.hangup import HANGUP
+from cohabit.workspace.clone.cancellation import CANCELLATION
 from cohabit.workspace.mcp import server as module
 from cohabit.workspace.mcp.protocol import HANDSHAKE, META, Protocol
 from cohabit.workspace.mcp.server import MAX_MESSAGE_BYTES, Server, lines
@@ -483,12 +483,12 @@ def test_a_signal_cancels_a_network_command_and_the_end_of_stdin_does_not(
     monkeypatch.setattr(module, "STOP_SECONDS", 0.0)
 
     def call(name: str, args: Any) -> dict[str, Any]:
-        hangup = HANGUP.get()
-        assert hangup is not None
-        with hangup.can(wired.session.go.set):
+        cancellation = CANCELLATION.get()
+        assert cancellation is not None
+        with cancellation.on_cancel(wired.session.go.set):
             wired.session.running.set()
             assert wired.session.go.wait(30)
-        return {"hung up": hangup.happened}
+        return {"cancelled": cancellation.cancelled}
 
     monkeypatch.setattr(wired.session, "call", call)
     wired.call(1, "fetch")
@@ -499,7 +499,7 @@ def test_a_signal_cancels_a_network_command_and_the_end_of_stdin_does_not(
         wired.shut()
         wired.session.go.set()  # the remote answers after all
     (answer,) = wired.end()
-    assert text_of(answer) == {"hung up": signalled}
+    assert text_of(answer) == {"cancelled": signalled}
 
 
 def test_a_client_that_stops_reading_ends_the_server_quietly() -> None:

@@ -9,7 +9,7 @@ import pytest
 from cohabit.errors import BadArgs, GitFailed
 from cohabit.workspace.clone import commits, refs
 from cohabit.workspace.clone.signing import Signing, configured, verification
-from cohabit.workspace.looking import history, news
+from cohabit.workspace.reading import history, news
 
 pytestmark = pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="ssh-keygen is not installed")
 

@@ -8,7 +8,7 @@ import pytest
 from cohabit.errors import BadArgs, Conflict, PermissionDenied, UnknownAsset
 from cohabit.workspace.clone import commits
 from cohabit.workspace.clone.commits import add
-from cohabit.workspace.looking.changes import status
+from cohabit.workspace.reading.changes import status
 
 
 def git(ws, *args: str) -> str:

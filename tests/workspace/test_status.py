@@ -8,8 +8,8 @@ import pytest
 from cohabit.errors import PermissionDenied
 from cohabit.workspace import limits
 from cohabit.workspace.clone import commits
-from cohabit.workspace.looking import changes as status_module
-from cohabit.workspace.looking.changes import diff, status
+from cohabit.workspace.reading import changes as status_module
+from cohabit.workspace.reading.changes import diff, status
 
 LISTS = ("modified", "not_added", "deleted", "renamed", "staged", "untracked", "conflicted")
 

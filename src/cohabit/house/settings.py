@@ -29,7 +29,7 @@ class Settings(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     bridge_port: Annotated[
         int, _doc("port for clients of the WorldBox bridge, always on loopback; 0: none", ge=0, le=65535)
     ] = 8723
-    data: Annotated[str, _doc("data folder; the CLI uses a per-user folder by default")] = ""
+    data: Annotated[str, _doc("data folder; the command line uses a per-user folder by default")] = ""
     public_url: Annotated[str, _doc("address that clients see, behind a reverse proxy")] = ""
     tls_cert: Annotated[str, _doc("PEM file with the certificate chain")] = ""
     tls_key: Annotated[str, _doc("PEM file with its private key")] = ""
@@ -46,7 +46,7 @@ class Settings(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     outbox_bytes: Annotated[
         int, _doc("maximum queued bytes per subscription; a slower reader is disconnected", ge=1024)
     ] = 16 * 1024**2
-    connections_per_member: Annotated[int, _doc("WebSocket connections per token", ge=1)] = 20
+    connections_per_member: Annotated[int, _doc("WebSocket connections, and MCP sessions, per token", ge=1)] = 20
     rooms_limit: Annotated[int, _doc("maximum rooms in a house", ge=1)] = 1_000
     members_limit: Annotated[int, _doc("maximum members in a room", ge=1)] = 5_000
     snapshot_every: Annotated[int, _doc("entries between two snapshots of a room", ge=1)] = 1_000

@@ -1,4 +1,4 @@
-"""The workspace: a git repository that agents of several people share as a drop-board.
+"""The workspace: a git repository that agents of several people share as a message board.
 
 It works without the house. From the outside in:
 
@@ -6,7 +6,7 @@ It works without the house. From the outside in:
     mcp/         the MCP server on stdin and stdout, and the skill
     session      the identity of the caller and its active workspace; ``person/`` has identities and settings
     workspace    one clone, opened for one agent
-    looking/     reading: files, search, status, diff, log, news, the board, health
+    reading/     files, search, status, diff, log, news, the board, health
     sharing/     fetch, merge, push, conflicts, claims
     merging/     merging two versions of a protocol file by entry; ``driver`` does the same for plain git
     formats/     journal, inbox, pointers, decisions, as text

@@ -15,12 +15,15 @@ if TYPE_CHECKING:
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="cohabit-workspace",
-        description="MCP server, on stdin and stdout, for a git repository that several agents share as a drop-board.",
+        description="MCP server, on stdin and stdout, for a git repository that agents share as a message board.",
     )
     parser.add_argument(
-        "--profile", choices=("compat", "full"), default="full", help="compat: only the twenty tools of Multisphere"
+        "--profile",
+        choices=("compat", "full"),
+        default="full",
+        help="compat: only the twenty tools of Multisphere (default: full)",
     )
-    parser.add_argument("--home", help="settings folder (default: ~/.multisphere)")
+    parser.add_argument("--home", help="settings folder (default: COHABIT_WORKSPACE_HOME or ~/.multisphere)")
     parser.add_argument("--version", action="version", version=__version__)
     given = parser.parse_args(argv)
 

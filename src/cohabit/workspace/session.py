@@ -10,7 +10,7 @@ from typing import Any
 from cohabit.errors import BadArgs, CohabitError, PermissionDenied
 from cohabit.workspace import answers
 from cohabit.workspace.answers import Answer
-from cohabit.workspace.calls import Call, Calls, sizes
+from cohabit.workspace.call_log import Call, CallLog, sizes
 from cohabit.workspace.clone import signing
 from cohabit.workspace.person import config, identity
 from cohabit.workspace.person.identity import Identity
@@ -51,7 +51,7 @@ class Session:
         self._only: Workspace | None = None
         self._open: dict[Place, Workspace] = {}
         self._guard = threading.RLock()
-        self._calls = Calls(home / "logs")
+        self._call_log = CallLog(home / "logs")
         self._cwd = config.cwd()
 
     @classmethod
@@ -147,7 +147,11 @@ class Session:
         """Paths of this machine that errors must not contain, each with its replacement."""
         with self._guard:
             used = [*self._open.values(), *([self._only] if self._only else [])]
-        paths = [(str(self.home), "the config folder"), (str(config.home_folder(self.environ)), "~"), (self._cwd, ".")]
+        paths = [
+            (str(self.home), "the settings folder"),
+            (str(config.home_folder(self.environ)), "~"),
+            (self._cwd, "."),
+        ]
         for workspace in used:
             paths.append((str(workspace.root), "."))
             if workspace.remote.startswith("/") or ":" in workspace.remote:  # a bare name could be part of other paths
@@ -155,7 +159,7 @@ class Session:
         return paths
 
     def _log(self, tool: Tool | None, args: Mapping[str, Any], seconds: float, error: BaseException | None) -> None:
-        self._calls.write(
+        self._call_log.write(
             Call(
                 at=self.now(),
                 tool=tool.name if tool else "unknown",

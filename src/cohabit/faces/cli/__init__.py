@@ -3,15 +3,14 @@
 argparse rather than typer: `cohabit --help` takes 0.1 s of CPU with argparse and 0.3 s with typer.
 """
 
-import argparse
 import importlib
 import inspect
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
 
 from cohabit.errors import CohabitError
+from cohabit.faces.cli.parser import Help, Parser
 from cohabit.faces.cli.say import UsageError, complain, in_one_line
 from cohabit.faces.cli.verbs import VERBS, Verb, overview
 
@@ -77,20 +76,6 @@ def _unknown(word: str) -> str:
         return f"unknown option {word}; `cohabit --help` lists the verbs"
     near = " or ".join(nearest(word, list(VERBS), 2))
     return f"unknown verb {word!r}; did you mean {near}? `cohabit --help` lists them all"
-
-
-class Help(argparse.RawDescriptionHelpFormatter):
-    """Options in one column, their text in another, at a fixed width."""
-
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=28, width=100)
-
-
-class Parser(argparse.ArgumentParser):
-    """argparse with errors in one line."""
-
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{self.prog}: {message}; `{self.prog} --help` shows its options")
 
 
 def _parser(verb: Verb, run: object) -> Parser:

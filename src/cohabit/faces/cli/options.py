@@ -20,7 +20,7 @@ from cohabit.registry import TOKEN_VARIABLES
 # -- the settings of a house --------------------------------------------------------------------
 def settings_options(parser: argparse.ArgumentParser) -> None:
     """Add an option for each setting."""
-    group = parser.add_argument_group("house settings (also from the environment, for example COHABIT_PORT=…)")
+    group = parser.add_argument_group("house settings (each is an environment variable too, such as COHABIT_PORT)")
     for name, default, text in settings_table():
         shown = f" (default {default})" if default not in ("", None) else ""
         option = "--" + name.replace("_", "-")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from cohabit.faces.cli.parser import add_verb
 from cohabit.faces.cli.say import UsageError, clean, tell
 
 MAX_WORKERS = 256
@@ -14,17 +15,17 @@ MAX_WORKERS = 256
 
 def statecraft_options(parser: argparse.ArgumentParser) -> None:
     verbs = parser.add_subparsers(prog="cohabit statecraft", dest="what", metavar="resolve|run|report", required=True)
-    resolving = verbs.add_parser("resolve", help="resolve one turn: a JSON document from stdin, the result to stdout")
+    resolving = add_verb(verbs, "resolve", "resolve one turn: a JSON document from stdin, the result to stdout")
     resolving.add_argument("--pretty", action="store_true", help="indent the result")
-    running = verbs.add_parser("run", help="run or resume an experiment, and write its report")
+    running = add_verb(verbs, "run", "run or resume an experiment, and write its report")
     running.add_argument(
         "config", metavar="CONFIG.json", help="the description of the experiment; see docs/statecraft-experiments.md"
     )
     running.add_argument(
         "--out", metavar="FOLDER", required=True, help="the folder for all results; created if it does not exist"
     )
-    running.add_argument("--workers", metavar="N", type=int, default=1, help="number of processes (default 1)")
-    reporting = verbs.add_parser("report", help="write a report of the finished rounds")
+    running.add_argument("--workers", metavar="N", type=int, default=1, help="number of processes (default: 1)")
+    reporting = add_verb(verbs, "report", "write a report of the finished rounds")
     reporting.add_argument("folder", metavar="FOLDER", help="the folder of a run, finished or not")
 
 

@@ -16,14 +16,19 @@ if TYPE_CHECKING:
 def mcp_options(parser: argparse.ArgumentParser) -> None:
     place_options(parser)
     parser.add_argument("--scenario", help="start an embedded house with this scenario or world")
-    parser.add_argument("--as", dest="member", metavar="MEMBER", help="with --scenario: the member you play")
+    parser.add_argument(
+        "--as",
+        dest="member",
+        metavar="MEMBER",
+        help="with --scenario: the member you play (default: the first one with a seat)",
+    )
     parser.add_argument("--data", help="with --scenario: the data folder (default: store nothing)")
 
 
 def mcp(args: argparse.Namespace) -> int:
     """Serve MCP on stdin and stdout, for MCP clients that launch a subprocess.
 
-    The token comes from COHABIT_TOKEN or --token. With --scenario, or if there is neither a token nor an
+    The token comes from --token or COHABIT_TOKEN. With --scenario, or if there is neither a token nor an
     address, it starts an embedded house and plays in it.
 
     Examples:

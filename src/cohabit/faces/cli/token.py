@@ -7,6 +7,7 @@ from typing import Any
 
 from cohabit.faces.cli.operator import as_operator
 from cohabit.faces.cli.options import data_option, settings_of
+from cohabit.faces.cli.parser import add_verb
 from cohabit.faces.cli.say import UsageError, moment, table, tell
 from cohabit.house.identities import make_token
 
@@ -17,28 +18,31 @@ def token_options(parser: argparse.ArgumentParser) -> None:
     verbs = parser.add_subparsers(
         prog="cohabit token", dest="what", metavar="new|list|rotate|revoke|make", required=True
     )
-    new = verbs.add_parser("new", help="create a credential; its token is printed once")
+    new = add_verb(verbs, "new", "create a credential; its token is printed once")
     new.add_argument("name", metavar="NAME", help="the name of the person or agent")
     new.add_argument(
         "--kind", choices=("human", "agent"), help="the kind of the holder (default: agent; with --host: human)"
     )
     new.add_argument(
-        "--host", dest="is_host", action="store_true", help="a house host: may create rooms and enter all of them"
+        "--host",
+        dest="is_host",
+        action="store_true",
+        help="a host of the house: may create rooms and enter all of them",
     )
     new.add_argument("--room", help="an additional token for a member of this room, valid only there")
     new.add_argument("--expires", metavar="30d", help="time until the token expires: 90s, 45m, 12h, 30d, 4w")
     new.add_argument("--label", default="", help="a note, shown in the list")
-    listed = verbs.add_parser("list", help="list the credentials; tokens are not stored, so they are not shown")
-    rotate = verbs.add_parser("rotate", help="replace all tokens of an identity with a new one")
-    revoke = verbs.add_parser("revoke", help="revoke all tokens of an identity")
+    listed = add_verb(verbs, "list", "list the credentials; tokens are not stored, so they are not shown")
+    rotate = add_verb(verbs, "rotate", "replace all tokens of an identity with a new one")
+    revoke = add_verb(verbs, "revoke", "revoke all tokens of an identity")
     for below in (rotate, revoke):
-        below.add_argument("name", metavar="NAME", help="a name, or the id from the list")
+        below.add_argument("name", metavar="NAME", help="a name, or an id from `cohabit token list`")
         below.add_argument(
             "--room", help="the tokens of a member of this room (default: the tokens for the whole house)"
         )
     for below in (new, listed, rotate, revoke):
         data_option(below)
-    verbs.add_parser("make", help="print a random token to put into an agents.json")
+    add_verb(verbs, "make", "print a random token to put into an agents.json")
 
 
 def token(args: argparse.Namespace) -> int:

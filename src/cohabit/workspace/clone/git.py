@@ -20,7 +20,7 @@ from typing import Final
 
 from cohabit.errors import Busy, CohabitError, GitFailed, StorageFailed, Unreachable
 from cohabit.workspace.answers import clean
-from cohabit.workspace.clone.hangup import HANGUP, Hangup
+from cohabit.workspace.clone.cancellation import CANCELLATION, Cancellation, is_cancelled
 from cohabit.workspace.limits import GIT_LOCK_TIMEOUT, LOCAL_TIMEOUT, NETWORK_TIMEOUT
 from cohabit.workspace.person.identity import Identity
 
@@ -34,7 +34,7 @@ CONFIG: Final = {
     "core.safecrlf": "false",
     "core.protectHFS": "true",
     "core.protectNTFS": "true",
-    "core.fsync": "all",  # an answered call is on disk, also after a power failure
+    "core.fsync": "all",  # an answered call is on disk, even after a power failure
     "core.fsyncMethod": "batch",
     "commit.gpgSign": "false",
     "tag.gpgSign": "false",
@@ -145,7 +145,7 @@ class Git:
                 break
             time.sleep(0.02)  # a person's git, which usually ends in a moment
         if result.code not in ok and not result.truncated:
-            if network and (hangup := HANGUP.get()) is not None and hangup.happened:
+            if network and is_cancelled():
                 raise Unreachable("the call was cancelled, or the server is shutting down")
             raise failure(args[0], result, self.root, network=network)
         return result
@@ -178,7 +178,7 @@ class Git:
             if error.filename != "git":
                 raise GitFailed("the folder of this workspace no longer exists") from None
             raise GitFailed("git is not installed, or not on the PATH; install git 2.38 or newer") from None
-        with process, _killed_by(HANGUP.get() if network else None, process):
+        with process, _killed_by(CANCELLATION.get() if network else None, process):
             try:
                 result = self._finish(process, stdin, timeout, max_bytes)
             except subprocess.TimeoutExpired:
@@ -274,8 +274,10 @@ def _as_environment(config: Mapping[str, str]) -> dict[str, str]:
     return environ
 
 
-def _killed_by(hangup: Hangup | None, process: "subprocess.Popen[bytes]") -> AbstractContextManager[None]:
-    return nullcontext() if hangup is None else hangup.can(lambda: _kill(process) if process.poll() is None else None)
+def _killed_by(cancellation: Cancellation | None, process: "subprocess.Popen[bytes]") -> AbstractContextManager[None]:
+    if cancellation is None:
+        return nullcontext()
+    return cancellation.on_cancel(lambda: _kill(process) if process.poll() is None else None)
 
 
 def _kill(process: "subprocess.Popen[bytes]") -> None:

@@ -152,7 +152,7 @@ def _tree(ws: "Workspace", known: Mapping[str, bytes], sha: str) -> bytes:
     """A tree by its sha. A missing one is an error: as an empty tree, it would remove all its files."""
     data = known[sha] if sha in known else read(ws, [sha]).get(sha)
     if data is None:
-        raise GitFailed(f"this clone lacks a part of its history, {sha}: your person can check it with `git fsck`")
+        raise GitFailed(f"this clone lacks a part of its history, {sha}: your user can check it with `git fsck`")
     return data
 
 

@@ -21,7 +21,7 @@ HEADS: Final = "refs/heads/"
 
 
 def branch(ws: "Workspace") -> str:
-    """The current branch, also before its first commit; "" if the clone is on none."""
+    """The current branch, even before its first commit; "" if the clone is on none."""
     target = _file(ws, "HEAD")
     if target is None or not target.startswith(f"ref: {HEADS}"):
         return ""
@@ -35,7 +35,7 @@ def on_branch(ws: "Workspace") -> str:
         if command := plain_git.unfinished(ws):
             raise Conflict(plain_git.finish_first(command))
         raise Conflict(
-            "this clone is on no branch (a detached HEAD), where commits get lost: your person has to switch to one "
+            "this clone is on no branch (a detached HEAD), where commits get lost: your user has to switch to one "
             "with plain git, `git switch main`, or `git switch -c NAME` if there are commits to keep"
         )
     return name
@@ -83,7 +83,7 @@ def resolved(ws: "Workspace", ref: str) -> str | None:
         return found
     if not found.startswith("ref: "):
         raise GitFailed(
-            f"the file .git/{ref} of this clone is damaged, as after a power failure: your person has to write the sha "
+            f"the file .git/{ref} of this clone is damaged, as after a power failure: your user has to write the sha "
             f"of its last commit into it (the second one in the last line of .git/logs/{ref})"
         )
     # A ref that points to another ref.

@@ -16,7 +16,7 @@ from cohabit.workspace.person import config, identity
 
 KEY_VARIABLE: Final = "COHABIT_SIGNING_KEY"
 SIGNERS_FILE: Final = "allowed_signers"
-"""In the config folder; one line for each key, as in ssh-keygen(1): ``ann@example.org ssh-ed25519 AAAA…``."""
+"""In the settings folder; one line for each key, as in ssh-keygen(1): ``ann@example.org ssh-ed25519 AAAA…``."""
 PROGRAMS: Final = {
     "gpg.format": "ssh",
     "gpg.ssh.program": "ssh-keygen",
@@ -61,7 +61,7 @@ class Signing:
 
 
 def configured(home: Path, environ: Mapping[str, str], client: str | None = None) -> Signing:
-    """The settings of this client in the config folder ``home``; a wrong key is reported when a commit needs it."""
+    """The settings of this client in the settings folder ``home``; a wrong key is reported when a commit needs it."""
     chosen = environ.get(KEY_VARIABLE, "").strip() or _key_of_identity(home, client)
     signers = home / SIGNERS_FILE
     return Signing(_path(chosen, environ) if chosen else None, signers if signers.is_file() else None)

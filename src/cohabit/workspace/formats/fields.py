@@ -16,7 +16,7 @@ MAX_TARGET_CHARS: Final = 64
 
 
 def target(name: str | None) -> str:
-    """The agent id that something is addressed to, without the ``@``; also an id that only Multisphere allows."""
+    """The agent id that something is addressed to, without the ``@``. It may be an id that only Multisphere allows."""
     name = (name or "").strip().removeprefix("@") or ANYONE
     if len(name) > MAX_TARGET_CHARS or not TARGET.fullmatch(name) or _names_several(name):
         raise BadArgs(f"{name[:80]!r} is not an agent id: use one like ann-claude-code, or leave it out for anyone")

@@ -96,7 +96,7 @@ class Inbox:
         return f"{prefix}-{next(free_numbers(self.numbers(prefix))):03d}"
 
     def numbers(self, prefix: str = PREFIX) -> set[int]:
-        """The numbers on all item lines, also in sections of plain text."""
+        """The numbers on all item lines, including those in sections of plain text."""
         found = re.findall(rf"^- \[.\] +(?:~~)?{prefix}-([0-9]{{1,18}})(?![0-9])", self.text, re.MULTILINE)
         return set(map(int, found))
 

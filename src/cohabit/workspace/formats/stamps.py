@@ -19,7 +19,7 @@ from typing import Final
 STAMP: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}"
 """Pattern of the local time."""
 AGENT: Final = r"\S.*?"
-"""Pattern of an agent id in a line. Multisphere accepts any id, also one with spaces."""
+"""Pattern of an agent id in a line. Multisphere accepts any id, even one with spaces."""
 UID_ALPHABET: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 HIDDEN: Final = re.compile(r"^[ \t]*<!-- cohabit:([0-9a-z]*)((?: [a-z]+=[^\s>]+)*) -->[ \t\r]*$", re.MULTILINE)
 

@@ -52,7 +52,7 @@ def one_line(text: str) -> str:
 
 
 def displayable(text: str) -> str:
-    """Text of others without characters that a terminal would obey or that mislead a reader."""
+    """Text by others without characters that a terminal would obey or that mislead a reader."""
     return UNSAFE.sub("", text).replace("\0", "")
 
 

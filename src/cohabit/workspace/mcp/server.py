@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from cohabit import __version__
-from cohabit.workspace.clone.hangup import HANGUP, Hangup
+from cohabit.workspace.clone.cancellation import CANCELLATION, Cancellation
 from cohabit.workspace.limits import MAX_WRITE_BYTES
 from cohabit.workspace.mcp import protocol as mcp
 from cohabit.workspace.mcp.protocol import INVALID_REQUEST, PARSE_ERROR, Call, Protocol, Refused, Wire
@@ -44,7 +44,7 @@ class Job:
         self.key: Key = (type(id_), id_)
         self.call = call
         self.batch = batch
-        self.hangup = Hangup()
+        self.cancellation = Cancellation()
         self.cancelled = False
 
 
@@ -100,7 +100,7 @@ class Server:
         select.select([self._woken], [], [])  # until a signal comes, or the worker is done
         worker.join(STOP_SECONDS)
         for job in [*self._pending.values()]:
-            job.hangup.now()
+            job.cancellation.cancel()
         worker.join()
 
     def stop(self) -> None:
@@ -170,7 +170,7 @@ class Server:
             job = self._pending.get((type(id_), id_)) if _is_id(id_) else None
             if job is not None:
                 job.cancelled = True
-                job.hangup.now()
+                job.cancellation.cancel()
 
     def _log_client(self) -> None:
         if not self._client_logged and self._protocol.client:
@@ -190,7 +190,7 @@ class Server:
             if self.stopping:
                 continue
             session = session or self._open_session()
-            HANGUP.set(job.hangup)
+            CANCELLATION.set(job.cancellation)
             answer = None if job.cancelled else _result(job.id, mcp.run(session, job.call))
             if self._pending.get(job.key) is job:
                 del self._pending[job.key]

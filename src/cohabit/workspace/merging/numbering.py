@@ -90,7 +90,7 @@ def _losing_number(merged: Side, before: Side, pushed: Mapping[str, str]) -> lis
 
 
 def renumbered_side(before: Side, side: Side, other: Side, ids: Mapping[str, str]) -> Side:
-    """A side with these ids, also in its new texts that mention the old ones."""
+    """A side with these ids, including in its new texts that mention the old ones."""
     moved = {key: found[0].id for key, found in side.items() if found[0].id != ids[key]}
     ours = {old: ids[key] for key, old in moved.items()}
     shared = {old: ids[key] for key, old in moved.items() if key in other and other[key][0].id == old}

@@ -1,4 +1,4 @@
-"""The settings folder of one person, ``~/.multisphere``; it is shared with Multisphere on purpose."""
+"""The settings folder of one person, ``~/.multisphere``; Multisphere uses the same folder."""
 
 import json
 import os
@@ -42,11 +42,11 @@ def read(home: Path, name: str) -> dict[str, Any] | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise BadArgs(f"{name} in the config folder cannot be read: {error.strerror}") from None
+        raise BadArgs(f"{name} in the settings folder cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError):
-        raise BadArgs(f"{name} in the config folder is not valid JSON; repair or remove it") from None
+        raise BadArgs(f"{name} in the settings folder is not valid JSON; repair or remove it") from None
     if not isinstance(found, dict):
-        raise BadArgs(f"{name} in the config folder must hold a JSON object; repair or remove it")
+        raise BadArgs(f"{name} in the settings folder must hold a JSON object; repair or remove it")
     return found
 
 
@@ -56,5 +56,5 @@ def text(found: Mapping[str, Any], key: str, name: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise BadArgs(f"{name} in the config folder: {key} must be text")
+        raise BadArgs(f"{name} in the settings folder: {key} must be text")
     return value.strip()

@@ -59,7 +59,7 @@ def find(home: Path, environ: Mapping[str, str], client: str | None) -> Identity
         found = config.read(home, name)
         values = _values(found, name, client) if found else []
         if all(values) and values:
-            return _checked(f"{name} in the config folder", *values)
+            return _checked(f"{name} in the settings folder", *values)
     return None
 
 
@@ -80,7 +80,7 @@ def required(home: Path, environ: Mapping[str, str], client: str | None) -> Iden
         raise BadArgs(
             f"{UNKNOWN} (client: {client or 'unknown'}). Set COHABIT_AGENT_ID, COHABIT_AGENT_NAME and "
             f"COHABIT_AGENT_EMAIL, or write {own} with agent_id, agent_name and agent_email, or identity.json with "
-            "user_slug, agent_name and agent_email, in the config folder (~/.multisphere)"
+            "user_slug, agent_name and agent_email, in the settings folder (~/.multisphere)"
         )
     return identity
 

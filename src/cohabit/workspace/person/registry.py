@@ -84,7 +84,7 @@ class Registry:
         data.setdefault("workspaces", {})
         data.setdefault("active_workspace", None)
         if not isinstance(data["workspaces"], dict):
-            raise BadArgs(f"{FILE} in the config folder: workspaces must be an object; repair or remove it")
+            raise BadArgs(f"{FILE} in the settings folder: workspaces must be an object; repair or remove it")
         return data
 
     @contextmanager

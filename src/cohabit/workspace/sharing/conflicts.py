@@ -94,7 +94,7 @@ def _open_conflicts(ws: "Workspace") -> list[FileConflict]:
 def _next_step(left: int) -> str:
     if left:
         return "resolve each (take ours, theirs or both, or give content), or abandon all of yours; then push"
-    return "all conflicts are decided: call push, which succeeds unless others change these files again"
+    return "all conflicts are resolved: call push, which succeeds unless others change these files again"
 
 
 # -- deciding -------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """Merging the commits of both sides without touching a file: the result is a commit.
 
-Git merges file by file (``merge-tree``). Protocol files are then merged again by entry, also where git's merge by line
+Git merges file by file (``merge-tree``). Protocol files are then merged again by entry, even where git's merge by line
 succeeded. If two items have the same number, ours gets a new one, and our unshared texts that mention it are updated.
 A real conflict is reported. People decide it file by file; a decision is kept with the clone and applies only to the
 same two versions of the file.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeVar
 
 from cohabit.errors import GitFailed, Unreachable
 from cohabit.workspace.clone import objects, refs
-from cohabit.workspace.clone.hangup import HANGUP
+from cohabit.workspace.clone.cancellation import is_cancelled
 from cohabit.workspace.sharing import rewritten
 
 if TYPE_CHECKING:
@@ -98,8 +98,7 @@ def with_retries(ask: Callable[[], T]) -> T:
         try:
             return ask()
         except Unreachable:
-            hangup = HANGUP.get()
-            if not left or time.monotonic() - began > RETRY_SECONDS or (hangup is not None and hangup.happened):
+            if not left or time.monotonic() - began > RETRY_SECONDS or is_cancelled():
                 raise
             time.sleep(RETRY_PAUSE * 2 ** (MAX_ATTEMPTS - left))
     raise AssertionError("unreachable")

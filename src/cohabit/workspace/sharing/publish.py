@@ -29,11 +29,11 @@ PUSH_SECONDS: Final = 50.0
 """How long a push keeps trying. Clients give up after a minute."""
 MAX_PAUSE: Final = 2.0
 UNCOMMITTED: Final = (
-    "Commits of others change files that have uncommitted changes here. Nothing was changed. Commit them first (add, "
+    "Commits by others change files that have uncommitted changes here. Nothing was changed. Commit them first (add, "
     "commit), then push, which merges both."
 )
 HIDDEN: Final = (
-    "Commits of others change files that have changes here, and git was told not to look at these files. Nothing was "
+    "Commits by others change files that have changes here, and git was told not to look at these files. Nothing was "
     "changed. Tell your user: `git update-index --no-skip-worktree --no-assume-unchanged FILE` makes git look again; "
     "then commit them, or take the version of the others with `git checkout FILE`, and call again."
 )
@@ -231,8 +231,8 @@ def _diverged(ws: "Workspace", ours: str, theirs: str, ahead: int, behind: int) 
     base = ws.git.run("merge-base", ours, theirs, ok=(0, 1)).line or EMPTY_TREE
     mine, yours = changes(ws, base, ours), changes(ws, base, theirs)
     message = (
-        f"Not possible to fast-forward: this clone has {ahead} commit(s) that were not pushed, the remote has {behind} "
-        "new one(s). Nothing was changed. Call push: it merges both sides and shares yours."
+        f"Not possible to fast-forward: this clone has commits that were not pushed ({ahead}), and the remote has new "
+        f"ones ({behind}). Nothing was changed. Call push: it merges both sides and shares yours."
     )
     return {"error": "conflict", "message": message, **_limited("files", (path for path in mine if path in yours))}
 

@@ -12,7 +12,7 @@ from cohabit.workspace.formats.item import Item
 from cohabit.workspace.formats.journal import Block, Journal, content_key
 from cohabit.workspace.formats.stamps import stamp
 from cohabit.workspace.limits import JOURNAL_TAIL, MAX_TODOS
-from cohabit.workspace.looking.board import MAX_NAME_CHARS, fitting
+from cohabit.workspace.reading.board import MAX_NAME_CHARS, fitting
 from cohabit.workspace.tool import tool
 from cohabit.workspace.tools.protocol import write
 from cohabit.workspace.workspace import Workspace

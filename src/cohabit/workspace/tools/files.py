@@ -6,8 +6,8 @@ from msgspec import Meta
 
 from cohabit.workspace.answers import Answer
 from cohabit.workspace.limits import MAX_ENTRIES, MAX_MATCHES, MAX_READ_BYTES
-from cohabit.workspace.looking import files
-from cohabit.workspace.looking.search import search as find_lines
+from cohabit.workspace.reading import files
+from cohabit.workspace.reading.search import search as find_lines
 from cohabit.workspace.tool import tool
 from cohabit.workspace.workspace import Workspace
 

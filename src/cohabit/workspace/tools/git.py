@@ -7,7 +7,7 @@ from msgspec import Meta
 from cohabit.workspace.answers import Answer
 from cohabit.workspace.clone import commits
 from cohabit.workspace.limits import DEFAULT_COMMITS, MAX_COMMITS
-from cohabit.workspace.looking import changes, history
+from cohabit.workspace.reading import changes, history
 from cohabit.workspace.sharing import publish
 from cohabit.workspace.tool import tool
 from cohabit.workspace.workspace import Workspace
@@ -82,5 +82,5 @@ def commit(ws: Workspace, message: Annotated[str, "what you did; [agent-id] is p
 
 @tool(writes=True)
 def push(ws: Workspace) -> Answer:
-    """Share your commits. New commits of others are merged first; a real conflict is reported and left to you."""
+    """Share your commits. New commits by others are merged first; a real conflict is reported and left to you."""
     return publish.push(ws)

@@ -12,8 +12,8 @@ from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.journal import Entry, Journal
 from cohabit.workspace.formats.stamps import stamp
 from cohabit.workspace.limits import MAX_COMMITS, MAX_FILE_BYTES, MAX_NEWS
-from cohabit.workspace.looking import news
-from cohabit.workspace.looking.health import health as check_health
+from cohabit.workspace.reading import news
+from cohabit.workspace.reading.health import health as check_health
 from cohabit.workspace.tool import tool
 from cohabit.workspace.workspace import Workspace
 

@@ -21,7 +21,7 @@ def workspace_init(
     session: Session,
     name: Annotated[str, "A short name, such as sif-pitch."],
     remote_url: Annotated[str, "Address of the git repository: https, ssh, user@host:path, or an absolute path."],
-    local_path: Annotated[str, "Folder of the clone; ~ is your person's home."],
+    local_path: Annotated[str, "Folder of the clone; ~ is your user's home folder."],
     create: Annotated[bool, "Create the repository first, if remote_url is a path that does not exist."] = False,
 ) -> Answer:
     """Clone a shared repository and register it under a name.

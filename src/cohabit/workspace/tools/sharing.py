@@ -12,7 +12,7 @@ ItemId = Annotated[str, "an open item, such as INB-014"]
 
 @tool(profile="full", writes=True)
 def sync(ws: Workspace) -> Answer:
-    """Fetch, merge commits of others and push, in one call. It also works if you have nothing to push."""
+    """Fetch, merge commits by others and push, in one call. It also works if you have nothing to push."""
     return publish.sync(ws)
 
 

@@ -25,10 +25,10 @@ from cohabit.room.remote import Ask
 from cohabit.room.state import handle_of
 from cohabit.workspace import answers
 from cohabit.workspace.clone import refs, remotes, setup
-from cohabit.workspace.clone.hangup import HANGUP, Hangup
-from cohabit.workspace.looking import board
-from cohabit.workspace.offered import identity_of, offered
+from cohabit.workspace.clone.cancellation import CANCELLATION, Cancellation
 from cohabit.workspace.person.identity import Identity
+from cohabit.workspace.reading import board
+from cohabit.workspace.room import member_identity, room_tools
 from cohabit.workspace.session import Session
 from cohabit.workspace.sharing import origin
 from cohabit.workspace.workspace import Workspace
@@ -52,7 +52,7 @@ class Job:
 
     def __init__(self, member: str | None) -> None:
         self.member = member
-        self.hangup = Hangup()
+        self.cancellation = Cancellation()
         self.removed = False  # the member was removed meanwhile
 
 
@@ -92,7 +92,7 @@ class WorkspaceConnector:
         return {"repository": self._shown}
 
     def check(self, ask: Ask) -> None:
-        if ask.name not in offered() and ask.name not in ("poll", "board", "board_read"):
+        if ask.name not in room_tools() and ask.name not in ("poll", "board", "board_read"):
             raise UnknownCommand(f"the workspace of this house has no {ask.name}")
 
     async def ask(self, ask: Ask, by: str | None = None) -> dict[str, Any]:
@@ -103,7 +103,7 @@ class WorkspaceConnector:
             return await self._run(self._reading, self._overview)
         if ask.name == "board_read":
             return await self._run(self._reading, lambda: self._board().call("read", ask.args))
-        tool = offered()[ask.name]
+        tool = room_tools()[ask.name]
         args = msgspec.to_builtins(ask.args)
         pool = self._writing if tool.writes else self._reading
         return await self._run(pool, lambda: self._sendable(ask.name, by, self._session(by).call(tool.name, args)), by)
@@ -115,7 +115,7 @@ class WorkspaceConnector:
         def run() -> dict[str, Any]:
             nonlocal started
             started = True
-            HANGUP.set(job.hangup)
+            CANCELLATION.set(job.cancellation)
             try:
                 if job.removed:
                     raise Unauthorized("you are no longer a member of this room")
@@ -127,10 +127,10 @@ class WorkspaceConnector:
         try:
             return await in_time(self._clock, TIMEOUT_MS, self._in_turn(pool, run, by))
         except TimeoutError:
-            job.hangup.now()
+            job.cancellation.cancel()
             raise OutcomeUnknown("git did not finish in time") from None
         except Exception as wrong:
-            if job.hangup.happened and not isinstance(wrong, Unauthorized):
+            if job.cancellation.cancelled and not isinstance(wrong, Unauthorized):
                 raise OutcomeUnknown("the call was ended before git had finished") from None
             if not isinstance(wrong, CohabitError | OSError):
                 log.exception("a bug in a workspace")
@@ -160,7 +160,7 @@ class WorkspaceConnector:
             for job in self._jobs:
                 if job.member == member:
                     job.removed = True
-                    job.hangup.now()
+                    job.cancellation.cancel()
         self._read_locks.pop(member, None)
         self._close_clone_of(member)
 
@@ -176,7 +176,7 @@ class WorkspaceConnector:
     async def close(self, delete: bool = False) -> None:
         with self._guard:
             for job in self._jobs:
-                job.hangup.now()
+                job.cancellation.cancel()
         idle = await asyncio.gather(*(pool.drain(CLOSING_S) for pool in (self._writing, self._reading)))
         if all(idle):
             for session in self._sessions.values():
@@ -217,7 +217,7 @@ class WorkspaceConnector:
 
     def _identity(self, member: str) -> Identity:
         """As whom a member works: under an id that no other member of the room ever has, and shown by its handle."""
-        own, shown = identity_of(member, self._room), identity_of(handle_of(member), self._room)
+        own, shown = member_identity(member, self._room), member_identity(handle_of(member), self._room)
         return Identity(own.agent_id, shown.agent_name, own.agent_email)
 
     def _now(self) -> datetime:

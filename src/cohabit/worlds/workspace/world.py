@@ -1,4 +1,4 @@
-"""A workspace as a room: a git repository that members share as a drop-board, each in a clone of its own.
+"""A workspace as a room: a git repository that members share as a message board, each in a clone of its own.
 
 The tools are declared in ``cohabit.workspace``; here each becomes an action or a query of the room. Git itself runs in
 the connector; this part knows what the record says.
@@ -15,7 +15,7 @@ from cohabit.errors import BadArgs
 from cohabit.room.remote import Ask, Plan, Polled, RemoteWorld, Sent
 from cohabit.room.state import handle_of
 from cohabit.workspace.clone import remotes
-from cohabit.workspace.offered import offered
+from cohabit.workspace.room import room_tools
 from cohabit.workspace.tool import Tool
 from cohabit.world import ActionSpec, Eye, Observation, Outcome, Range, Seat, SeatId, Told, WorldSpec, query
 
@@ -52,7 +52,7 @@ class BoardState(Struct, frozen=True, omit_defaults=True):
 
 
 class Workspace(RemoteWorld):
-    """A workspace. A git repository that several agents and people share as a drop-board: journal, inbox, research,
+    """A workspace. A git repository that several agents and people share as a message board: journal, inbox, research,
     drafts, comments, decisions.
 
     Every member with a seat works in a clone of its own: read and write files there, then `add`, `commit` and `push`
@@ -138,7 +138,7 @@ class Workspace(RemoteWorld):
     # -- commands ----------------------------------------------------------------------------------
     def actions(self) -> Sequence[ActionSpec]:
         """The queries below, and the tools of a workspace."""
-        return [*super().actions(), *(_as_action(name, tool) for name, tool in offered().items())]
+        return [*super().actions(), *(_as_action(name, tool) for name, tool in room_tools().items())]
 
     @query()
     def board(self, eye: Eye) -> Plan:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from cohabit.errors import CohabitError
-from cohabit.faces.cli import Parser
+from cohabit.faces.cli.parser import Parser, add_verb
 from cohabit.faces.cli.say import complain, in_one_line, tell
 from cohabit.faces.cli.workspace.verbs import VERBS, Verb
 
@@ -45,14 +45,7 @@ def workspace_options(parser: argparse.ArgumentParser) -> None:
 def _add_verbs(parser: argparse.ArgumentParser, prog: str, verbs: Sequence[Verb], *, required: bool) -> None:
     choice = parser.add_subparsers(prog=prog, dest="what", metavar="VERB", required=required, parser_class=LazyParser)
     for verb in verbs:
-        choice.add_parser(
-            verb.name.split()[-1],
-            help=verb.summary,
-            description=f"{verb.summary[0].upper()}{verb.summary[1:]}.",
-            formatter_class=parser.formatter_class,
-            allow_abbrev=False,
-            verb=verb,
-        )
+        add_verb(choice, verb.name.split()[-1], verb.summary, verb=verb)
 
 
 def _declare(parser: argparse.ArgumentParser, verb: Verb) -> None:
@@ -64,6 +57,7 @@ def _declare(parser: argparse.ArgumentParser, verb: Verb) -> None:
         from cohabit.faces.cli.options import settings_options
 
         settings_options(parser)
+        parser.usage = f"{parser.prog} [options]"
     parser.set_defaults(verb=verb)
     more = [other for other in VERBS if other.name.startswith(f"{verb.name} ")]
     if more:
@@ -72,7 +66,7 @@ def _declare(parser: argparse.ArgumentParser, verb: Verb) -> None:
 
 def workspace(args: argparse.Namespace) -> int:
     """A git repository that agents of several people share as a message board: journal, inbox, research,
-    drafts, decisions. Agents use it over MCP (`cohabit workspace mcp`), people with the verbs below.
+    drafts, decisions. Agents use it over MCP (`cohabit workspace mcp`); people use the verbs below.
 
     Your identity comes from COHABIT_AGENT_ID, _NAME and _EMAIL, else from the files in ~/.multisphere, else
     from git: Ann Smith is ann-cli. docs/workspace.md explains how to get started.

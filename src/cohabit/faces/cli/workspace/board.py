@@ -22,7 +22,7 @@ def new(answer: Answer, me: str) -> Output:
     counts = answer["counts"]
     since = "Your first visit" if answer["first_visit"] else f"Since {answer['previous_sha'][:9]}"
     yield line(
-        (since, "bold"), f": {count(counts['commits'], 'commit')} of others, {answer['own_commits']} of your own"
+        (since, "bold"), f": {count(counts['commits'], 'commit')} by others, {answer['own_commits']} of your own"
     )
     yield from titled("For you", (part for one in answer["for_me"] for part in _item(one, me)))
     if answer["for_anyone"]:

@@ -8,12 +8,13 @@ from cohabit.faces.cli.workspace.verbs import VERBS, Verb
 
 PHRASES: Final = (
     (r"Tell your user\. To resolve it: .*",
-     ("To resolve it: `cohabit workspace resolve` shows each file and how to decide it, `cohabit workspace abandon` "
+     ("To resolve it: `cohabit workspace resolve` shows each file and how to resolve it, `cohabit workspace abandon` "
       "takes the others' version of all of them; then `cohabit workspace sync`.")),
     (r"so a person has to decide\. Tell your user\.", "so you have to decide."),
     (r"abandon, if you have that tool, then push", "`cohabit workspace abandon`, then `cohabit workspace sync`"),
     (r"Tell your user: ", ""),
-    (r"\byour person has to\b", "you have to"),
+    (r"\byour user has to\b", "you have to"),
+    (r"\byour user can\b", "you can"),
     (r"Commit them first \(add, commit\), then push, which merges both",
      "Commit them first with `cohabit workspace commit MESSAGE`, then `cohabit workspace sync` merges both"),
     (r"add inbox\.md, commit and push, then call again",

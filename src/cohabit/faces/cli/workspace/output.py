@@ -160,7 +160,7 @@ def _shared(answer: Answer, me: str) -> Output:
     done = f"{hashes['from']} → {hashes['to']}" if hashes else f"{new} is new on the remote" if new else ""
     yield line(("✓ ", "green"), (answer["workspace"], "bold"), f" shared: {done}" if done else ": nothing to share")
     if answer.get("integrated"):
-        yield line(("✓ ", "green"), f"{count(answer['integrated'], 'commit')} of others merged")
+        yield line(("✓ ", "green"), f"{count(answer['integrated'], 'commit')} by others merged")
     yield from notes(answer)
 
 
@@ -205,8 +205,8 @@ def _abandon(answer: Answer, me: str) -> Output:
 
 def _next_step(left: int) -> Text:
     if left:
-        return line((f"{left} to decide: ", "yellow"), "`cohabit workspace resolve PATH --take ours|theirs|both`")
-    return line("All conflicts are decided. Run `cohabit workspace sync` now.")
+        return line((f"{left} left to resolve: ", "yellow"), "`cohabit workspace resolve PATH --take ours|theirs|both`")
+    return line("All conflicts are resolved. Run `cohabit workspace sync` now.")
 
 
 def _error(answer: Answer, me: str) -> Output:

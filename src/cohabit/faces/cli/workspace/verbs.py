@@ -42,7 +42,7 @@ def text_of(name: str) -> str:
 def number(text: str) -> int:
     """A number of rows, capped at the tool's limit. The answer says if there are more."""
     if not text.isdecimal() or int(text) < 1:
-        raise UsageError(f"{text!r} is not a number of rows: use 1 or more")
+        raise UsageError(f"{text!r} is not a valid number; use 1 or more")
     return min(int(text), MAX_ROWS)
 
 
@@ -50,14 +50,14 @@ MAX_ROWS = 200
 # Without a default, argparse reports these as missing when something else on the line is wrong.
 PATHS = positional("paths", "only these files or folders", nargs="*", metavar="PATH", default=[])
 ITEM = positional("id", "id of the item, for example INB-014")
-COUNT = (("-n",), {"metavar": "N", "type": number, "help": "number of rows"})
+COUNT = (("-n",), {"metavar": "N", "type": number, "help": f"how many to show, at most {MAX_ROWS}"})
 
 VERBS: tuple[Verb, ...] = (
     # -- workspaces -------------------------------------------------------------------------------
     Verb("init", "workspace_init", "clone a shared repository, or create a new one, and register it", (
-        positional("name", "your name for it"),
+        positional("name", "your name for the workspace"),
         positional("remote_url", "address of the repository, or a path", metavar="REMOTE"),
-        positional("local_path", "folder of your clone (default: NAME, here)", nargs="?", metavar="FOLDER"),
+        positional("local_path", "folder for your clone (default: ./NAME)", nargs="?", metavar="FOLDER"),
         option("create", "create the repository first, if REMOTE is a path that does not exist", action="store_true"),
     )),
     Verb("list", "workspace_list", "list your workspaces"),
@@ -76,7 +76,7 @@ VERBS: tuple[Verb, ...] = (
     )),
     Verb("ls", "list", "list the files of a folder", (positional("dir", "the folder", nargs="?", default=""),)),
     Verb("read", "read", "show a file", (positional("path", "path of the file"),)),
-    Verb("search", "search", "find lines that contain a text", (positional("query", "case-sensitive text"), PATHS)),
+    Verb("search", "search", "find the lines that contain a text", (positional("query", "case-sensitive text"), PATHS)),
     # -- the board --------------------------------------------------------------------------------
     Verb("journal", "journal_tail", "show the last entries of the journal", (COUNT,)),
     Verb("journal add", "journal_append", "add an entry to the journal", (
@@ -109,13 +109,13 @@ VERBS: tuple[Verb, ...] = (
         option("status", "state of the decision (default: accepted)", choices=("proposed", "accepted", "superseded")),
     )),
     # -- sharing ----------------------------------------------------------------------------------
-    Verb("commit", "commit", "commit everything that you changed", (
+    Verb("commit", "commit", "commit everything you changed", (
         positional("message", "what you did, in one line"),
     )),
     Verb("sync", "sync", "fetch, merge and push, so your clone and the remote are the same"),
-    Verb("pull", "pull", "update your clone, if that needs no merge"),
-    Verb("push", "push", "share your commits; new commits of others are merged first"),
-    Verb("resolve", "resolve", "show conflicts, or resolve a file; then sync", (
+    Verb("pull", "pull", "update your clone, if no merge is needed"),
+    Verb("push", "push", "push your commits; new commits by others are merged first"),
+    Verb("resolve", "resolve", "show conflicts, or resolve one in a file; then sync", (
         positional("path", "path of the file; without it, all open conflicts are shown", nargs="?"),
         option("take", "which version to take", choices=("ours", "theirs", "both")),
         (("--with",), {"dest": "content", "type": text_of, "metavar": "FILE",
@@ -135,13 +135,13 @@ VERBS: tuple[Verb, ...] = (
         option("profile", "compat: only the twenty tools of Multisphere (default: full)",
                choices=("full", "compat"), default="full"),
     )),
-    Verb("serve", None, "serve it as a room of a house, for agents on other machines, with a web page for people", (
+    Verb("serve", None, "serve the workspace as a room, for agents on other machines, with a web page for people", (
         option("remote", "the shared repository: an address, or a path, which is created if it does not exist "
                "(default: a repository in the data folder of the house)", metavar="URL"),
         option("members", "members with write access, each with a token (default: ann,bob)", metavar="A,B"),
         option("watchers", "agents that may only read", metavar="C,D"),
         option("room", "id of the room (default: workspace)"),
-        option("quiet", "do not print events of the room", action="store_true"),
+        option("quiet", "do not print the events of the room", action="store_true"),
     )),
     Verb("skill", None, "print the skill, which explains the protocol to an agent"),
     Verb("call", None, "call any tool and print its answer as JSON", (

@@ -12,10 +12,10 @@ from cohabit.workspace.formats import INBOX, JOURNAL
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.journal import Journal
 from cohabit.workspace.formats.pointers import Pointer
-from cohabit.workspace.looking import board
-from cohabit.workspace.looking.board import clip, text_of
-from cohabit.workspace.looking.changes import UNKNOWN_REVISION
-from cohabit.workspace.looking.history import Commit, scan
+from cohabit.workspace.reading import board
+from cohabit.workspace.reading.board import clip, text_of
+from cohabit.workspace.reading.changes import UNKNOWN_REVISION
+from cohabit.workspace.reading.history import Commit, scan
 
 if TYPE_CHECKING:
     from cohabit.workspace.workspace import Workspace

@@ -11,27 +11,27 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 
-class Hangup:
-    """The cancellation of one call. Once cancelled, later network commands of the call end at once too."""
+class Cancellation:
+    """The cancellation of one call. Once cancelled, later network commands of the call end immediately too."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._kill: Callable[[], None] | None = None
-        self.happened = False
+        self.cancelled = False
 
-    def now(self) -> None:
-        """Cancel."""
+    def cancel(self) -> None:
+        """Cancel the call."""
         with self._lock:
-            self.happened = True
+            self.cancelled = True
             if self._kill is not None:
                 self._kill()
 
     @contextmanager
-    def can(self, kill: Callable[[], None]) -> Iterator[None]:
+    def on_cancel(self, kill: Callable[[], None]) -> Iterator[None]:
         """Within the block, cancelling calls ``kill``."""
         with self._lock:
             self._kill = kill
-            if self.happened:
+            if self.cancelled:
                 kill()
         try:
             yield
@@ -40,5 +40,11 @@ class Hangup:
                 self._kill = None
 
 
-HANGUP: ContextVar[Hangup | None] = ContextVar("hangup", default=None)
+CANCELLATION: ContextVar[Cancellation | None] = ContextVar("cancellation", default=None)
 """The cancellation of the call that runs in this thread, if it can be cancelled."""
+
+
+def is_cancelled() -> bool:
+    """Whether the call that runs in this thread was cancelled."""
+    current = CANCELLATION.get()
+    return current is not None and current.cancelled

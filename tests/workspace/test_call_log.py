@@ -5,7 +5,7 @@ import os
 from datetime import datetime, timedelta, timezone
 
 from cohabit.errors import BadArgs
-from cohabit.workspace.calls import Call, Calls, sizes
+from cohabit.workspace.call_log import Call, CallLog, sizes
 
 AT = datetime(2026, 5, 22, 14, 30, 5, 250_000, tzinfo=timezone(timedelta(hours=2)))
 
@@ -19,7 +19,7 @@ def lines(path):
 
 
 def test_a_call_is_one_line(tmp_path):
-    Calls(tmp_path / "home" / "logs").write(call())
+    CallLog(tmp_path / "home" / "logs").write(call())
     assert lines(tmp_path / "home" / "logs" / "calls.jsonl") == [
         {
             "at": "2026-05-22T12:30:05.250Z",
@@ -35,7 +35,7 @@ def test_a_call_is_one_line(tmp_path):
 
 
 def test_an_error_is_logged_by_its_code_and_a_bug_by_its_location(tmp_path):
-    log = Calls(tmp_path)
+    log = CallLog(tmp_path)
     log.write(call(error=BadArgs("secret words")))
     try:
         {}["secret"]
@@ -44,7 +44,7 @@ def test_an_error_is_logged_by_its_code_and_a_bug_by_its_location(tmp_path):
     refused, bug = lines(tmp_path / "calls.jsonl")
     assert (refused["ok"], refused["code"]) == (False, "BAD_ARGS")
     assert (bug["code"], bug["bug"]) == ("INTERNAL", "KeyError")
-    assert "test_calls.py:" in bug["at_line"]
+    assert "test_call_log.py:" in bug["at_line"]
     assert "secret" not in (tmp_path / "calls.jsonl").read_text()
 
 
@@ -54,7 +54,7 @@ def test_the_log_has_sizes_instead_of_contents_and_only_declared_names():
 
 
 def test_a_full_log_is_rotated_once(tmp_path):
-    log = Calls(tmp_path, max_bytes=400)
+    log = CallLog(tmp_path, max_bytes=400)
     for _ in range(20):
         log.write(call())
     assert sorted(path.name for path in tmp_path.iterdir()) == ["calls.1.jsonl", "calls.jsonl"]
@@ -64,19 +64,19 @@ def test_a_full_log_is_rotated_once(tmp_path):
 
 def test_a_log_that_cannot_be_written_does_not_fail_the_call(tmp_path):
     (tmp_path / "file").write_text("")
-    Calls(tmp_path / "file" / "logs").write(call())
+    CallLog(tmp_path / "file" / "logs").write(call())
     (tmp_path / "calls.jsonl").symlink_to(tmp_path / "outside")
-    Calls(tmp_path).write(call())
+    CallLog(tmp_path).write(call())
     assert not (tmp_path / "outside").exists()
 
 
 def test_the_log_of_a_removed_clone_creates_no_folders_in_its_place(tmp_path):
-    Calls(tmp_path / "bob" / ".git" / "cohabit" / "logs").write(call())
+    CallLog(tmp_path / "bob" / ".git" / "cohabit" / "logs").write(call())
     assert not list(tmp_path.iterdir())
 
 
 def test_a_log_that_cannot_be_opened_again_closes_no_other_file(tmp_path, monkeypatch):
-    log, closed = Calls(tmp_path, max_bytes=0), []
+    log, closed = CallLog(tmp_path, max_bytes=0), []
     first = log._open()
     opened = iter([first])
 

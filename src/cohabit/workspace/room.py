@@ -11,7 +11,7 @@ from typing import Final
 from cohabit.workspace.person.identity import Identity, is_slug
 from cohabit.workspace.tool import Tool, tools
 
-OF_A_PERSON: Final = ("workspace_init", "workspace_list", "workspace_switch")
+PERSONAL_TOOLS: Final = ("workspace_init", "workspace_list", "workspace_switch")
 """Tools for the workspaces of a person on their own machine."""
 ROOM_NAMES: Final = {"archive": "workspace_archive"}
 """Tools with another name in a room, where `archive` closes the room."""
@@ -19,12 +19,12 @@ DERIVED_ID: Final = re.compile(r".*-[0-9a-f]{8}")
 """An id that was derived from a name which is not a valid id."""
 
 
-def offered() -> dict[str, Tool]:
+def room_tools() -> dict[str, Tool]:
     """The tools of a room, by their names there."""
-    return {ROOM_NAMES.get(name, name): tool for name, tool in tools().items() if name not in OF_A_PERSON}
+    return {ROOM_NAMES.get(name, name): tool for name, tool in tools().items() if name not in PERSONAL_TOOLS}
 
 
-def identity_of(member: str, room: str) -> Identity:
+def member_identity(member: str, room: str) -> Identity:
     """The identity of a member in the workspace of its room. Different members have different ids: a name that is not
     a valid id gets a digest, and a name that looks like such an id gets one too."""
     agent_id = member

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from cohabit.errors import Unreachable
+from cohabit.workspace.clone.cancellation import CANCELLATION, Cancellation
 from cohabit.workspace.clone.git import Git
-from cohabit.workspace.clone.hangup import HANGUP, Hangup
 
 
 @pytest.fixture
@@ -21,11 +21,11 @@ def git(tmp_path: Path) -> Git:
 
 
 @pytest.fixture
-def hangup() -> Iterator[Hangup]:
-    one = Hangup()
-    token = HANGUP.set(one)
+def cancellation() -> Iterator[Cancellation]:
+    one = Cancellation()
+    token = CANCELLATION.set(one)
     yield one
-    HANGUP.reset(token)
+    CANCELLATION.reset(token)
 
 
 @contextmanager
@@ -49,16 +49,20 @@ def a_remote(silent: socket.socket, answer: Callable[[socket.socket], None]) -> 
             other.join()
 
 
-def test_cancelling_ends_a_command_that_waits_for_the_remote_and_all_later_ones(git: Git, hangup: Hangup) -> None:
-    with a_remote(socket.create_server(("127.0.0.1", 0)), lambda connection: hangup.now()) as address:
+def test_cancelling_ends_a_command_that_waits_for_the_remote_and_all_later_ones(
+    git: Git, cancellation: Cancellation
+) -> None:
+    with a_remote(socket.create_server(("127.0.0.1", 0)), lambda connection: cancellation.cancel()) as address:
         for _ in range(2):
             with pytest.raises(Unreachable, match="cancelled"):
                 git.run("ls-remote", address, network=True)
 
 
-def test_a_call_whose_remote_fails_while_it_is_cancelled_counts_as_cancelled(git: Git, hangup: Hangup) -> None:
+def test_a_call_whose_remote_fails_while_it_is_cancelled_counts_as_cancelled(
+    git: Git, cancellation: Cancellation
+) -> None:
     def break_off_first(connection: socket.socket) -> None:
-        hangup.happened = True  # as if git had not been registered yet when the call was cancelled
+        cancellation.cancelled = True  # as if git had not been registered yet when the call was cancelled
         connection.close()
 
     with (
@@ -68,12 +72,14 @@ def test_a_call_whose_remote_fails_while_it_is_cancelled_counts_as_cancelled(git
         git.run("ls-remote", address, network=True)
 
 
-def test_a_local_command_is_not_cancelled(git: Git, hangup: Hangup) -> None:
-    hangup.now()
+def test_a_local_command_is_not_cancelled(git: Git, cancellation: Cancellation) -> None:
+    cancellation.cancel()
     assert git.run("rev-parse", "--is-inside-work-tree").line == "true"
 
 
-def test_cancelling_after_the_command_has_ended_does_nothing(git: Git, hangup: Hangup, tmp_path: Path) -> None:
+def test_cancelling_after_the_command_has_ended_does_nothing(
+    git: Git, cancellation: Cancellation, tmp_path: Path
+) -> None:
     git.run("ls-remote", str(tmp_path), network=True)
-    hangup.now()
-    assert hangup.happened
+    cancellation.cancel()
+    assert cancellation.cancelled

@@ -213,7 +213,7 @@ def own_items(ws: Workspace) -> tuple[list[Answer], int, int]:
 
 
 def new_entries(ws: Workspace, seen: Collection[str], after: str = "") -> list[Entry]:
-    """Journal entries of others, oldest first, without those with a ``seen`` key or before ``after`` (UTC)."""
+    """Journal entries by others, oldest first, without those with a ``seen`` key or before ``after`` (UTC)."""
     blocks = Journal.parse(text_of(ws, JOURNAL)).blocks
     new = [block.entry for block in blocks if block.key not in seen and block.time >= after]
     return [entry for entry in new if entry and entry.agent_id != ws.identity.agent_id]
@@ -247,7 +247,7 @@ def members(ws: Workspace) -> list[str]:
 
 
 def clip(text: str, max_chars: int = CLIP_CHARS) -> str:
-    """Text of others on one line, cut."""
+    """Text by others, truncated to one line."""
     line = " ".join(displayable(text).split())
     return line if len(line) <= max_chars else line[: max_chars - 1] + "…"
 

@@ -44,7 +44,7 @@ class Call:
         return json.dumps(record).encode() + b"\n"
 
 
-class Calls:
+class CallLog:
     """``calls.jsonl`` in a folder. If it cannot be written, the call still succeeds."""
 
     def __init__(self, folder: Path, max_bytes: int = MAX_LOG_BYTES) -> None:

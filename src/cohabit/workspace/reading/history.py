@@ -11,7 +11,7 @@ from cohabit.workspace.clone.commits import TRAILER
 from cohabit.workspace.clone.tree import pathspecs
 from cohabit.workspace.formats.text import UNSAFE
 from cohabit.workspace.limits import DEFAULT_COMMITS, MAX_COMMITS, MAX_LINE_CHARS
-from cohabit.workspace.looking.changes import UNKNOWN_REVISION
+from cohabit.workspace.reading.changes import UNKNOWN_REVISION
 
 if TYPE_CHECKING:
     from cohabit.workspace.workspace import Workspace

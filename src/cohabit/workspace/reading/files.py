@@ -90,7 +90,7 @@ def write(tree: Tree, path: str, content: str, mode: Mode, encoding: Encoding) -
 
 
 def _refuse_lost_entries(tree: Tree, path: str, data: bytes) -> None:
-    """The journal and the inbox are shared: replacing them by a summary would remove entries for everybody."""
+    """The journal and the inbox are shared: replacing them with a summary would remove entries for everybody."""
     name = "/".join(names_of(path))
     if not is_protocol(name) or not (before := entry_keys(name, tree.text(name))):
         return
@@ -130,7 +130,7 @@ def entries(tree: Tree, folder: str, limit: int, cursor: str) -> Answer:
 
 
 def _cursor(name: str) -> str:
-    """A name in a form that is unique, also for two names that look the same in an answer."""
+    """A name in a form that differs even for two names that look the same in an answer."""
     return os.fsencode(name).replace(b"\\", b"\\\\").decode(errors="backslashreplace")
 
 

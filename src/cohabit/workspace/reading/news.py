@@ -18,11 +18,11 @@ from cohabit.workspace.clone.signing import Signing
 from cohabit.workspace.formats import JOURNAL
 from cohabit.workspace.formats.pointers import Pointer
 from cohabit.workspace.limits import JOURNAL_TAIL, MAX_COMMITS, MAX_LINE_CHARS, MAX_NEWS
-from cohabit.workspace.looking import board, history
-from cohabit.workspace.looking.board import clip
-from cohabit.workspace.looking.changes import UNKNOWN_REVISION
-from cohabit.workspace.looking.history import Commit, scan
 from cohabit.workspace.person.identity import Identity
+from cohabit.workspace.reading import board, history
+from cohabit.workspace.reading.board import clip
+from cohabit.workspace.reading.changes import UNKNOWN_REVISION
+from cohabit.workspace.reading.history import Commit, scan
 
 if TYPE_CHECKING:
     from cohabit.workspace.workspace import Workspace
@@ -177,7 +177,7 @@ def _scan(ws: "Workspace", pointer: Pointer | None, head: str, notes: list[str])
 
 
 def _commits(ws: "Workspace", span: Span, scanned: list[Commit], limit: int) -> dict[str, Any]:
-    """The part of the answer about commits of others and their files."""
+    """The part of the answer about commits by others and their files."""
     signatures = _signatures(ws, scanned[: 2 * limit])
     is_own = partial(_is_own, ws.identity, ws.signing, signatures)
     others = [i for i, commit in enumerate(scanned[:MAX_SCANNED]) if commit.is_work and not is_own(commit)]
@@ -244,7 +244,7 @@ def _page(ws: "Workspace", span: Span, limit: int) -> dict[str, Any]:
 
 # -- the rest of the answer -----------------------------------------------------------------------
 def _add_board(ws: "Workspace", span: Span, answer: dict[str, Any]) -> None:
-    """Add the open items for the caller, and the journal: new entries of others, or the last ones on a first visit."""
+    """Add the open items for the caller, and the journal: new entries by others, or the last ones on a first visit."""
     items, mine, anyone = board.own_items(ws)
     seen: set[str] = set()
     if span.sha and span.sha != span.head:

@@ -1,0 +1,33 @@
+"""The argument parser of all verbs: one layout of the help, and errors in one line."""
+
+import argparse
+from typing import Any, NoReturn
+
+from cohabit.faces.cli.say import UsageError
+
+
+class Help(argparse.RawDescriptionHelpFormatter):
+    """Options in one column, their text in another, at a fixed width."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=28, width=100)
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse with errors in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{self.prog}: {message}; `{self.prog} --help` shows its options")
+
+
+def add_verb(choice: Any, name: str, summary: str, **options: Any) -> argparse.ArgumentParser:
+    """Add a verb below another one, to what ``add_subparsers`` returned. Its summary also begins its own help."""
+    parser: argparse.ArgumentParser = choice.add_parser(
+        name,
+        help=summary,
+        description=f"{summary[0].upper()}{summary[1:]}.",
+        formatter_class=Help,
+        allow_abbrev=False,
+        **options,
+    )
+    return parser
