@@ -30,7 +30,7 @@ class Group:
     def __init__(self, eye: Eye | None) -> None:
         self.eye = eye
         self.subs: list[Subscription] = []
-        self.viewers: list[Subscription] = []
+        self.members: set[str] = set()
 
 
 class Frames(Struct):
@@ -59,6 +59,7 @@ class Fanout:
         self.subscriptions: dict[Subscription, None] = {}
         self._known: Collection[Subscription] | None = None
         self._groups: list[Group] | None = None
+        self._viewers: dict[Eye, list[Subscription]] = {}  # those that get views, by what they see
         self._groups_of = -1
         self._last_views: dict[Eye, bytes] = {}
 
@@ -102,7 +103,7 @@ class Fanout:
             groups = self._current_groups(made)
             if any(line.entry.told for line in lines):
                 made.events.extend(self._events(lines, groups))
-            made.views.extend(self._views(groups))
+            made.views.extend(self._views())
         return made
 
     def catch_up(self, frames: Frames) -> None:
@@ -125,6 +126,7 @@ class Fanout:
         room = self._room
         if self._groups is None or self._groups_of != room.roster_version:
             found: dict[Any, Group] = {}
+            self._viewers = {}
             for sub in list(self.subscriptions):
                 member = room.state.members.get(sub.member)
                 if member is None:
@@ -138,8 +140,9 @@ class Fanout:
                 if group is None:
                     group = found[held, eye] = Group(eye)
                 group.subs.append(sub)
-                if sub.views:
-                    group.viewers.append(sub)
+                group.members.add(sub.member)
+                if sub.views and eye is not None:
+                    self._viewers.setdefault(eye, []).append(sub)
             self._groups = list(found.values())
             self._groups_of = room.roster_version
         return self._groups
@@ -148,11 +151,9 @@ class Fanout:
         named, seats, members = _named(lines), _seats_told(lines), self._room.state.members
         for group in groups:
             subs: Sequence[Subscription] = group.subs
-            if named:
-                special = [sub for sub in subs if sub.member in named]
-                if special:
-                    subs = [sub for sub in subs if sub.member not in named]
-                for sub in special:
+            if not named.isdisjoint(group.members):
+                subs = [sub for sub in group.subs if sub.member not in named]
+                for sub in [sub for sub in group.subs if sub.member in named]:
                     frame = self._event_frame(lines, members[sub.member], group.eye)
                     if frame:
                         yield (sub,), frame
@@ -171,19 +172,13 @@ class Fanout:
                 last = line.seq
         return event_frame(self._room, last, items) if items else b""
 
-    def _views(self, groups: Iterable[Group]) -> Iterator[tuple[Sequence[Subscription], bytes]]:
-        made: dict[Eye, bytes] = {}
+    def _views(self) -> Iterator[tuple[Sequence[Subscription], bytes]]:
         last = self._last_views
-        for group in groups:
-            eye = group.eye
-            if eye is None or not group.viewers:
-                continue
-            if eye not in made:
-                frame = self._view_frame(eye)
-                made[eye] = b"" if frame == last.get(eye) else frame
+        for eye, subs in self._viewers.items():
+            frame = self._view_frame(eye)
+            if frame != last.get(eye):
                 last[eye] = frame
-            if made[eye]:
-                yield group.viewers, made[eye]
+                yield subs, frame
 
     def _view_frame(self, eye: Eye) -> bytes:
         return encode({"push": "view", "room": self._room.id, "view": self._room.view_through(eye)})
