@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from cohabit import kibitz
+from cohabit.declare import in_words, object_schema
 from cohabit.errors import BadArgs, GameRejected, TurnNotYours
 from cohabit.model.grant import ACT, PERCEIVE, Capability, Layer, names_held
 from cohabit.model.message import TEAM
@@ -41,7 +42,8 @@ def unwrap(args: Any) -> tuple[str, dict[str, Any], str | None]:
     try:
         wrapped = msgspec.json.decode(msgspec.json.encode(args), type=Wrapped)
     except (TypeError, ValueError, OverflowError, RecursionError) as wrong:
-        raise BadArgs(f'act: {wrong}; send {{"action": name, "params": {{…}}, "reasoning": why}}') from None
+        problem = in_words(wrong, args, object_schema(Wrapped))
+        raise BadArgs(f'act: {problem}; send {{"action": name, "params": {{…}}, "reasoning": why}}') from None
     if wrapped.action == "act":
         raise BadArgs("act cannot call itself")
     return wrapped.action, wrapped.params, wrapped.reasoning and wrapped.reasoning[:MAX_MESSAGE]
