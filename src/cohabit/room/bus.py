@@ -26,7 +26,7 @@ def recipients(state: RoomState, sender: Member, to: str) -> list[str]:
     if to.startswith(TEAM):
         team = to.removeprefix(TEAM) or (sender.team or "")
         if team not in state.teams:
-            raise BadArgs(f"unknown team {team!r}", did_you_mean=[TEAM + t for t in state.teams])
+            raise BadArgs(f"unknown team {team!r}", did_you_mean=_own_teams(state, sender))
         if sender.id not in state.teams[team]:
             raise PermissionDenied(f"{sender.handle} is not in team {team!r}")
         return [m for m in state.teams[team] if m != sender.id]
@@ -38,6 +38,10 @@ def recipients(state: RoomState, sender: Member, to: str) -> list[str]:
         raise BadArgs(f"unknown member {to[:80]!r}; members: {', '.join(known[:50])}",
                       did_you_mean=nearest(to[:80], known, 3))  # fmt: skip
     return [receiver.id]
+
+
+def _own_teams(state: RoomState, sender: Member) -> list[str]:
+    return [TEAM + team for team, members in state.teams.items() if sender.id in members]
 
 
 def deliver(state: RoomState, sender: str, to: str, kind: str, content: str, receivers: list[str], at: int) -> int:

@@ -10,11 +10,12 @@ from msgspec import Meta, Struct
 from cohabit import kibitz
 from cohabit.declare import in_words, object_schema
 from cohabit.errors import BadArgs, GameRejected, TurnNotYours
+from cohabit.model.action import ActionSpace
 from cohabit.model.grant import ACT, PERCEIVE, Capability, Layer, names_held
 from cohabit.model.message import TEAM
 from cohabit.model.observation import Observation
 from cohabit.room import bus, turns
-from cohabit.room.commands import Resource, command
+from cohabit.room.commands import Command, Resource, command
 from cohabit.room.context import Context
 from cohabit.room.decide import movers
 from cohabit.room.state import Member, RoomState, handle_of
@@ -67,6 +68,18 @@ def act(
 
 
 # -- identity and room -------------------------------------------------------------------------
+WATCH_ONLY = (
+    "You can watch this room but not act in it. To play, ask a host to invite you as a player, or to grant you act and "
+    "read_own; then take a seat (sit)."
+)
+
+
+def watch_only(member: Member) -> str:
+    """A note for a member who may not act; empty for others."""
+    does_more = {C.ACT, C.ACT_GLOBAL, C.CONTROL_WORLD, C.MANAGE_MEMBERS}
+    return WATCH_ONLY if C.WATCH in member.held and does_more.isdisjoint(member.held) else ""
+
+
 class WhoAmI(Struct, omit_defaults=True):
     handle: str
     role: str
@@ -81,6 +94,7 @@ class WhoAmI(Struct, omit_defaults=True):
     seat: str | None = None
     claim: str | None = None
     team: str | None = None
+    note: str = ""
 
 
 @command(category="meta")
@@ -101,6 +115,7 @@ def whoami(ctx: Context) -> WhoAmI:
         seat=me.seat,
         claim=me.claim,
         team=me.team,
+        note=watch_only(me),
     )
 
 
@@ -246,10 +261,10 @@ def view(ctx: Context) -> ViewReply:
 
 
 def view_reply(ctx: Context) -> ViewReply:
-    seen = ctx.room.view(ctx.member)
+    seen, note = ctx.room.view(ctx.member), watch_only(ctx.member)
     return ViewReply(
-        seen.text, seen.observation, seen.to_move, is_turn_of(ctx, ctx.member), seen.over,
-        seen.paused, seen.tick, seen.total_reward,
+        f"{seen.text}\n{note}" if note else seen.text, seen.observation, seen.to_move, is_turn_of(ctx, ctx.member),
+        seen.over, seen.paused, seen.tick, seen.total_reward,
     )  # fmt: skip
 
 
@@ -272,19 +287,27 @@ class Rules(Struct):
 )
 def rules(ctx: Context) -> Rules:
     """What this world is about, its actions with their parameters, and the commands you may use."""
-    world = ctx.room.world
+    world, commands = ctx.room.world, ctx.room.commands
     title, description = about_world(world)
-    actions = ctx.room.commands.action_space().to_text()
-    yours = [c.name for c in ctx.room.may(ctx.member)]
+    description = commands.as_called(description)
+    mine = offered(ctx)
+    actions = commands.as_called(ActionSpace([c.as_action(c.tool_name) for c in mine if c.in_world]).to_text())
+    yours = [c.tool_name for c in mine]
+    heading = description if description.startswith(title) else f"{title}\n{description}"
     return Rules(
         world=world.spec.name,
         title=title,
         description=description,
         actions=actions,
         your_commands=yours,
-        text=f"{title}\n{description}\n\nActions:\n{actions}\n\nYour commands: {', '.join(yours)}",
+        text=f"{heading}\n\nActions:\n{actions or watch_only(ctx.member)}\n\nYour commands: {', '.join(yours)}",
         view_schema=world.view_schema,
     )
+
+
+def offered(ctx: Context) -> list[Command]:
+    """The room commands that the caller is told about."""
+    return [c for c in ctx.room.may(ctx.member) if c.offered_if is None or c.offered_if(ctx.state, ctx.member)]
 
 
 def about_world(world: World) -> tuple[str, str]:
@@ -359,7 +382,11 @@ class TurnAdvanced(Struct):
     forced_by_god: bool
 
 
-@command(category="meta", records=True, hint="ends your turn, in turn-based rooms.")
+def _takes_turns(state: RoomState, member: Member) -> bool:
+    return state.turn_based and (member.id in state.turn_order or C.ACT_GLOBAL in member.held)
+
+
+@command(category="meta", records=True, offered_if=_takes_turns, hint="ends your turn.")
 def turn_advance(ctx: Context) -> TurnAdvanced:
     """End your turn in a turn-based room. The next member's turn begins."""
     state, me = ctx.state, ctx.member

@@ -143,8 +143,11 @@ def _free_seat(ctx: Context, seat: str | None) -> str:
             raise Conflict("every seat is taken")
         return free
     if seat not in ctx.room.seats:
-        known = [s.id for s in state.seats]
-        raise UnknownAsset(f"unknown seat {seat[:40]!r}", did_you_mean=nearest(seat[:40], known, 3))
+        free = [s.id for s in state.seats if s.id not in holders]
+        raise UnknownAsset(
+            f"unknown seat {seat[:40]!r}; free seats: {', '.join(free[:20]) or 'none'}",
+            did_you_mean=nearest(seat[:40], free, 3),
+        )
     if seat in holders:
         raise Conflict(f"seat {seat} is taken by {holders[seat]}")
     return seat

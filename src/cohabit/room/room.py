@@ -35,7 +35,7 @@ from cohabit.room.extension import extension_named
 from cohabit.room.recorded import SYSTEM, RecordedRoom, WorldInterrupted
 from cohabit.room.replies import keep_reply, kept_reply
 from cohabit.room.state import KeptReply, Member, RoomState
-from cohabit.room.view import View, make_view, turn_text
+from cohabit.room.view import MOVERS_SHOWN, View, make_view, turn_text
 from cohabit.world import Outcome, World, overrides
 
 DIGEST_EVERY = 256
@@ -153,7 +153,7 @@ class Room(RecordedRoom):
         if command is None:
             if self.budget.is_spent(who, at):  # suggesting similar names is expensive
                 raise refusal(self.budget.refusal)
-            command = self.commands.named(name)
+            command = self.commands.named(name, self.may(member))
         if key is not None and command.records:
             kept = kept_reply(self.state, member, command, args, key)
             if kept is not None:  # before the decision: after the first call it may be another member's turn
@@ -308,9 +308,11 @@ class Room(RecordedRoom):
             return outcome.data
         eye = self.eye(member) if look else None
         seen = self._observe(eye) if eye is not None else None
+        to_move = self.movers()[:MOVERS_SHOWN] if look and (self._takes_turns or self.state.turn_based) else []
         return ActionResult(
-            True, outcome.message, outcome.reward, list(outcome.achievements), self.is_over(), seen, outcome.data
-        )
+            True, outcome.message, outcome.reward, list(outcome.achievements), self.is_over(), seen, outcome.data,
+            to_move,
+        )  # fmt: skip
 
     # -- system entries and turns ------------------------------------------------------------------
     def settle(self, at: int) -> int:

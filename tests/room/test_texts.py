@@ -1,0 +1,107 @@
+"""The texts that members read: one naming, only what they can use, and what to do next."""
+
+import pytest
+
+from cohabit.errors import UnknownAsset, UnknownCommand
+from cohabit.faces.mcp.render import rendered
+from cohabit.model.seat import Seat
+from cohabit.room.view import MOVERS_SHOWN, seats_text
+
+from .making import AGENT, BLUE, GOD, HOST, OBSERVER, RED, make_room
+
+
+def names(room: object, who: str) -> list[str]:
+    return room.call(who, "rules", at=1).your_commands  # type: ignore[attr-defined, no-any-return]
+
+
+def test_a_view_says_who_plays_which_seat() -> None:
+    room = make_room(RED, BLUE, AGENT, world="nim")
+    for who in ("ann", "bot"):
+        assert "Seats: first = ann, second = bob\nTo move: ann" in room.call(who, "view", at=1).text
+    alone = make_room(RED, world="nim")
+    assert "Seats: first = ann\n" in alone.call("ann", "view", at=1).text
+
+
+def test_a_view_of_a_room_with_many_seats_does_not_list_them() -> None:
+    room = make_room(RED, BLUE)
+    assert seats_text(room.state) == "Seats: red = ann, blue = bob\n"
+    room.state.seats += [Seat(str(number)) for number in range(MOVERS_SHOWN)]
+    assert seats_text(room.state) == ""
+
+
+def test_the_reply_to_an_action_says_whose_turn_it_is_now() -> None:
+    room = make_room(RED, BLUE, world="nim", config={"stones": 4})
+    taken = room.call("ann", "take", {"n": 1}, at=1)
+    assert taken.to_move == ["bob"]
+    assert rendered(taken).content[0].text.endswith("\n\nTo move: bob")
+    won = room.call("bob", "take", {"n": 3}, at=2)
+    assert won.to_move == []
+    assert rendered(won).content[0].text.endswith("\n\nThe game is over.")
+
+
+def test_the_reply_in_a_world_without_turns_names_nobody() -> None:
+    room = make_room(RED, BLUE, world="lanterns")
+    assert room.call("ann", "halt", at=1).to_move == []
+
+
+def test_rules_list_the_actions_that_the_caller_may_use_with_their_parameters() -> None:
+    room = make_room(RED, BLUE, GOD, AGENT, world="kingdoms", config={"zones_x": 2, "zones_y": 2})
+    king, god = (room.call(who, "rules", at=1).text for who in ("ann", "zeus"))
+    assert "paint_tile" not in king
+    assert "paint_tile" in god
+    assert "radius (integer, 1 to 50, optional): of the brush" in king
+    assert "city_id (integer, optional): the id of a city; default: the nearest one" in king
+    assert king.startswith("Kingdoms. Rule a kingdom")
+    assert "Actions:\nYou can watch this room but not act in it." in room.call("bot", "rules", at=1).text
+
+
+def test_a_title_is_written_once() -> None:
+    assert make_room(RED, world="nim").call("ann", "rules", at=1).text.count("Nim") == 1
+
+
+def test_turn_advance_is_offered_only_to_members_who_take_turns() -> None:
+    assert "turn_advance" not in names(make_room(RED, GOD, world="nim"), "zeus")
+    room = make_room(RED, BLUE, GOD, OBSERVER, turn_based=True, turn_order=["ann", "bob"])
+    assert [who for who in ("ann", "zeus", "owl") if "turn_advance" in names(room, who)] == ["ann", "zeus"]
+
+
+def test_a_member_who_may_only_watch_is_told_so_and_how_to_get_more() -> None:
+    room = make_room(RED, BLUE, HOST, AGENT, world="nim")
+    note = room.call("bot", "whoami", at=1).note
+    assert note.startswith("You can watch this room but not act in it. To play, ask a host")
+    assert room.call("bot", "view", at=1).text.endswith(f"\n{note}")
+    for who in ("ann", "hostess"):
+        assert room.call(who, "whoami", at=1).note == ""
+    room.call("hostess", "revoke", {"member": "bot"}, at=2)
+    assert room.call("bot", "whoami", at=3).note == ""  # it may not even watch
+
+
+def test_similar_commands_are_suggested_only_if_the_caller_may_use_them() -> None:
+    room = make_room(RED, HOST, AGENT, world="nim")
+    for who, near in (("ann", ["take"]), ("hostess", [])):
+        with pytest.raises(UnknownCommand) as unknown:
+            room.call(who, "taek", at=1)
+        assert unknown.value.did_you_mean == near
+
+
+def test_similar_seats_are_suggested_only_if_they_are_free() -> None:
+    room = make_room(RED, {"id": "dora", "role": "player"}, world="nim")
+    with pytest.raises(UnknownAsset, match="free seats: second") as unknown:
+        room.call("dora", "sit", {"seat": "frist"}, at=1)
+    assert unknown.value.did_you_mean == []
+
+
+def test_the_values_of_a_world_are_lines_to_read() -> None:
+    room = make_room(RED, BLUE, world="kingdoms", config={"zones_x": 2, "zones_y": 2})
+    mustered = rendered(room.call("ann", "muster", {"percent": 20}, at=1), readable=True)
+    assert mustered.structured_content["order"] == "muster"
+    first, *rest = mustered.content[0].text.splitlines()
+    assert first.startswith("20 percent of the people of ")
+    assert rest == ["kingdom_id: 1", "order: muster"]
+    listed = rendered(room.call("ann", "list_kingdoms", at=1), readable=True)
+    lines = listed.content[0].text.splitlines()
+    assert (lines[0], lines[-1]) == ("items:", "count: 2")
+    assert [line.partition(",")[0] for line in lines[1:3]] == ["- id 1", "- id 2"]
+    assert rendered({"at": [1, 2], "in": {"a": [], "b": None}, "on": True}, readable=True).content[0].text == (
+        "at: 1, 2\nin: a none, b none\non: yes"
+    )
