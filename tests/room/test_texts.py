@@ -5,13 +5,14 @@ import pytest
 from cohabit.errors import UnknownAsset, UnknownCommand
 from cohabit.faces.mcp.render import rendered
 from cohabit.model.seat import Seat
+from cohabit.room.room import Room
 from cohabit.room.view import MOVERS_SHOWN, seats_text
 
-from .making import AGENT, BLUE, GOD, HOST, OBSERVER, RED, make_room
+from .making import AGENT, BLUE, GOD, HOST, OBSERVER, RED, entries, make_room
 
 
-def names(room: object, who: str) -> list[str]:
-    return room.call(who, "rules", at=1).your_commands  # type: ignore[attr-defined, no-any-return]
+def names(room: Room, who: str) -> list[str]:
+    return list(room.call(who, "rules", at=1).your_commands)
 
 
 def test_a_view_says_who_plays_which_seat() -> None:
@@ -105,3 +106,62 @@ def test_the_values_of_a_world_are_lines_to_read() -> None:
     assert rendered({"at": [1, 2], "in": {"a": [], "b": None}, "on": True}, readable=True).content[0].text == (
         "at: 1, 2\nin: a none, b none\non: yes"
     )
+
+
+# -- events ---------------------------------------------------------------------------------------
+def last_event(room: Room) -> str:
+    return entries(room)[-1].told[-1].text
+
+
+def test_events_about_permissions_name_them() -> None:
+    room = make_room(RED, BLUE, HOST, AGENT)
+    seen = []
+    for name, args in (
+        ("widen", {"member": "bot", "may": ["send_message", "watch"], "expires_in_s": 1}),
+        ("narrow", {"member": "bot", "may": ["read_chat"]}),
+        ("grant", {"member": "bot", "may": ["watch"], "expires_in_s": 60}),
+    ):
+        room.call("hostess", name, args, at=1)
+        seen.append(last_event(room))
+    assert seen == [
+        "hostess granted watch, send_message to bot for 1 second",
+        "hostess removed read_chat from bot",
+        "hostess set bot's permissions to watch for 60 seconds",
+    ]
+    room.settle(61_000)
+    assert last_event(room) == "bot's permissions have expired: watch"
+    room.call("hostess", "clear_grant", {"member": "bot"}, at=62_000)
+    room.call("hostess", "widen", {"member": "bot", "may": ["send_message"], "expires_in_s": 1}, at=62_000)
+    room.settle(63_000)
+    assert last_event(room) == "bot's temporary permissions have expired: send_message"
+
+
+def test_events_about_tokens_are_sentences() -> None:
+    room = make_room(RED, HOST)
+    told = []
+    for change, by in (("issued", None), ("replaced", "hostess"), ("revoked", "hostess"), ("replaced", "ann")):
+        room.system("credential", {"member": "ann", "change": change, "by": by}, 1)
+        told.append([t.text for t in entries(room)[-1].told])
+    assert told == [
+        ["a host of this house created a token for you", "a host of this house created a token for ann"],
+        ["hostess replaced your token", "hostess replaced the token of ann"],
+        ["hostess revoked your tokens", "hostess revoked the tokens of ann"],
+        ["you replaced your token", "ann replaced the token of ann"],
+    ]
+
+
+# -- Kingdoms -------------------------------------------------------------------------------------
+def test_a_king_is_offered_the_powers_of_its_own_race() -> None:
+    room = make_room(RED, BLUE, GOD, world="kingdoms", config={"zones_x": 2, "zones_y": 2})
+    race = room.world.sim.kingdoms[1].race  # type: ignore[attr-defined]  # of Kingdoms
+    for who, spawned in (("ann", {race}), ("zeus", {"human", "elf", "orc", "dwarf"})):
+        listed = room.call(who, "list_powers", {"for_kings": True}, at=1).items
+        assert {power.id for power in listed if power.tab_id == "spawn"} == spawned
+
+
+def test_powers_and_creatures_are_suggested_only_to_those_who_can_use_them() -> None:
+    room = make_room(RED, BLUE, GOD, world="kingdoms", config={"zones_x": 2, "zones_y": 2})
+    for who, near in (("ann", []), ("zeus", ["lightning"])):
+        with pytest.raises(UnknownAsset) as unknown:
+            room.call(who, "invoke_power", {"power_id": "lightnin", "x": 1, "y": 1}, at=1)
+        assert unknown.value.did_you_mean == near
