@@ -165,3 +165,12 @@ def test_powers_and_creatures_are_suggested_only_to_those_who_can_use_them() -> 
         with pytest.raises(UnknownAsset) as unknown:
             room.call(who, "invoke_power", {"power_id": "lightnin", "x": 1, "y": 1}, at=1)
         assert unknown.value.did_you_mean == near
+
+
+def test_the_seats_in_a_view_follow_the_members() -> None:
+    room = make_room(RED, {"id": "dora", "role": "player"}, world="nim")
+    assert "Seats: first = ann\n" in room.call("ann", "view", at=1).text
+    room.call("dora", "sit", at=2)
+    assert "Seats: first = ann, second = dora\n" in room.call("ann", "view", at=3).text
+    room.call("dora", "stand_up", at=4)
+    assert "Seats: first = ann\n" in room.call("ann", "view", at=5).text

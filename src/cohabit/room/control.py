@@ -141,10 +141,10 @@ def _free_seat(ctx: Context, seat: str | None) -> str:
             raise Conflict("every seat is taken")
         return free
     if seat not in ctx.room.seats:
-        free = [s.id for s in state.seats if s.id not in holders]
+        vacant = [s.id for s in state.seats if s.id not in holders]
         raise UnknownAsset(
-            f"unknown seat {seat[:40]!r}; free seats: {', '.join(free[:20]) or 'none'}",
-            did_you_mean=nearest(seat[:40], free, 3),
+            f"unknown seat {seat[:40]!r}; free seats: {', '.join(vacant[:20]) or 'none'}",
+            did_you_mean=nearest(seat[:40], vacant, 3),
         )
     if seat in holders:
         raise Conflict(f"seat {seat} is taken by {holders[seat]}")

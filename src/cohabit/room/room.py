@@ -35,7 +35,7 @@ from cohabit.room.extension import extension_named
 from cohabit.room.recorded import SYSTEM, RecordedRoom, WorldInterrupted
 from cohabit.room.replies import keep_reply, kept_reply
 from cohabit.room.state import KeptReply, Member, RoomState
-from cohabit.room.view import MOVERS_SHOWN, View, make_view, turn_text
+from cohabit.room.view import MOVERS_SHOWN, View, make_view, seats_text, turn_text
 from cohabit.world import Outcome, World, overrides
 
 DIGEST_EVERY = 256
@@ -80,6 +80,7 @@ class Room(RecordedRoom):
         self._eyes: dict[str, Eye | None] = {}
         self._by_identity: dict[str, str] | None = None
         self._seat_names: dict[SeatId, str] | None = None
+        self._seats_text: str | None = None
         # Methods that a world does not override are not called.
         self._has_scope = overrides(world, "scope")
         self._has_goals = overrides(world, "goals")
@@ -375,6 +376,7 @@ class Room(RecordedRoom):
         self._eyes = {}
         self._by_identity = None
         self._seat_names = None
+        self._seats_text = None
         self._drop_world_cache()
 
     def set_seats(self, seats: Sequence[Seat]) -> None:
@@ -439,7 +441,9 @@ class Room(RecordedRoom):
     def _view_through(self, eye: Eye) -> View:
         seat, choices, total = eye.seat, None, None
         if self._turn_text is None:
-            self._turn_text = turn_text(self.movers(), self.is_over())
+            if self._seats_text is None:
+                self._seats_text = seats_text(self.state)
+            self._turn_text = self._seats_text + turn_text(self.movers(), self.is_over())
         turn = self._turn_text
         if seat is not None:
             if seat in self.to_move():

@@ -35,7 +35,7 @@ def make_view(
     total_reward: float | None = None,
 ) -> View:
     """Combine the observation, the turn and the legal actions."""
-    text = f"{seen.to_text()}\n\n{seats_text(state)}{turn}"
+    text = f"{seen.to_text()}\n\n{turn}"
     if total_reward is not None:
         text += f"\nYour total reward: {total_reward:g}"
     if choices:
