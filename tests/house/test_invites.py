@@ -287,10 +287,12 @@ async def test_a_room_that_could_never_begin_is_not_created() -> None:
         with pytest.raises(BadArgs, match=r"worlds: .*nim") as unknown:
             await house.call(boss, None, "create_room", {"world": "nimm"})
         assert unknown.value.did_you_mean == ["nim"]
-        made = await house.call(
-            boss, None, "create_room", {"world": "kingdoms", "room": "land"}
-        )  # kings play themselves
-        assert made.room == "land"
+
+
+async def test_a_room_of_kingdoms_needs_no_players() -> None:
+    async with open_house() as house:
+        boss = house.identify((await issue(house, "boss", host=True)).token)
+        assert (await house.call(boss, None, "create_room", {"world": "kingdoms", "room": "land"})).room == "land"
 
 
 async def test_an_identity_that_belongs_to_no_room_is_told_of_none() -> None:
