@@ -206,7 +206,7 @@ def test_the_config_has_the_parameters_of_init_with_their_defaults(tmp_path: Pat
 
 @pytest.mark.parametrize(
     ("config", "says"),
-    [({"sise": 3}, "sise"), ({"size": "3"}, "size.*int"), ({"size": None}, "size"), ({"size": 3.5}, "size")],
+    [({"sise": 3}, "sise"), ({"size": "3"}, "size.*whole number"), ({"size": None}, "size"), ({"size": 3.5}, "size")],
 )
 def test_unknown_config_is_refused_with_the_parameters_that_the_world_takes(
     tmp_path: Path, config: dict[str, object], says: str

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from cohabit.declare import in_words, object_schema
 from cohabit.errors import BadArgs
 from cohabit.model.grant import role_named
 from cohabit.model.identity import Kind
@@ -106,7 +107,7 @@ def parse_scenario(text: str, where: str = "agents.json") -> Scenario:
     try:
         scenario = msgspec.convert(plain, Scenario)
     except msgspec.ValidationError as wrong:
-        raise BadArgs(f"{where}: {wrong}") from None
+        raise BadArgs(f"{where}: {in_words(wrong, plain, object_schema(Scenario))}") from None
     try:
         return check_scenario(scenario)
     except BadArgs as wrong:

@@ -111,7 +111,7 @@ async def test_rotating_replaces_a_members_token_tells_the_member_and_leaves_the
             here.house.identify(here.tokens["ada"])
         here.house.identify(here.tokens["you"])
         events = await here.house.call(credential, "den", "events")
-        assert "the house replaced one of your tokens" in [item.text for item in events.items]
+        assert "a host of this house replaced your token" in [item.text for item in events.items]
 
 
 async def test_a_token_for_a_room_is_for_one_of_its_members(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -121,7 +121,7 @@ async def test_a_token_for_a_room_is_for_one_of_its_members(tmp_path: Path, caps
         assert "Did you mean: ada" in await here.token("new", "adda", "--room", "den", code=1)
         assert "unknown room 'dmo'" in await here.token("new", "ada", "--room", "dmo", code=1)
         assert "is of kind agent" in await here.token("new", "ada", "--kind", "human", "--room", "den", code=1)
-        assert "so pass room" in await here.token("rotate", "ada", code=1)
+        assert "only for room den; add --room den" in await here.token("rotate", "ada", code=1)
         assert "no house-wide token" in await here.token("revoke", "nobody", code=1)
 
 

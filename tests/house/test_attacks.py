@@ -513,7 +513,9 @@ async def test_a_host_cannot_choose_the_seed_of_a_world_that_hides_things() -> N
             with pytest.raises((PermissionDenied, BadArgs)):
                 await house.call(credential, None, "create_room", {**args, "seed": 7, "room": "known"})
         assert "known" not in house.rooms
-        made = await house.call(credential, None, "create_room", {"world": "nim", "seed": 7, "room": "open"})
+        made = await house.call(
+            credential, None, "create_room", {"world": "nim", "players": ["x", "y"], "seed": 7, "room": "open"}
+        )
         assert made.room == "open"
 
 

@@ -279,6 +279,22 @@ async def test_a_host_of_the_house_enters_every_room_as_a_host_and_creates_rooms
         assert (me.role, me.handle) == ("host", "boss")
 
 
+async def test_a_room_that_could_never_begin_is_not_created() -> None:
+    async with open_house() as house:
+        boss = house.identify((await issue(house, "boss", host=True)).token)
+        with pytest.raises(BadArgs, match=r'nim needs 2 players: pass their names, such as players=\["ada", "bob"\]'):
+            await house.call(boss, None, "create_room", {"world": "nim"})
+        with pytest.raises(BadArgs, match=r"worlds: .*nim") as unknown:
+            await house.call(boss, None, "create_room", {"world": "nimm"})
+        assert unknown.value.did_you_mean == ["nim"]
+
+
+async def test_a_room_of_kingdoms_needs_no_players() -> None:
+    async with open_house() as house:
+        boss = house.identify((await issue(house, "boss", host=True)).token)
+        assert (await house.call(boss, None, "create_room", {"world": "kingdoms", "room": "land"})).room == "land"
+
+
 async def test_an_identity_that_belongs_to_no_room_is_told_of_none() -> None:
     async with open_house() as house:
         who = await make_room(house)

@@ -231,9 +231,9 @@ async def test_a_token_rotated_by_a_host_is_on_record_and_told_to_its_member() -
         (entry,) = deeds(house.rooms["den"].room, "credential")
         assert (entry.by, entry.args["member"], entry.args["by"]) == (None, "bob", "hostess")
         bob = Client(house, "den", "bob", renewed.token)
-        assert "hostess replaced one of your tokens" in events(await bob("events"))
-        assert "hostess replaced one of bob's tokens" in events(await who["ann"]("events"))
-        assert "hostess replaced one of your tokens" not in events(await who["ann"]("events"))
+        assert "hostess replaced your token" in events(await bob("events"))
+        assert "hostess replaced the token of bob" in events(await who["ann"]("events"))
+        assert "hostess replaced your token" not in events(await who["ann"]("events"))
 
 
 async def test_a_member_is_told_of_a_new_token_whatever_its_grant_is() -> None:
@@ -242,7 +242,7 @@ async def test_a_member_is_told_of_a_new_token_whatever_its_grant_is() -> None:
         await who["hostess"]("grant", {"member": "bob", "may": ["watch"]})
         await extra(house, "bob", label="second phone")
         heard = events(await who["bob"]("events"))
-        assert "the house issued one of your tokens" in heard
+        assert "a host of this house created a token for you" in heard
         assert not any("token of bob" in text for text in heard), "that needs read_roster"
 
 
@@ -255,7 +255,7 @@ async def test_a_subscriber_whose_token_is_rotated_by_a_host_is_told_why_it_ends
         await a_moment()
         assert isinstance(reader.ended, Unauthorized)
         assert [item["text"] for item in reader.items() if item.get("kind") == "account"] == [
-            "hostess replaced one of your tokens"
+            "hostess replaced your token"
         ]
 
 
@@ -269,7 +269,7 @@ async def test_a_token_for_the_whole_house_is_changed_on_the_record_of_the_house
         with pytest.raises(Unauthorized):
             house.identify(zoe.token)
         fresh = house.identify(made.token)
-        assert events(await house.call(fresh, "house", "events"))[-1] == "boss replaced one of your tokens"
+        assert events(await house.call(fresh, "house", "events"))[-1] == "boss replaced your token"
         assert (await house.call(credential, None, "revoke_credential", {"name": "zoe"})).revoked == 1
         with pytest.raises(Unauthorized):
             await house.call(fresh, "house", "events")
@@ -355,7 +355,7 @@ async def test_the_operator_of_a_house_that_is_not_running_replaces_a_lost_token
         assert not deeds(house.rooms["den"].room, "turn_timeout"), "time passed in a dormant house"
     async with open_house(tmp_path) as house:
         hostess = Client(house, "den", "hostess", made.token)
-        assert "the house replaced one of your tokens" in events(await hostess("events"))
+        assert "a host of this house replaced your token" in events(await hostess("events"))
         assert (await hostess("reset")).game == 2
         with pytest.raises(Unauthorized):
             await back_again(house, who)["hostess"]("whoami")

@@ -127,3 +127,10 @@ def test_invalid_values_are_refused_when_they_are_created() -> None:
         Observation(step=-1)
     with pytest.raises(ValueError, match="empty"):
         Achievement("")
+
+
+def test_nested_values_of_the_status_do_not_run_together() -> None:
+    seen = Observation(
+        status={"land": {"Rowyn": {"id": 1, "at": [2, 3]}, "Thanor": {"id": 2, "at": []}}, "n": {"a": 1, "b": 2}}
+    )
+    assert "land: Rowyn (id 1, at 2, 3); Thanor (id 2, at none)\nn: a 1, b 2" in seen.to_text()

@@ -14,8 +14,20 @@ def test_internal_names_are_never_suggested() -> None:
     assert nearest("wolf", ["$wolf", "_wolf", "golf"]) == ["golf"]
 
 
-def test_there_is_no_minimum_similarity_but_a_limit_of_five() -> None:
-    assert nearest("zzzzzzzz", "fedcba") == ["a", "b", "c", "d", "e"]
+def test_only_similar_names_are_suggested_and_at_most_five() -> None:
+    assert nearest("zzzzzzzz", "fedcba") == []
+    assert nearest("pause", ["take", "act", "audit", "picture"]) == []
+    assert nearest("wolf", [f"wolf{i}" for i in range(9)]) == [f"wolf{i}" for i in range(5)]
+
+
+def test_swapped_letters_and_a_name_within_the_other_count_as_similar() -> None:
+    assert nearest("bbo", ["ada", "bob", "cleo"]) == ["bob"]
+    assert nearest("spawn_human", ["snowman", "human", "sponge"]) == ["human"]
+
+
+def test_a_common_prefix_alone_does_not_make_names_similar() -> None:
+    assert nearest("worldbox_muster", ["worldbox_pause", "worldbox_spawn", "muster"]) == ["muster"]
+    assert nearest("rotate_tokne", ["rotate_token", "revoke_token", "create_room"]) == ["rotate_token"]
 
 
 def test_the_distances_of_known_pairs() -> None:
@@ -30,4 +42,4 @@ def test_distance_is_a_metric(a: str, b: str, c: str) -> None:
 
 
 def test_a_very_long_name_takes_no_extra_time() -> None:
-    assert nearest("x" * 10_000_000, ["a", "b"]) == ["a", "b"]
+    assert nearest("x" * 10_000_000, ["x" * 201, "b"]) == ["x" * 201]

@@ -92,6 +92,15 @@ async def test_a_god_has_all_29_tools_and_each_answers_with_the_keys_of_the_shee
     assert sheet <= listed
 
 
+async def test_the_text_of_an_answer_is_lines_to_read(realm: Table) -> None:
+    async with realm.client("zeus", room="realm") as zeus, realm.client("athena", room="realm") as client:
+        await zeus.call_tool("worldbox_turn_advance")  # the first turn is his
+        done = await client.call_tool("muster", {"percent": 20})
+        assert done.content[0].text.splitlines()[1:] == ["kingdom_id: 1", "order: muster"]
+        listed = await client.call_tool("worldbox_list_kingdoms")
+        assert listed.content[0].text.startswith("items:\n- id 1, name ")
+
+
 async def test_a_screenshot_is_an_image_and_a_text_with_the_rest(realm: Table) -> None:
     async with realm.client("zeus", room="realm") as client:
         await client.list_tools()  # from here on the client validates results against their schemas

@@ -17,6 +17,7 @@ import msgspec
 from msgspec import Struct
 from starlette.types import Receive, Scope, Send
 
+from cohabit.declare import in_words, object_schema
 from cohabit.errors import BadArgs, Busy, CohabitError, Internal, TooLarge, Unauthorized
 from cohabit.faces.direct import EXTENSION, DirectProtocol
 from cohabit.faces.guard import bearer
@@ -240,7 +241,9 @@ class Connection:
             )
             await subscription.prepare()
         except msgspec.ValidationError as wrong:
-            self._reply(request.id, BadArgs(f"subscribe: {wrong}; it takes cursor and views"), None)
+            self._reply(
+                request.id, BadArgs(f"subscribe: {in_words(wrong, request.args, object_schema(SubscribeArgs))}"), None
+            )
             return
         except CohabitError as refusal:
             self._reply(request.id, refusal, None)

@@ -1,5 +1,6 @@
 """House commands for rooms and worlds."""
 
+import json
 from typing import Annotated
 
 from msgspec import Meta, Struct
@@ -8,6 +9,7 @@ from cohabit.errors import BadArgs, PermissionDenied
 from cohabit.house.door import HouseContext
 from cohabit.house.offers import Offer, offers_for
 from cohabit.model.grant import Capability
+from cohabit.model.suggest import nearest
 from cohabit.registry import find_world, known_worlds
 from cohabit.room.commands import Command, Resource, command
 from cohabit.scenario import AgentSpec, Scenario, check_handle, free_handle, presets, read_scenario
@@ -103,12 +105,24 @@ async def create_room(
         )
     if scenario is not None:
         if scenario not in presets():
-            raise BadArgs(f"unknown scenario {scenario[:40]!r}", did_you_mean=list(presets()))
+            raise BadArgs(
+                f"unknown scenario {scenario[:40]!r}; scenarios: {', '.join(presets())}",
+                did_you_mean=nearest(scenario, presets(), 2),
+            )
         plan = read_scenario(scenario)
     else:
         assert world is not None
         if world not in known_worlds():
-            raise BadArgs(f"unknown world {world[:40]!r}", did_you_mean=list(known_worlds()))
+            raise BadArgs(
+                f"unknown world {world[:40]!r}; worlds: {', '.join(known_worlds())}",
+                did_you_mean=nearest(world, known_worlds(), 2),
+            )
+        fewest = find_world(world).spec.seat_range[0]
+        if fewest and not players:  # without players the game could never begin
+            raise BadArgs(
+                f"{world} needs {fewest} player{'' if fewest == 1 else 's'}: pass their names, "
+                f"such as players={json.dumps(['ada', 'bob', 'cleo', 'dan'][:fewest])}"
+            )
         plan = Scenario(
             scenario=world,
             world=world,

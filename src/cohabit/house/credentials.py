@@ -309,5 +309,5 @@ def _identity(ctx: HouseContext, name: str) -> Identity:
         rooms = sorted({c.room for i in identities.everybody() if i.name == name
                         for c in identities.all_credentials() if c.identity == i.id and c.room})  # fmt: skip
         hint = f"; it has one for room {', '.join(rooms)}, so pass room" if rooms else ""
-        raise UnknownAsset(f"{name!r} has no house-wide token{hint}; see list_credentials")
+        raise UnknownAsset(f"{name!r} has no house-wide token{hint}; see list_credentials", rooms=rooms)
     return found[0]

@@ -141,7 +141,7 @@ class Door:
         if room.budget.is_spent(member.id, at):  # finding similar names takes time
             return refusal(room.budget.refusal)
         try:
-            host.commands.named(name)
+            host.commands.named(name, [c for c in host.commands if by_grant(member, c) and not c.host_only])
         except UnknownCommand as unknown:
             room.audit.refused(at, member.id, "?", unknown.code, unknown.message)
             return unknown
@@ -208,7 +208,14 @@ class Door:
             open_to_all = [c for c in host.commands if c.before_joining or c.about == "house"]
             return [c for c in open_to_all if is_host or not c.host_only]
         own = set(host.room.commands)
-        mine = [c for c in host.commands if by_grant(member, c) and (is_host or not c.host_only)]
+        state = host.room.state
+        mine = [
+            c
+            for c in host.commands
+            if by_grant(member, c)
+            and (is_host or not c.host_only)
+            and (c.offered_if is None or c.offered_if(state, member))
+        ]
         return sorted(mine, key=lambda c: c not in own)  # the room's own first, then the house's
 
     # -- run --------------------------------------------------------------------------------------

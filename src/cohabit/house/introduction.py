@@ -12,6 +12,7 @@ from cohabit.house.offers import about_the_room, offers_for
 from cohabit.model.identity import Credential
 from cohabit.room.commands import Command, command
 from cohabit.room.info import about_world
+from cohabit.room.looking import watch_only
 from cohabit.room.room import Room
 from cohabit.room.state import Member
 
@@ -62,7 +63,7 @@ def introduce(house: "House", credential: Credential, room: str | None) -> str:
 
 def _world(room: Room) -> str:
     title, description = about_world(room.world)
-    return description if description.startswith(title) else f"{title}: {description}"
+    return room.commands.as_called(description if description.startswith(title) else f"{title}: {description}")
 
 
 def _you_are(room: Room, member: Member | None) -> str:
@@ -70,7 +71,9 @@ def _you_are(room: Room, member: Member | None) -> str:
         return f"You are not in room {room.id!r} yet."
     seat = f", seat {member.seat}" if member.seat is not None else ""
     team = f", team {member.team}" if member.team else ""
-    return f"You are {member.handle!r} in room {room.id!r} (role {member.role_name}{seat}{team})."
+    note = watch_only(member)
+    you_are = f"You are {member.handle!r} in room {room.id!r} (role {member.role_name}{seat}{team})."
+    return f"{you_are} {note}" if note else you_are
 
 
 def _across_rooms(house: "House", credential: Credential) -> str:

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Struct
 
+from cohabit.declare import in_words, object_schema
 from cohabit.errors import BadArgs
 
 
@@ -91,7 +92,7 @@ def load_settings(given: Mapping[str, Any], environ: Mapping[str, str] | None = 
     try:
         return msgspec.convert(found, Settings, strict=False)
     except msgspec.ValidationError as wrong:
-        raise BadArgs(f"settings: {wrong}") from None
+        raise BadArgs(f"settings: {in_words(wrong, found, object_schema(Settings))}") from None
 
 
 def settings_table() -> list[tuple[str, Any, str]]:

@@ -120,7 +120,7 @@ class Action(msgspec.Struct, frozen=True, omit_defaults=True, dict=True):
 
 
 class ActionResult(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """The result of an action. The observation is optional."""
+    """The result of an action. The observation is optional. ``to_move``: whose turn it is now, if there are turns."""
 
     success: bool
     message: str = ""
@@ -129,6 +129,7 @@ class ActionResult(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     done: bool = False
     observation: Observation | None = None
     data: Any = None
+    to_move: list[str] = []
 
 
 def _refuse_duplicates(names: list[str], message: str) -> None:

@@ -80,7 +80,10 @@ def capabilities(names: Iterable[str]) -> frozenset[Capability]:
     for name in names:
         meant = _names.get(name) or _names.get(name.replace("-", "_"))
         if meant is None:
-            raise BadArgs(f"unknown capability {name[:80]!r}", did_you_mean=nearest(name, list(_names), 3))
+            raise BadArgs(
+                f"unknown capability {name[:80]!r}; capabilities: {', '.join(Capability)}",
+                did_you_mean=nearest(name, list(_names), 3),
+            )
         held |= meant
     return frozenset(held)
 
@@ -175,5 +178,5 @@ def role_named(name: str) -> str:
     role = _role_aliases.get(name, name)
     if role not in ROLES:
         known = [*ROLES, *_role_aliases]
-        raise BadArgs(f"unknown role {name[:80]!r}", did_you_mean=nearest(name, known, 3))
+        raise BadArgs(f"unknown role {name[:80]!r}; roles: {', '.join(ROLES)}", did_you_mean=nearest(name, known, 3))
     return role

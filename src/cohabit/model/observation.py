@@ -240,9 +240,15 @@ def _value(value: object) -> str:
             return str(value.value)
         case list() | tuple():
             return ", ".join(_value(item) for item in value) or "none"
+        case dict() if any(type(item) is dict for item in value.values()):
+            return "; ".join(f"{key} {_nested(item)}" for key, item in value.items())
         case dict():
             return ", ".join(f"{key} {_value(item)}" for key, item in value.items()) or "none"
     return str(value)
+
+
+def _nested(value: object) -> str:
+    return f"({_value(value)})" if isinstance(value, dict | list | tuple) and value else _value(value)
 
 
 def _builtins(value: Any) -> Any:

@@ -3,19 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import takewhile
 
 _MAX_NAME_CHARS = 200  # limits the cost of a very long name
+_MIN_PART = 3  # a name within another one counts as similar from this length on
 
 
 def nearest(name: str, known: Iterable[str], limit: int = 5) -> list[str]:
     """The known names most similar to `name`, by Levenshtein distance and then by code point.
 
-    There is no minimum similarity: even a bad guess shows what the names look like. Names that start with `$` or
-    `_` are internal and never suggested.
+    Only names that could be a slip of the pen are suggested. Names that start with `$` or `_` are internal and
+    never suggested.
     """
     name = name[:_MAX_NAME_CHARS]
     public = {candidate for candidate in known if not candidate.startswith(("$", "_"))}
-    return sorted(public, key=lambda candidate: (distance(name, candidate), candidate))[:limit]
+    near = [candidate for candidate in public if is_close(name, candidate)]
+    return sorted(near, key=lambda c: (not _has_part(name, c), distance(name, c), c))[:limit]
+
+
+def is_close(name: str, candidate: str) -> bool:
+    """Whether two names share most characters: few typing errors, swapped letters, or one within the other."""
+    if _has_part(name, candidate):
+        return True
+    one, other = name.casefold(), candidate.casefold()
+    alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+    prefix = one[:alike].rfind("_") + 1  # a common prefix alone does not make names similar
+    one, other = one[prefix:], other[prefix:]
+    return sorted(one) == sorted(other) or distance(one, other) * 5 <= max(len(one), len(other)) * 2
+
+
+def _has_part(one: str, other: str) -> bool:
+    one, other = one.casefold(), other.casefold()
+    return min(len(one), len(other)) >= _MIN_PART and (one in other or other in one)
 
 
 def distance(one: str, other: str) -> int:

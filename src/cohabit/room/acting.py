@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Struct
 
+from cohabit.declare import in_words, object_schema
 from cohabit.errors import BadArgs
 from cohabit.model.grant import Capability
 from cohabit.model.message import MAX_MESSAGE
@@ -27,7 +28,8 @@ def unwrap(args: Any) -> tuple[str, dict[str, Any], str | None]:
     try:
         wrapped = msgspec.json.decode(msgspec.json.encode(args), type=NamedAction)
     except (TypeError, ValueError, OverflowError, RecursionError) as wrong:
-        raise BadArgs(f'act: {wrong}; send {{"action": name, "params": {{…}}, "reasoning": why}}') from None
+        problem = in_words(wrong, args, object_schema(NamedAction))
+        raise BadArgs(f'act: {problem}; send {{"action": name, "params": {{…}}, "reasoning": why}}') from None
     if wrapped.action == "act":
         raise BadArgs("act cannot call itself")
     return wrapped.action, wrapped.params, wrapped.reasoning and wrapped.reasoning[:MAX_MESSAGE]

@@ -4,6 +4,7 @@ A room command is a function ``(ctx, …) -> result``, a house command an async 
 becomes a command too. Its special behaviour is declared here too.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from functools import cached_property
@@ -16,6 +17,7 @@ from cohabit.errors import BadArgs, UnknownCommand
 from cohabit.model.action import ActionDef, ActionResult, ActionSpace, ParamDef
 from cohabit.model.grant import Capability, capabilities
 from cohabit.model.suggest import nearest
+from cohabit.room.state import Member, RoomState
 from cohabit.world import World
 
 Category = Literal["meta", "discovery", "action", "read", "control", "bus", "host"]
@@ -23,6 +25,7 @@ Where = Literal["world", "room", "house"]
 MAX_WAIT_MS = 30_000
 WaitMs = Annotated[int, Meta(ge=0, le=MAX_WAIT_MS, description="wait up to this many ms for something new")]
 Handle = Annotated[str, Meta(description="the member's handle")]
+_QUOTED = re.compile(r"`(\w+)`")
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -70,6 +73,7 @@ class Command(Declaration):
         needs_seat: bool = False,
         result: Any = None,
         only_if: Callable[[World], bool] | None = None,
+        offered_if: Callable[[RoomState, Member], bool] | None = None,
         **declaration: Any,
     ) -> None:
         super().__init__(name, run, **declaration)
@@ -99,6 +103,7 @@ class Command(Declaration):
         self.needs_seat = needs_seat
         self.result = result  # result type, if not ActionResult
         self.only_if = only_if
+        self.offered_if = offered_if  # False: it would only be refused, so lists of commands leave it out
         self.tool_name = name
 
     def __repr__(self) -> str:
@@ -115,22 +120,32 @@ class Command(Declaration):
             return self._schema_of(self.result or ActionResult)
         return self._schema_of(self.result or self.hints.get("return", Any))
 
-    def as_action(self) -> ActionDef:
+    def as_action(self, name: str = "") -> ActionDef:
         """This command as one line of the action space."""
         required = self.schema.get("required", [])
         params = [
             ParamDef(
-                name,
+                parameter,
                 str(spec.get("description", "")),
                 str(spec.get("type", "any")),
-                name in required,
+                parameter in required,
                 spec.get("enum"),
                 minimum=spec.get("minimum"),
                 maximum=spec.get("maximum"),
             )
-            for name, spec in self.schema.get("properties", {}).items()
+            for parameter, spec in self._parameters()
         ]
-        return ActionDef(self.name, self.doc, params, list(self.preconditions), self.group)
+        return ActionDef(name or self.name, self.doc, params, list(self.preconditions), self.group)
+
+    def _parameters(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """The schema of each parameter; of one that may be null, the schema of its other values."""
+        defs = self.schema.get("$defs", {})
+        for parameter, spec in self.schema.get("properties", {}).items():
+            options = [option for option in spec.get("anyOf", [spec]) if option.get("type") != "null"]
+            known = [{**defs.get(option.get("$ref", "").rpartition("/")[2], {}), **option} for option in options]
+            kinds = list(dict.fromkeys(str(option.get("type", "any")) for option in known))
+            only = known[0] if len(known) == 1 else {}
+            yield parameter, {**only, **spec, "type": spec.get("type") or " or ".join(kinds)}
 
     def with_tool_name(self, name: str) -> "Command":
         """The same command under another name on MCP."""
@@ -211,12 +226,23 @@ class CommandTable:
     def __contains__(self, name: object) -> bool:
         return name in self._by_name
 
-    def named(self, name: str) -> Command:
+    def named(self, name: str, usable: Iterable[Command] | None = None) -> Command:
+        """The command of this name. If there is none, similar ones are suggested, of those that the caller may use."""
         try:
             return self._by_name[name]
         except (KeyError, TypeError):
-            hints = nearest(str(name)[:80], list({**self._by_name, **self._by_tool_name}), 3)
-            raise UnknownCommand(f"unknown command {str(name)[:80]!r}", did_you_mean=hints) from None
+            tools = {known: made.tool_name for made in (self if usable is None else usable)
+                     for known in (made.name, made.tool_name)}  # fmt: skip
+            hints = dict.fromkeys(tools[near] for near in nearest(str(name)[:80], tools))
+            raise UnknownCommand(f"unknown command {str(name)[:80]!r}", did_you_mean=list(hints)[:3]) from None
+
+    def as_called(self, text: str) -> str:
+        """A text with the names of commands, quoted as `name`, replaced by their tool names."""
+        return _QUOTED.sub(lambda found: f"`{self._tool_name(found[1])}`", text)
+
+    def _tool_name(self, name: str) -> str:
+        made = self._by_name.get(name)
+        return made.tool_name if made is not None else name
 
     def action_space(self) -> ActionSpace:
         return ActionSpace([command.as_action() for command in self if command.is_action])

@@ -22,17 +22,14 @@ class Extension(Struct, frozen=True):
     name: str
     room_commands: tuple[Command, ...] = ()  # added; they replace standard room commands with the same name
     house_commands: tuple[Command, ...] = ()
-    tool_prefix: str = ""  # prefix of the world commands' MCP tool names
-    prefixed: frozenset[str] = frozenset()  # standard room commands that get the prefix too
+    tool_prefix: str = ""  # a prefix of MCP tool names
+    prefixed: frozenset[str] = frozenset()  # the commands whose tools have the prefix
     speeds: Mapping[str, int] = SPEEDS
 
     def named(self, commands: Iterable[Command]) -> Iterable[Command]:
         """These commands, with this protocol's MCP tool names."""
         for made in commands:
-            if self.tool_prefix and (made.where == "world" or made.name in self.prefixed):
-                yield made.with_tool_name(self.tool_prefix + made.name)
-            else:
-                yield made
+            yield made.with_tool_name(self.tool_prefix + made.name) if made.name in self.prefixed else made
 
 
 NO_EXTENSION = Extension("")

@@ -55,9 +55,7 @@ class SpeedSet(Struct):
 
 
 @command(category="control", needs=C.ADVANCE_TIME, records=True, only_if=_has_clock)
-def set_speed(
-    ctx: Context, speed_id: Annotated[str, Meta(description="one of the ids of list_speeds, such as x5")]
-) -> SpeedSet:
+def set_speed(ctx: Context, speed_id: Annotated[str, Meta(description="the id of a speed, such as x5")]) -> SpeedSet:
     """Set how fast the world's time runs."""
     speeds = ctx.room.extension.speeds
     if speed_id not in speeds:

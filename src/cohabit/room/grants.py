@@ -54,7 +54,10 @@ def grant(
     who, given, ends = ctx.state.require_member(member), in_order(capabilities(may)), _expiry(ctx, expires_in_s)
     player = _player_on(ctx, through, who) if through is not None else None
     granted = _change(
-        ctx, who, [Layer("addition", given), Layer("limit", given, ends)], f"set {who.handle}'s permissions"
+        ctx,
+        who,
+        [Layer("addition", given), Layer("limit", given, ends)],
+        f"set {who.handle}'s permissions to {', '.join(given) or 'none'}{_for(expires_in_s)}",
     )
     if player is None:
         return granted
@@ -76,7 +79,8 @@ def widen(ctx: Context, member: Handle, may: Names, expires_in_s: ExpiresIn = No
             for layer in layers
         ]
         layers.append(Layer("addition", in_order(given)))
-    return _change(ctx, who, _merged(layers), f"granted {', '.join(may)} to {who.handle}", keep_through=True)
+    words = f"granted {', '.join(in_order(given))} to {who.handle}{_for(expires_in_s)}"
+    return _change(ctx, who, _merged(layers), words, keep_through=True)
 
 
 @command(category="host", needs=C.MANAGE_MEMBERS, records=True)
@@ -86,7 +90,8 @@ def narrow(ctx: Context, member: Handle, may: Names) -> Granted:
     layers = [layer.without(taken) for layer in who.layers]
     if all(layer.kind != "limit" for layer in layers):
         layers.append(Layer("limit", in_order(EVERYTHING - taken)))
-    return _change(ctx, who, _merged(layers), f"removed {', '.join(may)} from {who.handle}", keep_through=True)
+    words = f"removed {', '.join(in_order(taken))} from {who.handle}"
+    return _change(ctx, who, _merged(layers), words, keep_through=True)
 
 
 @command(category="host", needs=C.MANAGE_MEMBERS, records=True)
@@ -147,6 +152,11 @@ def _player_on(ctx: Context, seat: str, kibitzer: Member) -> Member:
     if player is None:
         raise GameRejected(f"seat {seat} has no player to notify, so {kibitzer.handle} cannot look through it")
     return player
+
+
+def _for(expires_in_s: int | None) -> str:
+    """How long a grant lasts, as the end of an event."""
+    return "" if expires_in_s is None else f" for {expires_in_s} second{'' if expires_in_s == 1 else 's'}"
 
 
 def _expiry(ctx: Context, expires_in_s: int | None) -> int | None:

@@ -5,12 +5,13 @@ from typing import Any
 
 from msgspec import Struct
 
+from cohabit.model.action import ActionSpace
 from cohabit.model.grant import Capability
 from cohabit.model.timestamps import utc
-from cohabit.room.commands import Resource, command
+from cohabit.room.commands import Command, Resource, command
 from cohabit.room.context import Context
 from cohabit.room.grants import grant_wire
-from cohabit.room.looking import CAN_VIEW
+from cohabit.room.looking import CAN_VIEW, watch_only
 from cohabit.room.state import RoomState, handle_of
 from cohabit.room.turns import is_turn_of
 from cohabit.world import Standing, World
@@ -32,6 +33,7 @@ class WhoAmI(Struct, omit_defaults=True):
     seat: str | None = None
     claim: str | None = None
     team: str | None = None
+    note: str = ""
 
 
 @command(category="meta")
@@ -52,6 +54,7 @@ def whoami(ctx: Context) -> WhoAmI:
         seat=me.seat,
         claim=me.claim,
         team=me.team,
+        note=watch_only(me),
     )
 
 
@@ -159,19 +162,27 @@ class Rules(Struct):
 )
 def rules(ctx: Context) -> Rules:
     """What this world is about, its actions with their parameters, and the commands you may use."""
-    world = ctx.room.world
+    world, commands = ctx.room.world, ctx.room.commands
     title, description = about_world(world)
-    actions = ctx.room.commands.action_space().to_text()
-    yours = [c.name for c in ctx.room.commands_for(ctx.member)]
+    description = commands.as_called(description)
+    mine = _listed(ctx)
+    actions = commands.as_called(ActionSpace([c.as_action(c.tool_name) for c in mine if c.is_action]).to_text())
+    yours = [c.tool_name for c in mine]
+    heading = description if description.startswith(title) else f"{title}\n{description}"
     return Rules(
         world=world.spec.name,
         title=title,
         description=description,
         actions=actions,
         your_commands=yours,
-        text=f"{title}\n{description}\n\nActions:\n{actions}\n\nYour commands: {', '.join(yours)}",
+        text=f"{heading}\n\nActions:\n{actions or watch_only(ctx.member)}\n\nYour commands: {', '.join(yours)}",
         view_schema=world.view_schema,
     )
+
+
+def _listed(ctx: Context) -> list[Command]:
+    """The room commands that the caller is told about."""
+    return [c for c in ctx.room.commands_for(ctx.member) if c.offered_if is None or c.offered_if(ctx.state, ctx.member)]
 
 
 def about_world(world: World) -> tuple[str, str]:

@@ -9,10 +9,23 @@ from cohabit.model.grant import Capability
 from cohabit.model.observation import Observation
 from cohabit.room.commands import Resource, WaitMs, command
 from cohabit.room.context import Context
+from cohabit.room.state import Member
 from cohabit.room.turns import is_turn_of
 
 C = Capability
 CAN_VIEW = (C.WATCH, C.READ_OWN, C.READ_ALL)
+
+
+WATCH_ONLY = (
+    "You can watch this room but not act in it. To play, ask a host to invite you as a player, or to grant you act and "
+    "read_own; then take a seat (sit)."
+)
+
+
+def watch_only(member: Member) -> str:
+    """A note for a member who may not act; empty for others."""
+    does_more = {C.ACT, C.ACT_GLOBAL, C.CONTROL_WORLD, C.MANAGE_MEMBERS}
+    return WATCH_ONLY if C.WATCH in member.held and does_more.isdisjoint(member.held) else ""
 
 
 class ViewReply(Struct, omit_defaults=True):
@@ -38,10 +51,10 @@ def view(ctx: Context) -> ViewReply:
 
 
 def view_reply(ctx: Context) -> ViewReply:
-    seen = ctx.room.view(ctx.member)
+    seen, note = ctx.room.view(ctx.member), watch_only(ctx.member)
     return ViewReply(
-        seen.text, seen.observation, seen.to_move, is_turn_of(ctx.room, ctx.member), seen.over,
-        seen.paused, seen.tick, seen.total_reward,
+        f"{seen.text}\n{note}" if note else seen.text, seen.observation, seen.to_move,
+        is_turn_of(ctx.room, ctx.member), seen.over, seen.paused, seen.tick, seen.total_reward,
     )  # fmt: skip
 
 

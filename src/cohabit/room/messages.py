@@ -98,6 +98,10 @@ def recv_messages(
     return Received(items, len(items), found[-1].seq if found else since_seq, dropped)
 
 
+def _own_teams(state: RoomState, sender: Member) -> list[str]:
+    return [TEAM + team for team, members in state.teams.items() if sender.id in members]
+
+
 def recipients(state: RoomState, sender: Member, to: str) -> list[str]:
     """Resolve an address to member ids."""
     if to == EVERYBODY:
@@ -112,7 +116,7 @@ def recipients(state: RoomState, sender: Member, to: str) -> list[str]:
     if to.startswith(TEAM):
         team = to.removeprefix(TEAM) or (sender.team or "")
         if team not in state.teams:
-            raise BadArgs(f"unknown team {team!r}", did_you_mean=[TEAM + t for t in state.teams])
+            raise BadArgs(f"unknown team {team!r}", did_you_mean=_own_teams(state, sender))
         if sender.id not in state.teams[team]:
             raise PermissionDenied(f"{sender.handle} is not in team {team!r}")
         return [m for m in state.teams[team] if m != sender.id]

@@ -36,7 +36,7 @@ from cohabit.room.extension import extension_named
 from cohabit.room.recorded import SYSTEM, RecordedRoom, WorldInterrupted
 from cohabit.room.replies import keep_reply, kept_reply
 from cohabit.room.state import KeptReply, Member, RoomState, handle_of
-from cohabit.room.view import View, make_view, turn_text
+from cohabit.room.view import MOVERS_SHOWN, View, make_view, seats_text, turn_text
 from cohabit.world import Outcome, World, overrides
 
 DIGEST_EVERY = 256
@@ -79,6 +79,7 @@ class Room(RecordedRoom):
         self._eyes: dict[str, Eye | None] = {}
         self._by_identity: dict[str, str] | None = None
         self._seat_names: dict[SeatId, str] | None = None
+        self._seats_text: str | None = None
         # Methods that a world does not override are not called.
         self._has_scope = overrides(world, "scope")
         self._observe = self._observe_with_goals if overrides(world, "goals") else world.observe
@@ -152,7 +153,7 @@ class Room(RecordedRoom):
         if command is None:
             if self.budget.is_spent(who, at):  # suggesting similar names is expensive
                 raise refusal(self.budget.refusal)
-            command = self.commands.named(name)
+            command = self.commands.named(name, self.commands_for(member))
         if key is not None and command.records:
             kept = kept_reply(self.state, member, command, args, key)
             if kept is not None:  # before the decision: after the first call it may be another member's turn
@@ -308,9 +309,11 @@ class Room(RecordedRoom):
             return outcome.data
         eye = self.eye(member) if look else None
         seen = None if eye is None else self._observe(eye)
+        to_move = self.movers()[:MOVERS_SHOWN] if look and (self._takes_turns or self.state.turn_based) else []
         return ActionResult(
-            True, outcome.message, outcome.reward, list(outcome.achievements), self.is_over(), seen, outcome.data
-        )
+            True, outcome.message, outcome.reward, list(outcome.achievements), self.is_over(), seen, outcome.data,
+            to_move,
+        )  # fmt: skip
 
     # -- system entries and turns ------------------------------------------------------------------
     def settle(self, at: int) -> int:
@@ -373,6 +376,7 @@ class Room(RecordedRoom):
         self._eyes = {}
         self._by_identity = None
         self._seat_names = None
+        self._seats_text = None
         self._drop_world_cache()
 
     def set_seats(self, seats: Sequence[Seat]) -> None:
@@ -444,7 +448,9 @@ class Room(RecordedRoom):
         movers, over = self.movers(), self.is_over()
         turn = self._turn_text
         if turn is None:
-            turn = self._turn_text = turn_text(movers, over)
+            if self._seats_text is None:
+                self._seats_text = seats_text(self.state)
+            turn = self._turn_text = self._seats_text + turn_text(movers, over)
         if seat is not None:
             if seat in self.to_move():
                 if self._takes_turns:

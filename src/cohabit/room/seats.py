@@ -109,7 +109,12 @@ def stand_up(ctx: Context) -> Seated:
 def require_seat(room: "Room", seat: str) -> None:
     """Refuse a seat that does not exist."""
     if seat not in room.seats:
-        raise UnknownAsset(f"unknown seat {seat[:40]!r}", did_you_mean=nearest(seat[:40], list(room.seats), 3))
+        taken = {m.seat for m in room.state.members.values()}
+        free = [known for known in room.seats if known not in taken]
+        raise UnknownAsset(
+            f"unknown seat {seat[:40]!r}; free seats: {', '.join(free[:20]) or 'none'}",
+            did_you_mean=nearest(seat[:40], free, 3),
+        )
 
 
 def follow_seats(room: "Room") -> None:

@@ -5,7 +5,7 @@ from hashlib import blake2b
 from typing import Any
 
 from cohabit.errors import RecordCorrupt
-from cohabit.model.grant import Layer
+from cohabit.model.grant import Layer, in_order
 from cohabit.model.identity import Kind
 from cohabit.room import game_time, saves, seats, turns
 from cohabit.room.commands import command
@@ -74,13 +74,14 @@ def grant_expired(ctx: Context, member: str) -> None:
     """A layer of a grant has expired: an addition is removed, an expired limit allows nothing."""
     who = ctx.state.members[member]
     due = [layer for layer in who.layers if layer.expires_at is not None and layer.expires_at <= ctx.at]
+    names = ", ".join(in_order(capability for layer in due for capability in layer.may))
     who.set_layers([layer for layer in who.layers if layer not in due])
     if any(layer.kind == "limit" for layer in due):
         who.set_layers([Layer("limit")])
         who.through = who.through_player = None
-        ctx.tell(f"{who.handle}'s permissions have expired", "roster")
+        ctx.tell(f"{who.handle}'s permissions have expired: {names or 'none'}", "roster")
     else:
-        ctx.tell(f"{who.handle}'s temporary permissions have expired", "roster")
+        ctx.tell(f"{who.handle}'s temporary permissions have expired: {names}", "roster")
 
 
 @command(category="meta", records=True)
@@ -146,14 +147,22 @@ def stand_in(ctx: Context, member: str) -> None:
 @command(category="meta", records=True)
 def credential(ctx: Context, member: str, change: str, by: str | None = None, label: str = "") -> None:
     """A credential of a member was issued, rotated or revoked. The member and the roster are notified."""
-    who, author = ctx.state.members.get(member), handle_of(by) if by is not None else "the house"
+    who, author = ctx.state.members.get(member), handle_of(by) if by is not None else "a host of this house"
     if who is None:
         return
     if by == member:
         author = who.handle
+    yours, theirs = _CREDENTIAL_CHANGES[change]
     named = f" ({label})" if label else ""
-    ctx.tell(f"{author} {change} one of your tokens{named}", ACCOUNT, members=(member,))
-    ctx.tell(f"{author} {change} one of {who.handle}'s tokens", "roster")
+    ctx.tell(f"{'you' if by == member else author} {yours}{named}", ACCOUNT, members=(member,))
+    ctx.tell(f"{author} {theirs.format(who.handle)}", "roster")
+
+
+_CREDENTIAL_CHANGES = {
+    "issued": ("created a token for you", "created a token for {}"),
+    "replaced": ("replaced your token", "replaced the token of {}"),
+    "revoked": ("revoked your tokens", "revoked the tokens of {}"),
+}
 
 
 @command(category="meta", records=True)

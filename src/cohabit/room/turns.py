@@ -10,7 +10,7 @@ from cohabit.model.record import Told
 from cohabit.room.commands import command
 from cohabit.room.context import Context
 from cohabit.room.game_time import advance
-from cohabit.room.state import Member, handle_of
+from cohabit.room.state import Member, RoomState, handle_of
 
 if TYPE_CHECKING:
     from cohabit.room.room import Room
@@ -32,7 +32,11 @@ class TurnAdvanced(Struct):
     forced_by_god: bool
 
 
-@command(category="meta", records=True, hint="ends your turn, in turn-based rooms.")
+def _takes_turns(state: RoomState, member: Member) -> bool:
+    return state.turn_based and (member.id in state.turn_order or C.ACT_GLOBAL in member.held)
+
+
+@command(category="meta", records=True, offered_if=_takes_turns, hint="ends your turn.")
 def turn_advance(ctx: Context) -> TurnAdvanced:
     """End your turn in a turn-based room. The next member's turn begins."""
     state, me = ctx.state, ctx.member

@@ -44,6 +44,15 @@ def make_view(
     return View(text, seen, movers[:MOVERS_SHOWN], over, state.paused, state.tick, total_reward)
 
 
+def seats_text(state: RoomState) -> str:
+    """A line that says who plays which seat, because a world names its seats and the room its members."""
+    if len(state.seats) > MOVERS_SHOWN:
+        return ""
+    players = {m.seat: m.handle for m in state.members.values() if m.seat is not None}
+    named = [f"{s.name or s.id} = {players[s.id]}" for s in state.seats if s.id in players]
+    return f"Seats: {', '.join(named)}\n" if named else ""
+
+
 def turn_text(movers: list[str], over: bool) -> str:
     """Whose turn it is, as text."""
     if over:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
-from cohabit.declare import Declaration
+from cohabit.declare import Declaration, in_words, object_schema
 from cohabit.errors import BadArgs, UnknownCommand
 from cohabit.workspace.answers import SURROGATE, Answer
 
@@ -55,7 +55,7 @@ class Tool:
                 raise BadArgs(f"{self.name}: an argument contains a lone surrogate or a number that is too large")
             given = msgspec.convert(dict(args), self.args)
         except msgspec.ValidationError as error:
-            raise BadArgs(f"{self.name}: {error}") from None
+            raise BadArgs(f"{self.name}: {in_words(error, args, object_schema(self.args))}") from None
         except RecursionError:
             raise BadArgs(f"{self.name}: the arguments are nested too deeply") from None
         named = {field: getattr(given, field) for field in self.args.__struct_fields__}

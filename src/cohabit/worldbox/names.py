@@ -43,10 +43,13 @@ PREFIX = "worldbox_"
 PREFIXED = frozenset(
     {
         "health", "capabilities", "whoami", "session_info", "turn_advance", "objective_status", "pause", "resume",
-        "set_speed", "list_speeds", "save_world", "load_world", "send_message", "recv_messages",
+        "set_speed", "list_speeds", "save_world", "load_world", "send_message", "recv_messages", "list_tiles",
+        "list_actors", "list_powers", "invoke_power", "spawn", "paint_tile", "get_world_state", "get_tile",
+        "list_kingdoms", "list_cities", "query_actors", "get_ui_state", "dismiss_window", "screenshot",
+        "generate_world",
     }
 )  # fmt: skip
-"""Common room commands that the bridge also has. Over MCP they have the tool names of the bridge's client."""
+"""The commands that the bridge also has. Over MCP they have the tool names of the bridge's client."""
 
 
 def role_on_wire(role: str) -> str:

@@ -65,8 +65,8 @@ async def test_a_tool_result_has_readable_text_and_values_that_match_its_schema(
         assert (await client.call_tool("heap")).structured_content == {"result": 18}
 
 
-async def test_an_extension_can_put_a_prefix_before_the_tools_of_a_world(table: Any, era: str, tmp_path: Path) -> None:
-    register(Extension("boxes", tool_prefix="box_", prefixed=frozenset({"wait_for_turn"})))
+async def test_an_extension_can_put_a_prefix_before_tools(table: Any, era: str, tmp_path: Path) -> None:
+    register(Extension("boxes", tool_prefix="box_", prefixed=frozenset({"take", "heap", "wait_for_turn"})))
     world = tmp_path / "boxed.py"
     world.write_text(
         "from cohabit.worlds.nim import Nim\n"
@@ -83,6 +83,9 @@ async def test_an_extension_can_put_a_prefix_before_the_tools_of_a_world(table: 
         assert "box_take" in error_of(await client.call_tool("box_tkae", {"n": 1}))["did_you_mean"]
         assert not (await client.call_tool("box_take", {"n": 1})).is_error
         assert "`box_wait_for_turn` waits" in client.instructions
+        rules = (await client.call_tool("rules")).structured_content
+        assert "- box_take [action]" in rules["text"]
+        assert "box_heap" in rules["your_commands"]
 
 
 async def test_act_and_the_tool_of_the_action_are_the_same(table: Any, era: str) -> None:

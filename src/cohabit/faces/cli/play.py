@@ -16,6 +16,7 @@ from cohabit.faces.cli.options import Place, arguments, place_of, place_options
 from cohabit.faces.cli.say import UsageError, ViewPace, clean, complain, feed_event, in_one_line, paint, tell, view_text
 from cohabit.faces.cli.watch import enter_room
 from cohabit.faces.python import connect
+from cohabit.room.view import turn_text
 
 HELP = """\
   3                      the action with that number
@@ -146,6 +147,8 @@ class Table:
             chosen = {"action": word, "params": arguments([rest] if rest.startswith("{") else rest.split())}
         result = await self._me.call("act", chosen)
         tell(paint("green", clean(result["message"])))
+        if result.get("to_move") and not result.get("done"):
+            tell(clean(turn_text(result["to_move"], over=False)))
         if not self._views.show_all:  # a world with a clock: show the effect now
             self.see(await self._me.call("view"))
 

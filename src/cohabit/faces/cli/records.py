@@ -143,11 +143,11 @@ def replay(args: argparse.Namespace) -> int:
     if args.at is not None and args.at < 0:
         raise UsageError("--at: entries are counted from 0")
     with _source(args, args.record) as source:
-        room, seq = None, -1
+        room, seq, entries = None, -1, 0
         steps = with_progress(run_again(source), source.total, source.name)
         for room, line in steps:
-            seq = line.seq
-            told = list(told_lines(line.entry))
+            seq, entries = line.seq, entries + 1
+            told = list(told_lines(line.entry, room))
             for text in told:
                 tell(text)
             if args.every and told:
@@ -158,7 +158,7 @@ def replay(args: argparse.Namespace) -> int:
             raise BadArgs(f"this record ends with entry {seq}")
         if room is not None:
             tell(_world(room))
-            tell(f"{source.name}: entry {seq} of {source.total - 1}, game {room.state.games}{_remote_note(room)}")
+            tell(f"{source.name}: {entries:,} entries, game {room.state.games}{_remote_note(room)}")
     return 0
 
 

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from cohabit.faces.serve import SideServer
     from cohabit.house.house import House
     from cohabit.house.rooms import RoomHost
-    from cohabit.model.record import Entry
+    from cohabit.model.record import Entry, Told
     from cohabit.room.record import Line
+    from cohabit.room.room import Room
 
 HOST_NAME = "host"
 """The name of the credential that is created on the first start."""
@@ -88,21 +89,29 @@ def show(host: "RoomHost", lines: "Sequence[Line]") -> None:
     """Print the entries that just became durable. The operator sees all of them."""
     try:
         for line in lines:
-            for text in told_lines(line.entry, host.room.id):
+            for text in told_lines(line.entry, host.room, host.room.id):
                 tell(text)
     except OSError:  # the output was closed; the house keeps running
         pass
 
 
-def told_lines(entry: "Entry", room: str = "") -> Iterator[str]:
+def told_lines(entry: "Entry", room: "Room", shown_room: str = "") -> Iterator[str]:
     """An entry of the record as lines for the operator, with the recipients of private events."""
     by = entry.by.partition("#")[0] if entry.by is not None else "-"
     who = f"{by} ({entry.via})" if entry.via else by
     for told in entry.told:
-        listeners = told.members if told.members is not None else told.seats
-        private = listeners is not None and told.kind not in ("chat", "direct")
-        only = paint("dim", f" [only {', '.join(listeners or ())}]") if private else ""
-        yield event(entry.at, room, who, told.text) + only
+        private = (told.members is not None or told.seats is not None) and told.kind not in ("chat", "direct")
+        only = paint("dim", f" [only for {_recipients(told, room)}]") if private else ""
+        yield event(entry.at, shown_room, who, told.text) + only
+
+
+def _recipients(told: "Told", room: "Room") -> str:
+    """The handles of those who receive a private event; a seat without a player is named as such."""
+    # A copy of the list: the room may be running on its own thread.
+    players = {member.seat: member.handle for member in list(room.state.members.values())}
+    seats = [players.get(seat) or f"seat {seat}" for seat in told.seats or ()]
+    members = [member.partition("#")[0] for member in told.members or ()]
+    return ", ".join(dict.fromkeys([*members, *seats])) or "nobody"
 
 
 async def first_host_token(house: "House") -> str | None:

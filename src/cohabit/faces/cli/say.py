@@ -90,9 +90,10 @@ def moment(at: int, day: bool = False) -> str:
 
 
 def event(at: int, room: str, who: str, text: str) -> str:
-    """One event as a line."""
+    """One event as a line. The name in front is not repeated in the text."""
     place = f"{clean(room):<10} " if room else ""
-    return f"{paint('dim', moment(at))} {place}{paint('cyan', f'{clean(who):<18}')} {clean(text)}"
+    shown = text.removeprefix(f"{who.partition(' (')[0]} ")
+    return f"{paint('dim', moment(at))} {place}{paint('cyan', f'{clean(who):<18}')} {clean(shown)}"
 
 
 def feed_event(item: dict[str, Any], room: str = "") -> str:

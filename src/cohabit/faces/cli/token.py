@@ -5,6 +5,7 @@ import asyncio
 import re
 from typing import Any
 
+from cohabit.errors import UnknownAsset
 from cohabit.faces.cli.operator import as_operator
 from cohabit.faces.cli.options import data_option, settings_of
 from cohabit.faces.cli.parser import add_verb
@@ -76,7 +77,16 @@ def token(args: argparse.Namespace) -> int:
 
 async def _ask(args: argparse.Namespace, command: str, wanted: dict[str, Any]) -> Any:
     async with as_operator(settings_of(args)) as client:
-        return await client.call(command, wanted)
+        try:
+            return await client.call(command, wanted)
+        except UnknownAsset as unknown:
+            rooms = unknown.details.get("rooms")
+            if not rooms:
+                raise
+            raise UnknownAsset(
+                f"{args.name!r} has no token for the whole house, only for room {', '.join(rooms)}; "
+                f"add --room {rooms[0]}"
+            ) from None
 
 
 def _new(args: argparse.Namespace) -> tuple[str, dict[str, Any]]:

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import mcp_types as types
 import msgspec
 
 from cohabit.model.action import ActionResult
+from cohabit.model.observation import one_line
+from cohabit.room.view import turn_text
 
 PICTURE = {"format", "base64"}
 MIME = {"jpg": "image/jpeg"}
 """Formats whose MIME type is not `image/` and their name."""
 
 
-def rendered(result: Any) -> types.CallToolResult:
-    """The result of a tool."""
+def rendered(result: Any, readable: bool = False) -> types.CallToolResult:
+    """The result of a tool. ``readable``: as text for a model to read, not as JSON, where it has no text of its own."""
     plain = msgspec.to_builtins(result)
     if isinstance(plain, dict) and plain.keys() >= PICTURE:
         return types.CallToolResult(content=_picture(plain))
     structured = plain if isinstance(plain, dict) else {"result": plain}
-    return types.CallToolResult(content=[types.TextContent(text=text_of(result, plain))], structured_content=structured)
+    text = text_of(result, plain, readable)
+    return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=structured)
 
 
 def output_schema(schema: Mapping[str, Any] | None) -> dict[str, Any] | None:
@@ -41,14 +44,45 @@ def _picture(plain: dict[str, Any]) -> list[types.ContentBlock]:
     return shown
 
 
-def text_of(result: Any, plain: Any) -> str:
-    """The result of an action and what is seen then; the field `text`, where there is one; else the values as JSON."""
+def text_of(result: Any, plain: Any, readable: bool = False) -> str:
+    """The result of an action and what is seen then; the field `text`, where there is one; else the values."""
     if isinstance(plain, dict):
         if isinstance(result, ActionResult) or (plain.keys() >= {"success", "observation"}):
             return _action(result if isinstance(result, ActionResult) else msgspec.convert(plain, ActionResult))
         if isinstance(plain.get("text"), str):
             return str(plain["text"])
-    return msgspec.json.encode(plain).decode()
+    return "\n".join(_lines(plain)) if readable else msgspec.json.encode(plain).decode()
+
+
+def _lines(value: Any) -> Iterator[str]:
+    """Values as lines: a note first, a line for each field, and a line for each item of a list of objects."""
+    if not isinstance(value, dict):
+        yield _words(value)
+        return
+    if isinstance(value.get("note"), str):
+        yield value["note"]
+    for name, item in value.items():
+        if name == "note" and isinstance(item, str):
+            continue
+        if isinstance(item, list) and any(isinstance(below, dict) for below in item):
+            yield f"{name}:"
+            yield from (f"- {_words(below)}" for below in item)
+        else:
+            yield f"{name}: {_words(item)}"
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_nested(item)}" for name, item in value.items()) or "none"
+    if isinstance(value, list):
+        return ", ".join(map(_nested, value)) or "none"
+    if value is None or isinstance(value, bool):
+        return {None: "none", True: "yes", False: "no"}[value]
+    return one_line(value) if isinstance(value, str) else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _nested(value: Any) -> str:
+    return f"({_words(value)})" if isinstance(value, dict | list) and value else _words(value)
 
 
 def _action(result: ActionResult) -> str:
@@ -60,6 +94,6 @@ def _action(result: ActionResult) -> str:
     seen = result.observation.to_text() if result.observation is not None else ""
     if seen:
         parts += ["", seen]
-    if result.done:
-        parts.append("The game is over.")
+    if result.done or result.to_move:
+        parts += ["", turn_text(result.to_move, result.done)]
     return "\n".join(parts)

@@ -92,10 +92,11 @@ class Caller:
             if offer.task and self._tasks.understood(ctx):
                 return self._tasks.start(ctx, _until_done(backend, offer, args, room))
             call = backend.call(offer.name, args, room, _key(params))
+            of_world = offer.where == "world"
             if not offer.waits:
-                return rendered(await call)
+                return rendered(await call, readable=of_world)
             async with reporting(ctx, offer, args):
-                return rendered(await _while_valid(backend, call))
+                return rendered(await _while_valid(backend, call), readable=of_world)
         except CohabitError as refusal:
             return refused(refusal)
         except MCPError:

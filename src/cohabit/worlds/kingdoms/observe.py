@@ -222,7 +222,7 @@ def _what_now(sim: Sim, mine: Kingdom | None) -> str:
     lines = [
         "declare_war {kingdom_id} · offer_peace {kingdom_id} · raid {kingdom_id} or {city_id} · rally {x, y}",
         "muster {percent} · fortify {on} · settle {x, y} · stand_down",
-        "spawn or invoke_power on your own land (costs faith)",
+        "On your own land you can also spawn people and use powers, which cost faith.",
     ]
     hints = []
     if not at_war:

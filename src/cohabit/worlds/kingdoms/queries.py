@@ -48,11 +48,12 @@ def actor_kinds() -> Listed[ActorKind]:
     return Listed(items, len(items))
 
 
-def power_kinds(for_kings: bool) -> Listed[PowerKind]:
+def power_kinds(for_kings: bool, race: str | None = None) -> Listed[PowerKind]:
+    """All powers, or those for kings; with a race, without the powers that spawn other races."""
     items = [
         PowerKind(p.id, p.family, "world" if p.toggle else "tile", p.description, p.aim, p.faith, p.brush, p.toggle)
         for p in POWERS.values()
-        if p.aim != "god" or not for_kings
+        if not for_kings or (p.aim != "god" and (p.family != "spawn" or race in (None, p.id)))
     ]
     return Listed(items, len(items))
 

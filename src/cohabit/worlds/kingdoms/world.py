@@ -1,6 +1,6 @@
 """Kingdoms as a world of a room: seats, clock, queries and actions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any
 
 import msgspec
@@ -263,7 +263,8 @@ class Kingdoms(OrderActions):
         self, eye: Eye, for_kings: Annotated[bool, Range(doc="only powers that a kingdom's player may use")] = False
     ) -> Listed[PowerKind]:
         """All powers: what they do, where a kingdom's player may aim them (own, any, god), and their cost in faith."""
-        return queries.power_kinds(for_kings)
+        mine = self.sim.kingdoms.get(self.view(eye).kingdom or 0)
+        return queries.power_kinds(for_kings, mine.race if mine is not None else None)
 
     @query()
     def get_world_state(self, eye: Eye) -> WorldState:
@@ -342,7 +343,8 @@ class Kingdoms(OrderActions):
     ) -> Outcome:
         """Use a power at a place."""
         self._must_be_ready()
-        power = _known(power_id, POWERS, "power")
+        usable = POWERS if by is None else [p.id for p in POWERS.values() if p.aim != "god"]
+        power = _known(power_id, POWERS, "power", usable)
         use = casting.PowerUse(power, x, y, radius, pulses, x2, y2)
         return self._done(by, casting.invoke(self.sim, self._kingdom(by), use))
 
@@ -359,7 +361,7 @@ class Kingdoms(OrderActions):
     ) -> Outcome:
         """Spawn creatures."""
         self._must_be_ready()
-        kind = _known(entity_id, SPECIES_ROW, "creature")
+        kind = _known(entity_id, SPECIES_ROW, "creature", SPECIES_ROW if by is None else [self._realm(by).race])
         self._on_map(x, y)
         return self._done(by, spawns.spawn(self.sim, self._kingdom(by), kind, x, y, count, adult))
 
@@ -439,7 +441,7 @@ def _told(news: News) -> Told:
     return Told(news.text, seats=seats)
 
 
-def _known(name: str, table: Mapping[str, Any], what: str) -> Any:
+def _known(name: str, table: Mapping[str, Any], what: str, usable: Iterable[str]) -> Any:
     if name not in table:
-        raise UnknownAsset(f"there is no {what} {name[:60]!r}", did_you_mean=nearest(name[:60], list(table)))
+        raise UnknownAsset(f"there is no {what} {name[:60]!r}", did_you_mean=nearest(name[:60], usable))
     return table[name]

@@ -38,7 +38,7 @@ def out_of_scope(sim: Sim, mine: Kingdom, action: str, args: Mapping[str, Any]) 
     if power is None or power.aim == "any":
         return None
     if power.aim == "god":
-        return f"only gods can use {power.id}; list_powers shows what kingdoms can use (aim own or any)"
+        return f"only gods can use {power.id}; kingdoms can use the powers with aim own or any"
     if power.family == "spawn" and power.id != mine.race:
         return _only_own_race(mine)
     ends = [(args["x"], args["y"])]
@@ -57,7 +57,7 @@ def _off_own_land(sim: Sim, mine: Kingdom, x: int, y: int) -> str | None:
     owner = sim.cities.get(int(sim.land.city[sim.land.cell(x, y)]))
     if owner is not None and owner.kingdom == mine.id:
         return None
-    return f"{x},{y} is not land of {mine.name}; aim at your own land (list_cities shows where your cities are)"
+    return f"{x},{y} is not land of {mine.name}; aim at your own land, near one of your cities"
 
 
 def on_map(sim: Sim, x: int, y: int) -> None:

@@ -24,9 +24,14 @@ FURLOUGH, MUSTER = 10, 35
 
 
 def rally(sim: Sim, kingdom: Kingdom, x: int, y: int) -> str:
-    """Gather the soldiers at a place."""
-    kingdom.orders.rally, kingdom.orders.raid, kingdom.orders.fortify = (x, y), 0, False
+    """Gather the soldiers at a place. Only the chart is checked, because the place may be out of sight."""
+    _must_be_dry_land(sim, x, y, "Send soldiers")
+    _gather(kingdom, x, y)
     return f"The soldiers of {kingdom.name} gather at {x},{y}."
+
+
+def _gather(kingdom: Kingdom, x: int, y: int) -> None:
+    kingdom.orders.rally, kingdom.orders.raid, kingdom.orders.fortify = (x, y), 0, False
 
 
 def raid(sim: Sim, kingdom: Kingdom, target: City) -> str:
@@ -63,7 +68,7 @@ def march(sim: Sim, kingdom: Kingdom, x: int, y: int, in_sight: bool) -> str:
     if target is not None and sim.are_at_war(kingdom.id, target.kingdom):
         raid(sim, kingdom, target)
     else:
-        rally(sim, kingdom, x, y)
+        _gather(kingdom, x, y)
     return f"The army of {kingdom.name} marches on {x},{y}."
 
 
@@ -78,9 +83,7 @@ def fortify(sim: Sim, kingdom: Kingdom, on: bool) -> str:
 
 def settle(sim: Sim, kingdom: Kingdom, x: int, y: int) -> str:
     """Send the next settlers to a place. Only the chart is checked, because the place may be out of sight."""
-    charted = sim.land.chart[sim.land.cell(x, y)]
-    if IS_WATER[charted] or IS_DEADLY[charted]:
-        raise GameRejected(f"The chart shows no dry land at {x},{y}. Send settlers to dry land.")
+    _must_be_dry_land(sim, x, y, "Send settlers")
     kingdom.orders.settle = (x, y)
     return f"The next settlers of {kingdom.name} will go to {x},{y}."
 
@@ -156,14 +159,20 @@ def find_kingdom(sim: Sim, number: int) -> Kingdom:
     """The living kingdom with this id. The list of kingdoms is public."""
     found = sim.kingdoms.get(number)
     if found is None or not found.alive:
-        known = [str(kingdom.id) for kingdom in sim.alive]
-        raise UnknownAsset(f"There is no kingdom {number}. Kingdoms: {', '.join(known)}.", did_you_mean=known[:5])
+        known = ", ".join(f"{kingdom.id} ({kingdom.name})" for kingdom in sim.alive)
+        raise UnknownAsset(f"There is no kingdom {number}. Kingdoms: {known}.")
     return found
 
 
 def _distance(sim: Sim, kingdom: Kingdom, target: City) -> int:
     """The distance of a city from the nearest city of a kingdom."""
     return min((c.distance(target.x, target.y) for c in sim.cities_of(kingdom.id)), default=0)
+
+
+def _must_be_dry_land(sim: Sim, x: int, y: int, who: str) -> None:
+    charted = sim.land.chart[sim.land.cell(x, y)]
+    if IS_WATER[charted] or IS_DEADLY[charted]:
+        raise GameRejected(f"The chart shows no dry land at {x},{y}. {who} to dry land.")
 
 
 def _must_be_at_war(sim: Sim, kingdom: Kingdom, other: Kingdom) -> None:

@@ -31,8 +31,8 @@ def paint(sim: Sim, x: int, y: int, tile_id: str | None, top_id: str | None, rad
     """Change the tiles of a disc; those off the map are counted as skipped."""
     if tile_id is None and top_id is None:
         raise BadArgs("give a tile_id, a top_id, or both")
-    new_ground = _row(tile_id, GROUND_ROW, "tile", "list_tiles")
-    new_top = _row(top_id, TOP_ROW, "top tile", "list_top_tiles")
+    new_ground = _row(tile_id, GROUND_ROW, "tile")
+    new_top = _row(top_id, TOP_ROW, "top tile")
     cells = sim.land.disc(min(max(x, -FAR_AWAY), FAR_AWAY), min(max(y, -FAR_AWAY), FAR_AWAY), radius)
     ground.reshape(sim, cells, new_ground, new_top)
     painted = len(cells)
@@ -40,11 +40,11 @@ def paint(sim: Sim, x: int, y: int, tile_id: str | None, top_id: str | None, rad
     return answer, f"{painted} {'tile' if painted == 1 else 'tiles'} painted around {x},{y}"
 
 
-def _row(name: str | None, rows: Mapping[str, int], what: str, where: str) -> int | None:
+def _row(name: str | None, rows: Mapping[str, int], what: str) -> int | None:
     if name is None:
         return None
     if name not in rows:
-        raise UnknownAsset(f"there is no {what} {name[:60]!r}; see {where}", did_you_mean=nearest(name[:60], rows))
+        raise UnknownAsset(f"there is no {what} {name[:60]!r}", did_you_mean=nearest(name[:60], rows))
     return rows[name]
 
 

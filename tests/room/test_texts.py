@@ -1,0 +1,141 @@
+"""The texts that members read: one naming, only what they can use, and what to do next."""
+
+import pytest
+
+from cohabit.errors import UnknownAsset, UnknownCommand
+from cohabit.faces.mcp.render import rendered
+from cohabit.model.seat import Seat
+from cohabit.room.room import Room
+from cohabit.room.view import MOVERS_SHOWN, seats_text
+
+from .making import AGENT, BLUE, GOD, HOST, OBSERVER, RED, entries, make_room
+
+
+def names(room: Room, who: str) -> list[str]:
+    return list(room.call(who, "rules", at=1).your_commands)
+
+
+def test_a_view_says_who_plays_which_seat() -> None:
+    room = make_room(RED, BLUE, AGENT, world="nim")
+    for who in ("ann", "bot"):
+        assert "Seats: first = ann, second = bob\nTo move: ann" in room.call(who, "view", at=1).text
+    alone = make_room(RED, world="nim")
+    assert "Seats: first = ann\n" in alone.call("ann", "view", at=1).text
+
+
+def test_a_view_of_a_room_with_many_seats_does_not_list_them() -> None:
+    room = make_room(RED, BLUE)
+    assert seats_text(room.state) == "Seats: red = ann, blue = bob\n"
+    room.state.seats += [Seat(str(number)) for number in range(MOVERS_SHOWN)]
+    assert seats_text(room.state) == ""
+
+
+def test_the_reply_to_an_action_says_whose_turn_it_is_now() -> None:
+    room = make_room(RED, BLUE, world="nim", config={"stones": 4})
+    taken = room.call("ann", "take", {"n": 1}, at=1)
+    assert taken.to_move == ["bob"]
+    assert rendered(taken).content[0].text.endswith("\n\nTo move: bob")
+    won = room.call("bob", "take", {"n": 3}, at=2)
+    assert won.to_move == []
+    assert rendered(won).content[0].text.endswith("\n\nThe game is over.")
+
+
+def test_the_reply_in_a_world_without_turns_names_nobody() -> None:
+    room = make_room(RED, BLUE, world="lanterns")
+    assert room.call("ann", "halt", at=1).to_move == []
+
+
+def test_rules_list_the_actions_that_the_caller_may_use() -> None:
+    room = make_room(RED, BLUE, GOD, AGENT, world="lanterns")
+    keeper, god = (room.call(who, "rules", at=1).text for who in ("ann", "zeus"))
+    assert "- storm [god]" in god
+    assert "- storm [god]" not in keeper
+    assert "- walk [move]" in keeper
+    assert "Actions:\nYou can watch this room but not act in it." in room.call("bot", "rules", at=1).text
+
+
+def test_a_title_is_written_once() -> None:
+    assert make_room(RED, world="nim").call("ann", "rules", at=1).text.count("Nim") == 1
+
+
+def test_turn_advance_is_offered_only_to_members_who_take_turns() -> None:
+    assert "turn_advance" not in names(make_room(RED, GOD, world="nim"), "zeus")
+    room = make_room(RED, BLUE, GOD, OBSERVER, turn_based=True, turn_order=["ann", "bob"])
+    assert [who for who in ("ann", "zeus", "owl") if "turn_advance" in names(room, who)] == ["ann", "zeus"]
+
+
+def test_a_member_who_may_only_watch_is_told_so_and_how_to_get_more() -> None:
+    room = make_room(RED, BLUE, HOST, AGENT, world="nim")
+    note = room.call("bot", "whoami", at=1).note
+    assert note.startswith("You can watch this room but not act in it. To play, ask a host")
+    assert room.call("bot", "view", at=1).text.endswith(f"\n{note}")
+    for who in ("ann", "hostess"):
+        assert room.call(who, "whoami", at=1).note == ""
+    room.call("hostess", "revoke", {"member": "bot"}, at=2)
+    assert room.call("bot", "whoami", at=3).note == ""  # it may not even watch
+
+
+def test_similar_commands_are_suggested_only_if_the_caller_may_use_them() -> None:
+    room = make_room(RED, HOST, AGENT, world="nim")
+    for who, near in (("ann", ["take"]), ("hostess", [])):
+        with pytest.raises(UnknownCommand) as unknown:
+            room.call(who, "taek", at=1)
+        assert unknown.value.did_you_mean == near
+
+
+def test_similar_seats_are_suggested_only_if_they_are_free() -> None:
+    room = make_room(RED, {"id": "dora", "role": "player"}, world="nim")
+    with pytest.raises(UnknownAsset, match="free seats: second") as unknown:
+        room.call("dora", "sit", {"seat": "frist"}, at=1)
+    assert unknown.value.did_you_mean == []
+
+
+# -- events ---------------------------------------------------------------------------------------
+def last_event(room: Room) -> str:
+    return entries(room)[-1].told[-1].text
+
+
+def test_events_about_permissions_name_them() -> None:
+    room = make_room(RED, BLUE, HOST, AGENT)
+    seen = []
+    for name, args in (
+        ("widen", {"member": "bot", "may": ["send_message", "watch"], "expires_in_s": 1}),
+        ("narrow", {"member": "bot", "may": ["read_chat"]}),
+        ("grant", {"member": "bot", "may": ["watch"], "expires_in_s": 60}),
+    ):
+        room.call("hostess", name, args, at=1)
+        seen.append(last_event(room))
+    assert seen == [
+        "hostess granted watch, send_message to bot for 1 second",
+        "hostess removed read_chat from bot",
+        "hostess set bot's permissions to watch for 60 seconds",
+    ]
+    room.settle(61_000)
+    assert last_event(room) == "bot's permissions have expired: watch"
+    room.call("hostess", "clear_grant", {"member": "bot"}, at=62_000)
+    room.call("hostess", "widen", {"member": "bot", "may": ["send_message"], "expires_in_s": 1}, at=62_000)
+    room.settle(63_000)
+    assert last_event(room) == "bot's temporary permissions have expired: send_message"
+
+
+def test_events_about_tokens_are_sentences() -> None:
+    room = make_room(RED, HOST)
+    told = []
+    for change, by in (("issued", None), ("replaced", "hostess"), ("revoked", "hostess"), ("replaced", "ann")):
+        room.system("credential", {"member": "ann", "change": change, "by": by}, 1)
+        told.append([t.text for t in entries(room)[-1].told])
+    assert told == [
+        ["a host of this house created a token for you", "a host of this house created a token for ann"],
+        ["hostess replaced your token", "hostess replaced the token of ann"],
+        ["hostess revoked your tokens", "hostess revoked the tokens of ann"],
+        ["you replaced your token", "ann replaced the token of ann"],
+    ]
+
+
+def test_the_seats_in_a_view_follow_the_members() -> None:
+    room = make_room(RED, {"id": "dora", "role": "player"}, world="nim")
+    assert "Seats: first = ann\n" in room.call("ann", "view", at=1).text
+    room.call("dora", "sit", at=2)
+    assert "Seats: first = ann, second = dora\n" in room.call("ann", "view", at=3).text
+    room.call("dora", "stand_up", at=4)
+    assert "Seats: first = ann\n" in room.call("ann", "view", at=5).text

@@ -1,0 +1,122 @@
+"""Declarations: what is wrong with arguments, in words."""
+
+from datetime import datetime
+from enum import Enum
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import Meta, Struct
+
+from cohabit.declare import Declaration
+from cohabit.errors import BadArgs
+
+
+class Colour(Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+class Point(Struct, forbid_unknown_fields=True):
+    x: int
+    y: Annotated[int, Meta(ge=0)] = 0
+
+
+def everything(
+    n: Annotated[int, Meta(ge=1, le=3)] = 1,
+    even: Annotated[int, Meta(multiple_of=2)] | None = None,
+    above: Annotated[float, Meta(gt=0, lt=1)] = 0.5,
+    word: Annotated[str, Meta(min_length=1, max_length=5)] = "a",
+    code: Annotated[str, Meta(pattern="^[a-z]+$")] = "a",
+    few: Annotated[list[int], Meta(min_length=1, max_length=2)] = [1],  # noqa: B006 - never changed
+    pair: tuple[int, str] = (1, "a"),
+    points: list[Point] = [],  # noqa: B006 - never changed
+    point: Point | None = None,
+    either: int | str = 1,
+    colour: Colour = Colour.RED,
+    mode: Literal["fast", "slow"] = "fast",
+    only: Literal["this"] = "this",
+    when: Annotated[datetime, Meta(tz=True)] | None = None,
+    ident: UUID | None = None,
+    raw: bytes = b"",
+    by_name: dict[str, int] = {},  # noqa: B006 - never changed
+    sizes: Annotated[dict[str, int], Meta(max_length=1)] = {},  # noqa: B006 - never changed
+    flag: bool = False,
+) -> None:
+    """Takes an argument of every kind."""
+
+
+def required(a: int, b: str) -> None:
+    """Takes two arguments."""
+
+
+EVERYTHING = Declaration("everything", everything, skip=0)
+REQUIRED = Declaration("required", required, skip=0)
+PLAIN = st.characters(exclude_characters="`$", codec="utf-8")
+VALUES: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(PLAIN, max_size=8),
+    lambda below: st.lists(below, max_size=3) | st.dictionaries(st.text(PLAIN, max_size=4), below, max_size=3),
+    max_leaves=6,
+)
+
+
+def refused(declared: Declaration, args: Any) -> str:
+    with pytest.raises(BadArgs) as wrong:
+        declared.check(args)
+    return wrong.value.message
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ({"n": 5}, "n must be a whole number from 1 to 3, not 5"),
+        ({"n": "x"}, "n must be a whole number from 1 to 3, not 'x'"),
+        ({"even": 3}, "even must be a whole number that is a multiple of 2 or null, not 3"),
+        ({"above": 2}, "above must be a number above 0 below 1, not 2"),
+        ({"word": "too long"}, "word must be text of 1 to 5 characters, not 'too long'"),
+        ({"code": "7"}, "code must be text of the right form, not '7'"),
+        ({"few": []}, "few must be a list of 1 to 2 items, not a list of 0"),
+        ({"few": [1, "x"]}, "few[1] must be a whole number, not 'x'"),
+        ({"pair": [1]}, "pair must be a list of 2 items, not a list of 1"),
+        ({"points": [{"x": 1, "y": -1}]}, "points[0].y must be a whole number of at least 0, not -1"),
+        ({"points": [{}]}, "points[0].x is missing; points[0] takes x, y"),
+        ({"point": {"x": 1, "z": 1}}, "unknown field 'z'; point takes x, y"),
+        ({"either": []}, "either must be a whole number or text, not a list of 0"),
+        ({"colour": "green"}, "colour must be one of 'blue', 'red', not 'green'"),
+        ({"mode": 1}, "mode must be one of 'fast', 'slow', not 1"),
+        ({"only": "that"}, "only must be 'this', not 'that'"),
+        ({"when": "soon"}, "when must be a date and time such as 2030-01-31T12:00:00Z or null, not 'soon'"),
+        ({"ident": "me"}, "ident must be a UUID or null, not 'me'"),
+        ({"raw": "?"}, "raw must be text in base64, not '?'"),
+        ({"by_name": {"a": "b"}}, "a value of by_name must be a whole number"),
+        ({"sizes": {"a": 1, "b": 2}}, "sizes must be an object of at most 1 field, not an object"),
+        ({"flag": "yes"}, "flag must be true or false, not 'yes'"),
+        ({"n": {"x": 1}}, "n must be a whole number from 1 to 3, not an object"),
+    ],
+)
+def test_a_message_names_the_argument_what_it_must_be_and_what_was_given(args: Any, message: str) -> None:
+    assert refused(EVERYTHING, args) == f"everything: {message}"
+
+
+def test_missing_and_unknown_arguments_are_named_and_so_are_the_known_ones() -> None:
+    assert refused(REQUIRED, {"a": 1}) == "required: b is missing; it takes a, b"
+    assert refused(REQUIRED, {"a": 1, "b": "x", "c": 1}) == "required: unknown argument 'c'; it takes a, b"
+    assert refused(REQUIRED, [1]) == "required: the arguments must be an object; it takes a, b"
+
+
+def test_text_arguments_are_refused_in_the_same_words() -> None:
+    with pytest.raises(BadArgs, match=r"^everything: n must be a whole number from 1 to 3, not '9'$"):
+        EVERYTHING.check_text({"n": "9"})
+
+
+@given(st.dictionaries(st.sampled_from([*EVERYTHING.arguments, "other"]), VALUES, max_size=3) | VALUES)
+def test_no_message_has_the_notation_of_the_library(args: Any) -> None:
+    for declared in (EVERYTHING, REQUIRED):
+        try:
+            declared.check(args)
+        except BadArgs as wrong:
+            assert "`" not in wrong.message
+            assert "$" not in wrong.message
+            assert "msgspec" not in wrong.message
