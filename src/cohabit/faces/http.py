@@ -7,7 +7,6 @@
 Replies are ``{"ok": true, "result": …}`` or ``{"ok": false, "error": {code, message, …}}``.
 """
 
-import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -17,14 +16,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from cohabit import __version__
-from cohabit.errors import BadArgs, CohabitError, Internal, UnknownCommand
+from cohabit.errors import BadArgs, CohabitError, UnknownCommand, internal_error
 from cohabit.faces.guard import bearer, error_body
 from cohabit.faces.metrics import metrics_text
 from cohabit.faces.openapi import openapi
 from cohabit.house.house import House
 from cohabit.model.identity import Credential
 
-log = logging.getLogger("cohabit")
 Handler = Callable[[Request], Awaitable[Response]]
 
 
@@ -76,8 +74,7 @@ def _answering(handler: Handler) -> Handler:
         except CohabitError as refusal:
             return _error(refusal)
         except Exception as bug:
-            log.exception("an internal error at %s", request.url.path)
-            return _error(Internal(f"an internal error ({type(bug).__name__}); it was logged"))
+            return _error(internal_error(bug, request.url.path))
 
     return answer
 

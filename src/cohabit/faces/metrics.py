@@ -31,8 +31,8 @@ def _lines(house: House) -> Iterator[str]:
 
 def _refusals(house: House) -> Counter[str]:
     total = Counter(house.door.refusals)
-    for host in house.rooms.values():
-        total.update(host.room.audit.totals)
+    for runner in house.rooms.values():
+        total.update(runner.room.audit.totals)
     return total
 
 

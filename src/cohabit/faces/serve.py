@@ -14,7 +14,7 @@ from cohabit.errors import Conflict
 from cohabit.faces.app import make_app
 from cohabit.faces.direct import DirectProtocol
 from cohabit.house.house import House
-from cohabit.house.rooms import RoomHost
+from cohabit.house.runner import RoomRunner
 
 
 class SideServer(Protocol):
@@ -22,7 +22,7 @@ class SideServer(Protocol):
 
     port: int
 
-    def connect_lines(self, hosts: Iterable[RoomHost], tokens: Mapping[str, str]) -> Iterable[str]:
+    def connect_lines(self, runners: Iterable[RoomRunner], tokens: Mapping[str, str]) -> Iterable[str]:
         """Instructions for connecting such a client to these rooms; ``tokens`` by member."""
 
     def serving(self) -> AbstractAsyncContextManager[None]:

@@ -10,7 +10,7 @@ from typing import Annotated
 from msgspec import Meta, Struct, structs
 
 from cohabit.errors import BadArgs, Conflict, PermissionDenied, Unauthorized, UnknownAsset
-from cohabit.house.calls import Check
+from cohabit.house.calls import Check, SystemCall
 from cohabit.house.door import HouseContext
 from cohabit.house.identities import TEMPORARY, hashed, make_token, new_identity
 from cohabit.house.store.contract import Write
@@ -40,7 +40,7 @@ async def rotate_token(
     ctx: HouseContext, member: Annotated[str | None, Meta(description="whose token; hosts only, default: yours")] = None
 ) -> TokenMade:
     """Replace your token, or, as a host, another member's. The new token is shown once; the old one is revoked."""
-    if member is not None and (ctx.host is None or ctx.member.handle != member):
+    if member is not None and (ctx.maybe_runner is None or ctx.member.handle != member):
         return await _rotate_for(ctx, member)
     me = ctx.identity
     if me is None:
@@ -65,7 +65,7 @@ async def _rotate_for(ctx: HouseContext, handle: str) -> TokenMade:
         if member is not None:
             check_grantable(author, member.held | member.role_grant, member.handle)
 
-    check(ctx.room.room, 0)
+    check(ctx.room, 0)
     if not other.identity:
         raise BadArgs(f"{other.handle} is a built-in player and has no token")
     identity = ctx.house.identities.get(other.identity)
@@ -74,8 +74,8 @@ async def _rotate_for(ctx: HouseContext, handle: str) -> TokenMade:
         raise PermissionDenied(
             f"{other.handle} has a house-wide token, which only {other.handle} or a house host can replace"
         )
-    ends = _longest(ctx, identity, ctx.room.room.id)
-    return TokenMade(other.handle, await _replace(ctx, identity, ctx.room.room.id, ends, check))
+    ends = _longest(ctx, identity, ctx.room.id)
+    return TokenMade(other.handle, await _replace(ctx, identity, ctx.room.id, ends, check))
 
 
 class TokensRevoked(Struct):
@@ -87,14 +87,14 @@ class TokensRevoked(Struct):
 async def revoke_token(ctx: HouseContext, member: str) -> TokensRevoked:
     """Revoke all of a member's tokens for this room and close its connections."""
     other = _member(ctx, member)
-    old = ctx.house.identities.of(other.identity, ctx.room.room.id) if other.identity else []
-    return TokensRevoked(other.handle, await _change(ctx, other.identity, ctx.room.room.id, old, (), "revoked"))
+    old = ctx.house.identities.of(other.identity, ctx.room.id) if other.identity else []
+    return TokensRevoked(other.handle, await _change(ctx, other.identity, ctx.room.id, old, (), "revoked"))
 
 
 def _member(ctx: HouseContext, handle: str) -> Member:
-    found = ctx.room.room.state.with_handle(handle)
+    found = ctx.room.state.with_handle(handle)
     if found is None:
-        known = [m.handle for m in ctx.room.room.state.members.values()]
+        known = [m.handle for m in ctx.room.state.members.values()]
         raise UnknownAsset(f"unknown member {handle[:80]!r}", did_you_mean=nearest(handle[:80], known, 3))
     return found
 
@@ -160,14 +160,14 @@ async def _record_change(
         writer = await house.ledger.admit(author) if author is not None else None
         await house.ledger.record("credential", {"member": who, "change": change, "by": writer}, also)
         return
-    host = house.rooms[room]
-    member = host.room.member_of(identity)
-    me = host.room.member_of(author.id) if author is not None else None
+    runner = house.rooms[room]
+    member = runner.room.member_of(identity)
+    me = runner.room.member_of(author.id) if author is not None else None
     args = {"member": member.id if member else "", "change": change, "by": me.id if me is not None else None}
-    if host is ctx.host:
+    if runner is ctx.maybe_runner:
         await ctx.record("credential", args, also, check)
     else:
-        await host.put_system("credential", args, also)
+        await runner.submit(SystemCall("credential", args, also))
 
 
 # -- for house hosts -----------------------------------------------------------------------
@@ -200,8 +200,8 @@ async def list_credentials(ctx: HouseContext) -> Credentials:
         identity = house.identities.get(credential.identity)
         if identity is None:
             continue
-        host = house.rooms.get(credential.room or "")
-        member = host.room.member_of(identity.id) if host is not None else None
+        runner = house.rooms.get(credential.room or "")
+        member = runner.room.member_of(identity.id) if runner is not None else None
         lines.append(
             CredentialLine(
                 identity.id, identity.name, identity.kind, _state(credential, now), credential.created_at,
@@ -278,12 +278,12 @@ def _where(room: str | None) -> str:
 
 
 def _identity_in(ctx: HouseContext, handle: str, room: str) -> Identity:
-    host = ctx.house.rooms.get(room)
-    if host is None:
+    runner = ctx.house.rooms.get(room)
+    if runner is None:
         raise UnknownAsset(f"unknown room {room[:64]!r}", did_you_mean=nearest(room[:64], ctx.house.rooms, 2))
-    member = host.room.state.with_handle(handle)
+    member = runner.room.state.with_handle(handle)
     if member is None:
-        known = [m.handle for m in host.room.state.members.values()]
+        known = [m.handle for m in runner.room.state.members.values()]
         raise UnknownAsset(
             f"unknown member {handle!r} of room {room}; members: {', '.join(known)}",
             did_you_mean=nearest(handle, known, 2),

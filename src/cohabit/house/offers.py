@@ -88,12 +88,12 @@ def _common(house: "House", credential: Credential) -> Iterator[Command]:
     """
     found: dict[str, Command] = {}
     seen: set[Any] = set()
-    for host in house.rooms.values():
-        member = host.room.member_of(credential.identity)
-        if member is None or (alike := (type(host.room.world), member.held)) in seen:
+    for runner in house.rooms.values():
+        member = runner.room.member_of(credential.identity)
+        if member is None or (alike := (type(runner.room.world), member.held)) in seen:
             continue
         seen.add(alike)
-        for command in house.door.commands_for(credential, host.room.id):
+        for command in house.door.commands_for(credential, runner.room.id):
             plain = command.tool_name == command.name
             if command.where != "world" and command.about == "room" and (plain or command.name not in found):
                 found[command.name] = command

@@ -13,6 +13,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from cohabit.errors import BadArgs, GameRejected, PermissionDenied, StorageFailed, TooLarge
+from cohabit.house.calls import PeekCall
 from cohabit.house.door import HouseContext
 from cohabit.model.grant import Capability
 from cohabit.room import saves
@@ -44,8 +45,8 @@ async def save_world(
     place = _save_folder(ctx, folder)
     if not await asyncio.to_thread(place.is_dir) and len(await asyncio.to_thread(_names, ctx)) >= MAX_SAVES:
         raise GameRejected(f"save limit reached ({MAX_SAVES}); overwrite an existing save")
-    data = await ctx.room.peek(
-        lambda room: room.guarded(saves.pack, room.world, compress, room.state.game, room.state.played)
+    data = await ctx.runner.submit(
+        PeekCall(lambda room: room.guarded(saves.pack, room.world, compress, room.state.game, room.state.played))
     )
     await asyncio.to_thread(_write, place, data)
     return Saved(True, folder.strip(), compress, f"{folder.strip()}/{FILE}", len(data))
@@ -67,7 +68,7 @@ async def load_world(
 ) -> Loaded:
     """Replace the world with a save. The members and their seats stay."""
     if bytes_b64 is not None:
-        if C.READ_ALL not in ctx.member.held and not ctx.room.room.world.spec.open_information:
+        if C.READ_ALL not in ctx.member.held and not ctx.room.world.spec.open_information:
             raise PermissionDenied(
                 "loading an uploaded save requires read_all, because it reveals hidden information; load one of this "
                 "room's saves by path",
@@ -100,7 +101,7 @@ async def list_saves(ctx: HouseContext) -> SaveList:
 def _saves_folder(ctx: HouseContext) -> Path:
     if not ctx.house.settings.data:
         raise GameRejected("this house has no data folder, so it has no saves; start it with --data FOLDER")
-    return ctx.house.settings.folder.resolve() / "saves" / ctx.room.room.id
+    return ctx.house.settings.folder.resolve() / "saves" / ctx.room.id
 
 
 def delete(folder: Path, room: str) -> None:

@@ -101,10 +101,10 @@ class InHouse:
     def _table(self, room: str | None) -> CommandTable:
         """Every command of a room. A room that the caller is not in looks like one that does not exist."""
         house, credential = self.house, self.credential
-        host = house.host_of(room) if room is not None and credential.room in (None, room) else None
-        if host is None or host.room.member_of(credential.identity) is None:
+        runner = house.runner_of(room) if room is not None and credential.room in (None, room) else None
+        if runner is None or runner.room.member_of(credential.identity) is None:
             return house.commands
-        return host.commands
+        return runner.commands
 
     async def call(self, command: str, args: Mapping[str, Any], room: str | None = None, key: str | None = None) -> Any:
         return await self.house.call(self.credential, room or self.room, command, args, key=key)

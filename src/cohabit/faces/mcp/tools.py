@@ -11,10 +11,10 @@ import msgspec
 from mcp.server.context import HandlerResult, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
-from cohabit.errors import BadArgs, CohabitError, Unauthorized
+from cohabit.errors import BadArgs, CohabitError, Unauthorized, internal_error
 from cohabit.faces.mcp.backend import Backend
 from cohabit.faces.mcp.progress import reporting
-from cohabit.faces.mcp.refusals import internal, refused
+from cohabit.faces.mcp.refusals import refused
 from cohabit.faces.mcp.render import output_schema, rendered
 from cohabit.faces.mcp.tasks import Task, Tasks
 from cohabit.house.offers import Offer, about_the_room
@@ -101,7 +101,7 @@ class Caller:
         except MCPError:
             raise
         except Exception as unforeseen:
-            return refused(internal(unforeseen))
+            return refused(internal_error(unforeseen, "the MCP interface"))
 
     async def _addressed(
         self, backend: Backend, params: types.CallToolRequestParams
