@@ -44,15 +44,24 @@ async def rooms(ctx: HouseContext) -> Rooms:
         member = runner.room.member_of(me.identity)
         if member is None and not ctx.house.door.may_join(me, runner):
             continue
-        here = sum(m.here or m.played_by_bot for m in state.members.values())
         found.append(
             RoomLine(
-                state.id, state.world, state.scenario, len(state.members), here, state.games, state.archived,
-                member.role_name if member else None, runner.failure.message if runner.failure else None,
+                id=state.id,
+                world=state.world,
+                scenario=state.scenario,
+                members=len(state.members),
+                here=sum(m.here or m.played_by_bot for m in state.members.values()),
+                game=state.games,
+                archived=state.archived,
+                you=member.role_name if member else None,
+                problem=runner.failure.message if runner.failure else None,
             )
-        )  # fmt: skip
+        )
     if ctx.is_host:
-        found += [RoomLine(i, "?", "?", 0, 0, 0, problem=e.message) for i, e in ctx.house.broken.items()]
+        found += [
+            RoomLine(id=name, world="?", scenario="?", members=0, here=0, game=0, problem=error.message)
+            for name, error in ctx.house.broken.items()
+        ]
     return Rooms(found)
 
 

@@ -67,11 +67,24 @@ async def invite(
     named = await ctx.runner.submit(check)
     token = make_token()
     made = Invite(
-        token_hex(6), hashed(token), room.id, me.id, id, name or "", kind, named, claim, team, stand_in, now,
-        now + expires_in_s * 1000 if expires_in_s else None, uses, shared=uses > 1,
-    )  # fmt: skip
+        id=token_hex(6),
+        hash=hashed(token),
+        room=room.id,
+        by=me.id,
+        handle=id,
+        name=name or "",
+        kind=kind,
+        role=named,
+        claim=claim,
+        team=team,
+        stand_in=stand_in,
+        created_at=now,
+        expires_at=now + expires_in_s * 1000 if expires_in_s else None,
+        uses=uses,
+        shared=uses > 1,
+    )
     await _record_invite(ctx, made, "created")
-    return Invitation(room.id, id, named or KIND_ROLE[kind], token, made.id, uses)
+    return Invitation(room=room.id, member=id, role=named or KIND_ROLE[kind], token=token, invite=made.id, uses=uses)
 
 
 def _in_room(room: Room, member: str, at: int) -> Context:
@@ -111,7 +124,15 @@ async def invites(ctx: HouseContext) -> Invites:
     """The invites to this room that can still be accepted."""
     return Invites(
         [
-            InviteLine(i.id, i.handle, i.kind, i.role or KIND_ROLE[i.kind], i.uses, i.claim, i.expires_at)
+            InviteLine(
+                invite=i.id,
+                member=i.handle,
+                kind=i.kind,
+                role=i.role or KIND_ROLE[i.kind],
+                uses=i.uses,
+                claim=i.claim,
+                expires_at=i.expires_at,
+            )
             for i in ctx.house.identities.invites_to(ctx.room.id, ctx.house.clock.now())
         ]
     )
@@ -175,7 +196,9 @@ async def join(ctx: HouseContext) -> JoinedRoom:
             await ctx.house.revoke_credentials([credential])
         raise Unauthorized("you were removed from this room")
     note = SHARED if token is not None else None
-    return JoinedRoom(room.id, member.handle, member.role_name, member.seat, token, note)
+    return JoinedRoom(
+        room=room.id, member=member.handle, role=member.role_name, seat=member.seat, token=token, note=note
+    )
 
 
 async def _enter(ctx: HouseContext) -> None:

@@ -73,7 +73,14 @@ class Ledger:
     def _create(self) -> Room:
         self._house.lease(HOUSE_ROOM)
         state = RoomState(
-            HOUSE_ROOM, SOURCE, SOURCE, NoWorld.spec.version, {}, seed_hex(0), secrets.token_hex(16), scenario=SOURCE
+            id=HOUSE_ROOM,
+            source=SOURCE,
+            world=SOURCE,
+            version=NoWorld.spec.version,
+            config={},
+            seed=seed_hex(0),
+            secret=secrets.token_hex(16),
+            scenario=SOURCE,
         )
         return Room.create(state, NoWorld(), self._house.clock.now())
 
@@ -82,11 +89,8 @@ class Ledger:
         member = self.runner.room.member_of(identity.id)
         if member is None:
             role = "observer" if identity.host else "resident"
-            args = {
-                "handle": identity.name, "kind": identity.kind, "identity": identity.id, "name": identity.name,
-                "role": role,
-            }  # fmt: skip
-            await self.record("admitted", args, Write(identities=[identity]))
+            args = {"handle": identity.name, "kind": identity.kind, "identity": identity.id, "name": identity.name}
+            await self.record("admitted", {**args, "role": role}, Write(identities=[identity]))
             member = self.runner.room.member_of(identity.id)
         assert member is not None
         return member.id

@@ -41,21 +41,21 @@ def offer_of(command: Command) -> Offer:
     made = _made.get(command)
     if made is None:
         made = _made[command] = Offer(
-            command.name,
-            command.tool_name,
-            command.where,
-            command.category,
-            command.name.replace("_", " ").capitalize(),
-            _description(command),
-            command.schema,
-            command.records,
-            command.may_wait,
-            command.output_schema,
-            command.about,
-            command.joins,
-            command.task,
-            command.resource,
-            command.hint,
+            name=command.name,
+            tool_name=command.tool_name,
+            where=command.where,
+            category=command.category,
+            title=command.name.replace("_", " ").capitalize(),
+            description=_description(command),
+            schema=command.schema,
+            records=command.records,
+            waits=command.may_wait,
+            output_schema=command.output_schema,
+            about=command.about,
+            joins=command.joins,
+            task=command.task,
+            resource=command.resource,
+            hint=command.hint,
         )
     return made
 

@@ -49,7 +49,8 @@ async def save_world(
         PeekCall(lambda room: room.guarded(saves.pack, room.world, compress, room.state.game, room.state.played))
     )
     await asyncio.to_thread(_write, place, data)
-    return Saved(True, folder.strip(), compress, f"{folder.strip()}/{FILE}", len(data))
+    name = folder.strip()
+    return Saved(saved=True, folder=name, compressed=compress, path=f"{name}/{FILE}", bytes=len(data))
 
 
 class Loaded(Struct, omit_defaults=True):
@@ -82,7 +83,7 @@ async def load_world(
         raise BadArgs("load_world takes a path (the name of a save) or bytes_b64")
     await ctx.record("loaded", {"by": ctx.member.id, "save": b64encode(data).decode()})
     named = path if source == "path" else None
-    return Loaded(True, len(data), source, "the world is loaded", named)
+    return Loaded(scheduled=True, bytes=len(data), source=source, note="the world is loaded", path=named)
 
 
 class SaveList(Struct):

@@ -5,10 +5,12 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from cohabit.errors import UnknownAsset
 from cohabit.model.grant import ROLES, Capability, Layer, fold
 from cohabit.model.identity import Kind
 from cohabit.model.message import Message
 from cohabit.model.seat import Seat, SeatId
+from cohabit.model.suggest import nearest
 
 KIND_ROLE: dict[str, str] = {"human": "human", "agent": "agent"}
 """The default role of each kind: a person plays its seat, an agent watches."""
@@ -140,6 +142,14 @@ class RoomState(Struct):
             return member
         used = self.handles_used.get(handle, 0)
         return self.members.get(f"{handle}{HANDLE_SEPARATOR}{used}") if used > 1 else None
+
+    def require_member(self, handle: str) -> Member:
+        """The member with this handle, or UNKNOWN_ASSET with similar handles."""
+        member = self.with_handle(handle)
+        if member is None:
+            known = [m.handle for m in self.members.values()]
+            raise UnknownAsset(f"unknown member {handle[:80]!r}", did_you_mean=nearest(handle[:80], known, 3))
+        return member
 
     def new_member_id(self, handle: str) -> str:
         """A new, never used id for a member with this handle."""
