@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 from cohabit import __version__
 from cohabit.errors import BadArgs, CohabitError, UnknownCommand, internal_error
-from cohabit.faces.guard import bearer, error_body
+from cohabit.faces.guard import bearer, error_response
 from cohabit.faces.metrics import metrics_text
 from cohabit.faces.openapi import openapi
 from cohabit.house.house import House
@@ -72,16 +72,11 @@ def _answering(handler: Handler) -> Handler:
         try:
             return await handler(request)
         except CohabitError as refusal:
-            return _error(refusal)
+            return error_response(refusal)
         except Exception as bug:
-            return _error(internal_error(bug, request.url.path))
+            return error_response(internal_error(bug, request.url.path))
 
     return answer
-
-
-def _error(refusal: CohabitError) -> Response:
-    headers = {"www-authenticate": 'Bearer realm="cohabit"'} if refusal.status == 401 else None
-    return Response(error_body(refusal), refusal.status, headers, "application/json")
 
 
 def _json(value: Any) -> Response:
