@@ -42,8 +42,8 @@ def http_routes(house: House) -> list[Route]:
         return _json({"ok": True, "result": result})
 
     async def health(request: Request) -> Response:
-        broken = len(house.broken) + sum(1 for h in house.rooms.values() if h.failure is not None)
-        return _json({"ok": True, "version": __version__, "rooms": len(house.rooms), "broken_rooms": broken})
+        rooms = {"rooms": len(house.rooms), "broken_rooms": house.broken_count}
+        return _json({"ok": True, "version": __version__, **rooms})
 
     async def metrics(request: Request) -> Response:
         return Response(metrics_text(house), media_type="text/plain; version=0.0.4")

@@ -296,6 +296,11 @@ class House:
         """The room with this id, or the house record; None if there is none."""
         return self.ledger.runner if room_id == HOUSE_ROOM else self.rooms.get(room_id)
 
+    @property
+    def broken_count(self) -> int:
+        """How many rooms are quarantined or could not be opened."""
+        return len(self.broken) + sum(runner.failure is not None for runner in self.rooms.values())
+
     async def create_room(
         self,
         scenario: Scenario,
