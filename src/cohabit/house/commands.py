@@ -5,8 +5,8 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from cohabit.errors import BadArgs, PermissionDenied
+from cohabit.house.command_list import CommandInfo, list_commands
 from cohabit.house.door import HouseContext
-from cohabit.house.offers import Offer, offers_for
 from cohabit.model.grant import Capability
 from cohabit.registry import find_world, known_worlds
 from cohabit.room.commands import Command, Resource, command
@@ -173,7 +173,7 @@ async def reopen_room(ctx: HouseContext) -> Reopened:
 
 
 class Capabilities(Struct):
-    commands: list[Offer]
+    commands: list[CommandInfo]
 
 
 @command(
@@ -185,7 +185,7 @@ class Capabilities(Struct):
 )
 async def capabilities(ctx: HouseContext) -> Capabilities:
     """Every command that you may use here, with its argument and result schemas."""
-    return Capabilities(offers_for(ctx.house, ctx.credential, ctx.room_id))
+    return Capabilities(list_commands(ctx.house, ctx.credential, ctx.room_id))
 
 
 CAPABILITIES: Command = capabilities.__command__  # type: ignore[attr-defined]  # put there by the decorator

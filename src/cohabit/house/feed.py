@@ -82,7 +82,7 @@ async def _page_of_events(ctx: HouseContext, after: int, member: Member, eye: Ey
     return Events(items, seal(secret, reached) if reached >= 0 else "", False)
 
 
-COMMAND: Command = events.__command__  # type: ignore[attr-defined]  # put there by the decorator
+EVENTS: Command = events.__command__  # type: ignore[attr-defined]  # put there by the decorator
 """A subscription requires the same grant as this command."""
 
 

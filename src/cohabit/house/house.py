@@ -269,7 +269,7 @@ class House:
         deliver: Deliver | None = None,
     ) -> Subscription:
         """Subscribe to a room's events from a cursor (None: from now on; empty: from the beginning)."""
-        target = self.door.resolve(credential, room, feed.COMMAND.name)
+        target = self.door.resolve(credential, room, feed.EVENTS.name)
         self.door.decide(target, self.clock.now())
         return feed.subscribe(target, cursor, views, deliver)
 

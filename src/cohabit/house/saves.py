@@ -19,7 +19,7 @@ from cohabit.model.grant import Capability
 from cohabit.room import saves
 from cohabit.room.commands import command
 
-FILE = "world.save"
+SAVE_FILE = "world.save"
 MAX_SAVE = 64 * 1024 * 1024
 """Maximum size in bytes: loading a save writes it to the record."""
 MAX_SAVES = 100
@@ -50,7 +50,7 @@ async def save_world(
     )
     await asyncio.to_thread(_write, place, data)
     name = folder.strip()
-    return Saved(saved=True, folder=name, compressed=compress, path=f"{name}/{FILE}", bytes=len(data))
+    return Saved(saved=True, folder=name, compressed=compress, path=f"{name}/{SAVE_FILE}", bytes=len(data))
 
 
 class Loaded(Struct, omit_defaults=True):
@@ -77,7 +77,7 @@ async def load_world(
             )
         source, data = "bytes_b64", _decoded(bytes_b64)
     elif path is not None:
-        path = path.strip().removesuffix(f"/{FILE}")  # as save_world reported it
+        path = path.strip().removesuffix(f"/{SAVE_FILE}")  # as save_world reported it
         source, data = "path", await asyncio.to_thread(_read, _save_folder(ctx, path), path)
     else:
         raise BadArgs("load_world takes a path (the name of a save) or bytes_b64")
@@ -127,7 +127,7 @@ def _save_folder(ctx: HouseContext, name: str) -> Path:
 
 def _names(ctx: HouseContext) -> list[str]:
     home = _saves_folder(ctx)
-    return sorted(str(file.parent.relative_to(home)) for file in home.rglob(FILE) if file.is_file())
+    return sorted(str(file.parent.relative_to(home)) for file in home.rglob(SAVE_FILE) if file.is_file())
 
 
 def _write(place: Path, data: bytes) -> None:
@@ -140,7 +140,7 @@ def _write(place: Path, data: bytes) -> None:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
-            temporary.replace(place / FILE)
+            temporary.replace(place / SAVE_FILE)
         finally:
             temporary.unlink(missing_ok=True)
         folder = os.open(place, os.O_RDONLY)
@@ -153,7 +153,7 @@ def _write(place: Path, data: bytes) -> None:
 
 
 def _read(place: Path, name: str) -> bytes:
-    file = place / FILE
+    file = place / SAVE_FILE
     try:
         if file.is_symlink() or not file.is_file():
             raise BadArgs(f"unknown save {name.strip()[:80]!r}; see list_saves")

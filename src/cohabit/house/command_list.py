@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from cohabit.house.house import House
 
 
-class Offer(Struct, frozen=True, omit_defaults=True):
+class CommandInfo(Struct, frozen=True, omit_defaults=True):
     """The description of a command for a caller who may use it."""
 
     name: str
@@ -33,14 +33,14 @@ class Offer(Struct, frozen=True, omit_defaults=True):
     hint: str = ""
 
 
-_made: "WeakKeyDictionary[Command, Offer]" = WeakKeyDictionary()
+_made: "WeakKeyDictionary[Command, CommandInfo]" = WeakKeyDictionary()
 
 
-def offer_of(command: Command) -> Offer:
+def describe(command: Command) -> CommandInfo:
     """The description of a command. Cached: it does not depend on the caller."""
     made = _made.get(command)
     if made is None:
-        made = _made[command] = Offer(
+        made = _made[command] = CommandInfo(
             name=command.name,
             tool_name=command.tool_name,
             where=command.where,
@@ -65,20 +65,20 @@ def _description(command: Command) -> str:
     return command.doc + ("\n" + only_if if only_if else "")
 
 
-def offers_for(house: "House", credential: Credential, room: str | None) -> list[Offer]:
+def list_commands(house: "House", credential: Credential, room: str | None) -> list[CommandInfo]:
     """The commands that this credential may call in a room; without a room: in the house and in any of its rooms."""
     commands = house.door.commands_for(credential, room)
     if room is None and credential.room is None:
         common = {command.name: command for command in _common(house, credential)}
         commands = [*common.values(), *(command for command in commands if command.name not in common)]
-    return [offer_of(command) for command in commands]
+    return [describe(command) for command in commands]
 
 
-def about_the_room(offers: Sequence[Offer]) -> list[Offer]:
+def room_commands(commands: Sequence[CommandInfo]) -> list[CommandInfo]:
     """The room commands. A caller who is not a member can only join."""
-    here = [offer for offer in offers if offer.about != "house"]
-    is_member = any(offer.about == "room" and not offer.joins for offer in here)
-    return [offer for offer in here if offer.joins != is_member]
+    here = [info for info in commands if info.about != "house"]
+    is_member = any(info.about == "room" and not info.joins for info in here)
+    return [info for info in here if info.joins != is_member]
 
 
 def _common(house: "House", credential: Credential) -> Iterator[Command]:
