@@ -85,8 +85,7 @@ class RoomRunner:
         self._thread = WorldThread(f"world-{room.id}", settings.world_deadline_s)
         self._queue: list[Call] = []  # not run yet
         self._ran: list[Call] = []  # run, and waiting for the next batch
-        self._running = False  # calls are running on a thread
-        self._on_thread: list[Call] = []  # those calls
+        self._on_thread: list[Call] = []  # running on the thread now
         self._writing = False  # a batch is being written
         self._flush_planned = False
         self._audit_planned = False
@@ -109,7 +108,7 @@ class RoomRunner:
             return False
         if len(self._queue) + len(self._ran) >= self.settings.queue_limit:
             raise Busy(f"{self.settings.queue_limit} calls are already waiting for this room; try again in a moment")
-        if self._quick and not self._running:
+        if self._quick and not self._on_thread:
             self._run_here((call,), self._clock.now() if at is None else at)
             if not self._writing and not self.room.record.pending and self.failure is None:
                 if call.error is not None:
@@ -160,7 +159,7 @@ class RoomRunner:
     # -- running ----------------------------------------------------------------------------------
     def _pump(self) -> None:
         """Run the queued calls."""
-        if self._running or not self._queue or self.failure is not None:
+        if self._on_thread or not self._queue or self.failure is not None:
             return
         if self._quick:
             batch, self._queue = self._queue, []
@@ -170,7 +169,6 @@ class RoomRunner:
         elif not self._writing:
             self._quick = self.room.world.spec.quick and self._clock.now() >= self._slow.until
             batch, self._queue = self._queue, []
-            self._running = True
             self._run_on_thread(batch)
 
     def _run_here(self, batch: Sequence[Call], at: int) -> None:
@@ -208,7 +206,6 @@ class RoomRunner:
         self._thread.run(work, partial(self._ran_on_thread, batch), partial(self._quarantine, batch))
 
     def _ran_on_thread(self, batch: Sequence[Call], frames: Frames) -> None:
-        self._running = False
         self._on_thread = []
         self._stop_if_broken(batch)
         if self.failure is None:
@@ -242,7 +239,7 @@ class RoomRunner:
 
     def _flush(self) -> None:
         self._flush_planned = False
-        if self._writing or self._running or self.failure is not None:
+        if self._writing or self._on_thread or self.failure is not None:
             return
         if not self.fanout.subscriptions and self.room.record.seq < self._snapshots.next_seq:  # no world code to guard
             self._commit(self._prepare())
