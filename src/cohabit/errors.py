@@ -31,6 +31,7 @@
 Interfaces translate codes and define none of their own.
 """
 
+import logging
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
@@ -39,8 +40,9 @@ __all__ = [
     "GitFailed", "HouseError", "Internal", "OutOfBounds", "OutcomeUnknown", "PermissionDenied", "Quarantined",
     "RecordCorrupt", "ScopeViolation", "StorageFailed", "TooLarge", "TurnNotYours", "Unauthorized",
     "UnknownAsset", "UnknownCommand", "UnknownRoom", "Unreachable", "WorldError", "WorldTimeout",
-    "by_code", "every_error",
+    "by_code", "every_error", "internal_error",
 ]  # fmt: skip
+log = logging.getLogger("cohabit")
 
 
 class CohabitError(Exception):
@@ -262,3 +264,9 @@ def by_code(wire: dict[str, Any]) -> CohabitError:
     hints = rest.pop("did_you_mean", ())
     cls = next((c for c in every_error() if c.code == code), Internal)
     return cls(message, did_you_mean=hints, **{str(k): v for k, v in rest.items() if k != "self"})
+
+
+def internal_error(error: BaseException, where: str) -> Internal:
+    """Log an unexpected exception. Only its type is shown: the text may contain hidden information."""
+    log.error("internal error in %s", where, exc_info=error)
+    return Internal(f"internal error ({type(error).__name__}). It was logged")

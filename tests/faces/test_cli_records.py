@@ -9,6 +9,7 @@ import pytest
 
 from cohabit.faces.cli import main
 from cohabit.faces.cli.running import told_lines
+from cohabit.house.calls import Call
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.model.record import Entry, Told
@@ -30,12 +31,12 @@ async def play(folder: Path, snapshot_every: int = 1000) -> None:
     """A game, a whisper in the middle of it, and a rematch."""
     async with House.open(Settings(data=str(folder), snapshot_every=snapshot_every)) as house:
         await house.create_room(parse_scenario(SCENARIO), "table")
-        host = house.rooms["table"]
-        await host.call("ann", "take", {"n": 3})
-        await host.call("ann", "send_message", {"to": "zeus", "content": "psst: I win"})
-        await host.call("bob", "act", {"action": "take", "params": {"n": 1}, "reasoning": "my secret plan"})
-        await host.call("ann", "take", {"n": 3})
-        await host.call("zeus", "rematch")
+        runner = house.rooms["table"]
+        await runner.submit(Call("ann", "take", {"n": 3}))
+        await runner.submit(Call("ann", "send_message", {"to": "zeus", "content": "psst: I win"}))
+        await runner.submit(Call("bob", "act", {"action": "take", "params": {"n": 1}, "reasoning": "my secret plan"}))
+        await runner.submit(Call("ann", "take", {"n": 3}))
+        await runner.submit(Call("zeus", "rematch"))
 
 
 def change(folder: Path, statement: str) -> None:
@@ -179,13 +180,13 @@ async def test_a_backup_is_made_while_the_house_runs_and_holds_all_that_was_answ
     copy.mkdir()
     async with House.open(Settings(data=str(data))) as house:
         await house.create_room(parse_scenario(SCENARIO), "table")
-        await house.rooms["table"].call("ann", "take", {"n": 2})
+        await house.rooms["table"].submit(Call("ann", "take", {"n": 2}))
         assert main(["backup", str(copy / "cohabit.db"), "--data", str(data)]) == 0
         assert main(["backup", str(copy / "cohabit.db"), "--data", str(data)]) == 1
         assert "choose another file" in capsys.readouterr().err
     assert main(["verify", "--data", str(copy)]) == 0
     async with House.open(Settings(data=str(copy))) as house:
-        assert await house.rooms["table"].call("ann", "heap") == 5
+        assert await house.rooms["table"].submit(Call("ann", "heap")) == 5
 
 
 def test_check_fails_a_world_that_is_not_there_and_passes_the_example(capsys: pytest.CaptureFixture[str]) -> None:

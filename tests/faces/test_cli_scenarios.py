@@ -90,12 +90,12 @@ async def test_a_scenario_with_built_in_players_can_be_watched_at_once(name: str
     async with House.open(Settings()) as house:
         house.bots.step_ms = 0
         room, _ = await house.create_room(read_scenario(name))
-        host = house.rooms[room]
-        while not any(line.entry.via for line in host.recent):
-            await host.changed_since(host.version, house.clock.now() + 10_000)
+        runner = house.rooms[room]
+        while not any(line.entry.via for line in runner.recent):
+            await runner.changed_since(runner.version, house.clock.now() + 10_000)
         await house.bots.close()
-        host.time.stop()
-        await host.peek(lambda room: room.state.tick)  # the world's thread is idle when the house closes
+        runner.time.stop()
+        await runner.drained()  # the world's thread is idle when the house closes
 
 
 def test_a_world_alone_gets_a_player_for_each_seat_and_you_as_host() -> None:

@@ -10,7 +10,7 @@ import pytest
 from websockets.asyncio.client import connect as ws_connect
 from websockets.exceptions import InvalidStatus
 
-from cohabit.errors import CohabitError, by_code, every_error
+from cohabit.errors import CohabitError, Unauthorized, by_code, every_error
 from cohabit.faces.python import connect
 from cohabit.faces.serve import serve
 from cohabit.house.catalogue import every_command
@@ -180,6 +180,17 @@ async def test_a_request_without_a_valid_token_is_unauthorized(den: Served) -> N
 async def test_a_token_counts_only_in_the_authorization_header(den: Served) -> None:
     for header in ("x-wb-token", "x-token", "token"):
         assert "missing token" in await refused_token(den, {header: den.tokens["ann"]})
+
+
+async def test_a_401_of_any_route_says_how_to_authenticate(den: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*args: Any, **how: Any) -> Any:
+        raise Unauthorized("no")
+
+    monkeypatch.setattr("cohabit.faces.app.FileResponse", refuse)
+    async with den.http("ann") as client:
+        answer = await client.get("/")
+    error(answer, 401, "UNAUTHORIZED")
+    assert answer.headers["www-authenticate"] == 'Bearer realm="cohabit"'
 
 
 # -- every error, over every interface ----------------------------------------------------------

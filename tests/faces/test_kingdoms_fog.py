@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from cohabit.errors import CohabitError
+from cohabit.house.calls import SystemCall
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.scenario import parse_scenario
@@ -29,7 +30,7 @@ async def two_rooms(house: House) -> dict[str, dict[str, str]]:
     tokens = {}
     for name in ROOMS:
         _, tokens[name] = await house.create_room(parse_scenario(json.dumps(SCENARIO)), name, seed=5)
-        await house.rooms[name].put_system("ticks", {"n": 60})
+        await house.rooms[name].submit(SystemCall("ticks", {"n": 60}))
     scramble(house.rooms["murky"].room.world)
     return tokens
 

@@ -36,11 +36,11 @@ async def test_the_same_claims_hold_over_every_interface_and_the_record_replays(
     async with reference_house(port=0) as reference, doors(face, reference.house, tmp_path) as door:
         assert await conversation(reference, door) is None
 
-        for name, host in reference.house.rooms.items():
-            await host.drained()
+        for name, runner in reference.house.rooms.items():
+            await runner.drained()
             rows = list(reference.house.store.lines(name, -1))
             again = Room.replay(read_lines(rows, -1, GENESIS), make_world)
-            assert again.digest() == host.room.digest()
+            assert again.digest() == runner.room.digest()
             assert len(rows) > 1
 
 

@@ -105,9 +105,9 @@ class Running:
         """Wait until it is on record that these members are here."""
 
         async def here() -> None:
-            host = self.house.rooms["table"]
-            while not all(host.room.state.members[name].here for name in who):
-                assert await host.changed_since(host.version, self.house.clock.now() + 30_000)
+            runner = self.house.rooms["table"]
+            while not all(runner.room.state.members[name].here for name in who):
+                assert await runner.changed_since(runner.version, self.house.clock.now() + 30_000)
 
         self.run(here())
 

@@ -89,10 +89,10 @@ async def test_the_board_is_the_same_over_every_interface_and_the_room_replays(f
             except Exception as wrong:  # raised through the SDK's task groups it could not be read
                 broken = wrong
         assert broken is None, repr(broken)
-        host = house.rooms[ROOM]
-        await host.drained()
+        runner = house.rooms[ROOM]
+        await runner.drained()
         again = Room.replay(read_lines(list(house.store.lines(ROOM, -1)), -1, GENESIS), make_world)
-        assert again.digest() == host.room.digest()
+        assert again.digest() == runner.room.digest()
 
 
 async def test_on_mcp_the_tools_have_their_own_names_and_a_watcher_is_offered_the_reading_ones(tmp_path: Path) -> None:

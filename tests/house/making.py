@@ -10,7 +10,7 @@ from typing import Any
 
 from cohabit.errors import CohabitError, StorageFailed
 from cohabit.house.house import House
-from cohabit.house.rooms import RoomHost
+from cohabit.house.runner import RoomRunner
 from cohabit.house.running.remote import RemoteRunner
 from cohabit.house.settings import Settings
 from cohabit.house.store.contract import Store, Write
@@ -61,9 +61,9 @@ async def open_house(
 async def at_rest(house: House) -> None:
     """Wait until nothing is under way: calls, writes, and the renewal of leases, which runs on a thread."""
     await asyncio.wait([vars(house)["_renewing"]])
-    for host in list(house.rooms.values()):
+    for runner in list(house.rooms.values()):
         with suppress(CohabitError):  # a disk that fails, a room that is quarantined
-            await host.drained()
+            await runner.drained()
 
 
 class Client:
@@ -194,6 +194,6 @@ def remote_of(house: House, room: str = "den") -> RemoteRunner:
     return runner
 
 
-def recorded(host: RoomHost, *dos: str) -> list[Any]:
+def recorded(runner: RoomRunner, *dos: str) -> list[Any]:
     """The entries of these kinds that are on record."""
-    return [line.entry for line in host.room.record.tail if line.entry.do in dos]
+    return [line.entry for line in runner.room.record.tail if line.entry.do in dos]

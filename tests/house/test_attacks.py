@@ -350,8 +350,8 @@ async def test_a_guest_that_joins_three_times_at_once_is_one_member(world: str) 
 
 async def test_an_identity_that_is_admitted_to_the_record_of_the_house_three_times_at_once_is_one_member() -> None:
     async with open_house() as house:
-        record = house.ledger.host
-        record._quick, record._slow_until = False, house.clock.now() + 60_000  # as after a call that took long
+        record = house.ledger.runner
+        record._quick, record._slow.until = False, house.clock.now() + 60_000  # as after a call that took long
         zoe = new_identity("zoe")
         admitted = await all_done(started(*(house.ledger.admit(zoe) for _ in range(3))))
         assert admitted == ["zoe"] * 3
@@ -494,15 +494,15 @@ async def test_an_archived_room_records_no_presence_stand_in_or_end_of_a_pause()
         await who["ann"]("pause")
         await clock.advance(9_000)
         await who["hostess"]("archive")
-        host = house.rooms["den"]
-        before = host.room.record.seq
+        runner = house.rooms["den"]
+        before = runner.room.record.seq
         await clock.advance(200_000)
         for client in who.values():
             await client("whoami")
         await clock.advance(200_000)
-        assert host.room.record.seq == before
-        assert not host.room.state.members["ann"].played_by_bot
-        assert not deeds(host.room, "stand_in")
+        assert runner.room.record.seq == before
+        assert not runner.room.state.members["ann"].played_by_bot
+        assert not deeds(runner.room, "stand_in")
 
 
 async def test_a_host_cannot_choose_the_seed_of_a_world_that_hides_things() -> None:

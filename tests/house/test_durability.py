@@ -59,11 +59,11 @@ async def test_a_subscription_made_while_something_is_written_is_told_of_it_once
     store = HeldStore()
     async with open_house(store=store) as house:
         who = await make_room(house)
-        early, host = await who["bob"].reader(views=False), house.rooms["den"]
+        early, runner = await who["bob"].reader(views=False), house.rooms["den"]
         store.go.clear()
         acting = asyncio.create_task(who["ann"]("shout", {"text": "now"}))
         await a_moment()
-        assert host.durable_seq < host.room.record.seq
+        assert runner.durable_seq < runner.room.record.seq
         late = await who["hostess"].reader(cursor, views=False)
         await a_moment()
         assert not any(b"now" in frame for frame in late.frames)
@@ -142,25 +142,25 @@ async def test_a_failed_commit_is_an_error_for_every_call_in_it_and_the_room_is_
         who = await make_room(house, world=world)
         do: tuple[str, Any] = ("hide", {"n": 1}) if world == "Secrets" else ("move", {})
         await who["ann"](*do)
-        host = house.rooms["den"]
-        await host.drained()
-        before = host.room.digest()
+        runner = house.rooms["den"]
+        await runner.drained()
+        before = runner.room.digest()
         store.failing = True
         failed = await asyncio.gather(*(who[w](*do) for w in ("ann", "bob", "ann")), return_exceptions=True)
         assert [type(f) for f in failed] == [StorageFailed] * 3
-        assert host.room.digest() == before
+        assert runner.room.digest() == before
         store.failing = False
         assert (await who["ann"](*do)).success
-        assert len(deeds(host.room, do[0])) == 2
+        assert len(deeds(runner.room, do[0])) == 2
 
 
 async def test_calls_that_ran_while_a_commit_failed_are_refused_with_it() -> None:
     store = HeldStore()
     async with open_house(store=store) as house:
         who = await make_room(house)
-        host = house.rooms["den"]
-        await host.drained()
-        before = host.room.digest()
+        runner = house.rooms["den"]
+        await runner.drained()
+        before = runner.room.digest()
         store.go.clear()
         store.failing = True
         first = asyncio.create_task(who["ann"]("hide", {"n": 1}))
@@ -172,8 +172,8 @@ async def test_calls_that_ran_while_a_commit_failed_are_refused_with_it() -> Non
         assert isinstance(results[0], StorageFailed)
         assert isinstance(results[1], StorageFailed)
         store.failing = False
-        await host.drained()
-        assert host.room.digest() == before
+        await runner.drained()
+        assert runner.room.digest() == before
         assert (await who["bob"]("numbers")) == {"red": [], "blue": []}
 
 
@@ -237,15 +237,15 @@ async def test_a_full_disk_refuses_every_action_until_there_is_space_again(tmp_p
         text = "x" * 10_000
         refused = 0
         for _ in range(20):
-            host = house.rooms["den"]
-            await host.drained()
-            before = host.room.digest()
+            runner = house.rooms["den"]
+            await runner.drained()
+            before = runner.room.digest()
             try:
                 await who["ann"]("shout", {"text": text})
             except StorageFailed as failed:
                 refused += 1
                 assert "full" in failed.message
-                assert host.room.digest() == before
+                assert runner.room.digest() == before
         assert refused
         assert "first" in (await who["bob"]("view")).text, "reading still works"
         db.execute("pragma max_page_count = 100000")

@@ -17,6 +17,7 @@ from cohabit.errors import (
     RecordCorrupt,
     WorldTimeout,
 )  # fmt: skip
+from cohabit.house.calls import PeekCall
 from cohabit.testing.clock import FakeClock
 from cohabit.world import Eye
 
@@ -262,13 +263,13 @@ async def test_a_world_whose_view_fails_after_an_action_did_not_act() -> None:
 async def test_a_peek_that_fails_is_an_error_and_the_room_continues() -> None:
     async with open_house() as house:
         who = await make_room(house)
-        host = house.rooms["den"]
+        runner = house.rooms["den"]
 
         def look(room: Any) -> Any:
             return room.state.members["nobody"]
 
         with pytest.raises(CohabitError):
-            await host.peek(look)
+            await runner.submit(PeekCall(look))
         assert (await who["ann"]("hide", {"n": 1})).success
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from cohabit.errors import Conflict, Unauthorized, UnknownAsset, UnknownRoom
+from cohabit.house.calls import Call
 
 from .making import (
     GOD,
@@ -92,7 +93,7 @@ async def test_an_identity_of_the_house_is_one_member_in_each_room_and_the_other
         second.room = "two"
         with pytest.raises(UnknownRoom, match="join"):
             await second("whoami")
-        await house.rooms["one"].call("hostess", "remove_member", {"member": "ada"})
+        await house.rooms["one"].submit(Call("hostess", "remove_member", {"member": "ada"}))
         first.room = "one"
         with pytest.raises(UnknownRoom, match="join"):
             await first("whoami")

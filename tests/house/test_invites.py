@@ -31,7 +31,7 @@ def handles(house: House, room: str = "den") -> list[str]:
 
 def ledger(house: House) -> list[str]:
     """What the record of the house tells."""
-    return [told.text for line in house.ledger.host.room.record.tail for told in line.entry.told]
+    return [told.text for line in house.ledger.runner.room.record.tail for told in line.entry.told]
 
 
 # -- pending ----------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import pytest
 
 from cohabit.errors import BadArgs, Busy, CohabitError, GameRejected, OutcomeUnknown, UnknownAsset, Unreachable, by_code
 from cohabit.house.house import House
-from cohabit.house.rooms import RoomHost
+from cohabit.house.runner import RoomRunner
 from cohabit.house.running import remote
 from cohabit.house.running.remote import RemoteRunner
 from cohabit.testing.clock import FakeClock
@@ -44,7 +44,7 @@ class Yard(NamedTuple):
     who: dict[str, Client]
 
     @property
-    def host(self) -> RoomHost:
+    def runner(self) -> RoomRunner:
         return self.house.rooms["den"]
 
     @property
@@ -52,7 +52,7 @@ class Yard(NamedTuple):
         return remote_of(self.house)
 
     def recorded(self, *dos: str) -> list[Any]:
-        return recorded(self.host, *dos)
+        return recorded(self.runner, *dos)
 
 
 @asynccontextmanager
@@ -97,7 +97,7 @@ async def test_an_action_is_durable_before_it_is_sent_and_its_answer_after() -> 
         asked = start(y.who["ann"]("ring"))
         await y.site.arrival("ring")
         assert [e.do for e in y.recorded("asked", "answered")] == ["asked"]
-        assert y.host.durable_seq >= y.recorded("asked")[0].seq
+        assert y.runner.durable_seq >= y.recorded("asked")[0].seq
         y.site.release()
         assert await asked == {"rung": True}
         assert y.recorded("answered")[0].args == {"result": {"rung": True}}
@@ -114,11 +114,11 @@ async def test_act_and_the_command_are_the_same_and_the_reasoning_is_recorded() 
 
 async def test_a_read_is_not_recorded_and_is_filtered_by_the_eye() -> None:
     async with yard() as y:
-        before = y.host.room.record.seq
+        before = y.runner.room.record.seq
         y.site.bays = {"north": 3, "south": 4}
         assert await y.who["ann"]("inventory") == {"north": 3}
         assert await y.who["zeus"]("inventory") == {"north": 3, "south": 4}
-        assert y.host.room.record.seq == before
+        assert y.runner.room.record.seq == before
         assert y.site.behalf == ["ann", "zeus"]
 
 
@@ -169,14 +169,14 @@ async def test_a_call_the_room_refuses_is_never_sent_and_is_audited(
     async with yard() as y:
         assert (await refused(y.who[who](command, args))).code == code
         assert y.site.asked == []
-        assert [line.code for line in y.host.room.audit.kept] == [code]
+        assert [line.code for line in y.runner.room.audit.kept] == [code]
 
 
 async def test_an_action_that_its_plan_refuses_is_neither_sent_nor_recorded() -> None:
     async with yard() as y:
         assert (await refused(y.who["ann"]("store", {"crates": 10}))).code == "SCOPE_VIOLATION"
         assert y.site.asked == ["free"]
-        assert [line.code for line in y.host.room.audit.kept] == ["SCOPE_VIOLATION"]
+        assert [line.code for line in y.runner.room.audit.kept] == ["SCOPE_VIOLATION"]
         assert y.recorded("asked") == []
         await y.who["zeus"]("store", {"crates": 10})
         assert y.site.names() == ["store"]
@@ -315,7 +315,7 @@ async def test_a_member_who_is_removed_before_its_action_is_sent_does_nothing() 
         while not y.recorded("asked"):
             await asyncio.sleep(0)
         gone = start(y.who["hera"]("remove_member", {"member": "ann"}))
-        while "ann" in y.host.room.state.members:
+        while "ann" in y.runner.room.state.members:
             await asyncio.sleep(0)
         store.go.set()
         assert (await refused(asked)).code == "UNAUTHORIZED"
@@ -346,10 +346,10 @@ async def test_where_members_work_separately_one_action_of_each_is_sent_at_a_tim
         await y.site.arrival("ring")
         await y.site.arrival("ring")
         assert y.site.asked == ["ring", "ring"]
-        assert [sent.by for sent in y.host.room.world.all_pending()] == ["ann", "bob"]  # type: ignore[attr-defined]
+        assert [sent.by for sent in y.runner.room.world.all_pending()] == ["ann", "bob"]  # type: ignore[attr-defined]
         y.site.release()
         await asyncio.gather(*asked)
-        assert y.host.room.world.all_pending() == []  # type: ignore[attr-defined]
+        assert y.runner.room.world.all_pending() == []  # type: ignore[attr-defined]
         assert [e.args["by"] for e in y.recorded("answered")] == ["ann", "bob", "ann"]
 
 
@@ -427,7 +427,7 @@ async def test_the_same_key_asked_again_while_the_action_is_in_progress_waits_fo
         y.site.release()
         assert await again == await first
         assert y.site.names() == ["store"]
-        assert y.host.room.audit.kept == []
+        assert y.runner.room.audit.kept == []
 
 
 async def test_the_same_key_asked_twice_while_another_action_is_in_progress_is_done_once() -> None:
@@ -522,7 +522,7 @@ async def test_a_refusal_of_the_other_side_is_passed_on_recorded_and_audited() -
         assert isinstance(wrong, UnknownAsset)
         assert wrong.did_you_mean == ["fruit"]
         assert by_code(y.recorded("answered")[0].args["refused"]).as_wire() == wrong.as_wire()
-        assert y.host.room.audit.kept[-1].code == "UNKNOWN_ASSET"
+        assert y.runner.room.audit.kept[-1].code == "UNKNOWN_ASSET"
 
 
 async def test_an_outcome_that_cannot_be_stored_is_unknown() -> None:
@@ -568,9 +568,9 @@ async def test_a_house_that_stops_before_the_answer_came_says_unknown_then_and_l
 # -- polling ------------------------------------------------------------------------------------
 async def test_only_what_has_changed_is_recorded() -> None:
     async with yard() as y:
-        before = y.host.room.record.seq
+        before = y.runner.room.record.seq
         await y.remote.poll()
-        assert y.host.room.record.seq == before
+        assert y.runner.room.record.seq == before
         y.site.bays["north"] = 7
         await y.remote.poll()
         assert len(y.recorded("polled")) == 2
@@ -591,7 +591,7 @@ async def test_after_some_actions_the_world_is_polled_at_once_and_another_world_
         await y.site.arrival("site")
         await y.remote.poll()
         assert [(await y.who[n]("whoami")).seat for n in ("ann", "bob")] == ["east", "west"]
-        assert y.host.room.state.games == 2
+        assert y.runner.room.state.games == 2
 
 
 async def test_seats_that_open_and_close_are_told_and_move_nobody_to_another_seat() -> None:
@@ -623,7 +623,7 @@ async def test_a_poll_that_fails_is_told_and_breaks_nothing(answer: Any) -> None
         y.site.then("site", answer)
         await y.clock.advance(FakeConnector.poll_ms)
         await y.site.arrival("site")
-        await y.host.drained()
+        await y.runner.drained()
         assert len(y.recorded("lost")) == 1
         await y.clock.advance(FakeConnector.poll_ms)
         await y.site.arrival("site")
@@ -633,15 +633,15 @@ async def test_a_poll_that_fails_is_told_and_breaks_nothing(answer: Any) -> None
 # -- the record, and the life of a room ---------------------------------------------------------
 async def test_a_replay_needs_no_connector_and_gives_the_same_room(tmp_path: Path) -> None:
     async with yard(tmp_path) as y:
-        y.host.room.digest_every = 3
+        y.runner.room.digest_every = 3
         await y.who["ann"]("store", SIX, key="k")
         y.site.then("store", "lose", GameRejected("no"))
         for i in range(2):
             await refused(y.who["ann"]("store", SIX, key=f"k{i}"))
         await y.who["zeus"]("rebuild")
         await y.remote.poll()
-        await y.host.drained()
-        digest = y.host.room.digest()
+        await y.runner.drained()
+        digest = y.runner.room.digest()
         replayed = stored_room(tmp_path)
     assert replayed.digest() == digest
     assert len(deeds(replayed, "digest")) > 2
@@ -664,7 +664,7 @@ async def test_a_house_without_a_connector_shows_the_room_and_says_what_to_do(tm
 
 async def test_a_room_that_is_reopened_keeps_its_connector() -> None:
     async with yard() as y:
-        y.host.failure = by_code({"code": "QUARANTINED", "message": "made up"})
+        y.runner.failure = by_code({"code": "QUARANTINED", "message": "made up"})
         await y.house.reopen_room("den")
         assert await y.who["ann"]("weather") == {"sky": "grey"}
         assert y.site.closed == []

@@ -88,7 +88,7 @@ async def test_the_seed_of_a_new_room_has_128_random_bits() -> None:
     async with open_house() as house:
         for i in range(8):
             await house.create_room(Scenario(agents=[AgentSpec(id="a")]), f"r{i}")
-        seeds = [host.room.state.seed for host in house.rooms.values()]
+        seeds = [runner.room.state.seed for runner in house.rooms.values()]
         assert len(set(seeds)) == 8
         assert all(len(seed) == 32 and int(seed, 16) >= 0 for seed in seeds)
         assert any(int(seed, 16) >= 2**120 for seed in seeds)

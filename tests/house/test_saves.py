@@ -12,7 +12,7 @@ import pytest
 from cohabit.errors import BadArgs, CohabitError, Disabled, GameRejected, PermissionDenied, TurnNotYours
 from cohabit.house import saves
 from cohabit.house.house import House
-from cohabit.house.saves import FILE
+from cohabit.house.saves import SAVE_FILE
 from cohabit.house.settings import Settings
 from cohabit.registry import make_world
 from cohabit.room.record import GENESIS, read_lines
@@ -73,7 +73,7 @@ async def test_the_bytes_of_a_save_can_be_loaded_in_another_room(tmp_path: Path,
         one, other = await den(house), await den(house, room="other")
         await one.ask("ann", "take", n=3)
         await one.ask("zeus", "save_world", folder="a/b", compress=compress)
-        data = (tmp_path / "saves" / "den" / "a" / "b" / FILE).read_bytes()
+        data = (tmp_path / "saves" / "den" / "a" / "b" / SAVE_FILE).read_bytes()
         loaded = await other.ask("zeus", "load_world", bytes_b64=b64encode(data).decode(), path="does not count")
         assert (loaded.source, loaded.path) == ("bytes_b64", None)
         assert one.world.snapshot() == other.world.snapshot()
@@ -104,7 +104,7 @@ async def test_a_link_leads_nowhere(tmp_path: Path) -> None:
         (tmp_path / "outside").mkdir()
         (saves / "out").symlink_to(tmp_path / "outside")
         (saves / "file").mkdir()
-        (saves / "file" / FILE).symlink_to(saves / "good" / FILE)
+        (saves / "file" / SAVE_FILE).symlink_to(saves / "good" / SAVE_FILE)
         for name in ("out", "out/more"):
             with pytest.raises(BadArgs):
                 await here.ask("zeus", "save_world", folder=name)
@@ -118,7 +118,7 @@ async def test_a_damaged_save_is_refused_and_nothing_changes(tmp_path: Path, wor
     async with opened(tmp_path) as house:
         here = await den(house, world, config={"zones_x": 2, "zones_y": 2} if world == "kingdoms" else {})
         await here.ask("zeus", "save_world", folder="good")
-        data = (tmp_path / "saves" / "den" / "good" / FILE).read_bytes()
+        data = (tmp_path / "saves" / "den" / "good" / SAVE_FILE).read_bytes()
         before, seq = here.world.snapshot(), house.rooms["den"].room.record.seq
         flipped = bytearray(data)
         flipped[len(data) // 2] ^= 1
@@ -139,7 +139,7 @@ async def test_a_save_of_another_world_is_refused(tmp_path: Path) -> None:
     async with opened(tmp_path) as house:
         nim, lanterns = await den(house), await den(house, "lanterns", "island")
         await nim.ask("zeus", "save_world", folder="nim")
-        data = (tmp_path / "saves" / "den" / "nim" / FILE).read_bytes()
+        data = (tmp_path / "saves" / "den" / "nim" / SAVE_FILE).read_bytes()
         with pytest.raises(GameRejected, match="is for nim"):
             await lanterns.ask("zeus", "load_world", bytes_b64=b64encode(data).decode())
 
@@ -176,7 +176,7 @@ async def test_a_save_from_outside_is_loaded_only_by_members_that_may_see_everyt
         here = await den(house, "lanterns")
         await here.ask("zeus", "widen", member="bob", may=["control_world"])
         await here.ask("bob", "save_world", folder="x")
-        data = b64encode((tmp_path / "saves" / "den" / "x" / FILE).read_bytes()).decode()
+        data = b64encode((tmp_path / "saves" / "den" / "x" / SAVE_FILE).read_bytes()).decode()
         with pytest.raises(PermissionDenied, match="read_all"):
             await here.ask("bob", "load_world", bytes_b64=data)
         await here.ask("bob", "load_world", path="x")
@@ -211,7 +211,7 @@ async def test_a_full_disk_leaves_the_old_save_as_it_was(tmp_path: Path, monkeyp
     async with opened(tmp_path) as house:
         here = await den(house)
         await here.ask("zeus", "save_world", folder="x")
-        file = tmp_path / "saves" / "den" / "x" / FILE
+        file = tmp_path / "saves" / "den" / "x" / SAVE_FILE
         before = file.read_bytes()
 
         def full(handle: int) -> None:
@@ -221,4 +221,4 @@ async def test_a_full_disk_leaves_the_old_save_as_it_was(tmp_path: Path, monkeyp
         with pytest.raises(CohabitError, match="No space left"):
             await here.ask("zeus", "save_world", folder="x")
         assert file.read_bytes() == before
-        assert [p.name for p in file.parent.iterdir()] == [FILE]
+        assert [p.name for p in file.parent.iterdir()] == [SAVE_FILE]

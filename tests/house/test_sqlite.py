@@ -258,7 +258,7 @@ def test_a_reader_sees_what_a_running_house_writes_and_changes_nothing(tmp_path:
             lambda: reader.commit([Write("a", lines(1, start=4))]),
             lambda: reader.commit([Write("a", delete=True)]),
             lambda: reader.lease("a", "house 2", 0, 100),
-            lambda: reader.prune("a", 2),
+            lambda: reader.commit([Write("a", forget_before=2)]),
         ]
         for attempt in attempts:
             with pytest.raises(StorageFailed, match="readonly"):

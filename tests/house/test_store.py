@@ -153,18 +153,16 @@ class DeletesRoomsAfterEverythingElse(MemoryStore):
 
 
 class PrunesWithoutBounds(MemoryStore):
-    def prune(self, room: str, before: int) -> int:
-        rows = self._of(room).rows
-        self._of(room).rows = [row for row in rows if row[0] >= before]
-        return len(rows) - len(self._of(room).rows)
+    def _forget(self, room: str, before: int) -> None:
+        self._of(room).rows = [row for row in self._of(room).rows if row[0] >= before]
 
 
 class PrunesUpToTheNewestSnapshot(MemoryStore):
-    def _forget(self, room: str, before: int) -> int:
+    def _forget(self, room: str, before: int) -> None:
         snapshots = self._of(room).snapshots
         self._of(room).snapshots = snapshots[:1]
         try:
-            return super()._forget(room, before)
+            super()._forget(room, before)
         finally:
             self._of(room).snapshots = snapshots
 
@@ -249,7 +247,7 @@ BROKEN: list[tuple[type[MemoryStore], str]] = [
     (LeavesInvitesOfADeletedRoom, "a deletion forgets everything of that room and nothing else"),
     (LeavesTheLeaseOfADeletedRoom, "a deletion forgets everything of that room and nothing else"),
     (DeletesRoomsAfterEverythingElse, "a deleted room can be made again"),
-    (PrunesWithoutBounds, "pruning never passes the oldest kept snapshot"),
+    (PrunesWithoutBounds, "forgetting never passes the oldest kept snapshot"),
     (PrunesUpToTheNewestSnapshot, "forgetting never passes the oldest kept snapshot"),
     (KeepsOneSnapshot, "the two newest snapshots are kept newest first"),
     (KeepsEverySnapshot, "the two newest snapshots are kept newest first"),

@@ -128,13 +128,13 @@ async def test_a_member_that_calls_is_here_and_one_that_is_silent_is_away_after_
 async def test_a_member_with_a_subscription_is_here_however_silent() -> None:
     clock = FakeClock()
     async with open_house(clock=clock, away_ms=10_000) as house:
-        who, host = await make_room(house), house.rooms["den"]
+        who, runner = await make_room(house), house.rooms["den"]
         reader = await who["ann"].reader(views=False)
         await clock.advance(100_000)
-        assert host.room.state.members["ann"].here
+        assert runner.room.state.members["ann"].here
         reader.sub.close()
         await clock.advance(100_000)
-        assert not host.room.state.members["ann"].here
+        assert not runner.room.state.members["ann"].here
 
 
 async def test_calling_often_does_not_flood_the_record() -> None:

@@ -273,7 +273,7 @@ async def test_a_token_for_the_whole_house_is_changed_on_the_record_of_the_house
         assert (await house.call(credential, None, "revoke_credential", {"name": "zoe"})).revoked == 1
         with pytest.raises(Unauthorized):
             await house.call(fresh, "house", "events")
-        changes = [e.args["change"] for e in deeds(house.ledger.host.room, "credential")]
+        changes = [e.args["change"] for e in deeds(house.ledger.runner.room, "credential")]
         assert changes == ["issued", "issued", "replaced", "revoked"]
 
 

@@ -15,7 +15,7 @@ import pytest
 from cohabit.errors import BadArgs, CohabitError, GitFailed
 from cohabit.house.commands import create_room
 from cohabit.house.house import House
-from cohabit.house.rooms import RoomHost
+from cohabit.house.runner import RoomRunner
 from cohabit.house.running import remote
 from cohabit.house.running.remote import RemoteRunner
 from cohabit.house.settings import Settings
@@ -54,7 +54,7 @@ class Office(NamedTuple):
     who: dict[str, Client]
 
     @property
-    def host(self) -> RoomHost:
+    def runner(self) -> RoomRunner:
         return self.house.rooms["den"]
 
     @property
@@ -65,10 +65,10 @@ class Office(NamedTuple):
         await self.remote.poll()
 
     def recorded(self, *dos: str) -> list[Any]:
-        return recorded(self.host, *dos)
+        return recorded(self.runner, *dos)
 
     def told(self) -> list[str]:
-        return [told.text for line in self.host.room.record.tail for told in line.entry.told]
+        return [told.text for line in self.runner.room.record.tail for told in line.entry.told]
 
 
 @asynccontextmanager
@@ -149,10 +149,10 @@ def test_the_tools_of_a_workspace_are_the_commands_of_its_room_and_no_list_has_t
 
 async def test_archive_closes_the_room_and_the_journal_is_archived_under_another_name(tmp_path: Path) -> None:
     async with office(tmp_path) as o:
-        names = [c.name for c in o.host.room.commands]
+        names = [c.name for c in o.runner.room.commands]
         assert len(names) == len(set(names))
-        assert o.host.room.commands.named("archive").where == "room"
-        assert o.host.room.commands.named("workspace_archive").where == "world"
+        assert o.runner.room.commands.named("archive").where == "room"
+        assert o.runner.room.commands.named("workspace_archive").where == "world"
 
 
 # -- who works where ----------------------------------------------------------------------------
@@ -262,7 +262,7 @@ async def test_a_member_who_is_removed_during_a_call_holds_up_nobody_with_the_sa
         assert "bob" in connector_of(o.house)._sessions
         go.set()
         assert (await refused(asked)).code == "OUTCOME_UNKNOWN"
-        assert o.host.room.world.all_pending() == []  # type: ignore[attr-defined]
+        assert o.runner.room.world.all_pending() == []  # type: ignore[attr-defined]
         assert "bob" not in connector_of(o.house)._sessions
 
 
@@ -271,7 +271,7 @@ async def test_a_member_who_is_removed_before_its_call_is_sent_gets_no_clone(tmp
     clock = FakeClock()
     async with open_house(store=store, clock=clock) as house:
         who = await make_room(house, ANN, BOB, EVE, HOST, world="workspace")
-        host, clones = house.rooms["den"], connector_of(house)._clones
+        runner, clones = house.rooms["den"], connector_of(house)._clones
         await remote_of(house).poll()
         store.go.clear()
         said = asyncio.ensure_future(who["ann"]("send_message", {"to": "ann", "content": "hi"}))
@@ -285,8 +285,8 @@ async def test_a_member_who_is_removed_before_its_call_is_sent_gets_no_clone(tmp
         await asyncio.gather(said, gone)
         assert (await refused(asked)).code == "UNAUTHORIZED"
         assert [path.name for path in clones.iterdir()] == [".board"]
-        assert host.room.world.all_pending() == []  # type: ignore[attr-defined]
-        assert "bob" not in host.room.state.replies
+        assert runner.room.world.all_pending() == []  # type: ignore[attr-defined]
+        assert "bob" not in runner.room.state.replies
 
 
 async def test_a_call_that_waits_for_a_thread_when_its_member_is_removed_does_not_begin(
@@ -398,7 +398,7 @@ async def test_a_closed_item_is_told_once_it_is_pushed(tmp_path: Path) -> None:
 async def test_pushed_work_is_shown_immediately(tmp_path: Path) -> None:
     async def until_seen(o: Office) -> None:
         while "Wrote a draft" not in (await o.who["eve"]("view")).text:
-            await o.host.changed_since(o.host.version, o.clock.now() + 1)
+            await o.runner.changed_since(o.runner.version, o.clock.now() + 1)
 
     async with office(tmp_path) as o:
         await o.poll()
@@ -449,8 +449,8 @@ async def test_only_what_is_new_is_told_and_of_much_at_once_how_much_more(tmp_pa
         await o.poll()
         new = [f"mike-cli (from elsewhere): journal: Entry {i}" for i in range(3, 13)]
         assert o.told()[len(before) :] == [*new, "… and 3 more"]
-        await o.host.drained()
-        assert stored_room(tmp_path / "house").digest() == o.host.room.digest()
+        await o.runner.drained()
+        assert stored_room(tmp_path / "house").digest() == o.runner.room.digest()
 
 
 async def test_a_push_made_while_the_house_was_closed_is_announced_when_it_reopens(tmp_path: Path) -> None:
@@ -459,10 +459,10 @@ async def test_a_push_made_while_the_house_was_closed_is_announced_when_it_reope
         await o.poll()
     write_elsewhere(tmp_path, ("mike-cli", "Read it all."))
     async with open_house(tmp_path / "house") as house:
-        host = house.rooms["den"]
-        before = host.durable_seq
+        runner = house.rooms["den"]
+        before = runner.durable_seq
         await remote_of(house).poll()
-        told = [told.text for line in host.room.record.tail if line.seq > before for told in line.entry.told]
+        told = [told.text for line in runner.room.record.tail if line.seq > before for told in line.entry.told]
         assert told == ["mike-cli (from elsewhere): journal: Read it all."]
 
 
@@ -471,21 +471,21 @@ async def test_the_first_look_at_a_board_that_was_there_tells_nothing(tmp_path: 
         await drop(o.who["ann"], "drafts/a.md", "x", "Wrote a draft")
         remote = str(shared(tmp_path / "house"))
         await make_room(o.house, ANN, HOST, world="workspace", room="other", config={"remote": remote})
-        host = o.house.rooms["other"]
+        runner = o.house.rooms["other"]
         await remote_of(o.house, "other").poll()
-        told = [told.text for line in host.room.record.tail for told in line.entry.told]
+        told = [told.text for line in runner.room.record.tail for told in line.entry.told]
         assert told == ["connected to Workspace (repository den.git)"]
 
 
 async def test_an_endless_name_from_elsewhere_is_cut_in_events_views_and_the_record(tmp_path: Path) -> None:
     async with office(tmp_path / "house") as o:
         await o.poll()
-        before = o.host.room.record.seq
+        before = o.runner.room.record.seq
         write_elsewhere(tmp_path, ("z" * 100_000, "Hello " + "there " * 10_000))
         await o.poll()
         assert len(o.told()[-1]) < 500
         assert len((await o.who["eve"]("view")).text) < 1_000
-        assert all(len(line.body) < 2_000 for line in o.host.room.record.tail if line.seq > before)
+        assert all(len(line.body) < 2_000 for line in o.runner.room.record.tail if line.seq > before)
 
 
 async def test_long_contents_are_not_recorded_and_the_answer_is_whole_all_the_same(tmp_path: Path) -> None:
@@ -507,23 +507,23 @@ async def test_long_contents_are_not_recorded_and_the_answer_is_whole_all_the_sa
 async def test_a_question_is_not_recorded_and_a_refusal_of_git_is_audited(tmp_path: Path) -> None:
     async with office(tmp_path) as o:
         await o.poll()
-        before = o.host.room.record.seq
+        before = o.runner.room.record.seq
         await o.who["ann"]("status")
         await o.who["eve"]("board")
-        assert o.host.room.record.seq == before
+        assert o.runner.room.record.seq == before
         wrong = await refused(o.who["ann"]("read", {"path": "../../cohabit.db"}))
         assert wrong.code == "BAD_ARGS"
-        assert o.host.room.audit.kept[-1].code == "BAD_ARGS"
+        assert o.runner.room.audit.kept[-1].code == "BAD_ARGS"
 
 
 async def test_a_room_replays_from_its_record_without_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with office(tmp_path) as o:
         await drop(o.who["ann"], "drafts/a.md", "x", "Wrote a draft")
         await o.poll()
-        await o.host.drained()
+        await o.runner.drained()
         monkeypatch.setenv("PATH", "")
         again = stored_room(tmp_path)
-        assert again.digest() == o.host.room.digest()
+        assert again.digest() == o.runner.room.digest()
         assert "Wrote a draft" in again.view(again.state.members["eve"]).text
 
 
@@ -607,7 +607,7 @@ async def test_a_member_whose_push_takes_long_holds_up_nobody_else(
         await asyncio.to_thread(pushing.wait)
         assert (await drop(o.who["bob"], "drafts/b.md", "x", "Quick"))["ok"]
         assert not slow.done()
-        assert [sent.by for sent in o.host.room.world.all_pending()] == ["ann"]  # type: ignore[attr-defined]
+        assert [sent.by for sent in o.runner.room.world.all_pending()] == ["ann"]  # type: ignore[attr-defined]
         go.set()
         assert (await slow)["ok"]
 
@@ -640,7 +640,7 @@ async def test_a_call_that_is_repeated_while_it_runs_waits_and_gets_the_same_ans
         assert done["ok"]
         assert await asyncio.gather(*again) == [done, done]
         assert len(pushes) == 1
-        assert not o.host.room.audit.kept
+        assert not o.runner.room.audit.kept
 
 
 async def test_a_member_with_many_calls_that_wait_keeps_nobody_else_out(
@@ -723,7 +723,7 @@ async def test_no_place_of_this_machine_leaves_the_house(tmp_path: Path, monkeyp
         shared(tmp_path / "house").rename(tmp_path / "gone.git")
         said += [await refused(ann(name)) for name in ("fetch", "push", "sync")]
         await o.poll()
-        said += [o.remote.poll_error, *o.told(), *o.host.room.audit.kept]
+        said += [o.remote.poll_error, *o.told(), *o.runner.room.audit.kept]
         assert not [text for text in map(repr, said) if str(tmp_path) in text]
         assert "does not answer" in (await o.who["eve"]("view")).text
 
@@ -744,7 +744,7 @@ async def test_no_place_of_a_remote_outside_of_the_house_is_told(
             said.append(await refused(ann(name, args)))
         said += [await refused(o.who["bob"]("status"))]
         await o.poll()
-        said += [o.remote.poll_error, *o.told(), *o.host.room.audit.kept]
+        said += [o.remote.poll_error, *o.told(), *o.runner.room.audit.kept]
         assert not [text for text in map(repr, said) if str(tmp_path) in text or "team" in text]
 
 

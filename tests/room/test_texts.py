@@ -85,7 +85,7 @@ def test_similar_commands_are_suggested_only_if_the_caller_may_use_them() -> Non
 
 def test_similar_seats_are_suggested_only_if_they_are_free() -> None:
     room = make_room(RED, {"id": "dora", "role": "player"}, world="nim")
-    with pytest.raises(UnknownAsset, match="free seats: second") as unknown:
+    with pytest.raises(UnknownAsset, match="choose one of: second") as unknown:
         room.call("dora", "sit", {"seat": "frist"}, at=1)
     assert unknown.value.did_you_mean == []
 

@@ -11,7 +11,7 @@ import pytest
 
 from cohabit.errors import BadArgs, CohabitError, by_code
 from cohabit.house.house import House
-from cohabit.house.rooms import RoomHost
+from cohabit.house.runner import RoomRunner
 from cohabit.house.store.sqlite import SQLiteStore
 from cohabit.testing.clock import FakeClock
 from cohabit.worldbox.connector import POLL_MS, TIMEOUT_MS, BridgeConnector, checked_url
@@ -44,14 +44,14 @@ class Table(NamedTuple):
     who: dict[str, Client]
 
     @property
-    def host(self) -> RoomHost:
+    def runner(self) -> RoomRunner:
         return self.house.rooms["den"]
 
     async def poll(self) -> None:
         await remote_of(self.house).poll()
 
     def recorded(self, *dos: str) -> list[Any]:
-        return recorded(self.host, *dos)
+        return recorded(self.runner, *dos)
 
 
 @asynccontextmanager
@@ -83,7 +83,7 @@ async def until(game: OldBridge, name: str) -> None:
 async def test_claims_bind_to_the_kingdoms_that_are_not_wild_in_the_order_of_their_ids() -> None:
     async with table() as t:
         assert [(await t.who[n]("whoami")).claimed_kingdom_id for n in ("ann", "bob", "zeus")] == [4, 9, None]
-        assert [s.id for s in t.host.room.state.seats] == ["4", "9"]
+        assert [s.id for s in t.runner.room.state.seats] == ["4", "9"]
 
 
 async def test_an_action_reaches_the_game_as_it_was_asked_and_its_answer_is_the_reply() -> None:
@@ -136,7 +136,7 @@ async def test_a_call_the_room_refuses_never_reaches_the_game(who: str, command:
     async with table() as t:
         assert (await refused(t.who[who](command, args))).code == code
         assert t.game.asked == []
-        assert t.host.room.audit.kept[-1].code == code
+        assert t.runner.room.audit.kept[-1].code == code
 
 
 async def test_a_player_spawns_its_people_only_near_some_of_them() -> None:
@@ -144,7 +144,7 @@ async def test_a_player_spawns_its_people_only_near_some_of_them() -> None:
         far = await refused(t.who["ann"]("spawn", {**SPAWN, "x": 100}))
         assert far.code == "SCOPE_VIOLATION"
         assert [name for name, _ in t.game.asked] == ["query_actors"]
-        assert t.host.room.audit.kept[-1].code == "SCOPE_VIOLATION"
+        assert t.runner.room.audit.kept[-1].code == "SCOPE_VIOLATION"
         await t.who["ann"]("spawn", {**SPAWN, "x": 12 + 12, "y": 10 + 12})
         assert (await refused(t.who["ann"]("spawn", {**SPAWN, "x": 12 + 13}))).code == "SCOPE_VIOLATION"
         await t.who["zeus"]("spawn", {**SPAWN, "x": 100})
@@ -250,7 +250,7 @@ async def test_another_map_binds_the_claims_again() -> None:
         await t.who["zeus"]("generate_world", {"zone_x": 4, "zone_y": 4})
         await t.poll()
         assert [(await t.who[n]("whoami")).claimed_kingdom_id for n in ("ann", "bob")] == [60, 70]
-        assert t.host.room.state.games == 2
+        assert t.runner.room.state.games == 2
 
 
 async def test_another_map_with_kingdoms_of_the_same_ids_binds_the_claims_again() -> None:
@@ -258,7 +258,7 @@ async def test_another_map_with_kingdoms_of_the_same_ids_binds_the_claims_again(
         t.game.land["seed"] += 1
         await t.poll()
         assert [(await t.who[n]("whoami")).claimed_kingdom_id for n in ("ann", "bob")] == [4, 9]
-        assert t.host.room.state.games == 2
+        assert t.runner.room.state.games == 2
 
 
 async def test_a_map_that_is_loading_takes_no_seat_away() -> None:
@@ -374,15 +374,15 @@ async def test_a_command_or_an_argument_that_an_old_bridge_lacks_is_refused_befo
 # -- the record ---------------------------------------------------------------------------------
 async def test_a_replay_needs_no_game_and_gives_the_same_room(tmp_path: Path) -> None:
     async with table(tmp_path) as t:
-        t.host.room.digest_every = 3
+        t.runner.room.digest_every = 3
         await t.who["ann"]("spawn", SPAWN, key="k")
         t.game.plan("spawn", "drop", Refuses("GAME_REJECTED"))
         for _ in range(2):
             await refused(t.who["ann"]("spawn", SPAWN, key=f"k{_}"))
         await t.who["zeus"]("generate_world")
         await t.poll()
-        await t.host.drained()
-        digest = t.host.room.digest()
+        await t.runner.drained()
+        digest = t.runner.room.digest()
         replayed = stored_room(tmp_path)
     assert replayed.digest() == digest
     assert len(deeds(replayed, "digest")) > 2

@@ -7,9 +7,9 @@ import msgspec
 import pytest
 
 from cohabit.errors import every_error
+from cohabit.house.command_list import list_commands
 from cohabit.house.house import House
 from cohabit.house.identities import new_identity
-from cohabit.house.offers import offers_for
 from cohabit.model.grant import ROLES, alias_families, capabilities, role_named
 from cohabit.registry import load_extensions, make_world
 from cohabit.room.opening import opening_state
@@ -139,10 +139,10 @@ async def test_tools_offered_for_all_rooms_fit_rooms_with_and_without_the_bridge
         for i, world in enumerate(worlds):
             me = AgentSpec(id="ann", role="player", claim="auto:0", identity=ann.id)
             await house.create_room(Scenario(scenario="x", world=world, agents=[me, AgentSpec(id="bob")]), f"room-{i}")
-        offers = {offer.name: offer for offer in offers_for(house, credential, None)}
+        commands = {info.name: info for info in list_commands(house, credential, None)}
         for name in ("whoami", "session_info", "objective_status"):
-            assert offers[name].tool_name == name
-            schema = offers[name].output_schema or {}
+            assert commands[name].tool_name == name
+            schema = commands[name].output_schema or {}
             required = (
                 schema["$defs"][schema["$ref"].rsplit("/", 1)[1]]["required"]
                 if "$ref" in schema

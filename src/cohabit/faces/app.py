@@ -14,7 +14,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cohabit.errors import CohabitError, UnknownCommand
-from cohabit.faces.guard import Guard, error_body, send_error
+from cohabit.faces.guard import Guard, error_response, send_error
 from cohabit.faces.http import http_routes
 from cohabit.faces.ws import WsFace
 from cohabit.house.house import House
@@ -95,9 +95,9 @@ def _no_such_route(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     problem = "method not allowed at" if error.status_code == 405 else "no route for"
     refusal = UnknownCommand(f"{problem} {request.url.path[:200]}; see /openapi.json")
-    return Response(error_body(refusal), error.status_code, media_type="application/json")
+    return error_response(refusal, error.status_code)
 
 
 def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, CohabitError)
-    return Response(error_body(error), error.status, media_type="application/json")
+    return error_response(error)

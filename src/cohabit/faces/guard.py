@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
+from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cohabit.errors import CohabitError, PermissionDenied, TooLarge
@@ -80,18 +81,18 @@ def _hostname(address: str) -> str:
         return ""
 
 
-def error_body(error: CohabitError) -> bytes:
-    return msgspec.json.encode({"ok": False, "error": error.as_wire()})
+def error_response(error: CohabitError, status: int | None = None) -> Response:
+    """The HTTP response of an error, with its own status unless another one is given."""
+    headers = {"www-authenticate": 'Bearer realm="cohabit"'} if error.status == 401 else None
+    body = msgspec.json.encode({"ok": False, "error": error.as_wire()})
+    return Response(body, status or error.status, headers, "application/json")
 
 
 async def send_error(send: Send, error: CohabitError) -> None:
     """Send an error as an HTTP response."""
-    body = error_body(error)
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    if error.status == 401:
-        headers.append((b"www-authenticate", b'Bearer realm="cohabit"'))
-    await send({"type": "http.response.start", "status": error.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+    response = error_response(error)
+    await send({"type": "http.response.start", "status": response.status_code, "headers": response.raw_headers})
+    await send({"type": "http.response.body", "body": response.body})
 
 
 def bearer(headers: Any) -> str | None:

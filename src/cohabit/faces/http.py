@@ -7,7 +7,6 @@
 Replies are ``{"ok": true, "result": …}`` or ``{"ok": false, "error": {code, message, …}}``.
 """
 
-import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -17,14 +16,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from cohabit import __version__
-from cohabit.errors import BadArgs, CohabitError, Internal, UnknownCommand
-from cohabit.faces.guard import bearer, error_body
+from cohabit.errors import BadArgs, CohabitError, UnknownCommand, internal_error
+from cohabit.faces.guard import bearer, error_response
 from cohabit.faces.metrics import metrics_text
 from cohabit.faces.openapi import openapi
 from cohabit.house.house import House
 from cohabit.model.identity import Credential
 
-log = logging.getLogger("cohabit")
 Handler = Callable[[Request], Awaitable[Response]]
 
 
@@ -44,8 +42,8 @@ def http_routes(house: House) -> list[Route]:
         return _json({"ok": True, "result": result})
 
     async def health(request: Request) -> Response:
-        broken = len(house.broken) + sum(1 for h in house.rooms.values() if h.failure is not None)
-        return _json({"ok": True, "version": __version__, "rooms": len(house.rooms), "broken_rooms": broken})
+        rooms = {"rooms": len(house.rooms), "broken_rooms": house.broken_count}
+        return _json({"ok": True, "version": __version__, **rooms})
 
     async def metrics(request: Request) -> Response:
         return Response(metrics_text(house), media_type="text/plain; version=0.0.4")
@@ -74,17 +72,11 @@ def _answering(handler: Handler) -> Handler:
         try:
             return await handler(request)
         except CohabitError as refusal:
-            return _error(refusal)
+            return error_response(refusal)
         except Exception as bug:
-            log.exception("an internal error at %s", request.url.path)
-            return _error(Internal(f"an internal error ({type(bug).__name__}); it was logged"))
+            return error_response(internal_error(bug, request.url.path))
 
     return answer
-
-
-def _error(refusal: CohabitError) -> Response:
-    headers = {"www-authenticate": 'Bearer realm="cohabit"'} if refusal.status == 401 else None
-    return Response(error_body(refusal), refusal.status, headers, "application/json")
 
 
 def _json(value: Any) -> Response:

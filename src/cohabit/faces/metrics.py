@@ -14,7 +14,7 @@ def metrics_text(house: House) -> str:
 def _lines(house: House) -> Iterator[str]:
     rooms = house.rooms.values()
     yield from _one("cohabit_rooms", "gauge", "Open rooms.", len(house.rooms))
-    broken = len(house.broken) + sum(1 for h in rooms if h.failure is not None)
+    broken = house.broken_count
     yield from _one("cohabit_rooms_broken", "gauge", "Rooms that are quarantined or could not be opened.", broken)
     yield from _one("cohabit_members", "gauge", "Members in all rooms.", sum(len(h.room.state.members) for h in rooms))
     yield from _one("cohabit_watchers", "gauge", "Live subscriptions.", sum(len(h.fanout) for h in rooms))
@@ -31,8 +31,8 @@ def _lines(house: House) -> Iterator[str]:
 
 def _refusals(house: House) -> Counter[str]:
     total = Counter(house.door.refusals)
-    for host in house.rooms.values():
-        total.update(host.room.audit.totals)
+    for runner in house.rooms.values():
+        total.update(runner.room.audit.totals)
     return total
 
 

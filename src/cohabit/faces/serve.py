@@ -15,7 +15,7 @@ from cohabit.errors import Conflict
 from cohabit.faces.app import make_app
 from cohabit.faces.direct import DirectProtocol
 from cohabit.house.house import House
-from cohabit.house.rooms import RoomHost
+from cohabit.house.runner import RoomRunner
 
 NEW_OBJECTS_PER_COLLECTION = 50_000
 """How many objects are created between two runs of the garbage collector. Python's default is 700: with a thousand
@@ -27,7 +27,7 @@ class SideServer(Protocol):
 
     port: int
 
-    def connect_lines(self, hosts: Iterable[RoomHost], tokens: Mapping[str, str]) -> Iterable[str]:
+    def connect_lines(self, runners: Iterable[RoomRunner], tokens: Mapping[str, str]) -> Iterable[str]:
         """Instructions for connecting such a client to these rooms; ``tokens`` by member."""
 
     def serving(self) -> AbstractAsyncContextManager[None]:

@@ -18,7 +18,7 @@ from msgspec import Struct
 from starlette.types import Receive, Scope, Send
 
 from cohabit.declare import in_words, object_schema
-from cohabit.errors import BadArgs, Busy, CohabitError, Internal, TooLarge, Unauthorized
+from cohabit.errors import BadArgs, Busy, CohabitError, TooLarge, Unauthorized, internal_error
 from cohabit.faces.direct import EXTENSION, DirectProtocol
 from cohabit.faces.guard import bearer
 from cohabit.house.calls import Call
@@ -77,7 +77,7 @@ class WsFace:
         except Gone:
             pass
         except Exception as bug:
-            await connection.close(self.house.bug(bug, "a WebSocket"))
+            await connection.close(internal_error(bug, "a WebSocket"))
 
     async def _run(self, connection: "Connection", credential: Credential) -> None:
         key, limit = credential.hash, self.house.settings.connections_per_member
@@ -191,7 +191,7 @@ class Connection:
         try:
             self._serve(request)
         except Exception as bug:
-            self.end(self.house.bug(bug, "a WebSocket"))
+            self.end(internal_error(bug, "a WebSocket"))
         return True
 
     def _serve(self, request: Request) -> None:
@@ -225,7 +225,7 @@ class Connection:
         if error is None:
             frame = _encode({"id": number, "ok": True, "result": result})
         else:
-            told = error if isinstance(error, CohabitError) else Internal("an internal error; it was logged")
+            told = error if isinstance(error, CohabitError) else internal_error(error, "a WebSocket")
             frame = _encode({"id": number, "ok": False, "error": told.as_wire()})
         if not self._behind and self._write(frame):
             return

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from cohabit.agents.contract import Agent
 from cohabit.errors import BadArgs, CohabitError
+from cohabit.house.calls import Call, PeekCall
 from cohabit.model.action import ActionResult
 from cohabit.model.suggest import nearest
 from cohabit.registry import BRAINS, make_agent
@@ -14,7 +15,7 @@ from cohabit.room.looking import ViewReply
 
 if TYPE_CHECKING:
     from cohabit.house.house import House
-    from cohabit.house.rooms import RoomHost
+    from cohabit.house.runner import RoomRunner
 
 log = logging.getLogger("cohabit")
 STEP_MS = 600
@@ -36,17 +37,17 @@ class Bots:
 
     def __init__(self, house: "House") -> None:
         self._house = house
-        self._tasks: dict[tuple[RoomHost, str], asyncio.Task[None]] = {}
+        self._tasks: dict[tuple[RoomRunner, str], asyncio.Task[None]] = {}
         self.step_ms = STEP_MS
 
-    def look_after(self, host: "RoomHost") -> None:
+    def start_bots(self, runner: "RoomRunner") -> None:
         """Start a bot for every seat that needs one. Called after each roster change."""
-        if self._house.closing or self._house.dormant or host.room.state.archived:
+        if self._house.closing or self._house.dormant or runner.room.state.archived:
             return
-        for member in host.room.state.members.values():
-            key = (host, member.id)
+        for member in runner.room.state.members.values():
+            key = (runner, member.id)
             if member.played_by_bot and member.stand_in in BRAINS and key not in self._tasks:
-                task = asyncio.get_running_loop().create_task(self._play(host, member.id, member.stand_in))
+                task = asyncio.get_running_loop().create_task(self._play(runner, member.id, member.stand_in))
                 self._tasks[key] = task
                 task.add_done_callback(lambda _, key=key: self._tasks.pop(key, None))  # type: ignore[misc]  # mypy cannot infer a default in a lambda
 
@@ -56,48 +57,48 @@ class Bots:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _play(self, host: "RoomHost", who: str, brain: str) -> None:
+    async def _play(self, runner: "RoomRunner", who: str, brain: str) -> None:
         try:
-            agent = make_agent(brain, f"{host.room.id}/{who}")
-            world = host.room.world
-            agent.initialize(inspect.cleandoc(type(world).__doc__ or ""), host.room.commands.action_space())
+            agent = make_agent(brain, f"{runner.room.id}/{who}")
+            world = runner.room.world
+            agent.initialize(inspect.cleandoc(type(world).__doc__ or ""), runner.room.commands.action_space())
             refused = 0
-            while host.failure is None and refused < MAX_REFUSALS:
-                member = host.room.state.members.get(who)
-                if member is None or not member.played_by_bot or host.room.state.archived:
+            while runner.failure is None and refused < MAX_REFUSALS:
+                member = runner.room.state.members.get(who)
+                if member is None or not member.played_by_bot or runner.room.state.archived:
                     return
-                if await self._step(host, who, brain, agent):
+                if await self._step(runner, who, brain, agent):
                     refused = 0
                 else:
                     refused += 1
         except asyncio.CancelledError:
             raise
         except Exception:
-            log.exception("bot %s for %s in room %s stopped", brain, who, host.room.id)
+            log.exception("bot %s for %s in room %s stopped", brain, who, runner.room.id)
 
-    async def _step(self, host: "RoomHost", who: str, brain: str, agent: Agent) -> bool:
+    async def _step(self, runner: "RoomRunner", who: str, brain: str, agent: Agent) -> bool:
         """Wait for the turn, decide, act. Returns False if the call was refused."""
-        version = host.version
+        version = runner.version
         clock = self._house.clock
         try:
-            seen: ViewReply = await host.call(who, "view", via=brain)
-            member = host.room.state.members[who]
+            seen: ViewReply = await runner.submit(Call(who, "view", via=brain))
+            member = runner.room.state.members[who]
             waits_for_turn = member.seat is not None or member.claim is not None  # a god or a narrator has no turn
             if seen.over or (waits_for_turn and not seen.your_turn):
-                await host.changed_since(version, clock.now() + IDLE_WAIT_MS)
+                await runner.changed_since(version, clock.now() + IDLE_WAIT_MS)
                 return True
             await self._pause(self.step_ms)
-            looked = await host.peek(lambda room: room.view(room.state.members[who]))
+            looked = await runner.submit(PeekCall(lambda room: room.view(room.state.members[who])))
             action = await asyncio.to_thread(agent.decide, looked.observation)
             if action is None:
                 return True
             args = {"action": action.name, "params": action.parameters, "reasoning": action.reasoning}
-            result = await host.call(who, "act", args, via=brain)
+            result = await runner.submit(Call(who, "act", args, via=brain))
             if isinstance(result, ActionResult):  # only world actions have one
                 agent.reflect(result)
         except CohabitError as refusal:
             log.debug("bot %s for %s: %s", brain, who, refusal.as_text())
-            await host.changed_since(version, clock.now() + 1000)
+            await runner.changed_since(version, clock.now() + 1000)
             return refusal.code in ("TURN_NOT_YOURS", "PERMISSION_DENIED")
         return True
 

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from cohabit.errors import CohabitError, GameCrash, Internal
+from cohabit.errors import CohabitError, GameCrash, internal_error
 from cohabit.house.store.contract import Write
 from cohabit.model.identity import Credential
 from cohabit.room.recorded import WorldInterrupted
@@ -60,8 +60,7 @@ class Call:
         except WorldInterrupted:
             raise
         except BaseException as bug:
-            log.exception("internal error in %s", self.name)
-            self.error = Internal(f"internal error ({type(bug).__name__}). It was logged")
+            self.error = internal_error(bug, self.name)
         self.ran = True
 
     def perform(self, room: Room, at: int) -> Any:
@@ -111,10 +110,25 @@ class SystemCall(Call):
         try:
             if self.check is not None:
                 self.check(room, at)
-            return room.settle(at) if self.name == "settle" else room.system(self.name, self.args, at)
+            return self.write(room, at)
         except CohabitError as refusal:
             log.warning("room %s: %s: %s", room.id, self.name, refusal.as_text())
             raise
+
+    def write(self, room: Room, at: int) -> Any:
+        return room.system(self.name, self.args, at)
+
+
+class SettleCall(SystemCall):
+    """Applies everything that is due, such as turn timeouts and expired grants."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__("settle", None)
+
+    def write(self, room: Room, at: int) -> Any:
+        return room.settle(at)
 
 
 class PeekCall(Call):

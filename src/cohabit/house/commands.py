@@ -6,8 +6,8 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from cohabit.errors import BadArgs, PermissionDenied
+from cohabit.house.command_list import CommandInfo, list_commands
 from cohabit.house.door import HouseContext
-from cohabit.house.offers import Offer, offers_for
 from cohabit.model.grant import Capability
 from cohabit.model.suggest import nearest
 from cohabit.registry import find_world, known_worlds
@@ -39,22 +39,31 @@ async def rooms(ctx: HouseContext) -> Rooms:
     """The rooms of this house that you are in or may enter."""
     found: list[RoomLine] = []
     me = ctx.credential
-    for host in ctx.house.rooms.values():
-        state = host.room.state
+    for runner in ctx.house.rooms.values():
+        state = runner.room.state
         if me.room not in (None, state.id):
             continue
-        member = host.room.member_of(me.identity)
-        if member is None and not ctx.house.door.may_join(me, host):
+        member = runner.room.member_of(me.identity)
+        if member is None and not ctx.house.door.may_join(me, runner):
             continue
-        here = sum(m.here or m.played_by_bot for m in state.members.values())
         found.append(
             RoomLine(
-                state.id, state.world, state.scenario, len(state.members), here, state.games, state.archived,
-                member.role_name if member else None, host.failure.message if host.failure else None,
+                id=state.id,
+                world=state.world,
+                scenario=state.scenario,
+                members=len(state.members),
+                here=sum(m.here or m.played_by_bot for m in state.members.values()),
+                game=state.games,
+                archived=state.archived,
+                you=member.role_name if member else None,
+                problem=runner.failure.message if runner.failure else None,
             )
-        )  # fmt: skip
+        )
     if ctx.is_host:
-        found += [RoomLine(i, "?", "?", 0, 0, 0, problem=e.message) for i, e in ctx.house.broken.items()]
+        found += [
+            RoomLine(id=name, world="?", scenario="?", members=0, here=0, game=0, problem=error.message)
+            for name, error in ctx.house.broken.items()
+        ]
     return Rooms(found)
 
 
@@ -154,9 +163,9 @@ async def delete_room(
     ctx: HouseContext, confirm: Annotated[str, Meta(description="the room's id, to confirm")]
 ) -> RoomGone:
     """Delete this room and its record. This cannot be undone; `archive` keeps the record."""
-    if confirm != ctx.room.room.id:
-        raise BadArgs(f"confirm must be the room's id, {ctx.room.room.id!r}")
-    await ctx.house.delete_room(ctx.room.room.id)
+    if confirm != ctx.room.id:
+        raise BadArgs(f"confirm must be the room's id, {ctx.room.id!r}")
+    await ctx.house.delete_room(ctx.room.id)
     return RoomGone(confirm)
 
 
@@ -170,13 +179,13 @@ class Reopened(Struct):
 )  # fmt: skip
 async def reopen_room(ctx: HouseContext) -> Reopened:
     """Reopen a quarantined room from its last durable state."""
-    room = ctx.broken_room or ctx.room.room.id
+    room = ctx.broken_room or ctx.room.id
     await ctx.house.reopen_room(room)
     return Reopened(room)
 
 
 class Capabilities(Struct):
-    commands: list[Offer]
+    commands: list[CommandInfo]
 
 
 @command(
@@ -188,7 +197,7 @@ class Capabilities(Struct):
 )
 async def capabilities(ctx: HouseContext) -> Capabilities:
     """Every command that you may use here, with its argument and result schemas."""
-    return Capabilities(offers_for(ctx.house, ctx.credential, ctx.host.room.id if ctx.host is not None else None))
+    return Capabilities(list_commands(ctx.house, ctx.credential, ctx.room_id))
 
 
 CAPABILITIES: Command = capabilities.__command__  # type: ignore[attr-defined]  # put there by the decorator

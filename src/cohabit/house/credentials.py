@@ -10,7 +10,7 @@ from typing import Annotated
 from msgspec import Meta, Struct, structs
 
 from cohabit.errors import BadArgs, Conflict, PermissionDenied, Unauthorized, UnknownAsset
-from cohabit.house.calls import Check
+from cohabit.house.calls import Check, SystemCall
 from cohabit.house.door import HouseContext
 from cohabit.house.identities import TEMPORARY, hashed, make_token, new_identity
 from cohabit.house.store.contract import Write
@@ -18,9 +18,9 @@ from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential, Identity, Kind
 from cohabit.model.suggest import nearest
 from cohabit.room.commands import command
+from cohabit.room.decide import by_credential
 from cohabit.room.grants import check_grantable
 from cohabit.room.room import Room
-from cohabit.room.state import Member
 from cohabit.scenario import check_handle
 
 C = Capability
@@ -40,7 +40,7 @@ async def rotate_token(
     ctx: HouseContext, member: Annotated[str | None, Meta(description="whose token; hosts only, default: yours")] = None
 ) -> TokenMade:
     """Replace your token, or, as a host, another member's. The new token is shown once; the old one is revoked."""
-    if member is not None and (ctx.host is None or ctx.member.handle != member):
+    if member is not None and (ctx.maybe_runner is None or ctx.member.handle != member):
         return await _rotate_for(ctx, member)
     me = ctx.identity
     if me is None:
@@ -56,7 +56,7 @@ async def _rotate_for(ctx: HouseContext, handle: str) -> TokenMade:
     me = ctx.member
     if C.MANAGE_MEMBERS not in me.held:
         raise PermissionDenied("replacing another member's token requires manage_members")
-    other = _member(ctx, handle)
+    other = ctx.room.state.require_member(handle)
 
     def check(room: Room, at: int) -> None:
         author, member = room.state.members[me.id], room.state.members.get(other.id)
@@ -65,7 +65,7 @@ async def _rotate_for(ctx: HouseContext, handle: str) -> TokenMade:
         if member is not None:
             check_grantable(author, member.held | member.role_grant, member.handle)
 
-    check(ctx.room.room, 0)
+    check(ctx.room, 0)
     if not other.identity:
         raise BadArgs(f"{other.handle} is a built-in player and has no token")
     identity = ctx.house.identities.get(other.identity)
@@ -74,8 +74,8 @@ async def _rotate_for(ctx: HouseContext, handle: str) -> TokenMade:
         raise PermissionDenied(
             f"{other.handle} has a house-wide token, which only {other.handle} or a house host can replace"
         )
-    ends = _longest(ctx, identity, ctx.room.room.id)
-    return TokenMade(other.handle, await _replace(ctx, identity, ctx.room.room.id, ends, check))
+    ends = _longest(ctx, identity, ctx.room.id)
+    return TokenMade(other.handle, await _replace(ctx, identity, ctx.room.id, ends, check))
 
 
 class TokensRevoked(Struct):
@@ -86,17 +86,9 @@ class TokensRevoked(Struct):
 @command(exclusive=True, category="host", where="house", needs=C.MANAGE_MEMBERS, records=True, when_archived=True)
 async def revoke_token(ctx: HouseContext, member: str) -> TokensRevoked:
     """Revoke all of a member's tokens for this room and close its connections."""
-    other = _member(ctx, member)
-    old = ctx.house.identities.of(other.identity, ctx.room.room.id) if other.identity else []
-    return TokensRevoked(other.handle, await _change(ctx, other.identity, ctx.room.room.id, old, (), "revoked"))
-
-
-def _member(ctx: HouseContext, handle: str) -> Member:
-    found = ctx.room.room.state.with_handle(handle)
-    if found is None:
-        known = [m.handle for m in ctx.room.room.state.members.values()]
-        raise UnknownAsset(f"unknown member {handle[:80]!r}", did_you_mean=nearest(handle[:80], known, 3))
-    return found
+    other = ctx.room.state.require_member(member)
+    old = ctx.house.identities.of(other.identity, ctx.room.id) if other.identity else []
+    return TokensRevoked(other.handle, await _change(ctx, other.identity, ctx.room.id, old, (), "revoked"))
 
 
 def _longest(ctx: HouseContext, identity: Identity, room: str | None) -> int | None:
@@ -115,7 +107,9 @@ async def _replace(
     house, now = ctx.house, ctx.house.clock.now()
     old = house.identities.of(identity.id, room)
     token = make_token()
-    made = Credential(hashed(token), identity.id, room, old[-1].label if old else "", now, ends)
+    made = Credential(
+        hashed(token), identity.id, room, label=old[-1].label if old else "", created_at=now, expires_at=ends
+    )
     await _change(ctx, identity.id, room, old, [made], "replaced" if old else "issued", check)
     return token
 
@@ -160,14 +154,14 @@ async def _record_change(
         writer = await house.ledger.admit(author) if author is not None else None
         await house.ledger.record("credential", {"member": who, "change": change, "by": writer}, also)
         return
-    host = house.rooms[room]
-    member = host.room.member_of(identity)
-    me = host.room.member_of(author.id) if author is not None else None
+    runner = house.rooms[room]
+    member = runner.room.member_of(identity)
+    me = runner.room.member_of(author.id) if author is not None else None
     args = {"member": member.id if member else "", "change": change, "by": me.id if me is not None else None}
-    if host is ctx.host:
+    if runner is ctx.maybe_runner:
         await ctx.record("credential", args, also, check)
     else:
-        await host.put_system("credential", args, also)
+        await runner.submit(SystemCall("credential", args, also))
 
 
 # -- for house hosts -----------------------------------------------------------------------
@@ -200,22 +194,29 @@ async def list_credentials(ctx: HouseContext) -> Credentials:
         identity = house.identities.get(credential.identity)
         if identity is None:
             continue
-        host = house.rooms.get(credential.room or "")
-        member = host.room.member_of(identity.id) if host is not None else None
+        runner = house.rooms.get(credential.room or "")
+        member = runner.room.member_of(identity.id) if runner is not None else None
         lines.append(
             CredentialLine(
-                identity.id, identity.name, identity.kind, _state(credential, now), credential.created_at,
-                credential.room, member.handle if member is not None else None, identity.host, credential.label,
-                credential.expires_at,
+                identity=identity.id,
+                name=identity.name,
+                kind=identity.kind,
+                state=_state(credential, now),
+                created_at=credential.created_at,
+                room=credential.room,
+                member=member.handle if member is not None else None,
+                host=identity.host,
+                label=credential.label,
+                expires_at=credential.expires_at,
             )
-        )  # fmt: skip
+        )
     return Credentials(lines)
 
 
 def _state(credential: Credential, now: int) -> str:
     if credential.revoked:
         return "revoked"
-    return "expired" if credential.expires_at is not None and credential.expires_at <= now else "good"
+    return "good" if by_credential(credential, now) else "expired"
 
 
 @command(
@@ -245,7 +246,7 @@ async def issue_credential(
         await house.ledger.admit(identity)
     token = make_token()
     expires = now + expires_in_s * 1000 if expires_in_s else None
-    made = Credential(hashed(token), identity.id, room, label, now, expires)
+    made = Credential(hashed(token), identity.id, room, label=label, created_at=now, expires_at=expires)
     await _change(ctx, identity.id, room, (), [made], "issued")
     return TokenMade(name, token)
 
@@ -278,16 +279,10 @@ def _where(room: str | None) -> str:
 
 
 def _identity_in(ctx: HouseContext, handle: str, room: str) -> Identity:
-    host = ctx.house.rooms.get(room)
-    if host is None:
+    runner = ctx.house.rooms.get(room)
+    if runner is None:
         raise UnknownAsset(f"unknown room {room[:64]!r}", did_you_mean=nearest(room[:64], ctx.house.rooms, 2))
-    member = host.room.state.with_handle(handle)
-    if member is None:
-        known = [m.handle for m in host.room.state.members.values()]
-        raise UnknownAsset(
-            f"unknown member {handle!r} of room {room}; members: {', '.join(known)}",
-            did_you_mean=nearest(handle, known, 2),
-        )
+    member = runner.room.state.require_member(handle)
     identity = ctx.house.identities.get(member.identity)
     if identity is None:
         raise BadArgs(f"{handle} is a built-in player and has no token")

@@ -21,8 +21,9 @@ from cohabit.errors import (
     Unauthorized,
     UnknownCommand,
     UnknownRoom,
+    internal_error,
 )
-from cohabit.house.calls import Call, Check
+from cohabit.house.calls import Call, Check, SystemCall
 from cohabit.house.store.contract import Write
 from cohabit.model.identity import Credential, Identity
 from cohabit.room.commands import Command
@@ -32,35 +33,43 @@ from cohabit.room.state import Member
 
 if TYPE_CHECKING:
     from cohabit.house.house import House
-    from cohabit.house.rooms import RoomHost
+    from cohabit.house.runner import RoomRunner
 
 
 class HouseContext:
     """A resolved call, and the context of a house command: the caller, the command, and the room, if any."""
 
-    __slots__ = ("broken_room", "command", "credential", "host", "house", "maybe_member")
+    __slots__ = ("broken_room", "command", "credential", "house", "maybe_member", "maybe_runner")
 
     def __init__(
         self,
         house: "House",
         credential: Credential,
         command: Command,
-        host: "RoomHost | None" = None,
+        runner: "RoomRunner | None" = None,
         member: Member | None = None,
         broken_room: str = "",
     ) -> None:
         self.house = house
         self.credential = credential
         self.command = command
-        self.host = host
+        self.maybe_runner = runner  # of the room; None if the call is not about one
         self.maybe_member = member  # None: the caller is not in the room, or there is no room
         self.broken_room = broken_room  # the id of a room that could not be opened
 
     @property
-    def room(self) -> "RoomHost":
-        if self.host is None:
+    def runner(self) -> "RoomRunner":
+        if self.maybe_runner is None:
             raise BadArgs("this command needs a room; pass its id as room")
-        return self.host
+        return self.maybe_runner
+
+    @property
+    def room(self) -> Room:
+        return self.runner.room
+
+    @property
+    def room_id(self) -> str | None:
+        return self.maybe_runner.room.id if self.maybe_runner is not None else None
 
     @property
     def member(self) -> Member:
@@ -79,7 +88,7 @@ class HouseContext:
             if check is not None:
                 check(room, at)
 
-        await self.room.put_system(do, args, also, decide_again)
+        await self.runner.submit(SystemCall(do, args, also, decide_again))
 
     @property
     def identity(self) -> Identity | None:
@@ -116,32 +125,32 @@ class Door:
                 raise BadArgs(f"{name[:80]} needs a room; pass its id as room")
         if credential.room is not None and credential.room != wanted:
             raise _unknown(wanted)
-        host = house.rooms.get(wanted) or house.host_of(wanted)
-        if host is None:
+        runner = house.rooms.get(wanted) or house.runner_of(wanted)
+        if runner is None:
             return self._resolve_broken(credential, wanted, name)
-        command = host.commands.get(name) or host.commands.with_tool_name(name)
+        command = runner.commands.get(name) or runner.commands.with_tool_name(name)
         if command is not None and command.about == "house":
             return HouseContext(house, credential, command)
-        member = host.room.member_of(credential.identity)
+        member = runner.room.member_of(credential.identity)
         if member is None:
-            if not self.may_join(credential, host):
+            if not self.may_join(credential, runner):
                 raise _unknown(wanted)
             if command is None or not (command.before_joining or command.about != "room"):
                 raise UnknownRoom(f"you are not a member of room {wanted!r}; call join first")
             if not command.before_joining:
                 return HouseContext(house, credential, command)
         elif command is None:
-            raise self._unknown_command(host, member, name)
+            raise self._unknown_command(runner, member, name)
         assert command is not None
-        return HouseContext(house, credential, command, host, member)
+        return HouseContext(house, credential, command, runner, member)
 
-    def _unknown_command(self, host: "RoomHost", member: Member, name: str) -> CohabitError:
-        room, at = host.room, self._house.clock.now()
+    def _unknown_command(self, runner: "RoomRunner", member: Member, name: str) -> CohabitError:
+        room, at = runner.room, self._house.clock.now()
         room.budget.spend(member.id, at)
         if room.budget.is_spent(member.id, at):  # finding similar names takes time
             return refusal(room.budget.refusal)
         try:
-            host.commands.named(name, [c for c in host.commands if by_grant(member, c) and not c.host_only])
+            runner.commands.named(name, [c for c in runner.commands if by_grant(member, c) and not c.host_only])
         except UnknownCommand as unknown:
             room.audit.refused(at, member.id, "?", unknown.code, unknown.message)
             return unknown
@@ -150,29 +159,29 @@ class Door:
     def _resolve_broken(self, credential: Credential, room: str, name: str) -> HouseContext:
         """A room that could not be opened has no known members; only a house host can act."""
         house = self._house
-        broken, host = house.broken.get(room), house.identities.is_host(credential)
-        if broken is None or not (host or credential.room == room):
+        broken, is_host = house.broken.get(room), house.identities.is_host(credential)
+        if broken is None or not (is_host or credential.room == room):
             raise _unknown(room)
         command = house.commands.get(name)
         if command is not None and command.when_broken:
-            if not host:
+            if not is_host:
                 raise PermissionDenied("only a house host can reopen a room that could not be opened")
             return HouseContext(house, credential, command, broken_room=room)
         raise Quarantined(f"room {room} could not be opened: {broken.message}")
 
-    def may_join(self, credential: Credential, host: "RoomHost") -> bool:
+    def may_join(self, credential: Credential, runner: "RoomRunner") -> bool:
         """Whether a caller who is not a member may join this room."""
         identities = self._house.identities
-        if host is self._house.ledger.host:  # only the house adds members to it
+        if runner is self._house.ledger.runner:  # only the house adds members to it
             return False
         if not credential.identity:
-            return credential.room == host.room.id
-        return identities.is_host(credential) or (host.room.state.guests and credential.room is None)
+            return credential.room == runner.room.id
+        return identities.is_host(credential) or (runner.room.state.guests and credential.room is None)
 
     # -- decide -----------------------------------------------------------------------------------
     def decide(self, target: HouseContext, at: int) -> None:
         """Raise a refusal if the call is not allowed, and write it to the room's audit log."""
-        room = target.host.room if target.host is not None else None
+        room = target.maybe_runner.room if target.maybe_runner is not None else None
         member = target.maybe_member
         decision = decide(
             target.command, member, room, at, credential=target.credential, host=target.is_host, budget=self.budget
@@ -198,20 +207,20 @@ class Door:
         wanted = room or credential.room
         if wanted is None:
             return [c for c in house.commands if (is_host or not c.host_only) and (is_host or not c.needs)]
-        host = house.host_of(wanted)
-        member = host.room.member_of(credential.identity) if host is not None else None
-        if host is None or (credential.room not in (None, wanted)):
+        runner = house.runner_of(wanted)
+        member = runner.room.member_of(credential.identity) if runner is not None else None
+        if runner is None or (credential.room not in (None, wanted)):
             raise _unknown(wanted)
         if member is None:
-            if not self.may_join(credential, host):
+            if not self.may_join(credential, runner):
                 raise _unknown(wanted)
-            open_to_all = [c for c in host.commands if c.before_joining or c.about == "house"]
+            open_to_all = [c for c in runner.commands if c.before_joining or c.about == "house"]
             return [c for c in open_to_all if is_host or not c.host_only]
-        own = set(host.room.commands)
-        state = host.room.state
+        own = set(runner.room.commands)
+        state = runner.room.state
         mine = [
             c
-            for c in host.commands
+            for c in runner.commands
             if by_grant(member, c)
             and (is_host or not c.host_only)
             and (c.offered_if is None or c.offered_if(state, member))
@@ -242,19 +251,19 @@ class Door:
         at = house.clock.now()
         try:
             target = self.resolve(credential, room, name)
-            host, member, command = target.host, target.maybe_member, target.command
+            runner, member, command = target.maybe_runner, target.maybe_member, target.command
             if command.where == "house" or (command.takes_wait_ms and _wait_ms(command, args)):
                 call = Call(member.id if member is not None else "", command.name, args, key, credential=credential)
                 self._start(call, target, room, at)
                 return call
-            assert host is not None
+            assert runner is not None
             assert member is not None
             if member.here:
-                host.time.seen[member.id] = at
+                runner.time.seen[member.id] = at
             else:
-                host.time.mark_seen(member.id, at)
-            call = Call(member.id, command.name, args, key, None, credential)
-            call.done = host.put(call, at)
+                runner.time.mark_seen(member.id, at)
+            call = Call(member.id, command.name, args, key, credential=credential)
+            call.done = runner.put(call, at)
             return call
         except CohabitError as wrong:
             if not isinstance(wrong, UnknownCommand):  # counted in the room's audit log
@@ -263,8 +272,8 @@ class Door:
             raise
 
     def _start(self, call: Call, target: HouseContext, room: str | None, at: int) -> None:
-        if target.host is not None and target.maybe_member is not None:
-            target.host.time.mark_seen(target.maybe_member.id, at)
+        if target.maybe_runner is not None and target.maybe_member is not None:
+            target.maybe_runner.time.mark_seen(target.maybe_member.id, at)
         task = asyncio.get_running_loop().create_task(self._through(call, room))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -282,7 +291,7 @@ class Door:
             call.settle(Disabled("the call was cancelled: the house is shutting down or the client disconnected"))
             raise
         except Exception as bug:
-            call.error = self._house.bug(bug, call.name)
+            call.error = internal_error(bug, call.name)
         call.settle()
 
     async def _result(self, call: Call, room: str | None) -> Any:
@@ -292,8 +301,8 @@ class Door:
         arrived, ends = house.clock.now(), None
         while True:
             target = self.resolve(credential, room, call.name)
-            host, command = target.host, target.command
-            version = host.version if host is not None else 0
+            runner, command = target.maybe_runner, target.command
+            version = runner.version if runner is not None else 0
             if command.exclusive:
                 async with self._exclusive:  # the caller may have lost its token or its grant in the meantime
                     result = await self._in_house(call, self.resolve(credential, room, call.name))
@@ -301,13 +310,13 @@ class Door:
                 result = await self._in_house(call, target)
             else:
                 result = await self._in_room(call, target)
-            if command.waits is None or host is None or not command.waits(result):
+            if command.waits is None or runner is None or not command.waits(result):
                 return result
             if ends is None:
                 ends = arrived + _wait_ms(command, call.args)
             if house.clock.now() >= ends:
                 return result
-            await host.changed_since(version, ends)  # then it is decided again, even if nothing happened
+            await runner.changed_since(version, ends)  # then it is decided again, even if nothing happened
 
     async def _in_house(self, call: Call, target: HouseContext) -> Any:
         house, command = self._house, target.command
@@ -320,12 +329,9 @@ class Door:
         return result
 
     async def _in_room(self, call: Call, target: HouseContext) -> Any:
-        host, member = target.host, target.maybe_member
-        assert host is not None
-        assert member is not None
-        once = Call(member.id, call.name, call.args, call.key, None, call.credential)
-        host.time.mark_seen(member.id)
-        return once.answer() if host.put(once) else await once.wait()
+        target.runner.time.mark_seen(target.member.id)
+        once = Call(target.member.id, call.name, call.args, call.key, credential=call.credential)
+        return await target.runner.submit(once)
 
     def _count(self, wrong: CohabitError) -> None:
         self.refusals[wrong.code] = self.refusals.get(wrong.code, 0) + 1

@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 from cohabit.errors import BadArgs, Unauthorized
 from cohabit.house.door import HouseContext
 from cohabit.house.fanout import event_frame
-from cohabit.house.rooms import RoomHost
+from cohabit.house.runner import RoomRunner
 from cohabit.house.running.threads import run_in_thread
 from cohabit.house.subscriptions import Deliver, Subscription
 from cohabit.model.grant import Capability
@@ -53,25 +53,25 @@ async def events(
     wait_ms: WaitMs = 0,
 ) -> Events:
     """Events in this room that you may see, in order. Pass `cursor` to the next call."""
-    host, member = ctx.room, ctx.member
+    runner, member = ctx.runner, ctx.member
     if last is not None:
-        return _newest(host, member, last)
-    seq = unseal(host.room.state.secret, cursor, host.durable_seq)
+        return _newest(runner, member, last)
+    seq = unseal(runner.room.state.secret, cursor, runner.durable_seq)
     while True:
-        eye, held = host.room.eye(member), member.held
+        eye, held = runner.room.eye(member), member.held
         found = await _page_of_events(ctx, seq, member, eye, max)
         # Reading takes a while. Discard a page that was built under an earlier grant.
-        now = host.room.state.members.get(member.id)
+        now = runner.room.state.members.get(member.id)
         if now is None:
             raise Unauthorized("you are no longer a member of this room")
         member = now
-        if (host.room.eye(member), member.held) == (eye, held):
+        if (runner.room.eye(member), member.held) == (eye, held):
             return found
 
 
 async def _page_of_events(ctx: HouseContext, after: int, member: Member, eye: Eye | None, limit: int) -> Events:
     items: list[FeedItem] = []
-    secret, reached = ctx.room.room.state.secret, after
+    secret, reached = ctx.room.state.secret, after
     async for line in _history(ctx, after):
         told = feed(line.entry, member, eye)
         if told:
@@ -82,31 +82,31 @@ async def _page_of_events(ctx: HouseContext, after: int, member: Member, eye: Ey
     return Events(items, seal(secret, reached) if reached >= 0 else "", False)
 
 
-COMMAND: Command = events.__command__  # type: ignore[attr-defined]  # put there by the decorator
+EVENTS: Command = events.__command__  # type: ignore[attr-defined]  # put there by the decorator
 """A subscription requires the same grant as this command."""
 
 
-def _newest(host: RoomHost, member: Member, limit: int) -> Events:
-    eye = host.room.eye(member)
-    told = [(line.seq, item) for line in host.recent for item in feed(line.entry, member, eye)]
-    cursor = seal(host.room.state.secret, told[-1][0]) if told else ""
+def _newest(runner: RoomRunner, member: Member, limit: int) -> Events:
+    eye = runner.room.eye(member)
+    told = [(line.seq, item) for line in runner.recent for item in feed(line.entry, member, eye)]
+    cursor = seal(runner.room.state.secret, told[-1][0]) if told else ""
     return Events([item for _, item in told[-limit:]], cursor, False)
 
 
 def subscribe(target: HouseContext, cursor: str | None, views: bool, deliver: Deliver | None) -> Subscription:
     """Subscribe an authorized caller. The subscription ends when the credential is revoked or expires."""
-    host, member, credential = target.room, target.member, target.credential
-    after = unseal(host.room.state.secret, cursor, host.durable_seq) if cursor is not None else None
-    backlog = _backlog(target, after, host.durable_seq) if after is not None else None
-    sub = Subscription(host, member.id, credential, views=views, backlog=backlog, deliver=deliver)
-    host.subscribe(sub)
+    runner, member, credential = target.runner, target.member, target.credential
+    after = unseal(runner.room.state.secret, cursor, runner.durable_seq) if cursor is not None else None
+    backlog = _backlog(target, after, runner.durable_seq) if after is not None else None
+    sub = Subscription(runner, member.id, credential, views=views, backlog=backlog, deliver=deliver)
+    runner.subscribe(sub)
     sub.on_close.append(target.house.until_invalid(credential, sub.end_invalid))
     return sub
 
 
 async def _backlog(ctx: HouseContext, after: int, head: int) -> AsyncIterator[bytes]:
     """Frames with the events that this member may see, after ``after`` up to ``head``, each with its cursor."""
-    room, member = ctx.room.room, ctx.member
+    room, member = ctx.room, ctx.member
     eye = room.eye(member)
     items: list[FeedItem] = []
     reached, characters = after, 0
@@ -127,9 +127,9 @@ async def _backlog(ctx: HouseContext, after: int, head: int) -> AsyncIterator[by
 
 async def _history(ctx: HouseContext, after: int) -> AsyncIterator[Line]:
     """The durable lines after a number: from memory if they are there, else from the store."""
-    host = ctx.room
-    recent = list(host.recent)
-    oldest = recent[0].seq if recent else host.durable_seq + 1
+    runner = ctx.runner
+    recent = list(runner.recent)
+    oldest = recent[0].seq if recent else runner.durable_seq + 1
     while after + 1 < oldest:
         start, limit = after, min(PAGE, oldest - after - 1)
         page = await run_in_thread("a page of the record", lambda start=start, limit=limit: _page(ctx, start, limit))  # type: ignore[misc]  # mypy cannot infer a default in a lambda
@@ -144,7 +144,7 @@ async def _history(ctx: HouseContext, after: int) -> AsyncIterator[Line]:
 
 
 def _page(ctx: HouseContext, after: int, limit: int) -> list[Line]:
-    rows = list(ctx.house.store.lines(ctx.room.room.id, after, limit))
+    rows = list(ctx.house.store.lines(ctx.room.id, after, limit))
     if rows and rows[0][0] != after + 1 and after >= 0:
         raise BadArgs("this cursor is too old: its events were deleted. Omit it to start from the oldest event")
     return [Line(seq, body, digest, decode_entry(body)) for seq, body, digest in rows]

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from cohabit.errors import BadArgs, Busy, CohabitError, Conflict, GameCrash, Internal, Quarantined
+from cohabit.errors import BadArgs, Busy, CohabitError, Conflict, GameCrash, Quarantined
 from cohabit.house import commands as house_commands
 from cohabit.house import credentials, feed, introduction, invites, saves
 from cohabit.house.bots import Bots, check_brain
@@ -19,7 +19,7 @@ from cohabit.house.door import Door
 from cohabit.house.identities import Identities, hashed, make_token, new_identity
 from cohabit.house.ledger import HOUSE_ROOM, Ledger
 from cohabit.house.loading import load_room
-from cohabit.house.rooms import RoomHost
+from cohabit.house.runner import RoomRunner
 from cohabit.house.running.remote import Connector, RemoteRunner
 from cohabit.house.running.threads import run_in_thread
 from cohabit.house.running.watchdog import Watchdog
@@ -45,7 +45,7 @@ HOUSE_COMMANDS = CommandTable(
     chain.from_iterable(map(declared_in, (house_commands, introduction, invites, credentials, feed, saves)))
 )
 ROOM_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
-OnLines = Callable[[RoomHost, Sequence[Line]], None]
+OnLines = Callable[[RoomRunner, Sequence[Line]], None]
 OPERATOR = Identity("i-operator", "operator", "human", host=True)
 LEASE_MS = 30_000
 """Lease duration of a room; renewed every third of it."""
@@ -63,7 +63,7 @@ class House:
         self.identities = identities
         self.commands = HOUSE_COMMANDS
         self.id = secrets.token_hex(8)  # identifies this process in the store
-        self.rooms: dict[str, RoomHost] = {}
+        self.rooms: dict[str, RoomRunner] = {}
         self.broken: dict[str, CohabitError] = {}  # rooms that could not be opened, and why
         self.connectors: dict[str, Connector] = {}  # to remote worlds, by room; never stored
         self.started_at = clock.now()
@@ -144,16 +144,16 @@ class House:
         now = self.clock.now()
         self._lease_timer = self.clock.call_at(now + LEASE_MS // 3, self._renew_leases)
         if self._renewing.done():
-            hosts = [host for host in (*self.rooms.values(), self.ledger.host) if host.failure is None]
-            self._renewing = asyncio.ensure_future(self._renew(hosts))
+            runners = [runner for runner in (*self.rooms.values(), self.ledger.runner) if runner.failure is None]
+            self._renewing = asyncio.ensure_future(self._renew(runners))
 
-    async def _renew(self, hosts: Sequence[RoomHost]) -> None:
+    async def _renew(self, runners: Sequence[RoomRunner]) -> None:
         """Renew leases. A room whose lease was taken by another house is stopped: it can no longer be stored."""
         lost = await run_in_thread(
-            "the leases", lambda: [host for host in hosts if not self._keeps_lease(host.room.id)]
+            "the leases", lambda: [runner for runner in runners if not self._keeps_lease(runner.room.id)]
         )
-        for host in lost:
-            host.stop(Quarantined("this room was opened in another house, so it was stopped here"))
+        for runner in lost:
+            runner.stop(Quarantined("this room was opened in another house, so it was stopped here"))
 
     def _keeps_lease(self, room_id: str) -> bool:
         try:
@@ -165,7 +165,7 @@ class House:
             log.error("the lease of room %s could not be renewed: %s", room_id, failed.as_text())
         return True
 
-    async def _adopt(self, room: Room) -> RoomHost:
+    async def _adopt(self, room: Room) -> RoomRunner:
         """Start running a loaded room, recording how long it was closed."""
         now = self.clock.now()
         if self.dormant:
@@ -177,49 +177,50 @@ class House:
         await self.writer.submit(Write(room.id, room.record.take_pending()))
         return self._run(room)
 
-    def _run(self, room: Room) -> RoomHost:
-        host = self.make_host(room)
+    def _run(self, room: Room) -> RoomRunner:
+        runner = self.make_runner(room)
         if isinstance(room.world, RemoteWorld):
             connector = self.connectors.get(room.id)
             if connector is None and room.world.connector and not self.dormant:
                 connector = make_connector(room.world.connector, room.id, room.state.config, self.settings, self.clock)
                 self.connectors[room.id] = connector
-            host.remote = RemoteRunner(host, room.world, self.clock, connector)
-        host.on_roster = self.bots.look_after
-        host.on_removed = self._members_removed
-        host.on_lines = self._on_lines
-        self.rooms[room.id] = host
+            runner.remote = RemoteRunner(runner, room.world, self.clock, connector)
+        runner.on_roster = self.bots.start_bots
+        runner.on_removed = self._members_removed
+        runner.on_lines = self._on_lines
+        self.rooms[room.id] = runner
         if self.dormant:
-            host.time.stop()
+            runner.time.stop()
         else:
-            host.time.reschedule()
-            self.bots.look_after(host)
-        return host
+            runner.time.reschedule()
+            self.bots.start_bots(runner)
+        return runner
 
-    def make_host(self, room: Room) -> RoomHost:
+    def make_runner(self, room: Room) -> RoomRunner:
         room.budget.per_second = self.settings.calls_per_second
-        ours = [made for made in self.commands if made.about != "house" or made.where == "house"]
-        return RoomHost(room, self.writer, self.clock, self._watchdog, self.settings, ours)
+        ours = [command for command in self.commands if command.about != "house" or command.where == "house"]
+        return RoomRunner(room, self.writer, self.clock, self._watchdog, self.settings, ours)
 
     def watch_records(self, callback: OnLines) -> None:
         """Call ``callback`` with durable lines, in every room."""
         self._on_lines = callback
-        for host in self.rooms.values():
-            host.on_lines = callback
+        for runner in self.rooms.values():
+            runner.on_lines = callback
 
     async def revoke_credentials(self, credentials: Sequence[Credential]) -> None:
         """Revoke and store credentials without notifying a member."""
         gone = self.identities.revoke(credentials)
         await self.writer.submit(Write(credentials=gone))
 
-    def _members_removed(self, host: RoomHost, members: Sequence[Member]) -> None:
+    def _members_removed(self, runner: RoomRunner, members: Sequence[Member]) -> None:
         """Revoke the credentials of removed members for this room."""
         for member in members:
-            gone = self.identities.revoke(self.identities.of(member.identity, host.room.id)) if member.identity else []
+            held = self.identities.of(member.identity, runner.room.id) if member.identity else []
+            gone = self.identities.revoke(held)
             if gone:
                 self.writer.submit(Write(credentials=gone)).add_done_callback(_log_failure)
-            if host.remote is not None:
-                host.remote.member_removed(member.id)
+            if runner.remote is not None:
+                runner.remote.member_removed(member.id)
 
     async def _close(self) -> None:
         self.closing = True
@@ -227,11 +228,11 @@ class House:
         await asyncio.wait([self._renewing])
         await self.bots.close()
         await self.door.close()
-        hosts = list(self.rooms.values())
-        await asyncio.gather(*(host.save_before_closing() for host in hosts))
-        for host in hosts:
-            host.close()
-        await asyncio.gather(*(host.remote.closed() for host in hosts if host.remote is not None))
+        runners = list(self.rooms.values())
+        await asyncio.gather(*(runner.save_before_closing() for runner in runners))
+        for runner in runners:
+            runner.close()
+        await asyncio.gather(*(runner.remote.closed() for runner in runners if runner.remote is not None))
         await asyncio.gather(*(connector.close() for connector in self.connectors.values()))
         self.ledger.close()
         await run_in_thread("the writer", self.writer.close)
@@ -268,7 +269,7 @@ class House:
         deliver: Deliver | None = None,
     ) -> Subscription:
         """Subscribe to a room's events from a cursor (None: from now on; empty: from the beginning)."""
-        target = self.door.resolve(credential, room, feed.COMMAND.name)
+        target = self.door.resolve(credential, room, feed.EVENTS.name)
         self.door.decide(target, self.clock.now())
         return feed.subscribe(target, cursor, views, deliver)
 
@@ -290,15 +291,15 @@ class House:
 
         return stop_both
 
-    def bug(self, error: BaseException, where: str) -> Internal:
-        """Log an unexpected exception. Only its type is shown: the text may contain hidden information."""
-        log.error("internal error in %s", where, exc_info=error)
-        return Internal(f"internal error ({type(error).__name__}). It was logged")
-
     # -- rooms ------------------------------------------------------------------------------------
-    def host_of(self, room_id: str) -> RoomHost | None:
+    def runner_of(self, room_id: str) -> RoomRunner | None:
         """The room with this id, or the house record; None if there is none."""
-        return self.ledger.host if room_id == HOUSE_ROOM else self.rooms.get(room_id)
+        return self.ledger.runner if room_id == HOUSE_ROOM else self.rooms.get(room_id)
+
+    @property
+    def broken_count(self) -> int:
+        """How many rooms are quarantined or could not be opened."""
+        return len(self.broken) + sum(runner.failure is not None for runner in self.rooms.values())
 
     async def create_room(
         self,
@@ -327,7 +328,7 @@ class House:
             except GameCrash as crash:
                 log.error("room %s could not be created: %s", name, crash.as_text(), exc_info=crash.__cause__)
                 raise
-            self.make_host(room)  # rejects a world whose command names clash with the house's
+            self.make_runner(room)  # rejects a world whose command names clash with the house's
             bound = [agent for agent in scenario.agents if agent.identity is None]
             tokens = {agent.id: agent.token or make_token() for agent in bound}
             keys = [Credential(hashed(tokens[a.id]), ids[a.id], name, created_at=now) for a in bound]
@@ -392,12 +393,12 @@ class House:
 
     async def delete_room(self, room_id: str) -> None:
         """Delete a room, with its record and its credentials."""
-        host = self.rooms.pop(room_id)
-        host.close("this room was deleted")
+        runner = self.rooms.pop(room_id)
+        runner.close("this room was deleted")
         self._reserved.add(room_id)
         try:
-            if host.remote is not None:
-                await host.remote.closed()
+            if runner.remote is not None:
+                await runner.remote.closed()
             if room_id in self.connectors:
                 await self.connectors.pop(room_id).close(delete=True)
             await self.writer.submit(Write(room_id, delete=True))  # after all queued writes
@@ -411,7 +412,7 @@ class House:
         finally:
             self._reserved.discard(room_id)
 
-    async def reopen_room(self, room_id: str) -> RoomHost:
+    async def reopen_room(self, room_id: str) -> RoomRunner:
         """Reopen a quarantined room from its last durable state."""
         old = self.rooms.get(room_id)
         if old is not None and old.failure is None:
@@ -422,18 +423,18 @@ class House:
             raise Conflict(f"room {room_id} was reopened in the meantime")
         if old is not None:
             old.close("this room is being reopened; reconnect")
-        host = await self._adopt(fresh)
+        runner = await self._adopt(fresh)
         self.broken.pop(room_id, None)
-        return host
+        return runner
 
     async def connect_room(self, room_id: str, connector: Connector) -> None:
         """Set the connector of a room with a remote world. The house closes it at shutdown."""
-        host = self.rooms[room_id]
-        if host.remote is None:
-            raise BadArgs(f"room {room_id} runs {host.room.state.world}, which is not a remote world")
+        runner = self.rooms[room_id]
+        if runner.remote is None:
+            raise BadArgs(f"room {room_id} runs {runner.room.state.world}, which is not a remote world")
         previous = self.connectors.get(room_id)
         self.connectors[room_id] = connector
-        await host.remote.connect(connector)
+        await runner.remote.connect(connector)
         if previous is not None and previous is not connector:
             await previous.close()
 

@@ -10,6 +10,7 @@ from msgspec import Meta, Struct, structs
 
 from cohabit.errors import BadArgs, PermissionDenied, Unauthorized, UnknownAsset, UnknownRoom
 from cohabit.house.bots import check_brain
+from cohabit.house.calls import PeekCall
 from cohabit.house.door import HouseContext
 from cohabit.house.identities import hashed, make_token, new_identity
 from cohabit.house.store.contract import Write
@@ -60,16 +61,32 @@ async def invite(
         check_name(name)
     if uses > 1 and claim is not None:
         raise BadArgs("uses and claim cannot be combined: a claim is for one member")
-    host, me, house = ctx.room, ctx.member, ctx.house
+    room, me, house = ctx.room, ctx.member, ctx.house
     now = house.clock.now()
-    named = await host.peek(lambda room: check_invitation(_in_room(room, me.id, now), id, kind, role, claim, team))
+    check = PeekCall(lambda room: check_invitation(_in_room(room, me.id, now), id, kind, role, claim, team))
+    named = await ctx.runner.submit(check)
     token = make_token()
     made = Invite(
-        token_hex(6), hashed(token), host.room.id, me.id, id, name or "", kind, named, claim, team, stand_in, now,
-        now + expires_in_s * 1000 if expires_in_s else None, uses, shared=uses > 1,
-    )  # fmt: skip
+        id=token_hex(6),
+        hash=hashed(token),
+        room=room.id,
+        by=me.id,
+        handle=id,
+        name=name or "",
+        kind=kind,
+        role=named,
+        claim=claim,
+        team=team,
+        stand_in=stand_in,
+        created_at=now,
+        expires_at=now + expires_in_s * 1000 if expires_in_s else None,
+        uses=uses,
+        shared=uses > 1,
+    )
     await _record_invite(ctx, made, "created")
-    return Invitation(host.room.id, id, role_or_default(named, kind), token, made.id, uses)
+    return Invitation(
+        room=room.id, member=id, role=role_or_default(named, kind), token=token, invite=made.id, uses=uses
+    )
 
 
 def _in_room(room: Room, member: str, at: int) -> Context:
@@ -77,14 +94,14 @@ def _in_room(room: Room, member: str, at: int) -> Context:
 
 
 async def _record_invite(ctx: HouseContext, invite: Invite, change: str) -> None:
-    inviter = ctx.room.room.state.members.get(invite.by)
+    inviter = ctx.room.state.members.get(invite.by)
     args = {
         "invite": invite.id, "room": invite.room, "by": inviter.handle if inviter else invite.by,
         "handle": invite.handle, "change": change, "role": invite.role,
     }  # fmt: skip
     await ctx.house.ledger.record("invited", args, Write(invites=[invite]))
     now = ctx.house.rooms.get(invite.room)
-    if now is None or now.room.state.secret != ctx.room.room.state.secret:  # another room may get its id
+    if now is None or now.room.state.secret != ctx.room.state.secret:  # another room may get its id
         await ctx.house.writer.submit(Write(invites=[structs.replace(invite, revoked=True)]))
         raise UnknownRoom("this room was deleted")
     ctx.house.identities.put_invite(invite)
@@ -109,8 +126,16 @@ async def invites(ctx: HouseContext) -> Invites:
     """The invites to this room that can still be accepted."""
     return Invites(
         [
-            InviteLine(i.id, i.handle, i.kind, role_or_default(i.role, i.kind), i.uses, i.claim, i.expires_at)
-            for i in ctx.house.identities.invites_to(ctx.room.room.id, ctx.house.clock.now())
+            InviteLine(
+                invite=i.id,
+                member=i.handle,
+                kind=i.kind,
+                role=role_or_default(i.role, i.kind),
+                uses=i.uses,
+                claim=i.claim,
+                expires_at=i.expires_at,
+            )
+            for i in ctx.house.identities.invites_to(ctx.room.id, ctx.house.clock.now())
         ]
     )
 
@@ -125,7 +150,7 @@ async def revoke_invite(
 ) -> InviteRevoked:
     """Revoke an invite. Members who have accepted it stay."""
     house = ctx.house
-    open_invites = {i.id: i for i in house.identities.invites_to(ctx.room.room.id, house.clock.now())}
+    open_invites = {i.id: i for i in house.identities.invites_to(ctx.room.id, house.clock.now())}
     found = open_invites.get(invite)
     if found is None:
         raise UnknownAsset(
@@ -157,9 +182,9 @@ async def join(ctx: HouseContext) -> JoinedRoom:
 
     Human guests may take a free seat; agent guests watch.
     """
-    host, token = ctx.room, None
+    room, token = ctx.room, None
     if ctx.maybe_member is None:
-        if len(host.room.state.members) >= ctx.house.settings.members_limit:
+        if len(room.state.members) >= ctx.house.settings.members_limit:
             raise PermissionDenied("this room is full")
         pending = ctx.house.identities.invite_of(ctx.credential)
         if pending is not None:
@@ -167,13 +192,15 @@ async def join(ctx: HouseContext) -> JoinedRoom:
         else:
             await _enter(ctx)
     credential = ctx.credential if token is None else ctx.house.identify(token)
-    member = host.room.member_of(credential.identity)
+    member = room.member_of(credential.identity)
     if member is None:  # a host removed the member before the reply
         if credential.room is not None:
             await ctx.house.revoke_credentials([credential])
         raise Unauthorized("you were removed from this room")
     note = SHARED if token is not None else None
-    return JoinedRoom(host.room.id, member.handle, member.role_name, member.seat, token, note)
+    return JoinedRoom(
+        room=room.id, member=member.handle, role=member.role_name, seat=member.seat, token=token, note=note
+    )
 
 
 async def _enter(ctx: HouseContext) -> None:
@@ -189,7 +216,7 @@ async def _accept(ctx: HouseContext, invite: Invite) -> str | None:
     house = ctx.house
     if invite.uses < 1:
         raise Unauthorized("this invite has been used; ask your host for a new one")
-    inviter = ctx.room.room.state.members.get(invite.by)
+    inviter = ctx.room.state.members.get(invite.by)
     me = new_identity(invite.name or invite.handle, invite.kind, inviter.identity or None if inviter else None)
     token = make_token() if invite.shared else None
     now = house.clock.now()

@@ -8,8 +8,9 @@ import secrets
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from cohabit.house.calls import SystemCall
 from cohabit.house.loading import load_room
-from cohabit.house.rooms import RoomHost
+from cohabit.house.runner import RoomRunner
 from cohabit.house.running.threads import run_in_thread
 from cohabit.house.store.contract import Write
 from cohabit.model.identity import Identity
@@ -48,13 +49,18 @@ class Ledger:
 
     def __init__(self, house: "House") -> None:
         self._house = house
-        self.host: RoomHost
+        self._runner: RoomRunner | None = None
+
+    @property
+    def runner(self) -> RoomRunner:
+        assert self._runner is not None, "the house is not open yet"
+        return self._runner
 
     async def open(self) -> None:
         house = self._house
         known = HOUSE_ROOM in await run_in_thread("the store", house.store.rooms)
         room = await run_in_thread("the house record", self._load if known else self._create)
-        self.host = house.make_host(room)
+        self._runner = house.make_runner(room)
         if not known:
             snapshot = room.snapshot()
             body = (snapshot.seq, snapshot.encode())
@@ -68,28 +74,32 @@ class Ledger:
     def _create(self) -> Room:
         self._house.lease(HOUSE_ROOM)
         state = RoomState(
-            HOUSE_ROOM, SOURCE, SOURCE, NoWorld.spec.version, {}, seed_hex(0), secrets.token_hex(16), scenario=SOURCE
+            id=HOUSE_ROOM,
+            source=SOURCE,
+            world=SOURCE,
+            version=NoWorld.spec.version,
+            config={},
+            seed=seed_hex(0),
+            secret=secrets.token_hex(16),
+            scenario=SOURCE,
         )
         return Room.create(state, NoWorld(), self._house.clock.now())
 
     async def admit(self, identity: Identity) -> str:
         """Make an identity a member, so it can be notified. Returns its member id."""
-        member = self.host.room.member_of(identity.id)
+        member = self.runner.room.member_of(identity.id)
         if member is None:
             role = "observer" if identity.host else "resident"
-            args = {
-                "handle": identity.name, "kind": identity.kind, "identity": identity.id, "name": identity.name,
-                "role": role,
-            }  # fmt: skip
-            await self.host.put_system("admitted", args, Write(identities=[identity]))
-            member = self.host.room.member_of(identity.id)
+            args = {"handle": identity.name, "kind": identity.kind, "identity": identity.id, "name": identity.name}
+            await self.record("admitted", {**args, "role": role}, Write(identities=[identity]))
+            member = self.runner.room.member_of(identity.id)
         assert member is not None
         return member.id
 
     async def record(self, do: str, args: dict[str, Any], also: Write) -> None:
         """Write an entry to the house record, stored together with ``also``."""
-        await self.host.put_system(do, args, also)
+        await self.runner.submit(SystemCall(do, args, also))
 
     def close(self) -> None:
-        if hasattr(self, "host"):
-            self.host.close()
+        if self._runner is not None:
+            self._runner.close()

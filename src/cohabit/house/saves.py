@@ -13,13 +13,14 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from cohabit.errors import BadArgs, GameRejected, PermissionDenied, StorageFailed, TooLarge
+from cohabit.house.calls import PeekCall
 from cohabit.house.disk import sync_folder
 from cohabit.house.door import HouseContext
 from cohabit.model.grant import Capability
 from cohabit.room import saves
 from cohabit.room.commands import command
 
-FILE = "world.save"
+SAVE_FILE = "world.save"
 MAX_SAVE = 64 * 1024 * 1024
 """Maximum size in bytes: loading a save writes it to the record."""
 MAX_SAVES = 100
@@ -45,11 +46,12 @@ async def save_world(
     place = _save_folder(ctx, folder)
     if not await asyncio.to_thread(place.is_dir) and len(await asyncio.to_thread(_names, ctx)) >= MAX_SAVES:
         raise GameRejected(f"save limit reached ({MAX_SAVES}); overwrite an existing save")
-    data = await ctx.room.peek(
-        lambda room: room.crash_on_bug(saves.pack, room.world, compress, room.state.game, room.state.played)
+    data = await ctx.runner.submit(
+        PeekCall(lambda room: room.crash_on_bug(saves.pack, room.world, compress, room.state.game, room.state.played))
     )
     await asyncio.to_thread(_write, place, data)
-    return Saved(True, folder.strip(), compress, f"{folder.strip()}/{FILE}", len(data))
+    name = folder.strip()
+    return Saved(saved=True, folder=name, compressed=compress, path=f"{name}/{SAVE_FILE}", bytes=len(data))
 
 
 class Loaded(Struct, omit_defaults=True):
@@ -68,7 +70,7 @@ async def load_world(
 ) -> Loaded:
     """Replace the world with a save. The members and their seats stay."""
     if bytes_b64 is not None:
-        if C.READ_ALL not in ctx.member.held and not ctx.room.room.world.spec.open_information:
+        if C.READ_ALL not in ctx.member.held and not ctx.room.world.spec.open_information:
             raise PermissionDenied(
                 "loading an uploaded save requires read_all, because it reveals hidden information; load one of this "
                 "room's saves by path",
@@ -76,13 +78,13 @@ async def load_world(
             )
         source, data = "bytes_b64", _decoded(bytes_b64)
     elif path is not None:
-        path = path.strip().removesuffix(f"/{FILE}")  # as save_world reported it
+        path = path.strip().removesuffix(f"/{SAVE_FILE}")  # as save_world reported it
         source, data = "path", await asyncio.to_thread(_read, _save_folder(ctx, path), path)
     else:
         raise BadArgs("load_world takes a path (the name of a save) or bytes_b64")
     await ctx.record("loaded", {"by": ctx.member.id, "save": b64encode(data).decode()})
     named = path if source == "path" else None
-    return Loaded(True, len(data), source, "the world is loaded", named)
+    return Loaded(scheduled=True, bytes=len(data), source=source, note="the world is loaded", path=named)
 
 
 class SaveList(Struct):
@@ -101,7 +103,7 @@ async def list_saves(ctx: HouseContext) -> SaveList:
 def _saves_folder(ctx: HouseContext) -> Path:
     if not ctx.house.settings.data:
         raise GameRejected("this house has no data folder, so it has no saves; start it with --data FOLDER")
-    return ctx.house.settings.folder.resolve() / "saves" / ctx.room.room.id
+    return ctx.house.settings.folder.resolve() / "saves" / ctx.room.id
 
 
 def delete(folder: Path, room: str) -> None:
@@ -126,7 +128,7 @@ def _save_folder(ctx: HouseContext, name: str) -> Path:
 
 def _names(ctx: HouseContext) -> list[str]:
     home = _saves_folder(ctx)
-    return sorted(str(file.parent.relative_to(home)) for file in home.rglob(FILE) if file.is_file())
+    return sorted(str(file.parent.relative_to(home)) for file in home.rglob(SAVE_FILE) if file.is_file())
 
 
 def _write(place: Path, data: bytes) -> None:
@@ -139,7 +141,7 @@ def _write(place: Path, data: bytes) -> None:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
-            temporary.replace(place / FILE)
+            temporary.replace(place / SAVE_FILE)
         finally:
             temporary.unlink(missing_ok=True)
         sync_folder(place)
@@ -148,7 +150,7 @@ def _write(place: Path, data: bytes) -> None:
 
 
 def _read(place: Path, name: str) -> bytes:
-    file = place / FILE
+    file = place / SAVE_FILE
     try:
         if file.is_symlink() or not file.is_file():
             raise BadArgs(f"unknown save {name.strip()[:80]!r}; see list_saves")

@@ -17,7 +17,7 @@ from cohabit.model.seat import SeatId
 from cohabit.room.decide import by_credential, refusal
 
 if TYPE_CHECKING:
-    from cohabit.house.rooms import RoomHost
+    from cohabit.house.runner import RoomRunner
 
 Grant = tuple[frozenset[Capability], SeatId | None]
 """A member's capabilities, and the seat it looks through."""
@@ -30,7 +30,7 @@ class Subscription:
 
     def __init__(
         self,
-        host: "RoomHost",
+        runner: "RoomRunner",
         member: str,
         credential: Credential | None,
         *,
@@ -38,8 +38,7 @@ class Subscription:
         backlog: AsyncIterator[bytes] | None = None,
         deliver: Deliver | None = None,
     ) -> None:
-        self.host = host
-        self.room = host.room.id
+        self.runner = runner
         self.member = member
         self.credential = credential
         self.views = views
@@ -50,8 +49,8 @@ class Subscription:
         self._backlog = backlog
         self._deliver = deliver
         self._first: bytes | None = None  # of the backlog
-        self._max_frames = host.settings.outbox_limit
-        self._max_bytes = host.settings.outbox_bytes
+        self._max_frames = runner.settings.outbox_limit
+        self._max_bytes = runner.settings.outbox_bytes
         self._events: deque[bytes] = deque()
         self._bytes = 0
         self._queued_under: set[Grant] = set()  # the grants under which the queued frames were made
@@ -61,6 +60,10 @@ class Subscription:
         self._wants_first_view = views
         self._wake = asyncio.Event()
         self._closed = False
+
+    @property
+    def room(self) -> str:
+        return self.runner.room.id
 
     @property
     def _grant(self) -> "Grant":
@@ -113,7 +116,7 @@ class Subscription:
 
     def end_invalid(self) -> None:
         """End because the credential was revoked or has expired."""
-        decision = by_credential(self.credential, self.host.now())
+        decision = by_credential(self.credential, self.runner.now())
         if decision.code:
             self.end(refusal(decision))
 
@@ -134,7 +137,7 @@ class Subscription:
         if not self._wants_first_view or self.ended is not None:
             return b""
         self._wants_first_view = False
-        return await self.host.first_view(self.member)
+        return await self.runner.first_view(self.member)
 
     def __aiter__(self) -> "Subscription":
         return self
@@ -197,10 +200,10 @@ class Subscription:
 
     def _refusal(self, made_under: "Grant") -> CohabitError | None:
         """Why a frame that was made under this grant may no longer be delivered; None if it may."""
-        decision = by_credential(self.credential, self.host.now())
+        decision = by_credential(self.credential, self.runner.now())
         if decision.code:
             return refusal(decision)
-        member = self.host.room.state.members.get(self.member)
+        member = self.runner.room.state.members.get(self.member)
         if member is None:
             return self.ended or Unauthorized("you were removed from this room")
         held, through = made_under
@@ -214,7 +217,7 @@ class Subscription:
             return
         self._closed = True
         self._wake.set()
-        self.host.unsubscribe(self)
+        self.runner.unsubscribe(self)
         for stop in self.on_close:
             stop()
         self.on_close.clear()

@@ -1,9 +1,9 @@
 """Time in a room: deadlines, ticks and presence, all written to the record."""
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
-from cohabit.house.calls import Call
+from cohabit.house.calls import Call, SettleCall, SystemCall
 from cohabit.house.clock import Clock, Timer
 from cohabit.house.settings import Settings
 from cohabit.room.room import Room
@@ -16,23 +16,22 @@ MAX_TICKS = 200
 """Maximum ticks per batch. Halved while the world cannot keep up."""
 
 
-class Put(Protocol):
-    """Writes a system entry: its name and its arguments."""
-
-    def __call__(self, do: str, args: Any) -> Call: ...
-
-
 class Timekeeper:
     """One timer per room, set for the next due event."""
 
     def __init__(
-        self, room: Room, clock: Clock, settings: Settings, connected: Callable[[], set[str]], put: Put
+        self,
+        room: Room,
+        clock: Clock,
+        settings: Settings,
+        connected: Callable[[], set[str]],
+        post: Callable[[Call], None],
     ) -> None:
         self._room = room
         self._clock = clock
         self._settings = settings
         self._connected = connected
-        self._put = put
+        self._post = post
         self.seen: dict[str, int] = {}  # when each member last called
         self._arriving: dict[str, None] = {}
         self._returning: dict[str, Call] = {}  # entries that are on their way
@@ -45,12 +44,17 @@ class Timekeeper:
         self._not_before = 0
         self._stopped = False
 
+    def _record(self, do: str, args: Any) -> Call:
+        call = SystemCall(do, args)
+        self._post(call)
+        return call
+
     def stop(self) -> None:
         self._stopped = True
         if self._timer is not None:
             self._timer.cancel()
 
-    def hold_off(self) -> None:
+    def back_off(self) -> None:
         """Delay the retry after a failed write."""
         self._not_before = self._clock.now() + RETRY_MS
 
@@ -66,12 +70,12 @@ class Timekeeper:
         if member.played_by_bot or self._room.state.paused_by == who:
             returning = self._returning.get(who)
             if returning is None or returning.ran:
-                self._returning[who] = self._put("presence", {"members": [who], "here": True})
+                self._returning[who] = self._record("presence", {"members": [who], "here": True})
         else:
             self._arriving[who] = None
             self.reschedule()
 
-    def last_heard(self, who: str) -> int | None:
+    def last_seen(self, who: str) -> int | None:
         """When a member last called; None if it has not since this house was opened."""
         return self.seen.get(who)
 
@@ -91,13 +95,13 @@ class Timekeeper:
             if m.here and m.id not in connected and self.seen.setdefault(m.id, now) <= late
         ]
         if came:
-            self._put("presence", {"members": came, "here": True})
+            self._record("presence", {"members": came, "here": True})
         if gone:
-            self._put("presence", {"members": gone, "here": False})
+            self._record("presence", {"members": gone, "here": False})
 
     # -- the timer --------------------------------------------------------------------------------
     @property
-    def runs_by_itself(self) -> bool:
+    def _is_ticking(self) -> bool:
         state = self._room.state
         if self._room.pace != "clock" or state.paused or state.archived or state.over_since is not None:
             return False
@@ -112,7 +116,7 @@ class Timekeeper:
         deadline = self._room.next_deadline()
         if deadline is not None:
             when = min(when, deadline)
-        if self.runs_by_itself:
+        if self._is_ticking:
             when = min(when, self._ticked_at + self._settings.beat_ms)
         else:
             self._ticked_at = now
@@ -134,8 +138,8 @@ class Timekeeper:
         self._presence(now)
         deadline = self._room.next_deadline()
         if deadline is not None and deadline <= now:
-            self._put("settle", None)
-        if self.runs_by_itself and now - self._ticked_at >= self._settings.beat_ms:
+            self._post(SettleCall())
+        if self._is_ticking and now - self._ticked_at >= self._settings.beat_ms:
             self._run_ticks(now)
         self.reschedule()
 
@@ -151,5 +155,5 @@ class Timekeeper:
         ticks, self._tick_remainder = divmod(passed + self._tick_remainder, 1000 * self._room.world.spec.tick_ms)
         self._ticked_at = now
         if ticks:
-            self._ticking = self._put("ticks", {"n": min(ticks, self._max_ticks)})
+            self._ticking = self._record("ticks", {"n": min(ticks, self._max_ticks)})
             self._max_ticks = min(MAX_TICKS, self._max_ticks + 1)

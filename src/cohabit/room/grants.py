@@ -147,7 +147,7 @@ def _player_on(ctx: Context, seat: str, kibitzer: Member) -> Member:
     """The player of the seat that another member will look through. Required, because the player is notified."""
     if kibitzer.id == ctx.member.id:
         raise PermissionDenied("you cannot give yourself another member's view; ask another host")
-    require_seat(ctx.room, seat)
+    require_seat(ctx.room, seat, [m.seat for m in ctx.state.members.values() if m.seat is not None])
     player = next((m for m in ctx.state.members.values() if m.seat == seat), None)
     if player is None:
         raise GameRejected(f"seat {seat} has no player to notify, so {kibitzer.handle} cannot look through it")

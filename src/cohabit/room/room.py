@@ -352,8 +352,8 @@ class Room(RecordedRoom):
             state = self.state
             if self.is_over():
                 self._movers = []
-            elif state.turn_holder is not None:
-                self._movers = [handle_of(state.turn_holder)]
+            elif state.turn_based and (holder := state.turn_holder) is not None:
+                self._movers = [handle_of(holder)]
             else:
                 if self._seat_names is None:
                     self._seat_names = seat_names(state)

@@ -66,7 +66,7 @@ def _free_seat(ctx: Context, seat: str | None) -> str:
         if free is None:
             raise Conflict("every seat is taken")
         return free
-    require_seat(ctx.room, seat)
+    require_seat(ctx.room, seat, [s.id for s in state.seats if s.id not in holders])
     if seat in holders:
         raise Conflict(f"seat {seat} is taken by {holders[seat]}")
     return seat
@@ -106,14 +106,12 @@ def stand_up(ctx: Context) -> Seated:
     return Seated(None)
 
 
-def require_seat(room: "Room", seat: str) -> None:
-    """Refuse a seat that does not exist."""
+def require_seat(room: "Room", seat: str, usable: Sequence[SeatId]) -> None:
+    """Refuse a seat that does not exist, and name those that the caller can choose."""
     if seat not in room.seats:
-        taken = {m.seat for m in room.state.members.values()}
-        free = [known for known in room.seats if known not in taken]
         raise UnknownAsset(
-            f"unknown seat {seat[:40]!r}; free seats: {', '.join(free[:20]) or 'none'}",
-            did_you_mean=nearest(seat[:40], free, 3),
+            f"unknown seat {seat[:40]!r}; choose one of: {', '.join(usable[:20]) or 'none'}",
+            did_you_mean=nearest(seat[:40], usable, 3),
         )
 
 

@@ -80,9 +80,9 @@ async def reference_house(
 
 async def _at_rest(house: House) -> None:
     """Wait until nothing is under way: a peek at each room, through its queue, has returned."""
-    for host in list(house.rooms.values()):
-        if host.failure is None:
-            await host.peek(lambda room: None)
+    for runner in list(house.rooms.values()):
+        if runner.failure is None:
+            await runner.drained()
 
 
 def island() -> Scenario:

@@ -122,7 +122,6 @@ def _expect_failure(store: Store, writes: Sequence[Write], why: str) -> None:
 # -- entries --------------------------------------------------------------------------------------
 def an_empty_store_has_nothing(store: Store) -> None:
     _expect(_everything(store, ["den"]), [[], [], [], [], [], -1, [], []], "an empty store")
-    _expect(store.prune("den", 10), 0, "entries pruned of a room that is not there")
 
 
 def entries_are_kept_to_the_byte(store: Store) -> None:
@@ -209,19 +208,8 @@ def the_two_newest_snapshots_are_kept_newest_first(store: Store) -> None:
     _expect(store.snapshots("other"), [b"other"], "the snapshots of another room")
 
 
-def pruning_never_passes_the_oldest_kept_snapshot(store: Store) -> None:
-    store.commit([Write("den", _lines(10)), Write("other", _lines(10), (9, b"s"))])
-    _expect(store.prune("den", 100), 0, "entries pruned without a snapshot")
-    store.commit([Write("den", (), (4, b"s"))])
-    store.commit([Write("den", (), (7, b"s"))])
-    _expect(store.prune("den", 3), 3, "entries pruned before 3")
-    _expect(_numbers(store, "den"), [3, 4, 5, 6, 7, 8, 9], "the entries after that")
-    _expect(store.prune("den", 100), 2, "entries pruned before 100, with snapshots at 4 and 7")
-    _expect(_numbers(store, "den"), [5, 6, 7, 8, 9], "the entries after that")
-    _expect(_numbers(store, "other"), list(range(10)), "the entries of another room")
-
-
 def forgetting_never_passes_the_oldest_kept_snapshot(store: Store) -> None:
+    store.commit([Write("nowhere", forget_before=100), Write("other", _lines(10), (9, b"s"))])
     store.commit([Write("den", _lines(10), forget_before=100)])
     _expect(_numbers(store, "den"), list(range(10)), "the entries of a room without a snapshot")
     store.commit([Write("den", (), (4, b"s"), forget_before=2)])
@@ -230,6 +218,7 @@ def forgetting_never_passes_the_oldest_kept_snapshot(store: Store) -> None:
     _expect(_numbers(store, "den"), [5, 6, 7, 8, 9], "the entries, with snapshots at 4 and 8")
     store.commit([Write("den", _lines(1, start=10), (10, b"s"), forget_before=100)])
     _expect(_numbers(store, "den"), [9, 10], "the entries, with snapshots at 8 and 10")
+    _expect(_numbers(store, "other"), list(range(10)), "the entries of another room")
 
 
 # -- refusals -------------------------------------------------------------------------------------
@@ -413,7 +402,6 @@ CLAIMS: list[Claim] = [
     a_failed_commit_deletes_nothing,
     a_number_given_twice_in_one_commit_is_refused,
     the_two_newest_snapshots_are_kept_newest_first,
-    pruning_never_passes_the_oldest_kept_snapshot,
     forgetting_never_passes_the_oldest_kept_snapshot,
     refusals_are_kept_oldest_first_and_replaced_by_id,
     only_the_newest_refusals_are_kept,

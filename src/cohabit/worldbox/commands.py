@@ -178,4 +178,4 @@ class VersionedCapabilities(house_commands.Capabilities, kw_only=True):
 async def capabilities(ctx: HouseContext) -> VersionedCapabilities:
     """Every command that you may use here, with the schemas of its arguments and of its result."""
     known = await house_commands.capabilities(ctx)
-    return VersionedCapabilities(**asdict(known), **asdict(versions(ctx.room.room.world)))
+    return VersionedCapabilities(**asdict(known), **asdict(versions(ctx.room.world)))

@@ -20,12 +20,12 @@ import uvicorn
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from cohabit.errors import CohabitError, Conflict, Disabled, PermissionDenied, TooLarge, UnknownCommand
+from cohabit.errors import CohabitError, Conflict, Disabled, PermissionDenied, TooLarge, UnknownCommand, internal_error
 from cohabit.faces.cli.say import clean, paint
 from cohabit.faces.guard import Guard
 from cohabit.faces.serve import GuestServer, listen
 from cohabit.house.house import House
-from cohabit.house.rooms import RoomHost
+from cohabit.house.runner import RoomRunner
 from cohabit.model.identity import Credential
 from cohabit.room.commands import Command
 from cohabit.room.decide import by_turn, refusal
@@ -76,9 +76,9 @@ class BridgeServer:
             log.warning("clients of the WorldBox bridge cannot connect: %s, or switch it off with 0", taken.message)
             return None
 
-    def connect_lines(self, hosts: Iterable[RoomHost], tokens: Mapping[str, str]) -> Iterator[str]:
+    def connect_lines(self, runners: Iterable[RoomRunner], tokens: Mapping[str, str]) -> Iterator[str]:
         """How to connect the game's client to these rooms, one process per agent."""
-        if not any(_is_for_bridge(host) for host in hosts):
+        if not any(_is_for_bridge(runner) for runner in runners):
             return
         command = f"WORLDBOX_MCP_BRIDGE_PORT={self.port} WORLDBOX_MCP_TOKEN={{}} worldbox-mcp"
         if not tokens:
@@ -113,8 +113,8 @@ class BridgeServer:
             self._listener.close()
 
 
-def _is_for_bridge(host: RoomHost) -> bool:
-    return host.room.extension.name == EXTENSION
+def _is_for_bridge(runner: RoomRunner) -> bool:
+    return runner.room.extension.name == EXTENSION
 
 
 # -- the app ----------------------------------------------------------------------------------------
@@ -167,7 +167,7 @@ class BridgeApp:
         except CohabitError as wrong:
             status, answer = wrong.status, error_reply(wrong, asked)
         except Exception as bug:
-            told = self._house.bug(bug, scope["path"])
+            told = internal_error(bug, scope["path"])
             status, answer = told.status, error_reply(told, asked)
         body = encode(answer)
         length = (b"content-length", str(len(body)).encode())
@@ -181,44 +181,44 @@ class BridgeApp:
         if self._house.closing:
             raise Disabled("the server is shutting down; reconnect later")
         credential = self._house.identify(bearer(request.headers))
-        host, member = self._room_of(credential)
+        runner, member = self._room_of(credential)
         match request.method, request.scope["path"]:
             case "GET", "/capabilities":
-                host.time.mark_seen(member.id)
-                return capabilities_reply(host)
+                runner.time.mark_seen(member.id)
+                return capabilities_reply(runner)
             case "GET", "/health":
                 asked.name = "health"
             case "POST", "/cmd":
                 read_command(await request.body(), asked)
             case method, path:
                 raise UnknownCommand(f"there is no {method} {path[:200]}; the routes are /health, /cmd, /capabilities")
-        return await self._run(credential, host, member, asked)
+        return await self._run(credential, runner, member, asked)
 
-    def _room_of(self, credential: Credential) -> tuple[RoomHost, Member]:
+    def _room_of(self, credential: Credential) -> tuple[RoomRunner, Member]:
         target = self._house.door.resolve(credential, None, "whoami")
-        if not _is_for_bridge(target.room):
-            room = target.room.room
+        if not _is_for_bridge(target.runner):
+            room = target.room
             raise UnknownCommand(f"room {room.id} plays {room.state.world}, which clients of this bridge cannot play")
-        return target.room, target.member
+        return target.runner, target.member
 
     async def _run(
-        self, credential: Credential, host: RoomHost, member: Member, asked: BridgeRequest
+        self, credential: Credential, runner: RoomRunner, member: Member, asked: BridgeRequest
     ) -> dict[str, Any]:
-        command = host.commands.get(asked.name)
+        command = runner.commands.get(asked.name)
         known = command.schema.get("properties", {}) if command is not None else {}
         args = {name: value for name, value in asked.args.items() if name in known}
         try:  # also unknown commands: the house refuses and audits them
-            result = await self._house.call(credential, host.room.id, asked.name, args)
+            result = await self._house.call(credential, runner.room.id, asked.name, args)
         except PermissionDenied as denied:
-            raise _out_of_turn(host, member, command) or denied from None
+            raise _out_of_turn(runner, member, command) or denied from None
         if asked.name == "session_info":
-            result = with_last_seen(result, host)
-        return {"ok": True, "result": result, "tick": host.room.state.tick}
+            result = with_last_seen(result, runner)
+        return {"ok": True, "result": result, "tick": runner.room.state.tick}
 
 
-def _out_of_turn(host: RoomHost, member: Member, command: Command | None) -> CohabitError | None:
+def _out_of_turn(runner: RoomRunner, member: Member, command: Command | None) -> CohabitError | None:
     """The refusal for a member who is out of turn, which this protocol checks before the permission."""
     if command is None:
         return None
-    decision = by_turn(host.room, member, command, None, False)
+    decision = by_turn(runner.room, member, command, None, False)
     return None if decision else refusal(decision)

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Struct
 
 from cohabit.errors import BadArgs, Busy, CohabitError, GameCrash, UnknownAsset, WorldTimeout
-from cohabit.house.rooms import RoomHost
+from cohabit.house.runner import RoomRunner
 from cohabit.model.timestamps import utc
 from cohabit.room.state import RoomState
 from cohabit.worldbox.commands import versions
@@ -62,7 +62,7 @@ def error_reply(wrong: CohabitError, request: BridgeRequest) -> dict[str, Any]:
     return {"ok": False, "error": error}
 
 
-def capabilities_reply(host: RoomHost) -> dict[str, Any]:
+def capabilities_reply(runner: RoomRunner) -> dict[str, Any]:
     """Every room command, whether or not the caller may use it. Without an envelope."""
     commands = [
         {
@@ -72,25 +72,25 @@ def capabilities_reply(host: RoomHost) -> dict[str, Any]:
             "requires_main_thread": command.where == "world",
             "schema": command.schema,
         }
-        for command in host.commands
+        for command in runner.commands
         if command.about == "room"
     ]
-    return {**msgspec.to_builtins(versions(host.room.world)), "commands": commands}
+    return {**msgspec.to_builtins(versions(runner.room.world)), "commands": commands}
 
 
-def with_last_seen(info: Any, host: RoomHost) -> dict[str, Any]:
+def with_last_seen(info: Any, runner: RoomRunner) -> dict[str, Any]:
     """A reply of session_info plus the time of each agent's last call, which only the house knows."""
     plain: dict[str, Any] = msgspec.to_builtins(info)
     for agent in plain["agents"]:
-        heard = _last_heard(host, host.room.state, agent["id"])
+        heard = _last_seen(runner, runner.room.state, agent["id"])
         if heard is not None:
             agent["last_seen_utc"] = utc(heard)
     return plain
 
 
-def _last_heard(host: RoomHost, state: RoomState, handle: str) -> int | None:
+def _last_seen(runner: RoomRunner, state: RoomState, handle: str) -> int | None:
     member = state.with_handle(handle)
-    return host.time.last_heard(member.id) if member is not None else None
+    return runner.time.last_seen(member.id) if member is not None else None
 
 
 def encode(answer: dict[str, Any]) -> bytes:

@@ -19,7 +19,7 @@ from cohabit.faces.app import make_app
 from cohabit.faces.serve import Server
 from cohabit.house.house import House
 from cohabit.house.identities import hashed, make_token, new_identity
-from cohabit.house.rooms import RoomHost
+from cohabit.house.runner import RoomRunner
 from cohabit.house.settings import Settings
 from cohabit.model.identity import Credential
 from cohabit.scenario import AgentSpec, Scenario
@@ -38,7 +38,7 @@ class Table:
         """What another member does meanwhile, over another interface."""
         return await self.house.call(self.house.identify(self.tokens[who]), self.room, command, args)
 
-    async def until(self, true: Callable[[RoomHost], object]) -> None:
+    async def until(self, true: Callable[[RoomRunner], object]) -> None:
         """Wait for what a client does in its own time."""
         while not true(self.house.rooms[self.room]):
             await asyncio.sleep(0.001)

@@ -17,7 +17,7 @@ from cohabit.house.settings import Settings
 if TYPE_CHECKING:
     from cohabit.faces.serve import SideServer
     from cohabit.house.house import House
-    from cohabit.house.rooms import RoomHost
+    from cohabit.house.runner import RoomRunner
     from cohabit.model.record import Entry, Told
     from cohabit.room.record import Line
     from cohabit.room.room import Room
@@ -85,11 +85,11 @@ def run_house(settings: Settings, prepare: "Callable[[House], Awaitable[Greeting
     return 0
 
 
-def show(host: "RoomHost", lines: "Sequence[Line]") -> None:
+def show(runner: "RoomRunner", lines: "Sequence[Line]") -> None:
     """Print the entries that just became durable. The operator sees all of them."""
     try:
         for line in lines:
-            for text in told_lines(line.entry, host.room, host.room.id):
+            for text in told_lines(line.entry, runner.room, runner.room.id):
                 tell(text)
     except OSError:  # the output was closed; the house keeps running
         pass
@@ -148,8 +148,8 @@ def room_lines(house: "House", beside: "Sequence[SideServer]") -> list[str]:
             "There are no rooms yet. Create one with `create_room`, or use `cohabit up SCENARIO` instead of serve.",
             "",
         ]
-    lines = [f"  {room}: {host.room.state.world}, {len(host.room.state.members)} members, game "
-             f"{host.room.state.games}" for room, host in house.rooms.items()]  # fmt: skip
+    lines = [f"  {room}: {runner.room.state.world}, {len(runner.room.state.members)} members, game "
+             f"{runner.room.state.games}" for room, runner in house.rooms.items()]  # fmt: skip
     lines += [f"  {room}: could not be opened: {problem.message}" for room, problem in house.broken.items()]
     for server in beside:
         lines += server.connect_lines(house.rooms.values(), {})

@@ -231,8 +231,8 @@ def _greeting(
     args: argparse.Namespace,
     host_token: str | None = None,
 ) -> Iterator[str]:
-    host = house.rooms[plan.room]
-    state = host.room.state
+    runner = house.rooms[plan.room]
+    state = runner.room.state
     members = list(state.members.values())
     begun = "new" if new else f"resumed, game {state.games}"
     yield paint("bold", f"Room {plan.room}: {state.world}, scenario {state.scenario} ({begun})")
@@ -252,7 +252,7 @@ def _greeting(
     if tokens:
         yield from _connect_lines(url, plan.room, tokens, [m.handle for m in members if m.seat is not None])
         for server in beside:
-            yield from server.connect_lines([host], tokens)
+            yield from server.connect_lines([runner], tokens)
     missing = [m.handle for m in members if m.handle not in tokens]
     if missing:
         yield "Tokens are shown only once, when a room is created. To replace a lost one:"

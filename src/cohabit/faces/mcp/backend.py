@@ -13,9 +13,9 @@ from typing import Any, Protocol
 from cohabit.errors import CohabitError, Unauthorized
 from cohabit.house import introduction
 from cohabit.house.changes import Changes, Topics
+from cohabit.house.command_list import CommandInfo, describe, list_commands
 from cohabit.house.house import House
 from cohabit.house.introduction import Introduction
-from cohabit.house.offers import Offer, offer_of, offers_for
 from cohabit.house.subscriptions import Subscription
 from cohabit.model.identity import Credential
 from cohabit.room.commands import Command, CommandTable
@@ -39,13 +39,13 @@ class Backend(Protocol):
     async def introduction(self, room: str | None) -> Introduction:
         """What the caller is told before it begins, and the rooms it is in."""
 
-    async def offers(self, room: str | None) -> Sequence[Offer]:
+    async def commands(self, room: str | None) -> Sequence[CommandInfo]:
         """What the caller may call in a room, in an order that does not change."""
 
-    async def find_tool(self, tool: str, room: str | None) -> Offer | None:
+    async def find_tool(self, tool: str, room: str | None) -> CommandInfo | None:
         """The command of this tool name, or of this name, if it is known; the caller may not be allowed to use it."""
 
-    async def find_resource(self, name: str, room: str) -> Offer | None:
+    async def find_resource(self, name: str, room: str) -> CommandInfo | None:
         """The command behind a resource of a room, if it is known; the caller may not be allowed to use it."""
 
     async def call(self, command: str, args: Mapping[str, Any], room: str | None = None, key: str | None = None) -> Any:
@@ -74,20 +74,20 @@ class InHouse:
         self.caller = credential.hash.hex()
 
     async def introduction(self, room: str | None) -> Introduction:
-        told: Introduction = await self.call(introduction.COMMAND.name, {}, room)
+        told: Introduction = await self.call(introduction.INTRODUCTION.name, {}, room)
         return told
 
-    async def offers(self, room: str | None) -> Sequence[Offer]:
+    async def commands(self, room: str | None) -> Sequence[CommandInfo]:
         self._check()
-        return offers_for(self.house, self.credential, room)
+        return list_commands(self.house, self.credential, room)
 
-    async def find_tool(self, tool: str, room: str | None) -> Offer | None:
+    async def find_tool(self, tool: str, room: str | None) -> CommandInfo | None:
         command = self._command(tool, room)
-        return offer_of(command) if command is not None else None
+        return describe(command) if command is not None else None
 
-    async def find_resource(self, name: str, room: str) -> Offer | None:
+    async def find_resource(self, name: str, room: str) -> CommandInfo | None:
         table = self._table(room)
-        return next((offer_of(c) for c in table if c.resource is not None and c.resource.name == name), None)
+        return next((describe(c) for c in table if c.resource is not None and c.resource.name == name), None)
 
     def takes_wait_ms(self, tool: str) -> bool:
         """Whether a call of this tool may take long. Where its arguments name the room, that is not known yet."""
@@ -101,10 +101,10 @@ class InHouse:
     def _table(self, room: str | None) -> CommandTable:
         """Every command of a room. A room that the caller is not in looks like one that does not exist."""
         house, credential = self.house, self.credential
-        host = house.host_of(room) if room is not None and credential.room in (None, room) else None
-        if host is None or host.room.member_of(credential.identity) is None:
+        runner = house.runner_of(room) if room is not None and credential.room in (None, room) else None
+        if runner is None or runner.room.member_of(credential.identity) is None:
             return house.commands
-        return host.commands
+        return runner.commands
 
     async def call(self, command: str, args: Mapping[str, Any], room: str | None = None, key: str | None = None) -> Any:
         return await self.house.call(self.credential, room or self.room, command, args, key=key)

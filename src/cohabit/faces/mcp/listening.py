@@ -30,7 +30,7 @@ from cohabit.errors import Busy, CohabitError, PermissionDenied, UnknownRoom
 from cohabit.faces.mcp.backend import Backend, Stop
 from cohabit.faces.mcp.refusals import failed
 from cohabit.faces.mcp.resources import Address, may_watch
-from cohabit.faces.mcp.tools import offered
+from cohabit.faces.mcp.tools import tool_commands
 from cohabit.house.changes import RIGHTS, Topics
 
 log = logging.getLogger("cohabit")
@@ -127,7 +127,7 @@ class Interest:
             return False
 
     async def _tool_names(self) -> list[str]:
-        return [offer.tool_name for offer in await offered(self.backend)]
+        return [info.tool_name for info in await tool_commands(self.backend)]
 
     def close(self) -> None:
         """End the stream."""

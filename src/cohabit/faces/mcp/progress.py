@@ -12,19 +12,21 @@ from typing import Any, Final
 
 from mcp.server.context import ServerRequestContext
 
-from cohabit.house.offers import Offer
+from cohabit.house.command_list import CommandInfo
 
 REPORT_EVERY_S: Final = 5.0
 
 
 @asynccontextmanager
-async def reporting(ctx: ServerRequestContext[Any, Any], offer: Offer, args: Mapping[str, Any]) -> AsyncIterator[None]:
+async def reporting(
+    ctx: ServerRequestContext[Any, Any], info: CommandInfo, args: Mapping[str, Any]
+) -> AsyncIterator[None]:
     """Report how much of its time to wait a call has used, for as long as the block runs."""
-    wait_ms = _wait_ms(offer, args)
+    wait_ms = _wait_ms(info, args)
     if wait_ms <= 0 or ctx.meta is None or "progress_token" not in ctx.meta:
         yield
         return
-    reporter = asyncio.create_task(_report(ctx, wait_ms / 1000), name=f"progress of {offer.name}")
+    reporter = asyncio.create_task(_report(ctx, wait_ms / 1000), name=f"progress of {info.name}")
     try:
         yield
     finally:
@@ -40,7 +42,7 @@ async def _report(ctx: ServerRequestContext[Any, Any], total_s: float) -> None:
         await asyncio.sleep(REPORT_EVERY_S)
 
 
-def _wait_ms(offer: Offer, args: Mapping[str, Any]) -> int:
-    declared = offer.schema.get("properties", {}).get("wait_ms", {})
+def _wait_ms(info: CommandInfo, args: Mapping[str, Any]) -> int:
+    declared = info.schema.get("properties", {}).get("wait_ms", {})
     given = args.get("wait_ms", declared.get("default", 0))
-    return given if offer.waits and isinstance(given, int) else 0
+    return given if info.waits and isinstance(given, int) else 0

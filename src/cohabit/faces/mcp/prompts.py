@@ -42,10 +42,10 @@ async def get_prompt(backend: Backend, params: types.GetPromptRequestParams) -> 
     if room is None:
         raise BadArgs(f"{PLAY} is about a room; say which, with the argument room")
     parts = [(await backend.introduction(room)).text]
-    for offer in await backend.offers(room):
-        resource = offer.resource
+    for info in await backend.commands(room):
+        resource = info.resource
         if resource is not None and resource.text:
-            shown = msgspec.to_builtins(await backend.call(offer.name, resource.args, room))
+            shown = msgspec.to_builtins(await backend.call(info.name, resource.args, room))
             parts.append(f"# {resource.title}\n{shown[resource.text]}")
     parts.append("Play as well as you can until the game is over: wait until you may act, look, and act.")
     message = types.PromptMessage(role="user", content=types.TextContent(text="\n\n".join(parts)))

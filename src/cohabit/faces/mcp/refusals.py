@@ -7,7 +7,6 @@ same message and the same object.
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
 import mcp_types as types
@@ -16,9 +15,7 @@ from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
-from cohabit.errors import AskerError, Busy, CohabitError, Internal
-
-log = logging.getLogger("cohabit")
+from cohabit.errors import AskerError, Busy, CohabitError, internal_error
 
 
 def refused(error: CohabitError) -> types.CallToolResult:
@@ -37,12 +34,6 @@ def failed(error: CohabitError) -> MCPError:
     return MCPError(code, error.as_text(), msgspec.to_builtins(error.as_wire()))
 
 
-def internal(error: Exception) -> Internal:
-    """An error that was not foreseen. Only its type is told: the text may hold what the caller must not see."""
-    log.error("an internal error in the MCP interface", exc_info=error)
-    return Internal(f"an internal error ({type(error).__name__}); it was logged")
-
-
 async def mask(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
     """Middleware: only errors of the protocol leave. (The SDK would put the text of others on the wire.)"""
     try:
@@ -52,4 +43,4 @@ async def mask(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> Hand
     except CohabitError as error:
         raise failed(error) from None
     except Exception as unforeseen:
-        raise failed(internal(unforeseen)) from None
+        raise failed(internal_error(unforeseen, "the MCP interface")) from None

@@ -18,8 +18,8 @@ from cohabit.errors import CohabitError, Disabled, Unreachable
 from cohabit.faces.mcp.backend import OVER, Stop, Tell
 from cohabit.house import commands, introduction
 from cohabit.house.changes import Changes, Topics
+from cohabit.house.command_list import CommandInfo
 from cohabit.house.introduction import Introduction
-from cohabit.house.offers import Offer
 
 FRESH_S: Final = 1.0
 """How long a list of commands is cached."""
@@ -40,7 +40,7 @@ class Remote:
         self._client: Client | None = None
         self._stack = AsyncExitStack()
         self._connecting = asyncio.Lock()
-        self._offers: dict[str | None, tuple[float, list[Offer]]] = {}
+        self._commands: dict[str | None, tuple[float, list[CommandInfo]]] = {}
         self._feeds: dict[str, Feed] = {}
 
     async def begin(self) -> None:
@@ -54,25 +54,25 @@ class Remote:
         await self._drop()
 
     async def introduction(self, room: str | None) -> Introduction:
-        return msgspec.convert(await self.call(introduction.COMMAND.name, {}, room), Introduction)
+        return msgspec.convert(await self.call(introduction.INTRODUCTION.name, {}, room), Introduction)
 
-    async def offers(self, room: str | None) -> Sequence[Offer]:
+    async def commands(self, room: str | None) -> Sequence[CommandInfo]:
         now = asyncio.get_running_loop().time()
-        made, found = self._offers.get(room, (0.0, []))
+        made, found = self._commands.get(room, (0.0, []))
         if not found or now - made > FRESH_S:
             reply = await self.call(commands.CAPABILITIES.name, {}, room)
-            found = msgspec.convert(reply["commands"], list[Offer])
-            self._offers[room] = (now, found)
+            found = msgspec.convert(reply["commands"], list[CommandInfo])
+            self._commands[room] = (now, found)
         return found
 
-    async def find_tool(self, tool: str, room: str | None) -> Offer | None:
-        offers = await self.offers(room)
-        by_name = {offer.name: offer for offer in offers} | {offer.tool_name: offer for offer in offers}
+    async def find_tool(self, tool: str, room: str | None) -> CommandInfo | None:
+        commands = await self.commands(room)
+        by_name = {info.name: info for info in commands} | {info.tool_name: info for info in commands}
         return by_name.get(tool)
 
-    async def find_resource(self, name: str, room: str) -> Offer | None:
-        offers = await self.offers(room)
-        return next((offer for offer in offers if offer.resource is not None and offer.resource.name == name), None)
+    async def find_resource(self, name: str, room: str) -> CommandInfo | None:
+        commands = await self.commands(room)
+        return next((info for info in commands if info.resource is not None and info.resource.name == name), None)
 
     async def call(self, command: str, args: Mapping[str, Any], room: str | None = None, key: str | None = None) -> Any:
         client = await self._connected()
@@ -83,7 +83,7 @@ class Remote:
             raise
 
     async def may(self, command: str, room: str) -> bool:
-        return any(offer.name == command for offer in await self.offers(room))
+        return any(info.name == command for info in await self.commands(room))
 
     async def watch(self, room: str, tell: Tell) -> Stop:
         feed = self._feeds.get(room)

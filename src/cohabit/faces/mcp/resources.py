@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError
 
 from cohabit.errors import CohabitError, PermissionDenied, UnknownRoom
 from cohabit.faces.mcp.backend import Backend
-from cohabit.house.offers import Offer, about_the_room
+from cohabit.house.command_list import CommandInfo, room_commands
 from cohabit.room.commands import Resource
 
 JSON: Final = "application/json"
@@ -46,20 +46,20 @@ async def find(backend: Backend, uri: str) -> Address | None:
     if not backend.roams and room != backend.room:
         return None
     try:
-        offer = await backend.find_resource(name, room)
+        info = await backend.find_resource(name, room)
     except UnknownRoom:
         return None
-    if offer is None or offer.resource is None or (item is not None and not offer.resource.items):
+    if info is None or info.resource is None or (item is not None and not info.resource.items):
         return None
-    return Address(uri, room, offer.name, offer.resource, item)
+    return Address(uri, room, info.name, info.resource, item)
 
 
 def _not_found(uri: str) -> MCPError:
     return MCPError(types.INVALID_PARAMS, "Resource not found", {"uri": uri})
 
 
-def _resources(offers: Sequence[Offer]) -> list[Resource]:
-    return [offer.resource for offer in about_the_room(offers) if offer.resource is not None]
+def _resources(commands: Sequence[CommandInfo]) -> list[Resource]:
+    return [info.resource for info in room_commands(commands) if info.resource is not None]
 
 
 def _mime_type(resource: Resource) -> str:
@@ -78,14 +78,14 @@ async def list_resources(backend: Backend) -> list[types.Resource]:
             mime_type=_mime_type(resource),
         )
         for room in rooms
-        for resource in _resources(await backend.offers(room))
+        for resource in _resources(await backend.commands(room))
     ]
 
 
 async def list_templates(backend: Backend) -> list[types.ResourceTemplate]:
     """The same for any room, and for single items."""
     found = []
-    for resource in _resources(await backend.offers(backend.room)):
+    for resource in _resources(await backend.commands(backend.room)):
         found.append(
             types.ResourceTemplate(
                 uri_template=f"cohabit://{{room}}/{resource.name}",
@@ -178,9 +178,9 @@ async def _rooms(backend: Backend) -> list[str]:
 async def _item_keys(backend: Backend, template: str, variable: str, room: str | None) -> list[str]:
     if room is None:
         return []
-    for offer in await backend.offers(room):
-        resource = offer.resource
+    for info in await backend.commands(room):
+        resource = info.resource
         if resource is not None and resource.item_key == variable and _item_template(resource) == template:
-            plain = await _values(backend, offer.name, resource, room)
+            plain = await _values(backend, info.name, resource, room)
             return sorted(item[variable] for item in plain[resource.items])
     return []

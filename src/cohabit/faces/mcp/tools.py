@@ -11,13 +11,13 @@ import msgspec
 from mcp.server.context import HandlerResult, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
-from cohabit.errors import BadArgs, CohabitError, Unauthorized
+from cohabit.errors import BadArgs, CohabitError, Unauthorized, internal_error
 from cohabit.faces.mcp.backend import Backend
 from cohabit.faces.mcp.progress import reporting
-from cohabit.faces.mcp.refusals import internal, refused
+from cohabit.faces.mcp.refusals import refused
 from cohabit.faces.mcp.render import output_schema, rendered
 from cohabit.faces.mcp.tasks import Task, Tasks
-from cohabit.house.offers import Offer, about_the_room
+from cohabit.house.command_list import CommandInfo, room_commands
 
 KEY: Final = "cohabit/key"
 """The `_meta` key of an idempotency key."""
@@ -26,54 +26,54 @@ ROOM: Final = {"type": "string", "description": "the id of the room"}
 Context = ServerRequestContext[Any, Any]
 
 
-def tool_of(offer: Offer, *, roams: bool, bound: bool) -> types.Tool:
+def tool_of(info: CommandInfo, *, roams: bool, bound: bool) -> types.Tool:
     """A command as a tool; with an argument `room`, where calls may name one and it has none of its own."""
-    schema = offer.schema
-    if roams and offer.about != "house" and not _takes_room(offer):
-        required = ["room"] if offer.about == "room" and not bound else []
+    schema = info.schema
+    if roams and info.about != "house" and not _takes_room(info):
+        required = ["room"] if info.about == "room" and not bound else []
         schema = {
             **schema,
             "properties": {"room": ROOM, **schema.get("properties", {})},
             "required": [*required, *schema.get("required", [])],
         }
-    reads = not offer.records
+    reads = not info.records
     return types.Tool(
-        name=offer.tool_name,
-        title=offer.title,
-        description=offer.description,
+        name=info.tool_name,
+        title=info.title,
+        description=info.description,
         input_schema=schema,
-        output_schema=output_schema(offer.output_schema),
+        output_schema=output_schema(info.output_schema),
         annotations=types.ToolAnnotations(
-            title=offer.title,
+            title=info.title,
             read_only_hint=reads,
-            destructive_hint=offer.records and offer.category == "control",
+            destructive_hint=info.records and info.category == "control",
             idempotent_hint=reads,
             open_world_hint=False,
         ),
     )
 
 
-def _takes_room(offer: Offer) -> bool:
-    return "room" in offer.schema.get("properties", {})
+def _takes_room(info: CommandInfo) -> bool:
+    return "room" in info.schema.get("properties", {})
 
 
-async def offered(backend: Backend) -> list[Offer]:
-    """What the caller is offered as tools: where it cannot name a room, or is not in it yet, only what is about it."""
-    offers = await backend.offers(backend.room)
+async def tool_commands(backend: Backend) -> list[CommandInfo]:
+    """The commands that the caller sees as tools: only room commands if it cannot name a room or has not joined."""
+    commands = await backend.commands(backend.room)
     if backend.room is None:
-        return list(offers)
-    here = about_the_room(offers)
-    return list(offers) if backend.roams and not _only_joins(here) else here
+        return list(commands)
+    here = room_commands(commands)
+    return list(commands) if backend.roams and not _only_joins(here) else here
 
 
-def _only_joins(offers: Sequence[Offer]) -> bool:
-    return all(offer.joins for offer in offers)
+def _only_joins(commands: Sequence[CommandInfo]) -> bool:
+    return all(info.joins for info in commands)
 
 
 async def list_tools(backend: Backend) -> types.ListToolsResult:
-    offers = await offered(backend)
-    tools = [tool_of(offer, roams=backend.roams, bound=backend.room is not None) for offer in offers]
-    if _only_joins(offers):  # after joining there are others, so this list must not be cached
+    commands = await tool_commands(backend)
+    tools = [tool_of(info, roams=backend.roams, bound=backend.room is not None) for info in commands]
+    if _only_joins(commands):  # after joining there are others, so this list must not be cached
         return types.ListToolsResult(tools=tools, ttl_ms=0)
     return types.ListToolsResult(tools=tools)
 
@@ -86,35 +86,35 @@ class Caller:
 
     async def call(self, ctx: Context, backend: Backend, params: types.CallToolRequestParams) -> HandlerResult:
         try:
-            offer, args, room = await self._addressed(backend, params)
-            if offer is None:  # the house says what is wrong with it
+            info, args, room = await self._addressed(backend, params)
+            if info is None:  # the house says what is wrong with it
                 return rendered(await backend.call(params.name, args, room, _key(params)))
-            if offer.task and self._tasks.understood(ctx):
-                return self._tasks.start(ctx, _until_done(backend, offer, args, room))
-            call = backend.call(offer.name, args, room, _key(params))
-            of_world = offer.where == "world"
-            if not offer.waits:
+            if info.task and self._tasks.understood(ctx):
+                return self._tasks.start(ctx, _until_done(backend, info, args, room))
+            call = backend.call(info.name, args, room, _key(params))
+            of_world = info.where == "world"
+            if not info.waits:
                 return rendered(await call, readable=of_world)
-            async with reporting(ctx, offer, args):
+            async with reporting(ctx, info, args):
                 return rendered(await _while_valid(backend, call), readable=of_world)
         except CohabitError as refusal:
             return refused(refusal)
         except MCPError:
             raise
         except Exception as unforeseen:
-            return refused(internal(unforeseen))
+            return refused(internal_error(unforeseen, "the MCP interface"))
 
     async def _addressed(
         self, backend: Backend, params: types.CallToolRequestParams
-    ) -> tuple[Offer | None, dict[str, Any], str | None]:
+    ) -> tuple[CommandInfo | None, dict[str, Any], str | None]:
         """Which command of which room this is, and its arguments without the room."""
         args = params.arguments or {}
         named = args.get("room") if backend.roams else None
         if named is not None and not isinstance(named, str):
             raise BadArgs("room: the id of a room is text")
-        offer = await backend.find_tool(params.name, backend.room)
-        if named is None or (offer is not None and _takes_room(offer)):
-            return offer, args, backend.room
+        info = await backend.find_tool(params.name, backend.room)
+        if named is None or (info is not None and _takes_room(info)):
+            return info, args, backend.room
         rest = {name: value for name, value in args.items() if name != "room"}
         return await backend.find_tool(params.name, named), rest, named
 
@@ -148,17 +148,17 @@ async def _while_valid(backend: Backend, call: Coroutine[Any, Any, Any]) -> Any:
 
 
 def _until_done(
-    backend: Backend, offer: Offer, args: dict[str, Any], room: str | None
+    backend: Backend, info: CommandInfo, args: dict[str, Any], room: str | None
 ) -> Callable[[Task], Awaitable[types.CallToolResult]]:
     """Call a command that waits until one of the fields is set which say that it is done."""
-    longest = offer.schema["properties"]["wait_ms"]["maximum"]
+    longest = info.schema["properties"]["wait_ms"]["maximum"]
 
     async def work(task: Task) -> types.CallToolResult:
         try:
             while True:
-                result = await backend.call(offer.name, {**args, "wait_ms": longest}, room)
+                result = await backend.call(info.name, {**args, "wait_ms": longest}, room)
                 values = msgspec.to_builtins(result)
-                if any(values.get(field) for field in offer.task):
+                if any(values.get(field) for field in info.task):
                     return rendered(result)
                 task.say("still waiting")
         except CohabitError as refusal:

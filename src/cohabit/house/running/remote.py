@@ -23,12 +23,12 @@ from cohabit.errors import (
     CohabitError,
     Disabled,
     GameCrash,
-    Internal,
     OutcomeUnknown,
     Unauthorized,
     Unreachable,
+    internal_error,
 )  # fmt: skip
-from cohabit.house.calls import Call
+from cohabit.house.calls import Call, SystemCall
 from cohabit.house.clock import Clock, Timer
 from cohabit.model.seat import Eye
 from cohabit.room.commands import Command
@@ -39,7 +39,7 @@ from cohabit.room.room import Admitted, Room
 from cohabit.room.state import Member
 
 if TYPE_CHECKING:
-    from cohabit.house.rooms import RoomHost
+    from cohabit.house.runner import RoomRunner
 
 log = logging.getLogger("cohabit")
 T = TypeVar("T")
@@ -106,8 +106,10 @@ class QueuedStep(Call):
 class RemoteRunner:
     """Runs the commands of a remote world for one room."""
 
-    def __init__(self, host: "RoomHost", world: RemoteWorld, clock: Clock, connector: Connector | None = None) -> None:
-        self._host = host
+    def __init__(
+        self, runner: "RoomRunner", world: RemoteWorld, clock: Clock, connector: Connector | None = None
+    ) -> None:
+        self._runner = runner
         self._world = world
         self._clock = clock
         self._connector = connector
@@ -121,11 +123,11 @@ class RemoteRunner:
         self._timer: Timer | None = None
         self.poll_error: CohabitError | None = None  # why the last poll failed
         for sent in world.all_pending():
-            host.system("answered", {"unknown": STOPPED, **self._whose(sent.by)})
+            runner.post(SystemCall("answered", {"unknown": STOPPED, **self._whose(sent.by)}))
         if connector is not None:
             self._start(self._poll_and_schedule())
         elif world.reachable:
-            host.system("lost", {"why": self._not_connected})
+            runner.post(SystemCall("lost", {"why": self._not_connected}))
 
     async def connect(self, connector: Connector) -> None:
         """Use this connector from now on; poll the world now, and then every few seconds."""
@@ -163,7 +165,7 @@ class RemoteRunner:
         """The command that a member calls, directly or by name through another one."""
         if type(call) is not Call:
             return None
-        commands = self._host.room.commands
+        commands = self._runner.room.commands
         found = commands.get(call.name)
         if found is None or found.unwrap is None:
             return found
@@ -193,14 +195,13 @@ class RemoteRunner:
             call.result = await self._reply(call, command)
         except CohabitError as refused:
             call.error = refused
-            self._host.refused(call.who, call.name, refused)
+            self._runner.refused(call.who, call.name, refused)
         except asyncio.CancelledError:
             unknown = OutcomeUnknown(STOPPED) if call in self._sent else None
-            call.settle(unknown or self._host.failure or Disabled("this room is closing"))
+            call.settle(unknown or self._runner.failure or Disabled("this room is closing"))
             raise
         except Exception as bug:
-            log.exception("internal error in %s", call.name)
-            call.error = Internal(f"internal error ({type(bug).__name__}). It was logged")
+            call.error = internal_error(bug, call.name)
         finally:
             self._calls.discard(call)
             self._sent.discard(call)
@@ -249,7 +250,7 @@ class RemoteRunner:
         await self._queued("asked", partial(self._record_asked, call, admitted, action))
         self._sent.add(call)
         try:
-            self._check_member(self._host.room, call)
+            self._check_member(self._runner.room, call)
             answer = await _guarded(connector.ask(action, call.who))
         except OutcomeUnknown as lost:
             message = lost.message
@@ -289,8 +290,7 @@ class RemoteRunner:
     # -- in the room's queue ----------------------------------------------------------------------
     async def _queued(self, name: str, step: Callable[[Room, int], Any]) -> Any:
         """Run a step in the room's queue. Returns when all entries that it may depend on are durable."""
-        call = QueuedStep(name, step)
-        return call.answer() if self._host.put_local(call) else await call.wait()
+        return await self._runner.submit(QueuedStep(name, step))
 
     async def _admit(self, call: Call) -> Any:
         """A permit, or the earlier reply to the same call."""
@@ -382,30 +382,30 @@ class RemoteRunner:
             await self._poll(self._connected())
 
     async def _poll(self, connector: Connector) -> None:
-        world, host = self._world, self._host
+        world, runner = self._world, self._runner
         try:
             about = await _guarded(connector.about()) if not world.reachable else None
             found = await self._follow("poll", world.poll(), None)
         except CohabitError as failed:
             self.poll_error = failed
             if world.reachable:
-                await host.put_system("lost", {"why": failed.message})
+                await runner.submit(SystemCall("lost", {"why": failed.message}))
             return
         self.poll_error = None
         if about is not None:
-            await host.put_system("reached", {"about": about})
+            await runner.submit(SystemCall("reached", {"about": about}))
         if found is not None:
-            await host.put_system("polled", {"state": found})
+            await runner.submit(SystemCall("polled", {"state": found}))
 
     async def _poll_and_schedule(self) -> None:
         """Poll now, and schedule the next poll. The world of an archived room is not polled."""
-        if self._host.room.state.archived:
+        if self._runner.room.state.archived:
             return
         try:
             await self.poll()
         except CohabitError as failed:
-            log.warning("room %s: its world could not be polled: %s", self._host.room.id, failed.as_text())
-        if self._host.failure is None:
+            log.warning("room %s: its world could not be polled: %s", self._runner.room.id, failed.as_text())
+        if self._runner.failure is None:
             self._schedule_poll()
 
     def _schedule_poll(self) -> None:

@@ -36,7 +36,7 @@ class Write(Struct):
     lines: Sequence[Line] = ()
     snapshot: tuple[int, bytes] | None = None  # the number of its last entry, and its bytes
     refusals: Sequence[Refusal] = ()
-    forget_before: int | None = None  # older entries may be deleted, as far as snapshots allow
+    forget_before: int | None = None  # delete older entries, but none after the oldest kept snapshot
     delete: bool = False  # after the rest of this write: delete all of the room, with its invites and credentials
     identities: Sequence[Identity] = ()
     credentials: Sequence[Credential] = ()
@@ -98,9 +98,6 @@ class Store(Protocol):
 
     def release(self, room: str, house: str) -> None:
         """Release the lease of a room if this house holds it."""
-
-    def prune(self, room: str, before: int) -> int:
-        """Delete entries before ``before``, but none after the oldest kept snapshot. Returns how many were deleted."""
 
     def backup(self, path: str) -> None:
         """Write a consistent copy, while the store stays in use. BAD_ARGS if the store does not support backups."""

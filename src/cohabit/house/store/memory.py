@@ -112,25 +112,19 @@ class MemoryStore:
         newest = sorted(stored.refusals)[-REFUSALS_KEPT:]
         stored.refusals = {number: stored.refusals[number] for number in newest}
 
-    def _forget(self, room: str, before: int) -> int:
+    def _forget(self, room: str, before: int) -> None:
         """Delete old entries, but none after the older snapshot: starting from it needs them."""
         stored = self._rooms.get(room)
         if stored is None or not stored.snapshots:
-            return 0
+            return
         edge = min(before, stored.snapshots[-1][0] + 1)
-        count = _position(stored.rows, edge)
-        del stored.rows[:count]
-        return count
+        del stored.rows[: _position(stored.rows, edge)]
 
     def _delete(self, room: str) -> None:
         self._rooms.pop(room, None)
         self._leases.pop(room, None)
         self._credentials = {key: found for key, found in self._credentials.items() if found.room != room}
         self._invites = {key: found for key, found in self._invites.items() if found.room != room}
-
-    def prune(self, room: str, before: int) -> int:
-        with self._lock:
-            return self._forget(room, before)
 
     # -- reading ----------------------------------------------------------------------------------
     def rooms(self) -> list[str]:

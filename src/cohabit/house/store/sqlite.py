@@ -158,15 +158,11 @@ class SQLiteStore:
             (room, REFUSALS_KEPT - 1),
         )
 
-    def _forget(self, room: str, before: int) -> int:
+    def _forget(self, room: str, before: int) -> None:
         """Delete old entries, but none after the older snapshot: starting from it needs them."""
         oldest = self._db.execute("select min(seq) from snapshots where room = ?", (room,)).fetchone()[0]
         edge = min(before, (oldest if oldest is not None else -1) + 1)
-        return self._db.execute("delete from entries where room = ? and seq < ?", (room, edge)).rowcount
-
-    def prune(self, room: str, before: int) -> int:
-        with self._transaction():
-            return self._forget(room, before)
+        self._db.execute("delete from entries where room = ? and seq < ?", (room, edge))
 
     # -- leases -----------------------------------------------------------------------------------
     def lease(self, room: str, house: str, now: int, until: int) -> bool:

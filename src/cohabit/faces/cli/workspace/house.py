@@ -76,9 +76,9 @@ def _address(given: str) -> str:
 
 
 def _check_repository(house: "House", plan: Plan) -> None:
-    host = house.rooms.get(plan.room)
+    runner = house.rooms.get(plan.room)
     wanted = plan.scenario.config.get("remote")
-    if host is not None and wanted not in (None, host.room.state.config.get("remote")):
+    if runner is not None and wanted not in (None, runner.room.state.config.get("remote")):
         raise Conflict(f"room {plan.room} already exists for another repository; choose another id with --room")
 
 

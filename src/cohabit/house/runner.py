@@ -11,7 +11,7 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from cohabit.errors import (
@@ -24,12 +24,13 @@ from cohabit.errors import (
     WorldError,
     WorldTimeout,
 )  # fmt: skip
-from cohabit.house.calls import Call, Check, PeekCall, SystemCall
+from cohabit.house.calls import Call, PeekCall, SystemCall
 from cohabit.house.clock import Clock
 from cohabit.house.fanout import Fanout, Frames
-from cohabit.house.running.threads import Worker
 from cohabit.house.running.watchdog import Watchdog
+from cohabit.house.running.world_thread import SLOW_S, SlowCalls, WorldThread
 from cohabit.house.settings import Settings
+from cohabit.house.snapshots import SnapshotSchedule
 from cohabit.house.store.contract import Write
 from cohabit.house.subscriptions import Subscription
 from cohabit.house.timekeeper import Timekeeper
@@ -44,22 +45,13 @@ if TYPE_CHECKING:
     from cohabit.house.running.remote import RemoteRunner
 
 log = logging.getLogger("cohabit")
-SLOW_S = 0.05
-"""A call of a quick world that takes longer than this is slow …"""
-SLOW_RUNS, SLOW_WITHIN_MS = 3, 10_000
-"""… and after this many in this period, the world runs on a thread for ``SLOW_FOR_MS``."""
-SLOW_FOR_MS = 60_000
 AUDIT_MS = 1_000
 """How long a refusal may wait before it is written."""
-SNAPSHOT_AFTER_CPU_S = 2.0
-"""Take a snapshot after this much world CPU time, to bound the replay time at startup."""
-SNAPSHOT_AT_CLOSE_CPU_S = 0.2
-"""At shutdown, take a snapshot if the replay would take longer than this."""
 CLOSING = "the server is shutting down; reconnect later"
 
 
-class RoomHost:
-    """See the module."""
+class RoomRunner:
+    """One room and everything that runs it. See the module."""
 
     def __init__(
         self,
@@ -81,63 +73,32 @@ class RoomHost:
         self.version = 0  # incremented when entries become durable
         self.now = clock.now
         self.fanout = Fanout(room)
-        self.time = Timekeeper(room, clock, settings, self.fanout.members, self.system)
-        self.on_roster: Callable[[RoomHost], None] = lambda host: None
-        self.on_removed: Callable[[RoomHost, Sequence[Member]], None] = lambda host, members: None
-        self.on_lines: Callable[[RoomHost, Sequence[Line]], None] | None = None
+        self.time = Timekeeper(room, clock, settings, self.fanout.members, self.post)
+        self.on_roster: Callable[[RoomRunner], None] = lambda runner: None
+        self.on_removed: Callable[[RoomRunner, Sequence[Member]], None] = lambda runner, members: None
+        self.on_lines: Callable[[RoomRunner, Sequence[Line]], None] | None = None
         self._writer = writer
         self._clock = clock
         self._watchdog = watchdog
         self._quick = room.world.spec.quick
-        self._thread: Worker | None = None
+        self._slow = SlowCalls()
+        self._thread = WorldThread(f"world-{room.id}", settings.world_deadline_s)
         self._queue: list[Call] = []  # not run yet
         self._ran: list[Call] = []  # run, and waiting for the next batch
-        self._running = False  # calls are running on a thread
-        self._on_thread: list[Call] = []  # those calls
-        self._begun = 0.0  # when the current one started
-        self._deadline: asyncio.TimerHandle | None = None
+        self._on_thread: list[Call] = []  # running on the thread now
         self._writing = False  # a batch is being written
-        self._slow: deque[int] = deque(maxlen=SLOW_RUNS)
-        self._slow_until = 0
         self._flush_planned = False
         self._audit_planned = False
-        self._since_snapshot = len(room.record.tail)
-        self._bytes_since = self._snapshot_bytes = 0
-        self._work_since = 0.0  # seconds of world code on the thread
+        self._snapshots = SnapshotSchedule(room, settings.snapshot_every)
         self._snapshot: Snapshot | None = None  # written with the next batch
         self._waiters: list[asyncio.Future[bool]] = []
         self._roster_version = -1
         self._members: dict[str, Member] = dict(room.state.members)
 
     # -- calls -----------------------------------------------------------------------------------
-    async def call(self, who: str, name: str, args: Any = None, key: str | None = None, via: str | None = None) -> Any:
-        """Run a call in the room. Returns when the reply may be sent."""
-        if via is None:
-            self.time.mark_seen(who)
-        call = Call(who, name, args, key, via)
+    async def submit(self, call: Call) -> Any:
+        """Run a call. Returns its result when that may be sent, or raises its error."""
         return call.answer() if self.put(call) else await call.wait()
-
-    async def peek(self, look: Callable[[Room], Any]) -> Any:
-        """Read the room in its queue, between calls."""
-        call = PeekCall(look)
-        return call.answer() if self.put(call) else await call.wait()
-
-    async def put_system(self, do: str, args: Any, also: Write | None = None, check: Check | None = None) -> None:
-        """Write a system entry and wait until it is durable. ``also`` is stored together with it."""
-        call = SystemCall(do, args, also, check)
-        call.answer() if self.put(call) else await call.wait()
-
-    def system(self, do: str, args: Any) -> Call:
-        """Write a system entry without waiting for it."""
-        call = SystemCall(do, args)
-        if self.failure is None:
-            self._queue.append(call)
-            self._pump()
-        return call
-
-    async def drained(self) -> None:
-        """Wait until all earlier calls are durable."""
-        await self.peek(lambda room: None)
 
     def put(self, call: Call, at: int | None = None) -> bool:
         """Run or queue a call. Returns True if the reply can be sent now, False if it must wait for the disk."""
@@ -145,15 +106,9 @@ class RoomHost:
             raise self.failure
         if self.remote is not None and self.remote.accepts(call):
             return False
-        return self.put_local(call, at)
-
-    def put_local(self, call: Call, at: int | None = None) -> bool:
-        """The same, for calls that the room itself handles."""
-        if self.failure is not None:
-            raise self.failure
         if len(self._queue) + len(self._ran) >= self.settings.queue_limit:
             raise Busy(f"{self.settings.queue_limit} calls are already waiting for this room; try again in a moment")
-        if self._quick and not self._running:
+        if self._quick and not self._on_thread:
             self._run_here((call,), self._clock.now() if at is None else at)
             if not self._writing and not self.room.record.pending and self.failure is None:
                 if call.error is not None:
@@ -167,6 +122,16 @@ class RoomHost:
         if self.failure is not None:
             raise call.error or self.failure
         return False
+
+    def post(self, call: Call) -> None:
+        """Queue a call of the house itself. Nobody waits for it, and it is dropped if the room has stopped."""
+        if self.failure is None:
+            self._queue.append(call)
+            self._pump()
+
+    async def drained(self) -> None:
+        """Wait until all earlier calls are durable."""
+        await self.submit(PeekCall(lambda room: None))
 
     async def changed_since(self, version: int, ends: int) -> bool:
         """Wait until the room has changed since ``version`` or ``ends`` has passed. Returns whether it changed."""
@@ -194,7 +159,7 @@ class RoomHost:
     # -- running ----------------------------------------------------------------------------------
     def _pump(self) -> None:
         """Run the queued calls."""
-        if self._running or not self._queue or self.failure is not None:
+        if self._on_thread or not self._queue or self.failure is not None:
             return
         if self._quick:
             batch, self._queue = self._queue, []
@@ -202,9 +167,8 @@ class RoomHost:
             self._ran.extend(batch)
             self._flush_soon()
         elif not self._writing:
-            self._quick = self.room.world.spec.quick and self._clock.now() >= self._slow_until
+            self._quick = self.room.world.spec.quick and self._clock.now() >= self._slow.until
             batch, self._queue = self._queue, []
-            self._running = True
             self._run_on_thread(batch)
 
     def _run_here(self, batch: Sequence[Call], at: int) -> None:
@@ -222,48 +186,26 @@ class RoomHost:
             self._stop_if_broken(batch)
 
     def _was_slow(self, at: int) -> None:
-        if not self._watchdog.slow(SLOW_S):  # the CPU was busy with something else
-            return
-        self._slow.append(at)
-        if len(self._slow) == SLOW_RUNS and at - self._slow[0] < SLOW_WITHIN_MS:
+        if self._watchdog.slow(SLOW_S) and self._slow.add(at):  # else the CPU was busy with something else
             log.warning("room %s: its world is slow and runs on a thread for a minute", self.id)
-            self._quick, self._slow_until = False, at + SLOW_FOR_MS
+            self._quick = False
 
     def _run_on_thread(self, batch: list[Call]) -> None:
-        loop = asyncio.get_running_loop()
-        if self._thread is None:
-            self._thread = Worker(f"world-{self.id}")
         at = self._clock.now()
         self._on_thread = batch
-        self._begun = loop.time()
 
-        def job() -> None:
+        def work(begin_step: Callable[[], None]) -> Frames:
             worked = time.thread_time()
             for call in batch:
-                self._begun = loop.time()  # the deadline applies to each call
+                begin_step()  # the deadline applies to each call
                 call.run(self.room, at)
-            self._work_since += time.thread_time() - worked
-            self._begun = loop.time()
-            frames = self._prepare()
-            with suppress(RuntimeError):  # the loop is closed, so the result is no longer needed
-                loop.call_soon_threadsafe(self._ran_on_thread, batch, frames)
+            self._snapshots.add_cpu(time.thread_time() - worked)
+            begin_step()
+            return self._prepare()
 
-        self._deadline = loop.call_later(self.settings.world_deadline_s, self._look_at_thread, batch)
-        self._thread.submit(job)
-
-    def _look_at_thread(self, batch: Sequence[Call]) -> None:
-        """Quarantine the room if the current call exceeds the deadline."""
-        loop = asyncio.get_running_loop()
-        left = self._begun + self.settings.world_deadline_s - loop.time()
-        if left <= 0:
-            self._quarantine(batch)
-        else:
-            self._deadline = loop.call_later(left, self._look_at_thread, batch)
+        self._thread.run(work, partial(self._ran_on_thread, batch), partial(self._quarantine, batch))
 
     def _ran_on_thread(self, batch: Sequence[Call], frames: Frames) -> None:
-        if self._deadline is not None:
-            self._deadline.cancel()
-        self._running = False
         self._on_thread = []
         self._stop_if_broken(batch)
         if self.failure is None:
@@ -297,9 +239,9 @@ class RoomHost:
 
     def _flush(self) -> None:
         self._flush_planned = False
-        if self._writing or self._running or self.failure is not None:
+        if self._writing or self._on_thread or self.failure is not None:
             return
-        if not self.fanout.subscriptions and not self._snapshot_is_near:  # no world code to guard
+        if not self.fanout.subscriptions and self.room.record.seq < self._snapshots.next_seq:  # no world code to guard
             self._commit(self._prepare())
             return
         try:
@@ -329,7 +271,8 @@ class RoomHost:
     def _prepare(self) -> Frames:
         """Take the pending lines, and build the frames for the subscriptions that may see them."""
         lines = self.room.record.take_pending()
-        self._snapshot = self._snapshot_if_due(lines) if lines else None
+        due = lines and self.room.record.seq >= self._snapshots.next_seq
+        self._snapshot = self._snapshots.take_if_due() if due else None
         if not self.fanout.subscriptions:
             return Frames(lines)
         try:
@@ -343,7 +286,7 @@ class RoomHost:
         refusals = self.room.audit.drain() if self.room.audit.changed else []
         if not frames.lines:
             if refusals:  # no reply waits for those
-                self._writer.submit(Write(self.id, (), None, refusals)).add_done_callback(_ignore)
+                self._writer.submit(Write(self.id, refusals=refusals)).add_done_callback(_ignore)
             self._settle(batch)
             return
         snapshot, self._snapshot = self._snapshot, None
@@ -361,35 +304,11 @@ class RoomHost:
             else:
                 self._undo(batch, len(frames.lines), failure)
 
-        write = Write(self.id, frames.lines, body, refusals, forget)
+        write = Write(self.id, frames.lines, body, refusals=refusals, forget_before=forget)
         for call in batch:
             if type(call) is SystemCall and call.also is not None:
                 write.merge(call.also)
         self._writer.submit(write).add_done_callback(written)
-
-    @property
-    def _snapshot_is_near(self) -> bool:
-        """Whether the next batch may need a snapshot."""
-        entries = self._since_snapshot + len(self.room.record.pending)
-        return entries >= self.settings.snapshot_every or self._work_since >= SNAPSHOT_AFTER_CPU_S
-
-    def _snapshot_if_due(self, lines: Sequence[Line]) -> Snapshot | None:
-        """A snapshot is due after ``snapshot_every`` entries, but only once as many bytes were written as the last
-        snapshot has. So large rooms are not copied too often."""
-        self._since_snapshot += len(lines)
-        self._bytes_since += sum(len(line.body) for line in lines)
-        many = self._since_snapshot >= self.settings.snapshot_every and self._bytes_since >= self._snapshot_bytes
-        if not many and self._work_since < SNAPSHOT_AFTER_CPU_S:
-            return None
-        try:
-            snapshot = self.room.snapshot()
-        except Exception:
-            log.exception("room %s: snapshot failed", self.id)
-            return None
-        self._since_snapshot = self._bytes_since = 0
-        self._work_since = 0.0
-        self._snapshot_bytes = len(snapshot.room) + len(snapshot.world)
-        return snapshot
 
     def _durable(self, frames: Frames, snapshot: Snapshot | None) -> None:
         if snapshot is not None:
@@ -434,7 +353,7 @@ class RoomHost:
         except CohabitError as broken:
             self.failure = Quarantined(f"this room could not be rolled back: {broken.message}")
         self.fanout.forget_views()
-        self.time.hold_off()
+        self.time.back_off()
         for call in batch:
             call.settle(refusal)
         self._settle(())
@@ -454,9 +373,7 @@ class RoomHost:
                 "this room is quarantined: its world hung. A member with control_world can reopen it (reopen_room)"
             )
         )
-        if self._thread is not None:
-            self._thread.abandon()
-            self._thread = None
+        self._thread.abandon()
 
     def stop(self, reason: CohabitError) -> None:
         """Stop accepting calls and sending replies."""
@@ -472,23 +389,22 @@ class RoomHost:
     async def save_before_closing(self) -> None:
         """At shutdown: save a snapshot if the world took long to compute, so the next start is quick."""
         self.time.stop()
-        if self.failure is not None or self._work_since < SNAPSHOT_AT_CLOSE_CPU_S:
+        if self.failure is not None or not self._snapshots.due_at_close:
             return
         try:
-            snapshot = await self.peek(lambda room: room.snapshot())
-            await self._writer.submit(Write(self.id, (), (snapshot.seq, snapshot.encode())))
+            snapshot = await self.submit(PeekCall(Room.snapshot))
+            await self._writer.submit(Write(self.id, snapshot=(snapshot.seq, snapshot.encode())))
         except CohabitError as failed:  # the record is complete; only the next start takes longer
             log.warning("room %s: snapshot at shutdown failed: %s", self.id, failed.as_text())
 
     def close(self, why: str = CLOSING) -> None:
         refusals = self.room.audit.drain()
         if refusals:
-            self._writer.submit(Write(self.id, (), None, refusals)).add_done_callback(_ignore)
+            self._writer.submit(Write(self.id, refusals=refusals)).add_done_callback(_ignore)
         self.stop(Disabled(why))
         if self.remote is not None:
             self.remote.close()
-        if self._thread is not None:
-            self._thread.close()
+        self._thread.close()
 
     # -- subscribers ------------------------------------------------------------------------------
     def subscribe(self, sub: Subscription) -> None:
@@ -499,7 +415,7 @@ class RoomHost:
     async def first_view(self, member: str) -> bytes:
         """The current view, sent before any change."""
         try:
-            frame: bytes = await self.peek(lambda room: self.fanout.first_view(member))
+            frame: bytes = await self.submit(PeekCall(lambda room: self.fanout.first_view(member)))
         except CohabitError as failed:
             log.warning("room %s: no view: %s", self.id, failed.as_text())
             return b""
@@ -513,8 +429,8 @@ class RoomHost:
 
 def _all_commands(room: Room, house_commands: Sequence[Command]) -> CommandTable:
     """Every command that can be called in this room: house, room and world commands."""
-    replaced = {made.name for made in room.extension.house_commands}
-    ours = [made for made in house_commands if made.name not in replaced]
+    replaced = {command.name for command in room.extension.house_commands}
+    ours = [command for command in house_commands if command.name not in replaced]
     return CommandTable([*room.extension.named([*ours, *room.extension.house_commands]), *room.commands])
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from cohabit.house.house import House
 
 
-class Offer(Struct, frozen=True, omit_defaults=True):
+class CommandInfo(Struct, frozen=True, omit_defaults=True):
     """The description of a command for a caller who may use it."""
 
     name: str
@@ -33,29 +33,29 @@ class Offer(Struct, frozen=True, omit_defaults=True):
     hint: str = ""
 
 
-_made: "WeakKeyDictionary[Command, Offer]" = WeakKeyDictionary()
+_made: "WeakKeyDictionary[Command, CommandInfo]" = WeakKeyDictionary()
 
 
-def offer_of(command: Command) -> Offer:
+def describe(command: Command) -> CommandInfo:
     """The description of a command. Cached: it does not depend on the caller."""
     made = _made.get(command)
     if made is None:
-        made = _made[command] = Offer(
-            command.name,
-            command.tool_name,
-            command.where,
-            command.category,
-            command.name.replace("_", " ").capitalize(),
-            _description(command),
-            command.schema,
-            command.records,
-            command.takes_wait_ms,
-            command.output_schema,
-            command.about,
-            command.joins,
-            command.task,
-            command.resource,
-            command.hint,
+        made = _made[command] = CommandInfo(
+            name=command.name,
+            tool_name=command.tool_name,
+            where=command.where,
+            category=command.category,
+            title=command.name.replace("_", " ").capitalize(),
+            description=_description(command),
+            schema=command.schema,
+            records=command.records,
+            waits=command.takes_wait_ms,
+            output_schema=command.output_schema,
+            about=command.about,
+            joins=command.joins,
+            task=command.task,
+            resource=command.resource,
+            hint=command.hint,
         )
     return made
 
@@ -65,20 +65,20 @@ def _description(command: Command) -> str:
     return command.doc + ("\n" + only_if if only_if else "")
 
 
-def offers_for(house: "House", credential: Credential, room: str | None) -> list[Offer]:
+def list_commands(house: "House", credential: Credential, room: str | None) -> list[CommandInfo]:
     """The commands that this credential may call in a room; without a room: in the house and in any of its rooms."""
     commands = house.door.commands_for(credential, room)
     if room is None and credential.room is None:
         common = {command.name: command for command in _common(house, credential)}
         commands = [*common.values(), *(command for command in commands if command.name not in common)]
-    return [offer_of(command) for command in commands]
+    return [describe(command) for command in commands]
 
 
-def about_the_room(offers: Sequence[Offer]) -> list[Offer]:
+def room_commands(commands: Sequence[CommandInfo]) -> list[CommandInfo]:
     """The room commands. A caller who is not a member can only join."""
-    here = [offer for offer in offers if offer.about != "house"]
-    is_member = any(offer.about == "room" and not offer.joins for offer in here)
-    return [offer for offer in here if offer.joins != is_member]
+    here = [info for info in commands if info.about != "house"]
+    is_member = any(info.about == "room" and not info.joins for info in here)
+    return [info for info in here if info.joins != is_member]
 
 
 def _common(house: "House", credential: Credential) -> Iterator[Command]:
@@ -88,12 +88,12 @@ def _common(house: "House", credential: Credential) -> Iterator[Command]:
     """
     found: dict[str, Command] = {}
     seen: set[Any] = set()
-    for host in house.rooms.values():
-        member = host.room.member_of(credential.identity)
-        if member is None or (alike := (type(host.room.world), member.held)) in seen:
+    for runner in house.rooms.values():
+        member = runner.room.member_of(credential.identity)
+        if member is None or (alike := (type(runner.room.world), member.held)) in seen:
             continue
         seen.add(alike)
-        for command in house.door.commands_for(credential, host.room.id):
+        for command in house.door.commands_for(credential, runner.room.id):
             plain = command.tool_name == command.name
             if command.where != "world" and command.about == "room" and (plain or command.name not in found):
                 found[command.name] = command

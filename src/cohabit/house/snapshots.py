@@ -1,0 +1,55 @@
+"""When a room needs a snapshot: often enough to bound the replay at the next start, not so often that it costs much."""
+
+import logging
+
+from cohabit.room.record import Snapshot
+from cohabit.room.room import Room
+
+log = logging.getLogger("cohabit")
+AFTER_CPU_S = 2.0
+"""Take a snapshot after this much world CPU time."""
+AT_CLOSE_CPU_S = 0.2
+"""At shutdown, take a snapshot if the replay would take longer than this."""
+
+
+class SnapshotSchedule:
+    """A snapshot is due after ``every`` entries, but only once they have as many bytes as the last snapshot. So large
+    rooms are not copied too often. A world that computes for long is due earlier."""
+
+    def __init__(self, room: Room, every: int) -> None:
+        self._room = room
+        self._every = every
+        self._last_seq = room.record.seq - len(room.record.tail)
+        self._last_bytes = 0
+        self._cpu_s = 0.0  # world CPU time since the last snapshot
+        self.next_seq = self._last_seq + every
+        """One may be due from this entry on. The room compares it, so most batches need no call."""
+
+    def add_cpu(self, seconds: float) -> None:
+        """Count CPU time of the world, which a replay would need again."""
+        self._cpu_s += seconds
+        if self._cpu_s >= AFTER_CPU_S:
+            self.next_seq = self._last_seq
+
+    def take_if_due(self) -> Snapshot | None:
+        """A snapshot of the room if one is due, else None."""
+        record = self._room.record
+        self.next_seq = record.seq + self._every
+        if self._cpu_s < AFTER_CPU_S:
+            written = sum(len(line.body) for line in record.tail if line.seq > self._last_seq)
+            if written < self._last_bytes:
+                return None
+        try:
+            snapshot = self._room.snapshot()
+        except Exception:
+            log.exception("room %s: snapshot failed", self._room.id)
+            return None
+        self._last_seq = snapshot.seq
+        self._last_bytes = len(snapshot.room) + len(snapshot.world)
+        self._cpu_s = 0.0
+        return snapshot
+
+    @property
+    def due_at_close(self) -> bool:
+        """Whether the next start would be slow without a snapshot."""
+        return self._cpu_s >= AT_CLOSE_CPU_S

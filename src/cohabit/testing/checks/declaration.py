@@ -1,0 +1,131 @@
+"""Checks of what a world declares, before it is played: spec, pace, actions, names, docstrings, source."""
+
+import inspect
+import json
+import sys
+from typing import get_args
+
+from cohabit.errors import CohabitError
+from cohabit.house.house import HOUSE_COMMANDS
+from cohabit.model.grant import capabilities
+from cohabit.registry import find_world, make_world
+from cohabit.room.command_modules import COMMAND_MODULES
+from cohabit.room.commands import declared_in
+from cohabit.testing.checks.trial import CheckFailed, Trial
+from cohabit.testing.scan import scan
+from cohabit.world import ActionSpec, Pace, World, WorldSpec
+
+
+def check_spec(trial: Trial) -> str:
+    """The world can be created and has a spec, a docstring and the required methods."""
+    cls = find_world(trial.source)
+    spec = cls.spec
+    if not isinstance(spec, WorldSpec):
+        raise CheckFailed(f"spec is a {type(spec).__name__}; write spec = WorldSpec(name=…)")
+    make_world(trial.source, trial.config)
+    for method in ("reset", "to_move", "observe"):
+        if getattr(cls, method) is getattr(World, method):
+            raise CheckFailed(f"{cls.__name__} has no {method}(); every world needs one")
+    if not (cls.__doc__ or "").strip() or cls.__doc__ == World.__doc__:
+        raise CheckFailed(f"{cls.__name__} has no docstring; write the rules there, because players read it")
+    if len(dict.fromkeys(spec.seat_names)) != len(spec.seat_names):
+        raise CheckFailed(f"seat_names has duplicates: {', '.join(spec.seat_names)}")
+    if spec.tick_ms < 1 or spec.version < 1:
+        raise CheckFailed("tick_ms and version must be at least 1")
+    fewest, most = spec.seat_range
+    return f"{spec.name} {spec.version}, {fewest if fewest == most else f'{fewest} to {most}'} seats"
+
+
+def check_pace(trial: Trial) -> str:
+    """The pace is valid, depends only on the config, and the world has the method that it needs."""
+    world, other = trial.world, make_world(trial.source, trial.config)
+    pace, cls = world.pace, type(world)
+    if pace not in get_args(Pace):
+        raise CheckFailed(f"pace is {pace!r}; it must be one of {', '.join(get_args(Pace))}")
+    if other.pace != pace:
+        raise CheckFailed(f"two worlds with the same config have the paces {pace!r} and {other.pace!r}")
+    needs = {"clock": "advance", "rounds": "resolve"}.get(pace)
+    if needs and getattr(cls, needs) is getattr(World, needs):
+        raise CheckFailed(f"pace {pace!r} calls {needs}(), but {cls.__name__} has none")
+    if not trial.stopped:
+        for play in trial.plays:
+            if play.room.world.pace != pace:
+                raise CheckFailed(
+                    f"the pace was {pace!r} and became {play.room.world.pace!r}; it must depend only on the config"
+                )
+    return f"{pace}, and it stays so"
+
+
+def check_actions(trial: Trial) -> str:
+    """actions() lists each action and query once, and always the same ones."""
+    world = trial.world
+    listed = _described(world)
+    names = [name for name, _ in listed]
+    for name in names:
+        if not name.isidentifier() or name != name.lower():
+            raise CheckFailed(f"actions() lists {name!r}; names may have lower-case letters, digits and underscores")
+        if names.count(name) > 1:
+            raise CheckFailed(f"actions() lists {name!r} twice")
+    if not any(command.records for command in trial.commands):
+        raise CheckFailed("the world has no actions; declare one with @action")
+    what = "actions() must always list the same ones"
+    if _described(world) != listed or _described(make_world(trial.source, trial.config)) != listed:
+        raise CheckFailed(f"{what}: it returned a different list for the same config")
+    if not trial.stopped:
+        for play in trial.plays:
+            if _described(play.room.world) != listed:
+                raise CheckFailed(f"{what}: it returned a different list after playing seed {play.seed}")
+    return f"{len(listed)} listed, always the same"
+
+
+def _described(world: World) -> list[tuple[str, str]]:
+    """Every action with its full description, so two lists can be compared."""
+    found = []
+    for spec in world.actions():
+        if not isinstance(spec, ActionSpec):
+            raise CheckFailed(f"actions() returns a {type(spec).__name__}; return ActionSpec(name=…, run=…)")
+        try:
+            capabilities(spec.needs)
+        except CohabitError as unknown:
+            raise CheckFailed(f"{spec.name}: needs: {unknown.message}") from None
+        rest = [spec.changes, spec.description, spec.category, spec.group, list(spec.needs), list(spec.preconditions)]
+        found.append((spec.name, json.dumps([*rest, spec.needs_seat, spec.raw, repr(spec.args), repr(spec.result)])))
+    return found
+
+
+def check_names(trial: Trial) -> str:
+    """No action or query uses a name that is reserved for the room or the house."""
+    taken: dict[str, str] = {c.name: "the house" for c in HOUSE_COMMANDS if not c.world_may_replace}
+    for module in COMMAND_MODULES:
+        taken |= {c.name: "every room" for c in declared_in(module)}
+    for command in trial.commands:
+        if command.name in taken:
+            raise CheckFailed(f"{command.name!r} is reserved for {taken[command.name]}; choose another name")
+    return f"{len(trial.commands)} name{'s' * (len(trial.commands) != 1)}, none reserved"
+
+
+def check_words(trial: Trial) -> str:
+    """Every action and query has a docstring and typed arguments."""
+    for command in trial.commands:
+        if not command.doc:
+            raise CheckFailed(f"{command.name} has no docstring; write one, because players read it")
+        bare = [p.name for p in list(inspect.signature(command.run).parameters.values())[1:]
+                if p.annotation is p.empty]  # fmt: skip
+        if bare:
+            raise CheckFailed(f"{command.name}: annotate {bare[0]!r}, for example {bare[0]}: int")
+        try:
+            json.dumps(command.schema)
+            command.as_action()
+        except Exception as wrong:
+            raise CheckFailed(f"{command.name}: its arguments have no JSON Schema: {wrong}") from None
+    return f"{len(trial.commands)} actions and queries, all described"
+
+
+def check_source(trial: Trial) -> str:
+    """The source uses no clock, no random generator except Stream, no threads, and never iterates over a set."""
+    module = sys.modules[type(trial.world).__module__]
+    found = scan(module)
+    if found:
+        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+        raise CheckFailed(f"{found[0]}{more}")
+    return "no clock, no global random generator, no iteration over sets"

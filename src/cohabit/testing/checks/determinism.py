@@ -1,0 +1,189 @@
+"""Checks that a world is reproducible: from its seed, its snapshot and its record, and not disturbed by reads."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from cohabit.errors import AskerError
+from cohabit.registry import make_world
+from cohabit.room.commands import Command
+from cohabit.room.record import GENESIS, Snapshot, read_lines
+from cohabit.room.room import Room
+from cohabit.testing.checks.trial import CheckFailed, Trial
+from cohabit.testing.play import Frozen, Play, Stopped, Watched, difference, fingerprint
+from cohabit.testing.samples import sample_args
+
+HASH_SEEDS = ("1", "2")
+PEEK_EVERY = 3
+RESTORE_EVERY = 5
+PROCESS_SECONDS = 300
+
+
+def check_same_seed(trial: Trial) -> str:
+    """The same seed and the same calls give the same world at every step."""
+    for play in trial.plays:
+        try:
+            trial.compare(play, trial.play(play.seed).frozen, "a second play with the same seed differs")
+        except (CheckFailed, Stopped) as wrong:
+            trial.reproducible = False
+            raise CheckFailed(
+                f"{wrong}. Use only Stream(seed, purpose) for randomness, and keep no state outside self"
+            ) from None
+    return "the same when played twice"
+
+
+def check_peeking(trial: Trial) -> str:
+    """observe, queries, legal, goals, standings and picture change nothing, however often they are called."""
+    looks = 0
+
+    def peek(play: Play) -> None:
+        nonlocal looks
+        if play.steps % PEEK_EVERY:
+            return
+        with Watched():
+            before = play.room.world.snapshot()
+            for name, look in [*play.readers(), *_asked(play)]:
+                first = look()
+                again = look()
+                looks += 2
+                where = f"(seed {play.seed}, step {play.steps})"
+                if play.room.world.snapshot() != before:
+                    raise Stopped(f"{name}() changed the world; it must only read {where}")
+                if first != again:
+                    raise Stopped(f"{name}() returned different results for two calls in a row {where}")
+
+    for play in trial.plays:
+        peeked = trial.play(play.seed, peek)
+        if trial.reproducible:
+            trial.compare(play, peeked.frozen, "with extra reads in between, the play differs")
+    return f"{looks} extra reads changed nothing"
+
+
+def _asked(play: Play) -> list[tuple[str, Callable[[], Any]]]:
+    """Queries that need arguments, with random ones from a separate stream."""
+    draws = play.stream.fork(f"queries {play.steps}")
+    return [
+        (query.name, _asking(query, play, sample_args(query.schema, draws)))
+        for query in play.queries()
+        if query.schema.get("required")
+    ]
+
+
+def _asking(query: Command, play: Play, args: dict[str, Any]) -> Callable[[], Any]:
+    def ask() -> Any:
+        try:
+            return query.run(play.eyes()[-1], **query.check(args))
+        except AskerError as refusal:
+            return refusal.as_text()
+
+    return ask
+
+
+def check_neighbour(trial: Trial) -> str:
+    """Rooms of the same world, played side by side, do not disturb each other."""
+    plays = trial.reproducible_plays
+    beside = [Play(trial.source, seed, trial.config) for seed in [*trial.seeds, trial.seeds[0]]]
+    for play in beside:
+        play.frozen.append(play.freeze())
+    for _ in range(trial.steps):
+        for play in beside:
+            play.step()
+        for play in beside:
+            play.frozen.append(play.freeze())
+    what = "next to another room the play differs: keep all state in self, none in the module or the class"
+    for play, other in zip([*plays, plays[0]], beside, strict=True):
+        trial.compare(play, other.frozen, what)
+    return f"{len(beside)} rooms side by side"
+
+
+def check_process(trial: Trial) -> str:
+    """Another process with another hash seed gives the same world."""
+    plays = trial.reproducible_plays
+    for answer in _in_other_processes(trial):
+        for play, theirs in zip(plays, answer, strict=True):
+            found = difference(fingerprint(play.frozen), theirs)
+            if found:
+                raise CheckFailed(
+                    f"in a process with another PYTHONHASHSEED the play differs: something depends on the order "
+                    f"of a set, hash() or id(); seed {play.seed}, {found}"
+                )
+    return f"the same in {len(HASH_SEEDS)} processes with other hash seeds"
+
+
+def _in_other_processes(trial: Trial) -> list[list[list[Frozen]]]:
+    """The fingerprints of the same plays, from one process per hash seed. The processes run in parallel."""
+    order = json.dumps({"seeds": trial.seeds, "steps": trial.steps, "config": trial.config})
+    command = [sys.executable, "-m", "cohabit.testing.play", trial.source, order]
+    shared = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+
+    def run(hash_seed: str) -> list[list[Frozen]]:
+        try:
+            done = subprocess.run(
+                command, env={**shared, "PYTHONHASHSEED": hash_seed}, capture_output=True, text=True,
+                timeout=PROCESS_SECONDS, check=True,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            raise CheckFailed(f"the play in a separate process did not finish within {PROCESS_SECONDS} s") from None
+        except subprocess.CalledProcessError as failed:
+            words = (failed.stderr.strip().splitlines() or ["no output"])[-1]
+            raise CheckFailed(f"the play in a separate process failed: {words}") from None
+        fingerprints: list[list[Frozen]] = json.loads(done.stdout)
+        return fingerprints
+
+    with ThreadPoolExecutor(len(HASH_SEEDS)) as pool:
+        return list(pool.map(run, HASH_SEEDS))
+
+
+def check_snapshot(trial: Trial) -> str:
+    """A world restored from a snapshot in the middle of a game continues the same."""
+    restored = 0
+
+    def restore(play: Play) -> None:
+        nonlocal restored
+        if play.steps % RESTORE_EVERY == 0:
+            with Watched():
+                kept = Snapshot.decode(play.room.snapshot().encode())
+                fresh = Room.restore(kept, [], make_world)
+                fresh.checks_refusals = False
+                if fresh.world.snapshot() != kept.world:
+                    raise Stopped("restore(snapshot()) followed by snapshot() gives a different snapshot")
+            play.room = fresh
+            restored += 1
+            lost = difference(play.frozen[-1:], [play.freeze()])
+            if lost:
+                raise Stopped(f"{what}; seed {play.seed}, at step {play.steps}, {lost.partition(': ')[2]}")
+
+    what = "after restore(snapshot()) the world differs: the snapshot is incomplete"
+    for play in trial.reproducible_plays:
+        trial.compare(play, trial.play(play.seed, restore).frozen, what)
+    return f"restored {restored} times in the middle of a game"
+
+
+def check_reset(trial: Trial) -> str:
+    """reset leaves no state of the previous game."""
+    for play in trial.reproducible_plays:
+        with Watched():
+            play.room.call("god", "reset", {"seed": play.seed}, at=play.at + 1000)
+            now = play.room.world.snapshot()
+        if now != play.opening:
+            raise CheckFailed(
+                f"after reset({play.seed}) the world differs from a new one: set every attribute in reset()"
+            )
+    return "a reset world equals a new one"
+
+
+def check_replay(trial: Trial) -> str:
+    """Replaying the record gives the same world."""
+    entries = 0
+    for play in trial.reproducible_plays:
+        rows = [(line.seq, line.body, line.digest) for line in play.room.record.tail]
+        with Watched():
+            again = Room.replay(read_lines(rows, -1, GENESIS), make_world)
+            if again.digest() != play.room.digest():
+                raise CheckFailed(f"the record of seed {play.seed} replays to a different world")
+        entries += len(rows)
+    return f"{entries} entries replayed"

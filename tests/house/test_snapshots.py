@@ -1,0 +1,45 @@
+"""When a snapshot is due, and when a quick world moves to a thread."""
+
+from cohabit.house.running.world_thread import SLOW_FOR_MS, SLOW_RUNS, SLOW_WITHIN_MS, SlowCalls
+from cohabit.house.snapshots import AFTER_CPU_S, AT_CLOSE_CPU_S, SnapshotSchedule
+
+from .making import make_room, open_house
+
+
+async def test_a_room_is_copied_again_only_after_as_many_bytes_as_its_last_snapshot() -> None:
+    async with open_house() as house:
+        who = await make_room(house)
+        room = house.rooms["den"].room
+        schedule = SnapshotSchedule(room, every=1)
+        first = schedule.take_if_due()
+        assert first is not None
+        again = None
+        while again is None:
+            assert schedule.next_seq == room.record.seq + 1
+            await who["ann"]("send_message", {"to": "bob", "content": "x" * 300})
+            again = schedule.take_if_due()
+        sizes = [len(line.body) for line in room.record.tail if line.seq > first.seq]
+        assert sum(sizes[:-1]) < len(first.room) + len(first.world) <= sum(sizes)
+
+
+async def test_a_world_that_computes_for_long_is_due_before_its_entries_are_many() -> None:
+    async with open_house() as house:
+        await make_room(house)
+        room = house.rooms["den"].room
+        schedule = SnapshotSchedule(room, every=1000)
+        schedule.add_cpu(AT_CLOSE_CPU_S)
+        assert schedule.due_at_close
+        assert room.record.seq < schedule.next_seq
+        schedule.add_cpu(AFTER_CPU_S)
+        assert room.record.seq >= schedule.next_seq
+        assert schedule.take_if_due() is not None
+        assert not schedule.due_at_close
+        assert schedule.next_seq == room.record.seq + 1000
+
+
+def test_a_quick_world_moves_to_a_thread_after_slow_calls_in_a_short_time_only() -> None:
+    calls = SlowCalls()
+    assert [calls.add(at) for at in range(SLOW_RUNS)] == [False] * (SLOW_RUNS - 1) + [True]
+    assert calls.until == SLOW_RUNS - 1 + SLOW_FOR_MS
+    calls = SlowCalls()
+    assert not any(calls.add(at * SLOW_WITHIN_MS) for at in range(2 * SLOW_RUNS))
