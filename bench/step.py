@@ -10,17 +10,21 @@ from bench.report import Report
 
 HOW = """
 Random tic-tac-toe in process, steps per CPU second. In our step the token is authenticated, the call is decided,
-validated, run and recorded (including the hash chain), and the next mover's observation is read as text; the reply
-itself carries none. Every game ends with a rematch on the same path; every 1,000 entries a snapshot is taken, as in a
+validated, run and recorded (including the hash chain), and the next mover's observation is read as text: one
+observation per step, as in the peers' loops. By default a reply carries the mover's new observation as well; that is
+measured separately. Every game ends with a rematch on the same path; every 1,000 entries a snapshot is taken, as in a
 house. The peers' loops read the mover's observation, choose a legal move and step; their resets are included.
 (TextArena's default wrapper keeps the messages of all games; it is cleared between games, in its favour.)
 """.strip()
 
 
 class Cohabit:
-    """Everything a room does for a step, except the disk. ``whole``: read the whole view with choices."""
+    """Everything a room does for a step, except the disk.
 
-    def __init__(self, whole: bool = False) -> None:
+    ``whole``: read the whole view with choices. ``look``: the reply carries an observation too.
+    """
+
+    def __init__(self, whole: bool = False, look: bool = False) -> None:
         from cohabit.house.identities import Identities, hashed, make_token
         from cohabit.model.identity import Credential
         from cohabit.registry import make_world
@@ -44,6 +48,7 @@ class Cohabit:
         for agent, token in zip(plan.agents, self.tokens, strict=True):
             self.identities.put_credential(Credential(hashed(token), agent.id, "bench"))
         self.whole = whole
+        self.look = look
         self.choose = random.Random(1).choice
 
     def round(self, seconds: float) -> float:
@@ -69,7 +74,7 @@ class Cohabit:
                 text = room.observe(looks).to_text()
             assert text
             cell = choose([i for i, mark in enumerate(world.board) if mark.isdigit()])  # type: ignore[attr-defined]
-            over = room.call(who, "mark", {"cell": cell}, at=self.at, look=False).done
+            over = room.call(who, "mark", {"cell": cell}, at=self.at, look=self.look).done
             steps += 1
         room.call(identify(self.tokens[2], self.at).identity, "rematch", at=self.at)
         room.record.take_pending()
@@ -151,6 +156,7 @@ def run(quick: bool) -> Report:
     with (
         child("bench.step:Cohabit", 0) as ours,
         child("bench.step:Cohabit", 0, whole=True) as whole,
+        child("bench.step:Cohabit", 0, look=True) as looking,
         child("bench.step:TextArena", 0, name="TicTacToe-v0") as arena,
         child("bench.step:TextArena", 0, name="TicTacToe-v0-raw") as raw,
         child("bench.step:PettingZoo", 0) as zoo,
@@ -158,6 +164,7 @@ def run(quick: bool) -> Report:
         named = {
             "a room of ours": ours,
             "a room of ours, whole view with choices": whole,
+            "a room of ours, observation in the reply too": looking,
             "TextArena TicTacToe-v0": arena,
             "TextArena TicTacToe-v0-raw": raw,
             "PettingZoo tictactoe_v3": zoo,
@@ -166,9 +173,10 @@ def run(quick: bool) -> Report:
     report = Report("step", "A step of tic-tac-toe", HOW)
     for name, values in found.items():
         report.measure(name, values, "steps / CPU-s")
-    mine, whole_view, theirs, theirs_raw, zoos = found.values()
+    mine, whole_view, both, theirs, theirs_raw, zoos = found.values()
     report.ratio("step: a room over TextArena's loop", quotients(mine, theirs), 1.35)
     report.ratio("step: a room over PettingZoo's loop", quotients(mine, zoos), 2.0)
     report.ratio("step: a room over TextArena's loop without wrapper", quotients(mine, theirs_raw))
     report.ratio("step: a room with the whole view over TextArena's loop", quotients(whole_view, theirs), 0.95)
+    report.ratio("step: a room with an observation in the reply too over TextArena's loop", quotients(both, theirs))
     return report

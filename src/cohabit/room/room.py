@@ -45,7 +45,7 @@ CALLS_PER_SECOND = 1_000
 """How many calls one member may make to one room; more are refused with BUSY."""
 
 
-class Admitted(Struct, frozen=True):
+class Admitted(Struct, frozen=True, gc=False):
     """A call that passed every check, or one already answered under the same idempotency key (``kept``)."""
 
     member: Member

@@ -15,7 +15,7 @@ MOVERS_SHOWN = 20
 """How many of the members whose turn it is are named."""
 
 
-class View(Struct, frozen=True, omit_defaults=True):
+class View(Struct, frozen=True, omit_defaults=True, gc=False):
     text: str
     observation: Observation
     to_move: list[str]
