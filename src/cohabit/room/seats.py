@@ -129,7 +129,8 @@ def adopt_seats(room: "Room", seats: Sequence[Seat]) -> None:
     another one.
     """
     state, members = room.state, room.state.members.values()
-    room.set_seats(seats)
+    if list(seats) != state.seats:
+        room.set_seats(seats)
     known = set(state.seats_ever)
     state.seats_ever.extend([s.id for s in seats if s.id not in known])
     taken = {m.seat for m in members}
