@@ -217,12 +217,11 @@ def _event_line(event: Event) -> str:
 
 
 def _pairs(values: Mapping[str, Any]) -> str:
-    lines = []
-    for key, value in values.items():
-        line = f"{key}: {value if type(value) is str or type(value) is int else _value(value)}"
-        # Inlined `one_line`: status lines are rendered at every step.
-        lines.append(line.strip() if line.isprintable() and "  " not in line else one_line(line))
-    return "\n".join(lines)
+    lines = [f"{k}: {v if type(v) is str or type(v) is int else _value(v)}" for k, v in values.items()]
+    together = "".join(lines)
+    if together.isprintable() and "  " not in together:  # the usual case: each is one line already
+        return "\n".join(map(str.strip, lines))
+    return "\n".join(map(one_line, lines))
 
 
 def _value(value: object) -> str:

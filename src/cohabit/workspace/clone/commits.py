@@ -160,12 +160,14 @@ def commit_index(ws: "Workspace", message: str) -> Committed | None:
     """Commit what is staged together with the caller's own pointer; None if nothing is staged."""
     full_message(ws.identity, message)  # a blank message is refused first
     branch = refs.on_branch(ws)
-    if not _anything_to_commit(ws):
-        return None
     pointer = own_pointer(ws)
-    if pointer and not ws.git.run("ls-files", "-z", "--", pointer).out:
+    if pointer and not _anything_to_commit(ws):  # a pointer alone is not worth a commit
+        return None
+    if pointer and pointer not in ws.tracked_pointers:
         # `commit --include` ignores a path that git does not know. An intent to add stages nothing by itself.
-        ws.git.run("add", "--intent-to-add", "--force", "--", pointer)
+        if not ws.git.run("ls-files", "-z", "--", pointer).out:
+            ws.git.run("add", "--intent-to-add", "--force", "--", pointer)
+        ws.tracked_pointers.add(pointer)
     include = ["--include", "--", pointer] if pointer else []
     options = ["--no-verify", "--cleanup=verbatim", "-F", "-", *ws.signing.option()]
     result = _run_as_author(ws, "commit", *options, *include, message=message)
