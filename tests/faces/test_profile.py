@@ -2,7 +2,6 @@
 
 import json
 import sys
-import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,7 +21,7 @@ MAX_FILES, MAX_ENTRIES = 15, 3
 
 @contextmanager
 def entries() -> Iterator[Counter[str]]:
-    """How often each of our files is entered from another one, on every thread."""
+    """How often each of our files is entered from another one, on the thread of the event loop."""
     found: Counter[str] = Counter()
 
     def look(frame: FrameType, event: str, arg: Any) -> None:
@@ -32,7 +31,7 @@ def entries() -> Iterator[Counter[str]]:
             if caller != file:
                 found[file.removeprefix(SRC + "/")] += 1
 
-    threading.setprofile_all_threads(look) if hasattr(threading, "setprofile_all_threads") else sys.setprofile(look)
+    sys.setprofile(look)
     try:
         yield found
     finally:

@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -313,3 +314,28 @@ async def test_refusals_reach_the_audit_on_disk(tmp_path: Path) -> None:
         who = back_again(house, who)
         lines = (await who["hostess"]("audit")).refusals
         assert {(r.member, r.command) for r in lines} == {("ann", "reset"), ("ann", "archive")}
+
+
+async def test_refusals_of_house_commands_are_audited_and_counted_once_like_those_of_the_room(tmp_path: Path) -> None:
+    clock = FakeClock()
+    async with open_house(tmp_path, clock=clock) as house:
+        who = await make_room(house)
+        refused = [
+            ("ann", "invite", {"id": "eve"}, "PERMISSION_DENIED"),
+            ("hostess", "invite", {"id": "eve", "role": "god"}, "PERMISSION_DENIED"),
+            ("hostess", "invite", {"idd": "eve"}, "BAD_ARGS"),
+            ("hostess", "revoke_token", {"member": "nobody"}, "UNKNOWN_ASSET"),
+            ("ann", "no_such_command", {}, "UNKNOWN_COMMAND"),
+        ]
+        for name, command, args, code in refused:
+            with pytest.raises(CohabitError) as error:
+                await who[name](command, args)
+            assert error.value.code == code
+        totals = Counter(code for *_, code in refused)
+        assert Counter(house.door.refusals) + Counter(house.rooms["den"].room.audit.totals) == totals
+        await clock.advance(2000)
+    async with open_house(tmp_path) as house:
+        lines = (await back_again(house, who)["hostess"]("audit")).refusals
+        audited = [(r.member, r.command, r.code) for r in reversed(lines) for _ in range(r.count)]
+        expected = [(n, "?" if code == "UNKNOWN_COMMAND" else c, code) for n, c, _, code in refused]
+        assert sorted(audited) == sorted(expected)

@@ -13,6 +13,7 @@ from cohabit.model.record import decode_entry
 from cohabit.registry import make_world
 from cohabit.room.record import GENESIS, Line, Snapshot, chained, read_lines
 from cohabit.room.room import Room
+from cohabit.room.state import RoomState
 
 from .making import BLUE, EVERYBODY, HOST, RED, entries, make_room, replayed, restored, whole
 
@@ -385,3 +386,15 @@ def test_two_hosts_at_once_and_a_room_beside_it_change_nothing() -> None:
         other.call("bob", "hide", {"n": 9}, at=at)
         beside.call("bob", "view", at=at)
     assert alone.digest() == beside.digest()
+
+
+def test_a_field_that_a_later_version_adds_to_the_state_changes_no_digest_of_older_rooms() -> None:
+    class LaterState(RoomState):
+        dice_rolled: int = 0
+
+    room = make_room()
+    before = room.digest()
+    room.state = msgspec.convert(msgspec.to_builtins(room.state), LaterState)
+    assert room.digest() == before
+    room.state.dice_rolled = 1
+    assert room.digest() != before

@@ -110,7 +110,7 @@ class Door:
         self._tasks: set[asyncio.Task[None]] = set()
         self._exclusive = asyncio.Lock()
         self.calls = 0
-        self.refusals: dict[str, int] = {}  # by code; refusals of a room are counted in its audit
+        self.refusals: dict[str, int] = {}  # by code; refusals of members are counted in the audit log of their room
 
     # -- resolve ----------------------------------------------------------------------------------
     def resolve(self, credential: Credential, room: str | None, name: str) -> HouseContext:
@@ -152,7 +152,7 @@ class Door:
         try:
             runner.commands.named(name, [c for c in runner.commands if by_grant(member, c) and not c.host_only])
         except UnknownCommand as unknown:
-            room.audit.refused(at, member.id, "?", unknown.code, unknown.message)
+            runner.refused(member.id, "?", unknown)
             return unknown
         raise AssertionError(name)
 
@@ -180,15 +180,18 @@ class Door:
 
     # -- decide -----------------------------------------------------------------------------------
     def decide(self, target: HouseContext, at: int) -> None:
-        """Raise a refusal if the call is not allowed, and write it to the room's audit log."""
+        """Raise a refusal if the call is not allowed."""
         room = target.maybe_runner.room if target.maybe_runner is not None else None
-        member = target.maybe_member
         decision = decide(
-            target.command, member, room, at, credential=target.credential, host=target.is_host, budget=self.budget
+            target.command,
+            target.maybe_member,
+            room,
+            at,
+            credential=target.credential,
+            host=target.is_host,
+            budget=self.budget,
         )
         if decision.code:
-            if room is not None and member is not None:
-                room.audit.refused(at, member.id, target.command.name, decision.code, decision.reason)
             raise refusal(decision)
 
     def decide_again(self, target: HouseContext, room: Room, at: int) -> None:
@@ -285,7 +288,6 @@ class Door:
         try:
             call.result = await self._result(call, room)
         except CohabitError as wrong:
-            self._count(wrong)
             call.error = wrong
         except asyncio.CancelledError:
             call.settle(Disabled("the call was cancelled: the house is shutting down or the client disconnected"))
@@ -322,10 +324,17 @@ class Door:
         house, command = self._house, target.command
         at = house.clock.now()
         self.budget.spend(target.credential.hash, at)
-        self.decide(target, at)
-        result = await command.run(target, **command.check(call.args))
-        if not command.records:  # it may have taken long, and nothing is delivered to a revoked token
-            house.identities.check(target.credential, house.clock.now())
+        try:
+            self.decide(target, at)
+            result = await command.run(target, **command.check(call.args))
+            if not command.records:  # it may have taken long, and nothing is delivered to a revoked token
+                house.identities.check(target.credential, house.clock.now())
+        except CohabitError as wrong:
+            if target.maybe_runner is not None and target.maybe_member is not None:
+                target.maybe_runner.refused(target.maybe_member.id, command.name, wrong)
+            else:
+                self._count(wrong)
+            raise
         return result
 
     async def _in_room(self, call: Call, target: HouseContext) -> Any:

@@ -85,8 +85,12 @@ class KeptReply(Struct, omit_defaults=True):
     unknown: bool = False  # it was sent to a remote world and its outcome is unknown
 
 
-class RoomState(Struct):
-    """The state of a room, without its world."""
+class RoomState(Struct, omit_defaults=True):
+    """The state of a room, without its world.
+
+    Fields with default values are not stored and not part of the digest, so a new field must have a default that means
+    what older rooms did. Then their records still replay.
+    """
 
     id: str
     source: str  # a world name or the path of a world file
