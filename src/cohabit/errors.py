@@ -85,7 +85,7 @@ class Unauthorized(AskerError):
 
 
 class PermissionDenied(AskerError):
-    """The grant lacks the capability this command needs."""
+    """The caller may not do this: its grant, its seat or its token does not allow it."""
 
     code = "PERMISSION_DENIED"
     status = 403

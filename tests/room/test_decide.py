@@ -25,7 +25,7 @@ def test_deciding_changes_nothing_and_repeats_its_answer(
     before, inside = room.digest(), deepcopy(vars(room.budget))
     answers: dict[tuple[str, int], Decision] = {}
     for who, i in asked * 2:
-        decision = room.decide(room.state.members[who], commands[i % len(commands)], 5)
+        decision = decide(commands[i % len(commands)], room.state.members[who], room, 5)
         assert answers.setdefault((who, i), decision) == decision
     assert room.digest() == before
     assert vars(room.budget) == inside
@@ -37,7 +37,7 @@ def test_a_refused_call_gets_the_code_and_reason_of_the_decision() -> None:
     room = make_room(*EVERYBODY, turn_based=True, turn_order=["ann", "bob"])
     for who in MEMBERS:
         for command in list(room.commands):
-            decision = room.decide(room.state.members[who], command, 1)
+            decision = decide(command, room.state.members[who], room, 1)
             if not decision and command.name != "act":
                 with pytest.raises(CohabitError) as refused:
                     room.call(who, command.name, {}, at=1)

@@ -198,8 +198,7 @@ class House:
 
     def make_runner(self, room: Room) -> RoomRunner:
         room.budget.per_second = self.settings.calls_per_second
-        ours = [command for command in self.commands if command.about != "house" or command.where == "house"]
-        return RoomRunner(room, self.writer, self.clock, self._watchdog, self.settings, ours)
+        return RoomRunner(room, self.writer, self.clock, self._watchdog, self.settings, list(self.commands))
 
     def watch_records(self, callback: OnLines) -> None:
         """Call ``callback`` with durable lines, in every room."""

@@ -19,7 +19,7 @@ from cohabit.model.identity import Credential, Invite, Kind
 from cohabit.model.suggest import nearest
 from cohabit.room.commands import command
 from cohabit.room.context import Context
-from cohabit.room.grants import check_grantable
+from cohabit.room.grants import ExpiresIn, check_grantable
 from cohabit.room.members import check_invitation
 from cohabit.room.room import Room
 from cohabit.scenario import check_name
@@ -48,9 +48,7 @@ async def invite(
     stand_in: Annotated[str | None, Meta(description="the brain that plays while this player is away")] = None,
     name: Annotated[Annotated[str, Meta(max_length=64)] | None, Meta(description="the name to show")] = None,
     uses: Annotated[int, Meta(ge=1, le=1000, description="how many people may accept it")] = 1,
-    expires_in_s: Annotated[
-        Annotated[int, Meta(ge=1, le=10**9)] | None, Meta(description="expires after this many seconds")
-    ] = None,
+    expires_in_s: ExpiresIn = None,
 ) -> Invitation:
     """Create an invite to this room with a fixed kind, role and seat.
 

@@ -23,7 +23,7 @@ class SnapshotSchedule:
         self._last_bytes = 0
         self._cpu_s = 0.0  # world CPU time since the last snapshot
         self.next_seq = self._last_seq + every
-        """One may be due from this entry on. The room compares it, so most batches need no call."""
+        """One may be due from this entry on. The runner compares it, so most batches need no call."""
 
     def add_cpu(self, seconds: float) -> None:
         """Count CPU time of the world, which a replay would need again."""

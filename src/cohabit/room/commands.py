@@ -1,7 +1,7 @@
 """Commands are declared once. Every interface is derived from the declaration.
 
-A room command is a function ``(ctx, …) -> result``, a house command an async one; an action or query of a world
-becomes a command too. Its special behaviour is declared here too.
+A room command is a function ``(ctx, …) -> result``, a house command an async one. The actions and queries of a world
+become commands too. What is special about a command is declared with it, so no other module asks for its name.
 """
 
 import re
@@ -77,8 +77,8 @@ class Command(Declaration):
         **declaration: Any,
     ) -> None:
         super().__init__(name, run, **declaration)
-        self.where = where
-        self.category = category
+        self.where = where  # whose state it works on: the world's, the room's, or the house's
+        self.category = category  # `action` and `control` need the member's turn; `bus` does not affect the roster
         self.needs = needs  # any one of them is sufficient; empty: every member may call it
         self.needed = frozenset(needs)
         self.records = records
@@ -86,7 +86,7 @@ class Command(Declaration):
         self.needs_turn = self.acts and not any_turn  # only on the member's turn
         self.is_action = where == "world" and records
         self.waits = waits  # returns True while the result is empty, so the house waits and retries
-        self.about = about
+        self.about = about  # what a call must name: a room, nothing, or either
         self.host_only = host_only  # only for house hosts
         self.joins = joins  # makes the caller a member
         self.before_joining = before_joining or joins  # callable by identities that are not members yet

@@ -8,8 +8,8 @@ from cohabit.errors import PermissionDenied
 from cohabit.model.grant import Capability
 from cohabit.room.commands import command
 from cohabit.room.context import Context
+from cohabit.room.games import begin_again, next_seed
 from cohabit.room.remote import RemoteWorld
-from cohabit.room.system import begin_again, next_seed
 from cohabit.scenario import parse_seed
 from cohabit.world import World
 

@@ -175,7 +175,7 @@ class RecordedRoom:
     def crash_on_bug(self, run: Callable[..., Any], *args: Any) -> Any:
         """Run code that calls the world. Unexpected exceptions become GAME_CRASH.
 
-        For system entries and views; ``call`` handles exceptions itself.
+        For system entries; calls and views handle exceptions themselves.
         """
         try:
             return run(*args)

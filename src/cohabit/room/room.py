@@ -31,7 +31,7 @@ from cohabit.room.audit import Audit
 from cohabit.room.command_modules import room_commands
 from cohabit.room.commands import Command, CommandTable, commands_of
 from cohabit.room.context import Context
-from cohabit.room.decide import Budget, Decision, by_credential, by_grant, decide, refusal, seat_names
+from cohabit.room.decide import Budget, by_credential, by_grant, decide, refusal, seat_names
 from cohabit.room.extension import extension_named
 from cohabit.room.recorded import SYSTEM, RecordedRoom, WorldInterrupted
 from cohabit.room.replies import keep_reply, kept_reply
@@ -165,10 +165,6 @@ class Room(RecordedRoom):
         if self._has_scope and command.is_action:
             self._check_scope(member, command, checked)
         return Admitted(member, command, checked, key, why, wrapped)
-
-    def decide(self, member: Member, command: Command, at: int, via: str | None = None) -> Decision:
-        """Decide whether this member may run the command now."""
-        return decide(command, member, self, at, via=via)
 
     def _check_scope(self, member: Member, command: Command, args: Mapping[str, Any]) -> None:
         seat = self.seat_of(member)

@@ -1,18 +1,17 @@
 """System entries. Members cannot call these."""
 
 from base64 import b64decode
-from hashlib import blake2b
 from typing import Any
 
 from cohabit.errors import RecordCorrupt
 from cohabit.model.grant import Layer, in_order
 from cohabit.model.identity import Kind
-from cohabit.room import game_time, saves, seats, turns
+from cohabit.room import game_time, saves, turns
 from cohabit.room.commands import command
 from cohabit.room.context import Context
+from cohabit.room.games import begin, begin_again, keep_to_played_seats, next_seed, switch_game
 from cohabit.room.members import new_member
-from cohabit.room.seats import remember_seat
-from cohabit.room.state import RoomState, handle_of
+from cohabit.room.state import handle_of
 from cohabit.room.visibility import ACCOUNT
 from cohabit.scenario import free_handle
 from cohabit.world import Outcome, Seat
@@ -189,86 +188,8 @@ def loaded(ctx: Context, by: str, save: str) -> None:
     ctx.tell(f"{handle_of(by)} loaded a save", "turn")
 
 
-MAX_GAMES_REMEMBERED = 1000
-"""How many earlier games of a room are remembered by who played which seat."""
-
-
-def switch_game(state: RoomState, game: str) -> None:
-    """Continue with what is known of this game: a save, or its seed, can bring back one that was played before."""
-    if game == state.game:
-        return
-    if state.played:
-        state.played_before[state.game] = state.played
-        if len(state.played_before) > MAX_GAMES_REMEMBERED:
-            del state.played_before[next(iter(state.played_before))]
-    state.game, state.played = game, state.played_before.pop(game, {})
-
-
-def keep_to_played_seats(ctx: Context, played: dict[str, str]) -> None:
-    """A member who played another seat in this game has seen its hidden information, so it leaves its current seat."""
-    ctx.state.played = {**played, **ctx.state.played}
-    for member in ctx.state.members.values():
-        known = ctx.state.played.get(member.identity or member.id)
-        if member.seat is not None and known not in (None, member.seat):
-            ctx.tell(f"{member.handle} leaves seat {member.seat}: it has played seat {known} in this game", "roster")
-            member.seat = None
-        remember_seat(ctx.room, member)
-
-
 @command(category="meta", records=True)
 def rematch_due(ctx: Context) -> None:
     """The game has been over for a while: the next one begins."""
     begin_again(ctx, next_seed(ctx))
     ctx.tell(f"the next game begins: game {ctx.state.games}", "turn")
-
-
-def next_seed(ctx: Context) -> str:
-    """The seed of a rematch, derived from the last one.
-
-    The secret prevents members who know the last seed from computing the next.
-    """
-    secret = bytes.fromhex(ctx.state.secret)
-    return blake2b(ctx.state.seed.encode(), key=secret, digest_size=16, person=b"rematch").hexdigest()
-
-
-def begin_again(ctx: Context, seed: str) -> None:
-    """Start another game in the same room."""
-    ctx.state.games += 1
-    begin(ctx, seed)
-    ctx.state.turn_started = ctx.at
-
-
-def begin(ctx: Context, seed: str) -> None:
-    """Set the world up from a seed and bind claims."""
-    state, room = ctx.state, ctx.room
-    state.seed = seed
-    state.tick = 0
-    state.waiting_for = []
-    state.over_since = None
-    state.returns = {}
-    seats.release_claims(state)
-    starting = starting_seats(ctx)
-    room.crash_on_error(room.world.reset, int(seed, 16), starting)
-    game_time.clock_changed(room)
-    seats.adopt_seats(room, (room.crash_on_error(room.world.seats_now) if room.has_moving_seats else None) or starting)
-    switch_game(state, blake2b(seed.encode(), digest_size=16).hexdigest())  # the same seed has the same secrets
-    for member in state.members.values():
-        if member.seat in room.seats:
-            remember_seat(room, member)
-        else:
-            member.seat = None
-    state.turn_index = 0
-
-
-def starting_seats(ctx: Context) -> list[Seat]:
-    """The fixed number of seats, or as many as the room's players need."""
-    spec = ctx.room.world.spec
-    fewest, most = spec.seat_range
-    count = fewest
-    if fewest != most:
-        # If arriving players get new seats, only claims need a seat at the start.
-        by_seat = not ctx.room.has_arrivals
-        wanted = sum(1 for m in ctx.state.members.values() if m.claim is not None or (by_seat and m.seat is not None))
-        count = max(fewest, min(most, wanted))
-    names = [*spec.seat_names[:count], *map(str, range(len(spec.seat_names) + 1, count + 1))]
-    return [Seat(name, name) for name in names]

@@ -97,7 +97,9 @@ def show(runner: "RoomRunner", lines: "Sequence[Line]") -> None:
 
 def told_lines(entry: "Entry", room: "Room", shown_room: str = "") -> Iterator[str]:
     """An entry of the record as lines for the operator, with the recipients of private events."""
-    by = entry.by.partition("#")[0] if entry.by is not None else "-"
+    from cohabit.room.state import handle_of
+
+    by = handle_of(entry.by) if entry.by is not None else "-"
     who = f"{by} ({entry.via})" if entry.via else by
     for told in entry.told:
         private = (told.members is not None or told.seats is not None) and told.kind not in ("chat", "direct")
@@ -107,10 +109,12 @@ def told_lines(entry: "Entry", room: "Room", shown_room: str = "") -> Iterator[s
 
 def _recipients(told: "Told", room: "Room") -> str:
     """The handles of those who receive a private event; a seat without a player is named as such."""
+    from cohabit.room.state import handle_of
+
     # A copy of the list: the room may be running on its own thread.
     players = {member.seat: member.handle for member in list(room.state.members.values())}
     seats = [players.get(seat) or f"seat {seat}" for seat in told.seats or ()]
-    members = [member.partition("#")[0] for member in told.members or ()]
+    members = [handle_of(member) for member in told.members or ()]
     return ", ".join(dict.fromkeys([*members, *seats])) or "nobody"
 
 
