@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from cohabit.agents.contract import Agent
 from cohabit.errors import BadArgs, CohabitError
-from cohabit.house.calls import Call, PeekCall
+from cohabit.house.calls import Call
 from cohabit.model.action import ActionResult
 from cohabit.model.suggest import nearest
 from cohabit.registry import BRAINS, make_agent
@@ -81,15 +81,14 @@ class Bots:
         version = runner.version
         clock = self._house.clock
         try:
-            seen: ViewReply = await runner.submit(Call(who, "view", via=brain))
-            member = runner.room.state.members[who]
-            waits_for_turn = member.seat is not None or member.claim is not None  # a god or a narrator has no turn
-            if seen.over or (waits_for_turn and not seen.your_turn):
+            if not await self._may_move(runner, who, brain):
                 await runner.changed_since(version, clock.now() + IDLE_WAIT_MS)
                 return True
             await self._pause(self.step_ms)
-            looked = await runner.submit(PeekCall(lambda room: room.view(room.state.members[who])))
-            action = await asyncio.to_thread(agent.decide, looked.observation)
+            seen = await self._may_move(runner, who, brain)
+            if seen is None:  # the game has ended or somebody has moved in the meantime
+                return True
+            action = await asyncio.to_thread(agent.decide, seen.observation)
             if action is None:
                 return True
             args = {"action": action.name, "params": action.parameters, "reasoning": action.reasoning}
@@ -101,6 +100,13 @@ class Bots:
             await runner.changed_since(version, clock.now() + 1000)
             return refusal.code in ("TURN_NOT_YOURS", "PERMISSION_DENIED")
         return True
+
+    async def _may_move(self, runner: "RoomRunner", who: str, brain: str) -> ViewReply | None:
+        """The current view, if the game is running and it is the bot's turn."""
+        seen: ViewReply = await runner.submit(Call(who, "view", via=brain))
+        member = runner.room.state.members[who]
+        waits_for_turn = member.seat is not None or member.claim is not None  # a god or a narrator has no turn
+        return None if seen.over or (waits_for_turn and not seen.your_turn) else seen
 
     async def _pause(self, ms: int) -> None:
         if ms:

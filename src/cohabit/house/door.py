@@ -316,7 +316,7 @@ class Door:
                 return result
             if ends is None:
                 ends = arrived + _wait_ms(command, call.args)
-            if house.clock.now() >= ends:
+            if house.clock.now() >= ends or runner.failure is not None:  # nothing more will happen
                 return result
             await runner.changed_since(version, ends)  # then it is decided again, even if nothing happened
 

@@ -44,7 +44,8 @@ def resume(ctx: Context) -> Paused:
     """Resume the world after a pause."""
     was = ctx.state.paused
     end_pause(ctx.room, ctx.at)
-    ctx.tell(f"{ctx.member.handle} resumed the game", "turn")
+    if was:
+        ctx.tell(f"{ctx.member.handle} resumed the game", "turn")
     return Paused(was, False)
 
 

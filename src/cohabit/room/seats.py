@@ -35,7 +35,7 @@ def sit(
     """
     room, me = ctx.room, ctx.member
     if me.claim is not None:
-        raise PermissionDenied(f"your credential claims {me.claim}; you cannot take another seat")
+        raise PermissionDenied(f"your place in this room is bound to {_claimed(me)}; you cannot take another seat")
     if me.seat is not None and me.seat in room.seats and seat in (None, me.seat):
         return Seated(me.seat)
     played = ctx.state.played.get(me.identity or me.id)
@@ -98,12 +98,16 @@ def stand_up(ctx: Context) -> Seated:
     """Leave your seat, so another member can take it."""
     me = ctx.member
     if me.claim is not None:
-        raise PermissionDenied(f"your credential claims {me.claim}; that seat stays yours")
+        raise PermissionDenied(f"your place in this room is bound to {_claimed(me)}; you cannot leave it")
     if me.seat is None:
         raise GameRejected("you have no seat")
     ctx.tell(f"{me.handle} leaves seat {me.seat}", "roster")
     leave_seat(ctx.room, me, "left")
     return Seated(None)
+
+
+def _claimed(member: Member) -> str:
+    return f"seat {member.seat}" if member.seat is not None else f"the claim {member.claim}"
 
 
 def require_seat(room: "Room", seat: str, usable: Sequence[SeatId]) -> None:

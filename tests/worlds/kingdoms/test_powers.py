@@ -13,6 +13,7 @@ from cohabit.worlds.kingdoms import save
 from cohabit.worlds.kingdoms.creatures import Effect, Job
 from cohabit.worlds.kingdoms.invariants import first_violation
 from cohabit.worlds.kingdoms.powers import laws, storms
+from cohabit.worlds.kingdoms.powers.casting import PowerUse, invoke
 from cohabit.worlds.kingdoms.powers.ground import reshape
 from cohabit.worlds.kingdoms.powers.power import Cast
 from cohabit.worlds.kingdoms.powers.table import FAMILIES, POWERS, page
@@ -426,3 +427,16 @@ def test_the_last_city_of_a_kingdom_has_nobody_to_rebel_against() -> None:
     assert len(sim.cities_of(2)) == 1
     with pytest.raises(GameRejected, match="nobody to rebel against"):
         cast(sim, "rebellion", home.x, home.y)
+
+
+@pytest.mark.parametrize("power", POWERS)
+def test_a_power_that_is_refused_leaves_the_world_and_the_faith_as_they_were(power: str) -> None:
+    sim = lively()
+    mine = sim.kingdoms[1]
+    mine.faith = 1_000_000
+    for x, y in places(sim):
+        before = save.dump(sim)
+        try:
+            invoke(sim, mine, PowerUse(POWERS[power], x, y, None, 1, None, None))
+        except GameRejected:
+            assert save.dump(sim) == before

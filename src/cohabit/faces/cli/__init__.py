@@ -75,7 +75,7 @@ def _unknown(word: str) -> str:
     if word.startswith("-"):
         return f"unknown option {word}; `cohabit --help` lists the verbs"
     near = " or ".join(nearest(word, list(VERBS), 2))
-    return f"unknown verb {word!r}; did you mean {near}? `cohabit --help` lists them all"
+    return f"unknown verb {word!r}{f'; did you mean {near}?' if near else '.'} `cohabit --help` lists them all"
 
 
 def _parser(verb: Verb, run: object) -> Parser:

@@ -188,7 +188,7 @@ def world_scenario(source: str, players: Sequence[str]) -> Scenario:
     stand_in = "random" if cls.legal is not World.legal else None
     seated = [AgentSpec(id=name, role="player", claim=f"auto:{i}", stand_in=stand_in) for i, name in enumerate(names)]
     you = AgentSpec(id="you", kind="human", role="host")
-    return Scenario(agents=[you, *seated], scenario=cls.spec.name, world=source)
+    return Scenario(agents=[you, *seated], scenario=cls.spec.name, world=source, partial_intel=cls.spec.fog)
 
 
 def _seed(text: str) -> int | str:
