@@ -161,6 +161,16 @@ async def test_a_refusal_before_any_change_is_no_reason_for_a_quarantine() -> No
         assert (await who["ann"]("check_first", {"n": 97})).success
 
 
+async def test_a_call_that_waits_for_events_ends_when_its_room_is_quarantined() -> None:
+    async with open_house(clock=FakeClock()) as house:
+        who = await make_room(house, world="Hasty")
+        cursor = (await who["bob"]("events")).cursor
+        with pytest.raises(Quarantined):
+            await who["ann"]("add", {"n": 100})
+        reply = await asyncio.wait_for(who["bob"]("events", {"cursor": cursor, "wait_ms": 30_000}), 10)
+        assert reply.items == []
+
+
 # -- worlds that hang -------------------------------------------------------------------------------
 @pytest.mark.parametrize("world", ["Stuck", "StuckQuick"])
 async def test_a_world_that_hangs_is_quarantined_and_other_rooms_are_not_affected(world: str) -> None:
