@@ -280,6 +280,22 @@ async def test_a_seat_with_a_brain_is_played_from_the_start_to_the_end() -> None
         assert {e.via for e in deeds(room, "take")} == {"random", "nim-master"}
 
 
+async def test_a_bot_whose_game_ends_while_it_pauses_does_not_stop_with_an_error(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock) as house:
+        await make_room(house, player("x", 0, brain="random"), player("y", 1, brain="random"), HOST, world="lanterns",
+            config={"ticks": 20},
+        )  # fmt: skip
+        room = house.rooms["den"].room
+        await until(clock, room.is_over)
+        for _ in range(5):
+            await clock.advance(1_000)
+            await asyncio.sleep(0.001)  # a bot thinks on a thread of its own
+        assert "stopped" not in caplog.text
+
+
 async def test_a_brain_that_does_not_exist_opens_no_room() -> None:
     async with open_house() as house:
         for key in ("brain", "stand_in"):
