@@ -2,14 +2,16 @@ import struct
 import zlib
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cohabit.errors import CohabitError
 from cohabit.registry import make_agent, make_world
 from cohabit.room.opening import opening_state
 from cohabit.room.room import Room
 from cohabit.scenario import AgentSpec, Scenario
-from cohabit.world import Eye, GameRejected, OutOfBounds, Seat, UnknownAsset
-from cohabit.worlds.island import LAND, SEA
+from cohabit.world import Eye, GameRejected, OutOfBounds, Seat, Stream, UnknownAsset
+from cohabit.worlds.island import LAND, SEA, make_island
 from cohabit.worlds.lanterns import (
     LIGHTING_OIL,
     MAX_CARRIED_OIL,
@@ -55,8 +57,13 @@ def test_all_land_is_reachable_and_the_border_is_sea(seed):
         assert ground == SEA or (0 < x < end and 0 < y < end)
 
 
+@given(st.integers(0, 2**32), st.integers(9, 15))
+def test_an_island_of_any_size_has_room_for_everybody(seed: int, size: int) -> None:
+    assert len(make_island(Stream(seed, "island"), size).land()) >= 9
+
+
 @pytest.mark.parametrize("players", [2, 3, 4])
-@pytest.mark.parametrize("size", [9, 13, 15])
+@pytest.mark.parametrize("size", range(9, 16))
 def test_every_keeper_starts_at_its_own_burning_tower_on_land(players, size):
     world = lanterns(players, size=size)
     cells = [t.at for t in world.towers]

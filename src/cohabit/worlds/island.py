@@ -110,14 +110,17 @@ class Island(Struct, frozen=True):
 
 
 def make_island(stream: Stream, size: int) -> Island:
-    """An island with a ragged coast and rocks. Land that cannot be reached from the middle becomes rock."""
+    """An island with a ragged coast and rocks. Only its largest connected part is land; the others become rock."""
     cells: list[str] = []
     for y in range(size):
         for x in range(size):
             rim = min(x, y, size - 1 - x, size - 1 - y)
             draw = stream.below(8)
             cells.append(SEA if rim == 0 or (rim == 1 and draw < 3) else ROCK if draw == 7 else LAND)
-    middle = size * size // 2
-    cells[middle] = LAND
-    reached = Island(size, "".join(cells)).ways(middle)
-    return Island(size, "".join(ROCK if g == LAND and i not in reached else g for i, g in enumerate(cells)))
+    cells[size // 2 * size + size // 2] = LAND
+    draft = Island(size, "".join(cells))
+    part: dict[int, int] = {}
+    for cell in draft.land():
+        if cell not in part and len(found := draft.ways(cell)) > len(part):
+            part = found
+    return Island(size, "".join(ROCK if g == LAND and i not in part else g for i, g in enumerate(cells)))
