@@ -50,6 +50,8 @@ class Workspace:
         self.git = Git(root, lock_fd=self.lock.fd)
         self.signing = Signing()
         """How commits are signed and verified; the session sets it."""
+        self.made_by: Callable[[str, str], bool] = lambda sha, agent: True
+        """Whether a commit that names an agent can be one of that agent; a house knows what its members committed."""
         self.tracked_pointers: set[str] = set()
         """Pointer files that git was seen to track. Asking git again before every commit would cost a process."""
         self._trust = trust.Trust(root)

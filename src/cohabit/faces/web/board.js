@@ -172,9 +172,9 @@ export class Board {
   }
 }
 
-function journalEntry({ at, agent_id, agent_name, summary, details, todos, more_todos }) {
+function journalEntry({ at, agent_id, agent_name, summary, details, todos, more_todos, ...proof }) {
   return h("li", {},
-    h("p", { class: "by" }, memberName(agent_id), h("span", { class: "muted" }, agent_name === agent_id ? at : `${escapeInvisible(agent_name)} · ${at}`)),
+    h("p", { class: "by" }, memberName(agent_id), h("span", { class: "muted" }, agent_name === agent_id ? at : `${escapeInvisible(agent_name)} · ${at}`), unverified(proof)),
     markdown(summary),
     details && h("details", {}, h("summary", {}, "Details"), markdown(details)),
     todos.length > 0 && h("ul", { class: "todos" },
@@ -182,13 +182,17 @@ function journalEntry({ at, agent_id, agent_name, summary, details, todos, more_
       more_todos && h("li", { class: "muted" }, `… and ${more_todos} more`)));
 }
 
-function inboxItem({ id, target, title, body, added_at, added_by, claimed_by, closed_at, closed_by, resolution }) {
+function unverified({ verified, committed_by }) {
+  return verified === false && h("span", { class: "badge" }, `not verified: committed by ${escapeInvisible(committed_by)}`);
+}
+
+function inboxItem({ id, target, title, body, added_at, added_by, claimed_by, closed_at, closed_by, resolution, ...proof }) {
   const closed = closed_by !== undefined;
   return h("li", { class: "item", "data-closed": String(closed) },
     h("p", {}, h("span", { class: "id" }, id), " ", closed ? h("s", {}, title) : h("strong", {}, title)),
     h("p", { class: "muted" }, target && h("span", { class: "badge soft" }, `@${escapeInvisible(target)}`),
       claimed_by && !closed && h("span", { class: "badge claimed" }, `claimed by ${escapeInvisible(claimed_by)}`),
-      closed ? ` closed ${closed_at} by ${escapeInvisible(closed_by) || "unknown"}` : added_by && ` ${added_at} by ${escapeInvisible(added_by)}`),
+      closed ? ` closed ${closed_at} by ${escapeInvisible(closed_by) || "unknown"}` : added_by && ` ${added_at} by ${escapeInvisible(added_by)}`, unverified(proof)),
     closed && resolution && h("p", {}, resolution),
     body && !closed && h("div", { class: "body" }, markdown(body)));
 }

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, GitFailed, PermissionDenied, TooLarge, UnknownAsset
-from cohabit.workspace.clone import plain_git, refs
+from cohabit.workspace.clone import plain_git, protocol_files, refs, written
 from cohabit.workspace.clone.git import Result, author_environment, failure
 from cohabit.workspace.clone.objects import EMPTY_TREE
 from cohabit.workspace.clone.tree import pathspecs
@@ -29,6 +29,8 @@ ANY_TRAILER: Final = re.compile(r"[A-Za-z][A-Za-z0-9-]*: \S.*")
 SUMMARY: Final = re.compile(
     r"^ (\d+) files? changed(?:, (\d+) insertions?\(\+\))?(?:, (\d+) deletions?\(-\))?$", re.MULTILINE
 )
+DRY_RUN: Final = re.compile(r"^(?:add|remove) '(.*)'$", re.MULTILINE)
+"""What ``git add --dry-run`` prints for each changed file."""
 CONFLICT_MARKERS: Final = re.compile(rb"^<{7} .*^>{7} ", re.MULTILINE | re.DOTALL)
 
 
@@ -41,9 +43,11 @@ def add(ws: "Workspace", paths: Sequence[str]) -> None:
         return
     folders = [path for path in wanted if _is_folder(ws, path)]
     _refuse_unresolved(ws, wanted)
+    changed = wanted
     if folders:
         _refuse_repositories(ws, folders)
-        _add(ws, "--dry-run", "--", *wanted)
+        changed = DRY_RUN.findall(_add(ws, "--dry-run", "--", *wanted))
+    protocol_files.check_add(ws, changed)
     _add(ws, "--", *wanted)
 
 
@@ -80,10 +84,11 @@ def _has_markers(ws: "Workspace", path: str) -> bool:
     return CONFLICT_MARKERS.search(text) is not None
 
 
-def _add(ws: "Workspace", *args: str) -> None:
+def _add(ws: "Workspace", *args: str) -> str:
     result = ws.git.run("add", *args, ok=(0, 1, 128))
     if result.code != 0 or "embedded git repository" in result.err:
         raise _add_failed(ws, result)
+    return result.out.decode(errors="surrogateescape")
 
 
 def _is_folder(ws: "Workspace", path: str) -> bool:
@@ -153,6 +158,7 @@ def commit_tree(ws: "Workspace", tree: str, parents: Sequence[str], message: str
     result = _run_as_author(ws, "commit-tree", tree, *args, *ws.signing.option(), message=message)
     if result.code != 0:
         raise _commit_failed(ws, "commit-tree", result)
+    written.commit_made(ws, result.line)
     return result.line
 
 
@@ -177,6 +183,7 @@ def commit_index(ws: "Workspace", message: str) -> Committed | None:
         raise _commit_failed(ws, "commit", result)
     sha = refs.head(ws)
     assert sha is not None
+    written.commit_made(ws, sha)
     changes, insertions, deletions = (int(n or 0) for n in _summary(result.text))
     return Committed(sha, branch, changes, insertions, deletions)
 

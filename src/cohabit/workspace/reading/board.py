@@ -16,6 +16,7 @@ from cohabit.workspace.formats.journal import Block, Entry, Journal
 from cohabit.workspace.formats.text import displayable
 from cohabit.workspace.limits import JOURNAL_TAIL, MAX_READ_BYTES, MAX_TITLE_CHARS, MAX_TODOS
 from cohabit.workspace.person.identity import SLUG
+from cohabit.workspace.reading import authors
 from cohabit.workspace.workspace import Workspace
 
 FOLDERS: Final = ("drafts", "research", "comments", "decisions", "assets")
@@ -43,18 +44,20 @@ MAX_MEMBERS: Final = 30
 def overview(ws: Workspace) -> Answer:
     """The content of a page that shows the board."""
     journal, inbox = _journal(ws), _inbox(ws)
-    opened = [item for item in inbox if item.open]
-    closed = [item for item in inbox if item.closings]
-    tail = reversed(journal.tail(JOURNAL_TAIL))
+    opened = [item for item in inbox.items if item.open][::-1]
+    closed = [item for item in inbox.items if item.closings][::-1]
+    tail = journal.tail(JOURNAL_TAIL)[::-1]
     folders, truncated = _folders(ws)
+    entries = authors.of_entries(ws, journal, tail)
+    items = authors.of_items(ws, inbox, [*opened[:MAX_OPEN], *closed[:MAX_CLOSED]])
     return {
         "name": ws.name,
         "head": refs.head(ws) or "",
-        "journal": fitting([_entry(block) for block in tail]),
+        "journal": fitting([_entry(block) | entries[block.key] for block in tail]),
         "entries": len(journal.entries),
-        "open": fitting([_item(item) for item in reversed(opened[-MAX_OPEN:])]),
+        "open": fitting([_item(item) | items[item.key] for item in opened[:MAX_OPEN]]),
         "open_count": len(opened),
-        "closed": fitting([_item(item) for item in reversed(closed[-MAX_CLOSED:])]),
+        "closed": fitting([_item(item) | items[item.key] for item in closed[:MAX_CLOSED]]),
         "closed_count": len(closed),
         "folders": folders,
         "truncated": truncated,
@@ -66,34 +69,39 @@ def glance(ws: Workspace, here: Container[str], since: str = "") -> Answer:
     entries are in ``journal`` and ``inbox``, and ``more`` counts the others. ``here`` has the ids of the agents that
     work in the room."""
 
-    def line(by: str, text: str) -> Answer:
-        return {"by": _name(by), "summary": _cut(" ".join(text.split()), MAX_GLANCE_CHARS), "here": by in here}
-
-    def entries(blocks: Iterable[Block]) -> list[Answer]:
-        return [line(entry.agent_id, entry.summary) for block in blocks if (entry := block.entry) is not None]
-
     journal, inbox = _journal(ws), _inbox(ws)
     written, added, done = list[Block](), list[Item](), list[Item]()
     before = objects.texts(ws, [since, f"{since}:{JOURNAL}", f"{since}:{INBOX}"]) if since else {}
     if since in before:
         old_entries = keys(before.get(f"{since}:{JOURNAL}", ""))
         old_items = {(item.key, item.open) for item in Inbox.parse(before.get(f"{since}:{INBOX}", "")).items}
-        new = [item for item in inbox if (item.key, item.open) not in old_items]
+        new = [item for item in inbox.items if (item.key, item.open) not in old_items]
         written = [block for block in journal.entries if block.key not in old_entries]
         added, done = [item for item in new if item.open], [item for item in new if item.closing]
+    latest = journal.tail(GLANCE_ENTRIES)
+    proofs = authors.of_entries(ws, journal, {id(block): block for block in (*latest, *written[-MAX_NEW:])}.values())
+    proofs |= authors.of_items(ws, inbox, [*added[-MAX_NEW:], *done[-MAX_NEW:]])
+
+    def line(by: str, text: str, key: str) -> Answer:
+        found = {"by": _name(by), "summary": _cut(" ".join(text.split()), MAX_GLANCE_CHARS), "here": by in here}
+        return found | ({"verified": False} if proofs[key]["verified"] is False else {})
+
+    def entries(blocks: Iterable[Block]) -> list[Answer]:
+        return [line(entry.agent_id, entry.summary, block.key) for block in blocks if (entry := block.entry)]
+
     return {
         "head": refs.head(ws) or "",
-        "open": sum(item.open for item in inbox),
+        "open": sum(item.open for item in inbox.items),
         "entries": len(journal.entries),
-        "latest": entries(journal.tail(GLANCE_ENTRIES)),
+        "latest": entries(latest),
         "journal": entries(written[-MAX_NEW:]),
         "inbox": [
             *(
-                line(item.added_by, f"{_name(item.id)} for @{_name(item.target or 'anyone')}: {item.title}")
+                line(item.added_by, f"{_name(item.id)} for @{_name(item.target or 'anyone')}: {item.title}", item.key)
                 for item in added[-MAX_NEW:]
             ),
             *(
-                line(item.closing.by, f"closed {_name(item.id)}: {item.closing.resolution}")
+                line(item.closing.by, f"closed {_name(item.id)}: {item.closing.resolution}", item.key)
                 for item in done[-MAX_NEW:]
                 if item.closing is not None
             ),
@@ -106,8 +114,8 @@ def _journal(ws: Workspace) -> Journal:
     return Journal.parse(ws.tree.text(JOURNAL) or "")
 
 
-def _inbox(ws: Workspace) -> list[Item]:
-    return [item for item in Inbox.parse(ws.tree.text(INBOX) or "").items if item.id]
+def _inbox(ws: Workspace) -> Inbox:
+    return Inbox.parse(ws.tree.text(INBOX) or "")
 
 
 def _entry(block: Block) -> Answer:
@@ -206,17 +214,23 @@ def text_of(ws: Workspace, path: str) -> str:
 
 def own_items(ws: Workspace) -> tuple[list[Answer], int, int]:
     """Open items for the caller, how many there are, and how many are for anyone."""
-    items = [item for item in Inbox.parse(text_of(ws, INBOX)).items if item.open]
+    inbox = Inbox.parse(text_of(ws, INBOX))
+    items = [item for item in inbox.items if item.open]
     mine = [item for item in items if item.is_for(ws.identity.agent_id)]
     anyone = sum(item.is_for_anyone for item in items)
-    return [_short_item(item) for item in mine[:MAX_OWN_ITEMS]], len(mine), anyone
+    proofs = authors.of_items(ws, inbox, mine[:MAX_OWN_ITEMS])
+    return [_short_item(item) | proofs[item.key] for item in mine[:MAX_OWN_ITEMS]], len(mine), anyone
 
 
-def new_entries(ws: Workspace, seen: Collection[str], after: str = "") -> list[Entry]:
-    """Journal entries by others, oldest first, without those with a ``seen`` key or before ``after`` (UTC)."""
-    blocks = Journal.parse(text_of(ws, JOURNAL)).blocks
-    new = [block.entry for block in blocks if block.key not in seen and block.time >= after]
-    return [entry for entry in new if entry and entry.agent_id != ws.identity.agent_id]
+def new_entries(ws: Workspace, seen: Collection[str], after: str, limit: int) -> tuple[list[Answer], int]:
+    """The last journal entries by others in short, oldest first, without those with a ``seen`` key or before ``after``
+    (UTC), and how many there are."""
+    me, journal = ws.identity.agent_id, Journal.parse(text_of(ws, JOURNAL))
+    new = [block for block in journal.blocks if block.key not in seen and block.time >= after and block.entry]
+    others = [block for block in new if block.entry and block.entry.agent_id != me]
+    proofs = authors.of_entries(ws, journal, others[-limit:])
+    shown = [short_entry(block.entry, me) | proofs[block.key] for block in others[-limit:] if block.entry]
+    return shown, len(others)
 
 
 def keys(journal: str) -> set[str]:

@@ -2,13 +2,17 @@
 
 import base64
 import os
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from cohabit.errors import BadArgs, UnknownAsset
 from cohabit.workspace.answers import Answer
+from cohabit.workspace.clone import protocol_files
 from cohabit.workspace.clone.tree import Tree, names_of
 from cohabit.workspace.limits import MAX_ENTRIES, MAX_READ_BYTES
 from cohabit.workspace.merging.merge import entry_keys, is_protocol
+
+if TYPE_CHECKING:
+    from cohabit.workspace.workspace import Workspace
 
 Encoding = Literal["utf-8", "base64"]
 Mode = Literal["overwrite", "append"]
@@ -78,26 +82,30 @@ def _text(part: bytes, *, strict: bool) -> str | None:
         return None
 
 
-def write(tree: Tree, path: str, content: str, mode: Mode, encoding: Encoding) -> Answer:
+def write(ws: "Workspace", path: str, content: str, mode: Mode, encoding: Encoding) -> Answer:
     """Replace a file or append to it; missing folders are created."""
-    data = _bytes(content, encoding)
+    tree, data = ws.tree, _bytes(content, encoding)
+    name = "/".join(names_of(path))
+    if is_protocol(name):
+        text = data.decode(errors="surrogateescape")
+        before = tree.text(name) or ""
+        if mode == "overwrite":
+            _refuse_lost_entries(name, before, text)
+        protocol_files.check_write(ws, name, before + text if mode == "append" else text)
     if mode == "append":
         tree.append(path, data)
     else:
-        _refuse_lost_entries(tree, path, data)
         tree.write(path, data)
     return {"path": path, "mode": mode, "bytes": len(data)}
 
 
-def _refuse_lost_entries(tree: Tree, path: str, data: bytes) -> None:
+def _refuse_lost_entries(name: str, before: str, after: str) -> None:
     """The journal and the inbox are shared: replacing them with a summary would remove entries for everybody."""
-    name = "/".join(names_of(path))
-    if not is_protocol(name) or not (before := entry_keys(name, tree.text(name))):
-        return
-    lost = before - entry_keys(name, data.decode(errors="surrogateescape"))
+    known = entry_keys(name, before)
+    lost = known - entry_keys(name, after)
     if lost:
         raise BadArgs(
-            f"this would remove {len(lost)} of the {len(before)} entries of {name} for everybody, so nothing was "
+            f"this would remove {len(lost)} of the {len(known)} entries of {name} for everybody, so nothing was "
             "written. Use journal_append, inbox_add and inbox_close; a write has to keep every entry"
         )
 

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from cohabit.errors import BadArgs, GitFailed
-from cohabit.workspace.clone import refs
+from cohabit.workspace.clone import refs, written
 from cohabit.workspace.clone.signing import Signing
 from cohabit.workspace.formats import JOURNAL
 from cohabit.workspace.formats.pointers import Pointer
@@ -146,7 +146,9 @@ def mark(ws: "Workspace", sha: str) -> None:
         kept = {}
     moved = json.loads(Pointer.at(sha, ws.now()).text)
     content = {**(kept if isinstance(kept, dict) else {}), **moved}
-    ws.tree.write(pointer_path(ws), (json.dumps(content, indent=2) + "\n").encode())
+    text = json.dumps(content, indent=2) + "\n"
+    written.remember(ws, [text])
+    ws.tree.write(pointer_path(ws), text.encode())
 
 
 def _mark(ws: "Workspace", head: str, notes: list[str]) -> None:
@@ -252,13 +254,12 @@ def _add_board(ws: "Workspace", span: Span, answer: dict[str, Any]) -> None:
         seen = board.keys(result.out.decode(errors="surrogateescape")) if result.code == 0 else set()
     elif span.sha:
         seen = board.keys(board.text_of(ws, JOURNAL))
-    entries = board.new_entries(ws, seen, _after(span))
-    limit = JOURNAL_TAIL if span.base else FIRST_VISIT
+    shown, entries = board.new_entries(ws, seen, _after(span), JOURNAL_TAIL if span.base else FIRST_VISIT)
     answer["for_me"] = items
     answer["for_anyone"] = anyone
-    answer["journal"] = shown = [board.short_entry(entry, ws.identity.agent_id) for entry in entries[-limit:]]
-    answer["counts"] |= {"for_me": mine, "journal": len(entries)}
-    cut = mine > len(items) or len(entries) > limit or any("more_todos" in entry for entry in shown)
+    answer["journal"] = shown
+    answer["counts"] |= {"for_me": mine, "journal": entries}
+    cut = mine > len(items) or entries > len(shown) or any("more_todos" in entry for entry in shown)
     answer["truncated"] = answer["truncated"] or cut
     if not span.base:
         answer["members"] = board.members(ws)

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, TooLarge, UnknownAsset
 from cohabit.workspace.answers import Answer, sendable
-from cohabit.workspace.clone import objects, refs
+from cohabit.workspace.clone import objects, protocol_files, refs
 from cohabit.workspace.clone.objects import Entry
 from cohabit.workspace.formats import INBOX
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.stamps import new_uid
 from cohabit.workspace.limits import MAX_WRITE_BYTES
 from cohabit.workspace.merging import merge
+from cohabit.workspace.merging.ownership import differing, foreign_changes
 from cohabit.workspace.sharing import integrate, rewritten
 from cohabit.workspace.sharing.integrate import FileConflict
 
@@ -103,6 +104,7 @@ def _decision(ws: "Workspace", conflict: FileConflict, take: Take | None, conten
         data = _with_merged_ids(ws, conflict, content).encode()
         if len(data) > MAX_WRITE_BYTES:
             raise TooLarge(f"{len(data)} bytes; the limit for one file is {MAX_WRITE_BYTES}")
+        _refuse_forged(ws, conflict, data.decode())
         return Entry(_mode(conflict), objects.write(ws, "blob", data))
     if conflict.kind == integrate.BY_ENTRY:
         text = _merged_by_entry(ws, conflict, None if take == "both" else take)
@@ -110,6 +112,17 @@ def _decision(ws: "Workspace", conflict: FileConflict, take: Take | None, conten
     if take == "both":
         return Entry(_mode(conflict), objects.write(ws, "blob", _union(ws, conflict)))
     return conflict.ours if take == "ours" else conflict.theirs
+
+
+def _refuse_forged(ws: "Workspace", conflict: FileConflict, text: str) -> None:
+    """A given text may change the entries that conflict, but not add one in another agent's name."""
+    sides = (conflict.base, conflict.ours, conflict.theirs)
+    found = objects.texts(ws, [entry.sha for entry in sides if entry is not None])
+    base, ours, theirs = (found.get(entry.sha, "") if entry else "" for entry in sides)
+    free = differing(conflict.path, ours, theirs) if merge.is_protocol(conflict.path) else ()
+    who = protocol_files.identity_of(ws)
+    if wrong := foreign_changes(conflict.path, None, text, who, allowed=[base, ours, theirs], free=free):
+        raise protocol_files.refusal(conflict.path, wrong, "resolved")
 
 
 def _mode(conflict: FileConflict) -> str:

@@ -12,6 +12,7 @@ from cohabit.workspace.formats.item import Item
 from cohabit.workspace.formats.journal import Block, Journal, content_key
 from cohabit.workspace.formats.stamps import stamp
 from cohabit.workspace.limits import JOURNAL_TAIL, MAX_TODOS
+from cohabit.workspace.reading import authors
 from cohabit.workspace.reading.board import MAX_NAME_CHARS, fitting
 from cohabit.workspace.tool import tool
 from cohabit.workspace.tools.protocol import write
@@ -31,12 +32,14 @@ def journal_tail(
     before: Annotated[str | None, "The cursor of an earlier answer: the entries before those."] = None,
 ) -> Answer:
     """Read the last entries of journal.md, newest last."""
-    every = Journal.parse(ws.tree.text(JOURNAL) or "").entries
+    found = Journal.parse(ws.tree.text(JOURNAL) or "")
+    every = found.entries
     end = len(every) if before is None else _position([_key(block) for block in every], before)
     shown = fitting([_entry(block) for block in reversed(every[max(0, end - n) : end])])[::-1]
     start = end - len(shown)
+    proofs = authors.of_entries(ws, found, every[start:end])
     return {
-        "entries": shown,
+        "entries": [row | proofs[block.key] for row, block in zip(shown, every[start:end], strict=True)],
         "total": len(every),
         "truncated": start > 0,
         "cursor": _key(every[start]) if start > 0 else None,
@@ -53,7 +56,8 @@ def inbox_list(
 ) -> Answer:
     """List the items of inbox.md: those for you first, then those for anyone, then the others."""
     me = ws.identity.agent_id
-    every = Inbox.parse(ws.tree.text(INBOX) or "").items
+    inbox = Inbox.parse(ws.tree.text(INBOX) or "")
+    every = inbox.items
     wanted = [item for item in every if state == "all" or item.open == (state == "open")]
     if for_ is not None:
         target = fields.target(for_)
@@ -63,8 +67,9 @@ def inbox_list(
     shown = fitting([_item(item) for item in wanted[start : start + limit]])
     end = start + len(shown)
     open_ = [item for item in every if item.open]
+    proofs = authors.of_items(ws, inbox, wanted[start:end])
     return {
-        "items": shown,
+        "items": [row | proofs[item.key] for row, item in zip(shown, wanted[start:end], strict=True)],
         "counts": {
             "open": len(open_),
             "closed": len(every) - len(open_),

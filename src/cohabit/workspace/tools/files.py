@@ -36,9 +36,10 @@ def write(
 ) -> Answer:
     """Write a file, and create missing folders. This does not commit.
 
-    Do not use it for journal.md and inbox.md: journal_append, inbox_add and inbox_close keep their formats.
+    Do not use it for journal.md and inbox.md: journal_append, inbox_add and inbox_close keep their formats. Entries of
+    other agents cannot be added, changed or removed.
     """
-    return files.write(ws.tree, path, content, mode, encoding)
+    return files.write(ws, path, content, mode, encoding)
 
 
 @tool()

@@ -1,12 +1,14 @@
 """Tools of the protocol: entries, items and news. They write journal.md and inbox.md in their formats, and do not
 commit."""
 
+from collections.abc import Iterable
 from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 
 from cohabit.workspace.answers import Answer
+from cohabit.workspace.clone import written
 from cohabit.workspace.formats import INBOX, JOURNAL, journal
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.journal import Entry, Journal
@@ -25,9 +27,16 @@ class Todo(msgspec.Struct, frozen=True, rename={"for_": "for"}):
     for_: str | None = None
 
 
-def write(ws: Workspace, path: str, text: str) -> None:
-    """Replace a file; bytes that are not UTF-8 are written unchanged."""
+def write(ws: Workspace, path: str, text: str, new: Iterable[str] = ()) -> None:
+    """Replace a file; bytes that are not UTF-8 are written unchanged. ``new`` are the texts of new entries, which any
+    agent in this clone may commit."""
+    written.remember(ws, new)
     ws.tree.write(path, text.encode(errors="surrogateescape"), max_bytes=MAX_FILE_BYTES)
+
+
+def write_inbox(ws: Workspace, before: Inbox, after: Inbox) -> None:
+    old = {item.text for item in before.items}
+    write(ws, INBOX, after.text, [item.text.replace("\r\n", "\n") for item in after.items if item.text not in old])
 
 
 @tool(writes=True)
@@ -40,7 +49,7 @@ def journal_append(
     """Append an entry to journal.md: what you did, and what is left to do. Then add, commit and push."""
     left = [journal.Todo(todo.text, todo.for_ or "anyone") for todo in todos or ()]
     entry = Entry.new(ws.identity, ws.now(), summary, details, left)
-    write(ws, JOURNAL, Journal.parse(ws.tree.text(JOURNAL) or "").append(entry).text)
+    write(ws, JOURNAL, Journal.parse(ws.tree.text(JOURNAL) or "").append(entry).text, [entry.text])
     return {"ok": True, "journal_entry_at": entry.at, "agent_id": entry.agent_id, "id": entry.uid}
 
 
@@ -55,10 +64,9 @@ def inbox_add(
 
     Another agent may have used the number at the same time; push then gives the item the next one and says so.
     """
-    inbox, item = Inbox.parse(ws.tree.text(INBOX) or "").add(
-        title=title, body=body, for_=for_, by=ws.identity.agent_id, now=ws.now()
-    )
-    write(ws, INBOX, inbox.text)
+    before = Inbox.parse(ws.tree.text(INBOX) or "")
+    inbox, item = before.add(title=title, body=body, for_=for_, by=ws.identity.agent_id, now=ws.now())
+    write_inbox(ws, before, inbox)
     return {"id": item.id, "target": f"@{item.target}", "added_at": item.added_at}
 
 
@@ -72,7 +80,8 @@ def inbox_close(
     """Close an open item of inbox.md and say how it was resolved. Then add, commit and push."""
     by, now = ws.identity.agent_id, ws.now()
     inbox = Inbox.parse(ws.tree.text(INBOX) or "")
-    write(ws, INBOX, inbox.close(id_, by=by, resolution=resolution, now=now, journal_ref=journal_ref).text)
+    closed = inbox.close(id_, by=by, resolution=resolution, now=now, journal_ref=journal_ref)
+    write_inbox(ws, inbox, closed)
     return {"id": id_, "closed_at": stamp(now), "by": by}
 
 

@@ -24,9 +24,9 @@ from cohabit.house.settings import Settings
 from cohabit.room.remote import Ask
 from cohabit.room.state import handle_of
 from cohabit.workspace import answers
-from cohabit.workspace.clone import refs, remotes, setup
+from cohabit.workspace.clone import refs, remotes, setup, written
 from cohabit.workspace.clone.cancellation import CANCELLATION, Cancellation
-from cohabit.workspace.person.identity import Identity
+from cohabit.workspace.person.identity import Identity, is_slug
 from cohabit.workspace.reading import board
 from cohabit.workspace.room import member_identity, room_tools
 from cohabit.workspace.session import Session
@@ -210,10 +210,18 @@ class WorkspaceConnector:
     def _clone(self, who: Identity, root: Path) -> Workspace:
         self._clones.mkdir(mode=0o700, parents=True, exist_ok=True)
         if root.name == BOARD:
-            return setup.open_for(root, self._room, self._remote, who, self._now)
-        if not root.exists():  # not with open_for: a repository that is gone must not be replaced by an empty one
-            setup.clone(self._remote, root, who, self._room, self._now)
-        return Workspace(self._room, root, self._remote, who, self._now)
+            opened = setup.open_for(root, self._room, self._remote, who, self._now)
+        else:
+            if not root.exists():  # not with open_for: a repository that is gone must not be replaced by an empty one
+                setup.clone(self._remote, root, who, self._room, self._now)
+            opened = Workspace(self._room, root, self._remote, who, self._now)
+        opened.made_by = self._made_by
+        return opened
+
+    def _made_by(self, sha: str, agent: str) -> bool:
+        """Whether a commit in the name of an agent can be one of that agent: a member commits in its own clone only."""
+        clone = self._clones / agent
+        return not is_slug(agent) or not clone.exists() or sha in written.commits_made(clone)
 
     def _identity(self, member: str) -> Identity:
         """As whom a member works: under an id that no other member of the room ever has, and shown by its handle."""

@@ -28,12 +28,18 @@ PUBLIC_ACTIONS = ("claim", "release")
 MAX_WRITERS = 64
 
 
-class BoardLine(Struct, frozen=True):
-    """A line of the journal or the inbox, for the events; ``here``: a member of this room wrote it."""
+class BoardLine(Struct, frozen=True, omit_defaults=True):
+    """A line of the journal or the inbox, for the events; ``here``: it names a member of this room; not ``verified``:
+    somebody else committed it."""
 
     by: str
     summary: str
     here: bool
+    verified: bool = True
+
+    @property
+    def author(self) -> str:
+        return self.by if self.verified else f"{self.by} (not verified)"
 
 
 class BoardState(Struct, frozen=True, omit_defaults=True):
@@ -121,7 +127,7 @@ class Workspace(RemoteWorld):
             lines = ["The board has not been read yet."]
         if not self.reachable:
             lines.append("The shared repository does not answer; this is its last known state.")
-        lines += [f'{entry.by} wrote in the journal: "{entry.summary}"' for entry in now.latest]
+        lines += [f'{entry.author} wrote in the journal: "{entry.summary}"' for entry in now.latest]
         status = {"head": now.head, "entries": now.entries, "open": now.open, "reachable": self.reachable}
         return Observation(text="\n".join(lines), status=status)
 
@@ -185,7 +191,11 @@ def _ask_tool(name: str, args_type: type[Struct], eye: Eye, **args: Any) -> Plan
 # -- events ----------------------------------------------------------------------------------------
 def _events(where: str, new: Sequence[BoardLine]) -> Iterator[str]:
     for line in new:
-        yield f"{line.by}{'' if line.here else ' (from elsewhere)'}: {where}: {line.summary}"
+        marks = [
+            mark for mark, holds in (("from elsewhere", not line.here), ("not verified", not line.verified)) if holds
+        ]
+        shown = f" ({', '.join(marks)})" if marks else ""
+        yield f"{line.by}{shown}: {where}: {line.summary}"
 
 
 def _in_words(sent: Ask, answer: Mapping[str, Any]) -> str:

@@ -38,12 +38,19 @@ def new(answer: Answer, me: str) -> Output:
 
 def _entry(one: Answer, me: str) -> Output:
     yield line((one["at"], "dim"), "  ", (one["agent_id"], "green" if one["agent_id"] == me else "cyan"),
-               (f"  {ago(one['at'])}", "dim"))  # fmt: skip
+               (f"  {ago(one['at'])}", "dim"), _unverified(one))  # fmt: skip
     yield indented(one["summary"])
     if one.get("details"):
         yield indented(one["details"], "dim")
     for todo in one.get("todos", ()):
         yield line("  TODO ", (f"@{todo['for']}", "yellow" if todo["for"] == me else "cyan"), f" {todo['text']}")
+
+
+def _unverified(one: Answer) -> tuple[str, str]:
+    """The mark of an entry or an item that another agent committed than it names."""
+    return (
+        (f"  ✗ not verified, committed by {one['committed_by']}", "red") if one.get("verified") is False else ("", "")
+    )
 
 
 def journal(answer: Answer, me: str) -> Output:
@@ -75,7 +82,7 @@ def _item(one: Answer, me: str) -> Output:
     yield line((one["id"], "dim" if closed else "bold"), " ", (target, "yellow" if target == f"@{me}" else "cyan"),
                " ", (one["title"], "dim strike" if closed else ""))  # fmt: skip
     added_by = one.get("added_by") or one.get("from")
-    yield line((f"  from {added_by}, {one['added_at']}  {ago(one['added_at'])}", "dim"))
+    yield line((f"  from {added_by}, {one['added_at']}  {ago(one['added_at'])}", "dim"), _unverified(one))
     if one.get("claimed_by"):
         yield line("  ", (f"claimed by {one['claimed_by']}", "green" if one["claimed_by"] == me else "magenta"))
     if closed:

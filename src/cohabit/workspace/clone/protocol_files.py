@@ -1,0 +1,84 @@
+"""Protocol files that an agent wants to write or stage: they are refused if they speak for another agent."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from cohabit.errors import BadArgs, PermissionDenied
+from cohabit.workspace.clone import objects, refs, written
+from cohabit.workspace.formats import JOURNAL
+from cohabit.workspace.formats.journal import ARCHIVE_FOLDER
+from cohabit.workspace.merging.merge import JOURNAL_PATH, is_protocol
+from cohabit.workspace.merging.ownership import foreign_changes
+from cohabit.workspace.person.identity import Identity
+
+if TYPE_CHECKING:
+    from cohabit.workspace.workspace import Workspace
+
+MAX_NAMED = 3
+"""Changes in one message."""
+
+
+def check_write(ws: "Workspace", path: str, text: str) -> None:
+    """Raises PermissionDenied if ``text`` as the content of ``path`` would speak for another agent."""
+    if is_protocol(path):
+        _check(ws, {path: text}, "written", allowed=[text_here(ws, path) or ""])
+
+
+def check_add(ws: "Workspace", paths: Sequence[str]) -> None:
+    """The same for files as they are, before they are staged."""
+    found = {path: text_here(ws, path) for path in paths if is_protocol(path)}
+    if found:
+        _check(ws, found, "added")
+
+
+def _check(ws: "Workspace", texts: Mapping[str, str | None], done: str, allowed: Sequence[str] = ()) -> None:
+    published = _published(ws, [*texts, JOURNAL])
+    archives = _archives(ws) if any(JOURNAL_PATH.fullmatch(path) for path in texts) else []
+    source = published.get(JOURNAL, "")
+    who, known = identity_of(ws), written.known(ws)
+    for path, text in texts.items():
+        may = [*allowed, source] if path != JOURNAL else [*allowed, *archives]
+        wrong = foreign_changes(path, published.get(path), text, who, allowed=may, kept_in=archives, known=known)
+        if wrong:
+            raise refusal(path, wrong, done)
+
+
+def refusal(path: str, wrong: Sequence[str], done: str) -> PermissionDenied:
+    more = f", and {len(wrong) - MAX_NAMED} more" if len(wrong) > MAX_NAMED else ""
+    named = ", ".join(wrong[:MAX_NAMED]) + more
+    return PermissionDenied(
+        f"nothing was {done}: this change of {path} is more than new entries of your own: {named}. Use "
+        "journal_append, inbox_add and inbox_close; what your user changed by hand they can commit with plain git"
+    )
+
+
+def identity_of(ws: "Workspace") -> Identity | None:
+    try:
+        return ws.identity
+    except BadArgs:
+        return None
+
+
+def text_here(ws: "Workspace", path: str) -> str | None:
+    """The text of a file; None if there is none, or if it is a link or a folder."""
+    with suppress(BadArgs):
+        return ws.tree.text(path)
+    return None
+
+
+def _published(ws: "Workspace", paths: Sequence[str]) -> dict[str, str]:
+    """The texts of the last commit, by path."""
+    head = refs.head(ws)
+    if head is None:
+        return {}
+    found = objects.texts(ws, [f"{head}:{path}" for path in paths])
+    return {name.partition(":")[2]: text for name, text in found.items()}
+
+
+def _archives(ws: "Workspace") -> list[str]:
+    try:
+        names = [entry.name for entry in ws.tree.entries(ARCHIVE_FOLDER)]
+    except (FileNotFoundError, BadArgs):
+        return []
+    return [text_here(ws, f"{ARCHIVE_FOLDER}/{name}") or "" for name in names]

@@ -1,0 +1,167 @@
+"""Which changes of a protocol file an agent may make: it adds entries of its own, and leaves those of others alone.
+
+The rule is checked where an agent gives a whole text (``write``, ``resolve``) or a file that another program may have
+written (``add``). An entry that is published never changes, not even by its own author. Text outside of entries is free.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import Final
+
+from cohabit.workspace.formats import INBOX
+from cohabit.workspace.formats.inbox import Inbox
+from cohabit.workspace.formats.item import Item
+from cohabit.workspace.formats.journal import Block, Journal
+from cohabit.workspace.formats.text import without_trailing_blanks
+from cohabit.workspace.merging.merge import JOURNAL_PATH, POINTER_PATH
+from cohabit.workspace.person.identity import Identity
+
+Known = Callable[[str], bool]
+NOBODY: Final = Identity("nobody", "Nobody", "nobody@invalid")
+
+
+def foreign_changes(
+    path: str,
+    before: str | None,
+    after: str | None,
+    who: Identity | None,
+    *,
+    allowed: Sequence[str] = (),
+    kept_in: Sequence[str] = (),
+    free: Collection[str] = (),
+    known: Known = lambda content: False,
+) -> list[str]:
+    """The changes from ``before``, the published text, to ``after`` that are not new entries of ``who``, in words.
+
+    Entries of the texts ``allowed`` may appear, and those of the texts ``kept_in`` count as kept: archiving moves
+    entries from one file to another. Entries with the keys ``free`` are in conflict and may change. ``known`` tells
+    whether the tools wrote this content in this clone, for another agent that works in it too.
+    """
+    who = who or NOBODY
+    if path == INBOX:
+        return list(_inbox_changes(before, after, who, allowed, free, known))
+    if JOURNAL_PATH.fullmatch(path):
+        return list(_journal_changes(before, after, who, allowed, kept_in, free, known))
+    if POINTER_PATH.fullmatch(path):
+        return list(_pointer_changes(path, before, after, who, known))
+    return []
+
+
+def differing(path: str, ours: str, theirs: str) -> set[str]:
+    """The keys of entries that both sides have with different contents."""
+    sides: list[dict[str, str]] = []
+    for text in (ours, theirs):
+        if path == INBOX:
+            sides.append({item.key: _item_content(item) for item in _inbox(text).items})
+        else:
+            sides.append({block.key: _entry_content(block) for block in _journal(text).blocks})
+    return {key for key, content in sides[0].items() if sides[1].get(key, content) != content}
+
+
+# -- journal --------------------------------------------------------------------------------------
+def _journal_changes(
+    before: str | None,
+    after: str | None,
+    who: Identity,
+    allowed: Sequence[str],
+    kept_in: Sequence[str],
+    free: Collection[str],
+    known: Known,
+) -> Iterator[str]:
+    old = {_entry_content(block): block for block in _journal(before).blocks}
+    may = {*old, *(_entry_content(block) for text in allowed for block in _journal(text).blocks)}
+    new = list(_journal(after).blocks)
+    kept = {_entry_content(block) for block in (*new, *(b for text in kept_in for b in _journal(text).blocks))}
+    keys = {block.key for block in new}
+    published = {block.key for block in old.values()}
+    for content, block in old.items():
+        if content not in kept and block.key not in keys:
+            yield f"it removes {_entry_name(block)}"
+    for block in new:
+        content = _entry_content(block)
+        if content in may or block.key in free or known(content):
+            continue
+        entry = block.entry
+        if block.key in published:
+            yield f"it changes {_entry_name(block)}, which is published"
+        elif entry is None or (entry.agent_id, entry.agent_name) != (who.agent_id, who.agent_name):
+            yield f"it adds {_entry_name(block)}, which is not yours"
+
+
+def _entry_content(block: Block) -> str:
+    return without_trailing_blanks(block.own.replace("\r\n", "\n"))
+
+
+def _entry_name(block: Block) -> str:
+    return f"the entry {block.heading.removeprefix('## ')[:100]!r}"
+
+
+def _journal(text: str | None) -> Journal:
+    return Journal.parse(text or "")
+
+
+# -- inbox ----------------------------------------------------------------------------------------
+def _inbox_changes(
+    before: str | None, after: str | None, who: Identity, allowed: Sequence[str], free: Collection[str], known: Known
+) -> Iterator[str]:
+    old = {item.key: item for item in _inbox(before).items}
+    new = _inbox(after).items
+    may = {_item_content(item) for text in (before or "", *allowed) for item in _inbox(text).items}
+    keys = {item.key for item in new}
+    for key, item in old.items():
+        if key not in keys:
+            yield f"it removes {item.id}"
+    for item in new:
+        content = _item_content(item)
+        if content in may or item.key in free or known(content):
+            continue
+        was = old.get(item.key)
+        yield from _new_item(item, who) if was is None else _changed_item(was, item, who)
+
+
+def _new_item(item: Item, who: Identity) -> Iterator[str]:
+    names = (item.added_by, item.claimed_by, *(closing.by for closing in item.closings))
+    if others := _others(names, who):
+        yield f"it adds {item.id} in the name of {others[0][:100]}"
+
+
+def _changed_item(was: Item, item: Item, who: Identity) -> Iterator[str]:
+    if _original(was) != _original(item):
+        yield f"it changes {item.id}, which is published"
+    closed = set(item.closings) - set(was.closings)
+    if others := _others((closing.by for closing in closed), who):
+        yield f"it closes {item.id} in the name of {others[0][:100]}"
+    reopened = set(was.closings) - set(item.closings)
+    if reopened and was.added_by != who.agent_id and _others((closing.by for closing in reopened), who):
+        yield f"it reopens {item.id}, which only the agent that added or closed it may do"
+    if item.claim != was.claim:
+        names = [claim.by for claim in (was.claim, item.claim) if claim and not (claim is was.claim and item.closings)]
+        if others := _others(names, who):
+            yield f"it changes the claim of {others[0][:100]} on {item.id}"
+
+
+def _original(item: Item) -> tuple[str, ...]:
+    """What never changes once an item is published."""
+    return item.id, item.target, item.title, item.body, item.added_at, item.added_by, item.added_utc
+
+
+def _item_content(item: Item) -> str:
+    return without_trailing_blanks(item.text.replace("\r\n", "\n"))
+
+
+def _others(names: Iterable[str], who: Identity) -> list[str]:
+    """The names that are not the agent's own. A box that was ticked by hand has no name."""
+    return [name for name in names if name not in ("", who.agent_id)]
+
+
+def _inbox(text: str | None) -> Inbox:
+    return Inbox.parse(text or "")
+
+
+# -- pointers -------------------------------------------------------------------------------------
+def _pointer_changes(path: str, before: str | None, after: str | None, who: Identity, known: Known) -> Iterator[str]:
+    if (
+        path != f".pointers/{who.agent_id}.json"
+        and after != before
+        and not (after is not None and known(without_trailing_blanks(after)))
+    ):
+        yield f"it changes how far {path.removeprefix('.pointers/').removesuffix('.json')[:100]} has read"

@@ -1,0 +1,125 @@
+"""Whether the entries and items of a board were committed by the agents that they name.
+
+Every line of an entry must come from a commit of its agent, so an entry that somebody else wrote or edited is found. An
+item has lines of several agents: of the one that added it, claimed it, closed it. What is not committed yet is neither
+verified nor not.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Final
+
+from cohabit.workspace.answers import Answer
+from cohabit.workspace.formats import INBOX, JOURNAL
+from cohabit.workspace.formats.inbox import Inbox
+from cohabit.workspace.formats.item import LINE, Item
+from cohabit.workspace.formats.journal import Block, Journal
+from cohabit.workspace.formats.stamps import Hidden
+from cohabit.workspace.formats.text import displayable, lines_of, without_trailing_blanks
+from cohabit.workspace.reading import history
+
+if TYPE_CHECKING:
+    from cohabit.workspace.workspace import Workspace
+
+HEADER: Final = re.compile(r"^([0-9a-f]{40}) \d+ (\d+)", re.MULTILINE)
+PREFIX: Final = re.compile(r"\[([^\]]+)\] ")
+NOT_COMMITTED: Final = "0" * 40
+MAX_NAME_CHARS: Final = 100
+Expected = dict[int, frozenset[str]]
+"""For each line number, the agents that may have committed the line."""
+
+
+def of_entries(ws: "Workspace", journal: Journal, blocks: Iterable[Block]) -> dict[str, Answer]:
+    """``verified``, and if it is false ``committed_by``, by the key of the entry."""
+    first, line = dict[int, int](), 1 + journal.preamble.count("\n")
+    for block in journal.blocks:
+        first[id(block)] = line
+        line += block.text.count("\n")
+    found = list(blocks)
+    expected = {block.key: _lines_of_entry(block, first[id(block)]) for block in found}
+    names = {block.key: entry.agent_name for block in found if (entry := block.entry)}
+    return _verified(ws, JOURNAL, expected, names)
+
+
+def of_items(ws: "Workspace", inbox: Inbox, items: Iterable[Item]) -> dict[str, Answer]:
+    """The same for items."""
+    first, line = dict[int, int](), 1 + inbox.preamble.count("\n")
+    for section in inbox.sections:
+        line += section.heading.count("\n")
+        for item in section.items:
+            first[id(item)] = line
+            line += item.text.count("\n")
+    return _verified(ws, INBOX, {item.key: _lines_of_item(item, first[id(item)]) for item in items}, {})
+
+
+def _lines_of_entry(block: Block, first: int) -> Expected:
+    entry = block.entry
+    count = without_trailing_blanks(block.own).count("\n") + 1
+    return dict.fromkeys(range(first, first + count), frozenset([entry.agent_id if entry else ""]))
+
+
+def _lines_of_item(item: Item, first: int) -> Expected:
+    names = [item.added_by, item.claimed_by, *(closing.by for closing in item.closings)]
+    expected = {first: frozenset(name for name in names if name)}
+    for number, line in enumerate(lines_of(without_trailing_blanks(item.text))[1:], first + 1):
+        own = LINE.fullmatch(line.rstrip())
+        if Hidden.read(line) is None and not (own and own[1] == "also closed"):  # merging writes these
+            expected[number] = frozenset([own[3] if own and own[3] in names else item.added_by])
+    return {number: agents for number, agents in expected.items() if agents != {""}}
+
+
+def _verified(ws: "Workspace", path: str, expected: dict[str, Expected], names: dict[str, str]) -> dict[str, Answer]:
+    lines = sorted(number for each in expected.values() for number in each)
+    blamed = _blamed(ws, path, lines)
+    commits = _commits(ws, set(blamed.values()) - {NOT_COMMITTED})
+    return {key: _judged(ws, each, names.get(key), blamed, commits) for key, each in expected.items()}
+
+
+def _judged(
+    ws: "Workspace", expected: Expected, name: str | None, blamed: dict[int, str], commits: dict[str, Any]
+) -> Answer:
+    verified: bool | None = True if expected else None
+    for number, agents in expected.items():
+        commit = commits.get(blamed.get(number, NOT_COMMITTED))
+        if commit is None:
+            verified = None
+            continue
+        agent = _agent(commit, name)
+        if agent not in agents or not ws.made_by(commit["sha"], agent) or commit.get("verified") is False:
+            by = displayable(agent if agent and agent not in agents else commit["author_name"])[:MAX_NAME_CHARS]
+            return {"verified": False, "committed_by": by}
+        if commit.get("verified", True) is None:  # signing is set up, and the commit is not signed
+            verified = None
+    return {"verified": verified}
+
+
+def _agent(commit: Answer, name: str | None) -> str:
+    """The agent of a commit. Multisphere writes no trailer: its prefix counts if the author has the agent's name."""
+    prefix = PREFIX.match(commit["message"])
+    known = prefix[1] if prefix and name in (None, commit["author_name"]) else ""
+    return str(commit["agent_id"] or known)
+
+
+def _blamed(ws: "Workspace", path: str, lines: Sequence[int]) -> dict[int, str]:
+    """The commit that each of these lines comes from."""
+    ranges = [arg for first, last in _ranges(lines) for arg in ("-L", f"{first},{last}")]
+    if not ranges:
+        return {}
+    result = ws.git.run("blame", "--porcelain", "--no-textconv", *ranges, "--", path, ok=(0, 128))
+    headers = HEADER.findall("\n".join(row for row in result.text.split("\n") if not row.startswith("\t")))
+    return {int(number): sha for sha, number in headers}
+
+
+def _ranges(lines: Sequence[int]) -> Iterator[tuple[int, int]]:
+    for _, group in groupby(enumerate(lines), lambda pair: pair[1] - pair[0]):
+        numbers = [number for _, number in group]
+        yield numbers[0], numbers[-1]
+
+
+def _commits(ws: "Workspace", shas: set[str]) -> dict[str, Any]:
+    """Commits by sha. Git's blame would show their authors as a pulled ``.mailmap`` says, so they are read again."""
+    if not shas:
+        return {}
+    found = history.commits(ws, "--no-walk=unsorted", "--no-mailmap", "--end-of-options", *sorted(shas))
+    return {commit["sha"]: commit for commit in found}
