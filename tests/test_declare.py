@@ -106,6 +106,18 @@ def test_missing_and_unknown_arguments_are_named_and_so_are_the_known_ones() -> 
     assert refused(REQUIRED, [1]) == "required: the arguments must be an object; it takes a, b"
 
 
+def test_a_raw_declaration_passes_on_undeclared_arguments_if_it_takes_them() -> None:
+    def closed(me: str, n: int = 1) -> None: ...
+    def open_to_all(me: str, /, n: int = 1, **unknown: Any) -> None: ...
+
+    args = {"n": "x", "me": 2, "no such": 3}
+    assert Declaration("closed", closed, raw=True).check(args) == {"n": "x"}
+    taking_all = Declaration("open_to_all", open_to_all, raw=True)
+    assert taking_all.check(args) == args
+    assert taking_all.arguments == ("n",)
+    assert refused(taking_all, [1]) == "open_to_all: the arguments must be an object; it takes n"
+
+
 def test_text_arguments_are_refused_in_the_same_words() -> None:
     with pytest.raises(BadArgs, match=r"^everything: n must be a whole number from 1 to 3, not '9'$"):
         EVERYTHING.check_text({"n": "9"})

@@ -57,6 +57,8 @@ class Declaration:
         """The arguments as one type."""
         fields: list[Any] = []
         for parameter in list(inspect.signature(self.run).parameters.values())[self._skip :]:
+            if parameter.kind is parameter.VAR_KEYWORD:
+                continue
             kind = _with_description(self.hints.get(parameter.name, Any))
             fields.append((parameter.name, kind, _default(parameter.default)))
         title = "".join(part.capitalize() for part in self.name.split("_")) + "Args"
@@ -88,8 +90,7 @@ class Declaration:
         except (TypeError, ValueError, OverflowError, RecursionError) as wrong:
             raise BadArgs(f"{self.name}: the arguments cannot be encoded as JSON: {wrong}", command=self.name) from None
         if self.raw:
-            given = msgspec.json.decode(encoded)
-            return {name: given.get(name) for name in self.arguments} if isinstance(given, dict) else {}
+            return self._unvalidated(msgspec.json.decode(encoded))
         try:
             typed = self._decode(encoded)
         except msgspec.DecodeError as wrong:
@@ -100,6 +101,18 @@ class Declaration:
                 did_you_mean=_nearest(args, known),
             ) from None
         return msgspec.structs.asdict(typed)
+
+    @cached_property
+    def _takes_unknown(self) -> bool:
+        parameters = inspect.signature(self.run).parameters.values()
+        return any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
+
+    def _unvalidated(self, given: Any) -> dict[str, Any]:
+        """The arguments of a raw declaration. Unknown ones are passed on if the function takes ``**unknown``."""
+        if not isinstance(given, dict):
+            raise BadArgs(f"{self.name}: the arguments must be an object{_takes(self.schema, '')}", command=self.name)
+        unknown = given if self._takes_unknown else {}
+        return {**unknown, **{name: given.get(name) for name in self.arguments}}
 
     def check_text(self, args: Mapping[str, str]) -> dict[str, Any]:
         """Validate string arguments, such as a query string, converting them to the declared types."""

@@ -249,9 +249,9 @@ def action(
 
     ``by`` is the acting seat, or None for a member without a seat (annotate ``Seat | None`` to allow that). ``needs``:
     any one of these capabilities is sufficient. A ``raw`` action takes any arguments: its schema is informational, and
-    it validates them itself. ``group`` is its heading in the list of actions. If ``gives`` is set, a direct call
-    returns ``Outcome.data`` of that type instead of an observation. ``name``: the action's name, if it differs from
-    the method's.
+    it validates them itself; if it takes ``**unknown``, it gets those that are not declared. ``group`` is its heading
+    in the list of actions. If ``gives`` is set, a direct call returns ``Outcome.data`` of that type instead of an
+    observation. ``name``: the action's name, if it differs from the method's.
     """
     return _mark(
         changes=True, preconditions=tuple(preconditions), group=group, category=category, needs=_tuple(needs), raw=raw,

@@ -13,7 +13,7 @@ from cohabit.worlds.statecraft.maps import validate_map
 from cohabit.worlds.statecraft.rules import BROADCAST, Rules, rules_from
 from cohabit.worlds.statecraft.state import Amounts, GameState, Territories, Texts, TurnResult
 from cohabit.worlds.statecraft.turn import run_turn
-from cohabit.worlds.statecraft.untrusted_json import parse_json
+from cohabit.worlds.statecraft.untrusted_json import RepeatedKeys, parse_json
 
 DOCUMENT_KEYS = ("constants", "graph", "capitals", "start", "actions", "loss_cap", "intake")
 START_KEYS = ("mils", "territories", "welfare")
@@ -118,6 +118,8 @@ def _integers(given: Any, where: str, minimum: int | None) -> Amounts:
 
 
 def _object(given: Any, where: str) -> dict[str, Any]:
+    if isinstance(given, RepeatedKeys):
+        raise BadArgs(f"{where} has the key {given.repeated[0][:80]!r} more than once")
     return given if isinstance(given, dict) else _refuse(where, "an object")
 
 

@@ -132,27 +132,148 @@ def test_an_answer_that_is_not_an_object_counts_as_no_answer(bad: int, rules: Ru
 
 
 BAD_FIELDS: dict[str, list[Any]] = {
-    "purchase_mils": [-1, "7", 3.9, 3.0, True, None, [], {}, INFINITE, float("nan"), object()],
-    "attacks": [[], None, 3, "Boreas", {"Boreas": -1}, {"Boreas": "7"}, {"Boreas": True}, {"Boreas": 1.0},
-                {"Boreas": INFINITE}, {"Boreas": {}}, {"Circe": 2, "Boreas": None}, {"Circe": 2, "nobody": "x"}],
-    "cede_territories": [[], {"Boreas": "a1"}, {"Boreas": ["a1", 7]}, {"Boreas": {"a1": 1}}, {"Boreas": None}],
-    "money_grants": [[], [["Boreas", 3]], {"Boreas": -3}, {"Boreas": False}, {"Circe": 1, "Boreas": "1"}],
-    "messages": [[], "hello", {"all": 3}, {"all": "good", "Boreas": None}, {"all": "half \ud800"}],
+    "purchase_mils": [-1, "7", 3.9, True, None, [], {}, INFINITE, float("nan"), object()],
+    "attacks": [[], None, 3, "Boreas", {"Boreas": -1}, {"Boreas": "7"}, {"Boreas": True}, {"Boreas": 1.5},
+                {"Boreas": INFINITE}, {"Boreas": {}}],
+    "cede_territories": [[], {"Boreas": "a1"}, {"Boreas": [7]}, {"Boreas": {"a1": 1}}, {"Boreas": None}],
+    "money_grants": [[], [["Boreas", 3]], {"Boreas": -3}, {"Boreas": False}, {"Boreas": "1"}],
+    "messages": [[], "hello", {"all": 3}, {"Boreas": None}, {"all": "half \ud800"}],
     "summary_last_turn": [3, None, [], {}, "half \udfff"],
     "history_summary": [3, None, ["a"]],
     "reasoning": [3, None, {"a": "b"}],
-    "disband_mils": [-1, "2", 1e300, False],
+    "disband_mils": [-1, "2", 1e-300, False],
     "keeps_word_report": [[], None, 7],
     "aggressor_report": [[], "Boreas", True],
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("field", BAD_FIELDS)
-def test_in_strict_mode_a_field_that_violates_the_schema_is_dropped_and_the_others_stay(field: str) -> None:
+def test_a_value_that_violates_the_schema_is_dropped_and_the_other_fields_stay(field: str) -> None:
     for bad in BAD_FIELDS[field]:
         found, log = intended({**GOOD, field: bad})
         assert found == {**GOOD, field: NOTHING[field]}, bad
         assert [name for name, _ in log] == [field], bad
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "kept", "reason"),
+    [
+        ("attacks", {"Circe": 2, "Boreas": None}, {"Circe": 2}, "Boreas: must be an integer, not null"),
+        ("attacks", {"Circe": 2, "nobody": "x"}, {"Circe": 2}, "nobody: unknown nation"),
+        ("money_grants", {"Circe": 1, "Boreas": "1"}, {"Circe": 1}, "Boreas: must be an integer, not a string"),
+        ("cede_territories", {"Boreas": ["a1", 7]}, {"Boreas": ["a1"]},
+         "an integer to Boreas: must be the name of a territory"),
+        ("messages", {"all": "good", "Boreas": None}, {"all": "good"}, "Boreas: must be a string, not null"),
+        ("keeps_word_report", {"Ares": 3, "Boreas": 11}, {"Ares": 3}, "Boreas: must be from 1 to 10"),
+    ],
+)  # fmt: skip
+def test_one_bad_entry_drops_itself_and_not_its_field(field: str, value: Any, kept: Any, reason: str) -> None:
+    assert intended({field: value}) == ({**NOTHING, field: kept}, [(field, reason)])
+
+
+def test_an_integer_can_be_written_with_a_zero_fraction_as_json_schema_says() -> None:
+    answer = {"purchase_mils": 2.0, "attacks": {"Boreas": 3.0}, "keeps_word_report": {"Circe": 7.0}}
+    expected = {**NOTHING, "purchase_mils": 2, "attacks": {"Boreas": 3}, "keeps_word_report": {"Circe": 7}}
+    assert intended(answer) == intended(json.dumps(answer)) == (expected, [])
+    assert type(intended(answer)[0]["purchase_mils"]) is int
+    assert intended('{"purchase_mils": 2e0, "disband_mils": 1.' + "0" * 2_000_000 + "}")[0]["disband_mils"] == 1
+
+
+def test_nan_and_infinity_are_told_apart() -> None:
+    assert intended('{"purchase_mils": NaN}')[1] == [("purchase_mils", "must be an integer, not NaN")]
+    assert intended('{"purchase_mils": 1e999}')[1] == [("purchase_mils", "must be an integer, not an infinite number")]
+    assert intended({"attacks": {"Boreas": float("nan")}})[1] == [("attacks", "Boreas: must be an integer, not NaN")]
+
+
+def test_repeated_keys_are_reported_and_the_last_one_counts() -> None:
+    text = '{"purchase_mils": 1, "attacks": {"Boreas": 1, "Circe": 2, "Boreas": 3}, "purchase_mils": 4}'
+    found, log = intended(text)
+    assert found == {**NOTHING, "purchase_mils": 4, "attacks": {"Boreas": 3, "Circe": 2}}
+    assert log == [
+        ("purchase_mils", "given more than once; only the last one counts"),
+        ("attacks", "Boreas: given more than once; only the last one counts"),
+    ]
+
+
+def test_names_are_matched_without_regard_to_case() -> None:
+    found, log = intended({
+        "attacks": {"BOREAS": 1}, "money_grants": {" circe ": 2}, "messages": {"All": "x", "demeter": "y"},
+        "cede_territories": {"boreas": ["A1"]}, "keeps_word_report": {"ares": 3},
+    })  # fmt: skip
+    assert found == {
+        **NOTHING, "attacks": {"Boreas": 1}, "money_grants": {"Circe": 2}, "messages": {"all": "x", "Demeter": "y"},
+        "cede_territories": {"Boreas": ["a1"]}, "keeps_word_report": {"Ares": 3},
+    }  # fmt: skip
+    assert log == []
+    assert intended({"attacks": {"ares": 1}})[1] == [("attacks", "ares: this is your own nation")]
+
+
+def test_a_nation_named_twice_in_different_case_counts_once() -> None:
+    found, log = intended({"attacks": {"BOREAS": 1, "boreas": 2, "Boreas": 3}})
+    assert found["attacks"] == {"Boreas": 3}
+    assert log == [("attacks", "BOREAS: Boreas is named twice"), ("attacks", "boreas: Boreas is named twice")]
+
+
+def test_a_name_that_only_case_tells_apart_from_another_must_be_exact() -> None:
+    state = make_state({"Ares": 5, "Bo": 5, "bo": 5})
+    ledgers, dropped = read_intentions(state, {"Ares": {"attacks": {"Bo": 1, "bo": 2, "BO": 3}}}, STRICT)
+    assert ledgers.d_global_attacks["Ares"] == {"Bo": 1, "bo": 2}
+    assert [entry.reason.split(":")[0] for entry in dropped] == ["BO"]
+
+
+def test_the_entry_of_a_nation_for_itself_is_no_problem_if_it_orders_nothing() -> None:
+    assert intended({"attacks": {"Ares": 0, "Boreas": 1}}) == ({**NOTHING, "attacks": {"Boreas": 1}}, [])
+
+
+def test_a_misspelt_field_is_reported_with_the_name_that_was_probably_meant() -> None:
+    assert intended({"attack": {"Boreas": 1}}) == (NOTHING, [("attack", "unknown field (did you mean attacks?)")])
+    assert intended({"attacks": {"Boraes": 1}}) == (
+        NOTHING,
+        [("attacks", "Boraes: unknown nation (did you mean Boreas?)")],
+    )
+    found, log = intended({"Attacks": {"Boreas": 1}})
+    assert found["attacks"] == {"Boreas": 1}
+    assert log == [("Attacks", "accepted as attacks; use that name")]
+
+
+FENCED = [
+    "```json\nANSWER\n```", "```\nANSWER\n```", "Here is my answer:\n\n```json\nANSWER\n```\nGood luck!", "I submit ANSWER now.",
+    '<think>maybe {"purchase_mils": 9}</think>ANSWER', 'My "plan (unclosed: ANSWER', "ANSWER ... again: ANSWER",
+    "not {} but ANSWER", 'in {"state": 1} I say ANSWER', "broken {'a': 1} and {\"b\": } then ANSWER",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("template", FENCED)
+def test_json_in_a_code_fence_or_in_prose_is_read(template: str) -> None:
+    assert intended(template.replace("ANSWER", json.dumps(GOOD))) == (GOOD, [])
+
+
+def test_a_text_with_two_different_answers_is_not_read() -> None:
+    found, log = intended('{"purchase_mils": 1} or rather {"purchase_mils": 2}')
+    assert found == NOTHING
+    assert log == [("*", "must be one JSON object, but the text has 2 different ones")]
+
+
+def test_what_is_truncated_or_reduced_is_changed_and_not_dropped() -> None:
+    answer = {
+        "messages": {"all": "x" * 5000},
+        "reasoning": "w " * 60,
+        "purchase_mils": 10**13,
+        "summary": "s",
+        "zeal": 1,
+    }
+    _, dropped = read_intentions(make_state(), {"Ares": answer}, STRICT)
+    assert [(entry.field, entry.kind) for entry in dropped] == [
+        ("purchase_mils", "changed"), ("messages", "changed"), ("reasoning", "changed"), ("summary", "changed"),
+        ("zeal", "dropped"),
+    ]  # fmt: skip
+
+
+def test_fifty_thousand_unknown_fields_do_not_fill_the_log() -> None:
+    _, log = intended({f"field {i}": 1 for i in range(50_000)} | {"attacks": {f"no {i}": 1 for i in range(1_000)}})
+    assert len(json.dumps(log)) < 10_000
+    assert log[-1] == ("*", "49,960 more problems in other fields")
+    assert ("attacks", "and 980 more") in log
 
 
 def test_invalid_ratings_are_dropped_one_by_one() -> None:
@@ -251,7 +372,7 @@ def test_in_lenient_mode_strings_and_floats_are_converted_and_invalid_entries_ar
         "keeps_word_report": {"Circe": 9},
     }
     assert [field for field, _ in log] == [
-        "attacks", "attacks", "cede_territories", "cede_territories", "money_grants", "money_grants", "messages",
+        "attacks", "attacks", "cede_territories", "cede_territories", "cede_territories", "money_grants", "money_grants", "messages",
         "reasoning", "disband_mils", "keeps_word_report",
     ]  # fmt: skip
 
@@ -274,7 +395,7 @@ def test_a_number_beyond_the_maximum_is_reduced_to_it() -> None:
 
 
 def test_a_non_finite_number_drops_its_field_and_not_the_answer() -> None:
-    for number in ("1e999", "-1e999", "NaN", "Infinity", "1." + "0" * 2_000_000):
+    for number in ("1e999", "-1e999", "NaN", "Infinity", "1." + "0" * 2_000_000 + "1e999"):
         found, log = intended(f'{{"purchase_mils": {number}, "disband_mils": 2}}')
         assert found == {**NOTHING, "disband_mils": 2}
         assert [field for field, _ in log] == ["purchase_mils"]

@@ -50,7 +50,7 @@ def test_the_result_has_the_end_state_the_ledgers_and_what_was_dropped_or_refuse
     assert found["ledgers"]["d_trade_bonus"] == {"A": 0, "B": 1}
     assert found["dropped"] == [
         ["A", "cede_territories", "a1 to B: not adjacent to the receiver's territory"],
-        ["B", "purchase_mils", "must be an integer, not a non-finite number"],
+        ["B", "purchase_mils", "must be an integer, not an infinite number"],
         ["B", "zeal", "unknown field"],
         ["C", "*", "unknown nation"],
     ]
@@ -105,6 +105,13 @@ def test_an_invalid_document_is_refused_with_the_reason(document: Any, message: 
     with pytest.raises(BadArgs) as refusal:
         resolve_document(document)
     assert message in refusal.value.message
+
+
+def test_a_repeated_key_of_the_document_is_refused_and_one_in_an_answer_is_reported() -> None:
+    with pytest.raises(BadArgs, match=r"start.mils has the key 'A' more than once"):
+        resolve_text('{"start": {"mils": {"A": 1, "A": 2}}}')
+    found = resolve_text('{"start": {"mils": {"A": 1}}, "actions": {"A": {"purchase_mils": 1, "purchase_mils": 2}}}')
+    assert found["dropped"] == [["A", "purchase_mils", "given more than once; only the last one counts"]]
 
 
 @given(turns())

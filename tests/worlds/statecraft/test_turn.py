@@ -159,7 +159,7 @@ def test_case_invalid_answers_become_defaults() -> None:
     ]  # fmt: skip
 
 
-def test_case_one_invalid_item_drops_its_field_and_unknown_names_are_dropped_alone() -> None:
+def test_case_invalid_items_and_unknown_names_are_dropped_alone() -> None:
     answer = {
         "cede_territories": {"B": ["a1", 3]},
         "messages": {"B": "hi", "all": 3},
@@ -168,8 +168,10 @@ def test_case_one_invalid_item_drops_its_field_and_unknown_names_are_dropped_alo
         "extra": 1,
     }
     found = played(make_state({"A": 2, "B": 0}, land=2), {"A": answer})
-    assert found.ledgers.d_territory_cession["A"] == found.ledgers.d_messages_sent["A"] == {}
+    assert found.ledgers.d_territory_cession["A"] == {"B": ["a1"]}
+    assert found.ledgers.d_messages_sent["A"] == {"B": "hi"}
     assert found.ledgers.d_global_attacks["A"] == {"B": 1}
+    assert found.ledgers.d_money_grants["A"] == {}
     assert [each.field for each in found.dropped] == [
         "attacks", "cede_territories", "money_grants", "messages", "extra",
     ]  # fmt: skip

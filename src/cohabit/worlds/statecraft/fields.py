@@ -1,14 +1,15 @@
 """Reads the fields of an answer by type, and logs what was dropped or changed. Valid values take a fast path.
 
-Strict: a field that violates the schema is dropped (ratings: entry by entry). Lenient: what can be read as a number
-is, and only invalid entries are dropped. In both modes an entry is dropped alone if it names an unknown nation, the
-nation itself, or a territory that it cannot cede. Booleans and non-finite numbers are never accepted as numbers.
+An invalid entry of an object or an array is dropped alone: a value of the wrong type, an unknown nation, the nation
+itself, a territory that it cannot cede. Names are matched without regard to case. An integer may be written as ``2.0``;
+in lenient mode also as ``"2"``, and a fraction is cut off. Booleans and non-finite numbers are never accepted.
 """
 
-from collections.abc import Callable, Iterator
-from math import isfinite
+from collections.abc import Callable, Iterable, Iterator
+from math import isinf, isnan
 from typing import Any
 
+from cohabit.model.suggest import nearest
 from cohabit.worlds.statecraft.cessions import borders_on, owners_of
 from cohabit.worlds.statecraft.rules import BROADCAST
 from cohabit.worlds.statecraft.schema import (
@@ -19,13 +20,16 @@ from cohabit.worlds.statecraft.schema import (
     MAX_TEXT_CHARS,
     MIN_RATING,
 )
-from cohabit.worlds.statecraft.state import Amounts, DroppedInput, GameState, Texts
+from cohabit.worlds.statecraft.state import Amounts, Drop, DroppedInput, GameState, Texts
+from cohabit.worlds.statecraft.untrusted_json import RepeatedKeys
 
 WHOLE_ANSWER = "*"
 MAX_NUMERAL_CHARS = 40
 MAX_CHECKED_CHARS = max(MAX_TEXT_CHARS.values())
-MAX_REASONS_PER_FIELD = 20
+MAX_REASONS_PER_FIELD, MAX_REASONS_PER_ANSWER = 20, 60
 """Further reasons are only counted, so that no agent can fill the log."""
+MAX_SUGGESTIONS = 20
+"""For each answer, because comparing names is slow."""
 MAX_QUOTED_CHARS = 40
 _FIELD_ORDER = {field: place for place, field in enumerate((WHOLE_ANSWER, *FIELDS))}
 _TYPE_NAMES = {
@@ -43,29 +47,37 @@ class DropLog:
 
     def __init__(self, nation: str) -> None:
         self.nation = nation
-        self.reasons: dict[str, list[str]] = {}
+        self.reasons: dict[str, list[DroppedInput]] = {}
+        self.logged = 0
         self.omitted: dict[str, int] = {}
 
-    def add(self, field: str, reason: str) -> None:
-        reasons = self.reasons.setdefault(field, [])
-        if len(reasons) < MAX_REASONS_PER_FIELD:
-            reasons.append(reason)
+    def add(self, field: str, reason: str, kind: Drop) -> None:
+        logged = len(self.reasons.get(field, ()))
+        if self.logged >= MAX_REASONS_PER_ANSWER or logged >= MAX_REASONS_PER_FIELD:
+            place = field if logged else WHOLE_ANSWER
+            self.omitted[place] = self.omitted.get(place, 0) + 1
         else:
-            self.omitted[field] = self.omitted.get(field, 0) + 1
+            self.logged += 1
+            self.reasons.setdefault(field, []).append(DroppedInput(self.nation, field, reason, kind))
 
     def entries(self) -> list[DroppedInput]:
-        """In the order of the schema, then unknown fields by name."""
+        """In the order of the schema, then unknown fields by name; at the end, how many fields are left out."""
         found = []
         for field in sorted(self.reasons, key=lambda name: (_FIELD_ORDER.get(name, len(_FIELD_ORDER)), name)):
-            more = [f"and {self.omitted[field]:,} more"] if field in self.omitted else []
-            found += [DroppedInput(self.nation, field, reason) for reason in (*self.reasons[field], *more)]
+            found += self.reasons[field]
+            if field in self.omitted:
+                found.append(DroppedInput(self.nation, field, f"and {self.omitted.pop(field):,} more"))
+        if WHOLE_ANSWER in self.omitted:
+            more = f"{self.omitted[WHOLE_ANSWER]:,} more problems in other fields"
+            found.append(DroppedInput(self.nation, WHOLE_ANSWER, more))
         return found
 
 
 class AnswerContext:
     """What is needed to read the answer of one nation; reused for the next nation."""
 
-    __slots__ = ("_owners", "drop_log", "known", "lenient", "nation", "state")
+    __slots__ = ("_nations_by_key", "_owners", "_suggestions", "_territories_by_key", "drop_log", "known", "lenient",
+                 "nation", "state")  # fmt: skip
 
     def __init__(self, state: GameState, lenient: bool) -> None:
         self.state = state
@@ -74,16 +86,27 @@ class AnswerContext:
         self.nation = ""
         self.drop_log: DropLog | None = None  # created on demand, as most answers are valid
         self._owners: dict[str, str] | None = None
+        self._nations_by_key: Texts | None = None
+        self._territories_by_key: Texts | None = None
+        self._suggestions = 0
 
     def start(self, nation: str) -> None:
         self.nation = nation
         self.drop_log = None
+        self._suggestions = 0
 
     def drop(self, field: str, reason: str) -> None:
-        """Log that a part of the answer is dropped or changed."""
+        """Log that a part of the answer is dropped."""
+        self._log(field, reason, "dropped")
+
+    def change(self, field: str, reason: str) -> None:
+        """Log that a part of the answer counts, but not as it was written."""
+        self._log(field, reason, "changed")
+
+    def _log(self, field: str, reason: str, kind: Drop) -> None:
         if self.drop_log is None:
             self.drop_log = DropLog(self.nation)
-        self.drop_log.add(field, reason)
+        self.drop_log.add(field, reason, kind)
 
     @property
     def owners(self) -> dict[str, str]:
@@ -92,11 +115,47 @@ class AnswerContext:
             self._owners = owners_of(self.state.territories)
         return self._owners
 
-    def target_problem(self, name: str) -> str | None:
-        """Why this name cannot be the target of an order, or None if it can."""
-        if name == self.nation:
-            return f"{quote_name(name)}: this is your own nation"
-        return None if name in self.known else f"{quote_name(name)}: unknown nation"
+    def nation_named(self, name: str) -> str | None:
+        """The nation of this name, in any case; None if there is none, or several."""
+        if name in self.known:
+            return name
+        if self._nations_by_key is None:
+            self._nations_by_key = names_by_key(self.known)
+        return self._nations_by_key.get(name_key(name))
+
+    def territory_named(self, name: str) -> str | None:
+        """The territory of this name, in any case; None if there is none that has an owner, or several."""
+        if name in self.owners:
+            return name
+        if self._territories_by_key is None:
+            self._territories_by_key = names_by_key(self.owners)
+        return self._territories_by_key.get(name_key(name))
+
+    def target_problem(self, name: str, nation: str | None) -> str | None:
+        """Why this nation cannot be the target of an order, or None if it can."""
+        return "this is your own nation" if nation == self.nation else self.recipient_problem(name, nation)
+
+    def recipient_problem(self, name: str, nation: str | None) -> str | None:
+        return None if nation is not None else f"unknown nation{self.suggestion(name, self.known)}"
+
+    def suggestion(self, name: str, known: Iterable[str]) -> str:
+        """The similar name to suggest, as the end of a reason; empty if there is none."""
+        self._suggestions += 1
+        similar = nearest(name, known, 1) if self._suggestions <= MAX_SUGGESTIONS else []
+        return f" (did you mean {similar[0]}?)" if similar else ""
+
+
+def name_key(name: str) -> str:
+    """What names are compared by."""
+    return name.strip().casefold()
+
+
+def names_by_key(names: Iterable[str]) -> Texts:
+    """Names by their key, without those that only case tells apart."""
+    found: dict[str, list[str]] = {}
+    for name in names:
+        found.setdefault(name_key(name), []).append(name)
+    return {key: alike[0] for key, alike in found.items() if len(alike) == 1}
 
 
 Reader = Callable[[AnswerContext, str, Any], Any]
@@ -104,8 +163,8 @@ Reader = Callable[[AnswerContext, str, Any], Any]
 
 def type_name(value: Any) -> str:
     """The type of a JSON value in words."""
-    if type(value) is float and not isfinite(value):
-        return "a non-finite number"
+    if type(value) is float and (isnan(value) or isinf(value)):
+        return "NaN" if isnan(value) else "an infinite number"
     return _TYPE_NAMES.get(type(value)) or f"a Python {type(value).__name__[:MAX_QUOTED_CHARS]}"
 
 
@@ -133,38 +192,25 @@ def read_amounts(context: AnswerContext, field: str, value: Any) -> dict[str, in
     valid = _copy_if_valid(value, context.known, 1, MAX_ORDER, context.nation)
     if valid is not None:
         return valid
-    return dict(_amounts(context, field, _entries(context, field, value, _non_negative)))
-
-
-def _amounts(context: AnswerContext, field: str, entries: Iterator[tuple[str, int]]) -> Iterator[tuple[str, int]]:
-    for name, amount in entries:
-        if problem := context.target_problem(name):
-            context.drop(field, problem)
-        elif amount:
-            yield name, _capped(context, field, f"{name}: ", amount)
+    entries = _entries(context, field, value, _non_negative, context.target_problem)
+    return {name: _capped(context, field, f"{name}: ", amount) for name, amount in entries if amount}
 
 
 def read_ratings(context: AnswerContext, field: str, value: Any) -> dict[str, int]:
     valid = _copy_if_valid(value, context.known, MIN_RATING, MAX_RATING)
-    return dict(_ratings(context, field, value)) if valid is None else valid
-
-
-def _ratings(context: AnswerContext, field: str, value: Any) -> Iterator[tuple[str, int]]:
-    for name, rating in _entries(context, field, value, _rating, each_alone=True):
-        if name in context.known:
-            yield name, rating
-        else:
-            context.drop(field, f"{quote_name(name)}: unknown nation")
+    return dict(_entries(context, field, value, _rating, context.recipient_problem)) if valid is None else valid
 
 
 def _integer(context: AnswerContext, value: Any) -> int:
-    """An integer. In lenient mode also a float or a string that can be converted to one."""
+    """An integer, which may be written as ``2.0``. In lenient mode also what can be converted to one."""
     if type(value) is int:
         return value
-    if context.lenient and (type(value) is float or (type(value) is str and len(value) <= MAX_NUMERAL_CHARS)):
+    if type(value) is float and (value.is_integer() or (context.lenient and not isnan(value) and not isinf(value))):
+        return int(value)
+    if context.lenient and type(value) is str and len(value) <= MAX_NUMERAL_CHARS:
         try:
             return int(value)
-        except (ValueError, OverflowError):
+        except ValueError:
             pass
     raise InvalidValue(f"must be an integer, not {type_name(value)}")
 
@@ -185,7 +231,7 @@ def _rating(context: AnswerContext, value: Any) -> int:
 
 def _capped(context: AnswerContext, field: str, prefix: str, number: int) -> int:
     if number > MAX_ORDER:
-        context.drop(field, f"{prefix}reduced to the maximum, {MAX_ORDER}")
+        context.change(field, f"{prefix}reduced to the maximum, {MAX_ORDER}")
         return MAX_ORDER
     return number
 
@@ -195,28 +241,26 @@ def read_cessions(context: AnswerContext, field: str, value: Any) -> dict[str, l
     """receiver -> territories that the nation owned, adjacent to the receiver, when the turn began."""
     if type(value) is dict and not value:
         return {}
-    return dict(_cessions(context, field, _entries(context, field, value, _territory_names)))
-
-
-def _cessions(
-    context: AnswerContext, field: str, entries: Iterator[tuple[str, list[str]]]
-) -> Iterator[tuple[str, list[str]]]:
-    for receiver, names in entries:
-        if problem := context.target_problem(receiver):
-            context.drop(field, problem)
-            continue
+    found: dict[str, list[str]] = {}
+    for receiver, names in _entries(context, field, value, _array, context.target_problem):
         ceded: dict[str, None] = {}
-        for territory in names:
-            if problem := _cession_problem(context, receiver, territory, ceded):
-                context.drop(field, f"{quote_name(territory)} to {receiver}: {problem}")
-            else:
+        for name in names:
+            territory = context.territory_named(name) if type(name) is str else None
+            if problem := _cession_problem(context, receiver, name, territory, ceded):
+                context.drop(field, f"{quote_name(name)} to {receiver}: {problem}")
+            elif territory is not None:
                 ceded[territory] = None
         if ceded:
-            yield receiver, list(ceded)
+            found[receiver] = list(ceded)
+    return found
 
 
-def _cession_problem(context: AnswerContext, receiver: str, territory: str, ceded: dict[str, None]) -> str | None:
-    if context.owners.get(territory) != context.nation:
+def _cession_problem(
+    context: AnswerContext, receiver: str, name: Any, territory: str | None, ceded: dict[str, None]
+) -> str | None:
+    if type(name) is not str:
+        return "must be the name of a territory"
+    if territory is None or context.owners[territory] != context.nation:
         return "you do not own it"
     if territory in ceded:
         return "listed twice"
@@ -225,15 +269,10 @@ def _cession_problem(context: AnswerContext, receiver: str, territory: str, cede
     return None
 
 
-def _territory_names(context: AnswerContext, value: Any) -> list[str]:
+def _array(context: AnswerContext, value: Any) -> list[Any]:
     if type(value) is not list:
         raise InvalidValue(f"must be an array of territories, not {type_name(value)}")
-    names = [name for name in value if type(name) is str]
-    if len(names) < len(value):
-        if not context.lenient:
-            raise InvalidValue("must be an array of territory names only")
-        context.drop("cede_territories", f"{len(value) - len(names):,} array items are not territory names")
-    return names
+    return value
 
 
 # -- texts --------------------------------------------------------------------------------------
@@ -250,21 +289,14 @@ def read_reasoning(context: AnswerContext, field: str, value: Any) -> str:
     words = text.split(None, MAX_REASONING_WORDS)
     if len(words) <= MAX_REASONING_WORDS:
         return text
-    context.drop(field, f"truncated to {MAX_REASONING_WORDS} words")
+    context.change(field, f"truncated to {MAX_REASONING_WORDS} words")
     return text[: len(text) - len(words[-1])].rstrip()
 
 
 def read_messages(context: AnswerContext, field: str, value: Any) -> Texts:
     """Messages to other nations, to the nation itself, or to all."""
-    return dict(_messages(context, field, _entries(context, field, value, _string)))
-
-
-def _messages(context: AnswerContext, field: str, entries: Iterator[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    for name, text in entries:
-        if name in context.known or name == BROADCAST:
-            yield name, _truncated(context, field, text)
-        else:
-            context.drop(field, f"{quote_name(name)}: unknown nation")
+    entries = _entries(context, field, value, _string, context.recipient_problem, broadcast=True)
+    return {name: _truncated(context, field, text) for name, text in entries}
 
 
 def _string(context: AnswerContext, value: Any) -> str:
@@ -281,7 +313,7 @@ def _truncated(context: AnswerContext, field: str, text: str) -> str:
     limit = MAX_TEXT_CHARS[field]
     if len(text) <= limit:
         return text
-    context.drop(field, f"truncated to {limit} characters")
+    context.change(field, f"truncated to {limit} characters")
     return text[:limit]
 
 
@@ -306,21 +338,44 @@ def _entries(
     field: str,
     value: Any,
     read: Callable[[AnswerContext, Any], Any],
+    problem_with: Callable[[str, str | None], str | None],
     *,
-    each_alone: bool = False,
+    broadcast: bool = False,
 ) -> Iterator[tuple[str, Any]]:
-    """The entries of an object sorted by name, with their values read. In strict mode one invalid value drops all."""
-    if type(value) is not dict:
+    """The valid entries of an object by nation, in name order. Each invalid one is dropped alone."""
+    if not isinstance(value, dict):
         context.drop(field, f"must be an object, not {type_name(value)}")
-        return iter(())
-    found: list[tuple[str, Any]] = []
+        return
+    if isinstance(value, RepeatedKeys):
+        drop_repeated(context, value, field)
     if any(type(key) is not str for key in value):
         context.drop(field, "the keys of an object must be strings")
-    for name in sorted(key for key in value if type(key) is str):
-        try:
-            found.append((name, read(context, value[name])))
-        except InvalidValue as error:
-            context.drop(field, f"{quote_name(name)}: {error}")
-            if not (context.lenient or each_alone):
-                return iter(())
-    return iter(found)
+    named = [(_recipient(context, key, broadcast), key) for key in value if type(key) is str]
+    previous = None
+    # The exact name comes first, so that it counts if the same nation is also named in another case.
+    for nation, key in sorted(named, key=lambda entry: (entry[0] or entry[1], entry[0] != entry[1], entry[1])):
+        nothing = type(value[key]) is int and value[key] == 0  # tables of all nations have 0 for the nation itself
+        if nation == context.nation and nothing and read is _non_negative:
+            continue
+        if problem := problem_with(key, nation):
+            context.drop(field, f"{quote_name(key)}: {problem}")
+        elif nation == previous:
+            context.drop(field, f"{quote_name(key)}: {nation} is named twice")
+        elif nation is not None:
+            previous = nation
+            try:
+                yield nation, read(context, value[key])
+            except InvalidValue as error:
+                context.drop(field, f"{quote_name(key)}: {error}")
+
+
+def drop_repeated(context: AnswerContext, value: RepeatedKeys, field: str = "") -> None:
+    """Log the keys that an object has more than once; without a field, under the key itself."""
+    for key in value.repeated:
+        reason = "given more than once; only the last one counts"
+        context.drop(field or quote_name(key), f"{quote_name(key)}: {reason}" if field else reason)
+
+
+def _recipient(context: AnswerContext, name: str, broadcast: bool) -> str | None:
+    nation = context.nation_named(name)
+    return BROADCAST if nation is None and broadcast and name_key(name) == BROADCAST else nation

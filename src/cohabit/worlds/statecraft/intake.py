@@ -7,10 +7,18 @@ intends nothing.
 from typing import Any
 
 from cohabit.worlds.statecraft import fields
-from cohabit.worlds.statecraft.fields import WHOLE_ANSWER, AnswerContext, InvalidValue, quote_name, type_name
+from cohabit.worlds.statecraft.fields import (
+    WHOLE_ANSWER,
+    AnswerContext,
+    InvalidValue,
+    drop_repeated,
+    name_key,
+    quote_name,
+    type_name,
+)
 from cohabit.worlds.statecraft.rules import Rules
 from cohabit.worlds.statecraft.state import Answers, DroppedInput, GameState, Ledgers
-from cohabit.worlds.statecraft.untrusted_json import parse_json
+from cohabit.worlds.statecraft.untrusted_json import RepeatedKeys, objects_in_text, parse_json
 
 SUMMARY, OLD_SUMMARY = "summary_last_turn", "summary"
 """The old name is accepted if the new one is missing."""
@@ -27,6 +35,7 @@ _READERS: dict[str, fields.Reader] = {
     "keeps_word_report": fields.read_ratings,
     "aggressor_report": fields.read_ratings,
 }
+_READERS_BY_KEY = {**{name_key(field): field for field in _READERS}, OLD_SUMMARY: SUMMARY}
 Column = tuple[fields.Reader, dict[str, Any]]
 
 
@@ -80,6 +89,8 @@ def _read_answer(context: AnswerContext, columns: dict[str, Column], answer: Any
     nation = context.nation
     try:
         action = answer if type(answer) is dict else _as_object(answer)
+        if isinstance(action, RepeatedKeys):
+            drop_repeated(context, action)
         has_unknown_fields = False
         for field, value in action.items():
             column = columns.get(field)
@@ -100,22 +111,30 @@ def _read_answer(context: AnswerContext, columns: dict[str, Column], answer: Any
 
 
 def _read_unknown_fields(context: AnswerContext, columns: dict[str, Column], action: dict[Any, Any]) -> None:
-    """Log fields that are not in the schema, and accept the old name of the summary."""
-    for field in sorted(quote_name(field) for field in action if field not in columns):
-        if field != OLD_SUMMARY:
-            context.drop(field, "unknown field")
-        elif SUMMARY in action:
-            context.drop(field, f"ignored because {SUMMARY} is given")
+    """Log fields that are not in the schema. Accept names in another case, and the old name of the summary."""
+    given = [field for field in action if field in columns]
+    for shown, field in sorted([(quote_name(field), field) for field in action if field not in columns], key=_shown):
+        meant = _READERS_BY_KEY.get(name_key(field)) if type(field) is str else None
+        if meant is None:
+            suggestion = context.suggestion(field, columns) if type(field) is str else ""
+            context.drop(shown, f"unknown field{suggestion}")
+        elif meant in given:
+            context.drop(shown, f"ignored because {meant} is given")
         else:
-            context.drop(field, f"accepted as {SUMMARY}; use that name")
-            read, ledger = columns[SUMMARY]
-            ledger[context.nation] = read(context, SUMMARY, action[OLD_SUMMARY])
+            context.change(shown, f"accepted as {meant}; use that name")
+            read, ledger = columns[meant]
+            ledger[context.nation] = read(context, meant, action[field])
+            given.append(meant)
+
+
+def _shown(entry: tuple[str, Any]) -> str:
+    return entry[0]
 
 
 def _as_object(answer: Any) -> dict[Any, Any]:
     """The answer as an object; a text is parsed as JSON."""
     if isinstance(answer, dict):
-        return dict(answer)
+        return answer if type(answer) is RepeatedKeys else dict(answer)
     if isinstance(answer, BaseException):
         raise InvalidValue(f"the agent failed: {type(answer).__name__}")
     if isinstance(answer, bytes | bytearray):
@@ -125,7 +144,25 @@ def _as_object(answer: Any) -> dict[Any, Any]:
     try:
         parsed = parse_json(answer)
     except ValueError as error:
-        raise InvalidValue(f"must be a JSON object, but is not valid JSON: {error}") from None
-    if type(parsed) is not dict:
+        return _only_object_in_text(answer, error)
+    if not isinstance(parsed, dict):
         raise InvalidValue(f"must be a JSON object, not {type_name(parsed)}")
     return parsed
+
+
+def _only_object_in_text(text: str, error: ValueError) -> dict[Any, Any]:
+    """The answer of a language model that wrote prose or a code fence around its JSON."""
+    answer = text.rpartition("</think>")[2]
+    objects = list(objects_in_text(answer))
+    found = [action for action in objects if any(map(_is_field, action))] or [
+        action for action in objects if not action
+    ]
+    if not found:
+        raise InvalidValue(f"must be a JSON object, but is not valid JSON: {error}")
+    if any(action != found[0] for action in found):
+        raise InvalidValue(f"must be one JSON object, but the text has {len(found)} different ones")
+    return found[-1]
+
+
+def _is_field(name: str) -> bool:
+    return name_key(name) in _READERS_BY_KEY

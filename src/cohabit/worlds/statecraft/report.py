@@ -65,7 +65,8 @@ def refusals(turn: TurnResult, nation: str) -> list[str]:
 
 def problem(dropped: DroppedInput) -> str:
     """A sentence about a part of an answer that was dropped or changed."""
-    return f"Problem in {'the answer' if dropped.field == WHOLE_ANSWER else dropped.field}: {dropped.reason}."
+    subject = "your answer" if dropped.field == WHOLE_ANSWER else dropped.field
+    return f"{'Not used' if dropped.kind == 'dropped' else 'Changed'} in {subject}: {dropped.reason}."
 
 
 def _money_lines(ledgers: Ledgers, nation: str) -> list[str]:

@@ -1,6 +1,6 @@
 """The data of the engine: the state of a game between turns, and the ledgers of one turn under the seed's names."""
 
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -76,12 +76,16 @@ class Ledgers(Struct):
     d_mils_disbanded_total: Amounts = {}
 
 
+Drop = Literal["dropped", "changed"]
+
+
 class DroppedInput(Struct, frozen=True):
     """A part of an answer that was dropped or changed. ``field`` is ``*`` if it concerns the whole answer."""
 
     nation: str
     field: str
     reason: str
+    kind: Drop = "dropped"
 
 
 class TurnResult(Struct):

@@ -6,7 +6,8 @@ valid answer is removed before parsing; it has the wrong type in any case.
 
 import json
 import re
-from math import nan
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 MAX_DEPTH = 24
@@ -15,10 +16,16 @@ MAX_CHARACTERS = 1 << 25
 MAX_INTEGER_DIGITS = 20
 """A longer integer is out of every range, so it is replaced by OUT_OF_RANGE."""
 OUT_OF_RANGE: int = 10**MAX_INTEGER_DIGITS
-MAX_FLOAT_DIGITS = 400
 
 # An unterminated string runs to the end of the text, so each character is scanned once, whatever the text is.
 _STRINGS_AND_BRACKETS = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[{]|[\]}]', re.DOTALL)
+_START_OF_OBJECT = re.compile(r'\{\s*+["}]')
+
+
+class RepeatedKeys(dict[str, Any]):
+    """An object in which some keys were given more than once. The last value of each counts."""
+
+    repeated: list[str]
 
 
 def parse_json(text: str) -> Any:
@@ -30,19 +37,48 @@ def parse_json(text: str) -> Any:
         raise ValueError(f"more than {MAX_CONTAINERS:,} arrays and objects")
     try:
         shallow = _without_deep_parts(text) if containers > MAX_DEPTH else text
-        return json.loads(shallow, parse_int=_parse_integer, parse_float=_parse_float)
+        return json.loads(shallow, parse_int=_parse_integer, object_pairs_hook=_object)
     except json.JSONDecodeError as error:
         raise ValueError(f"{error.msg} at character {error.pos}") from None
+
+
+def objects_in_text(text: str) -> Iterator[dict[str, Any]]:
+    """The JSON objects in a text that also has prose or code fences, in order. Invalid objects are skipped whole."""
+    start = _START_OF_OBJECT.search(text) if len(text) <= MAX_CHARACTERS else None
+    while start:
+        end = _end_of_object(text, start.start())
+        with suppress(ValueError):
+            yield parse_json(text[start.start() : end])
+        start = _START_OF_OBJECT.search(text, end)
+
+
+def _end_of_object(text: str, start: int) -> int:
+    """The position after the closing brace; the end of the text if there is none."""
+    depth = 0
+    for match in _STRINGS_AND_BRACKETS.finditer(text, start):
+        depth += {"{": 1, "}": -1}.get(match[0], 0)
+        if depth == 0:
+            return match.end()
+    return len(text)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) == len(pairs):
+        return found
+    seen: dict[str, None] = {}
+    repeated: dict[str, None] = {}
+    for key, _ in pairs:
+        (repeated if key in seen else seen)[key] = None
+    marked = RepeatedKeys(found)
+    marked.repeated = list(repeated)
+    return marked
 
 
 def _parse_integer(digits: str) -> int:
     if len(digits) <= MAX_INTEGER_DIGITS:
         return int(digits)
     return -OUT_OF_RANGE if digits.startswith("-") else OUT_OF_RANGE
-
-
-def _parse_float(digits: str) -> float:
-    return float(digits) if len(digits) <= MAX_FLOAT_DIGITS else nan
 
 
 def _without_deep_parts(text: str) -> str:

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from cohabit.errors import BadArgs
+from cohabit.errors import BadArgs, GameRejected
 from cohabit.model.action import Action
 from cohabit.model.observation import Goal, one_line
 from cohabit.world import (
@@ -56,10 +56,18 @@ Reasoning = Annotated[str, Range(doc="your reasons, in at most 50 words; shown i
 KeepsWord = Annotated[dict[str, Rating], Range(doc="nation -> how well it keeps its word, 1 to 10")]
 Aggressor = Annotated[dict[str, Rating], Range(doc="nation -> how aggressive it is, 1 to 10")]
 Answer = Annotated[Any, Range(doc="the whole answer as one object or JSON text, instead of the fields")]
+AcceptDrops = Annotated[bool, Range(doc="leave out the parts that cannot be used, instead of refusing the orders")]
 MAX_ECHO_CHARS = 2000
 """How much of its submitted answer is shown to a nation."""
 TEXT_ONLY_KEYS = ("previous_turn_news", "previous_turn_report", "history_context")
 EMPTY: dict[str, Any] = {}
+DEFAULTS: dict[str, Any] = {
+    "purchase_mils": 0, "attacks": {}, "cede_territories": {}, "money_grants": {}, "messages": {},
+    "summary_last_turn": "", "history_summary": "", "reasoning": "", "disband_mils": 0, "keeps_word_report": {},
+    "aggressor_report": {},
+}  # fmt: skip
+"""What a field that is left out orders. Forms send these values for fields that were not filled in."""
+MAX_PROBLEMS_IN_MESSAGE = 10
 
 
 class Statecraft(World):
@@ -75,8 +83,8 @@ class Statecraft(World):
     conquered: `cede_territories` gives it to a nation that owns a neighbouring territory. Capitals cannot be ceded.
 
     `messages` reach only their recipient, or everybody under "all". Promises are not binding; `keeps_word_report` and
-    `aggressor_report` rate the other nations. Invalid orders are dropped one by one, and you are told. A nation that
-    submits nothing does nothing.
+    `aggressor_report` rate the other nations. If a part of your orders cannot be used, nothing is submitted and you
+    are told why. A nation that submits nothing does nothing.
     """
 
     spec = WorldSpec(name="statecraft", title="Statecraft", seats=(2, 16), seat_names=NATION_NAMES, pace="rounds")
@@ -123,6 +131,7 @@ class Statecraft(World):
     def submit(
         self,
         by: Seat,
+        /,
         answer: Answer = None,
         purchase_mils: PurchaseMils = 0,
         attacks: Attacks = EMPTY,
@@ -135,27 +144,42 @@ class Statecraft(World):
         disband_mils: DisbandMils = 0,
         keeps_word_report: KeepsWord = EMPTY,
         aggressor_report: Aggressor = EMPTY,
+        accept_drops: AcceptDrops = False,
+        **unknown: Any,
     ) -> Outcome:
-        """Submit your orders for this turn, or replace them until the round ends. All fields are optional."""
+        """Submit your orders for this turn, or replace them until the turn is resolved. All fields are optional.
+
+        If a part cannot be used (an unknown name, a value of the wrong type), nothing is submitted and the refusal
+        says why; with `accept_drops` that part is left out."""
         if self._turns_left() <= 0:
             return Outcome("The game is over; no orders were submitted.")
         fields = {
             "purchase_mils": purchase_mils, "attacks": attacks, "cede_territories": cede_territories,
             "money_grants": money_grants, "messages": messages, "summary_last_turn": summary_last_turn,
             "history_summary": history_summary, "reasoning": reasoning, "disband_mils": disband_mils,
-            "keeps_word_report": keeps_word_report, "aggressor_report": aggressor_report,
+            "keeps_word_report": keeps_word_report, "aggressor_report": aggressor_report, **unknown,
         }  # fmt: skip
-        given = {name: value for name, value in fields.items() if value is not None}
-        self.submitted[by.id] = _as_text(given if answer is None else answer)
-        dropped = self._dropped(by.id)
-        problems = "".join(f" {problem(entry)}" for entry in dropped)
-        message = f"Orders for turn {self.state.turn} submitted. You can submit again until the round ends.{problems}"
+        given = {name: value for name, value in fields.items() if value is not None and value != DEFAULTS.get(name)}
+        if answer is not None and given:
+            raise GameRejected("Nothing was submitted: send either answer or the fields, not both.")
+        text = _as_text(given if answer is None else answer)
+        dropped = self._dropped(by.id, text)
+        if accept_drops is not True and any(entry.kind == "dropped" for entry in dropped):
+            raise _refused(dropped)
+        self.submitted[by.id] = text
         told = Told(f"{by.id} has submitted its orders", "turn")
-        return Outcome(message, told=(told,), data={"dropped": [[d.field, d.reason] for d in dropped]})
+        return Outcome(self._confirmation(dropped), told=(told,), data={"dropped": _rows(dropped)})
 
-    def _dropped(self, nation: str) -> list[DroppedInput]:
-        _, dropped = read_intentions(self.state, {nation: self.submitted[nation]}, self.rules)
-        return [entry for entry in dropped if entry.nation == nation]
+    def _confirmation(self, dropped: Sequence[DroppedInput]) -> str:
+        sentences = [f"Orders for turn {self.state.turn} submitted.", *map(problem, dropped)]
+        if not self.to_move():
+            sentences.append("They were the last ones, so the turn is resolved.")
+        else:
+            sentences.append("You can submit again until the other nations have submitted.")
+        return " ".join(sentences)
+
+    def _dropped(self, nation: str, answer: str) -> list[DroppedInput]:
+        return read_intentions(self.state, {nation: answer}, self.rules)[1]
 
     def resolve(self) -> Sequence[Told]:
         if self._turns_left() <= 0:
@@ -203,9 +227,9 @@ class Statecraft(World):
         return Observation(text=text, status=_status(known), step=self.state.turn)
 
     def _submitted_text(self, nation: str) -> str:
-        problems = "".join(f"\n{problem(entry)}" for entry in self._dropped(nation))
+        problems = "".join(f"\n{problem(entry)}" for entry in self._dropped(nation, self.submitted[nation]))
         answer = one_line(self.submitted[nation][:MAX_ECHO_CHARS])
-        again = "You can submit again until the round ends; the last submission counts."
+        again = "You can submit again until the other nations have submitted; the last submission counts."
         return f"You have submitted: {answer}{problems}\n{again}"
 
     def _known(self, eye: Eye) -> dict[str, Any]:
@@ -330,6 +354,20 @@ def _status(known: Mapping[str, Any]) -> dict[str, Any]:
     if shown.get("messages"):
         shown["messages"] = msgspec.json.encode(shown["messages"]).decode()
     return shown
+
+
+def _refused(dropped: Sequence[DroppedInput]) -> GameRejected:
+    """The refusal of orders of which some parts cannot be used. ``dropped`` in the error has all of them."""
+    problems = [problem(entry) for entry in dropped if entry.kind == "dropped"]
+    shown = problems[:MAX_PROBLEMS_IN_MESSAGE]
+    if len(shown) < len(problems):
+        shown.append(f"There are {len(problems) - len(shown)} more problems.")
+    advice = "Correct this and submit again, or submit with accept_drops true to leave it out."
+    return GameRejected(f"Nothing was submitted. {' '.join(shown)} {advice}", dropped=_rows(dropped))
+
+
+def _rows(dropped: Sequence[DroppedInput]) -> list[list[str]]:
+    return [[entry.field, entry.reason, entry.kind] for entry in dropped]
 
 
 def _as_text(answer: Any) -> str:
