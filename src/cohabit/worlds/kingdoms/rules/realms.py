@@ -105,7 +105,7 @@ def crown_king(sim: Sim, kingdom: Kingdom, announce: bool = True) -> None:
     heir = int(able[np.argmax(c.kills[able])])
     kingdom.king = int(c.id[heir])
     if announce:
-        sim.tell(f"{names.name_of(kingdom.king, int(c.species[heir]))} is crowned in {kingdom.name}.", None)
+        sim.tell(f"{names.name_of(sim, heir)} is crowned in {kingdom.name}.", None)
 
 
 def rebel(sim: Sim, city: City) -> Kingdom:

@@ -95,7 +95,7 @@ def take(sim: Sim, city: City, by: int) -> None:
     city.times_taken += 1
     city.leader = 0
     if new.orders.raid == city.id:
-        new.orders.raid = 0
+        new.orders.end_raid()
     old.weariness = min(100, old.weariness + CITY_LOSS_WEARINESS)
     new.weariness = max(0, new.weariness - CITY_WIN_RELIEF)
     sim.tally.cities_taken += 1
