@@ -144,8 +144,8 @@ def _places(sim: Sim, cities: Sequence[City]) -> dict[str, dict[str, int]]:
     """Cities by name."""
     return {
         c.name: {
-            "id": city_id(sim, c.id), "kingdom": c.kingdom, "x": c.x, "y": c.y, "people": c.people, "soldiers": c.soldiers,
-            "loyalty": c.loyalty, "siege": c.siege,
+            "id": city_id(sim, c.id), "kingdom": c.kingdom, "x": c.x, "y": c.y, "people": c.people,
+            "soldiers": c.soldiers, "loyalty": c.loyalty, "siege": c.siege,
         }
         for c in cities
     }  # fmt: skip
