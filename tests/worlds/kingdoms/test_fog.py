@@ -16,6 +16,8 @@ from cohabit.worlds.kingdoms.powers.table import POWERS
 from cohabit.worlds.kingdoms.rules.cities import land_of
 from cohabit.worlds.kingdoms.sight import seen_by
 
+from cohabit.worlds.kingdoms.tiles import CAN_GROW
+
 from .twins import ATHENA, opened, said, scramble, twin
 
 READS = [
@@ -123,7 +125,7 @@ HIDDEN_DEEDS = [
     ("ares", "muster", {"percent": 44}), ("ares", "raid", {"kingdom_id": 1}), ("ares", "fortify", {"on": True}),
     ("ares", "spawn", {"entity_id": "RACE", "x": "X", "y": "Y", "count": 2, "adult": True}),
     ("ares", "invoke_power", {"power_id": "rain", "x": "X", "y": "Y", "radius": 3, "pulses": 3}),
-    ("ares", "settle", {"x": "X", "y": "Y"}), ("ares", "rally", {"x": "X", "y": "Y"}), ("ares", "stand_down", {}),
+    ("ares", "settle", {"x": "HIDDEN_X", "y": "HIDDEN_Y"}), ("ares", "rally", {"x": "X", "y": "Y"}), ("ares", "stand_down", {}),
     ("zeus", "spawn", {"entity_id": "dragon", "x": "X", "y": "Y", "count": 3}),
     ("zeus", "invoke_power", {"power_id": "bounty", "x": "X", "y": "Y"}),
     ("zeus", "invoke_power", {"power_id": "meteorite", "x": "HIDDEN_X", "y": "HIDDEN_Y"}),
@@ -143,8 +145,9 @@ def filled(args, world, kingdom):
     """The arguments, with the race and the capital of a kingdom filled in."""
     realm = world.sim.kingdoms[kingdom]
     city = world.sim.cities[realm.capital]
-    hidden = np.flatnonzero(~seen_by(world.sim, ATHENA) & ~seen_by(world.sim, 2) & (world.sim.land.city == 0))
-    x, y = world.sim.land.xy(int(hidden[len(hidden) // 2]))
+    empty = (world.sim.land.city == 0) & CAN_GROW[world.sim.land.chart]
+    land, seen = world.sim.land, seen_by(world.sim, ATHENA) | seen_by(world.sim, 2)
+    x, y = next(at for at in map(land.xy, np.flatnonzero(empty).tolist()) if not seen[land.disc(*at, 14)].any())
     values = {"RACE": realm.race, "X": city.x, "Y": city.y, "HIDDEN_X": x, "HIDDEN_Y": y}
     return {name: values.get(value, value) for name, value in args.items()}
 

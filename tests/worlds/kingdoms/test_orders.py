@@ -10,7 +10,7 @@ from cohabit.worlds.kingdoms.names import city_id
 from cohabit.worlds.kingdoms.powers import orders
 from cohabit.worlds.kingdoms.powers.ground import reshape
 from cohabit.worlds.kingdoms.powers.table import POWERS
-from cohabit.worlds.kingdoms.rules import diplomacy, realms
+from cohabit.worlds.kingdoms.rules import armies, diplomacy, realms, siege
 from cohabit.worlds.kingdoms.sight import seen_by
 from cohabit.worlds.kingdoms.sim import Kingdom, Orders, Sim
 from cohabit.worlds.kingdoms.tiles import GROUND_ROW, IS_WATER
@@ -159,6 +159,52 @@ def test_an_order_to_settle_checks_only_the_chart() -> None:
     assert mine.orders.settle == (x, y)
     with pytest.raises(GameRejected, match="dry land"):
         orders.settle(sim, mine, 0, 0)
+
+
+def test_an_order_to_settle_says_what_it_waits_for_and_refuses_a_place_beside_a_known_city() -> None:
+    sim = lively()
+    mine, enemy, _ = kingdoms(sim)
+    home = first_city(sim, mine.id)
+    for city in sim.cities_of(mine.id):
+        city.people = 12
+    assert "They leave when a city has 28 people; the largest has 12." in orders.settle(sim, mine, *_dry(sim))
+    home.people = 28
+    assert "They leave" not in orders.settle(sim, mine, *_dry(sim))
+    with pytest.raises(GameRejected, match=f"too near {home.name}. Cities must be 15 tiles apart"):
+        orders.settle(sim, mine, home.x + 1, home.y)
+    hidden_city = first_city(sim, enemy.id)
+    orders.settle(sim, mine, hidden_city.x, hidden_city.y)  # a refusal would reveal the city
+
+
+def test_nobody_is_sent_into_water_in_sight_that_is_not_on_the_chart() -> None:
+    sim = lively()
+    mine, _, _ = kingdoms(sim)
+    home = first_city(sim, mine.id)
+    sim.land.ground[sim.land.cell(home.x, home.y)] = GROUND_ROW["deep_ocean"]
+    with pytest.raises(GameRejected, match="There is no dry land"):
+        orders.rally(sim, mine, home.x, home.y)
+
+
+def test_a_raid_whose_target_is_gone_ends_and_the_king_is_told() -> None:
+    sim = lively()
+    mine, enemy, _ = kingdoms(sim)
+    orders.raid_kingdom(sim, mine, enemy.id)
+    diplomacy.make_peace(sim, mine.id, enemy.id)
+    sim.refresh()
+    armies.end_raid(sim, mine)
+    assert mine.orders == Orders()
+    assert sim.news[-1].text == f"The raid on {enemy.name} is over: its target is no longer an enemy city."
+    assert sim.news[-1].kingdoms == (mine.id,)
+
+
+def test_a_king_whose_raid_succeeded_is_told_that_the_army_needs_another_order() -> None:
+    sim = lively()
+    mine, enemy, _ = kingdoms(sim)
+    orders.raid_kingdom(sim, mine, enemy.id)
+    city = sim.cities[mine.orders.raid]
+    siege.take(sim, city, mine.id)
+    assert mine.orders == Orders()
+    assert sim.news[-1].text.startswith(f"The raid is over: {city.name} is yours.")
 
 
 # -- war and peace --------------------------------------------------------------------------------

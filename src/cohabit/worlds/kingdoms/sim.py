@@ -99,6 +99,8 @@ class Kingdom(Struct):
     army_left_at: int = 0  # the tick at which they left
     fallen: int = 0  # losses in battle since the crown last acted
     no_war_before: int = 0  # until this tick the crown declares no war
+    band: tuple[int, ...] = ()  # ids of the settlers who carry out the player's order
+    band_to: tuple[int, int] | None = None  # and where it sends them
     births: int = 0  # how many people were born or spawned in it
     casts: int = 0  # pulses of powers that its player used
 

@@ -89,12 +89,15 @@ def invoke(sim: Sim, mine: Kingdom | None, use: PowerUse) -> tuple[PowerUsed, st
             answer.stopped, answer.error_code, answer.error_message = "error", refusal.code, refusal.message
             break
         applied += 1
+    if mine is not None:
+        mine.faith += use.power.faith * (use.pulses - accepted)  # a pulse without an effect is free
     where = f"{use.power.id} at {use.x},{use.y}"
+    free = "" if mine is None or accepted == use.pulses else "; the others cost no faith"
     if use.pulses == 1:
         answer.accepted = bool(accepted)
-        return answer, where if accepted else f"{where}: no effect"
+        return answer, where if accepted else f"{where}: no effect" + (", so it cost no faith" if free else "")
     answer.pulses, answer.pulses_applied, answer.accepted_count = use.pulses, applied, accepted
-    return answer, f"{where}: {accepted} of {applied} pulses had an effect"
+    return answer, f"{where}: {accepted} of {applied} pulses had an effect{free}"
 
 
 def _check(sim: Sim, use: PowerUse) -> None:

@@ -10,7 +10,7 @@ from cohabit.errors import GameRejected, UnknownAsset
 from cohabit.model.action import Action
 from cohabit.worlds.kingdoms import names
 from cohabit.worlds.kingdoms.powers.power import Cast, Power, Run
-from cohabit.worlds.kingdoms.rules import cities, diplomacy
+from cohabit.worlds.kingdoms.rules import cities, diplomacy, settlers
 from cohabit.worlds.kingdoms.rules.armies import MAX_MUSTER
 from cohabit.worlds.kingdoms.sight import View, seen_by
 from cohabit.worlds.kingdoms.sim import City, Kingdom, Orders, Sim
@@ -25,8 +25,8 @@ FURLOUGH, MUSTER = 10, 35
 
 
 def rally(sim: Sim, kingdom: Kingdom, x: int, y: int) -> str:
-    """Gather the soldiers at a place. Only the chart is checked, because the place may be out of sight."""
-    _must_be_dry_land(sim, x, y, "Send soldiers")
+    """Gather the soldiers at a place. Out of sight only the chart is checked."""
+    _must_be_dry_land(sim, kingdom, x, y, "Send soldiers")
     _gather(kingdom, x, y)
     return f"The soldiers of {kingdom.name} gather at {x},{y}."
 
@@ -82,7 +82,7 @@ def march(sim: Sim, kingdom: Kingdom, x: int, y: int, in_sight: bool) -> str:
     if target is not None and sim.are_at_war(kingdom.id, target.kingdom):
         _attack(kingdom, target, f"{target.name} ({sim.kingdoms[target.kingdom].name})")
     else:
-        _must_be_dry_land(sim, x, y, "Send soldiers")
+        _must_be_dry_land(sim, kingdom, x, y, "Send soldiers")
         _gather(kingdom, x, y)
     return f"The army of {kingdom.name} marches on {x},{y}."
 
@@ -98,10 +98,16 @@ def fortify(sim: Sim, kingdom: Kingdom, on: bool) -> str:
 
 
 def settle(sim: Sim, kingdom: Kingdom, x: int, y: int) -> str:
-    """Send the next settlers to a place. Only the chart is checked, because the place may be out of sight."""
-    _must_be_dry_land(sim, x, y, "Send settlers")
+    """Send the next settlers to a place. Out of sight only the chart is checked."""
+    _must_be_dry_land(sim, kingdom, x, y, "Send settlers")
+    view = View(sim, kingdom.id, everything=False)
+    near = [city for city in sim.cities.values() if city.distance(x, y) < settlers.APART and view.sees_city(city)]
+    if near:
+        raise GameRejected(f"{x},{y} is too near {near[0].name}. Cities must be {settlers.APART} tiles apart.")
     kingdom.orders.settle = (x, y)
-    return f"The next settlers of {kingdom.name} will go to {x},{y}."
+    largest = max((city.people for city in sim.cities_of(kingdom.id)), default=0)
+    waits = f" They leave when a city has {settlers.CROWDED} people; the largest has {largest}."
+    return f"The next settlers of {kingdom.name} will go to {x},{y}." + waits * (largest < settlers.CROWDED)
 
 
 def muster(sim: Sim, kingdom: Kingdom, percent: int) -> str:
@@ -185,10 +191,12 @@ def _distance(sim: Sim, kingdom: Kingdom, target: City) -> int:
     return min((c.distance(target.x, target.y) for c in sim.cities_of(kingdom.id)), default=0)
 
 
-def _must_be_dry_land(sim: Sim, x: int, y: int, who: str) -> None:
-    charted = sim.land.chart[sim.land.cell(x, y)]
-    if IS_WATER[charted] or IS_DEADLY[charted]:
-        raise GameRejected(f"The chart shows no dry land at {x},{y}. {who} to dry land.")
+def _must_be_dry_land(sim: Sim, kingdom: Kingdom, x: int, y: int, who: str) -> None:
+    cell = sim.land.cell(x, y)
+    seen = bool(seen_by(sim, kingdom.id)[cell])
+    ground = sim.land.ground[cell] if seen else sim.land.chart[cell]
+    if IS_WATER[ground] or IS_DEADLY[ground]:
+        raise GameRejected(f"{'There is' if seen else 'The chart shows'} no dry land at {x},{y}. {who} to dry land.")
 
 
 def _must_be_at_war(sim: Sim, kingdom: Kingdom, other: Kingdom) -> None:

@@ -147,6 +147,7 @@ def act(sim: Sim, kingdom: Kingdom) -> None:
         diplomacy.seek_peace(sim, kingdom)
         diplomacy.seek_war(sim, kingdom)
     sim.refresh()
+    armies.end_raid(sim, kingdom)
     armies.plan(sim, kingdom)
     armies.gather(sim, kingdom)
 
