@@ -49,6 +49,8 @@ CLI_VERBS = (("worldbox", "[SCENARIO]", "share a running WorldBox game", "cohabi
 TOKEN_VARIABLES = ("COHABIT_TOKEN", "WORLDBOX_MCP_TOKEN")
 """Environment variables that may contain a credential; the first one that is set wins."""
 ENTRY_POINTS = "cohabit.worlds"
+BRIDGE_FILE_WORLD = "kingdoms"
+"""The world of a scenario file that names none: an ``agents.json`` of the WorldBox bridge, which has only one world."""
 BRAINS = {
     "random": "cohabit.agents.brains.scripted:Random",
     "nim-master": "cohabit.agents.brains.scripted:NimMaster",
@@ -137,7 +139,9 @@ def find_world(source: str) -> type[World]:
     path, _, name = source.partition(".py:")
     if name or source.endswith(".py"):
         return _from_file(Path(path + ".py" if name else source), name)
-    target = BUILT_IN.get(source) or UNLISTED.get(source) or known_worlds().get(source)
+    built_in = BUILT_IN.get(source) or UNLISTED.get(source)
+    missing = built_in is not None and not _package_is_installed(built_in.partition(":")[0])
+    target = None if missing else built_in or known_worlds().get(source)
     if target is None:
         known = list(known_worlds())
         raise UnknownAsset(

@@ -20,7 +20,7 @@ from cohabit.model.identity import Kind
 from cohabit.model.stream import seed_hex
 from cohabit.model.strict_json import finite_number
 from cohabit.model.suggest import nearest
-from cohabit.registry import load_extensions
+from cohabit.registry import BRIDGE_FILE_WORLD, load_extensions
 
 INVISIBLE = {"\u2800", "\u115f", "\u1160", *map(chr, range(0xFE00, 0xFE10))}
 """Characters that count as printable but are invisible: the blank Braille cell, Hangul fillers, variation selectors."""
@@ -105,7 +105,9 @@ def parse_scenario(text: str, where: str = "agents.json") -> Scenario:
     except (ValueError, OverflowError, RecursionError) as wrong:
         raise BadArgs(f"{where} is not valid JSON: {wrong}") from None
     try:
-        scenario = msgspec.convert(plain, Scenario)
+        scenario = msgspec.convert(
+            {"world": BRIDGE_FILE_WORLD, **plain} if isinstance(plain, dict) else plain, Scenario
+        )
     except msgspec.ValidationError as wrong:
         raise BadArgs(f"{where}: {in_words(wrong, plain, object_schema(Scenario))}") from None
     try:

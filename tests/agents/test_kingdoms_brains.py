@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from cohabit.agents.brains.kingdoms import kings
-from cohabit.agents.brains.kingdoms.gods import RACES, Calamity, Civilizer, Ecologist
+from cohabit.agents.brains.kingdoms.gods import CATASTROPHES, RACES, Calamity, Civilizer, Ecologist
 from cohabit.agents.brains.kingdoms.kings import King, Steward, Warlord
-from cohabit.agents.brains.kingdoms.story import CHAPTER, PASSAGE, Chronicler, DungeonMaster
+from cohabit.agents.brains.kingdoms.story import BOONS, CHAPTER, PASSAGE, TRIALS, Chronicler, DungeonMaster
 from cohabit.model.action import Action
 from cohabit.model.observation import Effect, Event, Observation
 from cohabit.worlds.kingdoms.powers.table import POWERS
@@ -229,6 +229,26 @@ def test_a_chronicler_tells_each_event_once_and_never_acts() -> None:
     assert [(name, to) for name, to, _ in told] == [("send_message", "*")] * 2
     assert "In year 3 One declares war on Two: old hatred. Of 2 crowns One is the greatest" in told[0][2]
     assert "war" not in told[1][2]
+
+
+def test_a_chronicler_does_not_tell_what_only_some_kingdoms_know() -> None:
+    scribe = Chronicler()
+    events = [
+        Event("year 3: The people of Onetown are starving. (known to One)", "danger"),
+        Event("year 4: One declares war on Two: old hatred.", "danger"),
+    ]
+    told = [
+        action.parameters["content"]
+        for tick in range(0, PASSAGE + 1, 50)
+        if (action := scribe.decide(Observation(status=heaven(tick).status, recent_events=events))) is not None
+    ]
+    assert "In year 4 One declares war on Two" in told[0]
+    assert "Onetown" not in told[0]
+
+
+def test_no_storyteller_names_a_city() -> None:
+    """Its readers may not know that the city exists."""
+    assert not any("{city}" in text for text in (*BOONS.values(), *TRIALS.values(), *CATASTROPHES.values()))
 
 
 def test_a_chronicler_writes_whole_sentences() -> None:

@@ -166,7 +166,7 @@ def test_keys_that_begin_with_an_underscore_are_comments_everywhere() -> None:
 
 
 def test_an_agent_without_a_role_watches() -> None:
-    room = opened(parse_scenario('{"agents": [{"id": "x"}]}'))
+    room = opened(parse_scenario('{"world": "nim", "agents": [{"id": "x"}]}'))
     assert room.state.members["x"].role_name == "agent"
 
 

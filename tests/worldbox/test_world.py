@@ -64,6 +64,13 @@ def test_no_answer_of_the_game_shows_a_kingdom_more_than_its_own_people(answer: 
         assert cities["count"] == len(cities["items"])
 
 
+def test_the_seed_of_the_map_is_shown_only_to_members_who_see_everything() -> None:
+    answer = {**MAP, "tick": 9, "paused": False, "population_alive": 99}
+    for eye, seed in ((OWN, 0), (NOBODY, 0), (ALL, 5)):
+        found, _ = follow(worldbox().get_world_state(eye), answer)
+        assert found["seed"] == seed
+
+
 @settings(deadline=None)
 @given(st.dictionaries(st.text(max_size=5) | st.just("actors"), JUNK), ANSWER)
 def test_a_tile_without_people_of_the_player_shows_only_its_ground(tile: dict[str, Any], near: dict[str, Any]) -> None:

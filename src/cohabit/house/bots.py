@@ -22,6 +22,8 @@ STEP_MS = 600
 """Minimum time per move, so people can follow."""
 IDLE_WAIT_MS = 20_000
 """How long a bot without a turn waits for a change before it checks again."""
+MAX_ACTIONS_PER_TURN = 8
+"""A bot that holds the turn of a turn-based room ends it after this many actions, or earlier if it is done."""
 MAX_REFUSALS = 20
 """A bot stops after this many refused moves in a row."""
 
@@ -77,28 +79,47 @@ class Bots:
             log.exception("bot %s for %s in room %s stopped", brain, who, runner.room.id)
 
     async def _step(self, runner: "RoomRunner", who: str, brain: str, agent: Agent) -> bool:
-        """Wait for the turn, decide, act. Returns False if the call was refused."""
+        """Wait for the turn, decide, act, end the turn. Returns False if the call was refused."""
         version = runner.version
         clock = self._house.clock
         try:
             if not await self._may_move(runner, who, brain):
                 await runner.changed_since(version, clock.now() + IDLE_WAIT_MS)
                 return True
-            await self._pause(self.step_ms)
-            seen = await self._may_move(runner, who, brain)
-            if seen is None:  # the game has ended or somebody has moved in the meantime
+            if runner.room.state.turn_holder != who:
+                await self._act(runner, who, brain, agent)
                 return True
-            action = await asyncio.to_thread(agent.decide, seen.observation)
-            if action is None:
-                return True
-            args = {"action": action.name, "params": action.parameters, "reasoning": action.reasoning}
-            result = await runner.submit(Call(who, "act", args, via=brain))
-            if isinstance(result, ActionResult):  # only world actions have one
-                agent.reflect(result)
+            acting = True
+            for _ in range(MAX_ACTIONS_PER_TURN):
+                acting = acting and await self._act_in_turn(runner, who, brain, agent)
+            await runner.submit(Call(who, "turn_advance", via=brain))
         except CohabitError as refusal:
             log.debug("bot %s for %s: %s", brain, who, refusal.as_text())
             await runner.changed_since(version, clock.now() + 1000)
             return refusal.code in ("TURN_NOT_YOURS", "PERMISSION_DENIED")
+        return True
+
+    async def _act_in_turn(self, runner: "RoomRunner", who: str, brain: str, agent: Agent) -> bool:
+        """Act while it is this bot's turn. A refused action ends the turn, so that nobody waits for this bot."""
+        try:
+            return runner.room.state.turn_holder == who and await self._act(runner, who, brain, agent)
+        except CohabitError as refusal:
+            log.debug("bot %s for %s: %s", brain, who, refusal.as_text())
+            return False
+
+    async def _act(self, runner: "RoomRunner", who: str, brain: str, agent: Agent) -> bool:
+        """Decide and act. Returns False if the agent chose to do nothing."""
+        await self._pause(self.step_ms)
+        seen = await self._may_move(runner, who, brain)
+        if seen is None:  # the game has ended or somebody has moved in the meantime
+            return False
+        action = await asyncio.to_thread(agent.decide, seen.observation)
+        if action is None:
+            return False
+        args = {"action": action.name, "params": action.parameters, "reasoning": action.reasoning}
+        result = await runner.submit(Call(who, "act", args, via=brain))
+        if isinstance(result, ActionResult):  # only world actions have one
+            agent.reflect(result)
         return True
 
     async def _may_move(self, runner: "RoomRunner", who: str, brain: str) -> ViewReply | None:

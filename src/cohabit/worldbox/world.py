@@ -210,10 +210,10 @@ class WorldBox(RemoteWorld):
         if eye.sees == "all":
             return state
         people, cities = (sum(getattr(k, n) for k in self.now.kingdoms) for n in ("units_count", "cities_count"))
-        known = {k: state[k] for k in ("width", "height", "seed", "tick", "paused") if k in state}
+        known = {k: state[k] for k in ("width", "height", "tick", "paused") if k in state}
         count = len(self.now.kingdoms)
         return {
-            **known, "population_alive": people, "population_lifetime": people, "kingdoms_alive": count,
+            **known, "seed": 0, "population_alive": people, "population_lifetime": people, "kingdoms_alive": count,
             "kingdoms_ever_created": count, "cities_alive": cities, "cities_ever_created": cities,
         }  # fmt: skip
 

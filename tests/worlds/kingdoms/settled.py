@@ -63,7 +63,7 @@ def _populate(sim: Sim, dice: Chance, people: int, animals: int) -> None:
         job = Job.SOLDIER if who % 5 == 0 else Job.WORKER
         kind = SPECIES_ROW[kingdom.race]
         told = {"species": kind, "kingdom": kingdom.id, "city": city.id, "x": x, "y": y, "job": job, "food": 80}
-        sim.creatures.add(1, told | {"hp": HEALTH[kind], "born": sim.tick - 1000, "sex": who % 2})
+        sim.creatures.add(1, told | {"public": 1 + who, "hp": HEALTH[kind], "born": sim.tick - 1000, "sex": who % 2})
         city.people += 1
         kingdom.people += 1
         kingdom.soldiers += job == Job.SOLDIER
@@ -74,7 +74,9 @@ def _populate(sim: Sim, dice: Chance, people: int, animals: int) -> None:
     cells = dry[dice.below(len(dry), "wild", 0, np.arange(animals))]
     kinds = wild[dice.below(len(wild), "kind", 0, np.arange(animals))]
     places = {"x": cells % sim.land.width, "y": cells // sim.land.width}
-    sim.creatures.add(animals, places | {"species": kinds, "hp": HEALTH[kinds], "food": 60})
+    sim.creatures.add(
+        animals, places | {"public": 1000 + np.arange(animals), "species": kinds, "hp": HEALTH[kinds], "food": 60}
+    )
 
 
 def _kindle(sim: Sim, dice: Chance) -> None:

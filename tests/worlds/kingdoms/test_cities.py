@@ -144,3 +144,53 @@ def test_the_leader_of_a_city_is_one_of_its_people_and_is_replaced() -> None:
     sim.creatures.hp[row] = 0
     let_pass(sim, 2 * city_life.DAY)
     assert city.leader not in (0, first)
+
+
+# -- an order to settle is followed up ------------------------------------------------------------
+def _sent(sim, place):
+    """A kingdom whose settlers are on the way."""
+    kingdom, city = realm(sim, 64, 64, 40)
+    kingdom.orders.settle = place
+    city.food = 900
+    for _ in range(20):
+        if kingdom.band:
+            break
+        let_pass(sim, 10)
+    assert told(sim, f"8 settlers leave {city.name} for {place[0]},{place[1]}.")
+    return kingdom, city
+
+
+def test_settlers_who_cannot_reach_their_place_found_no_city_elsewhere_and_the_king_is_told() -> None:
+    sim = meadow()
+    kingdom, city = _sent(sim, (100, 100))
+    c = sim.creatures
+    rows = np.flatnonzero(np.isin(c.id, kingdom.band))
+    c.x[rows], c.y[rows], c.tx[rows] = 84, 84, -1
+    settlers.arrive(sim)
+    assert kingdom.cities == 1
+    expected = f"No city at 100,100: the settlers could not reach it. They now live in {city.name}."
+    assert [n.kingdoms for n in sim.news if n.text == expected] == [(kingdom.id,)]
+    assert (c.job[rows] == Job.WORKER).all()
+    assert kingdom.band_to is None
+
+
+def test_settlers_who_find_their_place_taken_move_back_and_the_king_is_told() -> None:
+    sim = meadow()
+    kingdom, city = _sent(sim, (100, 100))
+    realm(sim, 100, 100, 10, "orc")
+    c = sim.creatures
+    rows = np.flatnonzero(np.isin(c.id, kingdom.band))
+    c.x[rows], c.y[rows], c.tx[rows] = 100, 100, -1
+    settlers.arrive(sim)
+    assert told(sim, f"No city at 100,100: the settlers found it taken, or without soil. They now live in {city.name}.")
+
+
+def test_the_king_is_told_when_all_settlers_have_died() -> None:
+    sim = meadow()
+    kingdom, _ = _sent(sim, (100, 100))
+    c = sim.creatures
+    c.hp[np.isin(c.id, kingdom.band)] = 0
+    c.remove_dead()
+    settlers.arrive(sim)
+    assert told(sim, "The settlers for 100,100 died on the way.")
+    assert kingdom.band == ()

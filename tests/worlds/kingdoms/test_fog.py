@@ -1,13 +1,22 @@
 """Fog: nothing that a player can call reveals what its kingdom does not see."""
 
+from contextlib import suppress
+
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from cohabit.agents.brains.kingdoms.kings import Steward, Warlord
+from cohabit.errors import CohabitError
 from cohabit.room.visibility import feed
+from cohabit.worlds.kingdoms.names import city_id
 from cohabit.worlds.kingdoms.powers.table import POWERS
+from cohabit.worlds.kingdoms.rules.cities import land_of
 from cohabit.worlds.kingdoms.sight import seen_by
+
+from cohabit.worlds.kingdoms.tiles import CAN_GROW
 
 from .twins import ATHENA, opened, said, scramble, twin
 
@@ -109,3 +118,118 @@ def test_players_are_not_told_what_a_god_does_out_of_their_sight(rooms):
     told = [item for line in room.record.tail[-3:] for item in feed(line.entry, athena, room.eye(athena))]
     assert told == []
     assert room.view(athena) == before
+
+
+# -- one state, forked ----------------------------------------------------------------------------
+HIDDEN_DEEDS = [
+    ("ares", "muster", {"percent": 44}), ("ares", "raid", {"kingdom_id": 1}), ("ares", "fortify", {"on": True}),
+    ("ares", "spawn", {"entity_id": "RACE", "x": "X", "y": "Y", "count": 2, "adult": True}),
+    ("ares", "invoke_power", {"power_id": "rain", "x": "X", "y": "Y", "radius": 3, "pulses": 3}),
+    ("ares", "settle", {"x": "HIDDEN_X", "y": "HIDDEN_Y"}), ("ares", "rally", {"x": "X", "y": "Y"}), ("ares", "stand_down", {}),
+    ("zeus", "spawn", {"entity_id": "dragon", "x": "X", "y": "Y", "count": 3}),
+    ("zeus", "invoke_power", {"power_id": "bounty", "x": "X", "y": "Y"}),
+    ("zeus", "invoke_power", {"power_id": "meteorite", "x": "HIDDEN_X", "y": "HIDDEN_Y"}),
+    ("zeus", "paint_tile", {"x": "HIDDEN_X", "y": "HIDDEN_Y", "tile_id": "lava0", "radius": 2}),
+]  # fmt: skip
+"""What is done out of athena's sight: X, Y is the capital of ares. How many cities he has is public, so none falls."""
+OWN_DEEDS = [
+    ("spawn", {"entity_id": "RACE", "x": "X", "y": "Y", "count": 2, "adult": True}),
+    ("invoke_power", {"power_id": "rain", "x": "X", "y": "Y", "radius": 6, "pulses": 2}),
+    ("invoke_power", {"power_id": "fog", "x": "X", "y": "Y", "radius": 9}),
+    ("raid", {"kingdom_id": 2}), ("raid", {"city_id": 3}), ("rally", {"x": "X", "y": "Y"}), ("muster", {"percent": 20}),
+    ("offer_peace", {"kingdom_id": 2}), ("declare_war", {"kingdom_id": 3}), ("spawn", {"entity_id": "wolf", "x": 1, "y": 1}),
+]  # fmt: skip
+
+
+def filled(args, world, kingdom):
+    """The arguments, with the race and the capital of a kingdom filled in."""
+    realm = world.sim.kingdoms[kingdom]
+    city = world.sim.cities[realm.capital]
+    empty = (world.sim.land.city == 0) & CAN_GROW[world.sim.land.chart]
+    land, seen = world.sim.land, seen_by(world.sim, ATHENA) | seen_by(world.sim, 2)
+    x, y = next(at for at in map(land.xy, np.flatnonzero(empty).tolist()) if not seen[land.disc(*at, 14)].any())
+    values = {"RACE": realm.race, "X": city.x, "Y": city.y, "HIDDEN_X": x, "HIDDEN_Y": y}
+    return {name: values.get(value, value) for name, value in args.items()}
+
+
+def everything_reachable(room, who, kingdom):
+    """All that a member can read, then all that it gets for its own actions, and its feed."""
+    width, height = room.world.sim.land.width, room.world.sim.land.height
+    tiles = [("get_tile", {"x": x, "y": y}) for x in range(0, width, 16) for y in range(0, height, 16)]
+    heard = [said(room, who, command, args) for command, args in (*READS, *tiles)]
+    heard += [said(room, who, command, filled(args, room.world, kingdom)) for command, args in OWN_DEEDS]
+    member = room.state.members[who]
+    told = [item for line in room.record.tail for item in feed(line.entry, member, room.eye(member))]
+    return [*heard, *(said(room, who, command, args) for command, args in READS), msgspec.json.encode(told).decode()]
+
+
+@pytest.mark.parametrize(("who", "command", "args"), HIDDEN_DEEDS, ids=str)
+def test_until_the_next_tick_a_rivals_hidden_deed_changes_nothing_that_another_member_can_reach(
+    rooms, who, command, args
+):
+    state = twin(rooms[0])
+    state.world.sim.kingdoms[1].faith = state.world.sim.kingdoms[2].faith = 300
+    state.world.sim.kingdoms[2].orders.muster = 30
+    quiet, busy = twin(state), twin(state)
+    for _ in range(3):
+        busy.call(who, command, filled(args, busy.world, 2), at=1500)
+    assert busy.world.snapshot() != quiet.world.snapshot(), "something was done"
+    assert everything_reachable(busy, "athena", 1) == everything_reachable(quiet, "athena", 1)
+
+
+def test_news_from_before_the_first_tick_is_not_told_as_the_result_of_the_next_command():
+    room = opened(ticks=0)
+    member = room.state.members["ares"]
+    room.call("ares", "muster", {"percent": 20}, at=5)
+    told = [item.text for item in feed(room.record.tail[-1].entry, member, room.eye(member))]
+    assert told == [f"20 percent of the people of {room.world.sim.kingdoms[2].name} will be under arms."]
+
+
+def test_names_and_ids_do_not_follow_from_numbers_that_a_player_could_try():
+    """Worlds of neighbouring seeds, and neighbouring cities and creatures, have unrelated names and ids."""
+    sims = [opened(seed, ticks=0).world.sim for seed in (5, 6)]
+    ids = [[city_id(sim, city.id) for city in sim.cities.values()] for sim in sims]
+    assert all(number > 2**32 for number in (*ids[0], *ids[1]))
+    assert not set(ids[0]) & set(ids[1])
+    shown = sims[0].creatures.public
+    assert len(set(shown.tolist())) == len(shown)
+    assert shown.max() < 2**53
+    assert abs(np.diff(shown)).min() > 2**20
+
+
+def test_a_generated_world_has_a_seed_of_128_bits():
+    room = opened(ticks=0)
+    room.call("zeus", "generate_world", {"zone_x": 2, "zone_y": 2}, at=5)
+    room.system("ticks", {"n": 1}, 1000)
+    assert room.world.sim.seed > 2**96
+
+
+def test_over_2000_ticks_nothing_planted_in_a_hidden_thing_reaches_a_rival():
+    """Both kings play; the names of all hidden cities of ares carry a sentinel."""
+    room = opened()
+    room.world.sim.kingdoms[2].claimed = True
+    kings = {"athena": Steward(), "ares": Warlord()}
+    heard, sentinel, planted = [], "Xyzzy", False
+    member = room.state.members["athena"]
+    for turn in range(200):
+        sim = room.world.sim
+        seen = seen_by(sim, ATHENA)
+        for city in sim.cities.values():
+            known = sentinel in city.name and (seen[sim.land.cell(city.x, city.y)] or city.kingdom == ATHENA)
+            if known or ATHENA in (city.besieger, city.kingdom):
+                city.name = city.name.replace(sentinel, "")
+            elif city.kingdom == 2 and sentinel not in city.name and not seen[land_of(sim, city)].any():
+                city.name += sentinel
+        room.world._changed()
+        before = room.record.seq
+        for who, king in kings.items():
+            action = king.decide(room.view(room.state.members[who]).observation)
+            with suppress(CohabitError):
+                if action is not None:
+                    room.call(who, action.name, action.parameters, at=2000 + turn)
+        told = [i for line in room.record.tail if line.seq > before for i in feed(line.entry, member, room.eye(member))]
+        heard += [msgspec.json.encode(told).decode(), *(said(room, "athena", *read) for read in READS[:18])]
+        room.system("ticks", {"n": 10}, 2000 + turn)
+        planted |= sentinel in said(room, "zeus", "list_cities")
+    assert planted
+    assert not any(sentinel in text for text in heard)

@@ -180,10 +180,13 @@ def test_creatures_are_spawned_only_where_they_can_live() -> None:
     assert len(put(sim, "wolf", 64, 64, 100)) == 100
 
 
-def test_names_come_from_ids_alone() -> None:
-    assert names.name_of(7, 0) == names.name_of(7, 0)
-    assert len({names.name_of(who, 0) for who in range(200)}) > 60
-    assert names.name_of(7, SPECIES_ROW["fire_elemental"]).endswith("the fire elemental")
+def test_names_are_diverse_and_belong_to_the_species() -> None:
+    sim = meadow()
+    life.spawn(sim, SPECIES_ROW["human"], 20, 20, 200)
+    life.spawn(sim, SPECIES_ROW["fire_elemental"], 20, 20, 1)
+    known = [names.name_of(sim, row) for row in range(201)]
+    assert len(set(known[:200])) > 60
+    assert known[200].endswith("the fire elemental")
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,16 @@
 """Orders of a player, and that they reveal nothing the player does not see."""
 
+import msgspec
 import numpy as np
 import pytest
 
 from cohabit.errors import GameRejected, UnknownAsset
 from cohabit.worlds.kingdoms import save
+from cohabit.worlds.kingdoms.names import city_id
 from cohabit.worlds.kingdoms.powers import orders
 from cohabit.worlds.kingdoms.powers.ground import reshape
 from cohabit.worlds.kingdoms.powers.table import POWERS
-from cohabit.worlds.kingdoms.rules import diplomacy, realms
+from cohabit.worlds.kingdoms.rules import armies, diplomacy, realms, siege
 from cohabit.worlds.kingdoms.sight import seen_by
 from cohabit.worlds.kingdoms.sim import Kingdom, Orders, Sim
 from cohabit.worlds.kingdoms.tiles import GROUND_ROW, IS_WATER
@@ -34,8 +36,8 @@ def test_the_army_has_one_order_at_a_time() -> None:
     x, y = _dry(sim)
     orders.rally(sim, mine, x, y)
     assert mine.orders == Orders(rally=(x, y))
-    orders.raid(sim, mine, first_city(sim, enemy.id))
-    assert mine.orders == Orders(raid=first_city(sim, enemy.id).id)
+    orders.raid_kingdom(sim, mine, enemy.id)
+    assert mine.orders == Orders(raid=first_city(sim, enemy.id).id, raid_named=enemy.name)
     orders.fortify(sim, mine, True)
     assert mine.orders == Orders(fortify=True)
     orders.rally(sim, mine, x, y)
@@ -48,6 +50,8 @@ def test_an_army_is_not_sent_into_the_water_that_the_chart_shows() -> None:
     x, y = sim.land.xy(int(np.flatnonzero(IS_WATER[sim.land.chart])[0]))
     with pytest.raises(GameRejected, match=f"no dry land at {x},{y}. Send soldiers to dry land"):
         orders.rally(sim, mine, x, y)
+    with pytest.raises(GameRejected, match="Send soldiers to dry land"):
+        orders.march(sim, mine, x, y, in_sight=False)
     assert mine.orders == Orders()
 
 
@@ -64,21 +68,40 @@ def test_standing_down_withdraws_every_order() -> None:
 
 def test_only_an_enemy_city_can_be_raided() -> None:
     sim = lively()
-    mine, _, third = kingdoms(sim)
+    mine, enemy, third = kingdoms(sim)
     with pytest.raises(GameRejected, match="your own city"):
-        orders.raid(sim, mine, first_city(sim, mine.id))
+        orders.raid_city(sim, mine, city_id(sim, first_city(sim, mine.id).id))
     with pytest.raises(GameRejected, match="Declare war first"):
-        orders.raid(sim, mine, first_city(sim, third.id))
+        orders.raid_city(sim, mine, _scouted(sim, mine, third))
+    with pytest.raises(GameRejected, match=f"belongs to {enemy.name}"):
+        orders.raid_city(sim, mine, _scouted(sim, mine, enemy), third.id)
     assert mine.orders == Orders()
+
+
+def _scouted(sim: Sim, mine: Kingdom, other: Kingdom) -> int:
+    """The id of the first city of another kingdom, which somebody of mine sees now."""
+    city = first_city(sim, other.id)
+    scout = np.flatnonzero(sim.creatures.kingdom == mine.id)[0]
+    sim.creatures.x[scout], sim.creatures.y[scout] = city.x + 1, city.y
+    return city_id(sim, city.id)
+
+
+def test_a_city_in_sight_is_raided_by_its_id() -> None:
+    sim = lively()
+    mine, enemy, _ = kingdoms(sim)
+    target = first_city(sim, enemy.id)
+    words = orders.raid_city(sim, mine, _scouted(sim, mine, enemy))
+    assert words == f"The army of {mine.name} marches against {target.name} of {enemy.name}."
+    assert mine.orders == Orders(raid=target.id, raid_named=f"{target.name} ({enemy.name})")
 
 
 def test_a_raid_without_a_city_goes_to_the_nearest_of_the_enemy() -> None:
     sim = lively()
     mine, enemy, third = kingdoms(sim)
-    orders.raid_on(sim, mine, enemy.id, None)
+    orders.raid_kingdom(sim, mine, enemy.id)
     assert sim.cities[mine.orders.raid].kingdom == enemy.id
     diplomacy.declare_war(sim, mine.id, third.id, "a test")
-    orders.raid_on(sim, mine, None, None)
+    orders.raid_kingdom(sim, mine, None)
     chosen = sim.cities[mine.orders.raid]
     far = {city.id: _way(sim, mine, city.x, city.y) for k in (enemy, third) for city in sim.cities_of(k.id)}
     assert far[chosen.id] == min(far.values())
@@ -92,23 +115,24 @@ def test_an_impossible_raid_is_refused_with_advice() -> None:
     sim = lively()
     mine, enemy, third = kingdoms(sim)
     with pytest.raises(UnknownAsset) as refused:
-        orders.raid_on(sim, mine, 99, None)
+        orders.raid_kingdom(sim, mine, 99)
     assert "Kingdoms: 1 (" in refused.value.message
     with pytest.raises(GameRejected, match="Declare war first"):
-        orders.raid_on(sim, mine, third.id, None)
+        orders.raid_kingdom(sim, mine, third.id)
     diplomacy.make_peace(sim, mine.id, enemy.id)
     with pytest.raises(GameRejected, match="is not at war"):
-        orders.raid_on(sim, mine, None, None)
+        orders.raid_kingdom(sim, mine, None)
 
 
-def test_a_raid_on_a_city_that_is_not_an_enemy_city_silently_goes_to_the_nearest_one() -> None:
+def test_a_raid_on_a_city_out_of_sight_is_refused_like_one_on_a_city_that_does_not_exist() -> None:
     sim = lively()
-    mine, _, third = kingdoms(sim)
-    words = orders.raid_on(sim, mine, None, None)
-    nearest = mine.orders.raid
-    for city in (first_city(sim, third.id).id, 12345):
-        assert orders.raid_on(sim, mine, None, city) == words
-        assert mine.orders.raid == nearest
+    mine, enemy, third = kingdoms(sim)
+    orders.raid_kingdom(sim, mine, enemy.id)
+    before = msgspec.structs.replace(mine.orders)
+    for city in (city_id(sim, first_city(sim, enemy.id).id), city_id(sim, first_city(sim, third.id).id), 1, 12345):
+        with pytest.raises(GameRejected, match=f"You see no city {city}. Raid a kingdom"):
+            orders.raid_city(sim, mine, city)
+    assert mine.orders == before, "the raid that was ordered before goes on"
 
 
 def test_the_muster_has_the_limits_of_the_crown() -> None:
@@ -135,6 +159,52 @@ def test_an_order_to_settle_checks_only_the_chart() -> None:
     assert mine.orders.settle == (x, y)
     with pytest.raises(GameRejected, match="dry land"):
         orders.settle(sim, mine, 0, 0)
+
+
+def test_an_order_to_settle_says_what_it_waits_for_and_refuses_a_place_beside_a_known_city() -> None:
+    sim = lively()
+    mine, enemy, _ = kingdoms(sim)
+    home = first_city(sim, mine.id)
+    for city in sim.cities_of(mine.id):
+        city.people = 12
+    assert "They leave when a city has 28 people; the largest has 12." in orders.settle(sim, mine, *_dry(sim))
+    home.people = 28
+    assert "They leave" not in orders.settle(sim, mine, *_dry(sim))
+    with pytest.raises(GameRejected, match=f"too near {home.name}. Cities must be 15 tiles apart"):
+        orders.settle(sim, mine, home.x + 1, home.y)
+    hidden_city = first_city(sim, enemy.id)
+    orders.settle(sim, mine, hidden_city.x, hidden_city.y)  # a refusal would reveal the city
+
+
+def test_nobody_is_sent_into_water_in_sight_that_is_not_on_the_chart() -> None:
+    sim = lively()
+    mine, _, _ = kingdoms(sim)
+    home = first_city(sim, mine.id)
+    sim.land.ground[sim.land.cell(home.x, home.y)] = GROUND_ROW["deep_ocean"]
+    with pytest.raises(GameRejected, match="There is no dry land"):
+        orders.rally(sim, mine, home.x, home.y)
+
+
+def test_a_raid_whose_target_is_gone_ends_and_the_king_is_told() -> None:
+    sim = lively()
+    mine, enemy, _ = kingdoms(sim)
+    orders.raid_kingdom(sim, mine, enemy.id)
+    diplomacy.make_peace(sim, mine.id, enemy.id)
+    sim.refresh()
+    armies.end_raid(sim, mine)
+    assert mine.orders == Orders()
+    assert sim.news[-1].text == f"The raid on {enemy.name} is over: its target is no longer an enemy city."
+    assert sim.news[-1].kingdoms == (mine.id,)
+
+
+def test_a_king_whose_raid_succeeded_is_told_that_the_army_needs_another_order() -> None:
+    sim = lively()
+    mine, enemy, _ = kingdoms(sim)
+    orders.raid_kingdom(sim, mine, enemy.id)
+    city = sim.cities[mine.orders.raid]
+    siege.take(sim, city, mine.id)
+    assert mine.orders == Orders()
+    assert sim.news[-1].text.startswith(f"The raid is over: {city.name} is yours.")
 
 
 # -- war and peace --------------------------------------------------------------------------------
@@ -204,16 +274,15 @@ def test_a_kingdom_without_a_player_makes_peace_when_it_is_weary_or_weak(
 def test_no_reply_says_where_a_city_lies() -> None:
     sim = lively()
     mine, enemy, _ = kingdoms(sim)
-    target = first_city(sim, enemy.id)
-    for words in (orders.raid(sim, mine, target), orders.raid_on(sim, mine, enemy.id, None)):
-        assert target.name not in words
-        assert not any(letter.isdigit() for letter in words)
+    words = orders.raid_kingdom(sim, mine, enemy.id)
+    assert words == f"The army of {mine.name} marches against {enemy.name}."
+    assert mine.orders.raid_named == enemy.name
 
 
 def test_the_reply_to_a_march_is_the_same_for_every_place() -> None:
     sim = lively()
     mine, enemy, third = kingdoms(sim)
-    for x, y in ((0, 0), *((city.x, city.y) for city in (first_city(sim, enemy.id), first_city(sim, third.id)))):
+    for x, y in (_dry(sim), *((city.x, city.y) for city in (first_city(sim, enemy.id), first_city(sim, third.id)))):
         for in_sight in (True, False):
             words = orders.march(sim, mine, x, y, in_sight)
             assert words == f"The army of {mine.name} marches on {x},{y}."
@@ -229,7 +298,7 @@ def test_a_players_orders_do_not_reveal_whether_it_marches_to_a_hidden_city() ->
     scout = np.flatnonzero(sim.creatures.kingdom == mine.id)[0]
     sim.creatures.x[scout], sim.creatures.y[scout] = target.x + 1, target.y
     cast(sim, "order_raid", target.x, target.y, by=mine.id)
-    assert mine.orders == Orders(raid=target.id)
+    assert mine.orders == Orders(raid=target.id, raid_named=f"{target.name} ({enemy.name})")
 
 
 @pytest.mark.parametrize("power", ["order_war", "order_peace"])
@@ -269,7 +338,7 @@ def _give(sim: Sim, name: str, args: dict[str, int]) -> str:
     return {
         "declare_war": lambda: orders.make_war(sim, mine, other),
         "offer_peace": lambda: orders.make_peace(sim, mine, other),
-        "raid": lambda: orders.raid_on(sim, mine, other.id, None),
+        "raid": lambda: orders.raid_kingdom(sim, mine, other.id),
         "rally": lambda: orders.rally(sim, mine, args["x"], args["y"]),
         "muster": lambda: orders.muster(sim, mine, args["percent"]),
         "fortify": lambda: orders.fortify(sim, mine, bool(args["on"])),

@@ -117,7 +117,7 @@ def test_the_arrays_of_a_loaded_world_are_its_own() -> None:
 
 def test_creatures_can_be_born_in_a_loaded_world() -> None:
     sim = load(SAVE)
-    born = sim.creatures.add(3, {"x": 5, "y": 5, "hp": 10})
+    born = sim.creatures.add(3, {"public": [7, 8, 9], "x": 5, "y": 5, "hp": 10})
     assert born.tolist() == [201, 202, 203]
     assert sim.creatures.row(202) == 201
 

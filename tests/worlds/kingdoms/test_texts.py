@@ -19,7 +19,7 @@ def test_rules_list_the_actions_that_the_caller_may_use_with_their_parameters(ro
     assert "paint_tile" not in king
     assert "paint_tile" in god
     assert "radius (integer, 1 to 50, optional): of the brush" in king
-    assert "city_id (integer, optional): the id of a city; default: the nearest one" in king
+    assert "city_id (integer, optional): the id of a city in your view; default: the nearest one" in king
     assert king.startswith("Kingdoms. Rule a kingdom")
     assert "Actions:\nYou can watch this room but not act in it." in room.call("bot", "rules", at=1).text
 

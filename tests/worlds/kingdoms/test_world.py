@@ -152,6 +152,18 @@ def test_a_king_can_act_only_on_its_own_land(room):
             ask(room, "athena", command, **args)
 
 
+def test_a_power_without_an_effect_costs_no_faith_and_says_so(room):
+    mine = room.world.sim.kingdoms[1]
+    mine.faith = 100
+    home = room.world.sim.cities[mine.capital]
+    where = {"power_id": "thaw", "x": home.x, "y": home.y}  # there is no snow
+    room.call("athena", "invoke_power", where, at=10)
+    assert room.record.tail[-1].entry.told[0].text == f"thaw at {home.x},{home.y}: no effect, so it cost no faith"
+    room.call("athena", "invoke_power", {**where, "pulses": 3}, at=10)
+    assert "0 of 3 pulses had an effect; the others cost no faith" in room.record.tail[-1].entry.told[0].text
+    assert mine.faith == 100
+
+
 def test_a_kings_actions_cost_faith_and_refused_ones_cost_nothing(room):
     mine, home = room.world.sim.kingdoms[1], room.world.sim.cities_of(1)[0]
     mine.faith = 25

@@ -100,6 +100,7 @@ def _world_table() -> str:
 def _scenario_table() -> str:
     import json
 
+    from cohabit.registry import BRIDGE_FILE_WORLD
     from cohabit.scenario import presets
 
     rows = []
@@ -108,7 +109,7 @@ def _scenario_table() -> str:
         rows.append(
             (
                 name,
-                raw.get("world", "nim"),
+                raw.get("world", BRIDGE_FILE_WORLD),
                 ", ".join(a["id"] for a in raw["agents"]),
                 raw.get("_comment", ""),
             )

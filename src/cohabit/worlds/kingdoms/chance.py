@@ -61,6 +61,11 @@ class Chance:
         """True for about ``numerator`` out of ``denominator`` of them."""
         return self.below(denominator, purpose, tick, who) < numerator
 
+    def secret(self, purpose: str, number: int) -> int:
+        """64 random bits that may be shown: unlike those of ``bits`` they reveal neither the number nor other draws."""
+        words = f"{self.seed:x}\0{purpose}\0{number}".encode()
+        return int.from_bytes(blake2b(words, digest_size=8, person=b"shown").digest(), "little")
+
     def one(self, n: int, purpose: str, tick: int, who: int = 0) -> int:
         """A single number from 0 to n - 1."""
         return (_mixed_one(self._salt(purpose, tick) + who * _STEP) >> 32) * n >> 32

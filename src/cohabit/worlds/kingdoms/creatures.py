@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 Rows = NDArray[np.int64]
 """Row numbers of some creatures."""
 COLUMNS: dict[str, type[np.generic]] = {
-    "id": np.int64,  # from 1, never reused
+    "id": np.int64,  # from 1, never reused; members never see it
+    "public": np.int64,  # the id under which members know it
     "species": np.int16,  # row of species.SPECIES
     "kingdom": np.int32,  # id of the kingdom; 0: wild
     "city": np.int32,  # id of the home city; 0: none
@@ -51,6 +52,7 @@ class Creatures:
     """The columns. ``c.x`` is column x of the living; ``c.x[rows] = …`` changes it."""
 
     id: NDArray[np.int64]
+    public: NDArray[np.int64]
     species: NDArray[np.int16]
     kingdom: NDArray[np.int32]
     city: NDArray[np.int32]

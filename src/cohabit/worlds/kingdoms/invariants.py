@@ -13,14 +13,15 @@ from numpy.typing import NDArray
 
 from cohabit.model.observation import EventType
 from cohabit.worlds.kingdoms.creatures import Effect, Job
-from cohabit.worlds.kingdoms.sim import City, Kingdom, Sim
+from cohabit.worlds.kingdoms.names import PUBLIC_ID_BITS
+from cohabit.worlds.kingdoms.sim import MAX_KINGDOM_ID, City, Kingdom, Sim
 from cohabit.worlds.kingdoms.species import SPECIES, SPECIES_ROW
 from cohabit.worlds.kingdoms.tiles import BUILDING_ROW, BUILDINGS, GROUND, TOPS
 
 MAX_NUMBER = 1 << 30
 """The largest absolute value of a number, so that sums of a few of them still fit a column."""
-MAX_CITY_ID, MAX_KINGDOM_ID = 1 << 20, 1 << 13
-"""Limits, because the rules keep tables by id."""
+MAX_CITY_ID = 1 << 20
+"""A limit, because the rules keep tables by id."""
 MAX_NAME_LENGTH = 80
 
 
@@ -51,6 +52,7 @@ def _creatures(sim: Sim) -> Iterator[str]:
     creatures, width, height = sim.creatures, sim.land.width, sim.land.height
     bounds = {
         "id": (1, creatures.next_id - 1),
+        "public": (1, (1 << PUBLIC_ID_BITS) - 1),
         "species": (0, len(SPECIES) - 1),
         "x": (0, width - 1),
         "y": (0, height - 1),

@@ -1,12 +1,15 @@
-"""Names of creatures, cities and kingdoms, and names of species in sentences.
+"""Names and public ids of creatures, cities and kingdoms, and names of species in sentences.
 
-The name of a creature is computed from its id on request; nothing is stored.
+The name of a creature is computed from its public id on request. Names and public ids are keyed hashes:
+they reveal neither the seed nor the numbers that the simulation counts with.
 """
 
-from cohabit.worlds.kingdoms.sim import Sim
+from cohabit.worlds.kingdoms.sim import City, Sim
 from cohabit.worlds.kingdoms.species import SPECIES
 
 _MASK = (1 << 64) - 1
+PUBLIC_ID_BITS = 53
+"""Every JSON reader keeps whole numbers of this size."""
 STARTS = {
     "human": ("Al", "Ber", "Cor", "Ed", "Fin", "Gar", "Hal", "Is", "Jo", "Mar", "Os", "Ro", "Tam", "Wil"),
     "elf": ("Ae", "Cel", "Eli", "Fae", "Ila", "Lir", "Nae", "Sil", "Tha", "Vae", "Yl"),
@@ -68,9 +71,25 @@ def _pick(words: tuple[str, ...], number: int, salt: int) -> str:
     return words[_roll(number, salt) % len(words)]
 
 
-def name_of(creature: int, species: int) -> str:
+def public_id(sim: Sim, purpose: str, number: int) -> int:
+    """An id that members may see: unguessable, and small enough for a number in JSON."""
+    return (sim.chance.secret(purpose, number) >> 64 - PUBLIC_ID_BITS) or 1
+
+
+def city_id(sim: Sim, number: int) -> int:
+    """The id under which members know a city."""
+    return public_id(sim, "city ids", number)
+
+
+def city_with_id(sim: Sim, public: int) -> City | None:
+    """The city that members know under this id."""
+    return next((city for city in sim.cities.values() if city_id(sim, city.id) == public), None)
+
+
+def name_of(sim: Sim, row: int) -> str:
     """The name of a creature. People get two syllables of their race, beasts a name and their species."""
-    kind = SPECIES[species].id
+    kind = SPECIES[int(sim.creatures.species[row])].id
+    creature = int(sim.creatures.public[row])
     if kind in STARTS:
         return _pick(STARTS[kind], creature, 1) + _pick(ENDS[kind], creature, 2)
     return f"{_pick(BEASTS, creature, 1)} the {word_for(kind)}"
@@ -79,13 +98,13 @@ def name_of(creature: int, species: int) -> str:
 def city_name(sim: Sim, race: str, number: int) -> str:
     """A name for city ``number`` that no existing city has."""
     taken = [city.name for city in sim.cities.values()]
-    return _unused(taken, race, sim.seed + number, CITY_ENDS[race])
+    return _unused(taken, race, sim.chance.secret("city names", number), CITY_ENDS[race])
 
 
 def kingdom_name(sim: Sim, race: str, number: int) -> str:
     """A name for kingdom ``number`` that no kingdom has had."""
     taken = [kingdom.name for kingdom in sim.kingdoms.values()]
-    return _unused(taken, race, sim.seed + number, ENDS[race], salt=500)
+    return _unused(taken, race, sim.chance.secret("kingdom names", number), ENDS[race], salt=500)
 
 
 def _unused(taken: list[str], race: str, number: int, ends: tuple[str, ...], salt: int = 100) -> str:

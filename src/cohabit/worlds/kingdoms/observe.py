@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from cohabit.model.observation import Effect, Entity, Event, EventType, Location, Observation
 from cohabit.worlds.kingdoms.creatures import Job, Rows
-from cohabit.worlds.kingdoms.names import plural, word_for
+from cohabit.worlds.kingdoms.names import city_id, plural, word_for
 from cohabit.worlds.kingdoms.sight import View
 from cohabit.worlds.kingdoms.sim import YEAR, City, Kingdom, News, Sim
 from cohabit.worlds.kingdoms.species import IS_MONSTER, SPECIES
@@ -45,7 +45,8 @@ def observation(view: View, paused: bool, over: bool) -> Observation:
         nearby_entities=_threats(view, mine) if mine is not None else [],
         active_effects=_problems(sim, mine) if mine is not None else [],
         recent_events=[
-            Event(f"year {n.tick // YEAR}: {n.text}", _KINDS.get(n.kind, "info")) for n in heard(view)[-MAX_EVENTS:]
+            Event(f"year {n.tick // YEAR}: {n.text}{_audience(view, n)}", _KINDS.get(n.kind, "info"))
+            for n in heard(view)[-MAX_EVENTS:]
         ],
         step=sim.tick,
         time_of_day=f"year {sim.tick // YEAR}" + (", paused" if paused else ""),
@@ -60,6 +61,13 @@ def heard(view: View) -> Sequence[News]:
         for n in view.sim.news
         if view.everything or n.kingdoms is None or (view.kingdom is not None and view.kingdom in n.kingdoms)
     ]
+
+
+def _audience(view: View, news: News) -> str:
+    """For an eye that sees everything: who else knows it."""
+    if not view.everything or news.kingdoms is None:
+        return ""
+    return f" (known to {' and '.join(view.sim.kingdoms[k].name for k in news.kingdoms if k in view.sim.kingdoms)})"
 
 
 def _head(view: View, mine: Kingdom | None, over: bool) -> str:
@@ -83,7 +91,7 @@ def _my_cities(sim: Sim, mine: Kingdom) -> str:
 def _city_line(city: City) -> str:
     people = f"{_count(city.people, 'person', 'people')} ({_count(city.soldiers, 'soldier', 'soldiers')})"
     parts = [
-        f"{city.name} (city {city.id}) at {city.x},{city.y}: {people}",
+        f"{city.name} at {city.x},{city.y}: {people}",
         f"food {city.food}",
         f"loyalty {city.loyalty}",
         _count(sum(city.buildings.values()), "building", "buildings"),
@@ -105,7 +113,7 @@ def _my_status(sim: Sim, mine: Kingdom) -> dict[str, object]:
     orders = mine.orders
     given = {
         "rally": f"{orders.rally[0]},{orders.rally[1]}" if orders.rally else None,
-        "raid": _raided(sim, orders.raid),
+        "raid": orders.raid_named if orders.raid else None,
         "fortify": "yes" if orders.fortify else None,
         "settle": f"{orders.settle[0]},{orders.settle[1]}" if orders.settle else None,
         "muster": f"{orders.muster}%" if orders.muster else None,
@@ -122,15 +130,9 @@ def _my_status(sim: Sim, mine: Kingdom) -> dict[str, object]:
         "at_war_with": [k.id for k in sim.alive if k.id != mine.id and sim.at_war[mine.id, k.id]],
         "peace_offered_to": list(orders.peace),
         "peace_offered_by": [k.id for k in sim.alive if mine.id in k.orders.peace],
-        "cities": _places(cities),
+        "cities": _places(sim, cities),
         "orders": {name: value for name, value in given.items() if value},
     }
-
-
-def _raided(sim: Sim, city: int) -> str | None:
-    """The kingdom that the army attacks; which city it is may be hidden."""
-    found = sim.cities.get(city)
-    return sim.kingdoms[found.kingdom].name if found is not None else None
 
 
 def _capital(sim: Sim, mine: Kingdom) -> Location | None:
@@ -138,12 +140,12 @@ def _capital(sim: Sim, mine: Kingdom) -> Location | None:
     return Location((city.x, city.y), city.name, f"your capital {city.name} at {city.x},{city.y}") if city else None
 
 
-def _places(cities: Sequence[City]) -> dict[str, dict[str, int]]:
+def _places(sim: Sim, cities: Sequence[City]) -> dict[str, dict[str, int]]:
     """Cities by name."""
     return {
         c.name: {
-            "id": c.id, "kingdom": c.kingdom, "x": c.x, "y": c.y, "people": c.people, "soldiers": c.soldiers,
-            "loyalty": c.loyalty, "siege": c.siege,
+            "id": city_id(sim, c.id), "kingdom": c.kingdom, "x": c.x, "y": c.y, "people": c.people,
+            "soldiers": c.soldiers, "loyalty": c.loyalty, "siege": c.siege,
         }
         for c in cities
     }  # fmt: skip
@@ -155,7 +157,7 @@ def _whole_world(sim: Sim) -> dict[str, object]:
     return {
         "wars": [[war.attacker, war.defender] for war in sim.wars],
         "laws": [name for name, holds in sim.laws.items() if holds],
-        "cities": _places(list(sim.cities.values())),
+        "cities": _places(sim, list(sim.cities.values())),
         "fires": {"tiles": len(fires), "at": list(sim.land.xy(int(fires[len(fires) // 2])))} if len(fires) else None,
         "creatures": _census(sim),
     }

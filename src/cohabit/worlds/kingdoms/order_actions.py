@@ -44,10 +44,15 @@ class OrderActions(World):
         self,
         by: Seat,
         kingdom_id: KingdomId | None = None,
-        city_id: Annotated[int, Range(doc="the id of a city; default: the nearest one")] | None = None,
+        city_id: Annotated[int, Range(doc="the id of a city in your view; default: the nearest one")] | None = None,
     ) -> Outcome:
         """Send the army to attack a city of a kingdom you are at war with."""
-        return self._order(by, "raid", lambda mine: orders.raid_on(self.sim, mine, kingdom_id, city_id))
+        return self._order(by, "raid", lambda mine: self._raid(mine, kingdom_id, city_id))
+
+    def _raid(self, mine: Kingdom, kingdom_id: int | None, city_id: int | None) -> str:
+        if city_id is not None:
+            return orders.raid_city(self.sim, mine, city_id, kingdom_id)
+        return orders.raid_kingdom(self.sim, mine, kingdom_id)
 
     @action(needs=OF_A_SEAT, gives=Ordered, group="orders")
     def rally(self, by: Seat, x: X, y: Y) -> Outcome:

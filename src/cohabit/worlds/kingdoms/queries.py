@@ -17,7 +17,7 @@ from cohabit.worlds.kingdoms.answers import (
 )  # fmt: skip
 from cohabit.worlds.kingdoms.arguments import Rect
 from cohabit.worlds.kingdoms.creatures import Job, Rows
-from cohabit.worlds.kingdoms.names import name_of
+from cohabit.worlds.kingdoms.names import city_id, name_of
 from cohabit.worlds.kingdoms.powers.table import POWERS
 from cohabit.worlds.kingdoms.sight import View
 from cohabit.worlds.kingdoms.sim import City, Kingdom, Sim
@@ -93,12 +93,12 @@ def tile(view: View, x: int, y: int) -> Tile:
         y,
         GROUND[land.ground[cell]].id,
         int(land.level[cell]),
-        [name_of(int(c.id[row]), int(c.species[row])) for row in here[:MAX_NAMES]],
+        [name_of(sim, int(row)) for row in here[:MAX_NAMES]],
         len(here),
         top_id=TOPS[land.top[cell]].id if land.top[cell] else None,
         building=BUILDINGS[land.built[cell]].id if land.built[cell] else None,
         kingdom_id=city.kingdom if city else None,
-        city_id=city.id if city else None,
+        city_id=city_id(sim, city.id) if city else None,
     )
 
 
@@ -110,7 +110,7 @@ def _charted_height(sim: Sim, cell: int) -> int:
 def kingdoms(view: View, include_wild: bool) -> Listed[KingdomLine]:
     """Every kingdom. Public on purpose: diplomacy needs to know who exists."""
     sim = view.sim
-    items = [_kingdom(sim, k) for k in sim.alive]
+    items = [_kingdom(view, k) for k in sim.alive]
     if include_wild:
         c = sim.creatures
         wild = _WILD_KINGDOM[c.species[c.kingdom == 0]] if view.everything else np.zeros(0, np.int64)
@@ -121,7 +121,9 @@ def kingdoms(view: View, include_wild: bool) -> Listed[KingdomLine]:
     return Listed(items, len(items))
 
 
-def _kingdom(sim: Sim, k: Kingdom) -> KingdomLine:
+def _kingdom(view: View, k: Kingdom) -> KingdomLine:
+    sim = view.sim
+    capital = sim.cities.get(k.capital)
     king = sim.creatures.row(k.king)
     return KingdomLine(
         k.id,
@@ -130,8 +132,8 @@ def _kingdom(sim: Sim, k: Kingdom) -> KingdomLine:
         k.cities,
         k.people,
         False,
-        king_name=name_of(k.king, int(sim.creatures.species[king])) if king is not None else None,
-        capital_id=k.capital or None,
+        king_name=name_of(sim, king) if king is not None else None,
+        capital_id=city_id(sim, capital.id) if capital and view.sees_city(capital) else None,
         claimed=k.claimed,
     )
 
@@ -149,7 +151,7 @@ def cities(view: View, kingdom_id: int | None) -> Listed[CityLine]:
 def _city(sim: Sim, city: City) -> CityLine:
     leader = sim.creatures.row(city.leader)
     return CityLine(
-        city.id,
+        city_id(sim, city.id),
         city.name,
         city.kingdom,
         sim.kingdoms[city.kingdom].name,
@@ -160,7 +162,7 @@ def _city(sim: Sim, city: City) -> CityLine:
         city.soldiers,
         city.food,
         city.loyalty,
-        leader_name=name_of(city.leader, int(sim.creatures.species[leader])) if leader is not None else None,
+        leader_name=name_of(sim, leader) if leader is not None else None,
         besieged_by=city.besieger or None,
     )
 
@@ -203,13 +205,13 @@ def _actor(sim: Sim, row: int) -> ActorLine:
     c = sim.creatures
     species = int(c.species[row])
     return ActorLine(
-        name_of(int(c.id[row]), species),
+        name_of(sim, row),
         SPECIES[species].id,
         int(c.x[row]),
         int(c.y[row]),
-        int(c.id[row]),
+        int(c.public[row]),
         kingdom_id=int(c.kingdom[row]) or int(_WILD_KINGDOM[species]),
-        city_id=int(c.city[row]) or None,
+        city_id=city_id(sim, int(c.city[row])) if c.city[row] else None,
         age=sim.tick - int(c.born[row]),
         health=100 * int(c.hp[row]) // int(HEALTH[species]),
         hunger=100 - int(c.food[row]),

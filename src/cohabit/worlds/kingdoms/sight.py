@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cohabit.worlds.kingdoms.creatures import Effect, Rows
-from cohabit.worlds.kingdoms.sim import Sim
+from cohabit.worlds.kingdoms.sim import City, Sim
 
 REACH = 8
 """The distance at which people see, in tiles."""
@@ -58,6 +58,10 @@ class View:
         own = c.kingdom == (self.kingdom or -1)
         shown = self.seen[self.sim.land.cells(c.x, c.y)] & ((c.effects & Effect.INVISIBLE) == 0)
         return np.flatnonzero(own | shown)
+
+    def sees_city(self, city: City) -> bool:
+        """May this eye see this city: its own ones, and those whose centre is in sight?"""
+        return self.knows(city.kingdom) or self.sees(self.sim.land.cell(city.x, city.y))
 
     def knows(self, kingdom: int) -> bool:
         """May this eye list the cities and people of this kingdom?"""

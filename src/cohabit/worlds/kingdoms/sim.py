@@ -16,9 +16,12 @@ from cohabit.worlds.kingdoms.land import Land
 
 YEAR = 60
 """Ticks in a year. A human is adult at fifteen and lives for up to ninety years."""
-MAX_NEWS = 200
-"""How many news items a world keeps for views."""
+MAX_NEWS = 40
+"""How many news items a world keeps for views, for each group of kingdoms that is told the same: news that some are
+not told never displaces theirs."""
 MAX_FAITH = 300
+MAX_KINGDOM_ID = 1 << 13
+"""A limit, because the rules keep tables by id."""
 
 
 class City(Struct):
@@ -59,10 +62,14 @@ class Orders(Struct):
 
     rally: tuple[int, int] | None = None  # where soldiers gather
     raid: int = 0  # id of the city to attack
+    raid_named: str = ""  # the target as the player named it; which city it is and who owns it now may be hidden
     fortify: bool = False  # soldiers stay at home, and towers are built first
     settle: tuple[int, int] | None = None  # where the next settlers go
     muster: int = 0  # percent of the people under arms; 0: unset
     peace: tuple[int, ...] = ()  # the kingdoms that it has offered peace
+
+    def end_raid(self) -> None:
+        self.raid, self.raid_named = 0, ""
 
 
 class Kingdom(Struct):
@@ -92,6 +99,10 @@ class Kingdom(Struct):
     army_left_at: int = 0  # the tick at which they left
     fallen: int = 0  # losses in battle since the crown last acted
     no_war_before: int = 0  # until this tick the crown declares no war
+    band: tuple[int, ...] = ()  # ids of the settlers who carry out the player's order
+    band_to: tuple[int, int] | None = None  # and where it sends them
+    births: int = 0  # how many people were born or spawned in it
+    casts: int = 0  # pulses of powers that its player used
 
 
 class War(Struct):
@@ -128,7 +139,8 @@ class Tally(Struct):
     wars_ended: int = 0
     cities_taken: int = 0
     rebellions: int = 0
-    casts: int = 0  # pulses of powers
+    births: int = 0  # of wild creatures
+    casts: int = 0  # pulses of powers that gods used
 
 
 class News(Struct):
@@ -174,7 +186,9 @@ class Sim:
         """Add a news item for these kingdoms, or for everybody."""
         item = News(self.tick, text, None if kingdoms is None else tuple(kingdoms), kind)
         self.pending_news.append(item)
-        self.news = [*self.news[-MAX_NEWS + 1 :], item]
+        same = [i for i, old in enumerate(self.news) if old.kingdoms == item.kingdoms]
+        dropped = same[0] if len(same) >= MAX_NEWS else len(self.news)
+        self.news = [*self.news[:dropped], *self.news[dropped + 1 :], item]
 
     def take_news(self) -> list[News]:
         """The news since the last call."""

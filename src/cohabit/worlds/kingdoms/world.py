@@ -145,6 +145,7 @@ class Kingdoms(OrderActions):
         claimed = self.state.claimed
         self.sim = Sim(seed, generate(seed, zones_x, zones_y))
         begin(self.sim, max(claimed, self.kingdoms or (4 if claimed < 2 else 0)), claimed)
+        self.sim.take_news()  # views show it; otherwise it would be told as the result of the next command
         self._changed()
 
     def _changed(self) -> None:
@@ -186,9 +187,11 @@ class Kingdoms(OrderActions):
             return False
         if pending.data:
             self.sim = save.load(pending.data)
+            self.sim.take_news()
         else:
             self.state.generated += 1
-            seed = Stream(int(self.state.seed, 16), f"world {self.state.generated}").bits64() >> 1
+            stream = Stream(int(self.state.seed, 16), f"world {self.state.generated}")
+            seed = stream.bits64() << 64 | stream.bits64()
             self._make(seed, pending.zone_x, pending.zone_y)
         self._changed()
         return True

@@ -24,12 +24,12 @@ WANTED_PEOPLE = 1500
 """A civilizer stops helping when all kingdoms together have this many people."""
 GIFTS = ("bounty", "timber", "fertility", "masonry")
 CATASTROPHES = {
-    "meteorite": "A star fell on {city}.",
-    "earthquake": "The ground under {city} shook, and would not stop.",
-    "tornado": "A whirlwind came down upon {city}.",
-    "locusts": "Locusts darkened the sky over {city}.",
-    "plague": "A sickness went from door to door in {city}.",
-    "volcano": "The earth opened beside {city}, and it was full of fire.",
+    "meteorite": "A star fell on {who}.",
+    "earthquake": "The ground under {who} shook, and would not stop.",
+    "tornado": "A whirlwind came down upon {who}.",
+    "locusts": "Locusts darkened the sky over {who}.",
+    "plague": "A sickness went from door to door in {who}.",
+    "volcano": "The earth opened in {who}, and it was full of fire.",
 }
 
 
@@ -139,6 +139,7 @@ class Calamity(God):
         if found is None:
             return None
         name, city = found
+        who = world.name_of(city.kingdom)  # where the city lies, and that it exists, may be hidden from the readers
         what = self.stream.choice(list(CATASTROPHES))
-        self.announcement = broadcast(CATASTROPHES[what].format(city=name), "omen")
+        self.announcement = broadcast(CATASTROPHES[what].format(who=who), "omen")
         return power(what, city, f"{name} has grown too large")

@@ -1,4 +1,8 @@
-"""Storytellers: a dungeon master who intervenes, and a chronicler who reports. Their messages may have a voice."""
+"""Storytellers: a dungeon master who intervenes, and a chronicler who reports. Their messages may have a voice.
+
+Both see everything, and everybody reads what they write, so they write only what everybody may know: public news, and
+the names and numbers of kingdoms.
+"""
 
 from collections import deque
 from collections.abc import Iterator
@@ -12,15 +16,15 @@ CHAPTER = 700
 """Ticks per chapter."""
 BOONS = {
     "faith": "The temples of {who} are full of light tonight. Use it before it fades.",
-    "bounty": "All who sleep in {city} dream of bread, and wake to it. A gift to {who}; think of what you owe.",
-    "masonry": "Stone lies ready at the gates of {city}. Build, {who}: somebody is coming.",
+    "bounty": "All who sleep in {who} dream of bread, and wake to it. It is a gift; think of what you owe.",
+    "masonry": "Stone lies ready at the gates of {who}. Build: somebody is coming.",
     "blessing": "The soldiers of {who} feel no cold any more. A small push for the smaller crown.",
 }
 TRIALS = {
-    "bandit": "Strangers with knives were seen near {city}. {who} is rich; let us see whether it is also awake.",
-    "cloud_storm": "Clouds gather over {city}. The sky has noticed {who}.",
-    "discord": "There is talk in the taverns of {city} that {who} needs another crown.",
-    "locusts": "The fields of {city} hum. {who} has eaten well; now others do.",
+    "bandit": "Strangers with knives were seen in {who}. It is rich; let us see whether it is also awake.",
+    "cloud_storm": "Clouds gather. The sky has noticed {who}.",
+    "discord": "There is talk in the taverns that {who} needs another crown.",
+    "locusts": "The fields of {who} hum. It has eaten well; now others do.",
 }
 BRUSHES = {"blessing": 8, "locusts": 4}
 """The radius of the powers that have a brush."""
@@ -28,6 +32,8 @@ PASSAGE = 600
 """Ticks per passage of the chronicle."""
 MAX_EVENTS = 4
 REMEMBERED_EVENTS = 64
+PRIVATE_NEWS = "(known to "
+"""An observation of everything says so after news that not everybody is told."""
 OPENINGS = (
     "Thus it is written:",
     "So the old ones tell it:",
@@ -69,12 +75,12 @@ class DungeonMaster(Scripted):
         boon = self.chapter % 2 == 1
         who = ranked[0] if boon else ranked[-1]
         found = world.biggest_city(players[who].id)
-        return self._boon_or_trial(who, *found, boon) if found is not None else []
+        return self._boon_or_trial(who, found[1], boon) if found is not None else []
 
-    def _boon_or_trial(self, who: str, city_name: str, city: City, boon: bool) -> list[Action]:
+    def _boon_or_trial(self, who: str, city: City, boon: bool) -> list[Action]:
         fates = BOONS if boon else TRIALS
         what = self.stream.choice(list(fates))
-        announcement = broadcast(fates[what].format(who=who, city=city_name), "story")
+        announcement = broadcast(fates[what].format(who=who), "story")
         why = f"{who} is the {'weaker' if boon else 'stronger'} one"
         if what == "bandit":
             place = {"x": city.x, "y": city.y, "count": 3, "adult": True}
@@ -108,7 +114,7 @@ class Chronicler(Scripted):
 
     def _listen(self, seen: Observation) -> None:
         for event in seen.recent_events:
-            if event.description not in self.known:
+            if event.description not in self.known and PRIVATE_NEWS not in event.description:
                 self.known.append(event.description)
                 self.heard.append(event)
 

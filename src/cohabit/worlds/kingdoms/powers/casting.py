@@ -12,7 +12,7 @@ from cohabit.worlds.kingdoms.names import plural
 from cohabit.worlds.kingdoms.powers.power import Cast, Power
 from cohabit.worlds.kingdoms.powers.spawns import pay
 from cohabit.worlds.kingdoms.powers.table import POWERS
-from cohabit.worlds.kingdoms.sim import Kingdom, Sim
+from cohabit.worlds.kingdoms.sim import MAX_KINGDOM_ID, Kingdom, Sim
 
 
 class PowerUse(Struct, frozen=True):
@@ -90,12 +90,15 @@ def invoke(sim: Sim, mine: Kingdom | None, use: PowerUse) -> tuple[PowerUsed, st
             answer.stopped, answer.error_code, answer.error_message = "error", refusal.code, refusal.message
             break
         applied += 1
+    if mine is not None:
+        mine.faith += use.power.faith * (use.pulses - accepted)  # a pulse without an effect is free
     where = f"{use.power.id} at {use.x},{use.y}"
+    free = "" if mine is None or accepted == use.pulses else "; the others cost no faith"
     if use.pulses == 1:
         answer.accepted = bool(accepted)
-        return answer, where if accepted else f"{where}: no effect"
+        return answer, where if accepted else f"{where}: no effect" + (", so it cost no faith" if free else "")
     answer.pulses, answer.pulses_applied, answer.accepted_count = use.pulses, applied, accepted
-    return answer, f"{where}: {accepted} of {applied} pulses had an effect"
+    return answer, f"{where}: {accepted} of {applied} pulses had an effect{free}"
 
 
 def _check(sim: Sim, use: PowerUse) -> None:
@@ -125,8 +128,10 @@ def _cast(sim: Sim, mine: Kingdom | None, use: PowerUse, pulse: int) -> Cast:
         x += _share(use.x2 - use.x, pulse, use.pulses - 1)
         y += _share(use.y2 - use.y, pulse, use.pulses - 1)
     cells = sim.land.disc(x, y, use.radius if use.radius is not None else 1 if use.power.brush else 0)
-    sim.tally.casts += 1  # no two casts draw the same random numbers, not even in the same tick
-    return Cast(x, y, cells, mine.id if mine is not None else 0, use.x2, use.y2, sim.tally.casts)
+    counter = mine if mine is not None else sim.tally
+    counter.casts += 1  # no two casts draw the same random numbers, not even in the same tick
+    by = mine.id if mine is not None else 0
+    return Cast(x, y, cells, by, use.x2, use.y2, counter.casts * (MAX_KINGDOM_ID + 1) + by)
 
 
 def _share(length: int, part: int, parts: int) -> int:

@@ -8,10 +8,11 @@ from collections.abc import Callable, Sequence
 
 from cohabit.errors import GameRejected, UnknownAsset
 from cohabit.model.action import Action
+from cohabit.worlds.kingdoms import names
 from cohabit.worlds.kingdoms.powers.power import Cast, Power, Run
-from cohabit.worlds.kingdoms.rules import cities, diplomacy
+from cohabit.worlds.kingdoms.rules import cities, diplomacy, settlers
 from cohabit.worlds.kingdoms.rules.armies import MAX_MUSTER
-from cohabit.worlds.kingdoms.sight import seen_by
+from cohabit.worlds.kingdoms.sight import View, seen_by
 from cohabit.worlds.kingdoms.sim import City, Kingdom, Orders, Sim
 from cohabit.worlds.kingdoms.tiles import IS_DEADLY, IS_WATER
 
@@ -24,39 +25,52 @@ FURLOUGH, MUSTER = 10, 35
 
 
 def rally(sim: Sim, kingdom: Kingdom, x: int, y: int) -> str:
-    """Gather the soldiers at a place. Only the chart is checked, because the place may be out of sight."""
-    _must_be_dry_land(sim, x, y, "Send soldiers")
+    """Gather the soldiers at a place. Out of sight only the chart is checked."""
+    _must_be_dry_land(sim, kingdom, x, y, "Send soldiers")
     _gather(kingdom, x, y)
     return f"The soldiers of {kingdom.name} gather at {x},{y}."
 
 
 def _gather(kingdom: Kingdom, x: int, y: int) -> None:
-    kingdom.orders.rally, kingdom.orders.raid, kingdom.orders.fortify = (x, y), 0, False
+    kingdom.orders.rally, kingdom.orders.fortify = (x, y), False
+    kingdom.orders.end_raid()
 
 
-def raid(sim: Sim, kingdom: Kingdom, target: City) -> str:
-    """Attack an enemy city."""
+def raid_city(sim: Sim, kingdom: Kingdom, city: int, enemy: int | None = None) -> str:
+    """Attack a city in sight. A city out of sight and one that does not exist get the same answer."""
+    target = names.city_with_id(sim, city)
+    if target is None or not View(sim, kingdom.id, everything=False).sees_city(target):
+        raise GameRejected(f"You see no city {city}. Raid a kingdom, or a city whose id stands in your view.")
     if target.kingdom == kingdom.id:
         raise GameRejected(f"{target.name} is your own city. Order a rally there, or aim at an enemy city.")
     owner = sim.kingdoms[target.kingdom]
+    if enemy is not None and find_kingdom(sim, enemy) is not owner:
+        raise GameRejected(f"{target.name} belongs to {owner.name}. Give its kingdom_id, or leave it out.")
     _must_be_at_war(sim, kingdom, owner)
-    kingdom.orders.raid, kingdom.orders.rally, kingdom.orders.fortify = target.id, None, False
-    return f"The army of {kingdom.name} marches against {owner.name}."
+    _attack(kingdom, target, f"{target.name} ({owner.name})")
+    return f"The army of {kingdom.name} marches against {target.name} of {owner.name}."
 
 
-def raid_on(sim: Sim, kingdom: Kingdom, enemy: int | None, city: int | None) -> str:
-    """Attack this city, or the nearest one of this enemy, or the nearest one of any enemy."""
+def raid_kingdom(sim: Sim, kingdom: Kingdom, enemy: int | None) -> str:
+    """Attack the nearest city of this enemy, or of any enemy. The answer does not say which one that is."""
     enemies = [other for other in sim.alive if sim.are_at_war(kingdom.id, other.id)]
     if enemy is not None:
         enemies = [find_kingdom(sim, enemy)]
         _must_be_at_war(sim, kingdom, enemies[0])
     if not enemies:
         raise GameRejected(f"{kingdom.name} is not at war. Declare war first, then raid.")
-    theirs = [c for other in enemies for c in sim.cities_of(other.id)]
-    meant = [c for c in theirs if c.id == city] or theirs  # whether that city exists may be hidden
-    if meant:
-        raid(sim, kingdom, min(meant, key=lambda c: (_distance(sim, kingdom, c), c.id)))
-    return f"The army of {kingdom.name} marches."
+    whom = enemies[0].name if len(enemies) == 1 else "its nearest enemy"
+    targets = [city for other in enemies for city in sim.cities_of(other.id)]
+    if not targets:
+        raise GameRejected(f"{whom} has no cities left. Its kingdom ends when its last people are gone.")
+    nearest_city = min(targets, key=lambda city: (_distance(sim, kingdom, city), city.id))
+    _attack(kingdom, nearest_city, enemies[0].name if len(enemies) == 1 else "the nearest enemy city")
+    return f"The army of {kingdom.name} marches against {whom}."
+
+
+def _attack(kingdom: Kingdom, target: City, named: str) -> None:
+    orders = kingdom.orders
+    orders.raid, orders.raid_named, orders.rally, orders.fortify = target.id, named, None, False
 
 
 def march(sim: Sim, kingdom: Kingdom, x: int, y: int, in_sight: bool) -> str:
@@ -66,8 +80,9 @@ def march(sim: Sim, kingdom: Kingdom, x: int, y: int, in_sight: bool) -> str:
     """
     target = cities.city_at(sim, x, y) if in_sight else None
     if target is not None and sim.are_at_war(kingdom.id, target.kingdom):
-        raid(sim, kingdom, target)
+        _attack(kingdom, target, f"{target.name} ({sim.kingdoms[target.kingdom].name})")
     else:
+        _must_be_dry_land(sim, kingdom, x, y, "Send soldiers")
         _gather(kingdom, x, y)
     return f"The army of {kingdom.name} marches on {x},{y}."
 
@@ -77,15 +92,22 @@ def fortify(sim: Sim, kingdom: Kingdom, on: bool) -> str:
     kingdom.orders.fortify = on
     if not on:
         return f"The soldiers of {kingdom.name} may leave their cities again."
-    kingdom.orders.rally, kingdom.orders.raid = None, 0
+    kingdom.orders.rally = None
+    kingdom.orders.end_raid()
     return f"The soldiers of {kingdom.name} stay at home and man the walls."
 
 
 def settle(sim: Sim, kingdom: Kingdom, x: int, y: int) -> str:
-    """Send the next settlers to a place. Only the chart is checked, because the place may be out of sight."""
-    _must_be_dry_land(sim, x, y, "Send settlers")
+    """Send the next settlers to a place. Out of sight only the chart is checked."""
+    _must_be_dry_land(sim, kingdom, x, y, "Send settlers")
+    view = View(sim, kingdom.id, everything=False)
+    near = [city for city in sim.cities.values() if city.distance(x, y) < settlers.APART and view.sees_city(city)]
+    if near:
+        raise GameRejected(f"{x},{y} is too near {near[0].name}. Cities must be {settlers.APART} tiles apart.")
     kingdom.orders.settle = (x, y)
-    return f"The next settlers of {kingdom.name} will go to {x},{y}."
+    largest = max((city.people for city in sim.cities_of(kingdom.id)), default=0)
+    waits = f" They leave when a city has {settlers.CROWDED} people; the largest has {largest}."
+    return f"The next settlers of {kingdom.name} will go to {x},{y}." + waits * (largest < settlers.CROWDED)
 
 
 def muster(sim: Sim, kingdom: Kingdom, percent: int) -> str:
@@ -169,10 +191,12 @@ def _distance(sim: Sim, kingdom: Kingdom, target: City) -> int:
     return min((c.distance(target.x, target.y) for c in sim.cities_of(kingdom.id)), default=0)
 
 
-def _must_be_dry_land(sim: Sim, x: int, y: int, who: str) -> None:
-    charted = sim.land.chart[sim.land.cell(x, y)]
-    if IS_WATER[charted] or IS_DEADLY[charted]:
-        raise GameRejected(f"The chart shows no dry land at {x},{y}. {who} to dry land.")
+def _must_be_dry_land(sim: Sim, kingdom: Kingdom, x: int, y: int, who: str) -> None:
+    cell = sim.land.cell(x, y)
+    seen = bool(seen_by(sim, kingdom.id)[cell])
+    ground = sim.land.ground[cell] if seen else sim.land.chart[cell]
+    if IS_WATER[ground] or IS_DEADLY[ground]:
+        raise GameRejected(f"{'There is' if seen else 'The chart shows'} no dry land at {x},{y}. {who} to dry land.")
 
 
 def _must_be_at_war(sim: Sim, kingdom: Kingdom, other: Kingdom) -> None:

@@ -28,7 +28,7 @@ def spawn(sim: Sim, mine: Kingdom | None, kind: int, x: int, y: int, count: int,
         mine.faith += SPAWN_FAITH * (count - len(ids))
     if not len(ids):
         raise GameRejected(f"{plural(species)} cannot live at {x},{y} or near it")
-    names = [name_of(int(creature), kind) for creature in ids[:NAMES_SHOWN]]
+    names = [name_of(sim, int(row)) for row in np.searchsorted(sim.creatures.id, ids[:NAMES_SHOWN])]
     answer = Spawned(species, x, y, count, len(ids), count - len(ids), names)
     return answer, f"{counted(len(ids), species)} at {x},{y}"
 

@@ -12,9 +12,6 @@ from cohabit.worlds.kingdoms.land import Cells
 from cohabit.worlds.kingdoms.powers.power import Cast, Run
 from cohabit.worlds.kingdoms.sim import City, Kingdom, Sim
 
-_PULSE = 1 << 40
-"""Larger than any cell or creature id, so that no two pulses draw the same random numbers."""
-
 
 # -- cells and creatures --------------------------------------------------------------------------
 def cells(sim: Sim, cast: Cast) -> Cells:
@@ -55,13 +52,18 @@ def standing_on(sim: Sim, where: Cells) -> Rows:
 
 def some_cells(sim: Sim, cast: Cast, purpose: str, where: Cells, numerator: int, denominator: int) -> Cells:
     """A random part of these cells, drawn for this pulse."""
-    return where[sim.chance.hits(numerator, denominator, purpose, sim.tick, where + cast.pulse * _PULSE)]
+    return where[sim.chance.hits(numerator, denominator, purpose, _moment(sim, cast), where)]
 
 
 def some_creatures(sim: Sim, cast: Cast, purpose: str, rows: Rows, numerator: int, denominator: int) -> Rows:
     """A random part of these creatures, drawn for this pulse."""
-    who = sim.creatures.id[rows] + cast.pulse * _PULSE
-    return rows[sim.chance.hits(numerator, denominator, purpose, sim.tick, who)]
+    who = sim.creatures.public[rows]
+    return rows[sim.chance.hits(numerator, denominator, purpose, _moment(sim, cast), who)]
+
+
+def _moment(sim: Sim, cast: Cast) -> int:
+    """The tick and the pulse, so that no two pulses draw the same random numbers."""
+    return cast.pulse << 32 | sim.tick
 
 
 # -- cities and kingdoms --------------------------------------------------------------------------

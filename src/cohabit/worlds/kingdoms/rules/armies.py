@@ -127,6 +127,15 @@ def goal_of(sim: Sim, kingdom: Kingdom) -> tuple[int, int, bool] | None:
     return None if kingdom.goal is None else (*kingdom.goal, kingdom.goal_is_attack)
 
 
+def end_raid(sim: Sim, kingdom: Kingdom) -> None:
+    """End a raid that has no target any more, and say so."""
+    target = sim.cities.get(kingdom.orders.raid)
+    if kingdom.orders.raid and (target is None or not sim.at_war[kingdom.id, target.kingdom]):
+        text = f"The raid on {kingdom.orders.raid_named} is over: its target is no longer an enemy city."
+        sim.tell(text, [kingdom.id])
+        kingdom.orders.end_raid()
+
+
 def gather(sim: Sim, kingdom: Kingdom) -> None:
     """Let the army leave when it is complete, and return when it is beaten."""
     goal, own = goal_of(sim, kingdom), sim.cities_of(kingdom.id)
@@ -143,9 +152,14 @@ def gather(sim: Sim, kingdom: Kingdom) -> None:
     at_camp = int(np.count_nonzero(distance <= CAMP_RADIUS))
     if kingdom.army_out:
         beaten = (len(rows) - at_camp) * 100 < kingdom.army_out * BEATEN
-        kingdom.army_out = 0 if beaten and sim.tick - kingdom.army_left_at > LEAVING_TICKS else kingdom.army_out
+        if beaten and sim.tick - kingdom.army_left_at > LEAVING_TICKS:
+            kingdom.army_out = 0
+            if kingdom.claimed:
+                sim.tell("The army is beaten. It gathers again at home.", [kingdom.id], "danger")
     elif at_camp >= ARMY_MIN_SOLDIERS and at_camp * 100 >= max(len(rows), kingdom.soldiers) * GATHERED:
         kingdom.army_out, kingdom.army_left_at = at_camp, sim.tick
+        if kingdom.claimed:
+            sim.tell(f"{at_camp} soldiers leave {start.name} for the attack.", [kingdom.id])
 
 
 def _stays_home(sim: Sim, rows: Rows) -> NDArray[np.bool_]:

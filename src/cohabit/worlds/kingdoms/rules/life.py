@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from cohabit.worlds.kingdoms import names
 from cohabit.worlds.kingdoms.creatures import Effect, Job, Rows
 from cohabit.worlds.kingdoms.land import Cells
 from cohabit.worlds.kingdoms.rules.neighbours import Neighbours
@@ -68,18 +69,27 @@ def spawn(
 def add(sim: Sim, species: int, cells: Cells, kingdom: int = 0, city: int = 0, grown: bool = True) -> NDArray[np.int64]:
     """Add one creature on each of these cells."""
     kind, count = SPECIES[species], len(cells)
-    ids = np.arange(sim.creatures.next_id, sim.creatures.next_id + count)
+    numbers = _birth_numbers(sim, kingdom, count)
+    public = np.array([names.public_id(sim, f"people of {kingdom}", int(number)) for number in numbers], np.int64)
     age: NDArray[np.int64] = np.zeros(count, np.int64)
     if grown:
-        age = kind.grown + sim.chance.below(max(1, kind.life // 4), "age", 0, ids)
+        age = kind.grown + sim.chance.below(max(1, kind.life // 4), "age", 0, public)
     sim.tally.born += count
     return sim.creatures.add(count, {
-        "species": species, "kingdom": kingdom, "city": city,
+        "public": public, "species": species, "kingdom": kingdom, "city": city,
         "x": cells % sim.land.width, "y": cells // sim.land.width,
         "hp": kind.health, "food": BIRTH_FOOD, "born": sim.tick - age,
-        "sex": ids % 2 if grown else sim.chance.below(2, "sex", 0, ids),  # a group of adults has as many women as men
+        # a group of adults has as many women as men
+        "sex": numbers % 2 if grown else sim.chance.below(2, "sex", 0, public),
         "job": Job.WORKER if kind.temper == "civil" and kingdom else Job.NONE,
     })  # fmt: skip
+
+
+def _birth_numbers(sim: Sim, kingdom: int, count: int) -> NDArray[np.int64]:
+    """Numbers for new creatures. Each kingdom counts its own, so no number tells how many another one has."""
+    counter = sim.kingdoms.get(kingdom, sim.tally)
+    counter.births += count
+    return np.arange(counter.births - count, counter.births, dtype=np.int64)
 
 
 def livable(sim: Sim, species: int, cells: Cells) -> NDArray[np.bool_]:

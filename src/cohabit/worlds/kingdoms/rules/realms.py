@@ -105,7 +105,7 @@ def crown_king(sim: Sim, kingdom: Kingdom, announce: bool = True) -> None:
     heir = int(able[np.argmax(c.kills[able])])
     kingdom.king = int(c.id[heir])
     if announce:
-        sim.tell(f"{names.name_of(kingdom.king, int(c.species[heir]))} is crowned in {kingdom.name}.", None)
+        sim.tell(f"{names.name_of(sim, heir)} is crowned in {kingdom.name}.", None)
 
 
 def rebel(sim: Sim, city: City) -> Kingdom:
@@ -147,6 +147,7 @@ def act(sim: Sim, kingdom: Kingdom) -> None:
         diplomacy.seek_peace(sim, kingdom)
         diplomacy.seek_war(sim, kingdom)
     sim.refresh()
+    armies.end_raid(sim, kingdom)
     armies.plan(sim, kingdom)
     armies.gather(sim, kingdom)
 

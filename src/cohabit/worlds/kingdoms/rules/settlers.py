@@ -38,8 +38,11 @@ def send(sim: Sim, city: City, rows: Rows) -> None:
     able = rows[(c.job[rows] == Job.WORKER) & life.grown_up(sim, rows)]
     if place is None or len(able) < 2 * BAND:
         return
-    orders.settle = None
     band = able[np.argsort(sim.chance.bits("band", sim.tick, c.id[able]), kind="stable")[:BAND]]
+    if orders.settle is not None:
+        realm, orders.settle = sim.kingdoms[city.kingdom], None
+        realm.band, realm.band_to = tuple(c.id[band].tolist()), place
+        sim.tell(f"{BAND} settlers leave {city.name} for {place[0]},{place[1]}.", [realm.id])
     c.job[band] = Job.SETTLER
     walk.send(sim, band, np.full(BAND, place[0]), np.full(BAND, place[1]))
 
@@ -99,9 +102,25 @@ def arrive(sim: Sim) -> None:
         x, y, kingdom = int(c.x[row]), int(c.y[row]), int(c.kingdom[row])
         band = np.flatnonzero((c.job == Job.SETTLER) & (c.kingdom == kingdom))
         band = band[(abs(c.x[band] - x) <= JOIN_RADIUS) & (abs(c.y[band] - y) <= JOIN_RADIUS)]
-        if is_free(sim, x, y):
+        realm, own = sim.kingdoms[kingdom], sim.cities_of(kingdom)
+        ordered = realm.band_to if int(c.id[row]) in realm.band else None
+        lost = ordered is not None and max(abs(ordered[0] - x), abs(ordered[1] - y)) > JOIN_RADIUS
+        if is_free(sim, x, y) and not (lost and own):
             cities.found_city(sim, kingdom, x, y, band)
-            continue
-        own = sim.cities_of(kingdom)
-        if own:
-            cities.move_in(sim, min(own, key=lambda city: city.distance(x, y)), band)
+        elif own:
+            home = min(own, key=lambda city: city.distance(x, y))
+            cities.move_in(sim, home, band)
+            if ordered is not None:
+                why = "could not reach it" if lost else "found it taken, or without soil"
+                text = f"No city at {ordered[0]},{ordered[1]}: the settlers {why}. They now live in {home.name}."
+                sim.tell(text, [kingdom], "danger")
+        if ordered is not None:
+            realm.band, realm.band_to = (), None
+    _report_lost_bands(sim)
+
+
+def _report_lost_bands(sim: Sim) -> None:
+    for realm in sim.alive:
+        if realm.band_to is not None and all(sim.creatures.row(settler) is None for settler in realm.band):
+            sim.tell(f"The settlers for {realm.band_to[0]},{realm.band_to[1]} died on the way.", [realm.id], "danger")
+            realm.band, realm.band_to = (), None

@@ -94,9 +94,10 @@ def take(sim: Sim, city: City, by: int) -> None:
     c.city[soldiers] = old.capital
     city.times_taken += 1
     city.leader = 0
-    if new.orders.raid == city.id:
-        new.orders.raid = 0
     old.weariness = min(100, old.weariness + CITY_LOSS_WEARINESS)
     new.weariness = max(0, new.weariness - CITY_WIN_RELIEF)
     sim.tally.cities_taken += 1
     sim.tell(f"{new.name} takes {city.name} from {old.name}.", [new.id, old.id], "danger")
+    if new.orders.raid == city.id:
+        new.orders.end_raid()
+        sim.tell(f"The raid is over: {city.name} is yours. The army comes home until you order another.", [new.id])
