@@ -1,6 +1,7 @@
 """Opening a house again: everything is there; a damaged room stays closed and the others open."""
 
 import asyncio
+import json
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cohabit.errors import BadArgs, CohabitError, Quarantined, RecordCorrupt, Unauthorized, UnknownRoom
+from cohabit.errors import BadArgs, CohabitError, Quarantined, RecordCorrupt, StorageFailed, Unauthorized, UnknownRoom
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.house.store.sqlite import SQLiteStore
@@ -238,6 +239,32 @@ async def test_a_missing_or_broken_world_closes_only_its_own_room(
     async with open_house(data) as house:
         assert list(house.rooms) == ["other"]
         assert "game.py" in house.broken["den"].message
+
+
+# -- heads outside the store -----------------------------------------------------------------------
+async def test_heads_are_appended_while_the_house_runs_and_only_those_that_changed(tmp_path: Path) -> None:
+    clock, heads = FakeClock(), tmp_path / "heads.jsonl"
+    async with open_house(tmp_path / "data", clock=clock, heads_file=str(heads), heads_every_s=5) as house:
+        who = await make_room(house)
+
+        async def noted() -> list[tuple[str, int]]:
+            await clock.advance(5_000)
+            await vars(house.heads)["_worker"].run(lambda: None)
+            return [(line["room"], line["seq"]) for line in map(json.loads, heads.read_text().splitlines())]
+
+        seq = house.rooms["den"].durable_seq
+        assert (await noted())[-1] == ("den", seq)
+        await who["ann"]("hide", {"n": 1})
+        before = await noted()
+        assert before[-1][0] == "den"
+        assert before[-1][1] > seq
+        assert await noted() == before
+
+
+async def test_a_heads_file_that_cannot_be_written_stops_the_start_by_its_name(tmp_path: Path) -> None:
+    with pytest.raises(StorageFailed, match="heads_file: .*gone"):
+        async with open_house(tmp_path / "data", heads_file=str(tmp_path / "gone" / "heads.jsonl")):
+            pass
 
 
 # -- backups and pruning ---------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from cohabit.errors import CohabitError, RecordCorrupt
 from cohabit.house.store.contract import Store
 from cohabit.registry import make_world
-from cohabit.room.record import Snapshot, read_lines
+from cohabit.room.record import Expected, Snapshot, read_lines
 from cohabit.room.recorded import WorldInterrupted
 from cohabit.room.room import Room
 
@@ -22,12 +22,25 @@ def load_room(store: Store, room_id: str) -> Room:
     return room
 
 
+def check_end(store: Store, room_id: str, expected: Expected) -> None:
+    """Check that the stored record reaches this entry, with this digest."""
+    expected.check_end(store.head(room_id))
+    for seq, _, digest in store.lines(room_id, expected.seq - 1, 1):
+        if seq == expected.seq:  # else it was pruned
+            expected.check_digest(digest)
+
+
 def _newest_readable(store: Store, room_id: str) -> Snapshot:
     """The newest snapshot, or if it is damaged, the one before, which needs a longer replay."""
     damage: RecordCorrupt | None = None
+    readable: list[Snapshot] = []
     for stored in store.snapshots(room_id):
         try:
-            return Snapshot.decode(stored)
+            readable.append(Snapshot.decode(stored))
         except RecordCorrupt as wrong:
             damage = damage or wrong
+    for snapshot in readable:
+        check_end(store, room_id, Expected(snapshot.seq, snapshot.digest, "a snapshot"))
+    if readable:
+        return readable[0]
     raise damage or RecordCorrupt(f"room {room_id} has no snapshot to start from")

@@ -234,6 +234,18 @@ class SQLiteStore:
         except sqlite3.Error as wrong:
             raise _failure(f"{self.path} cannot be read", wrong) from wrong
 
+    def problems(self) -> list[str]:
+        """What is wrong with the file itself: damaged pages, and entries that belong to no room. Reads all of it."""
+        found = [row[0] for row in self._read("pragma integrity_check(10)")]
+        strays = self._read(
+            "select room, count(*) from entries where room not in (select room from snapshots) group by room"
+        )
+        return [
+            *(f"{self.path} is damaged: {text}" for text in found if text != "ok"),
+            *(f"{self.path} is damaged: it has {count} entries of a room {room!r}, which has no snapshot"
+              for room, count in strays),
+        ]  # fmt: skip
+
     # -- the rest ---------------------------------------------------------------------------------
     def backup(self, path: str) -> None:
         try:
