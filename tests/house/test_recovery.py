@@ -262,7 +262,7 @@ async def test_heads_are_appended_while_the_house_runs_and_only_those_that_chang
 
 
 async def test_a_heads_file_that_cannot_be_written_stops_the_start_by_its_name(tmp_path: Path) -> None:
-    with pytest.raises(StorageFailed, match="heads_file: .*gone"):
+    with pytest.raises(StorageFailed, match=r"heads_file: .*gone"):
         async with open_house(tmp_path / "data", heads_file=str(tmp_path / "gone" / "heads.jsonl")):
             pass
 
