@@ -13,6 +13,7 @@ from cohabit.errors import BadArgs, CohabitError, Quarantined, RecordCorrupt, St
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.house.store.sqlite import SQLiteStore
+from cohabit.scenario import AgentSpec, Scenario
 from cohabit.testing.clock import START, FakeClock
 
 from .making import ANN, HOST, Client, back_again, deeds, make_room, open_house, player, stored_room
@@ -204,8 +205,6 @@ async def test_another_version_of_a_world_is_refused_with_both_versions_named(tm
         "class Game(Nim):\n    spec = WorldSpec(name='game', version=VERSION, seats=2, pace='turns', quick=True)\n"
     )
     game.write_text(text.replace("VERSION", "1"))
-    from cohabit.scenario import AgentSpec, Scenario
-
     data = tmp_path / "data"
     async with open_house(data) as house:
         plan = Scenario(agents=[AgentSpec(id="ann", role="player", claim="auto:0")], world=str(game))
@@ -229,8 +228,6 @@ async def test_a_missing_or_broken_world_closes_only_its_own_room(
 ) -> None:
     game = tmp_path / "game.py"
     game.write_text("from cohabit.worlds.nim import Nim\nclass Game(Nim):\n    pass\n")
-    from cohabit.scenario import AgentSpec, Scenario
-
     data = tmp_path / "data"
     async with open_house(data) as house:
         await house.create_room(Scenario(agents=[AgentSpec(id="ann")], world=str(game)), "den")
@@ -239,6 +236,43 @@ async def test_a_missing_or_broken_world_closes_only_its_own_room(
     async with open_house(data) as house:
         assert list(house.rooms) == ["other"]
         assert "game.py" in house.broken["den"].message
+
+
+# -- what is no damage -----------------------------------------------------------------------------
+@pytest.mark.parametrize("wrong", ["OSError(28, 'No space left on device')", "MemoryError()"])
+@pytest.mark.parametrize("where", ["reset", "take"])
+async def test_a_full_disk_or_no_memory_at_the_start_is_not_called_a_damaged_record(
+    tmp_path: Path, wrong: str, where: str
+) -> None:
+    game, data = tmp_path / "game.py", tmp_path / "data"
+    good = "from cohabit.worlds.nim import Nim, action\nclass Game(Nim):\n    pass\n"
+    parts = {
+        "reset": f"    def restore(self, data):\n        raise {wrong}\n",
+        "take": f"    @action()\n    def take(self, seat, n: int):\n        raise {wrong}\n",
+    }
+    game.write_text(good)
+    async with open_house(data) as house:
+        _, tokens = await house.create_room(
+            Scenario(agents=[AgentSpec(id="ann", role="player", claim="auto:0")], world=str(game)), "den"
+        )
+        await Client(house, "den", "ann", tokens["ann"])("take", {"n": 1})
+    game.write_text(good + parts[where])
+    async with open_house(data) as house:
+        assert isinstance(house.broken["den"], StorageFailed), house.broken["den"]
+    game.write_text(good)
+    async with open_house(data) as house:
+        assert not house.broken
+
+
+async def test_a_house_whose_disk_is_full_when_it_closes_gives_its_folder_free(tmp_path: Path) -> None:
+    class Full(SQLiteStore):
+        def release(self, room: str, house: str) -> None:
+            raise StorageFailed("the disk is full")
+
+    async with open_house(store=Full(tmp_path)) as house:
+        await make_room(house)
+    async with open_house(tmp_path) as house:
+        assert not house.broken
 
 
 # -- heads outside the store -----------------------------------------------------------------------

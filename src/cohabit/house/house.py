@@ -271,7 +271,10 @@ class House:
 
     def _release(self, rooms: Sequence[str]) -> None:
         for room in rooms:
-            self.store.release(room, self.id)
+            try:
+                self.store.release(room, self.id)
+            except CohabitError as failed:  # it expires by itself
+                log.warning("the lease of room %s could not be released: %s", room, failed.as_text())
 
     # -- callers ----------------------------------------------------------------------------------
     def identify(self, token: str | None) -> Credential:

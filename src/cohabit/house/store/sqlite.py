@@ -295,8 +295,13 @@ def _prepare(path: Path, create: bool) -> None:
         found = db.execute("select value from meta where key = 'schema'").fetchone() if "meta" in tables else None
     if found is not None:
         _check_schema(path, found[0])
-    elif tables or not create:
+    elif tables:
         raise RecordCorrupt(f"{path} is not a Cohabit database")
+    elif not create:
+        raise StorageFailed(
+            f"{path} is empty: creating this house did not finish, perhaps because the disk is full. Free some space "
+            "and start the house again"
+        )
     else:
         with closing(_connect(path)) as db:
             db.executescript(_TABLES)
