@@ -70,10 +70,11 @@ class Settings(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
 
     @property
     def url(self) -> str:
-        """The address to show to people."""
+        """The address for clients on this machine, or the public one."""
         if self.public_url:
             return self.public_url.rstrip("/")
-        host = f"[{self.host}]" if ":" in self.host else self.host
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
+        host = f"[{host}]" if ":" in host else host
         return f"{'https' if self.tls_cert else 'http'}://{host}:{self.port}"
 
 
