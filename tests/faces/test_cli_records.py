@@ -27,9 +27,9 @@ SCENARIO = json.dumps({
 })  # fmt: skip
 
 
-async def play(folder: Path, snapshot_every: int = 1000) -> None:
+async def play(folder: Path, snapshot_every: int = 1000, settings: Settings | None = None) -> None:
     """A game, a whisper in the middle of it, and a rematch."""
-    async with House.open(Settings(data=str(folder), snapshot_every=snapshot_every)) as house:
+    async with House.open(settings or Settings(data=str(folder), snapshot_every=snapshot_every)) as house:
         await house.create_room(parse_scenario(SCENARIO), "table")
         runner = house.rooms["table"]
         await runner.submit(Call("ann", "take", {"n": 3}))

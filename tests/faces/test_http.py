@@ -266,6 +266,31 @@ async def test_our_own_origin_and_those_that_are_allowed_may_ask() -> None:
         error(await client.get(f"{DEN}/whoami", headers={"origin": "http://b.example"}), 403, "PERMISSION_DENIED")
 
 
+async def test_a_page_of_an_allowed_origin_gets_its_preflight_answered_and_may_read_the_reply() -> None:
+    ours = "https://a.example"
+    ask = {"access-control-request-method": "POST", "access-control-request-headers": "authorization, content-type"}
+    async with served(allowed_origins=f"{ours}, https://b.example") as den:
+        async with den.http() as client:
+            answered = await client.options(f"{DEN}/whoami", headers={"origin": ours, **ask})
+            assert answered.status_code == 200
+            assert answered.headers["access-control-allow-origin"] == ours
+            assert "POST" in answered.headers["access-control-allow-methods"]
+            assert "authorization" in answered.headers["access-control-allow-headers"]
+            assert "access-control-allow-credentials" not in answered.headers
+            refused = await client.options(f"{DEN}/whoami", headers={"origin": "https://evil.example", **ask})
+            assert refused.status_code == 403
+            assert "access-control-allow-origin" not in refused.headers
+            unknown = await client.post(f"{DEN}/whoami", headers={"origin": ours})
+            error(unknown, 401, "UNAUTHORIZED")
+            assert unknown.headers["access-control-allow-origin"] == ours
+        async with den.http("ann") as client:
+            reply = await client.post(f"{DEN}/whoami", headers={"origin": ours})
+            result(reply)
+            assert reply.headers["access-control-allow-origin"] == ours
+            assert "origin" in reply.headers["vary"].lower()
+            assert "access-control-allow-origin" not in (await client.post(f"{DEN}/whoami")).headers
+
+
 # -- about the house ----------------------------------------------------------------------------
 async def test_health_needs_no_token_and_names_nobody(den: Served) -> None:
     async with den.http() as client:

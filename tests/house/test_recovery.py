@@ -1,6 +1,7 @@
 """Opening a house again: everything is there; a damaged room stays closed and the others open."""
 
 import asyncio
+import json
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -8,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from cohabit.errors import BadArgs, CohabitError, Quarantined, RecordCorrupt, Unauthorized, UnknownRoom
+from cohabit.errors import BadArgs, CohabitError, Quarantined, RecordCorrupt, StorageFailed, Unauthorized, UnknownRoom
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.house.store.sqlite import SQLiteStore
+from cohabit.scenario import AgentSpec, Scenario
 from cohabit.testing.clock import START, FakeClock
 
 from .making import ANN, HOST, Client, back_again, deeds, make_room, open_house, player, stored_room
@@ -203,8 +205,6 @@ async def test_another_version_of_a_world_is_refused_with_both_versions_named(tm
         "class Game(Nim):\n    spec = WorldSpec(name='game', version=VERSION, seats=2, pace='turns', quick=True)\n"
     )
     game.write_text(text.replace("VERSION", "1"))
-    from cohabit.scenario import AgentSpec, Scenario
-
     data = tmp_path / "data"
     async with open_house(data) as house:
         plan = Scenario(agents=[AgentSpec(id="ann", role="player", claim="auto:0")], world=str(game))
@@ -228,8 +228,6 @@ async def test_a_missing_or_broken_world_closes_only_its_own_room(
 ) -> None:
     game = tmp_path / "game.py"
     game.write_text("from cohabit.worlds.nim import Nim\nclass Game(Nim):\n    pass\n")
-    from cohabit.scenario import AgentSpec, Scenario
-
     data = tmp_path / "data"
     async with open_house(data) as house:
         await house.create_room(Scenario(agents=[AgentSpec(id="ann")], world=str(game)), "den")
@@ -238,6 +236,69 @@ async def test_a_missing_or_broken_world_closes_only_its_own_room(
     async with open_house(data) as house:
         assert list(house.rooms) == ["other"]
         assert "game.py" in house.broken["den"].message
+
+
+# -- what is no damage -----------------------------------------------------------------------------
+@pytest.mark.parametrize("wrong", ["OSError(28, 'No space left on device')", "MemoryError()"])
+@pytest.mark.parametrize("where", ["reset", "take"])
+async def test_a_full_disk_or_no_memory_at_the_start_is_not_called_a_damaged_record(
+    tmp_path: Path, wrong: str, where: str
+) -> None:
+    game, data = tmp_path / "game.py", tmp_path / "data"
+    good = "from cohabit.worlds.nim import Nim, action\nclass Game(Nim):\n    pass\n"
+    parts = {
+        "reset": f"    def restore(self, data):\n        raise {wrong}\n",
+        "take": f"    @action()\n    def take(self, seat, n: int):\n        raise {wrong}\n",
+    }
+    game.write_text(good)
+    async with open_house(data) as house:
+        _, tokens = await house.create_room(
+            Scenario(agents=[AgentSpec(id="ann", role="player", claim="auto:0")], world=str(game)), "den"
+        )
+        await Client(house, "den", "ann", tokens["ann"])("take", {"n": 1})
+    game.write_text(good + parts[where])
+    async with open_house(data) as house:
+        assert isinstance(house.broken["den"], StorageFailed), house.broken["den"]
+    game.write_text(good)
+    async with open_house(data) as house:
+        assert not house.broken
+
+
+async def test_a_house_whose_disk_is_full_when_it_closes_gives_its_folder_free(tmp_path: Path) -> None:
+    class Full(SQLiteStore):
+        def release(self, room: str, house: str) -> None:
+            raise StorageFailed("the disk is full")
+
+    async with open_house(store=Full(tmp_path)) as house:
+        await make_room(house)
+    async with open_house(tmp_path) as house:
+        assert not house.broken
+
+
+# -- heads outside the store -----------------------------------------------------------------------
+async def test_heads_are_appended_while_the_house_runs_and_only_those_that_changed(tmp_path: Path) -> None:
+    clock, heads = FakeClock(), tmp_path / "heads.jsonl"
+    async with open_house(tmp_path / "data", clock=clock, heads_file=str(heads), heads_every_s=5) as house:
+        who = await make_room(house)
+
+        async def noted() -> list[tuple[str, int]]:
+            await clock.advance(5_000)
+            await vars(house.heads)["_worker"].run(lambda: None)
+            return [(line["room"], line["seq"]) for line in map(json.loads, heads.read_text().splitlines())]
+
+        seq = house.rooms["den"].durable_seq
+        assert (await noted())[-1] == ("den", seq)
+        await who["ann"]("hide", {"n": 1})
+        before = await noted()
+        assert before[-1][0] == "den"
+        assert before[-1][1] > seq
+        assert await noted() == before
+
+
+async def test_a_heads_file_that_cannot_be_written_stops_the_start_by_its_name(tmp_path: Path) -> None:
+    with pytest.raises(StorageFailed, match=r"heads_file: .*gone"):
+        async with open_house(tmp_path / "data", heads_file=str(tmp_path / "gone" / "heads.jsonl")):
+            pass
 
 
 # -- backups and pruning ---------------------------------------------------------------------------

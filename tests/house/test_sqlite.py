@@ -174,6 +174,19 @@ def test_a_read_does_not_wait_for_a_commit(store: SQLiteStore) -> None:
         db.execute("rollback")
 
 
+@pytest.mark.parametrize("begun", [b"", "header"])
+def test_a_house_that_a_full_disk_kept_from_being_made_is_not_called_damaged(tmp_path: Path, begun: object) -> None:
+    path = tmp_path / "cohabit.db"
+    path.write_bytes(b"")
+    if begun:
+        with closing(sqlite3.connect(path)) as db:
+            db.execute("pragma journal_mode = wal")
+    with pytest.raises(StorageFailed, match="did not finish"):
+        SQLiteStore(tmp_path, lock=False)
+    SQLiteStore(tmp_path).close()
+    SQLiteStore(tmp_path, lock=False).close()
+
+
 def test_a_full_disk_fails_the_commit_and_later_ones_work_again(store: SQLiteStore) -> None:
     store.commit([Write("old", lines(3), (2, b"snapshot"))])
     db = writer_of(store)
@@ -379,7 +392,7 @@ def test_a_database_of_something_else_is_refused_and_left_alone(tmp_path: Path, 
 
 def test_a_file_that_was_made_but_not_filled_is_used_by_a_house_only(tmp_path: Path) -> None:
     (tmp_path / "cohabit.db").touch()
-    with pytest.raises(RecordCorrupt):
+    with pytest.raises(StorageFailed):
         SQLiteStore(tmp_path, lock=False)
     with closing(SQLiteStore(tmp_path)) as store:
         store.commit([Write("a", lines(1))])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
@@ -14,10 +15,11 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cohabit.errors import CohabitError, UnknownCommand
-from cohabit.faces.guard import Guard, error_response, send_error
+from cohabit.faces.guard import Guard, error_response, send_error, split_names
 from cohabit.faces.http import http_routes
 from cohabit.faces.ws import WsFace
 from cohabit.house.house import House
+from cohabit.house.settings import Settings
 
 if TYPE_CHECKING:
     from cohabit.faces.mcp.server import McpFace
@@ -51,7 +53,28 @@ def make_app(house: House, *, mcp: "bool | McpFace" = True) -> Guard:
 
     handlers: dict[Any, Any] = {CohabitError: _refused, HTTPException: _no_such_route}
     inner = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
-    return Guard(Switch(inner, WsFace(house)), house.settings, face.close if face is not None else lambda: None)
+    return Guard(
+        Switch(_for_other_origins(inner, house.settings), WsFace(house)),
+        house.settings,
+        face.close if face is not None else lambda: None,
+    )
+
+
+def _for_other_origins(app: ASGIApp, settings: Settings) -> ASGIApp:
+    """Answer the preflights of browsers, and let pages of the allowed origins read the responses.
+
+    Credentials are tokens in a header, so no cookies are allowed.
+    """
+    origins = split_names(settings.allowed_origins)
+    if not origins:
+        return app
+    return CORSMiddleware(
+        app,
+        allow_origins=origins,
+        allow_methods=["GET", "POST", "DELETE"],
+        allow_headers=["*"],
+        expose_headers=["mcp-session-id", "www-authenticate"],
+    )
 
 
 class Fresh(StaticFiles):

@@ -12,9 +12,8 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cohabit.errors import CohabitError, PermissionDenied, TooLarge
+from cohabit.faces.addresses import ALL_INTERFACES, LOOPBACK, is_address
 from cohabit.house.settings import Settings
-
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 class Guard:
@@ -23,11 +22,12 @@ class Guard:
     def __init__(self, app: ASGIApp, settings: Settings, stopping: Callable[[], None] = lambda: None) -> None:
         self.app = app
         self.stopping = stopping
-        self._hosts = {*LOOPBACK, settings.host, *_split(settings.allowed_hosts)}
+        self._hosts = {*LOOPBACK, settings.host, *split_names(settings.allowed_hosts)}
         if settings.public_url:
             self._hosts.add(_hostname(settings.public_url))
         self._hosts.discard("")  # never match an empty host
-        self._origins = set(_split(settings.allowed_origins))
+        self._all_interfaces = settings.host in ALL_INTERFACES
+        self._origins = set(split_names(settings.allowed_origins))
         self._body_limit = settings.body_limit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -46,10 +46,11 @@ class Guard:
 
     def _refusal(self, headers: dict[bytes, bytes]) -> CohabitError | None:
         host = _hostname("//" + headers.get(b"host", b"").decode("latin-1"))
-        if host not in self._hosts:
+        # DNS rebinding needs a name, so any address will do for a house that listens on all of them.
+        if host not in self._hosts and not (self._all_interfaces and is_address(host)):
             return PermissionDenied("this Host is not allowed; add it to the allowed_hosts setting")
         origin = headers.get(b"origin", b"").decode("latin-1")
-        if origin and origin not in self._origins and _hostname(origin) not in self._hosts:
+        if origin and origin not in self._origins and _hostname(origin) not in (host, *self._hosts):
             return PermissionDenied("this Origin is not allowed; add it to the allowed_origins setting")
         length = headers.get(b"content-length", b"0")
         if not length.isdigit() or int(length) > self._body_limit:
@@ -70,7 +71,8 @@ class Guard:
         return limited
 
 
-def _split(names: str) -> list[str]:
+def split_names(names: str) -> list[str]:
+    """The values of a setting that takes several, separated by commas."""
     return [name.strip() for name in names.split(",") if name.strip()]
 
 

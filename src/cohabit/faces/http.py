@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import msgspec
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -73,6 +73,8 @@ def _answering(handler: Handler) -> Handler:
             return await handler(request)
         except CohabitError as refusal:
             return error_response(refusal)
+        except ClientDisconnect:  # while the body was read; nobody reads this response
+            return Response(status_code=400)
         except Exception as bug:
             return error_response(internal_error(bug, request.url.path))
 

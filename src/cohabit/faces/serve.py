@@ -4,18 +4,22 @@ import asyncio
 import gc
 import signal
 import socket
+import ssl
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, closing, contextmanager
+from pathlib import Path
 from typing import Any, Protocol
 
 import uvicorn
 
 from cohabit import registry
-from cohabit.errors import Conflict
+from cohabit.errors import BadArgs, Conflict
+from cohabit.faces.addresses import address
 from cohabit.faces.app import make_app
 from cohabit.faces.direct import DirectProtocol
 from cohabit.house.house import House
 from cohabit.house.runner import RoomRunner
+from cohabit.house.settings import Settings
 
 NEW_OBJECTS_PER_COLLECTION = 50_000
 """How many objects are created between two runs of the garbage collector. Python's default is 700: with a thousand
@@ -33,10 +37,20 @@ class SideServer(Protocol):
     def serving(self) -> AbstractAsyncContextManager[None]:
         """Serve for as long as the block runs."""
 
+    def close(self) -> None:
+        """Release the port. Calling it again does nothing."""
+
 
 def side_servers(house: House) -> list[SideServer]:
     """The listeners of the extensions, bound to their ports and not serving yet."""
     return [server for make in registry.side_servers() if (server := make(house)) is not None]
+
+
+def bind(settings: Settings) -> socket.socket:
+    """The listening socket of a house. Checks the TLS files too, so that everything that can be missing is found before
+    a house is opened or a room created."""
+    check_tls(settings)
+    return listen(settings.host, settings.port)
 
 
 async def serve(
@@ -45,16 +59,19 @@ async def serve(
     ready: Callable[[str], None] | None = None,
     mcp: bool = True,
     beside: Sequence[SideServer] = (),
+    listener: socket.socket | None = None,
 ) -> None:
-    """Listen on the configured address until SIGINT, SIGTERM or cancellation. ``ready`` gets the actual address.
+    """Serve until SIGINT, SIGTERM or cancellation. ``ready`` gets the actual address.
 
     ``beside``: additional listeners to run as long as the house is served; see ``side_servers``.
+    ``listener``: from ``bind``; by default the configured address is bound now.
     """
     async with AsyncExitStack() as stack:
         stack.enter_context(_fewer_collections())
+        bound = stack.enter_context(closing(listener or bind(house.settings)))
         for server in beside:
             await stack.enter_async_context(server.serving())
-        await _serve_house(house, ready, mcp)
+        await _serve_house(house, bound, ready, mcp)
 
 
 @contextmanager
@@ -67,9 +84,8 @@ def _fewer_collections() -> Iterator[None]:
         gc.set_threshold(*before)
 
 
-async def _serve_house(house: House, ready: Callable[[str], None] | None, mcp: bool) -> None:
+async def _serve_house(house: House, listener: socket.socket, ready: Callable[[str], None] | None, mcp: bool) -> None:
     settings = house.settings
-    listener = listen(settings.host, settings.port)
     port = listener.getsockname()[1]
     app = make_app(house, mcp=mcp)
     config = uvicorn.Config(
@@ -85,7 +101,7 @@ async def _serve_house(house: House, ready: Callable[[str], None] | None, mcp: b
         ssl_certfile=settings.tls_cert or None,
         ssl_keyfile=settings.tls_key or None,
     )
-    server = Server(config, lambda: ready and ready(_address(house, port)), app.stopping)
+    server = Server(config, lambda: ready and ready(address(settings, port)), app.stopping)
     serving = asyncio.ensure_future(server.serve(sockets=[listener]))
     try:
         await asyncio.shield(serving)
@@ -93,8 +109,6 @@ async def _serve_house(house: House, ready: Callable[[str], None] | None, mcp: b
         server.should_exit = True
         await serving
         raise
-    finally:
-        listener.close()
 
 
 class Server(uvicorn.Server):
@@ -142,13 +156,6 @@ class GuestServer(uvicorn.Server):
         yield
 
 
-def _address(house: House, port: int) -> str:
-    settings = house.settings
-    if settings.public_url or port == settings.port:
-        return settings.url
-    return settings.url.rsplit(":", 1)[0] + f":{port}"
-
-
 def listen(host: str, port: int, option: str = "--port") -> socket.socket:
     """A listening socket. ``option``: the option to mention if the port is in use."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -166,6 +173,36 @@ def listen(host: str, port: int, option: str = "--port") -> socket.socket:
     listener.listen(2048)
     listener.setblocking(False)
     return listener
+
+
+def check_tls(settings: Settings) -> None:
+    """Load the certificate and the key once, so that an error names the file."""
+    cert, key = settings.tls_cert, settings.tls_key
+    if key and not cert:
+        raise BadArgs("tls_key needs tls_cert, the file with the certificate chain")
+    for name, path in (("tls_cert", cert), ("tls_key", key)):
+        if path:
+            try:
+                Path(path).read_bytes()
+            except OSError as wrong:
+                raise BadArgs(f"{name}: {path} cannot be read ({wrong.strerror})") from None
+    if cert:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        try:
+            # With a password, even an empty one, an encrypted key is an error and not a question on the terminal.
+            context.load_cert_chain(cert, key or None, password="")
+        except (ssl.SSLError, ValueError) as wrong:
+            raise BadArgs(_tls_problem(cert, key, wrong)) from None
+
+
+def _tls_problem(cert: str, key: str, wrong: Exception) -> str:
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cert)
+    except ssl.SSLError:
+        return f"tls_cert: {cert} is not a certificate in PEM format"
+    if getattr(wrong, "reason", None) == "KEY_VALUES_MISMATCH":
+        return f"tls_key: {key or cert} is not the key of the certificate in {cert}"
+    return f"tls_key: {key or cert} has no private key in PEM format without a passphrase"
 
 
 def run(main: Coroutine[Any, Any, None]) -> None:

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 from cohabit.errors import BadArgs, Busy, CohabitError, Conflict, GameCrash, Quarantined
@@ -16,6 +17,7 @@ from cohabit.house import credentials, feed, introduction, invites, saves
 from cohabit.house.bots import Bots, check_brain
 from cohabit.house.clock import Clock, SystemClock, Timer
 from cohabit.house.door import Door
+from cohabit.house.heads import HeadsFile, read_key
 from cohabit.house.identities import Identities, hashed, make_token, new_identity
 from cohabit.house.ledger import HOUSE_ROOM, Ledger
 from cohabit.house.loading import load_room
@@ -73,6 +75,7 @@ class House:
         self.door = Door(self)
         self.ledger = Ledger(self)
         self.bots = Bots(self)
+        self.heads: HeadsFile | None = None
         self._on_lines: OnLines | None = None
         self._watchdog = Watchdog(settings.world_deadline_s)
         self._reserved: set[str] = {HOUSE_ROOM}  # the house record, and rooms being created or deleted
@@ -112,8 +115,13 @@ class House:
             await house._close()
 
     async def _open_rooms(self) -> None:
+        if self.settings.heads_file:
+            self.heads = await run_in_thread("the heads", self._open_heads)
         await self.ledger.open()
-        for room_id in await run_in_thread("the store", self.store.rooms):
+        stored = await run_in_thread("the store", self.store.rooms)
+        for room_id in self.heads.missing(stored) if self.heads is not None else ():
+            log.error("room %s is in %s, but not in the store", room_id, self.settings.heads_file)
+        for room_id in stored:
             if room_id == HOUSE_ROOM:
                 continue
             try:
@@ -121,6 +129,19 @@ class House:
             except CohabitError as wrong:
                 log.error("room %s could not be opened: %s", room_id, wrong.as_text(), exc_info=wrong.__cause__)
                 self.broken[room_id] = wrong
+        if self.heads is not None and not self.dormant:
+            self.heads.start()
+
+    def _open_heads(self) -> HeadsFile:
+        settings = self.settings
+        path = Path(settings.heads_file).expanduser()
+        every_ms = int(settings.heads_every_s * 1000)
+        return HeadsFile(path, read_key(settings.heads_key), every_ms, self.clock, self._heads_now)
+
+    def _heads_now(self) -> list[tuple[str, int, bytes]]:
+        """The last durable entry of each open room, and of the house record."""
+        runners = [*self.rooms.values(), *([self.ledger.runner] if self.ledger.is_open else [])]
+        return [(runner.id, runner.durable_seq, runner.durable_digest) for runner in runners]
 
     async def _load(self, room_id: str) -> Room:
         """Load a room from the store, leased by this house."""
@@ -129,10 +150,16 @@ class House:
     def _load_leased(self, room_id: str) -> Room:
         self.lease(room_id)
         try:
-            return load_room(self.store, room_id)
+            return self.load_stored(room_id)
         except BaseException:
             self._release([room_id])
             raise
+
+    def load_stored(self, room_id: str) -> Room:
+        """A room as it was stored. Call it off the event loop."""
+        if self.heads is not None:
+            self.heads.check(self.store, room_id)
+        return load_room(self.store, room_id)
 
     def lease(self, room_id: str) -> None:
         """Acquire the lease of a room. Call it off the event loop."""
@@ -235,13 +262,18 @@ class House:
         await asyncio.gather(*(connector.close() for connector in self.connectors.values()))
         self.ledger.close()
         await run_in_thread("the writer", self.writer.close)
+        if self.heads is not None:
+            await self.heads.close()
         await run_in_thread("the leases", partial(self._release, [*self.rooms, HOUSE_ROOM]))
         self._watchdog.close()
         await run_in_thread("the store", self.store.close)
 
     def _release(self, rooms: Sequence[str]) -> None:
         for room in rooms:
-            self.store.release(room, self.id)
+            try:
+                self.store.release(room, self.id)
+            except CohabitError as failed:  # it expires by itself
+                log.warning("the lease of room %s could not be released: %s", room, failed.as_text())
 
     # -- callers ----------------------------------------------------------------------------------
     def identify(self, token: str | None) -> Credential:
@@ -400,6 +432,8 @@ class House:
                 await runner.remote.closed()
             if room_id in self.connectors:
                 await self.connectors.pop(room_id).close(delete=True)
+            if self.heads is not None:
+                await self.heads.deleted(room_id)
             await self.writer.submit(Write(room_id, delete=True))  # after all queued writes
             self.identities.forget_room(room_id)
             if self.settings.data:

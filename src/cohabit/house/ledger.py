@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from cohabit.house.calls import SystemCall
-from cohabit.house.loading import load_room
 from cohabit.house.runner import RoomRunner
 from cohabit.house.running.threads import run_in_thread
 from cohabit.house.store.contract import Write
@@ -56,6 +55,10 @@ class Ledger:
         assert self._runner is not None, "the house is not open yet"
         return self._runner
 
+    @property
+    def is_open(self) -> bool:
+        return self._runner is not None
+
     async def open(self) -> None:
         house = self._house
         known = HOUSE_ROOM in await run_in_thread("the store", house.store.rooms)
@@ -69,7 +72,7 @@ class Ledger:
 
     def _load(self) -> Room:
         self._house.lease(HOUSE_ROOM)
-        return load_room(self._house.store, HOUSE_ROOM)
+        return self._house.load_stored(HOUSE_ROOM)
 
     def _create(self) -> Room:
         self._house.lease(HOUSE_ROOM)

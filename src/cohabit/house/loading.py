@@ -1,9 +1,9 @@
 """Loads a room from the store: its newest snapshot and the entries after it."""
 
-from cohabit.errors import CohabitError, RecordCorrupt
+from cohabit.errors import CohabitError, RecordCorrupt, StorageFailed
 from cohabit.house.store.contract import Store
 from cohabit.registry import make_world
-from cohabit.room.record import Snapshot, read_lines
+from cohabit.room.record import Expected, Snapshot, read_lines
 from cohabit.room.recorded import WorldInterrupted
 from cohabit.room.room import Room
 
@@ -14,20 +14,43 @@ def load_room(store: Store, room_id: str) -> Room:
     rows = store.lines(room_id, snapshot.seq)
     try:
         room = Room.restore(snapshot, read_lines(rows, snapshot.seq, snapshot.digest), make_world)
-    except (CohabitError, WorldInterrupted):
+    except (CohabitError, WorldInterrupted) as wrong:
+        if isinstance(wrong.__cause__, OSError | MemoryError):
+            raise _no_resources(room_id, wrong.__cause__) from wrong
         raise
     except BaseException as bug:  # also SystemExit: a world must not end the house
+        if isinstance(bug, OSError | MemoryError):
+            raise _no_resources(room_id, bug) from bug
         raise RecordCorrupt(f"room {room_id} could not be opened: {type(bug).__name__}: {bug}") from bug
     room.audit.load(store.refusals(room_id))
     return room
 
 
+def _no_resources(room_id: str, wrong: OSError | MemoryError) -> StorageFailed:
+    """A full disk or no memory left: the record is not to blame."""
+    why = (wrong.strerror if isinstance(wrong, OSError) else None) or str(wrong) or type(wrong).__name__
+    return StorageFailed(f"room {room_id} could not be opened: {why}")
+
+
+def check_end(store: Store, room_id: str, expected: Expected) -> None:
+    """Check that the stored record reaches this entry, with this digest."""
+    expected.check_end(store.head(room_id))
+    for seq, _, digest in store.lines(room_id, expected.seq - 1, 1):
+        if seq == expected.seq:  # else it was pruned
+            expected.check_digest(digest)
+
+
 def _newest_readable(store: Store, room_id: str) -> Snapshot:
     """The newest snapshot, or if it is damaged, the one before, which needs a longer replay."""
     damage: RecordCorrupt | None = None
+    readable: list[Snapshot] = []
     for stored in store.snapshots(room_id):
         try:
-            return Snapshot.decode(stored)
+            readable.append(Snapshot.decode(stored))
         except RecordCorrupt as wrong:
             damage = damage or wrong
+    for snapshot in readable:
+        check_end(store, room_id, Expected(snapshot.seq, snapshot.digest, "a snapshot"))
+    if readable:
+        return readable[0]
     raise damage or RecordCorrupt(f"room {room_id} has no snapshot to start from")

@@ -70,6 +70,7 @@ class RoomRunner:
         self.failure: CohabitError | None = None
         self.recent: deque[Line] = deque(room.record.tail[-settings.recent_entries :], settings.recent_entries)
         self.durable_seq = room.record.seq
+        self.durable_digest = room.record.digest
         self.version = 0  # incremented when entries become durable
         self.now = clock.now
         self.fanout = Fanout(room)
@@ -313,7 +314,8 @@ class RoomRunner:
     def _durable(self, frames: Frames, snapshot: Snapshot | None) -> None:
         if snapshot is not None:
             self.room.stored(snapshot)
-        self.durable_seq = frames.lines[-1].seq
+        last = frames.lines[-1]
+        self.durable_seq, self.durable_digest = last.seq, last.digest
         self.recent.extend(frames.lines)
         if self.fanout.subscriptions:
             frames.push()

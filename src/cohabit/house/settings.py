@@ -53,6 +53,11 @@ class Settings(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     snapshot_every: Annotated[int, _doc("entries between two snapshots of a room", ge=1)] = 1_000
     recent_entries: Annotated[int, _doc("entries of a room kept in memory for readers", ge=1)] = 1_000
     keep_entries: Annotated[int, _doc("entries of a room kept on disk; 0 keeps all", ge=0)] = 0
+    heads_file: Annotated[
+        str, _doc("file to append the heads of the records to, outside the data folder; see `cohabit verify --heads`")
+    ] = ""
+    heads_key: Annotated[str, _doc("file with a secret that signs the lines of heads_file (HMAC-SHA-256)")] = ""
+    heads_every_s: Annotated[float, _doc("seconds between two writes to heads_file", ge=0.1)] = 10.0
     world_deadline_s: Annotated[
         float, _doc("how long a world may take for a call before its room is quarantined", ge=0.05)
     ] = 5.0
@@ -65,10 +70,11 @@ class Settings(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
 
     @property
     def url(self) -> str:
-        """The address to show to people."""
+        """The address for clients on this machine, or the public one."""
         if self.public_url:
             return self.public_url.rstrip("/")
-        host = f"[{self.host}]" if ":" in self.host else self.host
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
+        host = f"[{host}]" if ":" in host else host
         return f"{'https' if self.tls_cert else 'http'}://{host}:{self.port}"
 
 

@@ -110,7 +110,10 @@ class BridgeServer:
         finally:
             server.should_exit = True
             await running
-            self._listener.close()
+            self.close()
+
+    def close(self) -> None:
+        self._listener.close()
 
 
 def _is_for_bridge(runner: RoomRunner) -> bool:

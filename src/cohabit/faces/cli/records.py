@@ -2,8 +2,10 @@
 
 import argparse
 import os
+import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
@@ -16,12 +18,14 @@ from cohabit.errors import BadArgs, CohabitError, Conflict, RecordCorrupt, Unkno
 from cohabit.faces.cli.options import data_option, need_room, open_store
 from cohabit.faces.cli.running import told_lines
 from cohabit.faces.cli.say import UsageError, clean, complain, in_one_line, tell, view_text
+from cohabit.house.heads import expected as heads_file_expects
+from cohabit.house.heads import read_heads, read_key
 from cohabit.house.store.contract import Row
 from cohabit.house.store.sqlite import SQLiteStore
 from cohabit.model.seat import ALL
 from cohabit.model.suggest import nearest
 from cohabit.registry import make_world
-from cohabit.room.record import GENESIS, Line, Snapshot, read_lines
+from cohabit.room.record import GENESIS, Expected, Line, Snapshot, read_lines
 from cohabit.room.remote import RemoteWorld
 from cohabit.room.room import Room
 from cohabit.room.visibility import feed
@@ -29,12 +33,12 @@ from cohabit.room.visibility import feed
 
 # -- where a record comes from ------------------------------------------------------------------
 class Source(NamedTuple):
-    """A record: its rows, their number, and the snapshot to start from if the beginning was pruned."""
+    """A record: its rows, their number, and its snapshots, the oldest first."""
 
     name: str
     rows: Iterable[Row]
     total: int
-    snapshot: Snapshot | None = None
+    snapshots: Sequence[Snapshot] = ()
 
 
 class Exported(Struct):
@@ -46,9 +50,8 @@ class Exported(Struct):
 
 
 def from_store(store: SQLiteStore, room: str) -> Source:
-    stored = store.snapshots(need_room(store, room))
-    snapshot = Snapshot.decode(stored[0]) if stored else None
-    return Source(room, store.lines(room, -1), store.head(room) + 1, snapshot)
+    snapshots = [Snapshot.decode(each) for each in reversed(store.snapshots(need_room(store, room)))]
+    return Source(room, store.lines(room, -1), store.head(room) + 1, snapshots)
 
 
 def from_file(path: Path) -> Source:
@@ -83,16 +86,48 @@ def _source(args: argparse.Namespace, name: str) -> Iterator[Source]:
         yield from_store(store, name)
 
 
+class Reading:
+    """A record that is being replayed. Its digests are compared with the snapshots and with other ``expected`` ones."""
+
+    def __init__(self, source: Source, expected: Iterable[Expected] = ()) -> None:
+        self._source = source
+        made = [Expected(each.seq, each.digest, "a snapshot") for each in source.snapshots]
+        self._expected = sorted([*made, *expected], key=lambda each: each.seq)
+        self.head: tuple[int, bytes] = (-1, GENESIS)
+        """The last entry that was read, and the digest of the chain up to it."""
+
+    def steps(self) -> Iterator[tuple[Room, Line]]:
+        """Yield the room after each line of the record."""
+        yield from _steps(self._source._replace(rows=self._compared()))
+
+    def _compared(self) -> Iterator[Row]:
+        left = deque(self._expected)
+        for row in self._source.rows:
+            seq, _, digest = row
+            while left and left[0].seq <= seq:
+                each = left.popleft()
+                if each.seq == seq:  # else it is from before the pruned beginning
+                    each.check_digest(digest)
+            self.head = seq, digest
+            yield row
+        if left:
+            left[-1].check_end(self.head[0])
+
+
 def run_again(source: Source) -> Iterator[tuple[Room, Line]]:
     """Yield the room after each line of its record. Checks the chain of digests."""
+    yield from Reading(source).steps()
+
+
+def _steps(source: Source) -> Iterator[tuple[Room, Line]]:
     rows = iter(source.rows)
     first = next(rows, None)
     if first is None or first[0] == 0:
         lines = read_lines(chain([first], rows) if first else (), -1, GENESIS)
         yield from Room.replaying(lines, make_world)
         return
-    snapshot = source.snapshot
-    if snapshot is None or first[0] > snapshot.seq + 1:
+    snapshot = next((each for each in source.snapshots if first[0] <= each.seq + 1), None)
+    if snapshot is None:
         raise RecordCorrupt(
             f"this record begins with entry {first[0]}, and there is no snapshot for the entries before it", seq=0
         )
@@ -100,16 +135,10 @@ def run_again(source: Source) -> Iterator[tuple[Room, Line]]:
         lines = read_lines(chain([first], rows), snapshot.seq, snapshot.digest)
     else:  # lines before the snapshot cannot be replayed, but their chain must end at it
         lines = read_lines(rows, first[0], first[2])
-        for line in lines:
+        for line in lines if first[0] < snapshot.seq else ():
             if line.seq == snapshot.seq:
-                _same(line.digest, snapshot)
                 break
     yield from Room.restore(snapshot, (), make_world).following(lines)
-
-
-def _same(digest: bytes, snapshot: Snapshot) -> None:
-    if digest != snapshot.digest:
-        raise RecordCorrupt(f"the snapshot at entry {snapshot.seq} does not belong to this record", seq=snapshot.seq)
 
 
 def with_progress(steps: Iterable[tuple[Room, Line]], total: int, what: str) -> Iterator[tuple[Room, Line]]:
@@ -181,38 +210,76 @@ def verify_options(parser: argparse.ArgumentParser) -> None:
         metavar="ROOM|FILE",
         help="rooms or exported files (default: every room in the data folder)",
     )
+    parser.add_argument(
+        "--head", metavar="SEQ:DIGEST", help="the record must contain this entry with this digest; for one record"
+    )
+    parser.add_argument("--heads", metavar="FILE", help="the rooms must contain the heads in this file (heads_file)")
+    parser.add_argument("--heads-key", metavar="FILE", help="the heads must be signed with the secret in this file")
     data_option(parser)
 
 
 def verify(args: argparse.Namespace) -> int:
-    """Verify records: the chain of digests is unbroken, every entry replays to its recorded outcome, and the
-    world matches the digests in the record. Exit code 1 if a record is broken.
+    """Verify records: the chain of digests is unbroken and reaches the snapshots, every entry replays to its
+    recorded outcome, and the world matches the digests in the record. Exit code 1 if a record is broken.
+
+    Prints the head of each record: the number of its last entry, and the digest of everything up to it. A
+    record that was shortened, or made again as a whole, has another head: keep a head somewhere else, or let
+    the house write them to a file (the setting heads_file), and compare with --head or --heads. Works on a
+    read-only copy of the data folder.
 
     Examples:
       cohabit verify
-      cohabit verify demo
       cohabit verify demo.jsonl
+      cohabit verify demo --head 1023:9f0c…
+      cohabit verify --heads /mnt/elsewhere/heads.jsonl
     """
+    expected = _expected(args)
     names = args.records
+    whole = True
     if not names:
         with open_store(args) as store:
             names = store.rooms()
+            for problem in store.problems():
+                complain(problem)
+                whole = False
         if not names:
             tell("there are no rooms to verify")
-    whole = [_verify(args, name) for name in names]
-    return 0 if all(whole) else 1
+        for gone in sorted(set(expected) - set(names)):
+            complain(f"{clean(gone)}: BROKEN: this room is in {args.heads}, but not in the data folder")
+            whole = False
+    results = [_verify(args, name, expected.get(name, ())) for name in names]
+    return 0 if whole and all(results) else 1
 
 
-def _verify(args: argparse.Namespace, name: str) -> bool:
+def _expected(args: argparse.Namespace) -> dict[str, list[Expected]]:
+    """The heads to compare with, by record."""
+    found: dict[str, list[Expected]] = {}
+    if args.heads:
+        path = Path(args.heads)
+        for room, heads in read_heads(path, read_key(args.heads_key or "")).items():
+            found[room] = [heads_file_expects(path, head.seq, head.digest) for head in heads]
+    if args.head:
+        if len(args.records) != 1:
+            raise UsageError("--head is for one record; name it")
+        given = re.fullmatch(r"(\d+):([0-9a-fA-F]{64})", args.head)
+        if given is None:
+            raise UsageError("--head must be SEQ:DIGEST, as printed by `cohabit verify`, with all 64 digits")
+        found.setdefault(args.records[0], []).append(Expected(int(given[1]), bytes.fromhex(given[2]), "--head"))
+    return found
+
+
+def _verify(args: argparse.Namespace, name: str, expected: Iterable[Expected]) -> bool:
     entries = digests = 0
     room: Room | None = None
     try:
         with _source(args, name) as source:
-            for room, line in with_progress(run_again(source), source.total, name):
+            reading = Reading(source, expected)
+            for room, line in with_progress(reading.steps(), source.total, name):
                 entries += 1
                 digests += line.entry.do == "digest"
-                if source.snapshot is not None and line.seq == source.snapshot.seq:
-                    _agrees(room, line, source.snapshot)
+                for snapshot in source.snapshots:
+                    if line.seq == snapshot.seq:
+                        _agrees(room, snapshot)
     except RecordCorrupt as broken:
         complain(f"{name}: BROKEN after {entries} good entries: {broken.message}")
         return False
@@ -223,12 +290,17 @@ def _verify(args: argparse.Namespace, name: str) -> bool:
         complain(f"{name}: BROKEN after {entries} good entries: {type(wrong).__name__}: {wrong}")
         return False
     tell(f"{clean(name)}: ok, {entries:,} entries, {digests} digests of the world{_remote_note(room)}")
+    tell(f"  head {head_text(*reading.head)}")
     return True
 
 
-def _agrees(room: Room, line: Line, snapshot: Snapshot) -> None:
-    """Check that the snapshot a house would start from equals the replayed room."""
-    _same(line.digest, snapshot)
+def head_text(seq: int, digest: bytes) -> str:
+    """A head as ``--head`` takes it."""
+    return f"{seq}:{digest.hex()}"
+
+
+def _agrees(room: Room, snapshot: Snapshot) -> None:
+    """Check that a snapshot a house could start from equals the replayed room."""
     if Room.restore(snapshot, (), make_world).digest() != room.digest():
         raise RecordCorrupt(f"the snapshot at entry {snapshot.seq} differs from the replayed room", seq=snapshot.seq)
 

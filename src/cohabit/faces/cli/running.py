@@ -4,13 +4,13 @@ import argparse
 import logging
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import AsyncExitStack, closing, suppress
 from typing import TYPE_CHECKING, TypeAlias
 
 from cohabit.errors import BadArgs
 from cohabit.faces.cli.operator import operator_file
 from cohabit.faces.cli.options import data_hint, settings_of, settings_options
-from cohabit.faces.cli.say import event, paint, tell
+from cohabit.faces.cli.say import complain, event, paint, tell
 from cohabit.house.identities import TEMPORARY
 from cohabit.house.settings import Settings
 
@@ -55,28 +55,35 @@ def serve(args: argparse.Namespace) -> int:
 
 def run_house(settings: Settings, prepare: "Callable[[House], Awaitable[Greeting]]", quiet: bool) -> int:
     """Open the house, prepare it, serve it and print its events until it is stopped."""
-    from cohabit.faces.serve import run, side_servers
+    from cohabit.faces.addresses import exposure
+    from cohabit.faces.serve import bind, run, side_servers
     from cohabit.faces.serve import serve as listen
     from cohabit.house.house import House
 
     _log_to_stderr(settings.log_level)
 
     async def main() -> None:
-        async with House.open(settings) as house:
-            greeting = await prepare(house)
-            files = ExitStack()
+        # Everything that can be missing or taken comes before `prepare`, which may create a room with new tokens.
+        async with AsyncExitStack() as stack:
+            listener = stack.enter_context(closing(bind(settings)))
+            house = await stack.enter_async_context(House.open(settings))
             beside = side_servers(house)
+            for server in beside:
+                stack.callback(server.close)
+            greeting = await prepare(house)
 
             def ready(url: str) -> None:
-                files.enter_context(operator_file(house, url))
+                stack.enter_context(operator_file(house, url))
                 for line in greeting(url, beside):
                     tell(line)
+                warning = exposure(settings)
+                if warning:
+                    complain(warning)
                 tell(f"The house is open: {url}   (Ctrl-C stops it)")
                 if not quiet:
                     house.watch_records(show)
 
-            with files:
-                await listen(house, ready=ready, beside=beside)
+            await listen(house, ready=ready, beside=beside, listener=listener)
 
     with suppress(KeyboardInterrupt):
         run(main())

@@ -17,7 +17,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from sse_starlette.sse import AppStatus
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from cohabit.errors import Unauthorized
 from cohabit.faces.guard import bearer, send_error
@@ -79,6 +79,10 @@ class McpFace:
         except Unauthorized as refusal:
             await send_error(send, refusal)
             return
+        whole = await _whole_request(receive) if scope["method"] == "POST" else receive
+        if whole is None:  # the client is gone, and the SDK would log that as an error
+            return
+        receive = whole
         room = scope["path_params"].get("room")
         scope[CALLER] = caller = InHouse(self._house, credential, room)
         if self.answers_at_once(headers, caller):
@@ -93,6 +97,25 @@ class McpFace:
             return False
         method = headers.get("mcp-method")
         return method in AT_ONCE or (method == "tools/call" and not caller.takes_wait_ms(headers.get("mcp-name", "")))
+
+
+async def _whole_request(receive: Receive) -> Receive | None:
+    """A ``receive`` that has the whole body already; None if the client hung up before the end of it."""
+    body, more = b"", True
+    while more:
+        message = await receive()
+        if message["type"] != "http.request":
+            return None
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+    first: Message | None = {"type": "http.request", "body": body, "more_body": False}
+
+    async def again() -> Message:
+        nonlocal first
+        message, first = first, None
+        return message if message is not None else await receive()
+
+    return again
 
 
 def _backend_of(ctx: ServerRequestContext[Any, Any]) -> Backend:

@@ -234,6 +234,18 @@ class SQLiteStore:
         except sqlite3.Error as wrong:
             raise _failure(f"{self.path} cannot be read", wrong) from wrong
 
+    def problems(self) -> list[str]:
+        """What is wrong with the file itself: damaged pages, and entries that belong to no room. Reads all of it."""
+        found = [row[0] for row in self._read("pragma integrity_check(10)")]
+        strays = self._read(
+            "select room, count(*) from entries where room not in (select room from snapshots) group by room"
+        )
+        return [
+            *(f"{self.path} is damaged: {text}" for text in found if text != "ok"),
+            *(f"{self.path} is damaged: it has {count} entries of a room {room!r}, which has no snapshot"
+              for room, count in strays),
+        ]  # fmt: skip
+
     # -- the rest ---------------------------------------------------------------------------------
     def backup(self, path: str) -> None:
         try:
@@ -283,8 +295,13 @@ def _prepare(path: Path, create: bool) -> None:
         found = db.execute("select value from meta where key = 'schema'").fetchone() if "meta" in tables else None
     if found is not None:
         _check_schema(path, found[0])
-    elif tables or not create:
+    elif tables:
         raise RecordCorrupt(f"{path} is not a Cohabit database")
+    elif not create:
+        raise StorageFailed(
+            f"{path} is empty: creating this house did not finish, perhaps because the disk is full. Free some space "
+            "and start the house again"
+        )
     else:
         with closing(_connect(path)) as db:
             db.executescript(_TABLES)

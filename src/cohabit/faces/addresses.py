@@ -1,0 +1,50 @@
+"""The address of a house, as clients reach it."""
+
+import socket
+from ipaddress import ip_address
+
+from cohabit.house.settings import Settings
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+ALL_INTERFACES = ("0.0.0.0", "::")
+_ELSEWHERE = {socket.AF_INET: "192.0.2.1", socket.AF_INET6: "2001:db8::1"}
+"""Addresses that are reserved for documentation. Nothing is sent to them."""
+
+
+def address(settings: Settings, port: int) -> str:
+    """The address to show to people. A house on all interfaces is shown with one that other machines can use."""
+    if settings.public_url:
+        return settings.url
+    host = outward_address(settings.host) if settings.host in ALL_INTERFACES else settings.host
+    return f"{'https' if settings.tls_cert else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def outward_address(host: str) -> str:
+    """The address of this machine that its default route uses; loopback if it has none."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect((_ELSEWHERE[family], 9))  # chooses a route; a datagram socket sends nothing here
+        except OSError:
+            return "::1" if family == socket.AF_INET6 else "127.0.0.1"
+        found: str = probe.getsockname()[0]
+        return found
+
+
+def is_address(host: str) -> bool:
+    """Whether this is an IP address, not a name."""
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def exposure(settings: Settings) -> str | None:
+    """A warning if tokens would cross a network unencrypted."""
+    if settings.host in LOOPBACK or settings.tls_cert or settings.public_url.startswith("https:"):
+        return None
+    return (
+        f"warning: the house listens on {settings.host} without TLS, so others on the network can read the tokens. Use "
+        "--tls-cert and --tls-key, or a proxy with TLS and --public-url"
+    )
