@@ -198,6 +198,7 @@ class House:
 
     def make_runner(self, room: Room) -> RoomRunner:
         room.budget.per_second = self.settings.calls_per_second
+        room.ahead_ms = max(0, room.record.at - self.clock.now())
         ours = [command for command in self.commands if command.about != "house" or command.where == "house"]
         return RoomRunner(room, self.writer, self.clock, self._watchdog, self.settings, ours)
 
