@@ -13,6 +13,7 @@ import uvicorn
 from cohabit import registry
 from cohabit.errors import Conflict
 from cohabit.faces.app import make_app
+from cohabit.faces.connections import Connections, HttpProtocol, ServerConfig
 from cohabit.faces.direct import DirectProtocol
 from cohabit.house.house import House
 from cohabit.house.runner import RoomRunner
@@ -72,9 +73,11 @@ async def _serve_house(house: House, ready: Callable[[str], None] | None, mcp: b
     listener = listen(settings.host, settings.port)
     port = listener.getsockname()[1]
     app = make_app(house, mcp=mcp)
-    config = uvicorn.Config(
+    connections = Connections(settings, house.clock, house.overload)
+    config = ServerConfig(
         app,
-        http="httptools",
+        connections,
+        http=HttpProtocol,
         ws=DirectProtocol,
         ws_max_size=settings.frame_limit,
         ws_per_message_deflate=False,  # frames are small; compressing them per reader costs more than it saves
@@ -95,6 +98,7 @@ async def _serve_house(house: House, ready: Callable[[str], None] | None, mcp: b
         raise
     finally:
         listener.close()
+        connections.close()
 
 
 class Server(uvicorn.Server):

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from cohabit.errors import BadArgs, Busy, CohabitError, Conflict, GameCrash, Quarantined
+from cohabit.errors import BadArgs, Busy, CohabitError, Conflict, GameCrash, Quarantined, Unauthorized
 from cohabit.house import commands as house_commands
 from cohabit.house import credentials, feed, introduction, invites, saves
 from cohabit.house.bots import Bots, check_brain
@@ -19,6 +19,7 @@ from cohabit.house.door import Door
 from cohabit.house.identities import Identities, hashed, make_token, new_identity
 from cohabit.house.ledger import HOUSE_ROOM, Ledger
 from cohabit.house.loading import load_room
+from cohabit.house.overload import OverloadLog
 from cohabit.house.runner import RoomRunner
 from cohabit.house.running.remote import Connector, RemoteRunner
 from cohabit.house.running.threads import run_in_thread
@@ -27,7 +28,7 @@ from cohabit.house.settings import Settings
 from cohabit.house.store.contract import Store, Write
 from cohabit.house.store.memory import MemoryStore
 from cohabit.house.store.sqlite import SQLiteStore
-from cohabit.house.subscriptions import Deliver, Subscription
+from cohabit.house.subscriptions import Deliver, Outboxes, Subscription
 from cohabit.house.writer import Writer
 from cohabit.model.identity import Credential, Identity
 from cohabit.registry import lasting_source, load_extensions, make_connector, make_world
@@ -69,6 +70,8 @@ class House:
         self.started_at = clock.now()
         self.closing = False
         self.dormant = dormant
+        self.overload = OverloadLog(clock)
+        self.outboxes = Outboxes(settings.outboxes_bytes)
         self.writer = Writer(store, asyncio.get_running_loop())
         self.door = Door(self)
         self.ledger = Ledger(self)
@@ -200,7 +203,9 @@ class House:
         room.budget.per_second = self.settings.calls_per_second
         room.ahead_ms = max(0, room.record.at - self.clock.now())
         ours = [command for command in self.commands if command.about != "house" or command.where == "house"]
-        return RoomRunner(room, self.writer, self.clock, self._watchdog, self.settings, ours)
+        return RoomRunner(
+            room, self.writer, self.clock, self._watchdog, self.settings, self.overload, self.outboxes, ours
+        )
 
     def watch_records(self, callback: OnLines) -> None:
         """Call ``callback`` with durable lines, in every room."""
@@ -248,7 +253,11 @@ class House:
     # -- callers ----------------------------------------------------------------------------------
     def identify(self, token: str | None) -> Credential:
         """The credential that a token belongs to."""
-        return self.identities.identify(token, self.clock.now())
+        try:
+            return self.identities.identify(token, self.clock.now())
+        except Unauthorized:
+            self.overload.add("login")
+            raise
 
     def operator_token(self) -> str:
         """A token with the rights of a house host, for the owner of the data folder; valid while this house runs."""
