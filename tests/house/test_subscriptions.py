@@ -322,6 +322,25 @@ async def test_a_reader_that_is_too_slow_in_bytes_is_ended() -> None:
             await anext(sub)
 
 
+async def test_of_many_slow_readers_the_slowest_is_ended_when_all_queues_together_are_too_long() -> None:
+    async with open_house(outboxes_bytes=60_000) as house:
+        who = await make_room(house)
+        slow = await subscribed(who["bob"], views=False)
+        for _ in range(3):
+            await who["ann"]("shout", {"text": "x" * 9_000})
+        late = await subscribed(who["bob"], views=False)
+        quick = await who["hostess"].reader(views=False)
+        for _ in range(3):
+            await who["ann"]("shout", {"text": "y" * 9_000})
+        with pytest.raises(Busy, match="slow"):
+            await anext(slow)
+        assert len([text for text in await lines_of(late, 3) if "yyy" in text]) == 3
+        assert quick.ended is None
+        assert house.overload.counts["reader"] == 1
+        late.close()
+        assert vars(house.outboxes)["_total"] == 0
+
+
 async def test_a_slow_reader_gets_every_event_and_only_the_latest_view() -> None:
     async with open_house() as house:
         who = await make_room(house)

@@ -1,14 +1,18 @@
 """Time in a house: waits, presence, timeouts, ticks, and bots that stand in."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 
-from cohabit.errors import BadArgs, CohabitError, Quarantined
+from cohabit.errors import BadArgs, CohabitError, Quarantined, Unauthorized
+from cohabit.house.house import House
+from cohabit.house.store.memory import MemoryStore
 from cohabit.testing.clock import FakeClock
 
-from .making import ANN, BOB, HOST, HeldStore, a_moment, deeds, make_room, open_house, player
+from .making import ANN, BOB, HOST, HeldStore, a_moment, back_again, deeds, issue, make_room, open_house, player
 
 
 # -- waiting ----------------------------------------------------------------------------------------
@@ -312,6 +316,87 @@ async def test_an_invitation_with_a_stand_in_that_does_not_exist_is_refused() ->
         with pytest.raises(CohabitError):
             await who["hostess"]("invite", {"id": "cy", "stand_in": "nobody"})
         assert (await who["hostess"]("invites")).invites == []
+
+
+# -- a clock that was set back ------------------------------------------------------------------------
+HOUR_MS = 3_600_000
+
+
+@asynccontextmanager
+async def set_back(clock: FakeClock, world: str = "nim", **keys: Any) -> AsyncIterator[tuple[House, dict[str, Any]]]:
+    """A house whose record is an hour ahead of ``clock``: the system time was set back between two runs."""
+    store = LastingStore()
+    async with open_house(store=store, clock=FakeClock(clock.now() + HOUR_MS)) as house:
+        who = await make_room(house, world=world, **keys)
+        await who["ann"]("whoami")
+        ahead = house.rooms["den"].room.record.at
+    assert ahead >= clock.now() + HOUR_MS
+    async with open_house(store=store, clock=clock) as house:
+        yield house, back_again(house, who)
+
+
+class LastingStore(MemoryStore):
+    """A store that is kept when its house closes."""
+
+    def close(self) -> None:
+        pass
+
+
+async def test_a_rate_limit_ends_after_a_second_though_the_record_is_ahead_of_the_clock() -> None:
+    clock = FakeClock()
+    async with set_back(clock) as (house, who):
+        house.rooms["den"].room.budget.per_second = 10
+        for _ in range(3):
+            results = await asyncio.gather(*(who["ann"]("whoami") for _ in range(12)), return_exceptions=True)
+            assert [isinstance(r, CohabitError) for r in results] == [False] * 10 + [True] * 2
+            await clock.advance(1_000)
+
+
+async def test_a_silent_seat_is_skipped_though_the_record_is_ahead_of_the_clock() -> None:
+    clock = FakeClock()
+    async with set_back(clock, turn_seconds=10, config={"stones": 20}) as (house, who):
+        await clock.advance(10_000)
+        assert (await who["bob"]("whoami")).your_turn
+        await who["bob"]("take", {"n": 1})
+        await clock.advance(10_000)
+        assert (await who["bob"]("whoami")).your_turn
+        times = [line.entry.at for line in house.rooms["den"].room.record.tail]
+        assert times == sorted(times)
+        assert times[-1] - times[0] >= 20_000
+
+
+async def test_a_grant_expires_though_the_record_is_ahead_of_the_clock() -> None:
+    clock = FakeClock()
+    async with set_back(clock, world="Secrets") as (house, who):
+        await who["hostess"]("grant", {"member": "ann", "may": ["watch"], "expires_in_s": 5})
+        await clock.advance(4_000)
+        assert not deeds(house.rooms["den"].room, "grant_expired")
+        await clock.advance(1_000)
+        assert len(deeds(house.rooms["den"].room, "grant_expired")) == 1
+
+
+async def test_time_goes_on_evenly_when_the_clock_reaches_the_record_again() -> None:
+    clock = FakeClock()
+    async with set_back(clock, world="Secrets") as (house, who):
+        await who["ann"]("hide", {"n": 1})
+        await clock.advance(1_000)
+        await who["ann"]("hide", {"n": 2})
+        vars(clock)["_now"] += 2 * HOUR_MS  # nothing was recorded meanwhile
+        await who["ann"]("hide", {"n": 3})
+        first, second, third = (entry.at for entry in deeds(house.rooms["den"].room, "hide"))
+        assert (second - first, third - second) == (1_000, 2 * HOUR_MS)
+
+
+async def test_a_new_token_is_valid_for_its_time_though_the_record_is_ahead_of_the_clock() -> None:
+    clock = FakeClock()
+    async with set_back(clock) as (house, _):
+        guest = await issue(house, "gus", host=True, expires_in_s=600)
+        await guest("join")
+        await clock.advance(599_000)
+        assert await guest("whoami")
+        await clock.advance(1_000)
+        with pytest.raises(Unauthorized):
+            await guest("whoami")
 
 
 # -- nobody can stall the house -----------------------------------------------------------------------

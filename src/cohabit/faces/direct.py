@@ -4,8 +4,12 @@ ASGI passes each message to a task through a queue and sends each frame with a c
 costs as much as serving them. Here a connection can handle a message synchronously when it arrives, and write one
 synchronously. Everything unusual takes the normal path through the parser of ``websockets`` and through ASGI. Order is
 preserved.
+
+Connections take turns: one that sends much gets a few frames handled per iteration of the event loop, and not more than
+its rate allows. Meanwhile nothing more is read from it.
 """
 
+from asyncio import Handle
 from collections.abc import Callable
 from struct import pack
 from typing import Any
@@ -15,6 +19,9 @@ from websockets.frames import apply_mask  # type: ignore[attr-defined]  # C impl
 from websockets.http11 import Request
 from websockets.protocol import State
 
+from cohabit.faces.connections import Connections
+from cohabit.house.clock import Timer
+
 EXTENSION = "cohabit.direct"
 """Key in ``scope['extensions']`` of the connection's protocol."""
 
@@ -23,6 +30,10 @@ FIN, CONTROL, TEXT = 0x80, 0x08, 0x81
 MASKED = 0x80
 MORE_LENGTH = {126: 2, 127: 8}
 LONGEST_HEAD = 2 + 8 + 4
+FRAMES_PER_TURN = 16
+"""Frames that are handled before other connections get their turn."""
+UNIT_BITS = 12
+"""Every 4 KiB of a frame count as one more frame."""
 
 
 class DirectProtocol(WebSocketsSansIOProtocol):
@@ -32,7 +43,12 @@ class DirectProtocol(WebSocketsSansIOProtocol):
         super().__init__(*args, **kwargs)
         self.take: Callable[[bytes], bool] | None = None  # set by the app; returns whether it handled the text message
         self._app_waits = False  # in ``receive``
-        self._rest = bytearray()  # an incomplete frame
+        self._rest = bytearray()  # frames for the next turn, and an incomplete frame
+        self._holding = False  # complete frames wait for their turn, so nothing is read
+        self._planned: Handle | Timer | None = None  # the next turn
+        self._table: Connections | None = getattr(self.config, "connections", None)
+        self._frames_left = self._table.settings.frames_per_second if self._table is not None else 0
+        self._second_began = self._table.clock.now() if self._table is not None else 0
         self._in_parts = False  # a fragmented message is in progress
 
     def handle_connect(self, event: Request) -> None:
@@ -40,22 +56,88 @@ class DirectProtocol(WebSocketsSansIOProtocol):
         if self.response.status_code == 101:
             self.scope["extensions"][EXTENSION] = {"protocol": self}
 
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._planned is not None:
+            self._planned.cancel()
+        self._rest.clear()
+        if self._table is not None:
+            self._table.remove(self.transport)
+        super().connection_lost(exc)
+
     # -- in ---------------------------------------------------------------------------------------
     def data_received(self, data: bytes) -> None:
         """Split the input into frames, so the parser always gets complete frames."""
         if not self.handshake_initiated:
             super().data_received(data)
-        elif not self._rest and _frame_size(data) == len(data):
+        elif not self._rest and self._frames_left > 0 and _frame_size(data) == len(data) and self.writable.is_set():
+            self._frames_left -= 1 + (len(data) >> UNIT_BITS)
             self._frame_received(data)
         else:
             self._rest += data
-            while (size := _frame_size(self._rest)) <= len(self._rest) and self.conn.parser_exc is None:
-                frame = bytes(self._rest[:size])
-                del self._rest[:size]
-                self._frame_received(frame)
-            if size > self.config.ws_max_size + LONGEST_HEAD:  # too large: let the parser reject it
-                super().data_received(bytes(self._rest))
-                self._rest.clear()
+            if self._holding:
+                self._hold()
+            else:
+                self._take_turn()
+
+    def _take_turn(self) -> None:
+        """Handle the next frames."""
+        self._planned, left = None, FRAMES_PER_TURN
+        while (size := _frame_size(self._rest)) <= len(self._rest) and self.conn.parser_exc is None:
+            if not self._may_handle(left):
+                self._hold()
+                return
+            frame = bytes(self._rest[:size])
+            del self._rest[:size]
+            cost = 1 + (size >> UNIT_BITS)
+            left -= cost
+            self._frames_left -= cost
+            self._frame_received(frame)
+        if size > self.config.ws_max_size + LONGEST_HEAD:  # too large: let the parser reject it
+            super().data_received(bytes(self._rest))
+            self._rest.clear()
+        if self._holding:
+            self._holding = False
+            if not self.read_paused and not self.transport.is_closing():
+                self.transport.resume_reading()
+
+    def _may_handle(self, left: int) -> bool:
+        """Whether another frame may be handled in this turn. If not, the next turn is planned."""
+        if not self.writable.is_set():  # no answers, not even to pings, before the client has read some
+            return False  # ``resume_writing`` continues
+        if left <= 0:
+            if not self.read_paused:  # else ``receive`` continues
+                self._planned = self.loop.call_soon(self._take_turn)
+            return False
+        return self._frames_left > 0 or self._next_second()
+
+    def _hold(self) -> None:
+        """Read nothing while complete frames wait."""
+        self._holding = True
+        if not self.transport.is_closing():
+            self.transport.pause_reading()
+
+    def _next_second(self) -> bool:
+        """Start a new second of the frame rate. If the current one is not over, continue when it is."""
+        if self._table is None:
+            self._frames_left = 1 << 30
+            return True
+        now = self._table.clock.now()
+        if now - self._second_began >= 1000:
+            self._second_began = now
+            self._frames_left = self._table.settings.frames_per_second
+            return True
+        self._table.overload.add("frames", self.client[0] if self.client is not None else "")
+        self._planned = self._table.clock.call_at(self._second_began + 1000, self._take_turn)
+        return False
+
+    def _continue(self) -> None:
+        """Take a turn soon, if frames wait and none is planned."""
+        if self._holding and self._planned is None:
+            self._planned = self.loop.call_soon(self._take_turn)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._continue()
 
     def _frame_received(self, frame: bytes) -> None:
         if frame[0] == TEXT and frame[1] & MASKED and self._is_next() and self.take and self.take(_payload(frame)):
@@ -71,9 +153,14 @@ class DirectProtocol(WebSocketsSansIOProtocol):
     async def receive(self) -> Any:
         self._app_waits = True
         try:
-            return await super().receive()
+            message = await super().receive()
         finally:
             self._app_waits = False
+        if self._holding:
+            self._hold()  # uvicorn reads again once the app has taken its messages
+            if not self.read_paused:
+                self._continue()
+        return message
 
     # -- out --------------------------------------------------------------------------------------
     def write(self, text: bytes) -> bool:

@@ -16,6 +16,7 @@ from cohabit import registry
 from cohabit.errors import BadArgs, Conflict
 from cohabit.faces.addresses import address
 from cohabit.faces.app import make_app
+from cohabit.faces.connections import Connections, HttpProtocol, ServerConfig
 from cohabit.faces.direct import DirectProtocol
 from cohabit.house.house import House
 from cohabit.house.runner import RoomRunner
@@ -88,9 +89,11 @@ async def _serve_house(house: House, listener: socket.socket, ready: Callable[[s
     settings = house.settings
     port = listener.getsockname()[1]
     app = make_app(house, mcp=mcp)
-    config = uvicorn.Config(
+    connections = Connections(settings, house.clock, house.overload)
+    config = ServerConfig(
         app,
-        http="httptools",
+        connections,
+        http=HttpProtocol,
         ws=DirectProtocol,
         ws_max_size=settings.frame_limit,
         ws_per_message_deflate=False,  # frames are small; compressing them per reader costs more than it saves
@@ -109,6 +112,8 @@ async def _serve_house(house: House, listener: socket.socket, ready: Callable[[s
         server.should_exit = True
         await serving
         raise
+    finally:
+        connections.close()
 
 
 class Server(uvicorn.Server):

@@ -82,6 +82,7 @@ class WsFace:
     async def _run(self, connection: "Connection", credential: Credential) -> None:
         key, limit = credential.hash, self.house.settings.connections_per_member
         if self._open.get(key, 0) >= limit:
+            self.house.overload.add("token")
             raise Busy(f"this token already has {limit} connections; close one first")
         self._open[key] = self._open.get(key, 0) + 1
         try:
@@ -108,6 +109,7 @@ class Connection:
         self._tasks: set[asyncio.Task[None]] = set()
         self._pending: set[Call] = set()  # calls without a reply
         self._replies: deque[bytes] = deque()  # for a client that reads more slowly than we write
+        self._reply_bytes = 0
         self._unfinished: Unfinished | None = None
         self._behind = False
         self._caught_up = asyncio.Event()
@@ -230,7 +232,13 @@ class Connection:
         if not self._behind and self._write(frame):
             return
         self._replies.append(frame)
+        self._reply_bytes += len(frame)
         self._wake.set()
+        if self._reply_bytes > self.house.settings.outbox_bytes:
+            self._replies.clear()
+            if self.ending is None:
+                self.house.overload.add("reader")
+                self.end(Busy("connection closed: the client does not read its replies"))
 
     # -- subscriptions ----------------------------------------------------------------------------
     async def _subscribe(self, request: Request) -> None:
@@ -306,7 +314,9 @@ class Connection:
                 await self._unfinished
                 self._unfinished = None
             while self._replies:
-                await self._text(self._replies.popleft())
+                frame = self._replies.popleft()
+                self._reply_bytes -= len(frame)
+                await self._text(frame)
             if self.ending is not None:
                 await self.close(self.ending)
                 return

@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from cohabit.errors import BadArgs, Busy, CohabitError, Conflict, GameCrash, Quarantined
+from cohabit.errors import BadArgs, Busy, CohabitError, Conflict, GameCrash, Quarantined, Unauthorized
 from cohabit.house import commands as house_commands
 from cohabit.house import credentials, feed, introduction, invites, saves
 from cohabit.house.bots import Bots, check_brain
@@ -21,6 +21,7 @@ from cohabit.house.heads import HeadsFile, read_key
 from cohabit.house.identities import Identities, hashed, make_token, new_identity
 from cohabit.house.ledger import HOUSE_ROOM, Ledger
 from cohabit.house.loading import load_room
+from cohabit.house.overload import OverloadLog
 from cohabit.house.runner import RoomRunner
 from cohabit.house.running.remote import Connector, RemoteRunner
 from cohabit.house.running.threads import run_in_thread
@@ -29,7 +30,7 @@ from cohabit.house.settings import Settings
 from cohabit.house.store.contract import Store, Write
 from cohabit.house.store.memory import MemoryStore
 from cohabit.house.store.sqlite import SQLiteStore
-from cohabit.house.subscriptions import Deliver, Subscription
+from cohabit.house.subscriptions import Deliver, Outboxes, Subscription
 from cohabit.house.writer import Writer
 from cohabit.model.identity import Credential, Identity
 from cohabit.registry import lasting_source, load_extensions, make_connector, make_world
@@ -71,6 +72,8 @@ class House:
         self.started_at = clock.now()
         self.closing = False
         self.dormant = dormant
+        self.overload = OverloadLog(clock)
+        self.outboxes = Outboxes(settings.outboxes_bytes)
         self.writer = Writer(store, asyncio.get_running_loop())
         self.door = Door(self)
         self.ledger = Ledger(self)
@@ -225,7 +228,17 @@ class House:
 
     def make_runner(self, room: Room) -> RoomRunner:
         room.budget.per_second = self.settings.calls_per_second
-        return RoomRunner(room, self.writer, self.clock, self._watchdog, self.settings, list(self.commands))
+        room.ahead_ms = max(0, room.record.at - self.clock.now())
+        return RoomRunner(
+            room,
+            self.writer,
+            self.clock,
+            self._watchdog,
+            self.settings,
+            self.overload,
+            self.outboxes,
+            list(self.commands),
+        )
 
     def watch_records(self, callback: OnLines) -> None:
         """Call ``callback`` with durable lines, in every room."""
@@ -278,7 +291,11 @@ class House:
     # -- callers ----------------------------------------------------------------------------------
     def identify(self, token: str | None) -> Credential:
         """The credential that a token belongs to."""
-        return self.identities.identify(token, self.clock.now())
+        try:
+            return self.identities.identify(token, self.clock.now())
+        except Unauthorized:
+            self.overload.add("login")
+            raise
 
     def operator_token(self) -> str:
         """A token with the rights of a house host, for the owner of the data folder; valid while this house runs."""

@@ -27,12 +27,13 @@ from cohabit.errors import (
 from cohabit.house.calls import Call, PeekCall, SystemCall
 from cohabit.house.clock import Clock
 from cohabit.house.fanout import Fanout, Frames
+from cohabit.house.overload import OverloadLog
 from cohabit.house.running.watchdog import Watchdog
 from cohabit.house.running.world_thread import SLOW_S, SlowCalls, WorldThread
 from cohabit.house.settings import Settings
 from cohabit.house.snapshots import SnapshotSchedule
 from cohabit.house.store.contract import Write
-from cohabit.house.subscriptions import Subscription
+from cohabit.house.subscriptions import Outboxes, Subscription
 from cohabit.house.timekeeper import Timekeeper
 from cohabit.house.writer import Writer
 from cohabit.room.commands import Command, CommandTable
@@ -60,11 +61,15 @@ class RoomRunner:
         clock: Clock,
         watchdog: Watchdog,
         settings: Settings,
+        overload: OverloadLog,
+        outboxes: Outboxes,
         house_commands: Sequence[Command] = (),
     ) -> None:
         self.room = room
         self.id = room.id
         self.settings = settings
+        self.overload = overload
+        self.outboxes = outboxes
         self.commands = _all_commands(room, house_commands)
         self.remote: RemoteRunner | None = None  # runs the commands of a remote world
         self.failure: CohabitError | None = None

@@ -39,6 +39,23 @@ class Settings(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     log_level: Annotated[str, _doc("debug, info, warning or error")] = "info"
     body_limit: Annotated[int, _doc("largest request body, in bytes", ge=1024)] = 4 * 1024 * 1024
     frame_limit: Annotated[int, _doc("largest WebSocket frame from a client, in bytes", ge=1024)] = 1024 * 1024
+    header_limit: Annotated[int, _doc("largest headers of a request, in bytes", ge=1024)] = 32 * 1024
+    url_limit: Annotated[int, _doc("longest address of a request, in bytes", ge=256)] = 16 * 1024
+    request_timeout_s: Annotated[
+        float, _doc("a request must be complete this long after it began, or after the connection was made", ge=0.1)
+    ] = 20.0
+    write_timeout_s: Annotated[
+        float, _doc("a connection is closed when its client reads nothing for this long", ge=1)
+    ] = 30.0
+    connections_limit: Annotated[
+        int, _doc("open connections of all clients; fewer if the process may not open that many files", ge=1)
+    ] = 4_000
+    connections_per_address: Annotated[
+        int, _doc("open connections per client address; raise it behind a reverse proxy", ge=1)
+    ] = 256
+    frames_per_second: Annotated[
+        int, _doc("frames per second on a WebSocket, 4 KiB each; reading slows down beyond that", ge=1)
+    ] = 2_000
     queue_limit: Annotated[int, _doc("calls that may wait for one room; more are refused with BUSY", ge=1)] = 10_000
     calls_per_second: Annotated[int, _doc("calls per second that a member may make to one room", ge=1)] = 1_000
     outbox_limit: Annotated[
@@ -47,9 +64,16 @@ class Settings(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     outbox_bytes: Annotated[
         int, _doc("maximum queued bytes per subscription; a slower reader is disconnected", ge=1024)
     ] = 16 * 1024**2
+    outboxes_bytes: Annotated[
+        int, _doc("maximum queued bytes of all subscriptions; the slowest reader is disconnected", ge=1024)
+    ] = 256 * 1024**2
     connections_per_member: Annotated[int, _doc("WebSocket connections, and MCP sessions, per token", ge=1)] = 20
     rooms_limit: Annotated[int, _doc("maximum rooms in a house", ge=1)] = 1_000
     members_limit: Annotated[int, _doc("maximum members in a room", ge=1)] = 5_000
+    member_bytes_per_hour: Annotated[
+        int, _doc("bytes per hour that a member may add to the record of a room", ge=1024)
+    ] = 1024**3
+    room_bytes: Annotated[int, _doc("maximum size of a room's record, in bytes; 0: no limit", ge=0)] = 16 * 1024**3
     snapshot_every: Annotated[int, _doc("entries between two snapshots of a room", ge=1)] = 1_000
     recent_entries: Annotated[int, _doc("entries of a room kept in memory for readers", ge=1)] = 1_000
     keep_entries: Annotated[int, _doc("entries of a room kept on disk; 0 keeps all", ge=0)] = 0

@@ -25,6 +25,24 @@ Deliver = Callable[[bytes], bool]
 """Sends a frame immediately. Returns False if the reader is not ready for it."""
 
 
+class Outboxes:
+    """The bytes queued for all readers of a house. Beyond the limit the reader with the longest queue is disconnected,
+    so many slow readers cannot use up the memory, and the faster ones are not affected."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._total = 0
+        self._queues: dict[Subscription, int] = {}
+
+    def set(self, sub: "Subscription", size: int) -> None:
+        """Note how many bytes are queued for a reader."""
+        self._total += size - self._queues.pop(sub, 0)
+        if size:
+            self._queues[sub] = size
+        while self._total > self._limit:
+            max(self._queues, key=self._queues.__getitem__).too_slow()
+
+
 class Subscription:
     """Iterate over it to get the frames; close it when done. ``deliver`` gets frames while the reader waits."""
 
@@ -78,12 +96,21 @@ class Subscription:
         self._events.append(frame)
         self._bytes += len(frame)
         if len(self._events) > self._max_frames or self._bytes > self._max_bytes:
-            self._events.clear()
-            self.end(
-                Busy("subscription ended: the client reads too slowly. Reconnect and subscribe from your last cursor")
-            )
+            self.too_slow()
         else:
             self._wake.set()
+            self.runner.outboxes.set(self, self._bytes)
+
+    def too_slow(self) -> None:
+        """End, and drop what is queued: the reader resumes from its cursor."""
+        self._clear()
+        self.runner.overload.add("reader", self.room)
+        self.end(Busy("subscription ended: the client reads too slowly. Reconnect and subscribe from your last cursor"))
+
+    def _clear(self) -> None:
+        self._events.clear()
+        self._view, self._bytes = None, 0
+        self.runner.outboxes.set(self, 0)
 
     def push_view(self, frame: bytes) -> None:
         """Queue a view. It replaces a view that was not read yet."""
@@ -178,8 +205,8 @@ class Subscription:
         wrong = self._refusal(self._backlog_under) if frame is not None else None
         if wrong is None:
             return frame
-        self._events.clear()
-        self._view, self.ended = None, wrong
+        self._clear()
+        self.ended = wrong
         return None
 
     def _next(self) -> bytes | None:
@@ -187,13 +214,13 @@ class Subscription:
             return None
         wrong = next(filter(None, map(self._refusal, self._queued_under)), None)
         if wrong is not None:
-            self._events.clear()
-            self._view = None
+            self._clear()
             self.ended = wrong
             return None
         if self._events:
             frame = self._events.popleft()
             self._bytes -= len(frame)
+            self.runner.outboxes.set(self, self._bytes)
             return frame
         frame_view, self._view = self._view, None
         return frame_view
@@ -216,6 +243,7 @@ class Subscription:
         if self._closed:
             return
         self._closed = True
+        self._clear()
         self._wake.set()
         self.runner.unsubscribe(self)
         for stop in self.on_close:

@@ -66,6 +66,7 @@ class Room(RecordedRoom):
         self.extension = extension_named(world.spec.extension)
         self.audit = Audit()
         self.budget = Budget(CALLS_PER_SECOND)
+        self.ahead_ms = 0  # how far the record is ahead of the house clock; set by the house
         self.digest_every = DIGEST_EVERY
         self.checks_refusals = True
         self.commands = CommandTable(self.extension.named(chain(room_commands(world), commands_of(world))))
@@ -102,19 +103,19 @@ class Room(RecordedRoom):
     ) -> Any:  # fmt: skip
         """Run a command for member ``who``, or raise the reason for refusing it.
 
+        Credentials and rate limits depend on ``at``, the time of the house; entries and timers on ``settle(at)``.
         ``look=False`` omits the observation from an action's result, for callers that fetch it separately.
         """
-        if at < self.record.at or not self.timers.idle:
-            at = self.settle(at)
+        now = self.settle(at) if at < self.record.at or self.ahead_ms or not self.timers.idle else at
         try:
             call = self.admit(who, name, args, at, key, via, credential)
             member, command, checked = call.member, call.command, call.args
             if call.kept is not None:
                 return self.reply(member, command, call.kept.result, look, call.wrapped)
             if not command.records:
-                return self._ask(member, command, checked, at)
+                return self._ask(member, command, checked, now)
             before = self.record.seq
-            result = self._write(at, command, who, checked, checked, call.why, key, via)
+            result = self._write(now, command, who, checked, checked, call.why, key, via)
             if command.where != "world":
                 return result
             try:
@@ -313,22 +314,23 @@ class Room(RecordedRoom):
 
     # -- system entries and turns ------------------------------------------------------------------
     def settle(self, at: int) -> int:
-        """Apply everything due by ``at``. Returns the effective time, which never goes backwards."""
-        if at < self.record.at:
-            at = self.record.at
+        """Apply everything due by ``at``. Returns the time of the record, which never goes backwards: if the clock of
+        the house was set back, the record continues from its last entry."""
+        now = max(at + self.ahead_ms, self.record.at)
         if not self.timers.idle:
-            while (due := self.timers.due(self.state, at)) is not None:
+            while (due := self.timers.due(self.state, now)) is not None:
                 self.system(due[0], due[1], at)
-        return at
+        return now
 
     def system(self, do: str, args: Mapping[str, Any], at: int) -> Any:
         """Record a system entry: ticks, presence, a timeout."""
-        command = SYSTEM[do]
-        return self.crash_on_bug(self._write, max(at, self.record.at), command, None, args, command.check(args))
+        command, now = SYSTEM[do], max(at + self.ahead_ms, self.record.at)
+        return self.crash_on_bug(self._write, now, command, None, args, command.check(args))
 
     def next_deadline(self) -> int | None:
-        """When ``settle`` next has something to do."""
-        return None if self.timers.idle else self.timers.next_deadline(self.state)
+        """When ``settle`` next has something to do, on the clock of the house."""
+        deadline = None if self.timers.idle else self.timers.next_deadline(self.state)
+        return None if deadline is None else deadline - self.ahead_ms
 
     def to_move(self) -> Sequence[SeatId]:
         """The seats that the world waits for. Only an entry can change that, so it is cached until the next entry."""

@@ -100,7 +100,8 @@ class QueuedStep(Call):
         self._step = step
 
     def perform(self, room: Room, at: int) -> Any:
-        return room.crash_on_bug(self._step, room, room.settle(at))
+        room.settle(at)
+        return room.crash_on_bug(self._step, room, at)
 
 
 class RemoteRunner:

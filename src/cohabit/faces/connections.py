@@ -1,0 +1,236 @@
+"""Connections of the main port: how many there may be, how large a request head may be, and how slow a client may be.
+
+uvicorn limits none of that. All limits are settings, and every refusal is counted (`house.overload`).
+"""
+
+from asyncio import Transport
+from http import HTTPStatus
+from typing import Any
+
+import httptools
+import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from cohabit.errors import BadArgs, Busy, CohabitError, TooLarge
+from cohabit.faces.guard import error_response
+from cohabit.house.clock import Clock, Timer
+from cohabit.house.overload import OverloadLog
+from cohabit.house.settings import Settings
+
+SWEEP_MS = 1_000
+"""How often slow connections are looked for."""
+RESERVED_FILES = 128
+"""Open files that are left for the store and the rest of the process."""
+MAX_PIPELINED = 8
+"""Requests that may wait on one connection while an earlier one is being answered."""
+
+
+class Connection:
+    """An open connection, and until when it must have sent or read something."""
+
+    __slots__ = ("address", "request_due", "stalled_since", "transport", "unsent")
+
+    def __init__(self, transport: Transport, address: str) -> None:
+        self.transport = transport
+        self.address = address
+        self.request_due: int | None = None  # when the current request must be complete; None: none has begun
+        self.unsent = 0  # bytes in the write buffer at the last sweep
+        self.stalled_since: int | None = None  # since when the client has read none of them
+
+
+class Connections:
+    """All open connections of a server."""
+
+    def __init__(self, settings: Settings, clock: Clock, overload: OverloadLog) -> None:
+        self.settings = settings
+        self.clock = clock
+        self.overload = overload
+        self.limit = min(settings.connections_limit, max_open_files() - RESERVED_FILES)
+        self._open: dict[Transport, Connection] = {}
+        self._by_address: dict[str, int] = {}
+        self._timer: Timer | None = None
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def add(self, transport: Transport, address: str) -> Connection | None:
+        """Register a connection; None if there are too many."""
+        if len(self._open) >= self.limit:
+            self.overload.add("connections", address)
+            return None
+        if self._by_address.get(address, 0) >= self.settings.connections_per_address:
+            self.overload.add("address", address)
+            return None
+        self._by_address[address] = self._by_address.get(address, 0) + 1
+        added = self._open[transport] = Connection(transport, address)
+        if self._timer is None:
+            self._timer = self.clock.call_at(self.clock.now() + SWEEP_MS, self._sweep)
+        return added
+
+    def remove(self, transport: Transport) -> None:
+        gone = self._open.pop(transport, None)
+        if gone is not None:
+            self._by_address[gone.address] -= 1
+            if not self._by_address[gone.address]:
+                del self._by_address[gone.address]
+
+    def _sweep(self) -> None:
+        """Close the connections whose request is late or whose client does not read."""
+        now = self.clock.now()
+        for connection in list(self._open.values()):
+            if connection.request_due is not None and now >= connection.request_due:
+                self._close(connection, "late")
+                continue
+            unsent = connection.transport.get_write_buffer_size()
+            if not unsent or unsent < connection.unsent:
+                connection.stalled_since = None
+            elif connection.stalled_since is None:
+                connection.stalled_since = now
+            elif now - connection.stalled_since >= self.settings.write_timeout_s * 1000:
+                self._close(connection, "stalled")
+            connection.unsent = unsent
+        self._timer = self.clock.call_at(now + SWEEP_MS, self._sweep) if self._open else None
+
+    def _close(self, connection: Connection, why: str) -> None:
+        self.overload.add(why, connection.address)
+        connection.transport.abort()  # ``close`` would wait until everything is sent
+
+    def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+
+class ServerConfig(uvicorn.Config):
+    """uvicorn's configuration, with the table of connections that its protocols use."""
+
+    def __init__(self, app: Any, connections: Connections, **options: Any) -> None:
+        super().__init__(app, **options)
+        self.connections = connections
+
+
+class HttpProtocol(HttpToolsProtocol):
+    """uvicorn's HTTP protocol, with limits."""
+
+    config: ServerConfig
+
+    def __init__(self, config: ServerConfig, *args: Any, **kwargs: Any) -> None:
+        super().__init__(config, *args, **kwargs)
+        self._table = config.connections
+        self._connection: Connection | None = None
+        self._head = 0  # bytes of the current request that are not part of its body
+        self._refusal: tuple[CohabitError, HTTPStatus] | None = None
+
+    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._connection = self._table.add(transport, self.client[0] if self.client is not None else "")
+        if self._connection is None:
+            self._send_refusal(Busy("too many connections; close some, or try again later"), HTTPStatus(503))
+        else:
+            self._expect_request()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._table.remove(self.transport)
+        super().connection_lost(exc)
+
+    def _expect_request(self) -> None:
+        if self._connection is not None and self._connection.request_due is None:
+            timeout = self._table.settings.request_timeout_s
+            self._connection.request_due = self._table.clock.now() + int(timeout * 1000)
+
+    def _request_complete(self) -> None:
+        self._head = 0
+        if self._connection is not None:
+            self._connection.request_due = None
+
+    # -- parsing ----------------------------------------------------------------------------------
+    def data_received(self, data: bytes) -> None:
+        if self.transport.is_closing():
+            return
+        self._unset_keepalive_if_required()
+        self._head += len(data)
+        try:
+            self.parser.feed_data(data)
+            if self._head > self._table.settings.header_limit:
+                self._refuse_headers()
+        except httptools.HttpParserUpgrade:
+            if self._should_upgrade():
+                self.handle_websocket_upgrade()
+        except (httptools.HttpParserError, TooLarge):
+            if self._refusal is None:
+                self._table.overload.add("malformed", self._address)
+                self._refusal = BadArgs("this is not a valid HTTP request"), HTTPStatus(400)
+            self._send_refusal(*self._refusal)
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._expect_request()
+
+    def on_url(self, url: bytes) -> None:
+        super().on_url(url)
+        limit = self._table.settings.url_limit
+        if len(self.url) > limit:
+            self._refuse("url", f"an address may have at most {limit} bytes", HTTPStatus(414))
+
+    def on_headers_complete(self) -> None:
+        size = sum([len(name) + len(value) + 4 for name, value in self.headers])  # ": " and the end of the line
+        if size > self._table.settings.header_limit:
+            self._refuse_headers()
+        if len(self.pipeline) >= MAX_PIPELINED:
+            self._table.overload.add("pipelined", self._address)
+            self._refusal = Busy("wait for an answer before you send more requests"), HTTPStatus(503)
+            raise self._refusal[0]
+        self._head = 0
+        if self.parser.should_upgrade():
+            self._request_complete()
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        self._head = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._request_complete()
+        super().on_message_complete()
+
+    # -- refusing ---------------------------------------------------------------------------------
+    @property
+    def _address(self) -> str:
+        return self._connection.address if self._connection is not None else ""
+
+    def _refuse_headers(self) -> None:
+        limit = self._table.settings.header_limit
+        self._refuse("headers", f"the headers of a request may have at most {limit} bytes", HTTPStatus(431))
+
+    def _refuse(self, kind: str, message: str, status: HTTPStatus) -> None:
+        """Stop parsing. The parser turns any exception into its own, so the refusal is kept."""
+        if self._refusal is None:
+            self._table.overload.add(kind, self._address)
+            self._refusal = TooLarge(message), status
+        raise self._refusal[0]
+
+    def _send_refusal(self, error: CohabitError, status: HTTPStatus) -> None:
+        answering = self.cycle is not None and not self.cycle.response_complete  # type: ignore[redundant-expr]
+        if answering:  # an earlier request: the client would take this for a part of its answer
+            self.transport.abort()
+            return
+        body = bytes(error_response(error).body)
+        head = f"HTTP/1.1 {status.value} {status.phrase}\r\ncontent-type: application/json\r\n"
+        self.transport.write(f"{head}content-length: {len(body)}\r\nconnection: close\r\n\r\n".encode() + body)
+        self.transport.close()
+
+
+def max_open_files() -> int:
+    """How many files this process may open. The soft limit is raised to the hard one first."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return 1 << 20
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        wanted = hard if hard != resource.RLIM_INFINITY else max(soft, 65_536)
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            soft = wanted
+        except (ValueError, OSError):  # not allowed; the soft limit stays
+            pass
+    return soft if soft != resource.RLIM_INFINITY else 1 << 20
