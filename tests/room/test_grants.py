@@ -344,12 +344,12 @@ def test_an_unknown_member_is_answered_with_near_names() -> None:
 
 
 def test_layers_survive_a_snapshot() -> None:
-    room = make_room(RED, BLUE, HOST)
-    room.call("hostess", "grant", {"member": "ann", "may": ["watch"], "through": "blue", "expires_in_s": 9}, at=0)
-    room.call("hostess", "widen", {"member": "ann", "may": ["act"], "expires_in_s": 20}, at=0)
+    room = make_room(RED, BLUE, HOST, AGENT)
+    room.call("hostess", "grant", {"member": "bot", "may": ["watch"], "through": "blue", "expires_in_s": 9}, at=0)
+    room.call("hostess", "widen", {"member": "bot", "may": ["act"], "expires_in_s": 20}, at=0)
     back = restored(room)
-    assert back.state.members["ann"] == room.state.members["ann"]
-    assert (back.state.members["ann"].through, held(back, "ann")) == ("blue", {"watch", "act"})
+    assert back.state.members["bot"] == room.state.members["bot"]
+    assert (back.state.members["bot"].through, held(back, "bot")) == ("blue", {"watch", "act"})
     assert back.next_deadline() == 9000
 
 

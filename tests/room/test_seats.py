@@ -88,6 +88,11 @@ def test_a_reset_binds_claims_again() -> None:
     room.call("zeus", "reset", at=2)
     assert seat(room, "ann") is None
     room.call("zeus", "rise", {"name": "new"}, at=3)
+    assert seat(room, "ann") is None, "the same seed is the same game, in which it has played another seat"
+    room.call("zeus", "rise", {"name": "avalon"}, at=3)
+    assert seat(room, "ann") == "avalon"
+    room.call("zeus", "rematch", at=4)
+    room.call("zeus", "rise", {"name": "new"}, at=5)
     assert seat(room, "ann") == "new"
 
 

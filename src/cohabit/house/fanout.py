@@ -62,6 +62,7 @@ class Fanout:
         self._viewers: dict[Eye, list[Subscription]] = {}  # those that get views, by what they see
         self._groups_of = -1
         self._last_views: dict[Eye, bytes] = {}
+        self._new_eyes: set[Subscription] = set()  # those that have not got a view since their eye changed
 
     def __len__(self) -> int:
         return len(self.subscriptions)
@@ -69,12 +70,13 @@ class Fanout:
     def add(self, sub: Subscription) -> None:
         member = self._room.state.members.get(sub.member)
         if member is not None:
-            sub.held, sub.through = member.held, member.through
+            sub.held, sub.through, sub.eye = member.held, member.through, self._room.eye(member)
         self.subscriptions[sub] = None
         self._groups = self._known = None
 
     def remove(self, sub: Subscription) -> bool:
         self._groups = self._known = None
+        self._new_eyes.discard(sub)
         return self.subscriptions.pop(sub, 0) is None
 
     def members(self) -> set[str]:
@@ -136,6 +138,9 @@ class Fanout:
                     sub.held, sub.through = held, member.through
                     frame = encode({"push": "grant", "room": room.id, "grant": grant_wire(member)})
                     made.events.append(((sub,), frame))
+                if eye != sub.eye:
+                    sub.eye = eye
+                    self._new_eyes.add(sub)
                 group = found.get((held, eye))
                 if group is None:
                     group = found[held, eye] = Group(eye)
@@ -179,6 +184,9 @@ class Fanout:
             if frame != last.get(eye):
                 last[eye] = frame
                 yield subs, frame
+            elif self._new_eyes:
+                yield [sub for sub in subs if sub in self._new_eyes], frame
+        self._new_eyes.clear()
 
     def _view_frame(self, eye: Eye) -> bytes:
         return encode({"push": "view", "room": self._room.id, "view": self._room.view_through(eye)})

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 from cohabit.errors import Busy, CohabitError, PermissionDenied, Unauthorized
 from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential
-from cohabit.model.seat import SeatId
+from cohabit.model.seat import Eye, SeatId
 from cohabit.room.decide import by_credential, refusal
 
 if TYPE_CHECKING:
     from cohabit.house.runner import RoomRunner
 
-Grant = tuple[frozenset[Capability], SeatId | None]
-"""A member's capabilities, and the seat it looks through."""
+Grant = tuple[frozenset[Capability], SeatId | None, Eye | None]
+"""A member's capabilities, the seat it looks through, and its eye."""
 Deliver = Callable[[bytes], bool]
 """Sends a frame immediately. Returns False if the reader is not ready for it."""
 
@@ -61,7 +61,8 @@ class Subscription:
         self.credential = credential
         self.views = views
         self.held: frozenset[Capability] = frozenset()  # the capabilities last sent to the reader …
-        self.through: SeatId | None = None  # … and the seat it looks through
+        self.through: SeatId | None = None  # … the seat it looks through …
+        self.eye: Eye | None = None  # … and its eye
         self.ended: CohabitError | None = None
         self.on_close: list[Callable[[], None]] = []
         self._backlog = backlog
@@ -85,7 +86,7 @@ class Subscription:
 
     @property
     def _grant(self) -> "Grant":
-        return self.held, self.through
+        return self.held, self.through, self.eye
 
     # -- from the room ----------------------------------------------------------------------------
     def push_event(self, frame: bytes) -> None:
@@ -233,8 +234,13 @@ class Subscription:
         member = self.runner.room.state.members.get(self.member)
         if member is None:
             return self.ended or Unauthorized("you were removed from this room")
-        held, through = made_under
-        if held - member.held or through not in (None, member.through):  # it may contain what is no longer visible
+        held, through, eye = made_under
+        shown = through is not None and eye is not None and eye.sees == "own"  # to a kibitzer
+        if (
+            held - member.held
+            or through not in (None, member.through)
+            or (shown and eye != self.runner.room.eye(member))
+        ):  # it may contain what is no longer visible
             return PermissionDenied("your grant has changed; subscribe again from your last cursor")
         return None
 

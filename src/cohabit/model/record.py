@@ -21,7 +21,8 @@ class Entry(Struct, frozen=True, omit_defaults=True, gc=False):
     """One entry of the record: who did what and when. Replaying all entries in order reproduces the room.
 
     ``by`` is None for system entries (ticks, timeouts). ``via`` is the stand-in bot that acted for the member, ``why``
-    the member's stated reasoning, ``key`` its idempotency key.
+    the member's stated reasoning, ``key`` its idempotency key. ``players`` are the members who held the notified seats
+    at the time: a later player of a seat must not read what its earlier players were told.
     """
 
     seq: int
@@ -33,6 +34,7 @@ class Entry(Struct, frozen=True, omit_defaults=True, gc=False):
     why: str | None = None
     key: str | None = None
     via: str | None = None
+    players: dict[SeatId, str] | None = None
 
 
 encode_entry = msgspec.json.Encoder().encode

@@ -4,7 +4,7 @@ from hashlib import blake2b
 
 from cohabit.room import game_time, seats
 from cohabit.room.context import Context
-from cohabit.room.seats import remember_seat
+from cohabit.room.seats import remember_seat, seat_in_game
 from cohabit.room.state import RoomState
 from cohabit.world import Seat
 
@@ -36,17 +36,14 @@ def begin(ctx: Context, seed: str) -> None:
     state.waiting_for = []
     state.over_since = None
     state.returns = {}
+    switch_game(state, blake2b(seed.encode(), digest_size=16).hexdigest())  # the same seed has the same secrets
     seats.release_claims(state)
     starting = starting_seats(ctx)
     room.crash_on_error(room.world.reset, int(seed, 16), starting)
     game_time.clock_changed(room)
     seats.adopt_seats(room, (room.crash_on_error(room.world.seats_now) if room.has_moving_seats else None) or starting)
-    switch_game(state, blake2b(seed.encode(), digest_size=16).hexdigest())  # the same seed has the same secrets
-    for member in state.members.values():
-        if member.seat in room.seats:
-            remember_seat(room, member)
-        else:
-            member.seat = None
+    leave_closed_seats(ctx)
+    keep_to_played_seats(ctx, {})
     state.turn_index = 0
 
 
@@ -75,12 +72,29 @@ def switch_game(state: RoomState, game: str) -> None:
     state.game, state.played = game, state.played_before.pop(game, {})
 
 
-def keep_to_played_seats(ctx: Context, played: dict[str, str]) -> None:
-    """A member who played another seat in this game has seen its hidden information, so it leaves its current seat."""
-    ctx.state.played = {**played, **ctx.state.played}
+def leave_closed_seats(ctx: Context) -> None:
+    """Members on seats that a new game does not have lose them."""
     for member in ctx.state.members.values():
-        known = ctx.state.played.get(member.identity or member.id)
+        if member.seat not in ctx.room.seats:
+            member.seat = None
+
+
+def keep_to_played_seats(ctx: Context, played: dict[str, str]) -> None:
+    """A member that has seen another seat's hidden information in this game leaves its seat, and looks through none.
+
+    ``played``: what a save knows of this game.
+    """
+    state, room = ctx.state, ctx.room
+    if room.world.spec.open_information:
+        return
+    state.played = {**played, **state.played}
+    for member in state.members.values():
+        known = seat_in_game(state, member)
         if member.seat is not None and known not in (None, member.seat):
             ctx.tell(f"{member.handle} leaves seat {member.seat}: it has played seat {known} in this game", "roster")
             member.seat = None
-        remember_seat(ctx.room, member)
+        if member.through is not None and known not in (None, member.through):
+            ctx.tell(f"{member.handle} no longer sees what seat {member.through} sees", "roster")
+            member.through = member.through_player = None
+        remember_seat(room, member)
+    seats.adopt_seats(room, state.seats)  # claims to the seats that were left

@@ -26,7 +26,7 @@ from cohabit.model.grant import (
 )
 from cohabit.room.commands import Handle, command
 from cohabit.room.context import Context
-from cohabit.room.seats import require_seat
+from cohabit.room.seats import remember_seat, require_seat, seat_in_game
 from cohabit.room.state import Member
 from cohabit.room.visibility import ACCOUNT
 
@@ -62,6 +62,7 @@ def grant(
     if player is None:
         return granted
     who.through, who.through_player = through, player.id
+    remember_seat(ctx.room, who)
     ctx.tell(f"{ctx.member.handle} lets {who.handle} see what your seat sees", ACCOUNT, members=(player.id,))
     return Granted(who.handle, grant_wire(who))
 
@@ -151,6 +152,12 @@ def _player_on(ctx: Context, seat: str, kibitzer: Member) -> Member:
     player = next((m for m in ctx.state.members.values() if m.seat == seat), None)
     if player is None:
         raise GameRejected(f"seat {seat} has no player to notify, so {kibitzer.handle} cannot look through it")
+    known = seat_in_game(ctx.state, kibitzer)
+    if not ctx.room.world.spec.open_information and known not in (None, seat):
+        raise GameRejected(
+            f"{kibitzer.handle} has seen the hidden information of seat {known} in this game, so it cannot look "
+            f"through seat {seat} before the next game"
+        )
     return player
 
 

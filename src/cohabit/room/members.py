@@ -87,7 +87,6 @@ def new_member(ctx: Context, handle: str, kind: Kind, **details: Any) -> Member:
     if member.team is not None:
         state.teams[member.team].append(member.id)
     seats.adopt_seats(ctx.room, state.seats)
-    seats.remember_seat(ctx.room, member)
     ctx.tell(f"{member.handle} joined as {member.role_name}", "roster")
     return member
 

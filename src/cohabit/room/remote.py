@@ -17,6 +17,7 @@ from cohabit.model.seat import SeatId
 from cohabit.room import seats
 from cohabit.room.commands import command
 from cohabit.room.context import Context
+from cohabit.room.games import keep_to_played_seats, leave_closed_seats, switch_game
 from cohabit.room.replies import remember
 from cohabit.room.state import KeptReply, Member, handle_of
 from cohabit.world import Outcome, World
@@ -228,8 +229,11 @@ def polled(ctx: Context, state: dict[str, Any]) -> None:
     if not replaced:
         return
     ctx.state.games += 1
+    switch_game(ctx.state, str(ctx.state.games))
     seats.release_claims(ctx.state)
     seats.adopt_seats(room, room.world.seats_now() or ())
+    leave_closed_seats(ctx)
+    keep_to_played_seats(ctx, {})
 
 
 @command(category="meta", records=True)

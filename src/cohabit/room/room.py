@@ -80,6 +80,7 @@ class Room(RecordedRoom):
         self._eyes: dict[str, Eye | None] = {}
         self._by_identity: dict[str, str] | None = None
         self._seat_names: dict[SeatId, str] | None = None
+        self._players: dict[SeatId, str] | None = None
         self._seats_text: str | None = None
         # Methods that a world does not override are not called.
         self._has_scope = overrides(world, "scope")
@@ -189,7 +190,8 @@ class Room(RecordedRoom):
         """Apply an entry with the ``checked`` arguments, and record it with ``args``."""
         result, told = self._perform(by, at, command, checked)
         record = self.record
-        entry = Entry(record.seq + 1, at, command.name, by, args or None, tuple(told), why, key, via)
+        players = self._players_of(told)
+        entry = Entry(record.seq + 1, at, command.name, by, args or None, tuple(told), why, key, via, players)
         if key is not None:
             keep_reply(self.state, entry, result)
         # Everything that can fail comes first: a world that cannot be serialized counts as crashed.
@@ -198,6 +200,16 @@ class Room(RecordedRoom):
         if proof is not None:
             record.append(Entry(entry.seq + 1, at, "digest", args={"sha256": proof}))
         return result
+
+    def _players_of(self, told: Sequence[Told]) -> dict[SeatId, str] | None:
+        """The members on the seats that are notified."""
+        seats = [seat for notice in told if notice.seats for seat in notice.seats]
+        if not seats:
+            return None
+        if self._players is None:
+            self._players = {m.seat: m.id for m in self.state.members.values() if m.seat is not None}
+        players = self._players
+        return {seat: players[seat] for seat in seats if seat in players} or None
 
     def _perform(
         self, by: str | None, at: int, command: Command, args: Mapping[str, Any]
@@ -374,6 +386,7 @@ class Room(RecordedRoom):
         self._eyes = {}
         self._by_identity = None
         self._seat_names = None
+        self._players = None
         self._seats_text = None
         self._drop_world_cache()
 

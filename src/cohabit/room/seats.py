@@ -38,11 +38,12 @@ def sit(
         raise PermissionDenied(f"your place in this room is bound to {_claimed(me)}; you cannot take another seat")
     if me.seat is not None and me.seat in room.seats and seat in (None, me.seat):
         return Seated(me.seat)
-    played = ctx.state.played.get(me.identity or me.id)
+    played = seat_in_game(ctx.state, me)
     if played is not None:  # it has seen that seat's hidden information, so it must not take another one
         if seat not in (None, played):
             raise GameRejected(
-                f"you have already played seat {played} in this game; you can change seats in the next game"
+                f"you have already played seat {played} in this game, or looked through it; you can change seats in "
+                "the next game"
             )
         if played not in room.seats and not room.has_arrivals:
             raise GameRejected(f"your seat {played} is closed; you can take another one in the next game")
@@ -140,10 +141,21 @@ def adopt_seats(room: "Room", seats: Sequence[Seat]) -> None:
     taken = {m.seat for m in members}
     for member in members:
         if member.claim is not None and member.seat is None:
-            seat = seat_for_claim(state.seats_ever, member.claim)
+            seat = _claimed_seat(state, member, member.claim)
             if seat in room.seats and seat not in taken:
                 member.seat = seat
                 taken.add(seat)
+                remember_seat(room, member)
+                room.timers.changed()  # its stand-in may be due
+                room.roster_changed()
+
+
+def _claimed_seat(state: RoomState, member: Member, claim: str) -> SeatId | None:
+    """The seat for a member's claim, unless the member knows the hidden information of another one in this game."""
+    seat, known = seat_for_claim(state.seats_ever, claim), seat_in_game(state, member)
+    if known is None or known == seat:
+        return seat
+    return known if claim.startswith("auto:") else None  # seats may open in another order when a game comes back
 
 
 def seat_for_claim(seats_ever: Sequence[SeatId], claim: str) -> SeatId | None:
@@ -174,6 +186,15 @@ def leave_seat(room: "Room", member: Member, mode: Literal["left", "removed"]) -
 
 
 def remember_seat(room: "Room", member: Member) -> None:
-    """Remember a member's seat in a world with hidden information, so it cannot take another one in this game."""
-    if member.seat is not None and not room.world.spec.open_information:
-        room.state.played[member.identity or member.id] = member.seat
+    """Remember the seat whose hidden information a member sees, so it cannot take another one in this game.
+
+    That is its own seat, or the one that it looks through.
+    """
+    seat = member.seat if member.seat is not None else member.through
+    if seat is not None and not room.world.spec.open_information:
+        room.state.played[member.identity or member.id] = seat
+
+
+def seat_in_game(state: RoomState, member: Member) -> SeatId | None:
+    """The seat whose hidden information a member has seen in this game."""
+    return state.played.get(member.identity or member.id)

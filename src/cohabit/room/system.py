@@ -183,8 +183,7 @@ def loaded(ctx: Context, by: str, save: str) -> None:
     """A member loaded a save."""
     loaded_save = saves.load(ctx.room.world, b64decode(save))
     switch_game(ctx.state, loaded_save.game)
-    if not ctx.room.world.spec.open_information:
-        keep_to_played_seats(ctx, loaded_save.played)
+    keep_to_played_seats(ctx, loaded_save.played)
     ctx.tell(f"{handle_of(by)} loaded a save", "turn")
 
 

@@ -57,8 +57,10 @@ ACCOUNT = "account"
 """The kind of notices about a member's own credential, seat or grant."""
 
 
-def perceives(told: Told, member: Member, held: frozenset[Capability], eye: Eye | None) -> bool:
-    """Whether this member may receive the notice."""
+def perceives(
+    told: Told, member: Member, held: frozenset[Capability], eye: Eye | None, players: Mapping[SeatId, str] | None
+) -> bool:
+    """Whether this member may receive the notice. ``players``: who held the notified seats at the time."""
     if told.kind == ACCOUNT:  # about the member itself, so no grant is needed
         return told.members is not None and member.id in told.members
     if _NEEDS.get(told.kind, Capability.WATCH) not in held:
@@ -67,13 +69,19 @@ def perceives(told: Told, member: Member, held: frozenset[Capability], eye: Eye 
         return True
     if told.members is not None and member.id in told.members:
         return True
-    return told.seats is not None and eye is not None and (eye.sees == "all" or eye.seat in told.seats)
+    if told.seats is None or eye is None:
+        return False
+    if eye.sees == "all":
+        return True
+    if eye.seat not in told.seats or not players:
+        return False
+    return players.get(eye.seat) == (member.id if member.seat == eye.seat else member.through_player)
 
 
 def feed(entry: Entry, member: Member, eye: Eye | None) -> list[FeedItem]:
     """The parts of an entry that this member may see."""
     held = member.held
-    heard = [t for t in entry.told if perceives(t, member, held, eye)]
+    heard = [t for t in entry.told if perceives(t, member, held, eye, entry.players)]
     if not heard:
         return []
     by = handle_of(entry.by) if entry.by is not None else None
