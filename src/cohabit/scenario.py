@@ -204,6 +204,10 @@ def parse_seed(seed: int | str) -> str:
     return seed_hex(number)
 
 
+RESERVED = " ()/#"
+"""Characters that a handle cannot have, because texts such as `ann (left)` are made from handles."""
+
+
 def check_handle(handle: str) -> None:
     """A handle is short, printable, and not a reserved bus address."""
     if not 0 < len(handle) <= 64 or not handle.isprintable() or handle != handle.strip():
@@ -212,8 +216,8 @@ def check_handle(handle: str) -> None:
         raise BadArgs(f"id: {handle!r} contains invisible or look-alike characters; use plain ones")
     if handle == "the house":
         raise BadArgs("id: 'the house' is reserved for the house itself; choose another name")
-    if handle == "*" or handle.startswith("team:") or "/" in handle or "#" in handle:
-        raise BadArgs(f"id: {handle!r} has a reserved form; choose a name without / and #")
+    if handle == "*" or handle.startswith("team:") or any(c in RESERVED for c in handle):
+        raise BadArgs(f"id: {handle!r} has a reserved form; choose a name without spaces, parentheses, / and #")
 
 
 def free_handle(wanted: str, is_taken: Callable[[str], bool]) -> str:

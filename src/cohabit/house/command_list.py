@@ -88,12 +88,17 @@ def _common(house: "House", credential: Credential) -> Iterator[Command]:
     """
     found: dict[str, Command] = {}
     seen: set[Any] = set()
-    for runner in house.rooms.values():
+    for _, runner in sorted(house.rooms.items()):
         member = runner.room.member_of(credential.identity)
-        if member is None or (alike := (type(runner.room.world), member.held)) in seen:
+        if member is None:
+            continue
+        room = runner.room
+        offered = tuple(c.name for c in room.commands if c.offered_if is not None and c.offered_if(room.state, member))
+        alike = type(room.world), room.pace, member.held, offered
+        if alike in seen:
             continue
         seen.add(alike)
-        for command in house.door.commands_for(credential, runner.room.id):
+        for command in house.door.commands_for(credential, room.id):
             plain = command.tool_name == command.name
             if command.where != "world" and command.about == "room" and (plain or command.name not in found):
                 found[command.name] = command

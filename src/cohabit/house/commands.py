@@ -12,6 +12,7 @@ from cohabit.model.grant import Capability
 from cohabit.model.suggest import nearest
 from cohabit.registry import find_world, known_worlds
 from cohabit.room.commands import Command, Resource, command
+from cohabit.room.state import RoomState
 from cohabit.scenario import AgentSpec, Scenario, check_handle, free_handle, presets, read_scenario
 
 C = Capability
@@ -23,8 +24,8 @@ class RoomLine(Struct, omit_defaults=True):
     world: str
     scenario: str
     members: int
-    here: int
     game: int
+    here: int | None = None  # only for those who may read the roster
     archived: bool = False
     you: str | None = None
     problem: str | None = None
@@ -52,8 +53,8 @@ async def rooms(ctx: HouseContext) -> Rooms:
                 world=state.world,
                 scenario=state.scenario,
                 members=len(state.members),
-                here=sum(m.here or m.played_by_bot for m in state.members.values()),
                 game=state.games,
+                here=_here(state) if member is not None and C.READ_ROSTER in member.held else None,
                 archived=state.archived,
                 you=member.role_name if member else None,
                 problem=runner.failure.message if runner.failure else None,
@@ -61,10 +62,14 @@ async def rooms(ctx: HouseContext) -> Rooms:
         )
     if ctx.is_host:
         found += [
-            RoomLine(id=name, world="?", scenario="?", members=0, here=0, game=0, problem=error.message)
+            RoomLine(id=name, world="?", scenario="?", members=0, game=0, problem=error.message)
             for name, error in ctx.house.broken.items()
         ]
     return Rooms(found)
+
+
+def _here(state: RoomState) -> int:
+    return sum(m.here or m.played_by_bot for m in state.members.values())
 
 
 class WorldLine(Struct):
@@ -107,11 +112,6 @@ async def create_room(
     assert me is not None
     if (scenario is None) == (world is None):
         raise BadArgs("pass either scenario or world, not both")
-    if seed is not None and not _is_open(scenario, world):
-        raise PermissionDenied(
-            "the seed of this world reveals hidden information, so a host cannot choose it; the operator of the house "
-            "can, with `cohabit up --seed`"
-        )
     if scenario is not None:
         if scenario not in presets():
             raise BadArgs(
@@ -142,16 +142,20 @@ async def create_room(
         )
         for name in players:
             check_handle(name)
+    if seed is not None and not _is_open(plan.world):
+        raise PermissionDenied(
+            "the seed of this world reveals hidden information, so a host cannot choose it; the operator of the house "
+            "can, with `cohabit up --seed`"
+        )
     taken = {agent.id for agent in plan.agents}
     handle = free_handle(me.name, lambda name: name in taken)
     plan.agents.append(AgentSpec(id=handle, role="host", kind="human", identity=me.id, name=me.name))
     return RoomMade(*await ctx.house.create_room(plan, room, seed, me))
 
 
-def _is_open(scenario: str | None, world: str | None) -> bool:
+def _is_open(world: str) -> bool:
     """Whether every seat of this world sees everything."""
-    name = read_scenario(scenario).world if scenario in presets() else world
-    return name in known_worlds() and find_world(name).spec.open_information if name is not None else False
+    return world in known_worlds() and find_world(world).spec.open_information
 
 
 class RoomGone(Struct):

@@ -18,7 +18,7 @@ from cohabit.room.commands import Command, Resource, WaitMs, command
 from cohabit.room.cursors import seal, unseal
 from cohabit.room.record import Line
 from cohabit.room.state import Member
-from cohabit.room.visibility import FeedItem, feed
+from cohabit.room.visibility import FeedItem, characters, feed
 
 C = Capability
 BACKLOG_ITEMS, BACKLOG_CHARACTERS = 200, 200_000
@@ -109,7 +109,7 @@ async def _backlog(ctx: HouseContext, after: int, head: int) -> AsyncIterator[by
     room, member = ctx.room, ctx.member
     eye = room.eye(member)
     items: list[FeedItem] = []
-    reached, characters = after, 0
+    reached, size = after, 0
     async for line in _history(ctx, after):
         if line.seq > head:
             break
@@ -117,10 +117,10 @@ async def _backlog(ctx: HouseContext, after: int, head: int) -> AsyncIterator[by
         if told:
             items.extend(told)
             reached = line.seq
-            characters += sum(len(item.text) for item in told)
-        if len(items) >= BACKLOG_ITEMS or characters >= BACKLOG_CHARACTERS:
+            size += sum(characters((item.text, item.args, item.why)) for item in told)
+        if len(items) >= BACKLOG_ITEMS or size >= BACKLOG_CHARACTERS:
             yield event_frame(room, reached, items)
-            items, characters = [], 0
+            items, size = [], 0
     if items:
         yield event_frame(room, reached, items)
 

@@ -88,7 +88,10 @@ async def invite(
 
 
 def _in_room(room: Room, member: str, at: int) -> Context:
-    return Context(room, room.state.members[member], at)
+    found = room.state.members.get(member)
+    if found is None:
+        raise Unauthorized("you are no longer a member of this room")
+    return Context(room, found, at)
 
 
 async def _record_invite(ctx: HouseContext, invite: Invite, change: str) -> None:

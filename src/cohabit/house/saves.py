@@ -28,12 +28,12 @@ _NAME_PART = re.compile(r"[\w][\w .()+-]{0,63}")
 C = Capability
 
 
-class Saved(Struct):
+class Saved(Struct, omit_defaults=True):
     saved: bool
     folder: str
     compressed: bool
     path: str
-    bytes: int
+    bytes: int | None = None  # only for members who see everything, because it depends on hidden information
 
 
 @command(category="control", where="house", needs=C.CONTROL_WORLD, records=True, world_may_replace=True)
@@ -51,15 +51,21 @@ async def save_world(
     )
     await asyncio.to_thread(_write, place, data)
     name = folder.strip()
-    return Saved(saved=True, folder=name, compressed=compress, path=f"{name}/{SAVE_FILE}", bytes=len(data))
+    size = len(data) if _sees_everything(ctx) else None
+    return Saved(saved=True, folder=name, compressed=compress, path=f"{name}/{SAVE_FILE}", bytes=size)
+
+
+def _sees_everything(ctx: HouseContext) -> bool:
+    """Whether nothing of this world is hidden from the caller."""
+    return C.READ_ALL in ctx.member.held or ctx.room.world.spec.open_information
 
 
 class Loaded(Struct, omit_defaults=True):
     scheduled: bool
-    bytes: int
     source: str
     note: str
     path: str | None = None
+    bytes: int | None = None  # see Saved
 
 
 @command(category="control", where="house", needs=C.CONTROL_WORLD, records=True, world_may_replace=True)
@@ -70,7 +76,7 @@ async def load_world(
 ) -> Loaded:
     """Replace the world with a save. The members and their seats stay."""
     if bytes_b64 is not None:
-        if C.READ_ALL not in ctx.member.held and not ctx.room.world.spec.open_information:
+        if not _sees_everything(ctx):
             raise PermissionDenied(
                 "loading an uploaded save requires read_all, because it reveals hidden information; load one of this "
                 "room's saves by path",
@@ -84,7 +90,8 @@ async def load_world(
         raise BadArgs("load_world takes a path (the name of a save) or bytes_b64")
     await ctx.record("loaded", {"by": ctx.member.id, "save": b64encode(data).decode()})
     named = path if source == "path" else None
-    return Loaded(scheduled=True, bytes=len(data), source=source, note="the world is loaded", path=named)
+    size = len(data) if _sees_everything(ctx) else None
+    return Loaded(scheduled=True, source=source, note="the world is loaded", path=named, bytes=size)
 
 
 class SaveList(Struct):

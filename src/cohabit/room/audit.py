@@ -64,12 +64,12 @@ class Audit:
         self._next = max((line.id for line in kept), default=0) + 1
 
 
-WORLD_REFUSALS = ("GAME_REJECTED", "UNKNOWN_ASSET", "OUT_OF_BOUNDS", "SCOPE_VIOLATION")
-"""Refusals whose reason comes from the world and may reveal hidden information."""
+PRIVATE_REASONS = ("GAME_REJECTED", "UNKNOWN_ASSET", "OUT_OF_BOUNDS", "SCOPE_VIOLATION", "BAD_ARGS", "UNKNOWN_COMMAND")
+"""Refusals whose reason comes from the world or quotes what the caller sent, and may reveal hidden information."""
 
 
 def _shown(refusal: Refusal, reader: Member) -> Refusal:
-    if refusal.code in WORLD_REFUSALS and C.READ_ALL not in reader.held:
+    if refusal.code in PRIVATE_REASONS and C.READ_ALL not in reader.held:
         return structs.replace(refusal, reason="(shown to members with read_all)")
     return refusal
 

@@ -17,7 +17,7 @@ from cohabit.room import remote, system
 from cohabit.room.commands import Command, CommandTable, declared_in
 from cohabit.room.record import Line, Record, Snapshot
 from cohabit.room.replies import keep_reply
-from cohabit.room.state import RoomState
+from cohabit.room.state import Box, RoomState
 from cohabit.room.timers import Timers
 from cohabit.world import World
 
@@ -148,7 +148,7 @@ class RecordedRoom:
 
         Inboxes contribute only counts: message contents are already covered by the record's hash chain.
         """
-        mail = {who: (len(box.items), box.items[-1].seq, len(box.dropped)) for who, box in self.state.inboxes.items()}
+        mail = {who: [_counts(box) for box in (inbox.direct, inbox.chat)] for who, inbox in self.state.inboxes.items()}
         whole = sha256(msgspec.json.encode((msgspec.structs.replace(self.state, inboxes={}), mail)))
         whole.update(self.crash_on_bug(self.world.snapshot))
         return whole.hexdigest()
@@ -202,6 +202,10 @@ class RecordedRoom:
         return GameCrash(
             f"the world {self.state.world!r} failed ({what}); the room was rolled back", exception={"type": what}
         )
+
+
+def _counts(box: Box) -> tuple[int, int, int]:
+    return len(box.items), box.items[-1].seq if box.items else 0, len(box.dropped)
 
 
 def _same_version(state: RoomState, world: World) -> None:

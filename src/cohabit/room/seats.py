@@ -94,7 +94,7 @@ def _arrive(ctx: Context, me: Member, seat: str | None, played: str | None) -> N
     adopt_seats(room, seats)
 
 
-@command(category="meta", records=True)
+@command(category="meta", needs=(C.ACT, C.ACT_GLOBAL), records=True)
 def stand_up(ctx: Context) -> Seated:
     """Leave your seat, so another member can take it."""
     me = ctx.member

@@ -69,11 +69,21 @@ def handle_of(member_id: str) -> str:
     return member_id.partition(HANDLE_SEPARATOR)[0]
 
 
-class Inbox(Struct):
-    """One member's newest messages, and the numbers of dropped ones."""
+class Box(Struct):
+    """The newest messages of one kind, and the numbers of dropped ones."""
 
     items: list[Message] = []
     dropped: list[int] = []
+
+
+class Inbox(Struct):
+    """One member's messages. The two kinds need different capabilities, so they do not push each other out."""
+
+    direct: Box = field(default_factory=Box)
+    chat: Box = field(default_factory=Box)  # to a team or to everyone
+
+    def box(self, *, directed: bool) -> Box:
+        return self.direct if directed else self.chat
 
 
 class KeptReply(Struct, omit_defaults=True):

@@ -38,6 +38,21 @@ def _plays(state: RoomState, kibitzer: Member) -> bool:
     return player is not None and player.seat == kibitzer.through
 
 
+MAX_ARGUMENTS = 50_000
+"""Events do not show arguments with more characters than this."""
+
+
+def characters(value: Any) -> int:
+    """About how many characters a plain value has when it is encoded."""
+    if isinstance(value, str | bytes):
+        return len(value)
+    if isinstance(value, Mapping):
+        return sum(characters(key) + characters(of) + 4 for key, of in value.items())
+    if isinstance(value, list | tuple):
+        return sum(characters(of) + 2 for of in value)
+    return 8
+
+
 class FeedItem(Struct, frozen=True, omit_defaults=True, gc=False):
     """One event, as shown to one member."""
 
@@ -85,7 +100,8 @@ def feed(entry: Entry, member: Member, eye: Eye | None) -> list[FeedItem]:
     if not heard:
         return []
     by = handle_of(entry.by) if entry.by is not None else None
-    inside = entry.by == member.id or Capability.READ_ALL in held
+    # Arguments of system entries, such as a whole save, are for the replay.
+    inside = entry.by is not None and (entry.by == member.id or Capability.READ_ALL in held)
     items = []
     for i, told in enumerate(heard):
         shown = inside and i == 0 and told.kind not in MESSAGES  # a message has no further details to show
@@ -96,7 +112,7 @@ def feed(entry: Entry, member: Member, eye: Eye | None) -> list[FeedItem]:
                 told.text,
                 by=by,
                 kind=told.kind,
-                args=entry.args if shown else None,
+                args=entry.args if shown and characters(entry.args) <= MAX_ARGUMENTS else None,
                 why=entry.why if shown else None,
                 via=entry.via,
             )

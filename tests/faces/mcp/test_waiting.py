@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 import httpx2
@@ -29,37 +30,55 @@ async def test_waiting_ends_with_its_time(table: Any, era: str) -> None:
         assert news.structured_content["items"] == []
 
 
+async def ask(
+    table: Any, http: httpx2.AsyncClient, method: str, name: str, who: str, /, **params: Any
+) -> dict[str, Any]:
+    """Send a request as a client that supports tasks."""
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {"extensions": {TASKS: {}}},
+    }
+    reply = await http.post(
+        f"{table.url}/mcp/nim",
+        json={"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": meta}},
+        headers={
+            "authorization": f"Bearer {table.tokens[who]}",
+            "accept": "application/json, text/event-stream",
+            "mcp-protocol-version": "2026-07-28",
+            "mcp-method": method,
+            "mcp-name": name,
+        },
+    )
+    return dict(reply.json())
+
+
 async def test_a_client_that_supports_tasks_waits_for_its_turn_as_a_task(table: Any) -> None:
-    capabilities = {"extensions": {TASKS: {}}}
-
-    async def ask(http: httpx2.AsyncClient, method: str, name: str, who: str, /, **params: Any) -> dict[str, Any]:
-        meta = {
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientCapabilities": capabilities,
-        }
-        reply = await http.post(
-            f"{table.url}/mcp/nim",
-            json={"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": meta}},
-            headers={
-                "authorization": f"Bearer {table.tokens[who]}",
-                "accept": "application/json, text/event-stream",
-                "mcp-protocol-version": "2026-07-28",
-                "mcp-method": method,
-                "mcp-name": name,
-            },
-        )
-        return dict(reply.json())
-
     async with httpx2.AsyncClient() as http:
-        begun = await ask(http, "tools/call", "wait_for_turn", "bob", name="wait_for_turn", arguments={})
+        begun = await ask(table, http, "tools/call", "wait_for_turn", "bob", name="wait_for_turn", arguments={})
         task = begun["result"]["taskId"]
         assert begun["result"]["resultType"] == "task"
-        assert (await ask(http, "tasks/get", task, "bob", taskId=task))["result"]["status"] == "working"
-        assert "error" in await ask(http, "tasks/get", task, "ann", taskId=task)  # it is not hers
+        assert (await ask(table, http, "tasks/get", task, "bob", taskId=task))["result"]["status"] == "working"
+        assert "error" in await ask(table, http, "tasks/get", task, "ann", taskId=task)  # it is not hers
         await table.act("ann", "take", {"n": 1})
-        while (state := (await ask(http, "tasks/get", task, "bob", taskId=task))["result"])["status"] == "working":
+        while (state := (await ask(table, http, "tasks/get", task, "bob", taskId=task))["result"])[
+            "status"
+        ] == "working":
             pass
         assert state["result"]["structuredContent"]["your_turn"]
+
+
+@pytest.mark.parametrize("change", ["revoke", "remove_member"])
+async def test_the_result_of_a_task_shows_nothing_after_its_grant_was_revoked(table: Any, change: str) -> None:
+    async with httpx2.AsyncClient() as http:
+        begun = await ask(table, http, "tools/call", "wait_for_turn", "ann", name="wait_for_turn", arguments={})
+        task = begun["result"]["taskId"]
+        while (state := await ask(table, http, "tasks/get", task, "ann", taskId=task))["result"]["status"] == "working":
+            pass
+        assert "observation" in state["result"]["result"]["structuredContent"]
+        await table.act("hal", change, {"member": "ann"})
+        shown = json.dumps(await ask(table, http, "tasks/get", task, "ann", taskId=task))
+        assert "observation" not in shown
+        assert "PERMISSION_DENIED" in shown if change == "revoke" else "UNAUTHORIZED" in shown
 
 
 async def test_a_client_that_asks_for_progress_is_told_that_its_call_still_waits(

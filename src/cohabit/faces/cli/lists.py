@@ -32,7 +32,7 @@ def _rooms_of_a_house(args: argparse.Namespace) -> str:
 
     found = asyncio.run(ask(place_of(args)._replace(room=None), "rooms", {}))["rooms"]
     rows = [
-        (r["id"], r["world"], r["scenario"], f"{r['here']} of {r['members']}", r["game"], r.get("you", "-"),
+        (r["id"], r["world"], r["scenario"], f"{r.get('here', '?')} of {r['members']}", r["game"], r.get("you", "-"),
          r.get("problem") or ("archived" if r.get("archived") else "open"))
         for r in found
     ]  # fmt: skip

@@ -38,6 +38,7 @@ NEEDED: Final = types.ClientCapabilities(extensions={EXTENSION: {}})
 Context = ServerRequestContext[Any, Any]
 Status = Literal["working", "input_required", "completed", "failed", "cancelled"]
 Work = Callable[["Task"], Awaitable[types.CallToolResult]]
+Reread = Callable[[], Awaitable[types.CallToolResult]]
 UntilInvalid = Callable[[Context, Callable[[], None]], Callable[[], None]]
 
 _OVER: Final[frozenset[Status]] = frozenset({"completed", "failed", "cancelled"})
@@ -66,6 +67,8 @@ class Task:
     ttl: timedelta
     poll: timedelta
     touch: Callable[[Task], None]
+    reread: Reread | None = None
+    """Reads the result again, for results that depend on what the caller may see."""
     stop_watching: Callable[[], None] = lambda: None
     """Called when it is over: its credential is not watched any more."""
     updated: datetime = field(init=False)
@@ -210,8 +213,8 @@ class Tasks:
                 ),
             )
 
-    def start(self, ctx: Context, work: Work) -> dict[str, Any]:
-        """Start `work`; the result of the tool call is its task."""
+    def start(self, ctx: Context, work: Work, reread: Reread | None = None) -> dict[str, Any]:
+        """Start `work`; the result of the tool call is its task. `reread`: see `Task`."""
         self._forget_old()
         owner = self._owner(ctx)
         if self._owned[owner] >= self._max_each:
@@ -223,6 +226,7 @@ class Tasks:
             ttl=self._ttl,
             poll=self._poll,
             touch=self._touched,
+            reread=reread,
         )
         self._tasks[task.id] = task
         self._owned[owner] += 1
@@ -256,7 +260,10 @@ class Tasks:
                 del self._owned[task.owner]
 
     async def _on_get(self, ctx: Context, params: TaskParams) -> dict[str, Any]:
-        return self._addressed(ctx, params).wire()
+        task = self._addressed(ctx, params)
+        if task.status == "completed" and task.reread is not None:  # the caller may have lost its grant since then
+            task.result = _dump(await task.reread())
+        return task.wire()
 
     async def _on_update(self, ctx: Context, params: UpdateTaskParams) -> dict[str, Any]:
         task = self._addressed(ctx, params)

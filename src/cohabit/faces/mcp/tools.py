@@ -90,7 +90,9 @@ class Caller:
             if info is None:  # the house says what is wrong with it
                 return rendered(await backend.call(params.name, args, room, _key(params)))
             if info.task and self._tasks.understood(ctx):
-                return self._tasks.start(ctx, _until_done(backend, info, args, room))
+                return self._tasks.start(
+                    ctx, _until_done(backend, info, args, room), lambda: _now(backend, info, args, room)
+                )
             call = backend.call(info.name, args, room, _key(params))
             of_world = info.where == "world"
             if not info.waits:
@@ -145,6 +147,14 @@ async def _while_valid(backend: Backend, call: Coroutine[Any, Any, Any]) -> Any:
         raise Unauthorized("this token was revoked or has expired; ask your host for a new one") from None
     finally:
         stop()
+
+
+async def _now(backend: Backend, info: CommandInfo, args: dict[str, Any], room: str | None) -> types.CallToolResult:
+    """The result of a command that waits, without waiting."""
+    try:
+        return rendered(await backend.call(info.name, {**args, "wait_ms": 0}, room))
+    except CohabitError as refusal:
+        return refused(refusal)
 
 
 def _until_done(

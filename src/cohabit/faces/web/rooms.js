@@ -44,7 +44,7 @@ export class RoomsScreen {
 
   line(room) {
     const details = [
-      `${room.here} of ${room.members} members online`,
+      room.here === undefined ? `${room.members} members` : `${room.here} of ${room.members} members online`,
       room.you ? `your role: ${room.you}` : "you can join",
       room.archived && "archived",
     ];
