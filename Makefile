@@ -1,12 +1,12 @@
 # Everything a contributor types. Needs Python 3.11 or newer, make and git; the rest is fetched into .venv and .tools.
 #
 #   make PYTHON=python3.12 install     choose the Python
-#   make test ARGS="-k grants -x"      hand options on (run, test, soak, bench, conformance)
+#   make test ARGS="-k grants -x"      hand options on (run, test, soak, mutants, bench, conformance)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help install run test soak check format bench docs conformance needs constraints clean
+.PHONY: help install run test soak mutants check format bench docs conformance needs constraints clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -28,6 +28,9 @@ test: $(VENV)/.test needs ## the tests, two files at a time
 
 soak: $(VENV)/.test $(VENV)/.bench needs ## the tests that take minutes
 	@$(BIN)/python -m pytest -m soak --timeout=3600 $(ARGS)
+
+mutants: $(VENV)/.test needs ## break the code on purpose and count what the tests notice (an hour)
+	@$(BIN)/python tools/mutants.py $(ARGS)
 
 check: $(VENV)/.check ## lint, format and types
 	@$(BIN)/ruff check .

@@ -152,10 +152,15 @@ def find_world(source: str) -> type[World]:
     return _checked(_imported(target), source)
 
 
+def is_file_source(source: str) -> bool:
+    """Whether a world comes from a file, not from its name."""
+    return source.endswith(".py") or ".py:" in source
+
+
 def lasting_source(source: str) -> str:
     """The source with an absolute path, so it works from any directory."""
     path, dot, name = source.partition(".py:")
-    if dot or source.endswith(".py"):
+    if is_file_source(source):
         return str(Path(path + ".py" if dot else source).resolve()) + (f":{name}" if name else "")
     return source
 

@@ -34,8 +34,13 @@ class Running:
         self._folder, self._capsys = folder, capsys
 
     async def token(self, *words: str, code: int = 0) -> str:
-        data = ("--data", str(self._folder))
-        return (await asyncio.to_thread(run, self._capsys, *words, *data, code=code)).strip()
+        return await self.verb("token", *words, code=code)
+
+    async def verb(self, *words: str, code: int = 0) -> str:
+        """What one command line prints."""
+        assert await asyncio.to_thread(main, [*words, "--data", str(self._folder)]) == code
+        out, err = self._capsys.readouterr()
+        return (err if code else out).strip()
 
 
 @asynccontextmanager

@@ -56,6 +56,77 @@ def change(path: Path, sql: str, *args: object) -> None:
         db.commit()
 
 
+# -- all or nothing -------------------------------------------------------------------------------
+class FailingConnection:
+    """A connection whose n-th statement fails, as on a full disk. It counts the others."""
+
+    def __init__(self, db: sqlite3.Connection, fails_at: int) -> None:
+        self._db = db
+        self._fails_at = fails_at
+        self.statements = 0
+
+    def __enter__(self) -> None:
+        self._db.__enter__()
+
+    def __exit__(self, *wrong: Any) -> Any:
+        return self._db.__exit__(*wrong)
+
+    def execute(self, sql: str, args: Any = ()) -> Any:
+        return self._run(self._db.execute, sql, args)
+
+    def executemany(self, sql: str, args: Any) -> Any:
+        return self._run(self._db.executemany, sql, args)
+
+    def _run(self, run: Callable[[str, Any], Any], sql: str, args: Any) -> Any:
+        self.statements += 1
+        if self.statements == self._fails_at:
+            raise sqlite3.OperationalError("database or disk is full")
+        return run(sql, args)
+
+
+def everything_in(path: Path) -> list[list[Any]]:
+    with closing(sqlite3.connect(path)) as db:
+        tables = [row[0] for row in db.execute("select name from sqlite_master where type = 'table' order by name")]
+        return [db.execute(f"select * from {table} order by 1, 2").fetchall() for table in tables if table != "meta"]
+
+
+def whole_room(room: str, start: int = 0) -> Write:
+    """A write of every kind."""
+    return Write(
+        room, lines(3, start=start), (start + 2, b"snapshot"), [Refusal(1, "m", "act", "BUSY", "no", 1, start)],
+        forget_before=start, identities=[Identity(f"{room}-{start}", "Ann", "human")],
+        credentials=[Credential(f"{room}-{start}".encode(), "i", room)],
+        invites=[Invite(f"{room}-{start}", b"x" * 8, room, "m", "ann")],
+    )  # fmt: skip
+
+
+COMMITS: dict[str, tuple[int, list[Write]]] = {
+    "many entries": (3, [Write("a", lines(150, start=3)), Write("b", lines(100, start=3))]),
+    "everything": (20, [whole_room("a", 3), Write("b", delete=True), whole_room("c")]),
+    "a deletion": (6, [Write("a", lines(1, start=3)), Write("a", delete=True), whole_room("a", 7)]),
+}
+
+
+@pytest.mark.parametrize("commit", COMMITS)
+def test_a_commit_that_fails_in_any_statement_changes_nothing(tmp_path: Path, commit: str) -> None:
+    fewest, writes = COMMITS[commit]
+    with closing(SQLiteStore(tmp_path)) as store:
+        store.commit([whole_room("a"), whole_room("b")])
+        db, before, failures = writer_of(store), everything_in(store.path), 0
+        while True:
+            failing = FailingConnection(db, failures + 1)
+            vars(store)["_db"] = failing
+            try:
+                store.commit(writes)
+                break
+            except StorageFailed:
+                failures += 1
+                assert everything_in(store.path) == before, f"statement {failures}"
+        vars(store)["_db"] = db
+        assert failures == failing.statements >= fewest
+        assert everything_in(store.path) != before
+
+
 # -- on disk ------------------------------------------------------------------------------------
 
 

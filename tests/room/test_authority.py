@@ -9,6 +9,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from cohabit.errors import CohabitError, GameRejected, PermissionDenied, UnknownAsset
 from cohabit.model.grant import ROLES, SEAT_BOUND, Capability
+from cohabit.model.seat import PUBLIC, Eye
 from cohabit.room.room import Room
 from cohabit.room.visibility import feed
 
@@ -163,6 +164,18 @@ def test_nobody_looks_through_a_seat_without_a_player_or_through_one_that_is_not
     with pytest.raises(UnknownAsset):
         room.call("hostess", "grant", {**KIBITZ, "through": "rad"}, at=1)
     assert room.state.members["bot"].held == ROLES["agent"]
+
+
+def test_nothing_is_seen_through_a_seat_that_is_gone() -> None:
+    room = make_room(RED, BLUE, GOD, HOST, AGENT, world="Realms", partial_intel=True)
+    for name in ("avalon", "burgundy"):
+        room.call("zeus", "rise", {"name": name}, at=1)
+    room.call("hostess", "grant", {**KIBITZ, "through": "avalon"}, at=2)
+    assert room.eye(room.state.members["bot"]) == Eye("avalon", "own")
+    room.call("zeus", "fall", {"name": "avalon"}, at=3)
+    assert room.eye(room.state.members["bot"]) == PUBLIC
+    assert room.call("bot", "view", at=4).observation == room.observe(PUBLIC)
+    assert replayed(room).digest() == room.digest()
 
 
 def test_widening_and_narrowing_keep_the_seat_that_is_looked_through_and_other_changes_end_it() -> None:

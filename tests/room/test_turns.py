@@ -249,6 +249,25 @@ def test_rounds_in_which_nobody_submits_anything_resolve_empty() -> None:
     assert results(room) == [{}, {}, {}]
 
 
+@pytest.mark.parametrize("other", ["a grant", "a pause", "a stand-in"])
+@pytest.mark.parametrize("turn_seconds", [30, 90])
+def test_a_turn_times_out_in_time_whatever_other_timer_is_set_before_or_after_it(other: str, turn_seconds: int) -> None:
+    room = make_room(
+        {**RED, "stand_in": "random"} if other == "a stand-in" else RED, BLUE, GOD, HOST, world="nim",
+        turn_seconds=turn_seconds, stand_in_seconds=60, config={"stones": 20},
+    )  # fmt: skip
+    if other == "a grant":
+        room.call("zeus", "grant", {"member": "hostess", "may": ["watch"], "expires_in_s": 60}, at=0)
+    if other == "a pause":
+        room.state.pause_until = 60_000
+        room.timers.changed()
+    ends = turn_seconds * 1000
+    room.settle(ends - 1)
+    assert entries(room, "turn_timeout") == []
+    room.settle(ends)
+    assert [entry.at for entry in entries(room, "turn_timeout")] == [ends]
+
+
 def test_a_room_that_nothing_settled_for_long_counts_the_next_turn_from_then() -> None:
     room = make_room(RED, BLUE, world="nim", turn_seconds=10, config={"stones": 20})
     room.settle(95_000)

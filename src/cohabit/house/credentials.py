@@ -56,7 +56,7 @@ async def _rotate_for(ctx: HouseContext, handle: str) -> TokenMade:
     me = ctx.member
     if C.MANAGE_MEMBERS not in me.held:
         raise PermissionDenied("replacing another member's token requires manage_members")
-    other = ctx.room.state.require_member(handle)
+    other = ctx.room.state.require_member(handle, me)
 
     def check(room: Room, at: int) -> None:
         author, member = room.state.members[me.id], room.state.members.get(other.id)
@@ -86,7 +86,7 @@ class TokensRevoked(Struct):
 @command(exclusive=True, category="host", where="house", needs=C.MANAGE_MEMBERS, records=True, when_archived=True)
 async def revoke_token(ctx: HouseContext, member: str) -> TokensRevoked:
     """Revoke all of a member's tokens for this room and close its connections."""
-    other = ctx.room.state.require_member(member)
+    other = ctx.room.state.require_member(member, ctx.member)
     old = ctx.house.identities.of(other.identity, ctx.room.id) if other.identity else []
     return TokensRevoked(other.handle, await _change(ctx, other.identity, ctx.room.id, old, (), "revoked"))
 

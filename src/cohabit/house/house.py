@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from cohabit.errors import BadArgs, Busy, CohabitError, Conflict, GameCrash, Quarantined, Unauthorized
+from cohabit.errors import BadArgs, Busy, CohabitError, Conflict, GameCrash, Quarantined, Unauthorized, UnknownRoom
 from cohabit.house import commands as house_commands
 from cohabit.house import credentials, feed, introduction, invites, saves
 from cohabit.house.bots import Bots, check_brain
@@ -33,6 +33,7 @@ from cohabit.house.store.sqlite import SQLiteStore
 from cohabit.house.subscriptions import Deliver, Outboxes, Subscription
 from cohabit.house.writer import Writer
 from cohabit.model.identity import Credential, Identity
+from cohabit.model.suggest import nearest
 from cohabit.registry import lasting_source, load_extensions, make_connector, make_world
 from cohabit.room.commands import CommandTable, declared_in
 from cohabit.room.opening import opening_state
@@ -146,23 +147,23 @@ class House:
         runners = [*self.rooms.values(), *([self.ledger.runner] if self.ledger.is_open else [])]
         return [(runner.id, runner.durable_seq, runner.durable_digest) for runner in runners]
 
-    async def _load(self, room_id: str) -> Room:
-        """Load a room from the store, leased by this house."""
-        return await run_in_thread(f"room {room_id}", partial(self._load_leased, room_id), self._loading_s)
+    async def _load(self, room_id: str, source: str | None = None) -> Room:
+        """Load a room from the store, leased by this house. ``source``: where its world is now."""
+        return await run_in_thread(f"room {room_id}", partial(self._load_leased, room_id, source), self._loading_s)
 
-    def _load_leased(self, room_id: str) -> Room:
+    def _load_leased(self, room_id: str, source: str | None) -> Room:
         self.lease(room_id)
         try:
-            return self.load_stored(room_id)
+            return self.load_stored(room_id, source)
         except BaseException:
             self._release([room_id])
             raise
 
-    def load_stored(self, room_id: str) -> Room:
+    def load_stored(self, room_id: str, source: str | None = None) -> Room:
         """A room as it was stored. Call it off the event loop."""
         if self.heads is not None:
             self.heads.check(self.store, room_id)
-        return load_room(self.store, room_id)
+        return load_room(self.store, room_id, source)
 
     def lease(self, room_id: str) -> None:
         """Acquire the lease of a room. Call it off the event loop."""
@@ -476,6 +477,30 @@ class House:
         runner = await self._adopt(fresh)
         self.broken.pop(room_id, None)
         return runner
+
+    async def rebind_room(self, room_id: str, source: str) -> Room:
+        """Record that the world of a room is in another file now. It must continue the record, else nothing changes.
+
+        For the owner of the data folder, in a dormant house: a file is code that the house runs.
+        """
+        assert self.dormant
+        if room_id not in self.rooms and room_id not in self.broken:
+            raise UnknownRoom(f"no room {room_id!r}", did_you_mean=nearest(room_id, [*self.rooms, *self.broken], 2))
+        moved = lasting_source(source)
+        room = await self._load(room_id, moved)
+        if room.world.spec.name != room.state.world:
+            raise BadArgs(
+                f"{source} is the world {room.world.spec.name!r}, but room {room_id} runs {room.state.world!r}"
+            )
+        room.system("rebound", {"source": moved}, self.clock.now())
+        snapshot = room.snapshot()
+        await self.writer.submit(Write(room_id, room.record.take_pending(), (snapshot.seq, snapshot.encode())))
+        old = self.rooms.pop(room_id, None)
+        if old is not None:
+            old.close()
+        self.broken.pop(room_id, None)
+        self._run(room)
+        return room
 
     async def connect_room(self, room_id: str, connector: Connector) -> None:
         """Set the connector of a room with a remote world. The house closes it at shutdown."""

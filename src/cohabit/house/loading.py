@@ -1,19 +1,23 @@
 """Loads a room from the store: its newest snapshot and the entries after it."""
 
-from cohabit.errors import CohabitError, RecordCorrupt, StorageFailed
+from cohabit.errors import CohabitError, RecordCorrupt, StorageFailed, UnknownAsset
 from cohabit.house.store.contract import Store
-from cohabit.registry import make_world
+from cohabit.registry import is_file_source, make_world
 from cohabit.room.record import Expected, Snapshot, read_lines
-from cohabit.room.recorded import WorldInterrupted
+from cohabit.room.recorded import MakeWorld, WorldInterrupted
 from cohabit.room.room import Room
 
 
-def load_room(store: Store, room_id: str) -> Room:
-    """The room after its last durable entry."""
+def load_room(store: Store, room_id: str, source: str | None = None) -> Room:
+    """The room after its last durable entry. ``source``: load its world from there instead of the recorded place."""
     snapshot = _newest_readable(store, room_id)
     rows = store.lines(room_id, snapshot.seq)
     try:
-        room = Room.restore(snapshot, read_lines(rows, snapshot.seq, snapshot.digest), make_world)
+        room = Room.restore(snapshot, read_lines(rows, snapshot.seq, snapshot.digest), world_from(source))
+    except UnknownAsset as gone:
+        if source is not None or not is_file_source(snapshot.state.source):
+            raise
+        raise UnknownAsset(f"{gone.message}; if it was moved: `cohabit rebind {room_id} FILE`") from None
     except (CohabitError, WorldInterrupted) as wrong:
         if isinstance(wrong.__cause__, OSError | MemoryError):
             raise _no_resources(room_id, wrong.__cause__) from wrong
@@ -24,6 +28,13 @@ def load_room(store: Store, room_id: str) -> Room:
         raise RecordCorrupt(f"room {room_id} could not be opened: {type(bug).__name__}: {bug}") from bug
     room.audit.load(store.refusals(room_id))
     return room
+
+
+def world_from(source: str | None) -> MakeWorld:
+    """Makes worlds from this source, whatever the record says; None: from the recorded one."""
+    if source is None:
+        return make_world
+    return lambda recorded, config: make_world(source, config)
 
 
 def _no_resources(room_id: str, wrong: OSError | MemoryError) -> StorageFailed:

@@ -93,7 +93,7 @@ def audit(
 
     Grant changes are listed in `events`.
     """
-    wanted = ctx.state.require_member(member).id if member is not None else None
+    wanted = ctx.state.require_member(member, ctx.member).id if member is not None else None
     lines = [_shown(r, ctx.member) for r in reversed(ctx.room.audit.kept) if wanted in (None, r.member)]
     changed = [Granted(m.handle, grant_wire(m)) for m in ctx.state.members.values() if m.layers]
     return AuditReply(lines[:max], changed)

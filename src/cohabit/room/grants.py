@@ -51,7 +51,11 @@ def grant(
     expires_in_s: ExpiresIn = None,
 ) -> Granted:
     """Set a member's exact permissions, replacing its role. After expiry it has none."""
-    who, given, ends = ctx.state.require_member(member), in_order(capabilities(may)), _expiry(ctx, expires_in_s)
+    who, given, ends = (
+        ctx.state.require_member(member, ctx.member),
+        in_order(capabilities(may)),
+        _expiry(ctx, expires_in_s),
+    )
     player = _player_on(ctx, through, who) if through is not None else None
     granted = _change(
         ctx,
@@ -70,7 +74,7 @@ def grant(
 @command(category="host", needs=C.MANAGE_MEMBERS, records=True)
 def widen(ctx: Context, member: Handle, may: Names, expires_in_s: ExpiresIn = None) -> Granted:
     """Grant a member additional capabilities, permanently or until `expires_in_s` has passed."""
-    who, given = ctx.state.require_member(member), capabilities(may)
+    who, given = ctx.state.require_member(member, ctx.member), capabilities(may)
     layers = list(who.layers)
     if expires_in_s is not None:
         layers.append(Layer("addition", in_order(given), _expiry(ctx, expires_in_s), lifts=True))
@@ -87,7 +91,7 @@ def widen(ctx: Context, member: Handle, may: Names, expires_in_s: ExpiresIn = No
 @command(category="host", needs=C.MANAGE_MEMBERS, records=True)
 def narrow(ctx: Context, member: Handle, may: Names) -> Granted:
     """Remove capabilities from a member, including temporary ones."""
-    who, taken = ctx.state.require_member(member), capabilities(may)
+    who, taken = ctx.state.require_member(member, ctx.member), capabilities(may)
     layers = [layer.without(taken) for layer in who.layers]
     if all(layer.kind != "limit" for layer in layers):
         layers.append(Layer("limit", in_order(EVERYTHING - taken)))
@@ -98,14 +102,14 @@ def narrow(ctx: Context, member: Handle, may: Names) -> Granted:
 @command(category="host", needs=C.MANAGE_MEMBERS, records=True)
 def revoke(ctx: Context, member: Handle) -> Granted:
     """Revoke all of a member's capabilities. It can still call whoami."""
-    who = ctx.state.require_member(member)
+    who = ctx.state.require_member(member, ctx.member)
     return _change(ctx, who, [Layer("limit")], f"revoked all of {who.handle}'s permissions")
 
 
 @command(category="host", needs=C.MANAGE_MEMBERS, records=True)
 def clear_grant(ctx: Context, member: Handle) -> Granted:
     """Reset a member's permissions to those of its role."""
-    who = ctx.state.require_member(member)
+    who = ctx.state.require_member(member, ctx.member)
     return _change(ctx, who, [], f"reset {who.handle}'s permissions to those of its role")
 
 

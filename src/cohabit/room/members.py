@@ -58,7 +58,7 @@ class Removed(Struct):
 @command(category="host", needs=C.MANAGE_MEMBERS, records=True)
 def remove_member(ctx: Context, member: Handle) -> Removed:
     """Remove a member from the room. Its seat is freed and its tokens for this room are revoked."""
-    who = ctx.state.require_member(member)
+    who = ctx.state.require_member(member, ctx.member)
     if who.id == ctx.member.id:
         raise Conflict("you cannot remove yourself; another host can do it")
     drop_member(ctx, who)

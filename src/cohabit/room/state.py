@@ -160,11 +160,12 @@ class RoomState(Struct, omit_defaults=True):
         used = self.handles_used.get(handle, 0)
         return self.members.get(f"{handle}{HANDLE_SEPARATOR}{used}") if used > 1 else None
 
-    def require_member(self, handle: str) -> Member:
-        """The member with this handle, or UNKNOWN_ASSET with similar handles."""
+    def require_member(self, handle: str, asker: Member | None = None) -> Member:
+        """The member with this handle, or UNKNOWN_ASSET with similar handles, unless ``asker`` may not know them."""
         member = self.with_handle(handle)
         if member is None:
-            known = [m.handle for m in self.members.values()]
+            may_know = asker is None or Capability.READ_ROSTER in asker.held
+            known = [m.handle for m in self.members.values()] if may_know else []
             raise UnknownAsset(f"unknown member {handle[:80]!r}", did_you_mean=nearest(handle[:80], known, 3))
         return member
 

@@ -42,6 +42,12 @@ def opened(ctx: Context, gap: int) -> None:
 
 
 @command(category="meta", records=True)
+def rebound(ctx: Context, source: str) -> None:
+    """The file of the world was moved: from now on the room loads it from there."""
+    ctx.state.source = source
+
+
+@command(category="meta", records=True)
 def ticks(ctx: Context, n: int) -> None:
     """Time passed."""
     game_time.advance(ctx.room, n, ctx.told)

@@ -51,3 +51,9 @@ async def as_operator(settings: Settings) -> "AsyncIterator[Client]":
     found = json.loads(path.read_bytes())
     async with connect(found["url"], found["token"], transport="http") as client:
         yield client
+
+
+def house_url(settings: Settings) -> str:
+    """The address of this data folder's house: where it listens, or would listen."""
+    path = settings.folder / FILE
+    return str(json.loads(path.read_bytes())["url"]) if path.is_file() else settings.url

@@ -20,11 +20,11 @@ from cohabit.faces.cli.running import told_lines
 from cohabit.faces.cli.say import UsageError, clean, complain, in_one_line, tell, view_text
 from cohabit.house.heads import expected as heads_file_expects
 from cohabit.house.heads import read_heads, read_key
+from cohabit.house.loading import world_from
 from cohabit.house.store.contract import Row
 from cohabit.house.store.sqlite import SQLiteStore
 from cohabit.model.seat import ALL
 from cohabit.model.suggest import nearest
-from cohabit.registry import make_world
 from cohabit.room.record import GENESIS, Expected, Line, Snapshot, read_lines
 from cohabit.room.remote import RemoteWorld
 from cohabit.room.room import Room
@@ -39,6 +39,7 @@ class Source(NamedTuple):
     rows: Iterable[Row]
     total: int
     snapshots: Sequence[Snapshot] = ()
+    world: str | None = None  # where the world is now, if its file was moved since the beginning
 
 
 class Exported(Struct):
@@ -51,13 +52,25 @@ class Exported(Struct):
 
 def from_store(store: SQLiteStore, room: str) -> Source:
     snapshots = [Snapshot.decode(each) for each in reversed(store.snapshots(need_room(store, room)))]
-    return Source(room, store.lines(room, -1), store.head(room) + 1, snapshots)
+    return Source(room, store.lines(room, -1), store.head(room) + 1, snapshots, snapshots[-1].state.source)
 
 
 def from_file(path: Path) -> Source:
+    total, moved = 0, None
     with path.open("rb") as file:
-        total = sum(1 for _ in file)
-    return Source(path.name, _rows(path), total)
+        for line in file:
+            total += 1
+            moved = line if b'"do":"rebound"' in line else moved
+    return Source(path.name, _rows(path), total, world=_moved_to(moved) if moved else None)
+
+
+def _moved_to(line: bytes) -> str | None:
+    """The source in an entry ``rebound``; None if it is another entry that contains the word."""
+    try:
+        entry = msgspec.json.decode(line)["entry"]
+        return str(entry["args"]["source"]) if entry["do"] == "rebound" else None
+    except (msgspec.MsgspecError, KeyError, TypeError):
+        return None
 
 
 def _rows(path: Path) -> Iterator[Row]:
@@ -124,7 +137,7 @@ def _steps(source: Source) -> Iterator[tuple[Room, Line]]:
     first = next(rows, None)
     if first is None or first[0] == 0:
         lines = read_lines(chain([first], rows) if first else (), -1, GENESIS)
-        yield from Room.replaying(lines, make_world)
+        yield from Room.replaying(lines, world_from(source.world))
         return
     snapshot = next((each for each in source.snapshots if first[0] <= each.seq + 1), None)
     if snapshot is None:
@@ -138,7 +151,7 @@ def _steps(source: Source) -> Iterator[tuple[Room, Line]]:
         for line in lines if first[0] < snapshot.seq else ():
             if line.seq == snapshot.seq:
                 break
-    yield from Room.restore(snapshot, (), make_world).following(lines)
+    yield from Room.restore(snapshot, (), world_from(source.world)).following(lines)
 
 
 def with_progress(steps: Iterable[tuple[Room, Line]], total: int, what: str) -> Iterator[tuple[Room, Line]]:
@@ -279,7 +292,7 @@ def _verify(args: argparse.Namespace, name: str, expected: Iterable[Expected]) -
                 digests += line.entry.do == "digest"
                 for snapshot in source.snapshots:
                     if line.seq == snapshot.seq:
-                        _agrees(room, snapshot)
+                        _agrees(room, snapshot, source.world)
     except RecordCorrupt as broken:
         complain(f"{name}: BROKEN after {entries} good entries: {broken.message}")
         return False
@@ -299,9 +312,9 @@ def head_text(seq: int, digest: bytes) -> str:
     return f"{seq}:{digest.hex()}"
 
 
-def _agrees(room: Room, snapshot: Snapshot) -> None:
+def _agrees(room: Room, snapshot: Snapshot, world: str | None) -> None:
     """Check that a snapshot a house could start from equals the replayed room."""
-    if Room.restore(snapshot, (), make_world).digest() != room.digest():
+    if Room.restore(snapshot, (), world_from(world)).digest() != room.digest():
         raise RecordCorrupt(f"the snapshot at entry {snapshot.seq} differs from the replayed room", seq=snapshot.seq)
 
 

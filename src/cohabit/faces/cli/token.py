@@ -3,10 +3,11 @@
 import argparse
 import asyncio
 import re
+import sys
 from typing import Any
 
 from cohabit.errors import UnknownAsset
-from cohabit.faces.cli.operator import as_operator
+from cohabit.faces.cli.operator import as_operator, house_url
 from cohabit.faces.cli.options import data_option, settings_of
 from cohabit.faces.cli.parser import add_verb
 from cohabit.faces.cli.say import UsageError, moment, table, tell
@@ -50,8 +51,8 @@ def token(args: argparse.Namespace) -> int:
     """Create, list, replace and revoke credentials. The owner of the data folder can do this even while the
     house runs, and even if the host token is lost.
 
-    A token is printed once, when it is created; only its hash is stored. Every change is recorded, and the
-    member is notified.
+    A token is printed once, when it is created; only its hash is stored. Links with it are printed to stderr.
+    Every change is recorded, and the member is notified.
 
     Examples:
       cohabit token new me --host                 a host: creates rooms, enters all of them
@@ -72,7 +73,18 @@ def token(args: argparse.Namespace) -> int:
         tell(f"{answer['revoked']} revoked")
     else:
         tell(answer["token"])
+        _show_links(args, answer["token"])
     return 0
+
+
+def _show_links(args: argparse.Namespace, token: str) -> None:
+    """The links go to stderr, so that stdout has the token alone, for scripts."""
+    from cohabit.faces.cli.links import member_links
+
+    url = house_url(settings_of(args))
+    lines = member_links(url, args.room, args.name, token) if args.room else [f"{url}/#{token}"]
+    for line in lines:
+        print(line, file=sys.stderr, flush=True)
 
 
 async def _ask(args: argparse.Namespace, command: str, wanted: dict[str, Any]) -> Any:

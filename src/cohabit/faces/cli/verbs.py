@@ -23,6 +23,8 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
         Verb("serve", "", "serve the rooms of a data folder", "running"),
         *(Verb(*verb) for verb in cli_verbs()),
         Verb("mcp", "", "serve MCP on stdin and stdout, for clients that launch a subprocess", "stdio"),
+        Verb("links", "[ROOM]", "show the addresses of rooms, and make new links for members", "links"),
+        Verb("rebind", "ROOM WORLD", "tell a room where the file of its world is now", "rebind"),
         Verb("token", "new|list|rotate|revoke|make", "create, list, replace and revoke credentials", "token"),
     ),
     "Take part": (

@@ -1,0 +1,85 @@
+"""The mutation run: its changes are real ones, chosen by a seed, and it tells noticed ones from missed ones."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import mutants
+from mutants import Target, all_mutants, changed, mutants_of
+
+NOTHING = Target("x", (), ())
+CODE = '''
+"""A module."""
+from typing import TYPE_CHECKING
+if TYPE_CHECKING:
+    import os
+LIMIT: int = 3
+
+def grade(points: int, log: object) -> str:
+    """A grade."""
+    assert points >= 0
+    log.info("%d", 5)
+    if points > LIMIT and not points == 7:
+        raise ValueError
+    return "good"
+'''
+
+
+def changes(text: str) -> list[str]:
+    return [mutant.change for mutant in mutants_of(NOTHING, Path("x.py"), text)]
+
+
+def test_conditions_operators_constants_and_statements_are_changed_and_nothing_else() -> None:
+    assert sorted(changes(CODE)) == sorted([
+        "4 for 3", "negated: points > LIMIT and (not points == 7)", "or instead: points > LIMIT and (not points == 7)",
+        "another operator: points > LIMIT", "another operator: points == 7", "8 for 7", "dropped: raise ValueError",
+    ])  # fmt: skip
+
+
+def test_each_change_of_our_own_code_compiles_and_is_a_change() -> None:
+    for file in ("room/timers.py",):
+        text = (mutants.ROOT / mutants.PACKAGE / file).read_text(encoding="utf-8")
+        plain = ast.unparse(ast.parse(text))
+        made = [changed(text, number) for number in range(len(changes(text)))]
+        assert len(made) > 20
+        for each in made:
+            compile(each, file, "exec")
+            assert each != plain
+
+
+def test_every_target_has_files_and_tests_that_are_there() -> None:
+    found = all_mutants()
+    for target in mutants.TARGETS:
+        assert any(mutant.target is target for mutant in found), target.name
+        assert all((mutants.ROOT / path).exists() for path in (*target.near, *target.far)), target.name
+
+
+@pytest.mark.parametrize("weak", [False, True])
+def test_a_change_is_noticed_by_a_test_that_fails_and_missed_by_one_that_does_not(
+    weak: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    package = tmp_path / mutants.PACKAGE
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (package / "sign.py").write_text("def positive(n):\n    return n > 0\n")
+    test = "from cohabit.sign import positive\ndef test():\n    assert positive(2)\n"
+    (tmp_path / "test_sign.py").write_text(
+        test if weak else test + "    assert not positive(0)\n    assert positive(1)\n"
+    )
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    target = Target("sign", ("sign.py",), ("test_sign.py",))
+    found = all_mutants(root=tmp_path, targets=[target])
+    assert [mutant.change for mutant in found] == ["another operator: n > 0", "1 for 0"]
+    assert len(mutants.run(found, tmp_path)) == (2 if weak else 0)
+    assert capsys.readouterr().out.count("MISSED") == (2 if weak else 0)
+    assert (package / "sign.py").read_text() == "def positive(n):\n    return n > 0\n"
+
+
+def test_the_seed_decides_what_is_tried(capsys: pytest.CaptureFixture[str]) -> None:
+    def listed(seed: int) -> str:
+        assert mutants.main(["--list", "--sample", "5", "--only", "room/timers", "--seed", str(seed)]) == 0
+        return capsys.readouterr().out
+
+    assert listed(3) == listed(3)
+    assert listed(3).splitlines()[1:] != listed(4).splitlines()[1:]
