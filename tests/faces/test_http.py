@@ -11,13 +11,16 @@ from websockets.asyncio.client import connect as ws_connect
 from websockets.exceptions import InvalidStatus
 
 from cohabit.errors import CohabitError, Unauthorized, by_code, every_error
+from cohabit.faces.app import make_app
 from cohabit.faces.python import connect
 from cohabit.faces.serve import serve
 from cohabit.house.catalogue import every_command
 from cohabit.house.door import Door
 from cohabit.house.house import House
+from cohabit.house.overload import KINDS
 from cohabit.house.settings import Settings
 from cohabit.scenario import AgentSpec, Scenario
+from cohabit.testing.clock import FakeClock
 
 from .serving import Served, served
 
@@ -302,8 +305,8 @@ async def test_the_metrics_are_numbers_and_name_nobody(den: Served, ann: httpx2.
     result(await ann.post(f"{DEN}/hide", json={"n": 1}))
     error(await ann.post(f"{DEN}/nonsense"), 404, "UNKNOWN_COMMAND")
     await den.clock.advance(1_500)
-    text = (await ann.get("/metrics")).text
-    found = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
+    text = (await ann.get("/metrics", headers=as_operator(den))).text
+    found = numbers(text)
     assert found["cohabit_rooms"] == "1"
     assert found["cohabit_members"] == "3"
     assert found["cohabit_calls_total"] == "2"
@@ -312,6 +315,58 @@ async def test_the_metrics_are_numbers_and_name_nobody(den: Served, ann: httpx2.
     assert all(re.fullmatch(r"\d+", n) for name, n in found.items() if name != "cohabit_uptime_seconds")
     for word in (*den.tokens, *den.tokens.values(), "den", "secrets"):
         assert not re.search(rf"\b{word}\b", text)
+
+
+def as_operator(den: Served) -> dict[str, str]:
+    return {"authorization": f"Bearer {den.house.operator_token()}"}
+
+
+def numbers(text: str) -> dict[str, str]:
+    return dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
+
+
+async def test_metrics_are_for_hosts_of_the_house_and_not_for_members(den: Served, ann: httpx2.AsyncClient) -> None:
+    error(await ann.get("/metrics"), 403, "PERMISSION_DENIED")
+    error(await ann.get("/metrics", headers={"authorization": "Bearer wrong"}), 401, "UNAUTHORIZED")
+    found = numbers((await ann.get("/metrics", headers=as_operator(den))).text)
+    assert found['cohabit_overload_total{kind="login"}'] == "1"
+    assert {name.split('"')[1] for name in found if name.startswith("cohabit_overload_total")} == set(KINDS)
+
+
+async def test_metrics_without_a_token_are_for_this_machine_and_a_hidden_move_changes_nothing_in_them(
+    den: Served, ann: httpx2.AsyncClient
+) -> None:
+    async with den.http() as nobody:
+        before = await nobody.get("/metrics")
+        result(await ann.post(f"{DEN}/hide", json={"n": 1}))
+        error(await ann.post(f"{DEN}/nonsense"), 404, "UNKNOWN_COMMAND")
+        assert (await nobody.get("/metrics")).text == before.text
+        assert numbers(before.text) == {
+            "cohabit_rooms": "1", "cohabit_rooms_broken": "0", "cohabit_uptime_seconds": "0.0",
+        }  # fmt: skip
+
+
+@pytest.mark.parametrize("header", ["x-forwarded-for", "forwarded", "x-real-ip", "via"])
+async def test_metrics_through_a_proxy_on_this_machine_need_a_token(den: Served, header: str) -> None:
+    async with den.http() as nobody:
+        error(await nobody.get("/metrics", headers={header: "127.0.0.1"}), 401, "UNAUTHORIZED")
+
+
+@pytest.mark.parametrize(
+    ("client", "host", "settings"),
+    [
+        pytest.param("127.0.0.1", "localhost", {"public_url": "https://play.example.org"}, id="a public address"),
+        pytest.param("127.0.0.1", "play.example.org", {"allowed_hosts": "play.example.org"}, id="another host"),
+        pytest.param("10.0.0.7", "localhost", {}, id="another machine"),
+    ],
+)
+async def test_metrics_for_anybody_but_this_machine_need_a_token(
+    client: str, host: str, settings: dict[str, str]
+) -> None:
+    async with House.open(Settings(**settings), clock=FakeClock()) as house:
+        transport = httpx2.ASGITransport(make_app(house, mcp=False), client=(client, 4711))
+        async with httpx2.AsyncClient(transport=transport, base_url=f"http://{host}") as nobody:
+            error(await nobody.get("/metrics"), 401, "UNAUTHORIZED")
 
 
 def refs(value: Any) -> Iterator[str]:

@@ -18,6 +18,7 @@ from websockets.uri import parse_uri
 from cohabit.faces.connections import Connections, ServerConfig
 from cohabit.faces.direct import EXTENSION, FRAMES_PER_TURN, DirectProtocol
 from cohabit.faces.ws import Connection
+from cohabit.house.calls import Call
 from cohabit.house.overload import LOG_EVERY_MS, OverloadLog
 from cohabit.house.settings import Settings
 from cohabit.testing.clock import FakeClock
@@ -375,6 +376,28 @@ async def test_another_client_is_served_between_the_turns_of_a_flood() -> None:
         await bob.write(text(call(1, "whoami")))
         assert (await bob.answer())["ok"]
         assert den.house.door.calls < 1_500
+
+
+async def test_large_calls_without_a_reply_are_limited_by_their_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with served() as den, wired(den) as me:
+        waiting: list[Call] = []
+
+        def begin(*args: Any) -> Call:
+            waiting.append(Call("ann", "hide"))
+            return waiting[-1]
+
+        monkeypatch.setattr(den.house.door, "begin", begin)
+        large = {**call(1), "args": {"text": "x" * 1_000_000}}
+        for n in range(5):
+            await me.write(text({**large, "id": n}))
+        refused = await me.answer()
+        assert (refused["id"], refused["error"]["code"]) == (4, "BUSY")
+        assert len(waiting) == 4
+        waiting[0].settle()
+        assert (await me.answer())["id"] == 0
+        await me.write(text({**large, "id": 5}))
+        while len(waiting) < 5:
+            await a_moment()
 
 
 async def test_a_client_that_does_not_read_its_replies_is_disconnected_before_they_use_much_memory() -> None:

@@ -18,7 +18,7 @@ from starlette.routing import Route
 from cohabit import __version__
 from cohabit.errors import BadArgs, CohabitError, UnknownCommand, internal_error
 from cohabit.faces.guard import bearer, error_response
-from cohabit.faces.metrics import metrics_text
+from cohabit.faces.metrics import metrics_for
 from cohabit.faces.openapi import openapi
 from cohabit.house.house import House
 from cohabit.model.identity import Credential
@@ -46,7 +46,7 @@ def http_routes(house: House) -> list[Route]:
         return _json({"ok": True, "version": __version__, **rooms})
 
     async def metrics(request: Request) -> Response:
-        return Response(metrics_text(house), media_type="text/plain; version=0.0.4")
+        return Response(metrics_for(house, request), media_type="text/plain; version=0.0.4")
 
     async def document(request: Request) -> Response:
         return _json(openapi(house.settings.url))

@@ -29,6 +29,8 @@ from cohabit.model.identity import Credential
 log = logging.getLogger("cohabit")
 MAX_PENDING_CALLS = 256
 """Maximum pending calls per connection."""
+MAX_PENDING_BYTES = 4 * 1024 * 1024
+"""Maximum size of the pending calls of a connection."""
 AUTH_MS = 10_000
 CLOSE = {"UNAUTHORIZED": 4401, "BUSY": 4408, "DISABLED": 1012, "QUARANTINED": 1011, "TOO_LARGE": 1009}
 
@@ -107,7 +109,8 @@ class Connection:
         self._direct = direct
         self._subscriptions: dict[str, tuple[Subscription, asyncio.Task[None]]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._pending: set[Call] = set()  # calls without a reply
+        self._pending: dict[Call, int] = {}  # calls without a reply, and the sizes of their frames
+        self._pending_bytes = 0
         self._replies: deque[bytes] = deque()  # for a client that reads more slowly than we write
         self._reply_bytes = 0
         self._unfinished: Unfinished | None = None
@@ -127,7 +130,7 @@ class Connection:
         clock = self.house.clock
         late = clock.call_at(clock.now() + AUTH_MS, lambda: _cancel(waiting))
         try:
-            request = await waiting
+            request, _ = await waiting
         except asyncio.CancelledError:
             raise Unauthorized('missing token: the first frame must be {"auth": "TOKEN"}') from None
         finally:
@@ -146,11 +149,11 @@ class Connection:
         try:
             while True:
                 try:
-                    request = await self._read()
+                    request, size = await self._read()
                 except BadArgs as wrong:
                     self._reply(None, wrong, None)
                     continue
-                self._serve(request)
+                self._serve(request, size)
                 if self._behind:  # backpressure: stop reading from a client that does not read
                     await self._caught_up.wait()
                 if self.ending is not None:
@@ -170,7 +173,8 @@ class Connection:
             for task in (writer, *self._tasks):
                 task.cancel()
 
-    async def _read(self) -> Request:
+    async def _read(self) -> tuple[Request, int]:
+        """The next request, and its size."""
         message = await self._receive()
         if message["type"] == "websocket.disconnect":
             raise Gone
@@ -178,7 +182,7 @@ class Connection:
         if len(raw) > self.house.settings.frame_limit:
             raise TooLarge(f"a frame may have at most {self.house.settings.frame_limit} bytes")
         try:
-            return _decode(raw)
+            return _decode(raw), len(raw)
         except (ValueError, RecursionError) as wrong:  # malformed, not UTF-8, or nested too deeply
             raise BadArgs(f'{wrong}; send {{"id": 1, "command": name, "args": {{…}}}}') from None
 
@@ -191,12 +195,12 @@ class Connection:
         except (ValueError, RecursionError):
             return False
         try:
-            self._serve(request)
+            self._serve(request, len(raw))
         except Exception as bug:
             self.end(internal_error(bug, "a WebSocket"))
         return True
 
-    def _serve(self, request: Request) -> None:
+    def _serve(self, request: Request, size: int) -> None:
         """Start the call of a frame, without waiting. The reply is written when it may be sent."""
         if request.command == "subscribe":
             self._start(self._subscribe(request))
@@ -208,6 +212,12 @@ class Connection:
             full = Busy(f"{MAX_PENDING_CALLS} calls are already pending on this connection; wait for a reply")
             self._reply(request.id, full, None)
             return
+        if self._pending_bytes + size > MAX_PENDING_BYTES:
+            full = Busy(
+                f"{self._pending_bytes} bytes of calls are already pending on this connection; wait for a reply"
+            )
+            self._reply(request.id, full, None)
+            return
         try:
             call = self.house.door.begin(self.credential, request.room, request.command, request.args, request.key)
         except CohabitError as refusal:
@@ -216,11 +226,12 @@ class Connection:
         if call.done:
             self._reply(request.id, call.error, call.result)
         else:
-            self._pending.add(call)
+            self._pending[call] = size
+            self._pending_bytes += size
             call.then = lambda call: self._settled(request.id, call)
 
     def _settled(self, number: int | str | None, call: Call) -> None:
-        self._pending.discard(call)
+        self._pending_bytes -= self._pending.pop(call, 0)
         self._reply(number, call.error, call.result)
 
     def _reply(self, number: int | str | None, error: BaseException | None, result: Any) -> None:

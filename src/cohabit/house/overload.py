@@ -20,6 +20,7 @@ KINDS = {
     "frames": "a WebSocket was slowed down: it sends too many frames (frames_per_second)",
     "reader": "a subscription or connection ended: its client reads too slowly (outbox_bytes, outboxes_bytes)",
     "login": "a login failed: the token is missing, unknown, revoked or expired",
+    "queue": "calls were refused: too many wait for a room (queue_limit, queue_bytes)",
     "calls": "calls were refused with BUSY (calls_per_second)",
     "member_bytes": "calls were refused: a member has written too much this hour (member_bytes_per_hour)",
     "room_bytes": "calls were refused: the record of a room is full (room_bytes)",

@@ -28,6 +28,7 @@ from cohabit.house.calls import Call, PeekCall, SystemCall
 from cohabit.house.clock import Clock
 from cohabit.house.fanout import Fanout, Frames
 from cohabit.house.overload import OverloadLog
+from cohabit.house.quotas import RoomQuotas
 from cohabit.house.running.watchdog import Watchdog
 from cohabit.house.running.world_thread import SLOW_S, SlowCalls, WorldThread
 from cohabit.house.settings import Settings
@@ -36,6 +37,7 @@ from cohabit.house.store.contract import Write
 from cohabit.house.subscriptions import Outboxes, Subscription
 from cohabit.house.timekeeper import Timekeeper
 from cohabit.house.writer import Writer
+from cohabit.room.audit import Refusal
 from cohabit.room.commands import Command, CommandTable
 from cohabit.room.record import Line, Snapshot
 from cohabit.room.recorded import WorldInterrupted
@@ -98,6 +100,10 @@ class RoomRunner:
         self._snapshots = SnapshotSchedule(room, settings.snapshot_every)
         self._snapshot: Snapshot | None = None  # written with the next batch
         self._waiters: list[asyncio.Future[bool]] = []
+        self._quotas = RoomQuotas(room, settings, writer.size_of, clock.now, overload)
+        self._stored: dict[str, int] = {}  # bytes by member since the last report to the quotas
+        self._stored_bytes = 0
+        self._writing_bytes = 0  # of the batch that is being written
         self._roster_version = -1
         self._members: dict[str, Member] = dict(room.state.members)
 
@@ -113,7 +119,11 @@ class RoomRunner:
         if self.remote is not None and self.remote.accepts(call):
             return False
         if len(self._queue) + len(self._ran) >= self.settings.queue_limit:
+            self.overload.add("queue", self.id)
             raise Busy(f"{self.settings.queue_limit} calls are already waiting for this room; try again in a moment")
+        if self.room.record.pending_bytes + self._writing_bytes > self.settings.queue_bytes:
+            self.overload.add("queue", self.id)
+            raise Busy("too much is waiting to be written for this room; try again in a moment")
         if self._quick and not self._on_thread:
             self._run_here((call,), self._clock.now() if at is None else at)
             if not self._writing and not self.room.record.pending and self.failure is None:
@@ -289,7 +299,10 @@ class RoomRunner:
 
     def _commit(self, frames: Frames) -> None:
         batch, self._ran = self._ran, []
-        refusals = self.room.audit.drain() if self.room.audit.changed else []
+        refusals: list[Refusal] = []
+        if self.room.audit.changed:
+            refusals = self.room.audit.drain()
+            self._quotas.refused(refusals)
         if not frames.lines:
             if refusals:  # no reply waits for those
                 self._writer.submit(Write(self.id, refusals=refusals)).add_done_callback(_ignore)
@@ -300,9 +313,11 @@ class RoomRunner:
         keep = self.settings.keep_entries
         forget = frames.lines[-1].seq + 1 - keep if keep and snapshot is not None else None
         self._writing = True
+        self._count(frames.lines)
 
         def written(done: "asyncio.Future[None]") -> None:
             self._writing = False
+            self._writing_bytes = 0
             failure = done.exception()
             if failure is None:
                 self._durable(frames, snapshot)
@@ -315,6 +330,21 @@ class RoomRunner:
             if type(call) is SystemCall and call.also is not None:
                 write.merge(call.also)
         self._writer.submit(write).add_done_callback(written)
+
+    def _count(self, lines: Sequence[Line]) -> None:
+        """Count the bytes of a batch, for the storage quotas."""
+        stored = self._stored
+        total = 0
+        for line in lines:
+            size, by = len(line.body), line.entry.by
+            total += size
+            if by is not None:
+                stored[by] = stored.get(by, 0) + size
+        self._writing_bytes = total
+        self._stored_bytes += total
+        if self._stored_bytes >= self._quotas.report_every:
+            self._quotas.stored(stored, self._stored_bytes)
+            self._stored, self._stored_bytes = {}, 0
 
     def _durable(self, frames: Frames, snapshot: Snapshot | None) -> None:
         if snapshot is not None:

@@ -1,8 +1,8 @@
 """Authorization: allow a call, or refuse it with a code and a reason.
 
-One function for room and house commands. It checks credential, grant, archive, seat, turn and rate limit, in this
-order. It changes nothing, logs nothing and reads no clock. Tool lists use its parts that do not depend on the moment,
-such as ``by_grant``.
+One function for room and house commands. It checks credential, grant, archive, seat, turn, storage quota and rate
+limit, in this order. It changes nothing, logs nothing and reads no clock. Tool lists use its parts that do not depend
+on the moment, such as ``by_grant``.
 """
 
 from collections.abc import Container, Hashable, Sequence
@@ -33,6 +33,8 @@ class Decision(Struct, frozen=True, gc=False):
 
 
 ALLOWED = Decision()
+HOUR_MS = 3_600_000
+MANAGING = frozenset((Capability.MANAGE_MEMBERS, Capability.CONTROL_WORLD))
 
 
 class Budget:
@@ -66,6 +68,47 @@ class Budget:
         )
 
 
+class StorageQuota:
+    """How many bytes each member may add to the record per hour, and whether the record may grow at all.
+
+    The house counts what was stored. ``exceeded`` is a quick check: if it is False, nothing is refused.
+    """
+
+    def __init__(self) -> None:
+        self.per_hour = 0  # by each member; 0: no limit
+        self.full = ""  # why nothing more may be added
+        self.exceeded = False
+        self._hour = -1
+        self._written: dict[str, int] = {}
+
+    def add(self, member: str, size: int, at: int) -> None:
+        """Count what a member has added."""
+        if at // HOUR_MS != self._hour:
+            self._hour = at // HOUR_MS
+            self._written = {}
+            self.exceeded = bool(self.full)
+        written = self._written[member] = self._written.get(member, 0) + size
+        if self.per_hour and written > self.per_hour:
+            self.exceeded = True
+
+    def set_full(self, reason: str) -> None:
+        """Refuse to add anything, except to members who can do something about it; an empty reason allows it again."""
+        self.full = reason
+        self.exceeded = bool(reason) or self.exceeded
+
+    def decide(self, member: Member, command: Command, at: int) -> Decision:
+        """Whether the member may run a command that adds to the record."""
+        if self.full and not (command.category in ("host", "control") and member.held & MANAGING):
+            return Decision("TOO_LARGE", self.full)
+        if self._written.get(member.id, 0) > self.per_hour > 0 and at // HOUR_MS == self._hour:
+            return Decision("BUSY", self.reason)
+        return ALLOWED
+
+    @property
+    def reason(self) -> str:
+        return f"you have written more than {self.per_hour} bytes to this room this hour; try again in the next hour"
+
+
 def decide(
     command: Command,
     member: Member | None,
@@ -96,6 +139,10 @@ def decide(
         if member is not None:
             if command.acts:
                 decision = _by_seat_and_turn(command, member, room, via)
+                if decision.code:
+                    return decision
+            if room.quota.exceeded and command.records:
+                decision = room.quota.decide(member, command, at)
                 if decision.code:
                     return decision
             if room.budget.exceeded and room.budget.is_spent(member.id, at):

@@ -81,6 +81,7 @@ class Record:
         self.at = at
         self.tail: list[Line] = []
         self.pending: list[Line] = []
+        self.pending_bytes = 0
 
     def append(self, entry: Entry) -> Line:
         body = encode_entry(entry)
@@ -90,11 +91,12 @@ class Record:
         line = Line(entry.seq, body, self.digest, entry)
         self.tail.append(line)
         self.pending.append(line)
+        self.pending_bytes += len(body)
         return line
 
     def take_pending(self) -> list[Line]:
         """Return the lines that are not stored yet, and clear the list."""
-        lines, self.pending = self.pending, []
+        lines, self.pending, self.pending_bytes = self.pending, [], 0
         return lines
 
 

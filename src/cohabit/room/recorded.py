@@ -169,6 +169,7 @@ class RecordedRoom:
         again._replay_lines(tail)
         self.state, self.record = again.state, again.record
         self.record.pending = pending
+        self.record.pending_bytes = sum(len(line.body) for line in pending)
         self.set_seats(self.state.seats)
         self.timers.changed()
 

@@ -31,7 +31,7 @@ from cohabit.room.audit import Audit
 from cohabit.room.command_modules import room_commands
 from cohabit.room.commands import Command, CommandTable, commands_of
 from cohabit.room.context import Context
-from cohabit.room.decide import Budget, by_credential, by_grant, decide, refusal, seat_names
+from cohabit.room.decide import Budget, StorageQuota, by_credential, by_grant, decide, refusal, seat_names
 from cohabit.room.extension import extension_named
 from cohabit.room.recorded import SYSTEM, RecordedRoom, WorldInterrupted
 from cohabit.room.replies import keep_reply, kept_reply
@@ -66,6 +66,7 @@ class Room(RecordedRoom):
         self.extension = extension_named(world.spec.extension)
         self.audit = Audit()
         self.budget = Budget(CALLS_PER_SECOND)
+        self.quota = StorageQuota()
         self.ahead_ms = 0  # how far the record is ahead of the house clock; set by the house
         self.digest_every = DIGEST_EVERY
         self.checks_refusals = True

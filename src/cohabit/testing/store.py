@@ -150,6 +150,13 @@ def the_head_is_the_last_entry(store: Store) -> None:
     _expect((store.head("den"), store.head("other")), (7, 1), "the heads of two rooms")
 
 
+def the_size_of_a_room_is_that_of_its_entries(store: Store) -> None:
+    lines = _lines(5)
+    store.commit([Write("den", lines), Write("other", _lines(2))])
+    _expect(store.size("den"), sum(len(line.body) for line in lines), "the size of five entries")
+    _expect(store.size("nowhere"), 0, "the size of a room without entries")
+
+
 def rooms_with_similar_ids_stay_separate(store: Store) -> None:
     names = ["den", "Den", "den2", "d%n", "d_n", "den ", "höhle", "' or 1=1 --"]
     store.commit([Write(name, _lines(1 + i), (i, name.encode())) for i, name in enumerate(names)])
@@ -396,6 +403,7 @@ CLAIMS: list[Claim] = [
     entries_are_kept_to_the_byte,
     entries_come_in_order_after_a_number_and_up_to_a_limit,
     the_head_is_the_last_entry,
+    the_size_of_a_room_is_that_of_its_entries,
     rooms_with_similar_ids_stay_separate,
     rooms_are_those_with_a_snapshot_sorted,
     a_commit_with_a_number_that_is_taken_leaves_nothing,

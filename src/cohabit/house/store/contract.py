@@ -80,6 +80,9 @@ class Store(Protocol):
     def head(self, room: str) -> int:
         """The number of the last entry; -1 if there is none."""
 
+    def size(self, room: str) -> int:
+        """How many bytes the entries of a room have."""
+
     def refusals(self, room: str) -> list[Refusal]:
         """The newest ``REFUSALS_KEPT`` refusals of a room by id, oldest first."""
 

@@ -148,6 +148,11 @@ class MemoryStore:
         with self._lock:
             return self._head(room)
 
+    def size(self, room: str) -> int:
+        with self._lock:
+            stored = self._rooms.get(room)
+            return sum(len(body) for _, body, _ in stored.rows) if stored is not None else 0
+
     def refusals(self, room: str) -> list[Refusal]:
         with self._lock:
             stored = self._rooms.get(room)

@@ -208,6 +208,9 @@ class SQLiteStore:
         found = self._read("select max(seq) from entries where room = ?", (room,))[0][0]
         return -1 if found is None else int(found)
 
+    def size(self, room: str) -> int:
+        return int(self._read("select coalesce(sum(length(body)), 0) from entries where room = ?", (room,))[0][0])
+
     def refusals(self, room: str) -> list[Refusal]:
         return self._decoded(Refusal, "select body from refusals where room = ? order by id", (room,))
 

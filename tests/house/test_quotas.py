@@ -1,0 +1,105 @@
+"""Storage quotas: members who write too much, and records that have become too large."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from cohabit.errors import Busy, CohabitError, TooLarge
+from cohabit.house.house import House
+from cohabit.testing.clock import FakeClock
+
+from .making import Client, HeldStore, a_moment, back_again, make_room, open_house
+
+HOUR_MS = 3_600_000
+
+
+async def write(client: Client, size: int, times: int = 1) -> str:
+    """Write this much, several times. Returns the code of the first refusal."""
+    for _ in range(times):
+        try:
+            await client("shout", {"text": "x" * size})
+        except CohabitError as refused:
+            return refused.code
+    return ""
+
+
+async def test_a_member_that_writes_too_much_in_an_hour_is_refused_and_the_others_are_not() -> None:
+    clock = FakeClock(at=1_000 * HOUR_MS)
+    async with open_house(clock=clock, member_bytes_per_hour=100_000) as house:
+        who = await make_room(house)
+        assert await write(who["ann"], 9_000, 20) == "BUSY"
+        with pytest.raises(Busy, match="this hour"):
+            await who["ann"]("shout", {"text": "x"})
+        assert await who["ann"]("view")
+        assert await write(who["bob"], 100) == ""
+        assert house.rooms["den"].room.record.seq < 20
+        await clock.advance(1_500)  # refusals are counted when they are stored
+        assert house.overload.counts["member_bytes"] == 2
+        await clock.advance(HOUR_MS)
+        assert await write(who["ann"], 9_000) == ""
+
+
+async def test_a_record_that_is_full_takes_no_more_from_players_and_its_host_can_still_act() -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock, room_bytes=100_000) as house:
+        who = await make_room(house)
+        assert await write_and_wait(who["ann"], 9_000, 40) == "TOO_LARGE"
+        with pytest.raises(TooLarge, match="reached its limit of 100000 bytes"):
+            await who["bob"]("shout", {"text": "x"})
+        with pytest.raises(TooLarge):
+            await who["hostess"]("send_message", {"to": "*", "content": "full"})
+        assert await who["bob"]("view")
+        await who["hostess"]("remove_member", {"member": "ann"})
+        await clock.advance(1_500)
+        assert house.overload.counts["room_bytes"] == 3
+
+
+async def test_a_record_that_was_full_before_a_restart_is_still_full(tmp_path: Path) -> None:
+    async with open_house(tmp_path, room_bytes=10**6) as house:
+        who = await make_room(house)
+        assert await write(who["ann"], 9_000, 20) == ""
+    async with open_house(tmp_path, room_bytes=150_000) as house:
+        again = back_again(house, who)
+        assert await write_and_wait(again["ann"], 2_000, 20) == "TOO_LARGE"
+
+
+async def test_a_record_that_is_pruned_has_room_again(tmp_path: Path) -> None:
+    async with open_house(tmp_path, room_bytes=100_000, keep_entries=5, snapshot_every=5) as house:
+        who = await make_room(house)
+        for n in range(200):
+            await who["ann"]("act", {"action": "hide", "params": {"n": n}, "reasoning": "x" * 2_000})
+            await measured(house)
+
+
+async def write_and_wait(client: Client, size: int, times: int) -> str:
+    """As ``write``, but the house has time to measure its record, which it does on a thread."""
+    for _ in range(times):
+        code = await write(client, size)
+        if code:
+            return code
+        await measured(client.house)
+    return ""
+
+
+async def measured(house: House) -> None:
+    measuring = vars(vars(house.rooms["den"])["_quotas"])["_measuring"]
+    if measuring is not None:
+        await measuring
+
+
+async def test_calls_are_refused_while_too_much_waits_for_the_disk() -> None:
+    store = HeldStore()
+    async with open_house(store=store, queue_bytes=50_000) as house:
+        who = await make_room(house)
+        store.go.clear()
+        waiting = [asyncio.ensure_future(who["ann"]("shout", {"text": "x" * 9_000})) for _ in range(20)]
+        await a_moment()
+        refused = [task.exception() for task in waiting if task.done()]
+        assert {type(wrong) for wrong in refused} == {Busy}
+        assert 0 < len(refused) < 20
+        assert house.overload.counts["queue"] == len(refused)
+        store.go.set()
+        done = await asyncio.gather(*waiting, return_exceptions=True)
+        assert sum(not isinstance(result, CohabitError) for result in done) == 20 - len(refused)
+        assert await write(who["bob"], 10) == ""
