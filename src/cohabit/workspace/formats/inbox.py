@@ -141,6 +141,15 @@ class Inbox:
             raise Conflict(f"{id_} is claimed by {item.claim.by}; only they can release it")
         return self._replaced(item, replace(item, claim=None)) if item.claim else self
 
+    def restore(self, lost: Item) -> "Inbox":
+        """Put an item back that is missing or was edited: its own fields as they were, its state as it is now."""
+        here = next(
+            (item for item in self.items if item.key == lost.key or (not lost.uid and item.id == lost.id)), None
+        )
+        if here is None:
+            return self._with(lost, "Closed" if lost.closings else "Open")
+        return self._replaced(here, replace(lost, id=here.id, claim=here.claim, closings=here.closings))
+
     def _unclosed(self, id_: str) -> Item:
         closing = self._closing(id_)
         if closing and not any(item.id == id_ and item.open for item in self.items):

@@ -193,19 +193,19 @@ class Journal:
         return cls(text)
 
     @cached_property
-    def _pieces(self) -> list[str]:
+    def pieces(self) -> list[str]:
         """The text before the first block, then the text of each block."""
         starts = [found.start() for found in BLOCK_START.finditer(self.text)]
         return [self.text[a:b] for a, b in zip([0, *starts], [*starts, len(self.text)], strict=True)]
 
     @property
     def preamble(self) -> str:
-        return self._pieces[0]
+        return self.pieces[0]
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
         seen: dict[str, int] = {}
-        return tuple(_block(text, seen) for text in self._pieces[1:])
+        return tuple(_block(text, seen) for text in self.pieces[1:])
 
     @cached_property
     def entries(self) -> list[Block]:
@@ -216,6 +216,13 @@ class Journal:
         text = self.text if self.text.strip() else HEADER
         eol = line_ending(text)
         return Journal(with_blank_line(text, eol) + with_line_ending(entry.text, eol))
+
+    def insert(self, at: int, text: str) -> str:
+        """The text of the journal with another entry before the block ``at``."""
+        pieces, eol = [*self.pieces], line_ending(self.text)
+        pieces[at] = with_blank_line(pieces[at] or HEADER, eol)
+        pieces.insert(at + 1, with_blank_line(with_line_ending(text.replace("\r\n", "\n"), eol), eol))
+        return "".join(pieces)
 
     def tail(self, n: int) -> list[Block]:
         """The last ``n`` entries, newest last."""
