@@ -17,7 +17,7 @@ from cohabit.workspace.formats import fields
 from cohabit.workspace.formats import item as items
 from cohabit.workspace.formats.item import ID, START, Claim, Closing, Item
 from cohabit.workspace.formats.journal import content_key
-from cohabit.workspace.formats.stamps import new_uid, stamp, utc
+from cohabit.workspace.formats.stamps import later_than, new_uid, stamp, utc
 from cohabit.workspace.formats.text import line_ending, one_line, with_blank_line, with_line_ending
 
 HEADER: Final = "# Inbox\n\n## Open\n\n## Closed\n"
@@ -114,7 +114,7 @@ class Inbox:
             key=uid,
             added_at=stamp(now),
             added_by=by,
-            added_utc=utc(now),
+            added_utc=later_than(max((item.time for item in self.items if item.added_by == by), default=""), now),
         )
         return self._with(item, "Open"), item
 

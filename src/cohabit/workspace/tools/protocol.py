@@ -49,8 +49,9 @@ def journal_append(
 ) -> Answer:
     """Append an entry to journal.md: what you did, and what is left to do. Then add, commit and push."""
     left = [journal.Todo(todo.text, todo.for_ or "anyone") for todo in todos or ()]
-    entry = Entry.new(ws.identity, ws.now(), summary, details, left)
-    write(ws, JOURNAL, Journal.parse(ws.tree.text(JOURNAL) or "").append(entry).text, [entry.text])
+    before = Journal.parse(ws.tree.text(JOURNAL) or "")
+    entry = Entry.new(ws.identity, ws.now(), summary, details, left, before.last_time(ws.identity.agent_id))
+    write(ws, JOURNAL, before.append(entry).text, [entry.text])
     return {"ok": True, "journal_entry_at": entry.at, "agent_id": entry.agent_id, "id": entry.uid}
 
 
