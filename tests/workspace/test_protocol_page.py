@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -127,6 +128,9 @@ def test_every_field_of_an_answer_is_in_the_table(clone: Callable[[str], Session
     call(ann, "read", path="journal.md", limit=10)
     call(ann, "search", query="Did it")
     call(ann, "decision_add", title="Blue", context="red or blue", decision="blue")
+    (ann.workspace().root / "journal.md").write_text("# Journal\n")
+    subprocess.run(["git", "commit", "-qam", "wiped"], cwd=ann.workspace().root, check=True)
+    call(ann, "restore", id=call(ann, "health")["lost"][0]["id"])
     assert seen == {*tools()}
 
 

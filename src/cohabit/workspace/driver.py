@@ -22,10 +22,20 @@ if TYPE_CHECKING:
     from cohabit.workspace.workspace import Workspace
 
 KEY: Final = "merge.cohabit.driver"
-CALL: Final = "-P -m cohabit.workspace.driver %O %A %B %P"
-COMMAND: Final = f"{shlex.quote(sys.executable)} {CALL}"
-OURS: Final = re.compile(rf"(?:[\w./+@-]+|'[^'\n]+') {re.escape(CALL)}")
+CONFLICT: Final = 99
+"""Exit code for a conflict, which no failure of Python itself has."""
+PYTHON: Final = shlex.quote(sys.executable)
+MERGE: Final = "-P -m cohabit.workspace.driver %O %A %B %P"
+FALLBACK: Final = "git merge-file -L ours -L base -L theirs %A %O %B"
+CALL: Final = f"{MERGE}; case $? in 0) true;; {CONFLICT}) false;; *) {FALLBACK};; esac"
+"""If this program is gone, git would take a failed driver for a conflict and leave our side alone in the file, without
+a trace of theirs. The fallback is git's own merge, which leaves both sides with markers."""
+COMMAND: Final = f"{PYTHON} {CALL}"
+PROGRAM: Final = r"(?:[\w./+@-]+|'[^'\n]+')"
+OURS: Final = re.compile(rf"{PROGRAM} {re.escape(CALL)}")
 """This command, of any installation."""
+EARLIER: Final = re.compile(rf"{PROGRAM} {re.escape(MERGE)}")
+"""The command without the fallback, which is replaced."""
 ORIGIN: Final = "refs/remotes/origin/"
 CALL_WAIT_SECONDS: Final = 3.0
 """How long a merge waits for a running call."""
@@ -55,12 +65,12 @@ def install(ws: "Workspace") -> None:
 def is_ours(value: str) -> bool:
     """Whether a configuration value is this driver, of any installation. Our own git commands never run it: their
     fixed configuration replaces it."""
-    return OURS.fullmatch(value) is not None
+    return OURS.fullmatch(value) is not None or EARLIER.fullmatch(value) is not None
 
 
 def works(value: str) -> bool:
-    """Whether the Python that it names still exists."""
-    return is_ours(value) and os.access(shlex.split(value)[0], os.X_OK)
+    """Whether it is up to date, and the Python that it names still exists."""
+    return OURS.fullmatch(value) is not None and os.access(shlex.split(value)[0], os.X_OK)
 
 
 def _write_attributes(path: Path) -> None:
@@ -78,7 +88,7 @@ def _write_attributes(path: Path) -> None:
 def main(args: Sequence[str]) -> int:
     """``%O %A %B %P``: files with the common, our and their version, and the path. The result is written to ``%A``.
 
-    Exit code 1 tells git that there is a conflict; the file then holds both sides.
+    The exit code ``CONFLICT`` says that there is a conflict; the file then holds both sides.
     """
     from cohabit.workspace.clone import plain_git
     from cohabit.workspace.merging import merge
@@ -100,7 +110,7 @@ def main(args: Sequence[str]) -> int:
         _print(note)
     if shared:
         plain_git.leave_mark(state_folder)  # if the merge fails, git restores the files now
-    return 1 if merged.conflicts else 0
+    return CONFLICT if merged.conflicts else 0
 
 
 def _wait_for_call(path: Path) -> None:

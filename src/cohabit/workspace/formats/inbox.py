@@ -17,7 +17,7 @@ from cohabit.workspace.formats import fields
 from cohabit.workspace.formats import item as items
 from cohabit.workspace.formats.item import ID, START, Claim, Closing, Item
 from cohabit.workspace.formats.journal import content_key
-from cohabit.workspace.formats.stamps import new_uid, stamp, utc
+from cohabit.workspace.formats.stamps import later_than, new_uid, stamp, utc
 from cohabit.workspace.formats.text import line_ending, one_line, with_blank_line, with_line_ending
 
 HEADER: Final = "# Inbox\n\n## Open\n\n## Closed\n"
@@ -114,7 +114,7 @@ class Inbox:
             key=uid,
             added_at=stamp(now),
             added_by=by,
-            added_utc=utc(now),
+            added_utc=later_than(max((item.time for item in self.items if item.added_by == by), default=""), now),
         )
         return self._with(item, "Open"), item
 
@@ -140,6 +140,15 @@ class Inbox:
         if item.claim and item.claim.by != by:
             raise Conflict(f"{id_} is claimed by {item.claim.by}; only they can release it")
         return self._replaced(item, replace(item, claim=None)) if item.claim else self
+
+    def restore(self, lost: Item) -> "Inbox":
+        """Put an item back that is missing or was edited: its own fields as they were, its state as it is now."""
+        here = next(
+            (item for item in self.items if item.key == lost.key or (not lost.uid and item.id == lost.id)), None
+        )
+        if here is None:
+            return self._with(lost, "Closed" if lost.closings else "Open")
+        return self._replaced(here, replace(lost, id=here.id, claim=here.claim, closings=here.closings))
 
     def _unclosed(self, id_: str) -> Item:
         closing = self._closing(id_)

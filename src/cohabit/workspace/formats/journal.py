@@ -26,7 +26,7 @@ from typing import Final
 
 from cohabit.errors import BadArgs, TooLarge
 from cohabit.workspace.formats import fields
-from cohabit.workspace.formats.stamps import AGENT, HIDDEN, STAMP, Hidden, new_uid, stamp, stamp_as_utc, utc
+from cohabit.workspace.formats.stamps import AGENT, HIDDEN, STAMP, Hidden, later_than, new_uid, stamp, stamp_as_utc
 from cohabit.workspace.formats.text import (
     escape,
     escape_comments,
@@ -83,9 +83,16 @@ class Entry:
 
     @classmethod
     def new(
-        cls, identity: Identity, now: datetime, summary: str, details: str | None = None, todos: Sequence[Todo] = ()
+        cls,
+        identity: Identity,
+        now: datetime,
+        summary: str,
+        details: str | None = None,
+        todos: Sequence[Todo] = (),
+        last: str = "",
     ) -> "Entry":
-        """A new entry with cleaned texts; raises BadArgs or TooLarge if one does not fit."""
+        """A new entry with cleaned texts; raises BadArgs or TooLarge if one does not fit. ``last`` is the time of the
+        agent's entry before this one."""
         if len(todos) > MAX_TODOS:
             raise TooLarge(f"{len(todos)} todos; the limit for one entry is {MAX_TODOS}")
         entry = cls(
@@ -98,7 +105,7 @@ class Entry:
                 Todo(fields.line("the text of a todo", todo.text), fields.target(todo.target)) for todo in todos
             ),
             uid=new_uid(),
-            utc=utc(now),
+            utc=later_than(last, now),
         )
         if not entry.summary:
             raise BadArgs("the summary is empty; describe in a line or two what you did")
@@ -139,6 +146,12 @@ class Block:
     @property
     def heading(self) -> str:
         return self.text.partition("\n")[0].rstrip()
+
+    @property
+    def author(self) -> str:
+        """The id in the heading of an entry; "" if this is something else."""
+        heading = HEADING.fullmatch(self.heading)
+        return heading[2].rstrip() if heading else ""
 
     @property
     def time(self) -> str:
@@ -193,19 +206,19 @@ class Journal:
         return cls(text)
 
     @cached_property
-    def _pieces(self) -> list[str]:
+    def pieces(self) -> list[str]:
         """The text before the first block, then the text of each block."""
         starts = [found.start() for found in BLOCK_START.finditer(self.text)]
         return [self.text[a:b] for a, b in zip([0, *starts], [*starts, len(self.text)], strict=True)]
 
     @property
     def preamble(self) -> str:
-        return self._pieces[0]
+        return self.pieces[0]
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
         seen: dict[str, int] = {}
-        return tuple(_block(text, seen) for text in self._pieces[1:])
+        return tuple(_block(text, seen) for text in self.pieces[1:])
 
     @cached_property
     def entries(self) -> list[Block]:
@@ -216,6 +229,23 @@ class Journal:
         text = self.text if self.text.strip() else HEADER
         eol = line_ending(text)
         return Journal(with_blank_line(text, eol) + with_line_ending(entry.text, eol))
+
+    def last_time(self, agent_id: str) -> str:
+        """The time of the last entry of an agent; "" if there is none. Only the end of the text is parsed."""
+        at = len(self.text)
+        while (at := self.text.rfind(f" {agent_id} (", 0, at)) >= 0:
+            start = self.text.rfind("\n", 0, at) + 1
+            found = Journal(self.text[start:]).blocks
+            if found and self.text.startswith("## ", start) and found[0].author == agent_id:
+                return found[0].time
+        return ""
+
+    def insert(self, at: int, text: str) -> str:
+        """The text of the journal with another entry before the block ``at``."""
+        pieces, eol = [*self.pieces], line_ending(self.text)
+        pieces[at] = with_blank_line(pieces[at] or HEADER, eol)
+        pieces.insert(at + 1, with_blank_line(with_line_ending(text.replace("\r\n", "\n"), eol), eol))
+        return "".join(pieces)
 
     def tail(self, n: int) -> list[Block]:
         """The last ``n`` entries, newest last."""

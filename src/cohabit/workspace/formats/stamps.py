@@ -13,7 +13,7 @@ import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 STAMP: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}"
@@ -31,6 +31,18 @@ def stamp(now: datetime) -> str:
 
 def utc(now: datetime) -> str:
     return now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def later_than(last: str, now: datetime) -> str:
+    """UTC time of a new entry: now, or a second after the agent's last one. So merging by time keeps the order of an
+    agent's entries, even if its clock was set back or two of them have the same second."""
+    current = utc(now)
+    if not last or current > last:
+        return current
+    try:
+        return utc(datetime.fromisoformat(last) + timedelta(seconds=1))
+    except (ValueError, OverflowError):
+        return current
 
 
 def utc_ms(now: datetime) -> str:

@@ -1,7 +1,8 @@
 """Which changes of a protocol file an agent may make: it adds entries of its own, and leaves those of others alone.
 
 The rule is checked where an agent gives a whole text (``write``, ``resolve``) or a file that another program may have
-written (``add``). An entry that is published never changes, not even by its own author. Text outside of entries is free.
+written (``add``). An entry that is published never changes, not even by its own author. Text outside of entries may
+change.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -125,7 +126,7 @@ def _new_item(item: Item, who: Identity) -> Iterator[str]:
 
 
 def _changed_item(was: Item, item: Item, who: Identity) -> Iterator[str]:
-    if _original(was) != _original(item):
+    if original(was) != original(item):
         yield f"it changes {item.id}, which is published"
     closed = set(item.closings) - set(was.closings)
     if others := _others((closing.by for closing in closed), who):
@@ -139,7 +140,7 @@ def _changed_item(was: Item, item: Item, who: Identity) -> Iterator[str]:
             yield f"it changes the claim of {others[0][:100]} on {item.id}"
 
 
-def _original(item: Item) -> tuple[str, ...]:
+def original(item: Item) -> tuple[str, ...]:
     """What never changes once an item is published."""
     return item.id, item.target, item.title, item.body, item.added_at, item.added_by, item.added_utc
 

@@ -16,6 +16,7 @@ from cohabit.workspace.reading import board
 from cohabit.workspace.reading.board import clip, text_of
 from cohabit.workspace.reading.changes import UNKNOWN_REVISION
 from cohabit.workspace.reading.history import Commit, scan
+from cohabit.workspace.reading.lost import lost
 
 if TYPE_CHECKING:
     from cohabit.workspace.workspace import Workspace
@@ -43,6 +44,7 @@ def health(ws: "Workspace", since: str | None = None, limit: int = 10) -> dict[s
         "closed_without_journal": [
             clip(item.id) for item in inbox.items if item.closing and "see journal" not in item.closing.resolution
         ],
+        "lost": [loss.row for loss in lost(ws, refs.checked(since) if since else None)],
         "malformed": [*_malformed(inbox, journal), *_damaged_pointers(ws)],
     }
     counts = {kind: len(findings) for kind, findings in found.items()}

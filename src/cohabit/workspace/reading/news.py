@@ -13,13 +13,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from cohabit.errors import BadArgs, GitFailed
-from cohabit.workspace.clone import refs, written
+from cohabit.workspace.clone import objects, refs, written
 from cohabit.workspace.clone.signing import Signing
-from cohabit.workspace.formats import JOURNAL
+from cohabit.workspace.formats import INBOX, JOURNAL
 from cohabit.workspace.formats.pointers import Pointer
 from cohabit.workspace.limits import JOURNAL_TAIL, MAX_COMMITS, MAX_LINE_CHARS, MAX_NEWS
 from cohabit.workspace.person.identity import Identity
-from cohabit.workspace.reading import board, history
+from cohabit.workspace.reading import board, history, lost
 from cohabit.workspace.reading.board import clip
 from cohabit.workspace.reading.changes import UNKNOWN_REVISION
 from cohabit.workspace.reading.history import Commit, scan
@@ -250,8 +250,16 @@ def _add_board(ws: "Workspace", span: Span, answer: dict[str, Any]) -> None:
     items, mine, anyone = board.own_items(ws)
     seen: set[str] = set()
     if span.sha and span.sha != span.head:
-        result = ws.git.run("cat-file", "blob", f"{span.sha}:{JOURNAL}", ok=(0, 128))
-        seen = board.keys(result.out.decode(errors="surrogateescape")) if result.code == 0 else set()
+        names = {f"{commit}:{path}": path for commit in (span.sha, span.head) for path in (JOURNAL, INBOX)}
+        found = objects.texts(ws, names)
+        before, after = (
+            {path: found[name] for name, path in names.items() if name in found and name.startswith(commit)}
+            for commit in (span.sha, span.head)
+        )
+        seen = board.keys(before.get(JOURNAL, ""))
+        if gone := lost.lost_between(ws, before, after, span.head):
+            answer["lost"] = [loss.row for loss in gone[:MAX_NEWS]]
+            answer["truncated"] = answer["truncated"] or len(gone) > MAX_NEWS
     elif span.sha:
         seen = board.keys(board.text_of(ws, JOURNAL))
     shown, entries = board.new_entries(ws, seen, _after(span), JOURNAL_TAIL if span.base else FIRST_VISIT)

@@ -14,14 +14,17 @@ from cohabit.errors import BadArgs, Conflict
 from cohabit.workspace.clone import objects, plain_git
 from cohabit.workspace.clone.objects import EMPTY_TREE, Change, Dirty, Entry, changes, dirty_files, untracked_files
 from cohabit.workspace.clone.recovery import Carried
-from cohabit.workspace.formats import INBOX
+from cohabit.workspace.formats import INBOX, JOURNAL
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.merging import merge
 from cohabit.workspace.merging.numbering import Renumbered, update_mentions
+from cohabit.workspace.reading import lost
 
 if TYPE_CHECKING:
     from cohabit.workspace.workspace import Workspace
 
+MAX_LOSSES: Final = 10
+"""Lost entries in the notes of one answer."""
 MAX_MENTION_BYTES: Final = 1024 * 1024
 """Size of a file up to which mentions of items in it are updated."""
 
@@ -92,10 +95,23 @@ class _Planner:
             self._carry(path)
         if self.renumbered and not self.blocking:
             self._update_other_files()
+        self._note_losses()
         return Move(
             self.start, self.goal, self.coming, tuple(self.carried), tuple(sorted(set(self.blocking))), bool(hidden),
             tuple(self.newly_renumbered), tuple(self.notes),
         )  # fmt: skip
+
+    def _note_losses(self) -> None:
+        """Published entries that the incoming commits removed or edited."""
+        paths = [path for path in (JOURNAL, INBOX) if path in self.coming and self._is_mergeable(path)]
+        before, after = (
+            {path: text for path in paths if (text := self._text(getattr(self.coming[path], side))) is not None}
+            for side in ("before", "after")
+        )
+        found = lost.lost_between(self.ws, before, after, self.goal) if before else []
+        self.notes += [loss.note for loss in found[:MAX_LOSSES]]
+        if len(found) > MAX_LOSSES:
+            self.notes.append(f"{len(found) - MAX_LOSSES} more published entries vanished or were edited; see health")
 
     def _is_affected(self, path: str, change: Change) -> bool:
         """Whether the change meets uncommitted work that may be carried along. A file in the way of a new folder, or
@@ -115,7 +131,7 @@ class _Planner:
 
     def _load(self, affected: Sequence[str]) -> None:
         wanted = []
-        for path in (*affected, *([INBOX] if INBOX in self.coming else [])):
+        for path in (*affected, *(path for path in (JOURNAL, INBOX) if path in self.coming)):
             change, found = self.coming[path], self.dirty.get(path)
             entries = (change.before, change.after, found.index if found else None)
             wanted += [entry.sha for entry in entries if entry is not None and self._is_mergeable(path)]

@@ -16,6 +16,7 @@ from cohabit.workspace.formats.stamps import stamp
 from cohabit.workspace.limits import MAX_COMMITS, MAX_FILE_BYTES, MAX_NEWS
 from cohabit.workspace.reading import news
 from cohabit.workspace.reading.health import health as check_health
+from cohabit.workspace.reading.lost import restore as restore_lost
 from cohabit.workspace.tool import tool
 from cohabit.workspace.workspace import Workspace
 
@@ -48,8 +49,9 @@ def journal_append(
 ) -> Answer:
     """Append an entry to journal.md: what you did, and what is left to do. Then add, commit and push."""
     left = [journal.Todo(todo.text, todo.for_ or "anyone") for todo in todos or ()]
-    entry = Entry.new(ws.identity, ws.now(), summary, details, left)
-    write(ws, JOURNAL, Journal.parse(ws.tree.text(JOURNAL) or "").append(entry).text, [entry.text])
+    before = Journal.parse(ws.tree.text(JOURNAL) or "")
+    entry = Entry.new(ws.identity, ws.now(), summary, details, left, before.last_time(ws.identity.agent_id))
+    write(ws, JOURNAL, before.append(entry).text, [entry.text])
     return {"ok": True, "journal_entry_at": entry.at, "agent_id": entry.agent_id, "id": entry.uid}
 
 
@@ -108,5 +110,12 @@ def health(
     since: Annotated[str | None, "a commit: only what came after it"] = None,
     limit: Annotated[int, Meta(ge=1), "number of findings of each kind"] = 10,
 ) -> Answer:
-    """Check whether agents follow the protocol: commits without a journal entry, duplicate ids, malformed files."""
+    """Check whether agents follow the protocol: commits without a journal entry, duplicate ids, malformed files, and
+    published entries that vanished or were edited."""
     return check_health(ws, since, limit)
+
+
+@tool(profile="full", writes=True)
+def restore(ws: Workspace, id_: Annotated[str, "id of the lost entry or item, as in health or whats_new"]) -> Answer:
+    """Restore a published entry or item that vanished or was edited. Then add, commit and push."""
+    return restore_lost(ws, id_)

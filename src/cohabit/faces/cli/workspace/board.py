@@ -27,6 +27,7 @@ def new(answer: Answer, me: str) -> Output:
     yield from titled("For you", (part for one in answer["for_me"] for part in _item(one, me)))
     if answer["for_anyone"]:
         yield line(f"and {answer['for_anyone']} for anyone: `cohabit workspace inbox`")
+    yield from titled("Lost", (_finding(one) for one in answer.get("lost", ())))
     yield from titled("Journal", (part for one in answer["journal"] for part in _entry(one, me)))
     yield from titled("Commits", [commit_table(answer["new_commits"])] if answer["new_commits"] else [])
     yield from titled("Files", (line("  ", path) for path in answer["changed_files"]))
@@ -114,6 +115,11 @@ def archive(answer: Answer, me: str) -> Output:
         yield not_yet_shared()
 
 
+def restored(answer: Answer, me: str) -> Output:
+    yield line(("✓ ", "green"), (answer["path"], "bold"), " restored: ", answer["what"].partition(": ")[2])
+    yield not_yet_shared()
+
+
 def health(answer: Answer, me: str) -> Output:
     yield line((answer["summary"], "yellow" if any(answer["counts"].values()) else "green"))
     for kind, found in answer["counts"].items():
@@ -134,5 +140,6 @@ def _finding(one: Answer | str) -> Text:
     if isinstance(one, str):
         return line("  ", one)
     if "what" in one:
-        return line("  ", (one["path"], "magenta"), f": {one['what']}")
+        id_ = f"  (`cohabit workspace restore {one['id']}`)" if "id" in one else ""
+        return line("  ", (one["path"], "magenta"), f": {one['what']}", (id_, "dim"))
     return line("  ", (one["sha"][:9], "yellow"), " ", (one["by"], "cyan"), f" {one['message']}")

@@ -226,4 +226,5 @@ OUTPUTS: dict[str, Callable[[Answer, str], Output]] = {
     "inbox claim": _claim, "inbox release": _claim,
     "decide": board.decision_added, "archive": board.archive, "health": board.health,
     "commit": _commit, "sync": _shared, "push": _shared, "pull": _pull, "resolve": _resolve, "abandon": _abandon,
+    "restore": board.restored,
 }  # fmt: skip

@@ -129,6 +129,9 @@ VERBS: tuple[Verb, ...] = (
     Verb("health", "health", "check whether agents follow the protocol: missing journal entries, duplicate ids", (
         option("since", "only changes after this commit", metavar="COMMIT"),
     )),
+    Verb("restore", "restore", "put a published entry or item back that vanished or was edited", (
+        positional("id", "id of the entry or item, as listed by health"),
+    )),
     # -- for agents -------------------------------------------------------------------------------
     Verb("mcp", None, "run the MCP server on stdin and stdout, for an agent's client", (
         option("home", "settings folder (default: COHABIT_WORKSPACE_HOME or ~/.multisphere)", metavar="FOLDER"),

@@ -1,0 +1,112 @@
+"""Published entries and items that are gone, or that are not what they were.
+
+Both are append-only: an entry moves to the archive at most, and an item gets claims and closings. Anything else was
+done with plain git, or by a merge that kept one side only.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from cohabit.workspace.formats import INBOX, JOURNAL
+from cohabit.workspace.formats.inbox import Inbox
+from cohabit.workspace.formats.item import Item
+from cohabit.workspace.formats.journal import Block, Journal
+from cohabit.workspace.formats.text import displayable, without_trailing_blanks
+from cohabit.workspace.merging.merge import JOURNAL_PATH
+from cohabit.workspace.merging.ownership import original
+from cohabit.workspace.merging.three_way import by_key
+
+MAX_WORDS = 80
+"""Characters of an entry or a title in a message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """A published entry or item, as it was first published."""
+
+    path: str
+    key: str
+    kind: Literal["vanished", "edited"]
+    was: Block | Item
+
+    @property
+    def what(self) -> str:
+        """The loss in words."""
+        if isinstance(self.was, Item):
+            return f"{self.kind}: {self.was.id} by {_short(self.was.added_by or 'unknown')}, {_short(self.was.title)!r}"
+        entry = self.was.entry
+        if entry is None:
+            return f"{self.kind}: {_short(self.was.heading)!r}"
+        return f"{self.kind}: the entry of {entry.at} by {_short(entry.agent_id)}, {_short(entry.summary)!r}"
+
+    @property
+    def row(self) -> dict[str, str]:
+        return {"id": self.key, "path": self.path, "what": self.what}
+
+    @property
+    def note(self) -> str:
+        return f"{self.path}: {self.what}; if nobody meant that, restore with the id {self.key} brings it back"
+
+
+def losses(before: Mapping[str, Sequence[str]], after: Mapping[str, str]) -> list[Loss]:
+    """What ``after``, the texts of protocol files, has lost. ``before`` are earlier versions by path, oldest first."""
+    journals = [version for path, versions in before.items() if JOURNAL_PATH.fullmatch(path) for version in versions]
+    now = [text for path, text in after.items() if JOURNAL_PATH.fullmatch(path)]
+    return [*_lost_entries(journals, now), *_lost_items(before.get(INBOX, ()), after.get(INBOX, ""))]
+
+
+def missing_entries(before: str, after: str) -> bool:
+    """Whether a journal has fewer entries than before, so that the archive has to be looked at."""
+    return not _keys(before) <= _keys(after)
+
+
+def _keys(text: str) -> set[str]:
+    return {block.key for block in Journal.parse(text).blocks}
+
+
+def _lost_entries(before: Iterable[str], after: Sequence[str]) -> Iterator[Loss]:
+    blocks = [block for text in after for block in Journal.parse(text).blocks]
+    here = {_content(block) for block in blocks}
+    first = dict[str, Block]()
+    for block in _distinct(before):
+        first.setdefault(block.key, block)
+    lacking = [block for block in first.values() if _content(block) not in here]
+    lacking.sort(key=lambda block: (block.time, block.key))
+    known = by_key(blocks, lacking, lambda block: block.heading)
+    for block in lacking:
+        yield Loss(JOURNAL, block.key, "edited" if block.key in known else "vanished", block)
+
+
+def _distinct(texts: Iterable[str]) -> Iterator[Block]:
+    """The blocks of many versions of a journal, each once: most of them are the same in every version."""
+    seen = set[str]()
+    for text in texts:
+        for piece in Journal.parse(text).pieces[1:]:
+            if piece not in seen:
+                seen.add(piece)
+                yield from Journal.parse(piece).blocks
+
+
+def _content(block: Block) -> str:
+    return without_trailing_blanks(block.own.replace("\r\n", "\n"))
+
+
+def _lost_items(before: Iterable[str], after: str) -> Iterator[Loss]:
+    here = {item.key: item for item in Inbox.parse(after).items}
+    first, latest = dict[str, Item](), dict[str, Item]()
+    for text in dict.fromkeys(before):
+        for item in Inbox.parse(text).items:
+            first.setdefault(item.key, item)
+            latest[item.key] = item
+    known = by_key(here.values(), first.values(), lambda item: item.id)
+    for key, item in sorted(first.items(), key=lambda pair: latest[pair[0]].number):
+        if key not in known:
+            yield Loss(INBOX, key, "vanished", latest[key])
+        elif original(known[key][0])[1:] != original(item)[1:]:  # its number may change until it is pushed
+            yield Loss(INBOX, key, "edited", replace(item, id=known[key][0].id))
+
+
+def _short(text: str) -> str:
+    line = " ".join(displayable(text).split())
+    return line if len(line) <= MAX_WORDS else f"{line[: MAX_WORDS - 1]}…"

@@ -1,0 +1,97 @@
+"""Finding and restoring published entries that are lost, by the history of the protocol files."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from cohabit.errors import UnknownAsset
+from cohabit.workspace.answers import Answer
+from cohabit.workspace.clone import objects, refs, written
+from cohabit.workspace.formats import INBOX, JOURNAL
+from cohabit.workspace.formats.inbox import Inbox
+from cohabit.workspace.formats.item import Item
+from cohabit.workspace.formats.journal import ARCHIVE_FOLDER, Block, Journal
+from cohabit.workspace.limits import MAX_FILE_BYTES
+from cohabit.workspace.merging.losses import Loss, losses, missing_entries
+from cohabit.workspace.merging.merge import is_protocol
+
+if TYPE_CHECKING:
+    from cohabit.workspace.workspace import Workspace
+
+MAX_COMMITS: Final = 200
+"""Commits that changed journal or inbox and are examined, newest first."""
+FILES: Final = (JOURNAL, INBOX, ARCHIVE_FOLDER)
+
+
+def lost(ws: "Workspace", since: str | None = None, head: str | None = None) -> list[Loss]:
+    """What a commit, the last one, has lost of earlier ones. Both parents of a merge count: a merge may have kept only
+    one."""
+    head = head or refs.head(ws)
+    if head is None:
+        return []
+    span = [f"^{since}", head] if since else [head]
+    options = ("--raw", "--no-abbrev", "--no-renames", "-m", "--full-history", "-z", "--format=", f"-n{MAX_COMMITS}")
+    fields = iter(ws.git.run("log", *options, *span, "--", *FILES).fields)
+    versions: dict[str, list[str]] = {}
+    for field in fields:
+        if field.lstrip("\n").startswith(":"):
+            _, _, old, new, _ = field.lstrip("\n").split(" ")
+            versions.setdefault(next(fields), []).extend([new, old])
+    shas = [sha for path, found in versions.items() if is_protocol(path) for sha in found]
+    texts = objects.texts(ws, [sha for sha in dict.fromkeys(shas) if sha.strip("0")])
+    before = {
+        path: [texts[sha] for sha in dict.fromkeys(reversed(found)) if sha in texts] for path, found in versions.items()
+    }
+    return losses(before, _protocol_texts(ws, head))
+
+
+def lost_between(ws: "Workspace", before: dict[str, str], after: dict[str, str], head: str) -> list[Loss]:
+    """What journal and inbox of the commit ``head`` have lost of earlier texts."""
+    if missing_entries(before.get(JOURNAL, ""), after.get(JOURNAL, "")):
+        after = _protocol_texts(ws, head) | after
+    found = losses({path: [text] for path, text in before.items()}, after)
+    if not found:
+        return []
+    real = {loss.key: loss for loss in lost(ws, head=head)}  # an edit may have restored what was there first
+    return [real[loss.key] for loss in found if loss.key in real]
+
+
+def _protocol_texts(ws: "Workspace", commit: str) -> dict[str, str]:
+    """The texts of journal, archive and inbox in a commit."""
+    listed = ws.git.run("ls-tree", "-r", "-z", "--full-tree", "--name-only", commit, "--", *FILES).fields
+    found = objects.texts(ws, [f"{commit}:{path}" for path in listed if is_protocol(path)])
+    return {name.partition(":")[2]: text for name, text in found.items()}
+
+
+# -- restoring ------------------------------------------------------------------------------------
+def restore(ws: "Workspace", id_: str) -> Answer:
+    """Put a lost entry or item back into its file, as it was first published."""
+    found = next((loss for loss in lost(ws) if id_ in (loss.key, getattr(loss.was, "id", loss.key))), None)
+    if found is None:
+        raise UnknownAsset(f"{id_[:80]} is not lost; health lists what is")
+    text = ws.tree.text(found.path) or ""
+    if isinstance(found.was, Item):
+        inbox = Inbox.parse(text).restore(found.was)
+        after, new = inbox.text, [item.text for item in inbox.items if item.key == found.key]
+    else:
+        after, new = _with_entry(Journal.parse(text), found.was), [found.was.own]
+    written.remember(ws, (each.replace("\r\n", "\n") for each in new))
+    ws.tree.write(found.path, objects.bytes_of(after), max_bytes=MAX_FILE_BYTES)
+    return {"restored": found.key, "path": found.path, "what": found.what}
+
+
+def _with_entry(journal: Journal, lost_block: Block) -> str:
+    """The journal with an entry in the place of its edited version, or else by its time."""
+    pieces, blocks = journal.pieces, journal.blocks
+    same = _edited(blocks, lost_block)
+    if same is not None:
+        pieces[1 + same] = lost_block.own + blocks[same].below
+        return "".join(pieces)
+    at = next((i for i, block in enumerate(blocks) if block.time > lost_block.time), len(blocks))
+    return journal.insert(at, lost_block.own)
+
+
+def _edited(blocks: Sequence[Block], lost_block: Block) -> int | None:
+    for i, block in enumerate(blocks):
+        if block.key == lost_block.key or (not block.uid and block.heading == lost_block.heading):
+            return i
+    return None
