@@ -59,13 +59,38 @@ from cohabit.worlds.statecraft.batch import play
 from cohabit.worlds.statecraft.rules import Rules
 
 lineup = {"Aria": "grudger", "Boru": "hawk", "Cael": "trader"}
-result = play(lineup, games=1000, turns=24, rules=Rules(), seed=1)
+result = play(lineup, games=1000, turns=24, rules=Rules(), seed=1, noise=5)
 print(result.nations, result.welfare.sum(axis=0).mean(axis=0))
 ```
 
+Every game has its own assignment of territories and its own noise. `noise` says how many of 100 answers are lost: the
+nation does nothing in that turn. Scripted nations have no randomness of their own, and to them games differ only by how
+many territories each nation has. So without noise, many games of a batch have the same course.
+
 For policies of your own, `batch.step(state, orders, rules)` takes the orders of all games as arrays. The games of a
 batch share their map and their nations. The results are exactly those of the plain engine. Numbers that could overflow
-64 bits are refused with `BadArgs`."""
+64 bits are refused with `BadArgs`. `batch.convert.to_game_state` gives one game of a batch to the plain engine.
+
+Dealing a batch is part of it, and differs from the plain engine in one thing: an enclosed nation takes nothing from its
+neighbours; instead each game is dealt four times, and the most equal deal is used.
+
+## On a GPU
+
+`step` uses the library of the arrays that it is given, and `play` the one in `xp`. Libraries other than NumPy are used
+through [array-api-compat](https://data-apis.org/array-api-compat/), which is in the extra `gpu`. The library itself is
+not; install the one for your hardware:
+
+```text
+pip install 'cohabit[gpu]' cupy-cuda13x
+```
+
+```text
+import cupy
+result = play(lineup, games=131_072, turns=24, rules=Rules(), seed=1, xp=cupy)
+```
+
+The tests compare the results of NumPy with those of `array-api-strict`, a library that has only what the standard has.
+They do not run on a GPU. Expect a GPU to pay from some thousands of games on; for fewer, NumPy is faster."""
 
 
 class Totals(Struct):
@@ -118,7 +143,7 @@ def play_lineup(kinds: Sequence[str]) -> Totals:
             totals.welfare[(seat - rotation) % size] += int(result.welfare[:, :, seat].sum())
             totals.income[(seat - rotation) % size] += int(result.income[:, :, seat].sum())
         # Damage beyond the income of the target destroys nothing.
-        totals.destroyed += int(result.end.board.xp.minimum(result.damage, result.income).sum())
+        totals.destroyed += int(result.end.xp.minimum(result.damage, result.income).sum())
         totals.granted += int(result.given.sum())
     return totals
 

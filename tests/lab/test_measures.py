@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from cohabit.lab import measures
 from cohabit.lab.estimates import T_975, correlation, estimate, t_quantile
-from cohabit.lab.pledges import final_ratings, find_pledges, pledge_outcomes, ratings_with_history, read_pledges
+from cohabit.lab.pledges import final_ratings, pledge_outcomes, ratings_with_history, read_pledges
 from cohabit.lab.rounds import Grant, Place, Pledge, Rating
+from cohabit.worlds.statecraft.pledges import find_pledges
 
 from .example_rounds import a_round, attacks, eventful, turn
 
@@ -125,7 +126,16 @@ def test_the_income_destroyed_by_all_wars_is_the_total_of_the_round(
         ("pledge: grant 12 to Brena", [(12, "Brena")]),
         ("Pledge: No attack on Brena.", [(0, "Brena")]),
         ("hello\n  pledge:  grant 3 to B ; pledge: no attack on New Rome !\nbye", [(3, "B"), (0, "New Rome")]),
-        ("I pledge: grant 3 to B", []),
+        ("I pledge: grant 3 to B", [(3, "B")]),
+        ("- **Pledge:** grant 12 to brena.", [(12, "Brena")]),
+        ("* pledge: no attack on BRENA", [(0, "Brena")]),
+        ("2. _pledge_ — no attacks against `New Rome`", [(0, "New Rome")]),
+        ("We pledge not to attack you; I pledge to give 5 money to you next turn!", [(0, "me"), (5, "me")]),
+        ("pledge: I will grant you 7", [(7, "me")]),
+        ("> PLEDGE: I'll never attack B (next turn)", [(0, "B")]),
+        ("I will not pledge: grant 3 to B", []),
+        ("Did Brena pledge: grant 3 to B", []),
+        ("pledge: grant 3 to Atlantis", []),
         ("pledge: grant 0 to B", []),
         ("pledge: grant -3 to B", []),
         ("pledge: grant ٣ to B", []),
@@ -135,8 +145,12 @@ def test_the_income_destroyed_by_all_wars_is_the_total_of_the_round(
         ("", []),
     ],
 )
-def test_a_pledge_is_a_line_in_exactly_this_form(text: str, found: list[tuple[int, str]]) -> None:
-    assert list(find_pledges(text)) == found
+def test_a_pledge_is_a_line_in_one_of_these_forms(text: str, found: list[tuple[int, str]]) -> None:
+    assert list(find_pledges(text, ["Brena", "B", "New Rome", "me"], "me")) == found
+
+
+def test_you_in_a_message_to_all_is_nobody() -> None:
+    assert list(find_pledges("I pledge not to attack you", ["A", "B"], "all")) == []
 
 
 @given(st.dictionaries(st.sampled_from("ABC"), st.dictionaries(st.sampled_from(["A", "B", "C", "all"]), st.text())))

@@ -78,6 +78,17 @@ def test_a_player_that_never_answers_orders_nothing(tmp_path: Path, player: str)
     assert all(turn.dropped[0] for turn in one.turns)
 
 
+def test_noise_loses_answers_by_the_seed_and_without_it_nothing_is_lost() -> None:
+    quiet, noisy, silent = (small(turns=20, noise=percent) for percent in (0, 30, 100))
+    place = Place("ring", 1, 1)
+    granted = [sum(sum(turn.grants_paid) for turn in play_round(one, place).turns) for one in (quiet, noisy, silent)]
+    assert granted[0] > granted[1] > granted[2] == 0
+    assert play_round(noisy, place) == play_round(noisy, place)
+    assert play_round(noisy, place).turns != play_round(noisy, Place("ring", 2, 1)).turns
+    with pytest.raises(BadArgs, match="noise: must be from 0 to 100"):
+        small(noise=101)
+
+
 @pytest.mark.parametrize("lineup", ["ring", "a hawk"])
 def test_all_income_of_a_turn_is_accounted_for(lineup: str) -> None:
     played = play_round(small(turns=12), Place(lineup, 3, 1))

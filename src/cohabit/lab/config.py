@@ -35,6 +35,7 @@ class Experiment(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     shape: Literal["elbow", "zigzag", "arch"] = "elbow"
     mils: int = 0  # the army of each nation at the start
     shuffle: bool = True  # draw for every round which player gets which nation
+    noise: int = 0  # how many of 100 answers are lost
     constants: dict[str, Any] = {}
     loss_cap: Literal["committed", "army"] = "committed"
     intake: Literal["strict", "lenient"] = "strict"
@@ -114,6 +115,7 @@ def _validate(experiment: Experiment, players: bool) -> None:
     _check_range("rounds", experiment.rounds, 1, MAX_ROUNDS)
     _check_range("mils", experiment.mils, 0, MAX_MILS)
     _check_range("act_ms", experiment.act_ms, 1, MAX_ACT_MS)
+    _check_range("noise", experiment.noise, 0, 100)
     _check_seeds(experiment.seeds)
     _check_lineups(experiment, players)
     if len(experiment.every_seed) * experiment.rounds * len(experiment.lineups) > MAX_ROUNDS:

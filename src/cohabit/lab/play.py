@@ -25,9 +25,11 @@ def play_round(experiment: Experiment, place: Place) -> Round:
     players = {nation: _player(experiment, name) for nation, name in names.items()}
     game = Game(experiment, rules, first_state(experiment, place))
     turns: list[TurnRecord] = []
+    losses = _stream(place, "lost answers")
     for _ in range(experiment.turns):
         answers = {nation: _answer(player, game.agent_input(nation)) for nation, player in players.items()}
-        turns.append(record_turn(game.play_turn(answers), experiment.open_messages))
+        arrived = {nation: answer for nation, answer in answers.items() if not losses.chance(experiment.noise, 100)}
+        turns.append(record_turn(game.play_turn(arrived), experiment.open_messages))
     trade_factor = (rules.trade_numerator, rules.trade_denominator)
     return Round(place=place, players=names, trade_factor=trade_factor, turns=turns)
 

@@ -1,25 +1,16 @@
-"""Pledges: promises in messages that can be checked, and whether they were kept.
+"""Whether pledges, the promises in messages that can be checked, were kept.
 
-A pledge is a line of a message (or a part of one between semicolons) in one of these forms:
-
-    pledge: grant 12 to Brena
-    pledge: no attack on Brena
-
-It holds for the next turn. The same pledge sent several times counts once. A grant is kept if at least the amount was
-*paid*: a nation that could not pay has broken its pledge. A pledge not to attack is kept if no mil was sent.
+A pledge holds for the next turn. The same pledge sent several times counts once. A grant is kept if at least the amount
+was *paid*: a nation that could not pay has broken its pledge. A pledge not to attack is kept if no mil was sent.
 """
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
 from cohabit.lab.rounds import Pledge, Rating, Round
+from cohabit.worlds.statecraft.pledges import find_pledges
 from cohabit.worlds.statecraft.rules import BROADCAST
-
-MAX_LINE_CHARS = 200
-"""Longer lines are not searched for a pledge."""
-PLEDGE_FORMAT = re.compile(r"pledge:\s+(?:grant\s+([0-9]{1,9})\s+to|no\s+attack\s+on)\s+(\S.*)", re.IGNORECASE)
 
 
 class PledgeOutcome(NamedTuple):
@@ -40,15 +31,6 @@ class RatingWithHistory(NamedTuple):
     broken: int
 
 
-def find_pledges(text: str) -> Iterator[tuple[int, str]]:
-    """The amount and the target of each pledge in a message; the amount is 0 for a pledge not to attack."""
-    for line in re.split(r"[\n;]", text):
-        if len(line) <= MAX_LINE_CHARS and (match := PLEDGE_FORMAT.fullmatch(line.strip().rstrip(".! "))):
-            amount, target = match.groups()
-            if amount is None or int(amount) > 0:
-                yield int(amount or 0), target
-
-
 def read_pledges(
     sent: Mapping[str, Mapping[str, str]], nations: Sequence[str], open_messages: bool = False
 ) -> list[Pledge]:
@@ -59,8 +41,8 @@ def read_pledges(
     recipients_of: dict[tuple[str, str, int], list[str]] = {}
     for author in sorted(sent):
         for to, text in sorted(sent[author].items()):
-            for amount, target in find_pledges(text):
-                if target in nations and target != author:
+            for amount, target in find_pledges(text, nations, to):
+                if target != author:
                     recipients = nations if open_messages or to == BROADCAST else [to]
                     known = recipients_of.setdefault((author, target, amount), [])
                     known.extend(name for name in recipients if name != author and name not in known)

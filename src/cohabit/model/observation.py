@@ -138,7 +138,7 @@ class Observation(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
     `text` is the world's own description, such as a board or a hand of cards. It comes first in `to_text`
     and keeps its line breaks. `choices` are the legal actions, each as it would be sent, if the world lists
-    them.
+    them. `text_has_status`: the text says what the status has, so `to_text` leaves the status out.
     """
 
     status: dict[str, Any] = {}
@@ -153,6 +153,7 @@ class Observation(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     time_of_day: str | None = None
     text: str = ""
     choices: list[dict[str, Any]] = []
+    text_has_status: bool = False
 
     def __post_init__(self) -> None:
         if self.step < 0:
@@ -165,7 +166,7 @@ class Observation(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
             text += f" ({one_line(self.time_of_day)})"
         if own := self.text.strip("\n"):
             text += "\n\n" + own
-        if self.status:
+        if self.status and not self.text_has_status:
             text += "\n\nSTATUS:\n" + _pairs(self.status)
         if self.inventory:
             text += "\n\nINVENTORY:\n" + _pairs(self.inventory)

@@ -15,6 +15,7 @@ class Told(Struct, frozen=True, omit_defaults=True, gc=False):
     kind: str = "info"
     seats: tuple[SeatId, ...] | None = None
     members: tuple[str, ...] | None = None
+    by_world: bool = False  # the world did it, in the same entry as a call; not the caller
 
 
 class Entry(Struct, frozen=True, omit_defaults=True, gc=False):

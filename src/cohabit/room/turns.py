@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+import msgspec
 from msgspec import Struct
 
 from cohabit.errors import BadArgs, TurnNotYours
@@ -65,6 +66,7 @@ def next_turn(room: "Room", at: int, told: list[Told]) -> str:
 
 
 def resolve(room: "Room", told: list[Told]) -> None:
-    """Resolve a round."""
-    told.extend(room.crash_on_error(room.world.resolve))
+    """Resolve a round. Its results are not the doing of the member who happened to submit last."""
+    results = room.crash_on_error(room.world.resolve)
+    told.extend(msgspec.structs.replace(result, by_world=True) for result in results)
     room.roster_changed()

@@ -104,6 +104,9 @@ def feed(entry: Entry, member: Member, eye: Eye | None) -> list[FeedItem]:
     inside = entry.by is not None and (entry.by == member.id or Capability.READ_ALL in held)
     items = []
     for i, told in enumerate(heard):
+        if told.by_world:
+            items.append(FeedItem(entry.at, "round", told.text, kind=told.kind))
+            continue
         shown = inside and i == 0 and told.kind not in MESSAGES  # a message has no further details to show
         items.append(
             FeedItem(

@@ -16,9 +16,11 @@ from cohabit.worlds.statecraft import batch
 from cohabit.worlds.statecraft.agent_input import build_agent_input
 from cohabit.worlds.statecraft.batch import convert
 from cohabit.worlds.statecraft.batch.arrays import NONE, games_last
+from cohabit.worlds.statecraft.batch.deal import random_numbers
 from cohabit.worlds.statecraft.batch.engine import MAX_PAIRWISE_PARTS, clamp_attacks, divide_proportionally
 from cohabit.worlds.statecraft.batch.games import combine_decisions, decide, initial_batch_state
 from cohabit.worlds.statecraft.batch.policies import Situation, View
+from cohabit.worlds.statecraft.maps import generate_map, is_connected
 from cohabit.worlds.statecraft.rules import Rules
 from cohabit.worlds.statecraft.state import GameState, Ledgers, TurnResult
 from cohabit.worlds.statecraft.turn import run_turn
@@ -306,7 +308,7 @@ def test_array_policies_decide_what_the_scripted_nations_decide(
     names, turns = NAMES[: len(kinds)], 6
     batched = initial_batch_state(names, 1, seed, mils=mils)
     board = batched.board
-    plain = as_plain(batched)
+    plain = convert.to_game_state(batched, 0)
     nations = {name: NATIONS[kind]() for name, kind in zip(names, kinds, strict=True)}
     memories: list[Any] = [None] * len(kinds)
     last: batch.BatchLedgers | None = None
@@ -329,8 +331,8 @@ def test_array_policies_decide_what_the_scripted_nations_decide(
             assert convert.flows_in_game(board, table, 0) == without_zeros(ledger, names)
         batched, last = batch.step(batched, orders, rules)
         plain = known.end
-    assert as_plain(batched).mils == plain.mils
-    assert as_plain(batched).welfare == plain.welfare
+    assert convert.amounts_in_game(board, batched.mils, 0) == plain.mils
+    assert convert.amounts_in_game(board, batched.welfare, 0) == plain.welfare
 
 
 @st.composite
@@ -410,21 +412,6 @@ def by_name(names: list[str], table: list[list[int]]) -> dict[str, dict[str, int
     return {a: to for a, to in found.items() if to}
 
 
-def as_plain(state: batch.BatchState) -> GameState:
-    board = state.board
-    assert board.neighbours is not None
-    places = board.territories
-    rows = [sorted({int(j) for j in row} - {i}) for i, row in enumerate(board.neighbours)]  # without the padding
-    return GameState(
-        turn=state.turn,
-        mils=convert.amounts_in_game(board, state.mils, 0),
-        territories=convert.territories_in_game(state, 0),
-        welfare=convert.amounts_in_game(board, state.welfare, 0),
-        capitals={n: places[int(state.capitals[0, i])] for i, n in enumerate(board.nations)},
-        graph={place: [places[j] for j in rows[i]] for i, place in enumerate(places)},
-    )
-
-
 @pytest.mark.parametrize("kind", list(HEADINGS))
 def test_with_fewer_mils_than_enemies_the_first_enemies_get_one_mil_each(kind: str) -> None:
     board = convert.make_board(NAMES[:4], ["T0"], None)
@@ -449,6 +436,67 @@ def test_the_same_seed_plays_the_same_games_and_another_seed_plays_others() -> N
     assert first.end.owner.tolist() != other.end.owner.tolist()
     assert first.welfare.shape == (6, 5, 3)
     assert np.sum(first.welfare, axis=0).tolist() == first.end.welfare.tolist()
+
+
+def test_the_games_of_a_batch_are_dealt_differently_and_neighbouring_seeds_are_independent() -> None:
+    names = NAMES[:4]
+    first, second = (initial_batch_state(names, 32, seed) for seed in (2026, 2027))
+    starts = [(tuple(s.owner[i].tolist()), tuple(s.capitals[i].tolist())) for s in (first, second) for i in range(32)]
+    assert len(set(starts[:32])) == 32
+    graph = {f"T{i:02}": [f"T{(i + d) % 20:02}" for d in (1, 19)] for i in range(20)}
+    same_map = [initial_batch_state(names, 40, seed, graph=graph).owner.tolist() for seed in (1, 2)]
+    assert same_map[0][1:] != same_map[1][:-1]
+    assert same_map[0] != same_map[1]
+
+
+def test_the_games_of_a_larger_batch_begin_like_those_of_a_smaller_one() -> None:
+    few, many = (initial_batch_state(NAMES[:4], games, 5).owner for games in (7, 5000))
+    assert few.tolist() == many[:7].tolist()
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(1, 6), st.integers(6, 30), st.integers(0, 2**64))
+def test_every_game_is_dealt_by_the_rules(nations: int, size: int, seed: int) -> None:
+    graph = generate_map([f"T{i:02}" for i in range(size)], seed)
+    state = initial_batch_state(NAMES[:nations], 9, seed, graph=graph)
+    for game in range(state.games):
+        plain = convert.to_game_state(state, game)
+        assert sorted(place for owned in plain.territories.values() for place in owned) == sorted(graph)
+        for nation, owned in plain.territories.items():
+            assert plain.capitals[nation] in owned
+            assert is_connected(graph, owned)
+
+
+def test_the_territories_are_shared_about_equally() -> None:
+    owner = initial_batch_state(NAMES[:4], 500, 1).owner
+    counts = np.stack([np.sum(owner == nation, axis=1) for nation in range(4)], axis=1)
+    spread = np.max(counts, axis=1) - np.min(counts, axis=1)
+    assert int(np.max(spread)) <= 4
+    assert np.abs(np.mean(counts, axis=0) - 5).max() < 0.2, "no nation is favoured"
+
+
+def test_noise_makes_the_games_of_a_batch_take_different_courses() -> None:
+    lineup = {"Aria": "grudger", "Boru": "hawk", "Cael": "trader"}
+    played = batch.play(lineup, 1000, 24, Rules(), 1, noise=5)
+    assert len({played.welfare[:, game].tobytes() for game in range(1000)}) > 900
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(st.sampled_from(list(NATIONS)), min_size=2, max_size=5), st.integers(0, 1000))
+def test_a_lost_answer_is_the_same_as_none_in_the_plain_engine(kinds: list[str], seed: int) -> None:
+    names, turns, rules = NAMES[: len(kinds)], 6, Rules()
+    played = batch.play(dict(zip(names, kinds, strict=True)), 3, turns, rules, seed, mils=3, noise=40)
+    state = convert.to_game_state(initial_batch_state(names, 3, seed, mils=3), 1)
+    last: TurnResult | None = None
+    for turn in range(turns):
+        drawn = random_numbers(seed, f"noise in turn {turn}", 3, len(names))[1].tolist()
+        known = {n: build_agent_input(state, n, rules, turns_left=turns - turn, last=last) for n in names}
+        answers = {n: NATIONS[kind]().act(known[n]) for n, kind in zip(names, kinds, strict=True)}
+        arrived = {n: answers[n] for n, number in zip(names, drawn, strict=True) if number * 100 >= 40 * 2**31}
+        last = run_turn(state, arrived, rules)
+        state = last.end
+    assert played.end.mils[1].tolist() == [state.mils[n] for n in names]
+    assert played.end.welfare[1].tolist() == [state.welfare[n] for n in names]
 
 
 def test_a_line_up_with_an_unknown_kind_is_refused() -> None:

@@ -2,7 +2,7 @@
 
 The seed's keys keep their names. This world adds ``turns_left``, ``welfare``, the legal cessions in both directions
 and, from turn 1, what is known about the last turn: ``last_turn`` as numbers, ``previous_turn_news`` and
-``previous_turn_report`` as lines, and the ``messages`` sent to the nation.
+``previous_turn_report`` as lines, the ``messages`` sent to the nation, and ``messages_sent`` by it.
 """
 
 from typing import Any
@@ -63,6 +63,7 @@ def _last_turn(
         "previous_turn_news": news(last, visibility),
         "previous_turn_report": private_report(last, nation, rules, visibility),
         "messages": visibility.messages(ledgers.d_messages_sent, open_messages=open_messages),
+        "messages_sent": dict(ledgers.d_messages_sent.get(nation, {})),
         "last_turn": {
             "attacks": visibility.flows(ledgers.d_attacks_clamped),
             "grants": visibility.flows(ledgers.d_grants_paid),

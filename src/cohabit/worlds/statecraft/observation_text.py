@@ -2,10 +2,7 @@
 
 from typing import Any
 
-import msgspec
-
 from cohabit.model.observation import one_line
-from cohabit.worlds.statecraft.rules import BROADCAST
 
 Known = dict[str, Any]
 """The result of ``agent_input.build_agent_input``."""
@@ -16,23 +13,33 @@ HOW TO ANSWER: call submit with any of these fields. All are optional; a field t
   cede_territories {"NATION": ["TERRITORY"]} · messages {"NATION" or "all": "text"}
   keeps_word_report, aggressor_report {"NATION": 1 to 10}
   summary_last_turn, history_summary "your own notes, shown to you again" · reasoning "at most 50 words"
+A line of a message is a pledge for the next turn if it reads, for example:
+  pledge: grant 12 to NATION
+  pledge: no attack on NATION
 The turn is resolved when every nation has submitted. You can submit again until then; the last submission counts."""
+MEANING_OF_RATINGS = {
+    True: "Ratings change nothing by themselves. All nations see the mean of each nation's ratings by the others.",
+    False: "Ratings change nothing by themselves, and no other nation sees yours.",
+}
+"""By whether the game publishes them."""
 
 
 def text_for_nation(known: Known, submitted: str) -> str:
     """The text for a nation. ``submitted`` describes the orders that it has already submitted."""
+    me = known["self"]
     sections = [
         _heading(known),
         _own_nation(known),
         _other_nations(known),
-        _rules(known["constants"]),
+        _rules(known),
         _section("NEWS OF LAST TURN", known.get("previous_turn_news", ())),
         _section("YOUR REPORT ON LAST TURN", known.get("previous_turn_report", ())),
-        _section("MESSAGES TO YOU (not verified)", map(_message, known.get("messages", ()))),
+        _section("MESSAGES TO YOU (not verified)", [_message(m) for m in known.get("messages", ()) if m["from"] != me]),
+        _section("MESSAGES THAT YOU SENT", [f"to {to}:{quoted(text)}" for to, text in _sent(known)]),
         _legal_cessions(known),
         _ratings(known.get("ratings")),
         _section("YOUR NOTES", known.get("history_context", "").splitlines()),
-        submitted or (HOW_TO_ANSWER if known["turns_left"] else ""),
+        submitted or (HOW_TO_ANSWER if known["turns_left"] else _standings(known)),
     ]
     return "\n\n".join(filter(None, sections))
 
@@ -42,12 +49,25 @@ def text_for_spectator(known: Known) -> str:
     sections = [
         f"Turn {known['turn']}; {_turns_left(known['turns_left'])}",
         _section("NATIONS", [_nation(known, name) for name in known["agents"]]),
-        _rules(known["constants"]),
+        _rules(known),
         _section("NEWS OF LAST TURN", known.get("previous_turn_news", ())),
         _section("MESSAGES", map(_message, known.get("messages", ()))),
         _ratings(known.get("ratings")),
+        "" if known["turns_left"] else _standings(known),
     ]
     return "\n\n".join(filter(None, sections))
+
+
+def _standings(known: Known) -> str:
+    """The end of the game, from best to worst."""
+    welfare = known.get("standings", known["welfare"])
+    best_first = sorted(welfare, key=lambda name: (-welfare[name], name))
+    lines = [f"{place}. {name}: welfare {welfare[name]}" for place, name in enumerate(best_first, start=1)]
+    me = known.get("self")
+    if me in welfare:
+        won = welfare[me] == max(welfare.values())
+        lines.append("You have the most welfare: you won." if won else f"{best_first[0]} won; you did not.")
+    return "\n".join(["FINAL STANDINGS:", *lines])
 
 
 def _heading(known: Known) -> str:
@@ -92,15 +112,23 @@ def _territories(known: Known, name: str) -> str:
     return f"{len(owned)} territor{'y' if len(owned) == 1 else 'ies'}: {names}" if owned else "no territories"
 
 
-def _rules(c: dict[str, Any]) -> str:
+def _rules(known: Known) -> str:
+    c = known["constants"]
     purchase, upkeep = c["c_mil_purchase_price"], c["c_mil_upkeep_price"]
     damage, defenders = c["c_damage_per_attack_mil"], c["c_defense_destroy_factor"]
     return _section("RULES", [
-        f"Each territory earns {c['c_money_per_territory']} money per turn. Unspent money becomes your welfare.",
+        f"Each territory earns {c['c_money_per_territory']} money per turn.",
+        "Your money goes, in this order, to damage, upkeep, purchases, and grants (receivers in name order).",
+        "The rest becomes your welfare; no money is left for the next turn.",
         f"A mil costs {purchase} to buy and {upkeep} per turn to keep. It can attack and defend from the next turn.",
-        f"Each mil sent against a nation destroys {damage} of its income this turn. Attacks never capture territory.",
+        "Mils that you cannot pay are disbanded.",
+        f"Each mil sent against a nation destroys {damage} of its income, even if the mil is destroyed itself.",
+        "Attacks never capture territory.",
         f"Every {defenders} mils that a nation keeps at home destroy one of the mils sent against it.",
+        "They lose nothing and prevent no damage. Mils that attack do not defend.",
         f"A grant adds {c['c_trade_factor']} times its amount to the receiver's welfare. The receiver cannot spend it.",
+        "Nothing enforces what a message or a pledge promises. The news shows whether it was kept.",
+        MEANING_OF_RATINGS["ratings" in known],
     ])  # fmt: skip
 
 
@@ -124,10 +152,17 @@ def _ratings(means: dict[str, Any] | None) -> str:
     return _section("PUBLISHED RATINGS (means of the other nations' ratings, 1 to 10)", lines)
 
 
+def _sent(known: Known) -> list[tuple[str, str]]:
+    return sorted(known.get("messages_sent", {}).items())
+
+
 def _message(message: dict[str, str]) -> str:
-    to = "to all" if message["to"] == BROADCAST else f"to {message['to']}"
-    quoted = msgspec.json.encode(one_line(message["text"])).decode()
-    return f"{message['from']} {to}: {quoted}"
+    return f"{message['from']} to {message['to']}:{quoted(message['text'])}"
+
+
+def quoted(text: str) -> str:
+    """What a nation wrote, each line marked, so that it cannot be mistaken for something that the world says."""
+    return "".join(f"\n  > {one_line(line)}" for line in text.splitlines() or [""])
 
 
 def _section(title: str, lines: Any) -> str:

@@ -1,4 +1,7 @@
-"""The state before the first turn: distant capitals, then territories assigned in turn, each nation connected."""
+"""The state before the first turn: distant capitals, then territories assigned in turn, each nation connected.
+
+The seed decides the first capital, which nation chooses first, and every tie, so each seed is another game.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -29,25 +32,32 @@ def assign_territories(graph: Graph, nations: Sequence[str], seed: int) -> tuple
     order = sorted(nations)
     if len(order) > len(graph):
         raise BadArgs(f"map: {len(order)} nations need at least as many territories, but there are {len(graph)}")
-    capitals = dict(zip(order, _choose_capitals(graph, len(order), seed), strict=True))
+    stream = Stream(seed, "statecraft territories")
+    stream.shuffle(order)
+    names = sorted(graph)
+    stream.shuffle(names)
+    ranks = {name: rank for rank, name in enumerate(names)}
+    capitals = dict(zip(order, _choose_capitals(graph, len(order), ranks), strict=True))
     owned = {nation: [capital] for nation, capital in capitals.items()}
-    assignment = _Assignment(graph, capitals, owned, _unassigned(graph, capitals))
+    assignment = _Assignment(graph, capitals, owned, _unassigned(graph, capitals), ranks)
     # A nation without free neighbours passes, and may continue after an exchange. Stop when every nation passes.
     while sum(assignment.take_one(nation) for nation in order):
         pass
-    return {nation: sorted(assignment.owned[nation]) for nation in order}, capitals
+    return (
+        {nation: sorted(assignment.owned[nation]) for nation in sorted(order)},
+        {nation: capitals[nation] for nation in sorted(order)},
+    )
 
 
-def _choose_capitals(graph: Graph, count: int, seed: int) -> list[str]:
-    """The first is random. Each next one is as far as possible from the nearest capital; ties go by name."""
-    names = sorted(graph)
-    chosen = [Stream(seed, "statecraft capitals").choice(names)]
+def _choose_capitals(graph: Graph, count: int, ranks: Mapping[str, int]) -> list[str]:
+    """The first has the highest rank. Each next one is as far as possible from the nearest capital, then by rank."""
     unreachable = len(graph)  # farther than any reachable territory
-    nearest = dict.fromkeys(names, unreachable)
+    nearest = dict.fromkeys(sorted(graph), unreachable)
+    chosen: list[str] = []
     while len(chosen) < count:
+        chosen.append(max(nearest, key=lambda name: (nearest[name], ranks[name])))
         from_last = distances(graph, chosen[-1])
-        nearest = {name: min(nearest[name], from_last.get(name, unreachable)) for name in names}
-        chosen.append(max((name for name in names if name not in chosen), key=lambda name: nearest[name]))
+        nearest = {name: min(before, from_last.get(name, unreachable)) for name, before in nearest.items()}
     return chosen
 
 
@@ -63,6 +73,7 @@ class _Assignment(Struct):
     capitals: dict[str, str]
     owned: dict[str, list[str]]
     free: dict[str, None]  # in name order; not a set, because it is iterated
+    ranks: dict[str, int]  # decide ties
 
     def take_one(self, nation: str) -> bool:
         """Give this nation one more territory; False if there is none for it."""
@@ -73,13 +84,14 @@ class _Assignment(Struct):
         return True
 
     def _best_free_neighbour(self, territories: Sequence[str]) -> str | None:
-        """The adjacent free territory with the most free neighbours; ties go by name."""
-        free = sorted(dict.fromkeys(n for t in territories for n in self.graph[t] if n in self.free))
-        return max(free, key=lambda t: sum(n in self.free for n in self.graph[t]), default=None)
+        """The adjacent free territory with the most free neighbours; ties go by rank."""
+        free = dict.fromkeys(n for t in territories for n in self.graph[t] if n in self.free)
+        return max(free, key=lambda t: (sum(n in self.free for n in self.graph[t]), self.ranks[t]), default=None)
 
     def _exchange(self, nation: str) -> bool:
         """Take a territory from a neighbour that stays connected and can take a free one instead."""
-        for wanted in sorted(dict.fromkeys(n for t in self.owned[nation] for n in self.graph[t])):
+        around = dict.fromkeys(n for t in self.owned[nation] for n in self.graph[t])
+        for wanted in sorted(around, key=lambda t: self.ranks[t]):
             owner = next((other for other, owned in self.owned.items() if wanted in owned), nation)
             if owner == nation or wanted == self.capitals[owner]:
                 continue

@@ -26,7 +26,7 @@ from cohabit.worlds.statecraft import cessions
 from cohabit.worlds.statecraft.agent_input import build_agent_input
 from cohabit.worlds.statecraft.intake import read_intentions
 from cohabit.worlds.statecraft.maps import make_map, validate_map
-from cohabit.worlds.statecraft.observation_text import text_for_nation, text_for_spectator
+from cohabit.worlds.statecraft.observation_text import quoted, text_for_nation, text_for_spectator
 from cohabit.worlds.statecraft.ratings import published_ratings, update_ratings
 from cohabit.worlds.statecraft.report import news, problem, refusals
 from cohabit.worlds.statecraft.rules import Rules, rules_from
@@ -74,17 +74,14 @@ class Statecraft(World):
     """Statecraft. Nations with territories, armies and money. The nation with the most welfare at the end wins.
 
     Each turn every nation submits its orders with `submit`, and can submit again until all nations have; then all
-    orders are resolved at once. Territories earn money. Money that you do not spend becomes your welfare.
+    orders are resolved at once. Territories earn money. It buys mils, is granted to other nations, or becomes welfare.
+    A grant is worth more to the receiver than to the giver, so nations that grant to each other are better off than
+    nations that do not; nothing enforces that. Mils destroy the income of other nations and earn nothing. Territory is
+    never conquered; it can be ceded to a neighbour, except a capital.
 
-    `money_grants`: a grant is worth more to the receiver than to you (c_trade_factor times, as welfare), so nations
-    that grant to each other are better off than nations that do not. Nothing enforces that.
-    `purchase_mils`: an army costs upkeep every turn and earns nothing. `attacks`: each mil sent destroys
-    c_damage_per_attack_mil of the target's income this turn; mils kept at home destroy attackers. Territory is never
-    conquered: `cede_territories` gives it to a nation that owns a neighbouring territory. Capitals cannot be ceded.
-
-    `messages` reach only their recipient, or everybody under "all". Promises are not binding; `keeps_word_report` and
-    `aggressor_report` rate the other nations. If a part of your orders cannot be used, nothing is submitted and you
-    are told why. A nation that submits nothing does nothing.
+    `messages` reach only their recipient, or everybody under "all". If a part of your orders cannot be used, nothing
+    is submitted and you are told why. A nation that submits nothing does nothing. Your view has the rules with their
+    numbers, what happened, and how to answer.
     """
 
     spec = WorldSpec(name="statecraft", title="Statecraft", seats=(2, 16), seat_names=NATION_NAMES, pace="rounds")
@@ -120,6 +117,7 @@ class Statecraft(World):
         self.state = initial_state(graph, self.order, self.mils, seed)
         self.submitted: dict[SeatId, str] = {}  # as text, so that a snapshot of any answer is flat
         self.last: TurnResult | None = None
+        self.missed: list[SeatId] = []  # the nations that submitted nothing in the last turn
         self.keeps_word: Flows = {name: {} for name in sorted(self.order)}
         self.aggressor: Flows = {name: {} for name in sorted(self.order)}
 
@@ -185,6 +183,7 @@ class Statecraft(World):
         if self._turns_left() <= 0:
             return ()
         self.last = run_turn(self.state, self.submitted, self.rules)
+        self.missed = [name for name in self.order if name not in self.submitted]
         self.state = self.last.end
         self.submitted = {}
         self.keeps_word = update_ratings(self.keeps_word, self.last.ledgers.d_keeps_word_report)
@@ -194,21 +193,24 @@ class Statecraft(World):
     def _tell_news(self, turn: TurnResult) -> list[Told]:
         """The public news; then, for each nation alone, what else it may know and what was refused."""
         public = dict.fromkeys(news(turn, Visibility(None, self.observability)))
-        told = [Told(" ".join([f"Turn {turn.end.turn - 1} is over.", *public]), "round")]
+        told = [Told(" ".join([f"Turn {turn.end.turn - 1} is over.", *self._missing(), *public]), "round")]
         for name in self.order:
             known = () if self.observability == "full" else news(turn, Visibility(name, self.observability))
             own = [line for line in known if line not in public]
             told += [Told(text, seats=(name,)) for text in (*own, *refusals(turn, name))]
         return told
 
+    def _missing(self) -> list[str]:
+        return [f"{name} submitted no orders." for name in self.missed]
+
     def _tell_messages(self, turn: TurnResult) -> list[Told]:
         """Each message to its recipient, quoted; to everybody if messages are open."""
         sent = turn.ledgers.d_messages_sent
         public = Visibility(None).messages(sent, open_messages=self.open_messages)
-        told = [Told(f"{m['from']} says to {m['to']}: {m['text']!r}") for m in public]
+        told = [Told(f"{m['from']} says to {m['to']}:{quoted(m['text'])}") for m in public]
         for name in () if self.open_messages else self.order:
             own = [m for m in Visibility(name).messages(sent) if m["to"] == name]
-            told += [Told(f"{m['from']} says to you: {m['text']!r}", seats=(name,)) for m in own]
+            told += [Told(f"{m['from']} says to you:{quoted(m['text'])}", seats=(name,)) for m in own]
         return told
 
     def _tell_result(self) -> list[Told]:
@@ -220,11 +222,15 @@ class Statecraft(World):
     # -- observing --------------------------------------------------------------------------------
     def observe(self, eye: Eye) -> Observation:
         known = self._known(eye)
+        if self.last is not None:
+            known["previous_turn_news"] = [*self._missing(), *known["previous_turn_news"]]
+        if self._turns_left() <= 0:
+            known["standings"] = dict(self.state.welfare)
         if eye.seat in self.order:
             text = text_for_nation(known, self._submitted_text(eye.seat) if eye.seat in self.submitted else "")
         else:
             text = text_for_spectator(known)
-        return Observation(text=text, status=_status(known), step=self.state.turn)
+        return Observation(text=text, status=_status(known), step=self.state.turn, text_has_status=True)
 
     def _submitted_text(self, nation: str) -> str:
         problems = "".join(f"\n{problem(entry)}" for entry in self._dropped(nation, self.submitted[nation]))

@@ -2,7 +2,7 @@
 
 Shapes are games x nations, and games x nations x nations for what one nation does to another. Nations and territories
 are in name order, so an index stands for a name and ties go to the smaller one. All numbers are int64. The code follows
-the Array API standard, so it works with NumPy arrays and with those of other conforming libraries.
+the Array API standard, and the library is that of the arrays: NumPy, or another one through ``array-api-compat``.
 """
 
 from cohabit.worlds.statecraft.batch.arrays import BatchLedgers, BatchOrders, BatchState, Board

@@ -11,6 +11,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from cohabit.worlds.statecraft.batch.namespace import namespace_of
+
 Array = Any
 """An int64 (or bool) array of any library that follows the Array API standard."""
 NONE = -1
@@ -20,10 +22,15 @@ NONE = -1
 class Board(Struct, frozen=True):
     """What all games of a batch share."""
 
-    xp: Any  # the array namespace
     nations: tuple[str, ...]  # in name order
     territories: tuple[str, ...]  # in name order
-    neighbours: Array | None  # territories x most neighbours, padded with the territory itself; None: no map
+    neighbours: Array  # territories x most neighbours, padded with the territory itself
+    has_map: bool = True  # False: every nation counts as adjacent to every territory
+
+    @property
+    def xp(self) -> Any:
+        """The array namespace."""
+        return namespace_of(self.neighbours)
 
     @property
     def size(self) -> int:
@@ -39,6 +46,11 @@ class BatchState(Struct, frozen=True):
     welfare: Array  # games x nations
     owner: Array  # games x territories: a nation or NONE
     capitals: Array  # games x nations: a territory or NONE
+
+    @property
+    def xp(self) -> Any:
+        """The array namespace."""
+        return namespace_of(self.mils)
 
     @property
     def games(self) -> int:

@@ -9,6 +9,7 @@ import numpy as np
 
 from cohabit.errors import BadArgs
 from cohabit.worlds.statecraft.batch.arrays import NONE, Array, BatchOrders, BatchState, Board, games_last
+from cohabit.worlds.statecraft.batch.namespace import compatible
 from cohabit.worlds.statecraft.state import GameState, Ledgers
 
 Graph = Mapping[str, Sequence[str]]
@@ -17,7 +18,7 @@ Graph = Mapping[str, Sequence[str]]
 def make_board(nations: Sequence[str], territories: Sequence[str], graph: Graph | None, xp: Any = np) -> Board:
     """What games of these nations on this map share."""
     places = tuple(sorted(territories))
-    return Board(xp, tuple(sorted(nations)), places, None if graph is None else _neighbours(xp, places, graph))
+    return Board(tuple(sorted(nations)), places, _neighbours(compatible(xp), places, graph or {}), graph is not None)
 
 
 def _neighbours(xp: Any, places: Sequence[str], graph: Graph) -> Array:
@@ -25,7 +26,8 @@ def _neighbours(xp: Any, places: Sequence[str], graph: Graph) -> Array:
     index = {place: i for i, place in enumerate(places)}
     lists = [[index[other] for other in graph.get(place, ())] for place in places]
     width = max((len(row) for row in lists), default=0) or 1
-    return xp.asarray([row + [i] * (width - len(row)) for i, row in enumerate(lists)], dtype=xp.int64)
+    rows = [row + [i] * (width - len(row)) for i, row in enumerate(lists)]
+    return xp.reshape(xp.asarray(rows, dtype=xp.int64), (len(places), width))
 
 
 def to_batch_state(states: Sequence[GameState], xp: Any = np) -> BatchState:
@@ -34,6 +36,7 @@ def to_batch_state(states: Sequence[GameState], xp: Any = np) -> BatchState:
     if any((s.nations, s.graph, s.turn) != (first.nations, first.graph, first.turn) for s in states):
         raise BadArgs("states: the games of a batch must have the same nations, map and turn")
     owned = {place for s in states for places in s.territories.values() for place in places}
+    xp = compatible(xp)
     board = make_board(first.nations, sorted(owned | set(first.graph or ())), first.graph, xp)
     index = {place: i for i, place in enumerate(board.territories)}
     return BatchState(
@@ -94,6 +97,22 @@ def _slots(xp: Any, padded: list[list[list[tuple[int, int]]]], width: int, part:
     if not width:
         return xp.zeros((len(padded), len(padded[0]), 0), dtype=xp.int64)
     return xp.asarray([[[order[part] for order in row] for row in game] for game in padded], dtype=xp.int64)
+
+
+def to_game_state(state: BatchState, game: int) -> GameState:
+    """One game of a batch, for the plain engine. A batch has no notes, so neither has the state."""
+    board = state.board
+    places, capitals = board.territories, [int(state.capitals[game, i]) for i in range(board.size)]
+    around = [sorted({int(board.neighbours[i, j]) for j in range(board.neighbours.shape[1])} - {i})
+              for i in range(len(places))]  # without the padding  # fmt: skip
+    return GameState(
+        turn=state.turn,
+        mils=amounts_in_game(board, state.mils, game),
+        territories=territories_in_game(state, game),
+        welfare=amounts_in_game(board, state.welfare, game),
+        capitals={nation: places[i] for nation, i in zip(board.nations, capitals, strict=True) if i != NONE},
+        graph={place: [places[j] for j in around[i]] for i, place in enumerate(places)} if board.has_map else None,
+    )
 
 
 def territories_in_game(state: BatchState, game: int) -> dict[str, list[str]]:

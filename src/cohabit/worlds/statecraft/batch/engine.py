@@ -24,7 +24,7 @@ MAX_PAIRWISE_PARTS = 24
 def step(state: BatchState, orders: BatchOrders, rules: Rules) -> tuple[BatchState, BatchLedgers]:
     """The state after this turn, and its ledgers. The arguments are not changed."""
     check_range(state, orders, rules)
-    xp, mils = state.board.xp, state.mils
+    xp, mils = state.xp, state.mils
     gross = count_territories(xp, state.owner, state.board.size) * rules.c_money_per_territory
     sent = clamp_attacks(xp, orders.attacks, mils)
     attacking = xp.sum(sent, axis=TARGETS)
@@ -59,7 +59,7 @@ def step(state: BatchState, orders: BatchOrders, rules: Rules) -> tuple[BatchSta
 
 def check_range(state: BatchState, orders: BatchOrders, rules: Rules) -> None:
     """BadArgs if an order is negative or a number of this turn could overflow 64 bits."""
-    xp, n = state.board.xp, state.board.size
+    xp, n = state.xp, state.board.size
     for name in ("purchase", "attacks", "grants", "disband"):
         if int(xp.min(getattr(orders, name))) < 0:
             raise BadArgs(f"{name}: must not be negative")
@@ -157,7 +157,7 @@ def cede(state: BatchState, orders: BatchOrders) -> tuple[Array, Array]:
     is by then. Few nations cede in a turn, so the orders are processed in waves: the first legal order of every game,
     then the second of those that have one, and so on.
     """
-    xp = state.board.xp
+    xp = state.xp
     games, givers, slots = orders.ceded.shape
     count = givers * slots
     if not count:
@@ -181,7 +181,7 @@ def cede(state: BatchState, orders: BatchOrders) -> tuple[Array, Array]:
 
 def _is_legal_at_start(state: BatchState, giver: Array, territory: Array, receiver: Array) -> Array:
     """Which orders are legal at the start of the turn. Capitals cannot be ceded."""
-    xp = state.board.xp
+    xp = state.xp
     capital = xp.take_along_axis(state.capitals, giver, axis=1)
     valid = (territory >= 0) & (receiver >= 0) & (receiver != giver) & (territory != capital)
     return valid & _is_legal(state.board, state.owner, giver, xp.maximum(territory, 0), receiver)
@@ -194,7 +194,7 @@ def _is_legal(board: Board, owner: Array, giver: Array, territory: Array, receiv
     """
     xp = board.xp
     owned = _owners_at(xp, owner, territory) == giver
-    if board.neighbours is None:
+    if not board.has_map:
         return owned
     adjacent = receiver < 0
     for neighbour in xp.unstack(board.neighbours, axis=1):

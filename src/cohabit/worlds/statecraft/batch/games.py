@@ -17,13 +17,15 @@ from cohabit.worlds.statecraft.batch.arrays import (
     BatchState,
     by_nation,
     by_pair,
+    games_last,
 )
-from cohabit.worlds.statecraft.batch.convert import to_batch_state
+from cohabit.worlds.statecraft.batch.convert import make_board
+from cohabit.worlds.statecraft.batch.deal import deal, random_numbers
 from cohabit.worlds.statecraft.batch.engine import step
+from cohabit.worlds.statecraft.batch.namespace import compatible
 from cohabit.worlds.statecraft.batch.policies import POLICIES, Decision, Policy, Situation, View
-from cohabit.worlds.statecraft.maps import Graph, generate_map
+from cohabit.worlds.statecraft.maps import Graph, generate_map, validate_map
 from cohabit.worlds.statecraft.rules import Rules
-from cohabit.worlds.statecraft.setup import initial_state
 
 TERRITORIES_PER_NATION = 5
 """On the map that is generated if none is given."""
@@ -44,23 +46,35 @@ class BatchResult(Struct, frozen=True):
 
 def play(
     lineup: Mapping[str, str], games: int, turns: int, rules: Rules, seed: int,
-    *, mils: int = 0, graph: Mapping[str, Sequence[str]] | None = None, xp: Any = np,
+    *, mils: int = 0, graph: Mapping[str, Sequence[str]] | None = None, noise: int = 0, xp: Any = np,
 ) -> BatchResult:  # fmt: skip
     """Play ``games`` games of a line-up (nation -> one of POLICIES), each with its own assignment of territories.
 
-    All games use one map: the given one, or one generated from the seed with five territories per nation.
+    All games use one map: the given one, or one generated from the seed with five territories per nation. ``noise``:
+    how many of 100 answers are lost. ``xp``: the array library, such as ``cupy``.
     """
     policies = [_policy(lineup[nation]) for nation in sorted(lineup)]
+    if not 0 <= noise <= 100:
+        raise BadArgs("noise: must be from 0 to 100")
     state = initial_batch_state(sorted(lineup), games, seed, mils=mils, graph=graph, xp=xp)
     memories: list[Array | None] = [None] * len(policies)
     last: BatchLedgers | None = None
     history: list[tuple[BatchState, BatchLedgers]] = []
     for turns_left in range(turns, 0, -1):
         decisions = decide(Situation(state, rules, last, turns_left), policies, memories)
+        if noise:
+            arrives = _arrives(state, seed, noise)
+            decisions = [d.if_it(arrives[:, me], memories[me]) for me, d in enumerate(decisions)]
         memories = [decision.memory for decision in decisions]
         state, last = step(state, combine_decisions(state, decisions), rules)
         history.append((state, last))
     return _result(state, history)
+
+
+def _arrives(state: BatchState, seed: int, noise: int) -> Array:
+    """games x nations: whether the answer of the nation arrives in this turn."""
+    drawn = random_numbers(seed, f"noise in turn {state.turn}", state.games, state.board.size)
+    return state.xp.asarray(drawn.astype(np.int64) * 100 >= noise * 2**31)
 
 
 def initial_batch_state(
@@ -70,8 +84,14 @@ def initial_batch_state(
     """The start of a batch: one map, and for each game its own assignment of territories."""
     if games < 1:
         raise BadArgs("games: must be at least 1")
-    shared_map = {place: list(around) for place, around in graph.items()} if graph else _default_map(len(nations), seed)
-    return to_batch_state([initial_state(shared_map, nations, mils, seed + game) for game in range(games)], xp)
+    shared_map = validate_map(graph) if graph else _default_map(len(nations), seed)
+    if len(nations) > len(shared_map):
+        raise BadArgs(f"map: {len(nations)} nations need at least as many territories, but there are {len(shared_map)}")
+    xp = compatible(xp)
+    owner, capitals = deal(xp, shared_map, len(nations), games, seed)
+    army = games_last(xp, xp.full((games, len(nations)), mils, dtype=xp.int64))
+    board = make_board(nations, list(shared_map), shared_map, xp)
+    return BatchState(board=board, turn=0, mils=army, welfare=army * 0, owner=owner, capitals=capitals)
 
 
 def _default_map(nations: int, seed: int) -> Graph:
@@ -93,7 +113,7 @@ def decide(situation: Situation, policies: Sequence[Policy], memories: Sequence[
 
 def combine_decisions(state: BatchState, decisions: Sequence[Decision]) -> BatchOrders:
     """The decisions of all nations as orders. Scripted nations cede nothing."""
-    xp = state.board.xp
+    xp = state.xp
     ceded = xp.full((state.games, state.board.size, 0), NONE, dtype=xp.int64)
     return BatchOrders(
         purchase=by_nation(xp, [d.purchase for d in decisions]),
@@ -108,7 +128,7 @@ def combine_decisions(state: BatchState, decisions: Sequence[Decision]) -> Batch
 
 
 def _result(end: BatchState, history: Sequence[tuple[BatchState, BatchLedgers]]) -> BatchResult:
-    xp = end.board.xp
+    xp = end.xp
 
     def over_time(tables: list[Array]) -> Array:
         return xp.stack(tables, axis=0) if tables else xp.zeros((0, *end.mils.shape), dtype=xp.int64)

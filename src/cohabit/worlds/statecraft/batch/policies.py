@@ -6,11 +6,13 @@ All information is visible (observability ``full``). A column has one number per
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from functools import cached_property
 from typing import Any
 
 from cohabit.worlds.statecraft.batch.arrays import Array, BatchLedgers, BatchState
 from cohabit.worlds.statecraft.batch.engine import count_territories
+from cohabit.worlds.statecraft.batch.namespace import namespace_of
 from cohabit.worlds.statecraft.rules import Rules
 
 LOW_RATING, NEUTRAL_RATING, HIGH_RATING = 2, 5, 9
@@ -22,7 +24,7 @@ class Situation:
     """A turn of every game before the decisions."""
 
     def __init__(self, state: BatchState, rules: Rules, last: BatchLedgers | None, turns_left: int) -> None:
-        self.xp = state.board.xp
+        self.xp = state.xp
         self.state = state
         self.rules = rules
         self.turns_left = turns_left
@@ -115,6 +117,18 @@ class Decision:
         self.disband = view.zero_column if disband is None else disband
         self.memory = memory
         self.keeps_word, self.aggressor = ratings(view) if rates else (view.zero_row, view.zero_row)
+
+    def if_it(self, arrives: Array, memory: Array | None) -> Decision:
+        """This decision in the games in which it arrives; no orders, and the earlier memory, in the others."""
+        xp = namespace_of(arrives)
+        lost = copy(self)
+        for name in ("purchase", "disband", "attacks", "grants", "keeps_word", "aggressor"):
+            orders = getattr(self, name)
+            setattr(lost, name, xp.where(arrives if orders.ndim == 1 else arrives[:, None], orders, 0))
+        if self.memory is not None:
+            earlier = xp.zeros_like(self.memory) if memory is None else memory
+            lost.memory = xp.where(arrives[:, None], self.memory, earlier)
+        return lost
 
 
 def ratings(view: View) -> tuple[Array, Array]:

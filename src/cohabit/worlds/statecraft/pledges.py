@@ -1,0 +1,55 @@
+"""Pledges: promises in messages that can be checked. A pledge is a line in a form like these:
+
+    pledge: grant 12 to Brena
+    pledge: no attack on Brena
+
+A line can also end with a semicolon. Bullets, numbers, bold type and case are ignored, and ``I pledge not to attack
+you`` is understood as well. A pledge is about the next turn.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from cohabit.worlds.statecraft.fields import name_key, names_by_key
+from cohabit.worlds.statecraft.rules import BROADCAST
+
+MAX_LINE_CHARS = 200
+"""Longer lines are not searched for a pledge."""
+_DECORATION = re.compile(r"[*_`~\"“”]")
+_BULLET = re.compile(r"^(?:[-+•–—>#\s]|\d{1,2}[.)]\s)*")
+_FILLER = r"(?:(?:that|i|we|to|will|i'll|we'll)\s+)*"
+_START = rf"(?:(?:i|we)\s+)?(?:hereby\s+)?pledge(?:\s*[:,–—-]\s*|\s+){_FILLER}"
+_END = r"(?:\s*,?\s*\(?(?:in\s+|on\s+)?(?:the\s+)?next\s+turn\)?)?"
+_UNIT = r"(?:\s+(?:money|gold|coins|units))?"
+_VERB = r"(?:grant|give|pay|send)"
+_NAME = r"(\S.*?)"
+_GRANT = re.compile(rf"{_START}{_VERB}(?:\s+of)?\s+([0-9]{{1,9}}){_UNIT}\s+to\s+{_NAME}{_END}", re.IGNORECASE)
+_GRANT_TO = re.compile(rf"{_START}{_VERB}\s+{_NAME}\s+([0-9]{{1,9}}){_UNIT}{_END}", re.IGNORECASE)
+_PEACE = re.compile(
+    rf"{_START}(?:no\s+attacks?\s+(?:on|against)|not\s+(?:to\s+)?attack|never\s+attack)\s+{_NAME}{_END}", re.IGNORECASE
+)
+
+
+def find_pledges(text: str, nations: Sequence[str], recipient: str) -> Iterator[tuple[int, str]]:
+    """The amount and the target of each pledge in a message; the amount is 0 for a pledge not to attack."""
+    by_key = names_by_key(nations)
+    if recipient != BROADCAST:
+        by_key["you"] = recipient
+    for line in re.split(r"[\n;]", text):
+        if len(line) > MAX_LINE_CHARS:
+            continue
+        plain = _BULLET.sub("", _DECORATION.sub("", line)).rstrip(".!, \t")
+        amount, name = _read(plain)
+        target = name if name in nations else by_key.get(name_key(name))
+        if target is not None and amount is not None:
+            yield amount, target
+
+
+def _read(line: str) -> tuple[int | None, str]:
+    """The amount and the name in a line; no amount if it is not a pledge, or one of nothing."""
+    if match := _GRANT.fullmatch(line):
+        return int(match[1]) or None, match[2]
+    if match := _GRANT_TO.fullmatch(line):
+        return int(match[2]) or None, match[1]
+    match = _PEACE.fullmatch(line)
+    return (0, match[1]) if match else (None, "")
