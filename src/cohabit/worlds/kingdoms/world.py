@@ -73,7 +73,7 @@ from cohabit.worlds.kingdoms.arguments import (
 )  # fmt: skip
 from cohabit.worlds.kingdoms.beginning import begin
 from cohabit.worlds.kingdoms.drawing import picture
-from cohabit.worlds.kingdoms.observe import observation
+from cohabit.worlds.kingdoms.observe import observation, result
 from cohabit.worlds.kingdoms.order_actions import GiveOrder, OrderActions
 from cohabit.worlds.kingdoms.powers import casting, orders, spawns, terraform
 from cohabit.worlds.kingdoms.powers.table import POWERS
@@ -155,7 +155,8 @@ class Kingdoms(OrderActions):
 
     # -- seats and time ---------------------------------------------------------------------------
     def seats_now(self) -> Sequence[Seat]:
-        return [Seat(str(k.id), k.name) for k in self.sim.alive]
+        over = self.is_over()  # then the losers get their seats back, and see how it ended
+        return [Seat(str(k.id), k.name) for k in self.sim.kingdoms.values() if k.alive or (over and k.claimed)]
 
     def to_move(self) -> Sequence[SeatId]:
         return [] if self.is_over() else [str(k.id) for k in self.sim.alive]
@@ -175,8 +176,7 @@ class Kingdoms(OrderActions):
                 break
             tick.step(self.sim)
             if self.is_over():
-                last = [k.name for k in self.sim.alive if k.claimed]
-                self.sim.tell(f"The match is over: {last[0] if last else 'nobody'} wins.", kind="success")
+                self.sim.tell(result(self.sim), kind="success")
         self._changed()
         return [*told, *map(_told, self.sim.take_news())]
 
