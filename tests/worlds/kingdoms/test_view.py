@@ -10,7 +10,7 @@ from cohabit.worlds.kingdoms.sim import City, Sim
 from cohabit.worlds.kingdoms.species import SPECIES_ROW
 from cohabit.worlds.kingdoms.tiles import CAN_GROW
 
-from .twins import opened
+from .twins import opened, twin
 
 CHARACTERS_PER_TOKEN = 3.5
 """An upper bound for the number of tokens: English prose has more characters per token."""
@@ -191,3 +191,16 @@ def test_the_view_has_the_objectives_of_the_scenario_and_the_newest_messages(roo
     assert "truce 1?" not in text
     assert "- ares: truce 2?\n- ares: truce 3?\n- ares: truce 4?" in text
     assert "truce" not in view(room, "zeus")
+
+
+def test_after_a_step_the_view_says_what_has_changed(room: Room) -> None:
+    sim = room.world.sim
+    sim.kingdoms[1].people = 500
+    room.system("ticks", {"n": 30}, 4000)
+    line = next(line for line in view(room).splitlines() if line.startswith("In the last 30 ticks: "))
+    assert f"people 500 → {sim.kingdoms[1].people}" in line
+    assert room.world.snapshot() == (restored := twin(room)).world.snapshot()
+    assert view(restored) == view(room)
+    room.system("ticks", {"n": 1}, 4001)
+    assert "In the last 31 ticks: " in view(room)
+    assert "In the last" not in view(room, "zeus")

@@ -1,8 +1,11 @@
 """Observations: the world as values and text. A value stands in one place only, because models pay for each word."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from cohabit.model.observation import Effect, Entity, Event, EventType, Observation
 from cohabit.worlds.kingdoms.creatures import Job, Rows
@@ -15,11 +18,11 @@ from cohabit.worlds.kingdoms.species import IS_MONSTER, SPECIES
 from cohabit.worlds.kingdoms.text_map import text_map
 from cohabit.worlds.kingdoms.tiles import BUILDING_ROW, BUILDINGS, TOP_ROW
 
-MAX_EVENTS = 6
+MAX_EVENTS = 5
 MAX_WARS = 4
 MAX_THREATS = 4
 MAX_CITIES = 5
-PLAIN_POWERS = ("thaw", "heal", "cure", "feast", "youth", "coming_of_age")
+PLAIN_POWERS = ("rain", "thaw", "heal", "cure", "feast", "youth", "coming_of_age")
 """Powers whose names say what they do."""
 LOW_FOOD = 2
 """A city with less food than this per person is reported as hungry."""
@@ -28,7 +31,24 @@ LOW_LOYALTY = 40
 _KINDS: dict[str, EventType] = {"info": "info", "success": "success", "danger": "danger", "reward": "reward"}
 
 
-def observation(view: View, paused: bool, over: bool) -> Observation:
+class Mark(Struct, frozen=True):
+    """The numbers of a kingdom at some time, to tell how they have changed."""
+
+    tick: int
+    people: int
+    soldiers: int
+    cities: int
+    faith: int
+    food: int
+    weariness: int
+
+
+def mark(sim: Sim, k: Kingdom) -> Mark:
+    food = sum(city.food for city in sim.cities_of(k.id))
+    return Mark(sim.tick, k.people, k.soldiers, k.cities, k.faith, food, k.weariness)
+
+
+def observation(view: View, paused: bool, over: bool, marks: Mapping[int, Mark] = MappingProxyType({})) -> Observation:
     """What this eye sees, as values and text."""
     sim = view.sim
     mine = sim.kingdoms.get(view.kingdom or 0)
@@ -50,8 +70,20 @@ def observation(view: View, paused: bool, over: bool) -> Observation:
         ],
         step=sim.tick,
         time_of_day=f"year {sim.tick // YEAR}" + (", paused" if paused else ""),
-        text="\n\n".join(filter(None, [_head(view, mine, over), text_map(view), _powers(mine, over)])),
+        text="\n\n".join(
+            filter(None, [_head(view, mine, over), _digest(sim, mine, marks), text_map(view), _powers(mine, over)])
+        ),
     )
+
+
+def _digest(sim: Sim, mine: Kingdom | None, marks: Mapping[int, Mark]) -> str:
+    """How the numbers of a kingdom have changed in the last step."""
+    before = marks.get(mine.id) if mine is not None else None
+    if mine is None or before is None or before.tick >= sim.tick:
+        return ""
+    old, new = asdict(before), asdict(mark(sim, mine))
+    changes = [f"{name} {old[name]} → {new[name]}" for name in old if name != "tick" and old[name] != new[name]]
+    return f"In the last {sim.tick - before.tick} ticks: {', '.join(changes) or 'nothing has changed'}."
 
 
 def heard(view: View) -> Sequence[News]:
@@ -283,4 +315,4 @@ def _powers(mine: Kingdom | None, over: bool) -> str:
     )
     ground = ", ".join(f"{p.id} {p.faith}" for p in usable if p.family == "terraform")
     lines = ". ".join(filter(None, [known, f"On the ground: {ground}" if ground else ""]))
-    return f"POWERS for your faith, on your land (invoke_power power_id, x, y):\n{lines}"
+    return f"POWERS on your land (invoke_power power_id, x, y), and their faith:\n{lines}"
