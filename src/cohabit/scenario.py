@@ -61,6 +61,7 @@ class Scenario(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=T
     turn_order: list[str] | None = None
     turn_seconds: int | None = None
     ticks_per_turn: int = 0
+    step_ticks: int = 0  # a stepped clock: time advances by this when every player has passed, or after turn_seconds
     teams: dict[str, list[str]] = {}
     guests: bool = False
     stand_in_seconds: int = 30
@@ -179,9 +180,11 @@ def check_scenario(scenario: Scenario) -> Scenario:
         _require_known(name, ids, f"turn_order[{i}]")
     if not scenario.turn_based and (scenario.turn_order is not None or scenario.ticks_per_turn):
         raise BadArgs("turn_order and ticks_per_turn require turn_based: true")
+    if scenario.turn_based and scenario.step_ticks:
+        raise BadArgs("step_ticks: in a room with turn_based, use ticks_per_turn")
     if scenario.turn_order is not None and not scenario.turn_order:
         raise BadArgs("turn_order: must not be empty; omit it or list at least one agent")
-    for key in ("turn_seconds", "rematch_seconds", "ticks_per_turn", "stand_in_seconds", "pause_seconds"):
+    for key in ("turn_seconds", "rematch_seconds", "ticks_per_turn", "step_ticks", "stand_in_seconds", "pause_seconds"):
         number = getattr(scenario, key)
         if number is not None and number < 1 and key in ("turn_seconds", "rematch_seconds"):
             raise BadArgs(f"{key}: must be at least 1")

@@ -5,10 +5,13 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
+from cohabit.errors import BadArgs
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.room.room import Room
-from cohabit.scenario import parse_scenario
+from cohabit.scenario import parse_scenario, read_scenario
 from cohabit.testing.clock import FakeClock
 
 SMALL = {"zones_x": 2, "zones_y": 2}
@@ -44,3 +47,79 @@ async def test_built_in_players_end_their_turns_in_a_turn_based_room() -> None:
         await until(clock, lambda: room.state.tick >= 20 * 12)
         ended = [line.entry.by for line in room.record.tail if line.entry.do == "turn_advance"]
         assert ended[:8] == ["x", "y", "dm", "scribe"] * 2
+
+
+# -- the stepped clock ----------------------------------------------------------------------------
+async def test_time_advances_when_every_player_has_passed_and_not_before() -> None:
+    clock = FakeClock()
+    players = [{**king, "brain": None} for king in KINGS]
+    async with House.open(Settings(port=0, bridge_port=0), clock=clock) as house:
+        room = await opened(house, [*players, {"id": "owl", "role": "observer"}], step_ticks=30)
+        await clock.advance(10_000)
+        assert room.state.tick == 0
+        assert room.call("x", "view", at=clock.now()).your_turn
+        room.call("x", "turn_advance", at=clock.now())
+        assert room.state.tick == 0
+        seen = room.call("x", "view", at=clock.now())
+        assert (seen.your_turn, seen.to_move) == (False, ["y"])
+        room.call("y", "turn_advance", at=clock.now())
+        assert room.state.tick == room.world.sim.tick == 30  # type: ignore[attr-defined]  # of Kingdoms
+        assert room.call("x", "view", at=clock.now()).your_turn
+        with pytest.raises(BadArgs, match="waits for the players"):
+            room.call("owl", "turn_advance", at=clock.now())
+
+
+async def test_a_step_has_a_deadline_and_it_is_said_who_did_not_pass() -> None:
+    clock = FakeClock()
+    players = [{**king, "brain": None} for king in KINGS]
+    async with House.open(Settings(port=0, bridge_port=0), clock=clock) as house:
+        room = await opened(house, players, step_ticks=30, turn_seconds=20)
+        room.call("x", "turn_advance", at=clock.now())
+        await clock.advance(19_999)
+        assert room.state.tick == 0
+        await clock.advance(1)
+        assert room.state.tick == 30
+        await clock.advance(20_000)
+        assert room.state.tick == 60
+        room.call("x", "turn_advance", at=clock.now())
+        room.settle(clock.now() + 20_000)
+        told = [t.text for t in room.record.tail[-1].entry.told]
+        assert "time is up for this step; y did not pass" in told
+
+
+async def test_built_in_players_pass_in_a_room_with_a_stepped_clock() -> None:
+    gods = [{"id": n, "role": "god", "brain": b} for n, b in (("a", "ecologist"), ("b", "civilizer"))]
+    for agents in (KINGS, gods):
+        clock = FakeClock()
+        async with House.open(Settings(port=0, bridge_port=0), clock=clock) as house:
+            room = await opened(house, agents, step_ticks=10)
+            await until(clock, lambda room=room: room.state.tick >= 80)  # type: ignore[misc]
+            assert {e.entry.by for e in room.record.tail if e.entry.do == "turn_advance"} == {a["id"] for a in agents}
+
+
+async def test_a_player_alone_cannot_pause_the_others() -> None:
+    clock = FakeClock()
+    players = [{**king, "brain": None} for king in KINGS]
+    async with House.open(Settings(port=0, bridge_port=0), clock=clock) as house:
+        room = await opened(house, [*players, {"id": "hera", "role": "host"}])
+        room.system("presence", {"members": ["x", "y"], "here": True}, clock.now())
+        assert not room.call("x", "pause", at=clock.now()).paused
+        assert not room.state.paused
+        assert room.call("y", "pause", at=clock.now()).paused
+        room.call("x", "resume", at=clock.now())
+        assert room.state.pause_wanted == []
+        assert room.call("hera", "pause", at=clock.now()).paused
+
+
+def test_the_scenarios_for_minds_have_a_stepped_clock() -> None:
+    assert {name: read_scenario(name).step_ticks > 0 for name in ("pvp", "coop", "hierarchical", "sandbox")} == {
+        "pvp": True, "coop": True, "hierarchical": False, "sandbox": False,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("file", "why"), [({"step_ticks": 5, "turn_based": True}, "ticks_per_turn"), ({"step_ticks": -1}, "negative")]
+)
+def test_a_scenario_with_contradictory_time_is_refused(file: dict[str, Any], why: str) -> None:
+    with pytest.raises(BadArgs, match=why):
+        parse_scenario(json.dumps({"world": "kingdoms", "agents": KINGS, **file}))

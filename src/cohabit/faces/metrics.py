@@ -11,7 +11,8 @@ from itertools import chain
 from starlette.requests import Request
 
 from cohabit.errors import PermissionDenied
-from cohabit.faces.guard import LOOPBACK, bearer
+from cohabit.faces.addresses import LOOPBACK
+from cohabit.faces.guard import bearer
 from cohabit.house.house import House
 
 PROXY_HEADERS = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")

@@ -12,6 +12,7 @@ from cohabit.model.action import ActionResult
 from cohabit.model.suggest import nearest
 from cohabit.registry import BRAINS, make_agent
 from cohabit.room.looking import ViewReply
+from cohabit.room.turns import is_awaited, is_turn_of, takes_turns
 
 if TYPE_CHECKING:
     from cohabit.house.house import House
@@ -86,7 +87,8 @@ class Bots:
             if not await self._may_move(runner, who, brain):
                 await runner.changed_since(version, clock.now() + IDLE_WAIT_MS)
                 return True
-            if runner.room.state.turn_holder != who:
+            room = runner.room
+            if not takes_turns(room.state) or not is_turn_of(room, room.state.members[who]):
                 await self._act(runner, who, brain, agent)
                 return True
             acting = True
@@ -102,7 +104,8 @@ class Bots:
     async def _act_in_turn(self, runner: "RoomRunner", who: str, brain: str, agent: Agent) -> bool:
         """Act while it is this bot's turn. A refused action ends the turn, so that nobody waits for this bot."""
         try:
-            return runner.room.state.turn_holder == who and await self._act(runner, who, brain, agent)
+            mine = is_turn_of(runner.room, runner.room.state.members[who])
+            return mine and await self._act(runner, who, brain, agent)
         except CohabitError as refusal:
             log.debug("bot %s for %s: %s", brain, who, refusal.as_text())
             return False
@@ -126,7 +129,8 @@ class Bots:
         """The current view, if the game is running and it is the bot's turn."""
         seen: ViewReply = await runner.submit(Call(who, "view", via=brain))
         member = runner.room.state.members[who]
-        waits_for_turn = member.seat is not None or member.claim is not None  # a god or a narrator has no turn
+        # A god has no turn, unless time waits for it; a narrator has none.
+        waits_for_turn = member.seat is not None or member.claim is not None or is_awaited(runner.room, member)
         return None if seen.over or (waits_for_turn and not seen.your_turn) else seen
 
     async def _pause(self, ms: int) -> None:

@@ -105,7 +105,7 @@ class Timekeeper:
         state = self._room.state
         if self._room.pace != "clock" or state.paused or state.archived or state.over_since is not None:
             return False
-        return not (state.turn_based and state.ticks_per_turn)
+        return not state.step_ticks and not (state.turn_based and state.ticks_per_turn)
 
     def reschedule(self) -> None:
         """Set the timer for the next deadline, tick, arrival or departure."""

@@ -10,6 +10,7 @@ from cohabit.model.record import Told
 from cohabit.model.suggest import nearest
 from cohabit.room.commands import command
 from cohabit.room.context import Context
+from cohabit.room.state import Member
 from cohabit.world import World
 
 if TYPE_CHECKING:
@@ -29,14 +30,30 @@ class Paused(Struct):
 
 @command(category="control", needs=C.ADVANCE_TIME, records=True, only_if=_has_clock)
 def pause(ctx: Context) -> Paused:
-    """Pause the world. If you disconnect, it resumes automatically after a while."""
+    """Pause the world; with other players present, when all of them have asked for it.
+
+    If you disconnect, it resumes automatically after a while.
+    """
     state, was = ctx.state, ctx.state.paused
+    asked = [*state.pause_wanted, ctx.member.id]
+    others = [m for m in state.members.values() if _must_agree(m) and m.id not in asked]
+    if not was and others and C.CONTROL_WORLD not in ctx.member.held:
+        state.pause_wanted = list(dict.fromkeys(asked))
+        waits = " and ".join(m.handle for m in others)
+        ctx.tell(f"{ctx.member.handle} asks for a pause; it begins when {waits} also pauses", "turn")
+        return Paused(False, False)
+    state.pause_wanted = []
     if not was:
         state.paused_at = ctx.at
     state.paused, state.paused_by, state.pause_until = True, ctx.member.id, None
     clock_changed(ctx.room)
     ctx.tell(f"{ctx.member.handle} paused the game", "turn")
     return Paused(was, True)
+
+
+def _must_agree(member: Member) -> bool:
+    """A pause must not be a weapon: every player who is present has to agree."""
+    return member.seat is not None and member.here and not member.played_by_bot
 
 
 @command(category="control", needs=C.ADVANCE_TIME, records=True, only_if=_has_clock)
@@ -99,7 +116,7 @@ def end_pause(room: "Room", at: int) -> None:
     state = room.state
     if state.paused:
         state.turn_started += at - max(state.paused_at, state.turn_started)
-    state.paused, state.paused_by, state.pause_until = False, None, None
+    state.paused, state.paused_by, state.pause_until, state.pause_wanted = False, None, None, []
     clock_changed(room)
 
 

@@ -24,6 +24,7 @@ def next_seed(ctx: Context) -> str:
 def begin_again(ctx: Context, seed: str) -> None:
     """Start another game in the same room."""
     ctx.state.games += 1
+    ctx.state.passed = []
     begin(ctx, seed)
     ctx.state.turn_started = ctx.at
 

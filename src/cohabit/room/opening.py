@@ -9,6 +9,9 @@ from cohabit.room.timers import can_skip
 from cohabit.scenario import Scenario, parse_seed, team_of
 from cohabit.world import World
 
+STEP_SECONDS = 60
+"""The time limit of a step, if the scenario has none."""
+
 
 def opening_state(
     scenario: Scenario,
@@ -46,8 +49,9 @@ def opening_state(
         teams={name: list(who) for name, who in scenario.teams.items()},
         turn_based=scenario.turn_based,
         turn_order=(scenario.turn_order or [a.id for a in scenario.agents]) if scenario.turn_based else [],
-        turn_ms=scenario.turn_seconds * 1000 if scenario.turn_seconds is not None else None,
+        turn_ms=_turn_ms(scenario),
         ticks_per_turn=scenario.ticks_per_turn,
+        step_ticks=scenario.step_ticks,
         stand_in_ms=scenario.stand_in_seconds * 1000,
         pause_grace_ms=scenario.pause_seconds * 1000,
         speed=scenario.speed,
@@ -55,12 +59,23 @@ def opening_state(
     )
 
 
+def _turn_ms(scenario: Scenario) -> int | None:
+    """The time limit of a turn, a round or a step. A step always has one, so that nobody can stop time."""
+    seconds = scenario.turn_seconds
+    if seconds is None and scenario.step_ticks:
+        seconds = STEP_SECONDS
+    return seconds * 1000 if seconds is not None else None
+
+
 def _check_time(scenario: Scenario, world: World) -> None:
     """Reject turn and time settings that do not apply to this world."""
     name, pace = world.spec.name, world.pace
     if scenario.turn_seconds is not None and not scenario.turn_based and pace == "turns" and not can_skip(world):
         raise BadArgs(f"turn_seconds: {name} does not support turn timeouts")
-    if scenario.turn_seconds is not None and not scenario.turn_based and pace in ("step", "clock"):
+    if scenario.step_ticks and pace != "clock":
+        raise BadArgs(f"step_ticks: {name} is not a real-time world; omit step_ticks")
+    in_steps = scenario.turn_based or scenario.step_ticks
+    if scenario.turn_seconds is not None and not in_steps and pace in ("step", "clock"):
         raise BadArgs(f"turn_seconds: {name} has no turns; set turn_based, or omit turn_seconds")
     if scenario.turn_based and pace in ("turns", "rounds"):
         raise BadArgs(f"turn_based: {name} has its own turn order; omit turn_based")

@@ -365,6 +365,8 @@ class Room(RecordedRoom):
                 self._movers = []
             elif state.turn_based and (holder := state.turn_holder) is not None:
                 self._movers = [handle_of(holder)]
+            elif state.step_ticks:
+                self._movers = [m.handle for m in turns.awaited(self) if m.id not in state.passed]
             else:
                 if self._seat_names is None:
                     self._seat_names = seat_names(state)

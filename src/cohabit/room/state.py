@@ -130,11 +130,14 @@ class RoomState(Struct, omit_defaults=True):
     turn_started: int = 0
     turn_ms: int | None = None
     ticks_per_turn: int = 0
+    step_ticks: int = 0  # a stepped clock: ticks per step; 0: real time
+    passed: list[str] = []  # ids of the members who have passed in this step
     waiting_for: list[SeatId] = []  # pace turns: the seats whose time is running
     # time
     paused: bool = False
     paused_by: str | None = None
     paused_at: int = 0
+    pause_wanted: list[str] = []  # ids of the players who have asked for a pause
     pause_until: int | None = None
     pause_grace_ms: int = 30_000
     stand_in_ms: int = 30_000

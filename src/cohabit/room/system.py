@@ -61,6 +61,11 @@ def turn_timeout(ctx: Context) -> None:
         late = handle_of(state.turn_holder)
         ctx.tell(f"{late}'s time is up; it is {turns.next_turn(ctx.room, ctx.at, ctx.told)}'s turn", "turn")
         return
+    if state.step_ticks:
+        late = [m.handle for m in turns.awaited(ctx.room) if m.id not in state.passed]
+        ctx.tell(f"time is up for this step; {', '.join(late) or 'nobody'} did not pass", "turn")
+        turns.step(ctx.room, ctx.at, ctx.told)
+        return
     state.turn_started = ctx.at
     if ctx.room.pace == "rounds":
         ctx.tell("time is up for this round", "turn")

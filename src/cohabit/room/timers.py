@@ -41,6 +41,7 @@ class Timers:
         first = self._member_timers
         if state.turn_ms is not None and not state.archived and not state.paused:
             running = bool(state.turn_order) if state.turn_based else bool(state.waiting_for)
+            running = running or (state.step_ticks > 0 and state.over_since is None)
             ends = state.turn_started + state.turn_ms
             if running and (first is None or ends < first[0]):
                 first = ends, "turn_timeout", {}

@@ -24,7 +24,27 @@ def is_turn_of(room: "Room", member: Member) -> bool:
     holder = room.state.turn_holder
     if holder is not None:
         return holder == member.id
+    if room.state.step_ticks:
+        return member.id not in room.state.passed and member in awaited(room)
     return member.seat is not None and member.seat in room.to_move()
+
+
+def awaited(room: "Room") -> list[Member]:
+    """The members that a step waits for: the players, or without players everybody who acts in the whole world."""
+    members, to_move = room.state.members.values(), room.to_move()
+    return [m for m in members if m.seat is not None and m.seat in to_move] or [
+        m for m in members if C.ACT_GLOBAL in m.held and not room.is_over()
+    ]
+
+
+def is_awaited(room: "Room", member: Member) -> bool:
+    """Whether a stepped clock waits for this member."""
+    return room.state.step_ticks > 0 and member in awaited(room)
+
+
+def takes_turns(state: RoomState) -> bool:
+    """Whether members end their turns with turn_advance."""
+    return state.turn_based or state.step_ticks > 0
 
 
 class TurnAdvanced(Struct):
@@ -34,6 +54,8 @@ class TurnAdvanced(Struct):
 
 
 def _takes_turns(state: RoomState, member: Member) -> bool:
+    if state.step_ticks:
+        return member.seat is not None or C.ACT_GLOBAL in member.held
     return state.turn_based and (member.id in state.turn_order or C.ACT_GLOBAL in member.held)
 
 
@@ -41,8 +63,10 @@ def _takes_turns(state: RoomState, member: Member) -> bool:
     category="meta", needs=(C.ACT, C.ACT_GLOBAL, C.WATCH), records=True, offered_if=_takes_turns, hint="ends your turn."
 )
 def turn_advance(ctx: Context) -> TurnAdvanced:
-    """End your turn in a turn-based room. The next member's turn begins."""
+    """End your turn in a turn-based room, or pass in a room with a stepped clock: time advances when all have passed."""
     state, me = ctx.state, ctx.member
+    if state.step_ticks:
+        return _pass(ctx)
     current = state.turn_holder
     if current is None:
         raise BadArgs("this room is not turn-based; act whenever the world allows it")
@@ -53,6 +77,28 @@ def turn_advance(ctx: Context) -> TurnAdvanced:
     by = f" (ended by {me.handle})" if forced else ""
     ctx.tell(f"{previous}'s turn is over{by}; it is {following}'s turn", "turn")
     return TurnAdvanced(previous, following, forced)
+
+
+def _pass(ctx: Context) -> TurnAdvanced:
+    state, me = ctx.state, ctx.member
+    waiting = [m for m in awaited(ctx.room) if m.id not in state.passed]
+    forced = me not in awaited(ctx.room)
+    if forced and C.ACT_GLOBAL not in me.held:
+        raise BadArgs("this step waits for the players only; you cannot pass")
+    if me in waiting:
+        waiting.remove(me)
+        state.passed = [*state.passed, me.id]
+    if not waiting or forced:
+        ctx.tell(f"{me.handle} ended the step" if forced else "everybody has passed", "turn")
+        step(ctx.room, ctx.at, ctx.told)
+    return TurnAdvanced(me.handle, waiting[0].handle if waiting else me.handle, forced)
+
+
+def step(room: "Room", at: int, told: list[Told]) -> None:
+    """Advance a stepped clock."""
+    state = room.state
+    state.passed, state.turn_started = [], at
+    advance(room, state.step_ticks, told)
 
 
 def next_turn(room: "Room", at: int, told: list[Told]) -> str:

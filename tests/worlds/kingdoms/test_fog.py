@@ -15,7 +15,6 @@ from cohabit.worlds.kingdoms.names import city_id
 from cohabit.worlds.kingdoms.powers.table import POWERS
 from cohabit.worlds.kingdoms.rules.cities import land_of
 from cohabit.worlds.kingdoms.sight import seen_by
-
 from cohabit.worlds.kingdoms.tiles import CAN_GROW
 
 from .twins import ATHENA, opened, said, scramble, twin

@@ -1,47 +1,67 @@
-"""Observations: the world as values and text, with a small map in characters."""
+"""Observations: the world as values and text. A value stands in one place only, because models pay for each word."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import NDArray
+from msgspec import Struct
+from msgspec.structs import asdict
 
-from cohabit.model.observation import Effect, Entity, Event, EventType, Location, Observation
+from cohabit.model.observation import Effect, Entity, Event, EventType, Observation
 from cohabit.worlds.kingdoms.creatures import Job, Rows
 from cohabit.worlds.kingdoms.names import city_id, plural, word_for
+from cohabit.worlds.kingdoms.powers.table import POWERS
+from cohabit.worlds.kingdoms.rules import armies, cities, city_life, life, settlers
 from cohabit.worlds.kingdoms.sight import View
 from cohabit.worlds.kingdoms.sim import YEAR, City, Kingdom, News, Sim
 from cohabit.worlds.kingdoms.species import IS_MONSTER, SPECIES
-from cohabit.worlds.kingdoms.tiles import GROUND, IS_STONY, IS_WATER, TOP_ROW
+from cohabit.worlds.kingdoms.text_map import text_map
+from cohabit.worlds.kingdoms.tiles import BUILDING_ROW, BUILDINGS, TOP_ROW
 
-MAX_EVENTS = 8
-MAX_THREATS = 6
-MAX_CITIES = 12
+MAX_EVENTS = 5
+MAX_WARS = 4
+MAX_THREATS = 4
+MAX_CITIES = 5
+PLAIN_POWERS = ("rain", "thaw", "heal", "cure", "feast", "youth", "coming_of_age")
+"""Powers whose names say what they do."""
 LOW_FOOD = 2
 """A city with less food than this per person is reported as hungry."""
 LOW_LOYALTY = 40
 """A city with less loyalty than this is reported as restless."""
-MAP_COLUMNS, MAP_ROWS = 48, 24
-KINGDOM_CHARACTERS = "123456789abcdefghijklmnopqrstuvwxyz"
-"""How the land of a kingdom is drawn, by its id; after the last it starts again."""
 _KINDS: dict[str, EventType] = {"info": "info", "success": "success", "danger": "danger", "reward": "reward"}
 
 
-def observation(view: View, paused: bool, over: bool) -> Observation:
+class Mark(Struct, frozen=True):
+    """The numbers of a kingdom at some time, to tell how they have changed."""
+
+    tick: int
+    people: int
+    soldiers: int
+    cities: int
+    faith: int
+    food: int
+    weariness: int
+
+
+def mark(sim: Sim, k: Kingdom) -> Mark:
+    food = sum(city.food for city in sim.cities_of(k.id))
+    return Mark(sim.tick, k.people, k.soldiers, k.cities, k.faith, food, k.weariness)
+
+
+def observation(view: View, paused: bool, over: bool, marks: Mapping[int, Mark] = MappingProxyType({})) -> Observation:
     """What this eye sees, as values and text."""
     sim = view.sim
     mine = sim.kingdoms.get(view.kingdom or 0)
     status: dict[str, object] = {
-        "tick": sim.tick,
         "map": [sim.land.width, sim.land.height],
         "kingdoms": {k.name: _standing(k) for k in sim.alive},
     }
     if mine is not None:
-        status |= _my_status(sim, mine)
+        status |= _my_status(view, mine)
     if view.everything:
         status |= _whole_world(sim)
     return Observation(
         status=status,
-        location=_capital(sim, mine) if mine is not None else None,
         nearby_entities=_threats(view, mine) if mine is not None else [],
         active_effects=_problems(sim, mine) if mine is not None else [],
         recent_events=[
@@ -50,8 +70,20 @@ def observation(view: View, paused: bool, over: bool) -> Observation:
         ],
         step=sim.tick,
         time_of_day=f"year {sim.tick // YEAR}" + (", paused" if paused else ""),
-        text="\n\n".join(filter(None, [_head(view, mine, over), text_map(view), _what_now(sim, mine)])),
+        text="\n\n".join(
+            filter(None, [_head(view, mine, over), _digest(sim, mine, marks), text_map(view), _powers(mine, over)])
+        ),
     )
+
+
+def _digest(sim: Sim, mine: Kingdom | None, marks: Mapping[int, Mark]) -> str:
+    """How the numbers of a kingdom have changed in the last step."""
+    before = marks.get(mine.id) if mine is not None else None
+    if mine is None or before is None or before.tick >= sim.tick:
+        return ""
+    old, new = asdict(before), asdict(mark(sim, mine))
+    changes = [f"{name} {old[name]} → {new[name]}" for name in old if name != "tick" and old[name] != new[name]]
+    return f"In the last {sim.tick - before.tick} ticks: {', '.join(changes) or 'nothing has changed'}."
 
 
 def heard(view: View) -> Sequence[News]:
@@ -72,33 +104,31 @@ def _audience(view: View, news: News) -> str:
 
 def _head(view: View, mine: Kingdom | None, over: bool) -> str:
     sim = view.sim
-    ended = " The match is over." if over else ""
+    ended = f" {result(sim, mine)}" if over else ""
     if mine is not None:
-        return f"You rule {mine.name} (kingdom {mine.id}, {plural(mine.race)}).{ended}\n" + _my_cities(sim, mine)
+        homeless = "" if sim.cities_of(mine.id) else " You have no cities left."
+        return f"You rule {mine.name} (kingdom {mine.id}, {plural(mine.race)}).{homeless}{ended}"
     if view.everything:
-        wars = "; ".join(f"{sim.kingdoms[w.attacker].name} against {sim.kingdoms[w.defender].name}" for w in sim.wars)
+        wars = "; ".join(_wars(sim))
         return f"You see the whole world.{ended} Wars: {wars or 'none'}."
     return f"You see what is public: the chart, the kingdoms and the news.{ended}"
 
 
-def _my_cities(sim: Sim, mine: Kingdom) -> str:
-    found = sim.cities_of(mine.id)
-    lines = [f"- {_city_line(city)}" for city in found[:MAX_CITIES]]
-    more = [f"- and {len(found) - MAX_CITIES} more"] if len(found) > MAX_CITIES else []
-    return "\n".join(["MY CITIES:", *lines, *more]) if found else "You have no cities left."
+def result(sim: Sim, mine: Kingdom | None = None) -> str:
+    """How the match ended, for one kingdom or for everybody."""
+    winner = next((k for k in sim.alive if k.claimed), None)
+    won = f"{winner.name} has won" if winner is not None else "nobody has won"
+    if mine is None or not mine.claimed:
+        lost = " and ".join(k.name for k in sim.kingdoms.values() if k.claimed and k is not winner)
+        return f"The match is over: {won}{f', {lost} lost' if lost else ''}."
+    return "The match is over: you have won." if mine is winner else f"The match is over: you have lost, {won}."
 
 
-def _city_line(city: City) -> str:
-    people = f"{_count(city.people, 'person', 'people')} ({_count(city.soldiers, 'soldier', 'soldiers')})"
-    parts = [
-        f"{city.name} at {city.x},{city.y}: {people}",
-        f"food {city.food}",
-        f"loyalty {city.loyalty}",
-        _count(sum(city.buildings.values()), "building", "buildings"),
-    ]
-    if city.besieger:
-        parts.append(f"BESIEGED by kingdom {city.besieger} (siege {city.siege} of 100)")
-    return ", ".join(parts)
+def _wars(sim: Sim, besides: int = 0) -> list[str]:
+    """The wars, except those of one kingdom."""
+    wars = [war for war in sim.wars if besides not in (war.attacker, war.defender)]
+    found = [f"{sim.kingdoms[war.attacker].name} against {sim.kingdoms[war.defender].name}" for war in wars]
+    return found if len(found) <= MAX_WARS else [*found[:MAX_WARS], f"{len(found) - MAX_WARS} more"]
 
 
 def _count(number: int, one: str, several: str) -> str:
@@ -106,48 +136,88 @@ def _count(number: int, one: str, several: str) -> str:
 
 
 def _standing(k: Kingdom) -> dict[str, object]:
-    return {"id": k.id, "race": k.race, "people": k.people, "cities": k.cities, "player": k.claimed}
+    known: dict[str, object] = {"id": k.id, "race": k.race, "people": k.people, "cities": k.cities}
+    return known | ({"player": True} if k.claimed else {})
 
 
-def _my_status(sim: Sim, mine: Kingdom) -> dict[str, object]:
-    orders = mine.orders
+def _my_status(view: View, mine: Kingdom) -> dict[str, object]:
+    sim, orders = view.sim, mine.orders
+    crowded = any(city.people >= settlers.CROWDED for city in sim.cities_of(mine.id))
+    waits = "" if crowded else f" (waits for a city with {settlers.CROWDED} people)"
     given = {
         "rally": f"{orders.rally[0]},{orders.rally[1]}" if orders.rally else None,
         "raid": orders.raid_named if orders.raid else None,
         "fortify": "yes" if orders.fortify else None,
-        "settle": f"{orders.settle[0]},{orders.settle[1]}" if orders.settle else None,
+        "settle": f"{orders.settle[0]},{orders.settle[1]}{waits}" if orders.settle else None,
         "muster": f"{orders.muster}%" if orders.muster else None,
     }
-    cities = sim.cities_of(mine.id)
-    return {
-        "you": mine.name,
+    own = sorted(sim.cities_of(mine.id), key=lambda city: _urgency(mine, city))
+    others = [city for city in sim.cities.values() if city.kingdom != mine.id and view.sees_city(city)]
+    found: dict[str, object] = {
         "kingdom_id": mine.id,
-        "people": mine.people,
         "soldiers": mine.soldiers,
-        "food": sum(city.food for city in cities),
         "faith": mine.faith,
         "weariness": mine.weariness,
         "at_war_with": [k.id for k in sim.alive if k.id != mine.id and sim.at_war[mine.id, k.id]],
+        "other_wars": _wars(sim, mine.id),
         "peace_offered_to": list(orders.peace),
         "peace_offered_by": [k.id for k in sim.alive if mine.id in k.orders.peace],
-        "cities": _places(sim, cities),
+        "army": _army(sim, mine, own),
+        "settlers": f"on the way to {mine.band_to[0]},{mine.band_to[1]}" if mine.band_to else None,
+        "cities": {city.name: _own_city(city) for city in own[:MAX_CITIES]},
+        "more_cities": len(own) - MAX_CITIES if len(own) > MAX_CITIES else None,
+        "foreign_cities_in_sight": {
+            c.name: {"id": city_id(sim, c.id), "kingdom": c.kingdom, "x": c.x, "y": c.y} | _siege(c)
+            for c in others[:MAX_CITIES]
+        },
         "orders": {name: value for name, value in given.items() if value},
     }
+    return {name: value for name, value in found.items() if value not in (None, "", [], {})}
 
 
-def _capital(sim: Sim, mine: Kingdom) -> Location | None:
-    city = sim.cities.get(mine.capital)
-    return Location((city.x, city.y), city.name, f"your capital {city.name} at {city.x},{city.y}") if city else None
+def _urgency(mine: Kingdom, city: City) -> tuple[bool, bool, bool, int, int]:
+    """Cities in trouble come first, then the capital, then the largest."""
+    return not city.besieger, city.loyalty >= LOW_LOYALTY, city.id != mine.capital, -city.people, city.id
 
 
-def _places(sim: Sim, cities: Sequence[City]) -> dict[str, dict[str, int]]:
+def _own_city(city: City) -> dict[str, object]:
+    return {
+        "x": city.x, "y": city.y, "people": city.people, "housing": cities.housing(city),
+        "soldiers": city.soldiers, "loyalty": city.loyalty, "food": city.food, "wood": city.wood,
+        "stone": city.stone, "gold": city.gold,
+    } | _siege(city)  # fmt: skip
+
+
+def _siege(city: City) -> dict[str, object]:
+    return {"besieged_by": city.besieger, "siege": city.siege} if city.besieger else {}
+
+
+def _army(sim: Sim, mine: Kingdom, own: Sequence[City]) -> str:
+    """Where the soldiers are who are not at home, and what the army does."""
+    c = sim.creatures
+    rows = np.flatnonzero((c.kingdom == mine.id) & (c.job == Job.SOLDIER) & (c.hp > 0))
+    away = rows
+    for city in own:
+        away = away[np.maximum(abs(c.x[away] - city.x), abs(c.y[away] - city.y)) > armies.CAMP_RADIUS]
+    parts = [f"{len(rows) - len(away)} at home"]
+    if len(away):
+        parts.append(f"{len(away)} near {int(np.median(c.x[away]))},{int(np.median(c.y[away]))}")
+    if mine.orders.raid and not mine.army_out:
+        camp = f" at {mine.camp[0]},{mine.camp[1]}" if mine.camp else ""
+        parts.append(f"gathering{camp} until {armies.GATHERED}% are there and fit")
+    elif mine.army_out:
+        parts.append("attacking")
+    return ", ".join(parts) if len(rows) else ""
+
+
+def _places(sim: Sim, found: Sequence[City]) -> dict[str, dict[str, int]]:
     """Cities by name."""
     return {
         c.name: {
             "id": city_id(sim, c.id), "kingdom": c.kingdom, "x": c.x, "y": c.y, "people": c.people,
             "soldiers": c.soldiers, "loyalty": c.loyalty, "siege": c.siege,
         }
-        for c in cities
+        for c in found
     }  # fmt: skip
 
 
@@ -205,82 +275,44 @@ def _group(sim: Sim, members: Rows, kind: str, homes: Sequence[City]) -> Entity:
 def _problems(sim: Sim, mine: Kingdom) -> list[Effect]:
     """Problems in my own cities. Built-in players read the names of these effects."""
     found: list[Effect] = []
-    for city in sim.cities_of(mine.id):
-        if city.food < LOW_FOOD * city.people:
-            found.append(
-                Effect(f"hunger in {city.name}", "food is running low; use the power bounty, or settle elsewhere")
-            )
-        if city.loyalty < LOW_LOYALTY:
-            found.append(Effect(f"unrest in {city.name}", f"loyalty {city.loyalty}; at 0 it rebels"))
+    for city in sorted(sim.cities_of(mine.id), key=lambda city: _urgency(mine, city)):
         if city.besieger:
-            found.append(Effect(f"siege of {city.name}", "rally your soldiers there"))
+            found.append(Effect(f"siege of {city.name}", "rally soldiers there; at 100 it falls"))
+        if city.food < LOW_FOOD * city.people:
+            found.append(Effect(f"hunger in {city.name}", "use the power bounty, or settle elsewhere"))
+        elif cities.housing(city) <= city.people:
+            found.append(Effect(f"no growth in {city.name}", _no_housing(city)))
+        reasons = _disloyal(sim, city)
+        if city.loyalty < LOW_LOYALTY and reasons:
+            found.append(Effect(f"unrest in {city.name}", f"{reasons}; at 0 it rebels"))
     return found[:MAX_CITIES]
 
 
-def _what_now(sim: Sim, mine: Kingdom | None) -> str:
-    if mine is None or not mine.alive:
+def _no_housing(city: City) -> str:
+    if city.buildings.get("house", 0) >= cities.MAX_HOUSES:
+        return "it has as many houses as a city can have; settle elsewhere"
+    wood = BUILDINGS[BUILDING_ROW["house"]].wood
+    return "all houses are full" + (f"; the next needs {wood} wood" if city.wood < wood else "")
+
+
+def _disloyal(sim: Sim, city: City) -> str:
+    """What lowers the loyalty of a city, with numbers."""
+    parts = city_life.loyalty_parts(sim, city, life.people_of(sim, city.id))
+    return ", ".join(f"{why} {change}" for why, change in parts.items() if change < 0)
+
+
+def _powers(mine: Kingdom | None, over: bool) -> str:
+    """The powers that the player can pay, with their cost and effect."""
+    if mine is None or not mine.alive or over:
         return ""
-    at_war = [k for k in sim.alive if k.id != mine.id and sim.at_war[mine.id, k.id]]
-    lines = [
-        "declare_war {kingdom_id} · offer_peace {kingdom_id} · raid {kingdom_id} or {city_id} · rally {x, y}",
-        "muster {percent} · fortify {on} · settle {x, y} · stand_down",
-        "On your own land you can also spawn people and use powers, which cost faith.",
-    ]
-    hints = []
-    if not at_war:
-        hints.append("You are not at war. To take cities, declare war first.")
-    elif not mine.orders.raid and not mine.orders.fortify:
-        hints.append(f"You are at war with {at_war[0].name}: raid {{kingdom_id: {at_war[0].id}}} sends your army.")
-    return "\n".join(["WHAT YOU CAN DO:", *lines, *hints])
-
-
-# -- the map in characters ------------------------------------------------------------------------
-def _ground_characters() -> NDArray[np.str_]:
-    characters = np.full(len(GROUND), ".")
-    characters[IS_STONY] = "^"
-    characters[IS_WATER] = "~"
-    characters[[kind.deadly for kind in GROUND]] = "!"
-    return characters
-
-
-GROUND_CHARACTERS = _ground_characters()
-
-
-def text_map(view: View) -> str:
-    """The map, several tiles to a character. What is not seen is drawn from the chart."""
-    land = view.sim.land
-    across, down = -(-land.width // MAP_COLUMNS), -(-land.height // MAP_ROWS)
-    xs, ys = np.arange(across // 2, land.width, across), np.arange(down // 2, land.height, down)
-    cells = (ys[:, None] * land.width + xs[None, :]).ravel()
-    seen = np.ones(len(cells), np.bool_) if view.seen is None else view.seen[cells]
-    characters = GROUND_CHARACTERS[np.where(seen, land.ground[cells], land.chart[cells])]
-    owner = _owners(view)[land.city[cells]]
-    owned = seen & (owner > 0) & ~IS_WATER[land.ground[cells]]
-    characters[owned] = np.array(list(KINGDOM_CHARACTERS))[(owner[owned] - 1) % len(KINGDOM_CHARACTERS)]
-    picture = characters.reshape(len(ys), len(xs))
-    _mark_cities_and_enemies(view, picture, across, down)
-    legend = f"one character is {across} x {down} tiles: ~ water, . land, ^ hills, ! deadly, 1-9 land of that kingdom"
-    if view.kingdom is not None:
-        legend += ", C my city, X enemy soldiers"
-    return "\n".join(["MAP (0,0 is the upper left corner):", *("".join(row) for row in picture), legend])
-
-
-def _owners(view: View) -> NDArray[np.int64]:
-    """The kingdom of each city, by city id."""
-    cities = view.sim.cities
-    table = np.zeros(max(cities, default=0) + 1, np.int64)
-    for city in cities.values():
-        table[city.id] = city.kingdom
-    return table
-
-
-def _mark_cities_and_enemies(view: View, picture: NDArray[np.str_], across: int, down: int) -> None:
-    sim = view.sim
-    if view.kingdom is None:
-        return
-    height, width = picture.shape
-    c, rows = sim.creatures, view.rows()
-    foes = rows[sim.at_war[view.kingdom][c.kingdom[rows]] & (c.job[rows] == Job.SOLDIER)]
-    picture[np.minimum(c.y[foes] // down, height - 1), np.minimum(c.x[foes] // across, width - 1)] = "X"
-    for city in sim.cities_of(view.kingdom):
-        picture[min(city.y // down, height - 1), min(city.x // across, width - 1)] = "C"
+    usable = [p for p in POWERS.values() if p.aim == "own" and p.family != "spawn" and p.faith <= mine.faith]
+    if not usable:
+        return ""
+    known = "; ".join(
+        f"{p.id} {p.faith}" + (f": {p.description.rstrip('.').lower()}" if p.id not in PLAIN_POWERS else "")
+        for p in usable
+        if p.family != "terraform"
+    )
+    ground = ", ".join(f"{p.id} {p.faith}" for p in usable if p.family == "terraform")
+    lines = ". ".join(filter(None, [known, f"On the ground: {ground}" if ground else ""]))
+    return f"POWERS on your land (invoke_power power_id, x, y), and their faith:\n{lines}"

@@ -73,7 +73,7 @@ from cohabit.worlds.kingdoms.arguments import (
 )  # fmt: skip
 from cohabit.worlds.kingdoms.beginning import begin
 from cohabit.worlds.kingdoms.drawing import picture
-from cohabit.worlds.kingdoms.observe import observation
+from cohabit.worlds.kingdoms.observe import Mark, mark, observation, result
 from cohabit.worlds.kingdoms.order_actions import GiveOrder, OrderActions
 from cohabit.worlds.kingdoms.powers import casting, orders, spawns, terraform
 from cohabit.worlds.kingdoms.powers.table import POWERS
@@ -84,6 +84,8 @@ from cohabit.worlds.kingdoms.species import SPECIES_ROW
 from cohabit.worlds.kingdoms.terrain import generate
 
 PICTURE_SIZE = 1024
+DIGEST_TICKS = 10
+"""After a step of at least this many ticks a view says what has changed. Real time advances in smaller steps."""
 
 
 class Pending(Struct):
@@ -103,6 +105,7 @@ class MatchState(Struct):
     speed: str
     generated: int  # how many worlds were generated after the first
     pending: Pending | None
+    marks: dict[int, Mark] = {}  # each kingdom before the last step of several ticks
 
 
 class Kingdoms(OrderActions):
@@ -155,7 +158,8 @@ class Kingdoms(OrderActions):
 
     # -- seats and time ---------------------------------------------------------------------------
     def seats_now(self) -> Sequence[Seat]:
-        return [Seat(str(k.id), k.name) for k in self.sim.alive]
+        over = self.is_over()  # then the losers get their seats back, and see how it ended
+        return [Seat(str(k.id), k.name) for k in self.sim.kingdoms.values() if k.alive or (over and k.claimed)]
 
     def to_move(self) -> Sequence[SeatId]:
         return [] if self.is_over() else [str(k.id) for k in self.sim.alive]
@@ -168,6 +172,8 @@ class Kingdoms(OrderActions):
 
     def advance(self, ticks: int) -> Sequence[Told]:
         told: list[Told] = []
+        if ticks >= DIGEST_TICKS:
+            self.state.marks = {kingdom.id: mark(self.sim, kingdom) for kingdom in self.sim.alive}
         for _ in range(ticks):
             if self._replace_world():
                 told.append(Told("a new world begins"))
@@ -175,8 +181,7 @@ class Kingdoms(OrderActions):
                 break
             tick.step(self.sim)
             if self.is_over():
-                last = [k.name for k in self.sim.alive if k.claimed]
-                self.sim.tell(f"The match is over: {last[0] if last else 'nobody'} wins.", kind="success")
+                self.sim.tell(result(self.sim), kind="success")
         self._changed()
         return [*told, *map(_told, self.sim.take_news())]
 
@@ -216,7 +221,7 @@ class Kingdoms(OrderActions):
         return found
 
     def observe(self, eye: Eye) -> Observation:
-        return observation(self.view(eye), self.state.paused, self.is_over())
+        return observation(self.view(eye), self.state.paused, self.is_over(), self.state.marks)
 
     def standings(self) -> Sequence[Standing]:
         best = sorted(self.sim.alive, key=lambda k: (-k.people, k.id))

@@ -23,14 +23,14 @@ class Kingdom(Struct):
 class City(Struct):
     """A city with a known place: an own city, or any city for an eye that sees everything."""
 
-    id: int
-    kingdom: int
     x: int
     y: int
     people: int
     soldiers: int
     loyalty: int
-    siege: int
+    siege: int = 0
+    kingdom: int = 0  # these two are shown to eyes that see everything; a king sees its own cities only
+    id: int = 0
 
 
 class Fires(Struct):
@@ -81,7 +81,12 @@ def read(seen: Observation) -> Reading:
     """The status of an observation, with the hungry cities among its effects."""
     effects = [effect.name for effect in seen.active_effects]
     hungry = [name.removeprefix(HUNGER_PREFIX) for name in effects if name.startswith(HUNGER_PREFIX)]
-    return msgspec.convert({**seen.status, "hungry": hungry}, Reading)
+    found = msgspec.convert({"tick": seen.step, **seen.status, "hungry": hungry}, Reading)
+    mine = found.kingdoms.get(found.name_of(found.kingdom_id))
+    for city in found.cities.values():
+        city.kingdom = city.kingdom or found.kingdom_id
+    found.people = mine.people if mine is not None else found.people
+    return found
 
 
 def power(power_id: str, city: City, why: str, **more: int) -> Action:

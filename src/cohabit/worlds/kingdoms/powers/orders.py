@@ -10,16 +10,24 @@ from cohabit.errors import GameRejected, UnknownAsset
 from cohabit.model.action import Action
 from cohabit.worlds.kingdoms import names
 from cohabit.worlds.kingdoms.powers.power import Cast, Power, Run
+from cohabit.worlds.kingdoms.powers.spawns import SPAWN_FAITH
 from cohabit.worlds.kingdoms.rules import cities, diplomacy, settlers
 from cohabit.worlds.kingdoms.rules.armies import MAX_MUSTER
 from cohabit.worlds.kingdoms.sight import View, seen_by
 from cohabit.worlds.kingdoms.sim import City, Kingdom, Orders, Sim
-from cohabit.worlds.kingdoms.tiles import IS_DEADLY, IS_WATER
+from cohabit.worlds.kingdoms.tiles import CAN_GROW, IS_DEADLY, IS_WATER
 
 WEARY = 40
 """A kingdom without a player accepts peace if it is at least this weary,"""
 OUTNUMBERED = 2
 """or if the other kingdom has at least this many times its soldiers."""
+SETTLE_AT = 20
+"""The distance from an own city at which settling is suggested."""
+WAR_TARGETS = 3
+"""How many kingdoms are suggested as targets of a war: players first, then the smallest."""
+RALLY_PLACES = 2
+"""How many own cities are suggested as targets."""
+_DIRECTIONS = ((1, 0), (0, 1), (-1, 0), (0, -1), (1, 1), (-1, 1), (-1, -1), (1, -1))
 FURLOUGH, MUSTER = 10, 35
 """Percent of the people under arms: few, and many."""
 
@@ -160,21 +168,55 @@ def stand_down(sim: Sim, kingdom: Kingdom) -> str:
 
 def open_orders(sim: Sim, kingdom: Kingdom) -> Sequence[Action]:
     """The orders that would be accepted now. The list reveals nothing that is not public."""
-    found = [Action("fortify", {"on": not kingdom.orders.fortify}), Action("stand_down")]
-    found += [Action("muster", {"percent": percent}) for percent in (0, FURLOUGH, MUSTER, MAX_MUSTER)]
-    found += [Action("rally", {"x": city.x, "y": city.y}) for city in sim.cities_of(kingdom.id)]
-    for other in sim.alive:
+    own = sorted(sim.cities_of(kingdom.id), key=lambda city: (not city.besieger, -city.people, city.id))
+    found = [Action("fortify", {"on": not kingdom.orders.fortify})]
+    found += [Action("stand_down")] if kingdom.orders != Orders() else []
+    found += [
+        Action("muster", {"percent": percent})
+        for percent in (FURLOUGH, MUSTER, MAX_MUSTER)
+        if percent != kingdom.orders.muster
+    ]
+    found += [Action("rally", {"x": city.x, "y": city.y}) for city in own[:RALLY_PLACES]]
+    found += _open_works(sim, kingdom, own)
+    wars: list[Action] = []
+    for other in sorted(sim.alive, key=lambda other: (not other.claimed, other.people, other.id)):
         target = {"kingdom_id": other.id}
         if other.id == kingdom.id:
             continue
         if not sim.are_at_war(kingdom.id, other.id):
-            found += [] if sim.laws.get("peace") else [Action("declare_war", target)]
+            wars += [] if sim.laws.get("peace") else [Action("declare_war", target)]
             continue
         if sim.cities_of(other.id):
             found.append(Action("raid", target))
         if kingdom.id in other.orders.peace or (other.claimed and other.id not in kingdom.orders.peace):
             found.append(Action("offer_peace", target))
+    return found + wars[:WAR_TARGETS]
+
+
+def _open_works(sim: Sim, kingdom: Kingdom, own: Sequence[City]) -> list[Action]:
+    """Settling, spawning and powers that would be accepted now, with a sensible target each."""
+    found: list[Action] = []
+    place = _free_place(sim, kingdom, own)
+    if place is not None and kingdom.orders.settle is None:
+        found.append(Action("settle", {"x": place[0], "y": place[1]}))
+    if own and kingdom.faith >= SPAWN_FAITH:
+        where = {"x": own[0].x, "y": own[0].y, "count": kingdom.faith // SPAWN_FAITH, "adult": True}
+        found.append(Action("spawn", {"entity_id": kingdom.race, **where}))
     return found
+
+
+def _free_place(sim: Sim, kingdom: Kingdom, own: Sequence[City]) -> tuple[int, int] | None:
+    """A place for a city near one's own, as far as the player can tell."""
+    view = View(sim, kingdom.id, everything=False)
+    known = [city for city in sim.cities.values() if view.sees_city(city)]
+    for city in own[:RALLY_PLACES]:
+        for x, y in ((city.x + dx * SETTLE_AT, city.y + dy * SETTLE_AT) for dx, dy in _DIRECTIONS):
+            if not sim.land.holds(x, y) or any(other.distance(x, y) < settlers.APART for other in known):
+                continue
+            cell = sim.land.cell(x, y)
+            if CAN_GROW[sim.land.ground[cell] if view.sees(cell) else sim.land.chart[cell]]:
+                return x, y
+    return None
 
 
 def find_kingdom(sim: Sim, number: int) -> Kingdom:

@@ -156,19 +156,27 @@ def _plague(sim: Sim, city: City, rows: Rows) -> None:
 # -- loyalty --------------------------------------------------------------------------------------
 def loyalty_target(sim: Sim, city: City, rows: Rows) -> int:
     """The loyalty that the city drifts to."""
+    parts = loyalty_parts(sim, city, rows)
+    return BASE_LOYALTY + sum(parts.values()) if parts else 100
+
+
+def loyalty_parts(sim: Sim, city: City, rows: Rows) -> dict[str, int]:
+    """What is added to the loyalty of a city or subtracted from it, by reason; empty for the capital."""
     realm = sim.kingdoms[city.kingdom]
     capital = sim.cities.get(realm.capital)
-    if capital is None or capital is city:
-        return 100
-    away = capital.distance(city.x, city.y)
+    if capital is None or capital is city or not len(rows):
+        return {}
     most = int(np.argmax(np.bincount(sim.creatures.species[rows])))
-    minus = away // TILES_PER_LOYALTY + realm.weariness // WEARINESS_PER_LOYALTY
-    minus += MANY_CITIES * max(0, realm.cities - EASY_CITIES)
-    minus += STRANGERS * (most != SPECIES_ROW[realm.race]) + HUNGER * (city.hungry * 4 > city.people)
-    plus = TEMPLE_LOYALTY * (city.buildings.get("temple", 0) > 0)
-    plus += min(MAX_CULTURE_LOYALTY, city.culture // CULTURE_PER_LOYALTY)
-    nature = sim.chance.one(2 * KING_LOYALTY + 1, "king's nature", 0, realm.king) - KING_LOYALTY
-    return BASE_LOYALTY + plus + nature - minus
+    return {
+        "far from the capital": -(capital.distance(city.x, city.y) // TILES_PER_LOYALTY),
+        "weary of war": -(realm.weariness // WEARINESS_PER_LOYALTY),
+        "too many cities": -MANY_CITIES * max(0, realm.cities - EASY_CITIES),
+        "another race": -STRANGERS * (most != SPECIES_ROW[realm.race]),
+        "hunger": -HUNGER * (city.hungry * 4 > city.people),
+        "temple": TEMPLE_LOYALTY * (city.buildings.get("temple", 0) > 0),
+        "culture": min(MAX_CULTURE_LOYALTY, city.culture // CULTURE_PER_LOYALTY),
+        "the king": sim.chance.one(2 * KING_LOYALTY + 1, "king's nature", 0, realm.king) - KING_LOYALTY,
+    }
 
 
 def _update_loyalty(sim: Sim, city: City, rows: Rows) -> None:

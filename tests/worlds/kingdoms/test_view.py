@@ -1,0 +1,206 @@
+"""What a model is told: the view of a king has what it needs for its next order, once, and in few words."""
+
+import numpy as np
+import pytest
+
+from cohabit.room.room import Room
+from cohabit.worlds.kingdoms.names import city_id
+from cohabit.worlds.kingdoms.rules import cities, diplomacy, life, realms
+from cohabit.worlds.kingdoms.sim import City, Sim
+from cohabit.worlds.kingdoms.species import SPECIES_ROW
+from cohabit.worlds.kingdoms.tiles import CAN_GROW
+
+from .twins import opened, twin
+
+CHARACTERS_PER_TOKEN = 3.5
+"""An upper bound for the number of tokens: English prose has more characters per token."""
+EARLY, LATE = 900, 1500
+
+
+def view(room: Room, who: str = "athena") -> str:
+    room.world._changed()
+    room._drop_world_cache()
+    text: str = room.call(who, "view", at=3000).text
+    return text
+
+
+def tokens(text: str) -> float:
+    return len(text) / CHARACTERS_PER_TOKEN
+
+
+def found(sim: Sim, kingdom: int, count: int) -> list[City]:
+    """More cities for a kingdom."""
+    made = []
+    free = np.flatnonzero(CAN_GROW[sim.land.ground] & (sim.land.city == 0))
+    for cell in free[:: max(1, len(free) // count)][:count].tolist():
+        x, y = sim.land.xy(cell)
+        ids = life.spawn(sim, SPECIES_ROW[sim.kingdoms[kingdom].race], x, y, 5)
+        made.append(cities.found_city(sim, kingdom, x, y, np.searchsorted(sim.creatures.id, ids)))
+    sim.refresh()
+    return made
+
+
+@pytest.fixture
+def room() -> Room:
+    return opened()
+
+
+def test_an_early_view_is_short(room: Room) -> None:
+    room.world.sim.kingdoms[1].faith = 40
+    assert tokens(view(room)) <= EARLY
+
+
+def test_a_late_view_is_not_long(room: Room) -> None:
+    """Twelve cities in trouble, ten kingdoms at war with each other, full coffers and many news."""
+    sim = room.world.sim
+    for number in range(8):
+        place = found(sim, 3, 1)[0]
+        realms.found_kingdom(sim, "dwarf", place.x, place.y, np.zeros(0, np.int64), f"Stonewardhold{number}")
+    for city in (*found(sim, 1, 12), *sim.cities_of(1)):
+        city.name, city.people, city.food, city.loyalty = f"Longbridgeham{city.id}", 345, 10, 12
+        city.wood = city.stone = city.gold = 456
+        city.besieger, city.siege = 2, 55
+    for other in range(3, 12):
+        diplomacy.declare_war(sim, 2, other, "old hatred")
+        sim.tell(f"Longbridgeham{other} has built a great temple of the seven old gods.", [1], "success")
+    mine = sim.kingdoms[1]
+    mine.faith, mine.weariness, mine.people, mine.soldiers = 300, 77, 4000, 900
+    room.call("athena", "muster", {"percent": 44}, at=2000)
+    room.call("athena", "raid", {"kingdom_id": 2}, at=2000)
+    sim.refresh()
+    assert tokens(view(room)) <= LATE
+
+
+def test_nothing_is_said_twice(room: Room) -> None:
+    sim = room.world.sim
+    city = sim.cities_of(1)[0]
+    text = view(room).partition("RECENT EVENTS:")[0]
+    assert text.count(city.name) == len([line for line in text.splitlines() if line.startswith("- ")]) + 1
+    assert text.count(f"x {city.x}, y {city.y}") == 1
+    assert "tick:" not in text, "the step is the tick"
+
+
+def test_the_view_has_the_stocks_of_each_city_and_its_housing(room: Room) -> None:
+    city = room.world.sim.cities_of(1)[0]
+    city.food, city.wood, city.stone, city.gold = 61, 17, 8, 9
+    assert f"housing {cities.housing(city)}" in view(room)
+    assert "food 61, wood 17, stone 8, gold 9" in view(room)
+
+
+def test_a_city_of_another_kingdom_in_sight_is_listed_with_the_id_for_a_raid(room: Room) -> None:
+    sim = room.world.sim
+    target = sim.cities_of(2)[0]
+    number = str(city_id(sim, target.id))
+    assert number not in view(room)
+    scout = np.flatnonzero(sim.creatures.kingdom == 1)[0]
+    sim.creatures.x[scout], sim.creatures.y[scout] = target.x, target.y
+    line = next(line for line in view(room).splitlines() if line.startswith("foreign_cities_in_sight"))
+    assert f"{target.name} (id {number}, kingdom 2, x {target.x}, y {target.y}" in line
+    room.call("athena", "raid", {"city_id": int(number)}, at=3000)
+
+
+def test_the_view_says_where_the_army_is_and_what_it_does(room: Room) -> None:
+    sim = room.world.sim
+    c, home = sim.creatures, sim.cities_of(1)[0]
+    rows = np.flatnonzero(c.kingdom == 1)
+    c.job[rows[:6]] = 2
+    c.x[rows[:6]], c.y[rows[:6]] = home.x, home.y
+    c.x[rows[:2]], c.y[rows[:2]] = (home.x + 40) % sim.land.width, home.y
+    soldiers = int(np.count_nonzero(c.job[rows] == 2))
+    assert f"army: {soldiers - 2} at home, 2 near {(home.x + 40) % sim.land.width},{home.y}" in view(room)
+    room.call("athena", "raid", {"kingdom_id": 2}, at=3000)
+    assert "gathering until 60% are there and fit" in view(room)
+
+
+def test_the_view_names_the_wars_of_others(room: Room) -> None:
+    sim = room.world.sim
+    assert "other_wars" not in view(room)
+    diplomacy.declare_war(sim, 2, 3, "old hatred")
+    assert f"other_wars: {sim.kingdoms[2].name} against {sim.kingdoms[3].name}" in view(room)
+
+
+def test_the_view_says_why_a_city_does_not_grow_or_is_not_loyal(room: Room) -> None:
+    sim = room.world.sim
+    capital = sim.cities_of(1)[0]
+    capital.people, capital.food, capital.wood = cities.housing(capital), 999, 2
+    assert f"no growth in {capital.name}: all houses are full; the next needs 5 wood" in view(room)
+    other = found(sim, 1, 1)[0]
+    other.loyalty, sim.kingdoms[1].weariness = 20, 60
+    line = next(line for line in view(room).splitlines() if f"unrest in {other.name}" in line)
+    assert "far from the capital -" in line
+    assert "weary of war -30" in line
+
+
+def test_the_view_has_the_powers_that_the_king_can_pay_with_cost_and_effect(room: Room) -> None:
+    sim = room.world.sim
+    sim.kingdoms[1].faith = 12
+    assert "bounty 12: gives the city 60 food" in view(room)
+    assert "loyalty 20" not in view(room)
+    sim.kingdoms[1].faith = 0
+    assert "POWERS" not in view(room)
+
+
+def test_the_list_of_actions_has_settling_and_spawning_too(room: Room) -> None:
+    room.world.sim.kingdoms[1].faith = 25
+    acts = view(room).partition("Legal actions: ")[2]
+    assert "settle {" in acts
+    assert '"count":2' in acts
+
+
+def test_an_order_that_waits_says_for_what(room: Room) -> None:
+    action = next(a for a in room.world.legal(room.seats["1"]) if a.name == "settle")
+    room.call("athena", "settle", action.parameters, at=3000)
+    assert f"settle {action.parameters['x']},{action.parameters['y']} (waits for a city with 28 people)" in view(room)
+
+
+def test_the_map_has_axes_and_a_legend_of_what_is_on_it(room: Room) -> None:
+    sim = room.world.sim
+    for number in range(4, 11):
+        place = found(sim, 3, 1)[0]
+        realm = realms.found_kingdom(sim, "dwarf", place.x, place.y, np.zeros(0, np.int64), f"Realm{number}")
+        for city in (place, sim.cities[realm.capital]):
+            city.kingdom = realm.id
+    land = np.flatnonzero(CAN_GROW[sim.land.ground])
+    sim.land.city[land] = sim.kingdoms[10].capital
+    text = view(room, "zeus")
+    drawn = text.partition("MAP (")[2].splitlines()
+    across, down = -(-sim.land.width // 40), -(-sim.land.height // 18)
+    assert drawn[0] == f"a character is {across} x {down} tiles; x to the right, y down):"
+    assert drawn[1].split() == [str(x * across) for x in range(0, -(-sim.land.width // across), 8)]
+    assert [line[:4].strip() for line in drawn[2:5]] == ["0", str(down), str(2 * down)]
+    assert "a land of Realm10" in text
+    assert "X enemy soldiers" not in text
+
+
+def test_the_end_says_who_won_and_to_each_king_that_it_won_or_lost(room: Room) -> None:
+    sim = room.world.sim
+    names = {number: sim.kingdoms[number].name for number in (1, 2)}
+    realms.end_kingdom(sim, sim.kingdoms[2], "a test")
+    room.system("ticks", {"n": 1}, 4000)
+    assert "The match is over: you have won." in view(room)
+    assert f"The match is over: you have lost, {names[1]} has won." in view(room, "ares")
+    assert f"The match is over: {names[1]} has won, {names[2]} lost." in view(room, "zeus")
+
+
+def test_the_view_has_the_objectives_of_the_scenario_and_the_newest_messages(room: Room) -> None:
+    room.state.members["athena"].objectives = [{"id": "survive", "label": "Survive", "kind": "survive"}]
+    for number in range(5):
+        room.call("ares", "send_message", {"to": "athena", "content": f"truce\n{number}?"}, at=3000)
+    text = view(room)
+    assert "Your objectives: Survive" in text
+    assert "truce 1?" not in text
+    assert "- ares: truce 2?\n- ares: truce 3?\n- ares: truce 4?" in text
+    assert "truce" not in view(room, "zeus")
+
+
+def test_after_a_step_the_view_says_what_has_changed(room: Room) -> None:
+    sim = room.world.sim
+    sim.kingdoms[1].people = 500
+    room.system("ticks", {"n": 30}, 4000)
+    line = next(line for line in view(room).splitlines() if line.startswith("In the last 30 ticks: "))
+    assert f"people 500 → {sim.kingdoms[1].people}" in line
+    assert room.world.snapshot() == (restored := twin(room)).world.snapshot()
+    assert view(restored) == view(room)
+    room.system("ticks", {"n": 1}, 4001)
+    assert "In the last 31 ticks: " in view(room)
+    assert "In the last" not in view(room, "zeus")
