@@ -36,7 +36,7 @@ def _takes_turns(state: RoomState, member: Member) -> bool:
     return state.turn_based and (member.id in state.turn_order or C.ACT_GLOBAL in member.held)
 
 
-@command(category="meta", records=True, offered_if=_takes_turns, hint="ends your turn.")
+@command(category="meta", records=True, offered_if=_takes_turns, hint="ends your turn.", listed=True)
 def turn_advance(ctx: Context) -> TurnAdvanced:
     """End your turn in a turn-based room. The next member's turn begins."""
     state, me = ctx.state, ctx.member

@@ -38,7 +38,7 @@ async def test_a_client_that_supports_tasks_waits_for_its_turn_as_a_task(table: 
             "io.modelcontextprotocol/clientCapabilities": capabilities,
         }
         reply = await http.post(
-            f"{table.url}/mcp/nim",
+            f"{table.url}/mcp/nim?profile=full",
             json={"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": meta}},
             headers={
                 "authorization": f"Bearer {table.tokens[who]}",
