@@ -44,7 +44,7 @@ def run(quick: bool) -> Report:
                     made = child("bench.clients:Posting", 1, url=url, path=path, token=token, tool=tool, args=args)
                     return stack.enter_context(made)
 
-                mine = client(url, "/mcp/bench-0")
+                mine = client(url, "/mcp/bench-0?profile=full")
                 result = mine.ask("answer")["result"]
                 sides = {"ours": Calling(ours, mine, times)}
                 for how in BARE:

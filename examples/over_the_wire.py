@@ -40,7 +40,7 @@ async def listening(house: House) -> AsyncIterator[str]:
 
 @asynccontextmanager
 async def over_mcp(url: str, token: str) -> AsyncIterator[Call]:
-    """Call the tools of one room as an MCP client."""
+    """Call the tools of one room as an MCP client that wants values, not texts for a model."""
     async with (
         httpx2.AsyncClient(headers={"authorization": f"Bearer {token}"}, timeout=60) as http,
         mcp.Client(streamable_http_client(url, http_client=http)) as client,
@@ -75,7 +75,7 @@ async def main() -> None:
             listening(house) as url,
             connect(url, tokens["ada"]) as ada,
             connect(url, tokens["bob"], transport="http") as bob,
-            over_mcp(f"{url}/mcp/{room}", tokens["cleo"]) as cleo,
+            over_mcp(f"{url}/mcp/{room}?profile=full", tokens["cleo"]) as cleo,
         ):
             await asyncio.gather(play("ada", ada.call, 8), play("bob", bob.call, 12), play("cleo", cleo, 16))
             standings = (await ada.call("objective_status"))["standings"]

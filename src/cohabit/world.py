@@ -233,6 +233,7 @@ class ActionSpec(Struct, frozen=True, kw_only=True):
     needs_seat: bool = True  # False: members without a seat may call it too; ``run`` then gets None
     raw: bool = False
     result: Any = None  # the type of ``Outcome.data``, if a call returns that instead of an observation
+    listed: bool = True  # in the short list of tools for models; others can be called too
 
 
 def action(
@@ -244,6 +245,7 @@ def action(
     raw: bool = False,
     gives: Any = None,
     name: str = "",
+    listed: bool = True,
 ) -> Callable[[Method], Method]:
     """Make a method an action: ``def take(self, by: Seat, n: Annotated[int, Range(1, 3)]) -> Outcome``.
 
@@ -251,11 +253,12 @@ def action(
     any one of these capabilities is sufficient. A ``raw`` action takes any arguments: its schema is informational, and
     it validates them itself; if it takes ``**unknown``, it gets those that are not declared. ``group`` is its heading
     in the list of actions. If ``gives`` is set, a direct call returns ``Outcome.data`` of that type instead of an
-    observation. ``name``: the action's name, if it differs from the method's.
+    observation. ``name``: the action's name, if it differs from the method's. ``listed``: whether the short list of
+    tools for models has it.
     """
     return _mark(
         changes=True, preconditions=tuple(preconditions), group=group, category=category, needs=_tuple(needs), raw=raw,
-        result=gives, name=name,
+        result=gives, name=name, listed=listed,
     )  # fmt: skip
 
 
@@ -264,9 +267,10 @@ def query(
     needs: str | Sequence[str] = "watch",
     category: Literal["read", "discovery", "control"] = "read",
     name: str = "",
+    listed: bool = True,
 ) -> Callable[[Method], Method]:
     """Make a method a query: ``def heaps(self, eye: Eye) -> list[int]``. It changes nothing."""
-    return _mark(changes=False, group="query", category=category, needs=_tuple(needs), name=name)
+    return _mark(changes=False, group="query", category=category, needs=_tuple(needs), name=name, listed=listed)
 
 
 def Range(lo: int | None = None, hi: int | None = None, doc: str | None = None) -> Meta:  # noqa: N802 - reads as a type

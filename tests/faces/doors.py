@@ -14,6 +14,7 @@ from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
+import cohabit
 from cohabit.errors import Unauthorized, by_code
 from cohabit.faces.python import connect
 from cohabit.faces.serve import serve
@@ -22,6 +23,8 @@ from cohabit.testing.faces import Client
 from cohabit.worldbox.names import code_from_wire
 from cohabit.worldbox.server import bridge_app
 
+SOURCE = str(Path(cohabit.__file__).parents[1])
+"""Subprocesses run the code that is tested."""
 FACES = ["python", "http", "websocket", "mcp 2025-11-25", "mcp 2026-07-28", "mcp stdio"]
 Door = Callable[[str], AbstractAsyncContextManager[Client]]
 """Given a token, a client."""
@@ -66,7 +69,7 @@ async def mcp_http(url: str, token: str, mode: str) -> AsyncIterator[Client]:
         answer = await http.post(f"{url}/mcp", json={})
         if answer.status_code == 401:  # the SDK's client hides what the server said
             raise by_code(answer.json()["error"])
-        async with SdkClient(streamable_http_client(f"{url}/mcp", http_client=http), mode=mode) as sdk:
+        async with SdkClient(streamable_http_client(f"{url}/mcp?profile=full", http_client=http), mode=mode) as sdk:
             yield Tools(sdk, refused)
 
 
@@ -74,8 +77,8 @@ async def mcp_http(url: str, token: str, mode: str) -> AsyncIterator[Client]:
 async def mcp_stdio(url: str, token: str, said: Path) -> AsyncIterator[Client]:
     program = StdioServerParameters(
         command=sys.executable,
-        args=["-m", "cohabit", "mcp", "--url", url],
-        env={"COHABIT_TOKEN": token, "PATH": "/usr/bin:/bin"},
+        args=["-m", "cohabit", "mcp", "--url", url, "--profile", "full"],
+        env={"COHABIT_TOKEN": token, "PATH": "/usr/bin:/bin", "PYTHONPATH": SOURCE},
     )
     with said.open("w") as log:
         try:

@@ -209,3 +209,29 @@ def _options_of(words: list[str], capsys: pytest.CaptureFixture[str]) -> set[str
     lines = capsys.readouterr().out.split("examples:")[0].splitlines()
     return {word.rstrip(",:") for line in lines if line.startswith("  -") for word in line.split()
             if word.startswith("--")}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["plya"], "cohabit: unknown verb 'plya'; did you mean play? `cohabit --help` lists them all."),
+        (["xyzzyq"], "cohabit: unknown verb 'xyzzyq'. `cohabit --help` lists them all."),
+        (["--xyzzyq"], "cohabit: unknown option --xyzzyq; `cohabit --help` lists the verbs."),
+        (
+            ["rooms", "--x"],
+            "cohabit: cohabit rooms: unrecognized arguments: --x; `cohabit rooms --help` shows its options.",
+        ),
+    ],
+)
+def test_a_mistake_is_answered_in_whole_sentences(
+    words: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == 2
+    assert capsys.readouterr().err == says + "\n"
+
+
+def test_an_unknown_scenario_is_answered_with_each_name_once(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["up", "tictacto"]) == 1
+    told = capsys.readouterr().err
+    assert told.endswith(". Did you mean: tictactoe?\n")
+    assert told.count("statecraft") == 1

@@ -138,11 +138,56 @@ def test_the_demo_plays_by_itself_and_somebody_can_take_a_seat(tmp_path: Path) -
         assert "You are cleo (faction_player), seat 3, in demo: kingdoms." in done.stdout
         assert "unknown input /bogus" in done.stderr
         assert "[UNKNOWN_COMMAND]" in done.stderr
+        assert "PERMISSION_DENIED" not in done.stderr
+        assert "Sent to you, ada, bran, chronicler, spectator." in done.stdout
         assert house.says("cleo is back")
         listed = cohabit("rooms", "--url", link, home=tmp_path)
         assert listed.stdout.splitlines()[1].split()[:3] == ["demo", "kingdoms", "demo"]
         assert house.stop()[0] == 0
     assert cohabit("verify", "--data", "house", home=tmp_path).returncode == 0
+
+
+def test_the_choices_stay_after_a_refused_move(tmp_path: Path) -> None:
+    write_agents(tmp_path)
+    with running("up", "agents.json", home=tmp_path) as house:
+        link = f"{house.url}/?room=agents#{house.token('ann')}"
+        done = cohabit("play", link, home=tmp_path, typed="take n=9\n7\n3\n/quit\n")
+        assert "[BAD_ARGS]" in done.stderr
+        assert done.stderr.splitlines()[-1] == "cohabit: choose 1 to 3."
+        assert done.stdout.count('  3  take {"n":3}') == 2
+        assert "You took 3; 5 are left." in done.stdout
+
+
+def test_what_happens_is_printed_above_what_is_being_typed(tmp_path: Path) -> None:
+    write_agents(tmp_path)
+    person, side = os.openpty()
+    with running("up", "agents.json", home=tmp_path) as house:
+        playing = subprocess.Popen(
+            [COHABIT, "play", f"{house.url}/?room=agents#{house.token('ann')}"], stdin=side, stdout=side, stderr=side,
+            env=environment(tmp_path, {"TERM": "xterm", "NO_COLOR": "1"}), cwd=tmp_path,
+        )  # fmt: skip
+        os.close(side)
+        said = ""
+
+        def until(end: str, *before: str) -> None:
+            nonlocal said
+            while not (said.endswith(end) and all(part in said for part in before)):
+                said += os.read(person, 4096).decode()
+
+        try:
+            until("ann connected\r\n\r\x1b[K> ")
+            os.write(person, b"/sa")
+            until("> /sa")
+            words = ("send_message", "to=ann", "content=hello", "--url", house.url)
+            cohabit("call", *words, home=tmp_path, env={"COHABIT_TOKEN": house.token("bob")})
+            until("> /sa", "to ann: hello\r\n\r\x1b[K> /sa", "bob connected\r\n\r\x1b[K> /sa")
+            playing.send_signal(signal.SIGINT)
+            assert playing.wait(timeout=60) == 0
+            assert "Traceback" not in said + os.read(person, 4096).decode()
+        finally:
+            playing.kill()
+            playing.wait()
+            os.close(person)
 
 
 def test_without_a_file_one_legacy_token_is_made_on_the_first_start(tmp_path: Path) -> None:

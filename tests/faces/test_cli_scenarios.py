@@ -1,14 +1,16 @@
 """The scenarios that ship: who is in them, and that each can be opened and watched."""
 
+import argparse
 import json
 
 import pytest
 
-from cohabit.faces.cli.up import plan_for, put_under, world_scenario
+from cohabit.faces.cli.up import open_room, plan_for, plan_of, put_under, up_options, world_scenario
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.registry import BRAINS
 from cohabit.scenario import presets, read_scenario
+from cohabit.testing.clock import FakeClock
 
 PLAYER, GOD = "player", "god"
 SEED_PRESETS = {
@@ -96,6 +98,30 @@ async def test_a_scenario_with_built_in_players_can_be_watched_at_once(name: str
         await house.bots.close()
         runner.time.stop()
         await runner.drained()  # the world's thread is idle when the house closes
+
+
+async def test_a_game_of_bots_is_followed_by_another_so_that_a_visitor_has_something_to_see() -> None:
+    args = _parsed("tictactoe", "--bots")
+    clock = FakeClock()
+    async with House.open(Settings(), clock=clock) as house:
+        house.bots.step_ms = 0
+        plan = plan_of(args, Settings())
+        await open_room(house, plan, args)
+        state = house.rooms["tictactoe"].room.state
+        while state.games < 2:
+            await clock.advance(1000)
+        await house.bots.close()
+
+
+def test_a_scenario_that_says_when_a_rematch_follows_keeps_it() -> None:
+    assert plan_of(_parsed("demo", "--bots"), Settings()).scenario.rematch_seconds == 15
+    assert plan_of(_parsed("nim"), Settings()).scenario.rematch_seconds is None
+
+
+def _parsed(*words: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    up_options(parser)
+    return parser.parse_args(words)
 
 
 def test_a_world_alone_gets_a_player_for_each_seat_and_you_as_host() -> None:

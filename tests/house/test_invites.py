@@ -67,7 +67,7 @@ async def test_the_holder_of_a_pending_invite_can_join_and_do_nothing_else() -> 
         with pytest.raises(Unauthorized, match="join"):
             await house.call(credential, None, "rotate_token")
         offered = {offer.name for offer in (await house.call(credential, None, "capabilities")).commands}
-        assert offered == {"join", "rooms", "worlds", "capabilities", "introduction"}
+        assert offered == {"join", "rooms", "worlds", "capabilities", "schemas", "introduction"}
 
 
 async def test_an_invite_survives_a_restart_and_so_does_its_acceptance(tmp_path: Path) -> None:

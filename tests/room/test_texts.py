@@ -34,10 +34,10 @@ def test_the_reply_to_an_action_says_whose_turn_it_is_now() -> None:
     room = make_room(RED, BLUE, world="nim", config={"stones": 4})
     taken = room.call("ann", "take", {"n": 1}, at=1)
     assert taken.to_move == ["bob"]
-    assert rendered(taken).content[0].text.endswith("\n\nTo move: bob")
+    assert rendered(taken, values=True).content[0].text.endswith("\n\nTo move: bob")
     won = room.call("bob", "take", {"n": 3}, at=2)
     assert won.to_move == []
-    assert rendered(won).content[0].text.endswith("\n\nThe game is over.")
+    assert rendered(won, values=True).content[0].text.endswith("\n\nThe game is over.")
 
 
 def test_the_reply_in_a_world_without_turns_names_nobody() -> None:

@@ -98,7 +98,7 @@ class Table:
         headers = {"authorization": f"Bearer {self.tokens[who]}"}
         async with (
             httpx2.AsyncClient(headers=headers, timeout=30) as http,
-            Client(streamable_http_client(f"{self.url}/mcp/den", http_client=http)) as client,
+            Client(streamable_http_client(f"{self.url}/mcp/den?profile=full", http_client=http)) as client,
         ):
             yield Agent(client)
 

@@ -1,6 +1,6 @@
 """Command listings for a caller, with schemas."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakKeyDictionary
 
@@ -31,6 +31,7 @@ class CommandInfo(Struct, frozen=True, omit_defaults=True):
     task: tuple[str, ...] = ()
     resource: Resource | None = None
     hint: str = ""
+    listed: bool = False  # in the short list of tools
 
 
 _made: "WeakKeyDictionary[Command, CommandInfo]" = WeakKeyDictionary()
@@ -47,7 +48,7 @@ def describe(command: Command) -> CommandInfo:
             category=command.category,
             title=command.name.replace("_", " ").capitalize(),
             description=_description(command),
-            schema=command.schema,
+            schema=_with_texts(command.schema, command.as_called),
             records=command.records,
             waits=command.takes_wait_ms,
             output_schema=command.output_schema,
@@ -55,14 +56,27 @@ def describe(command: Command) -> CommandInfo:
             joins=command.joins,
             task=command.task,
             resource=command.resource,
-            hint=command.hint,
+            hint=command.as_called(command.hint),
+            listed=command.listed,
         )
     return made
 
 
 def _description(command: Command) -> str:
     only_if = "".join(f"\nRequires: {condition}" for condition in command.preconditions)
-    return command.doc + ("\n" + only_if if only_if else "")
+    return command.as_called(command.doc + ("\n" + only_if if only_if else ""))
+
+
+def _with_texts(schema: Any, as_called: Callable[[str], str]) -> Any:
+    """A schema whose descriptions name commands as they are called."""
+    if isinstance(schema, dict):
+        return {
+            name: as_called(below)
+            if name == "description" and isinstance(below, str)
+            else _with_texts(below, as_called)
+            for name, below in schema.items()
+        }
+    return [_with_texts(below, as_called) for below in schema] if isinstance(schema, list) else schema
 
 
 def list_commands(house: "House", credential: Credential, room: str | None) -> list[CommandInfo]:

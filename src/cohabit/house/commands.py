@@ -5,7 +5,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from cohabit.errors import BadArgs, PermissionDenied
+from cohabit.errors import BadArgs, PermissionDenied, UnknownAsset
 from cohabit.house.command_list import CommandInfo, list_commands
 from cohabit.house.door import HouseContext
 from cohabit.model.grant import Capability
@@ -35,7 +35,9 @@ class Rooms(Struct):
     rooms: list[RoomLine]
 
 
-@command(category="meta", where="house", about="house", hint="lists the rooms that you are in or may enter.")
+@command(
+    category="meta", where="house", about="house", hint="lists the rooms that you are in or may enter.", listed=True
+)
 async def rooms(ctx: HouseContext) -> Rooms:
     """The rooms of this house that you are in or may enter."""
     found: list[RoomLine] = []
@@ -83,7 +85,7 @@ class Worlds(Struct):
     scenarios: list[str]
 
 
-@command(category="discovery", where="house", about="house")
+@command(category="discovery", where="house", about="house", listed=True)
 async def worlds(ctx: HouseContext) -> Worlds:
     """The worlds this house can open, and its ready-made scenarios."""
     lines = []
@@ -98,7 +100,7 @@ class RoomMade(Struct):
     tokens: dict[str, str]
 
 
-@command(category="host", where="house", about="house", host_only=True, records=True)
+@command(category="host", where="house", about="house", host_only=True, records=True, listed=True)
 async def create_room(
     ctx: HouseContext,
     scenario: Annotated[str | None, Meta(description="the name of a ready-made scenario")] = None,
@@ -188,7 +190,30 @@ async def reopen_room(ctx: HouseContext) -> Reopened:
     return Reopened(room)
 
 
+class CommandLine(Struct, omit_defaults=True):
+    name: str
+    description: str
+    tool_name: str = ""  # the name over MCP, if it is another one
+
+
 class Capabilities(Struct):
+    commands: list[CommandLine]
+
+
+@command(category="meta", where="house", about="either", before_joining=True)
+async def capabilities(ctx: HouseContext) -> Capabilities:
+    """Every command that you may use here, in a few words each. `schemas` describes their arguments and results."""
+    commands = list_commands(ctx.house, ctx.credential, ctx.room_id)
+    return Capabilities(
+        [CommandLine(c.name, _in_short(c), c.tool_name if c.tool_name != c.name else "") for c in commands]
+    )
+
+
+def _in_short(info: CommandInfo) -> str:
+    return info.description.split("\n\n")[0].replace("\n", " ")
+
+
+class Schemas(Struct):
     commands: list[CommandInfo]
 
 
@@ -199,10 +224,22 @@ class Capabilities(Struct):
     before_joining=True,
     resource=Resource("schema", "Schema", "Every command you may use, with its schemas", topics=frozenset({"rights"})),
 )
-async def capabilities(ctx: HouseContext) -> Capabilities:
-    """Every command that you may use here, with its argument and result schemas."""
-    return Capabilities(list_commands(ctx.house, ctx.credential, ctx.room_id))
+async def schemas(
+    ctx: HouseContext,
+    command: Annotated[str | None, Meta(description="the name of one command; default: all that you may use")] = None,
+) -> Schemas:
+    """The commands that you may use here, or one of them, with the schemas of their arguments and results."""
+    commands = list_commands(ctx.house, ctx.credential, ctx.room_id)
+    if command is None:
+        return Schemas(commands)
+    found = [info for info in commands if command in (info.name, info.tool_name)]
+    if not found:
+        names = [info.tool_name for info in commands]
+        raise UnknownAsset(
+            f"no command {command[:80]!r} that you may use", did_you_mean=nearest(command[:80], names, 3)
+        )
+    return Schemas(found)
 
 
-CAPABILITIES: Command = capabilities.__command__  # type: ignore[attr-defined]  # put there by the decorator
+SCHEMAS: Command = schemas.__command__  # type: ignore[attr-defined]  # put there by the decorator
 """Called by clients in other processes to list commands."""

@@ -44,6 +44,7 @@ def _nothing_new(result: Any) -> bool:
     waits=_nothing_new,
     resource=Resource("events", "Events", "Recent events", {"last": 100}, frozenset({"events"})),
     hint="lists events from a cursor.",
+    listed=True,
 )
 async def events(
     ctx: HouseContext,

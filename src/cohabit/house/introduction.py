@@ -3,9 +3,9 @@
 Interfaces for language models show it at the start. It never contains text written by other members.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from cohabit.house.command_list import list_commands, room_commands
 from cohabit.house.door import HouseContext
@@ -33,21 +33,26 @@ class Introduction(Struct, omit_defaults=True):
     text: str
     rooms: list[str]  # the rooms that the caller is in
     room: str | None = None  # the room of this introduction
+    note: str = ""  # for a member who may only watch
 
 
 @command(category="meta", where="house", about="either", before_joining=True)
-async def introduction(ctx: HouseContext) -> Introduction:
+async def introduction(
+    ctx: HouseContext,
+    brief: Annotated[bool, Meta(description="without what `rules` says too")] = False,
+) -> Introduction:
     """Who you are here, what the world is about, and what your most important commands do."""
     room = ctx.room_id
     mine = [runner.room.id for runner in _rooms_of(ctx.house, ctx.credential)]
-    return Introduction(introduce(ctx.house, ctx.credential, room), mine, room)
+    note = watch_only(ctx.maybe_member) if ctx.maybe_member is not None else ""
+    return Introduction(introduce(ctx.house, ctx.credential, room, brief=brief), mine, room, note)
 
 
 INTRODUCTION: Command = introduction.__command__  # type: ignore[attr-defined]  # put there by the decorator
 """Called by interfaces in other processes."""
 
 
-def introduce(house: "House", credential: Credential, room: str | None) -> str:
+def introduce(house: "House", credential: Credential, room: str | None, *, brief: bool = False) -> str:
     """The text for a caller in a room; without a room, for a caller who passes one in each call."""
     commands = list_commands(house, credential, room)
     runner = house.runner_of(room) if room is not None else None
@@ -55,7 +60,11 @@ def introduce(house: "House", credential: Credential, room: str | None) -> str:
         you_are, world = _across_rooms(house, credential), ""
     else:
         commands = room_commands(commands)
-        you_are, world = _you_are(runner.room, runner.room.member_of(credential.identity)), _world(runner.room)
+        member = runner.room.member_of(credential.identity)
+        you_are = _you_are(runner.room, member)
+        if member is not None and not brief:
+            you_are = f"{you_are} {watch_only(member)}".rstrip()
+        world = "" if brief else _world(runner.room)
     hints = "\n".join(f"- `{info.tool_name}` {info.hint}" for info in commands if info.hint)
     # The longest part comes last: some clients cut the text off.
     return "\n\n".join(part for part in (INTRO_TEXT, you_are, hints, SAFETY_TEXT, world) if part)
@@ -63,7 +72,7 @@ def introduce(house: "House", credential: Credential, room: str | None) -> str:
 
 def _world(room: Room) -> str:
     title, description = about_world(room.world)
-    return room.commands.as_called(description if description.startswith(title) else f"{title}: {description}")
+    return room.extension.as_called(description if description.startswith(title) else f"{title}: {description}")
 
 
 def _you_are(room: Room, member: Member | None) -> str:
@@ -71,9 +80,7 @@ def _you_are(room: Room, member: Member | None) -> str:
         return f"You are not in room {room.id!r} yet."
     seat = f", seat {member.seat}" if member.seat is not None else ""
     team = f", team {member.team}" if member.team else ""
-    note = watch_only(member)
-    you_are = f"You are {member.handle!r} in room {room.id!r} (role {member.role_name}{seat}{team})."
-    return f"{you_are} {note}" if note else you_are
+    return f"You are {member.handle!r} in room {room.id!r} (role {member.role_name}{seat}{team})."
 
 
 def _across_rooms(house: "House", credential: Credential) -> str:

@@ -176,7 +176,7 @@ class JoinedRoom(Struct, omit_defaults=True):
 
 @command(
     category="meta", where="house", records=True, joins=True, exclusive=True,
-    hint="joins the room, with your invite or as a guest.",
+    hint="joins the room, with your invite or as a guest.", listed=True,
 )  # fmt: skip
 async def join(ctx: HouseContext) -> JoinedRoom:
     """Join a room with your invite, or as a guest if the room allows guests.

@@ -40,7 +40,8 @@ def unwrap(args: Any) -> tuple[str, dict[str, Any], str | None]:
     needs=(C.ACT, C.ACT_GLOBAL),
     records=True,
     unwrap=unwrap,
-    hint="runs the named action; each action is also a separate tool.",
+    hint="runs an action of this world by name, also one that is not listed as a tool.",
+    listed=True,
 )
 def act(
     ctx: Context,

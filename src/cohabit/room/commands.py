@@ -4,7 +4,6 @@ A room command is a function ``(ctx, …) -> result``, a house command an async 
 become commands too. What is special about a command is declared with it, so no other module asks for its name.
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from functools import cached_property
@@ -25,7 +24,6 @@ Where = Literal["world", "room", "house"]
 MAX_WAIT_MS = 30_000
 WaitMs = Annotated[int, Meta(ge=0, le=MAX_WAIT_MS, description="wait up to this many ms for something new")]
 Handle = Annotated[str, Meta(description="the member's handle")]
-_QUOTED = re.compile(r"`(\w+)`")
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -68,6 +66,7 @@ class Command(Declaration):
         unwrap: Callable[[Any], tuple[str, Any, str | None]] | None = None,
         resource: Resource | None = None,
         hint: str = "",
+        listed: bool = False,
         group: str = "",
         preconditions: tuple[str, ...] = (),
         needs_seat: bool = False,
@@ -98,6 +97,7 @@ class Command(Declaration):
         self.unwrap = unwrap  # extracts the wrapped command: name, arguments, reasoning
         self.resource = resource
         self.hint = hint  # what it does, in one line after its name, for models that play
+        self.listed = listed  # in the short list of tools; others can be called too
         self.group = group or category
         self.preconditions = preconditions
         self.needs_seat = needs_seat
@@ -105,6 +105,7 @@ class Command(Declaration):
         self.only_if = only_if
         self.offered_if = offered_if  # False: it would only be refused, so lists of commands leave it out
         self.tool_name = name
+        self.as_called: Callable[[str], str] = str  # a text with the names of commands as they are called here
 
     def __repr__(self) -> str:
         return f"<Command {self.name} ({self.category})>"
@@ -147,10 +148,10 @@ class Command(Declaration):
             only = known[0] if len(known) == 1 else {}
             yield parameter, {**only, **spec, "type": spec.get("type") or " or ".join(kinds)}
 
-    def with_tool_name(self, name: str) -> "Command":
-        """The same command under another name on MCP."""
+    def renamed(self, tool_name: str, as_called: Callable[[str], str]) -> "Command":
+        """The same command where commands have other tool names."""
         other = copy(self)
-        other.tool_name = name
+        other.tool_name, other.as_called = tool_name, as_called
         return other
 
 
@@ -202,6 +203,7 @@ def commands_of(world: World) -> Iterator[Command]:
             needs_seat=spec.needs_seat and spec.changes,
             args=spec.args,
             doc=spec.description,
+            listed=spec.listed,
         )
 
 
@@ -235,14 +237,6 @@ class CommandTable:
                      for known in (made.name, made.tool_name)}  # fmt: skip
             hints = dict.fromkeys(tools[near] for near in nearest(str(name)[:80], tools))
             raise UnknownCommand(f"unknown command {str(name)[:80]!r}", did_you_mean=list(hints)[:3]) from None
-
-    def as_called(self, text: str) -> str:
-        """A text with the names of commands, quoted as `name`, replaced by their tool names."""
-        return _QUOTED.sub(lambda found: f"`{self._tool_name(found[1])}`", text)
-
-    def _tool_name(self, name: str) -> str:
-        made = self._by_name.get(name)
-        return made.tool_name if made is not None else name
 
     def action_space(self) -> ActionSpace:
         return ActionSpace([command.as_action() for command in self if command.is_action])

@@ -3,6 +3,7 @@
 A world names its extension in its spec. The registry imports extensions, and each registers itself on import.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
@@ -14,6 +15,7 @@ SPEEDS: Mapping[str, int] = MappingProxyType(
     {"x0.5": 500, "x1": 1000, "x2": 2000, "x5": 5000, "x10": 10_000, "x20": 20_000}
 )
 """Speeds of real-time worlds, in thousandths."""
+_QUOTED = re.compile(r"`(\w+)`")
 
 
 class Extension(Struct, frozen=True):
@@ -29,7 +31,14 @@ class Extension(Struct, frozen=True):
     def named(self, commands: Iterable[Command]) -> Iterable[Command]:
         """These commands, with this protocol's MCP tool names."""
         for made in commands:
-            yield made.with_tool_name(self.tool_prefix + made.name) if made.name in self.prefixed else made
+            yield made.renamed(self._tool_name(made.name), self.as_called) if self.prefixed else made
+
+    def as_called(self, text: str) -> str:
+        """A text with the names of commands, quoted as `name`, replaced by their tool names."""
+        return _QUOTED.sub(lambda found: f"`{self._tool_name(found[1])}`", text)
+
+    def _tool_name(self, name: str) -> str:
+        return self.tool_prefix + name if name in self.prefixed else name
 
 
 NO_EXTENSION = Extension("")

@@ -100,7 +100,7 @@ class Speeds(Struct):
 
 @command(category="discovery", only_if=_has_clock)
 def list_speeds(ctx: Context) -> Speeds:
-    """The speeds that set_speed takes, and the current one."""
+    """The speeds that `set_speed` takes, and the current one."""
     speeds = ctx.room.extension.speeds
     return Speeds([Speed(i, m / 1000) for i, m in speeds.items()], len(speeds), ctx.state.speed)
 

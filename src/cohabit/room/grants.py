@@ -101,7 +101,7 @@ def narrow(ctx: Context, member: Handle, may: Names) -> Granted:
 
 @command(category="host", needs=C.MANAGE_MEMBERS, records=True)
 def revoke(ctx: Context, member: Handle) -> Granted:
-    """Revoke all of a member's capabilities. It can still call whoami."""
+    """Revoke all of a member's capabilities. It can still call `whoami`."""
     who = ctx.state.require_member(member, ctx.member)
     return _change(ctx, who, [Layer("limit")], f"revoked all of {who.handle}'s permissions")
 

@@ -159,14 +159,15 @@ class Rules(Struct):
         "rules", "Rules", "What the world is about, and its actions", topics=frozenset({"rights"}), text="text"
     ),
     hint="explains the world and lists its actions.",
+    listed=True,
 )
 def rules(ctx: Context) -> Rules:
     """What this world is about, its actions with their parameters, and the commands you may use."""
-    world, commands = ctx.room.world, ctx.room.commands
+    world, as_called = ctx.room.world, ctx.room.extension.as_called
     title, description = about_world(world)
-    description = commands.as_called(description)
+    description = as_called(description)
     mine = _listed(ctx)
-    actions = commands.as_called(ActionSpace([c.as_action(c.tool_name) for c in mine if c.is_action]).to_text())
+    actions = as_called(ActionSpace([c.as_action(c.tool_name) for c in mine if c.is_action]).to_text())
     yours = [c.tool_name for c in mine]
     heading = description if description.startswith(title) else f"{title}\n{description}"
     return Rules(

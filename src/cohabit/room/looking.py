@@ -12,6 +12,7 @@ from cohabit.room.context import Context
 from cohabit.room.messages import INBOX_LIMIT, inbox, sender_name
 from cohabit.room.state import Member
 from cohabit.room.turns import is_turn_of
+from cohabit.world import World, overrides
 
 C = Capability
 MESSAGES_SHOWN, MESSAGE_SHOWN = 3, 160
@@ -47,6 +48,7 @@ class ViewReply(Struct, omit_defaults=True):
     needs=CAN_VIEW,
     resource=Resource("view", "View", "The world as you see it now", topics=frozenset({"view"}), text="text"),
     hint="shows what you see now.",
+    listed=True,
 )
 def view(ctx: Context) -> ViewReply:
     """The world as you see it now, as text and as structured data."""
@@ -89,12 +91,13 @@ def _not_yet(result: Any) -> bool:
     needs=CAN_VIEW,
     waits=_not_yet,
     task=("your_turn", "over"),
-    hint="waits until it is your turn. If `your_turn` is still false, call it again.",
+    hint="waits until it is your turn. If it still is not, call it again.",
+    listed=True,
 )
 def wait_for_turn(ctx: Context, wait_ms: WaitMs = 10_000) -> ViewReply:
     """Wait up to `wait_ms` for your turn or the end of the game, then return the view.
 
-    If `your_turn` is still false, call it again.
+    If it still is not your turn, call it again.
     """
     return view_reply(ctx)
 
@@ -104,10 +107,14 @@ class Picture(Struct):
     base64: bytes  # msgspec writes bytes as base64
 
 
-@command(category="read", needs=C.SEE_SCREEN)
+def _has_pictures(world: World) -> bool:
+    return overrides(world, "picture")
+
+
+@command(category="read", needs=C.SEE_SCREEN, only_if=_has_pictures)
 def picture(ctx: Context) -> Picture:
     """The world as you see it, as a base64-encoded PNG."""
     drawn = ctx.room.world.picture(ctx.room.eye_of(ctx.member))
     if drawn is None:
-        raise GameRejected("this world has no pictures; use view instead")
+        raise GameRejected("there is no picture now; use view instead")
     return Picture("png", drawn)

@@ -24,7 +24,11 @@ class Seated(Struct):
     seat: str | None
 
 
-@command(category="meta", needs=C.ACT, records=True)
+def _may_change_seats(state: RoomState, member: Member) -> bool:
+    return member.claim is None
+
+
+@command(category="meta", needs=C.ACT, records=True, offered_if=_may_change_seats, listed=True)
 def sit(
     ctx: Context,
     seat: Annotated[str | None, Meta(description="the id of a free seat; default: any free seat")] = None,
@@ -94,7 +98,7 @@ def _arrive(ctx: Context, me: Member, seat: str | None, played: str | None) -> N
     adopt_seats(room, seats)
 
 
-@command(category="meta", needs=(C.ACT, C.ACT_GLOBAL), records=True)
+@command(category="meta", needs=(C.ACT, C.ACT_GLOBAL), records=True, offered_if=_may_change_seats)
 def stand_up(ctx: Context) -> Seated:
     """Leave your seat, so another member can take it."""
     me = ctx.member

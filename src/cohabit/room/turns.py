@@ -60,10 +60,15 @@ def _takes_turns(state: RoomState, member: Member) -> bool:
 
 
 @command(
-    category="meta", needs=(C.ACT, C.ACT_GLOBAL, C.WATCH), records=True, offered_if=_takes_turns, hint="ends your turn."
+    category="meta",
+    needs=(C.ACT, C.ACT_GLOBAL, C.WATCH),
+    records=True,
+    offered_if=_takes_turns,
+    hint="ends your turn.",
+    listed=True,
 )
 def turn_advance(ctx: Context) -> TurnAdvanced:
-    """End your turn in a turn-based room, or pass in a room with a stepped clock: time advances when all have passed."""
+    """End your turn in a turn-based room. With a stepped clock: pass; time advances when all have passed."""
     state, me = ctx.state, ctx.member
     if state.step_ticks:
         return _pass(ctx)

@@ -12,7 +12,7 @@ from cohabit.house import commands as house_commands
 from cohabit.house.door import HouseContext
 from cohabit.model.grant import Capability, names_held
 from cohabit.room import info
-from cohabit.room.commands import Resource, command
+from cohabit.room.commands import command
 from cohabit.room.context import Context
 from cohabit.room.looking import CAN_VIEW
 from cohabit.room.remote import RemoteWorld
@@ -173,9 +173,8 @@ class VersionedCapabilities(house_commands.Capabilities, kw_only=True):
     where="house",
     about="either",
     before_joining=True,
-    resource=Resource("schema", "Schema", "Every command you may use, with its schemas", topics=frozenset({"rights"})),
 )
 async def capabilities(ctx: HouseContext) -> VersionedCapabilities:
-    """Every command that you may use here, with the schemas of its arguments and of its result."""
+    """Every command that you may use here, in a few words each. `schemas` describes their arguments and results."""
     known = await house_commands.capabilities(ctx)
     return VersionedCapabilities(**asdict(known), **asdict(versions(ctx.room.world)))

@@ -200,7 +200,7 @@ class WorldBox(RemoteWorld):
 
     @query(category="discovery")
     def list_speeds(self, eye: Eye) -> Plan:
-        """The speeds that set_speed takes, and the current one."""
+        """The speeds that `set_speed` takes, and the current one."""
         return _ask("list_speeds")
 
     @query()
@@ -361,7 +361,7 @@ class WorldBox(RemoteWorld):
 
     @action(category="control", needs="advance_time", gives=dict, group="time")
     def set_speed(
-        self, by: Seat | None, speed_id: Annotated[str, Range(doc="one of the ids of list_speeds, such as x5")]
+        self, by: Seat | None, speed_id: Annotated[str, Range(doc="one of the ids of `list_speeds`, such as x5")]
     ) -> Plan:
         """Set how fast the game's time runs."""
         return _nothing_to_ask()

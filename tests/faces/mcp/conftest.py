@@ -58,9 +58,12 @@ class Table:
         """A host revokes the tokens of a member."""
         await self.act("hal", "revoke_token", {"member": who})
 
-    def client(self, who: str | None, mode: str = "auto", room: str | None = "nim", **how: Any) -> Any:
+    def client(
+        self, who: str | None, mode: str = "auto", room: str | None = "nim", profile: str | None = "full", **how: Any
+    ) -> Any:
         token = self.tokens[who] if who is not None else None
-        return sdk_client(f"{self.url}/mcp" + (f"/{room}" if room else ""), token, mode, **how)
+        query = f"?profile={profile}" if profile else ""
+        return sdk_client(f"{self.url}/mcp" + (f"/{room}" if room else "") + query, token, mode, **how)
 
 
 @asynccontextmanager

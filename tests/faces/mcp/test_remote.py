@@ -32,7 +32,7 @@ class Connection:
             raise self.broken("gone")
         if command == "introduction":
             return {"text": "You are not in any room yet.", "rooms": []}
-        if command == "capabilities":
+        if command == "schemas":
             return {"commands": [VIEW]}
         if command != "view":
             raise UnknownCommand("not here")

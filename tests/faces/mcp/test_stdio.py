@@ -28,7 +28,7 @@ def bridge(table: Any, who: str, *args: str) -> StdioServerParameters:
 
 
 async def test_a_bridge_is_the_member_whose_token_it_was_given(table: Any, era: str) -> None:
-    async with Client(bridge(table, "ann", "--room", "nim"), mode=era) as client:
+    async with Client(bridge(table, "ann", "--room", "nim", "--profile", "full"), mode=era) as client:
         assert "You are 'ann' in room 'nim'" in (client.instructions or "")
         names = [tool.name for tool in (await client.list_tools()).tools]
         async with table.client("ann", era) as http:
@@ -42,6 +42,16 @@ async def test_a_bridge_is_the_member_whose_token_it_was_given(table: Any, era: 
         unknown = await client.call_tool("tkae", {"n": 1})
         assert unknown.structured_content["error"]["code"] == "UNKNOWN_COMMAND"
         assert "The heap" in (await client.read_resource("cohabit://nim/view")).contents[0].text
+
+
+async def test_a_bridge_lists_the_tools_that_the_house_lists(table: Any, era: str) -> None:
+    async with Client(bridge(table, "ann", "--room", "nim"), mode=era) as client:
+        listed = (await client.list_tools()).tools
+        async with table.client("ann", era, profile=None) as http:
+            assert listed == (await http.list_tools()).tools
+        refused = await client.call_tool("take", {"n": 9})
+        assert refused.content[0].text.startswith("[BAD_ARGS]")
+        assert refused.structured_content is None
 
 
 async def test_a_bridge_passes_news_on(table: Any) -> None:

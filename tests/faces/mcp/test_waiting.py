@@ -39,7 +39,7 @@ async def ask(
         "io.modelcontextprotocol/clientCapabilities": {"extensions": {TASKS: {}}},
     }
     reply = await http.post(
-        f"{table.url}/mcp/nim",
+        f"{table.url}/mcp/nim?profile=full",
         json={"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": meta}},
         headers={
             "authorization": f"Bearer {table.tokens[who]}",

@@ -25,18 +25,18 @@ def test_rules_list_the_actions_that_the_caller_may_use_with_their_parameters(ro
 
 
 def test_the_values_of_a_world_are_lines_to_read(room: Room) -> None:
-    mustered = rendered(room.call("ann", "muster", {"percent": 20}, at=1), readable=True)
+    mustered = rendered(room.call("ann", "muster", {"percent": 20}, at=1), readable=True, values=True)
     assert mustered.structured_content["order"] == "muster"
     first, *rest = mustered.content[0].text.splitlines()
     assert first.startswith("20 percent of the people of ")
     assert rest == ["kingdom_id: 1", "order: muster"]
-    listed = rendered(room.call("ann", "list_kingdoms", at=1), readable=True)
+    listed = rendered(room.call("ann", "list_kingdoms", at=1), readable=True, values=True)
     lines = listed.content[0].text.splitlines()
     assert (lines[0], lines[-1]) == ("items:", "count: 2")
     assert [line.partition(",")[0] for line in lines[1:3]] == ["- id 1", "- id 2"]
-    assert rendered({"at": [1, 2], "in": {"a": [], "b": None}, "on": True}, readable=True).content[0].text == (
-        "at: 1, 2\nin: a none, b none\non: yes"
-    )
+    assert rendered({"at": [1, 2], "in": {"a": [], "b": None}, "on": True}, readable=True, values=True).content[
+        0
+    ].text == ("at: 1, 2\nin: a none, b none\non: yes")
 
 
 def test_a_king_is_offered_the_powers_of_its_own_race(room: Room) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from cohabit.errors import CohabitError
 from cohabit.faces.cli.parser import Help, Parser
-from cohabit.faces.cli.say import UsageError, complain, in_one_line
+from cohabit.faces.cli.say import UsageError, complain, in_one_line, sentence
 from cohabit.faces.cli.verbs import VERBS, Verb, overview
 
 __all__ = ["main"]
@@ -27,7 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _run(words)
     except UsageError as wrong:
-        complain(str(wrong))
+        complain(sentence(str(wrong)))
         return 2
     except CohabitError as refusal:
         complain(in_one_line(refusal))

@@ -2,18 +2,26 @@
 
 import argparse
 import asyncio
-import contextlib
-import sys
-import threading
-from collections.abc import AsyncIterator
 from typing import Any
 
 import msgspec
 
 from cohabit.client import Client
-from cohabit.errors import CohabitError
+from cohabit.errors import CohabitError, PermissionDenied
 from cohabit.faces.cli.options import Place, arguments, place_of, place_options
-from cohabit.faces.cli.say import UsageError, ViewPace, clean, complain, feed_event, in_one_line, paint, tell, view_text
+from cohabit.faces.cli.say import (
+    UsageError,
+    ViewPace,
+    clean,
+    complain,
+    feed_event,
+    in_one_line,
+    paint,
+    sentence,
+    tell,
+    view_text,
+)
+from cohabit.faces.cli.typing_line import Terminal
 from cohabit.faces.cli.watch import enter_room
 from cohabit.faces.python import connect
 from cohabit.room.view import turn_text
@@ -58,14 +66,16 @@ async def _play(place: Place) -> None:
         tell(clean(rules["description"], lines=True))
         tell(clean(rules["actions"], lines=True))
         tell("Type /help for help.")
-        table = Table(me)
-        table.see(await me.call("view"))
-        ends = [asyncio.ensure_future(table.follow()), asyncio.ensure_future(table.obey())]
-        done, rest = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-        for task in rest:
-            task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
+        with Terminal() as terminal:
+            table = Table(me, terminal)
+            table.see(await me.call("view"))
+            ends = [asyncio.ensure_future(table.follow()), asyncio.ensure_future(table.obey())]
+            try:
+                done, _ = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+            finally:  # at Ctrl-C too, while the connection is open
+                for task in ends:
+                    task.cancel()
+                await asyncio.gather(*ends, return_exceptions=True)
         for task in done:
             task.result()
 
@@ -73,8 +83,9 @@ async def _play(place: Place) -> None:
 class Table:
     """What the player sees, and the choices behind the numbers."""
 
-    def __init__(self, me: Client) -> None:
+    def __init__(self, me: Client, terminal: Terminal) -> None:
         self._me = me
+        self._terminal = terminal
         self._views = ViewPace()
         self._choices: list[dict[str, Any]] = []
         self._shown = ""
@@ -84,7 +95,11 @@ class Table:
         if view["text"] == self._shown:
             return
         self._shown = view["text"]
-        tell(view_text(view["text"]))
+        with self._terminal.aside():
+            tell(view_text(view["text"]))
+            self._list_choices()
+
+    def _list_choices(self) -> None:
         for number, choice in enumerate(self._choices, 1):
             params = msgspec.json.encode(choice["params"]).decode()
             tell(f"  {paint('green', str(number))}  {clean(choice['action'])} {clean(params)}")
@@ -95,18 +110,25 @@ class Table:
             if push["push"] == "view" and self._views.due(push["view"]):
                 self.see(push["view"])
             for item in push.get("items", ()):
-                tell(feed_event(item))
+                self._tell(feed_event(item))
 
     async def obey(self) -> None:
         """Do what is typed until the input ends."""
-        async for line in typed_lines():
+        async for line in self._terminal.lines():
             try:
                 if not await self._do(line.strip()):
                     return
             except CohabitError as refusal:
-                complain(in_one_line(refusal))
+                with self._terminal.aside():
+                    complain(in_one_line(refusal))
+                    self._list_choices()
             except UsageError as wrong:
-                complain(str(wrong))
+                with self._terminal.aside():
+                    complain(sentence(str(wrong)))
+
+    def _tell(self, text: str) -> None:
+        with self._terminal.aside():
+            tell(text)
 
     async def _do(self, line: str) -> bool:
         word, _, rest = line.partition(" ")
@@ -117,23 +139,34 @@ class Table:
                 self._shown = ""
                 self.see(await self._me.call("view"))
             case "/help":
-                tell(HELP)
+                self._tell(HELP)
             case "/rules":
-                tell(clean((await self._me.call("rules"))["actions"], lines=True))
+                self._tell(clean((await self._me.call("rules"))["actions"], lines=True))
             case "/say":
-                await self._me.call("send_message", {"to": "*", "content": rest})
+                await self._say(rest)
             case "/tell":
                 to, _, text = rest.partition(" ")
                 await self._me.call("send_message", {"to": to, "content": text})
             case "/call":
                 name, *words = rest.split()
                 answer = await self._me.call(name, arguments(words))
-                tell(msgspec.json.format(msgspec.json.encode(answer), indent=2).decode())
+                self._tell(msgspec.json.format(msgspec.json.encode(answer), indent=2).decode())
             case _ if word.startswith("/"):
                 raise UsageError(f"unknown input {word}; /help lists what you can type")
             case _:
                 await self._act(word, rest)
         return True
+
+    async def _say(self, text: str) -> None:
+        """Tell everybody; one by one, if the member may not broadcast."""
+        try:
+            await self._me.call("send_message", {"to": "*", "content": text})
+        except PermissionDenied:
+            me = (await self._me.call("whoami"))["handle"]
+            others = [m["handle"] for m in (await self._me.call("roster"))["members"] if m["handle"] != me]
+            for other in others:
+                await self._me.call("send_message", {"to": other, "content": text})
+            self._tell(f"Sent to {', '.join(map(clean, others))}.")
 
     async def _act(self, word: str, rest: str) -> None:
         if word.isdecimal():
@@ -146,23 +179,8 @@ class Table:
         else:
             chosen = {"action": word, "params": arguments([rest] if rest.startswith("{") else rest.split())}
         result = await self._me.call("act", chosen)
-        tell(paint("green", clean(result["message"])))
+        self._tell(paint("green", clean(result["message"])))
         if result.get("to_move") and not result.get("done"):
-            tell(clean(turn_text(result["to_move"], over=False)))
+            self._tell(clean(turn_text(result["to_move"], over=False)))
         if not self._views.show_all:  # a world with a clock: show the effect now
             self.see(await self._me.call("view"))
-
-
-async def typed_lines() -> AsyncIterator[str]:
-    """Lines from the terminal, read on a daemon thread."""
-    loop = asyncio.get_running_loop()
-    lines: asyncio.Queue[str] = asyncio.Queue()
-
-    def read() -> None:
-        for line in iter(sys.stdin.readline, ""):
-            loop.call_soon_threadsafe(lines.put_nowait, line)
-        loop.call_soon_threadsafe(lines.put_nowait, "")
-
-    threading.Thread(target=read, name="cohabit-typed", daemon=True).start()
-    while line := await lines.get():
-        yield line

@@ -35,10 +35,14 @@ def in_lines(text: str) -> str:
     return "\n  ".join(filter(None, clean(text, lines=True).split("\n")))
 
 
+def sentence(text: str) -> str:
+    """A text with a mark at its end."""
+    return text if text.endswith((".", "?", "!")) else f"{text}."
+
+
 def in_one_line(refusal: CohabitError, hints: Mapping[str, str] = _NEXT) -> str:
     """An error, its hints and what to do next."""
-    text = refusal.as_text()
-    parts = [text if text.endswith((".", "?", "!")) else text + "."]
+    parts = [sentence(refusal.as_text())]
     if refusal.code in hints and "`cohabit" not in refusal.message:
         parts.append(hints[refusal.code])
     return " ".join(parts)

@@ -22,6 +22,12 @@ def mcp_options(parser: argparse.ArgumentParser) -> None:
         metavar="MEMBER",
         help="with --scenario: the member you play (default: the first one with a seat)",
     )
+    parser.add_argument(
+        "--profile",
+        choices=("default", "full"),
+        default="default",
+        help="full: list every tool, with output schemas, and add values to results (default: a short list for models)",
+    )
     parser.add_argument("--data", help="with --scenario: the data folder (default: store nothing)")
 
 
@@ -41,7 +47,7 @@ def mcp(args: argparse.Namespace) -> int:
     addressed = args.url or args.token or token_of_environment() or os.environ.get("COHABIT_URL")
     if args.scenario is None and addressed:
         place = place_of(args)
-        asyncio.run(run_stdio(place.url, place.token, place.room, None))
+        asyncio.run(run_stdio(place.url, place.token, place.room, profile=args.profile))
     else:
         asyncio.run(_with_a_house_inside(args))
     return 0
@@ -57,7 +63,8 @@ async def _with_a_house_inside(args: argparse.Namespace) -> None:
         if plan.room not in house.rooms:
             let_bots_play(plan.scenario, args.member)  # nobody else can connect to this house
             await house.create_room(plan.scenario, plan.room)
-        await run_stdio(None, _credential(house, plan.room, args.member), plan.room, house)
+        token = _credential(house, plan.room, args.member)
+        await run_stdio(None, token, plan.room, house, profile=args.profile)
 
 
 def _credential(house: "House", room: str, wanted: str | None) -> str:

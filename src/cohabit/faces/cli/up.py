@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 AGENTS_FILE = "agents.json"
 DEFAULT_SCENARIO = "default"
+BOTS_REMATCH_SECONDS = 15
+"""Games between built-in players are short. The next one follows, so that a visitor has something to see."""
 
 
 def up_options(parser: argparse.ArgumentParser) -> None:
@@ -37,7 +39,9 @@ def up_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--world", help="use this world instead of the scenario's, by name or .py file")
     parser.add_argument("--players", metavar="A,B", help="names of the players, if only a world is given")
     parser.add_argument(
-        "--bots", action="store_true", help="built-in players play every seat until its player connects"
+        "--bots",
+        action="store_true",
+        help="built-in players play every seat until its player connects, one game after another",
     )
     parser.add_argument("--room", help="id of the room (default: named after the scenario)")
     parser.add_argument("--seed", help="the seed: a number, or hexadecimal digits after 0x (default: random)")
@@ -63,7 +67,7 @@ def up(args: argparse.Namespace) -> int:
       cohabit up agents.json --data ./house --port 9000
     """
     settings = settings_of(args)
-    plan = _plan(args, settings)
+    plan = plan_of(args, settings)
 
     async def prepare(house: "House") -> Greeting:
         return await open_room(house, plan, args)
@@ -93,7 +97,8 @@ class Plan(NamedTuple):
     source: str
 
 
-def _plan(args: argparse.Namespace, settings: Settings) -> Plan:
+def plan_of(args: argparse.Namespace, settings: Settings) -> Plan:
+    """The room that these options describe."""
     if args.demo and args.scenario:
         raise UsageError("give either --demo or a SCENARIO")
     wanted: str | None = "demo" if args.demo else args.scenario
@@ -113,6 +118,8 @@ def _plan(args: argparse.Namespace, settings: Settings) -> Plan:
         for agent in plan.scenario.agents:
             if agent.claim is not None:
                 agent.brain = agent.brain or "random"
+        if plan.scenario.rematch_seconds is None:
+            plan.scenario.rematch_seconds = BOTS_REMATCH_SECONDS
     _check(plan)
     return plan
 
@@ -133,7 +140,7 @@ def plan_for(wanted: str, room: str | None = None, players: Sequence[str] = ()) 
         scenario = world_scenario(wanted, players)
         return Plan(room or _slug(scenario.scenario), scenario, wanted)
     if wanted not in presets() and not Path(wanted).is_file():
-        known = [*presets(), *known_worlds()]
+        known = list(dict.fromkeys([*presets(), *known_worlds()]))
         raise BadArgs(
             f"no scenario or world {wanted!r}; give a file, or one of {', '.join(known)}",
             did_you_mean=nearest(wanted, known, 2),

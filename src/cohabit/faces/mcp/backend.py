@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from cohabit.errors import CohabitError, Unauthorized
+from cohabit.errors import BadArgs, CohabitError, Unauthorized
 from cohabit.house import introduction
 from cohabit.house.changes import Changes, Topics
 from cohabit.house.command_list import CommandInfo, describe, list_commands
@@ -24,6 +24,15 @@ Tell = Callable[[Topics], None]
 """Told what of a room changed; no topics at all mean that nothing more will come."""
 Stop = Callable[[], None]
 OVER: Topics = frozenset()
+DEFAULT, FULL = "default", "full"
+PROFILES = (DEFAULT, FULL)
+
+
+def is_full(profile: str) -> bool:
+    """Whether a caller chose the profile `full`."""
+    if profile not in PROFILES:
+        raise BadArgs(f"unknown profile {profile[:40]!r}; use {' or '.join(PROFILES)}")
+    return profile == FULL
 
 
 class Backend(Protocol):
@@ -35,9 +44,11 @@ class Backend(Protocol):
     """The room that is meant where none is named."""
     roams: bool
     """Whether a call may name a room, as on `/mcp`; on `/mcp/{room}` there is only that one."""
+    full: bool
+    """The profile: every tool is listed, and results have values beside their text; else neither, for models."""
 
-    async def introduction(self, room: str | None) -> Introduction:
-        """What the caller is told before it begins, and the rooms it is in."""
+    async def introduction(self, room: str | None, brief: bool = False) -> Introduction:
+        """What the caller is told before it begins, and the rooms it is in. ``brief``: without what the rules say."""
 
     async def commands(self, room: str | None) -> Sequence[CommandInfo]:
         """What the caller may call in a room, in an order that does not change."""
@@ -64,17 +75,18 @@ class Backend(Protocol):
 class InHouse:
     """The house in this process, and one of its credentials."""
 
-    __slots__ = ("caller", "credential", "house", "roams", "room")
+    __slots__ = ("caller", "credential", "full", "house", "roams", "room")
 
-    def __init__(self, house: House, credential: Credential, room: str | None = None) -> None:
+    def __init__(self, house: House, credential: Credential, room: str | None = None, *, full: bool = False) -> None:
         self.house = house
+        self.full = full
         self.credential = credential
         self.room = room or credential.room
         self.roams = room is None
         self.caller = credential.hash.hex()
 
-    async def introduction(self, room: str | None) -> Introduction:
-        told: Introduction = await self.call(introduction.INTRODUCTION.name, {}, room)
+    async def introduction(self, room: str | None, brief: bool = False) -> Introduction:
+        told: Introduction = await self.call(introduction.INTRODUCTION.name, {"brief": brief}, room)
         return told
 
     async def commands(self, room: str | None) -> Sequence[CommandInfo]:

@@ -41,12 +41,14 @@ async def get_prompt(backend: Backend, params: types.GetPromptRequestParams) -> 
     room = room or backend.room
     if room is None:
         raise BadArgs(f"{PLAY} is about a room; say which, with the argument room")
-    parts = [(await backend.introduction(room)).text]
+    told = await backend.introduction(room, brief=True)
+    parts = [told.text]
     for info in await backend.commands(room):
         resource = info.resource
         if resource is not None and resource.text:
             shown = msgspec.to_builtins(await backend.call(info.name, resource.args, room))
-            parts.append(f"# {resource.title}\n{shown[resource.text]}")
-    parts.append("Play as well as you can until the game is over: wait until you may act, look, and act.")
+            parts.append(f"# {resource.title}\n{shown[resource.text].removesuffix(told.note).rstrip()}")
+    if not told.note:
+        parts.append("Play as well as you can until the game is over: wait until you may act, look, and act.")
     message = types.PromptMessage(role="user", content=types.TextContent(text="\n\n".join(parts)))
     return types.GetPromptResult(description=f"Play in {room}", messages=[message])

@@ -18,11 +18,11 @@ from pydantic import ValidationError
 from cohabit.errors import AskerError, Busy, CohabitError, internal_error
 
 
-def refused(error: CohabitError) -> types.CallToolResult:
-    """The result of a tool that was refused, or failed."""
+def refused(error: CohabitError, *, values: bool) -> types.CallToolResult:
+    """The result of a tool that was refused, or failed. ``values``: with the error as an object too."""
     return types.CallToolResult(
         content=[types.TextContent(text=error.as_text())],
-        structured_content={"error": msgspec.to_builtins(error.as_wire())},
+        structured_content={"error": msgspec.to_builtins(error.as_wire())} if values else None,
         is_error=True,
     )
 

@@ -33,8 +33,9 @@ class Remote:
 
     caller = "stdio"
 
-    def __init__(self, connect: Connect, room: str | None = None) -> None:
+    def __init__(self, connect: Connect, room: str | None = None, *, full: bool = False) -> None:
         self.room = room
+        self.full = full
         self.roams = room is None
         self._connect = connect
         self._client: Client | None = None
@@ -53,14 +54,15 @@ class Remote:
             feed.close()
         await self._drop()
 
-    async def introduction(self, room: str | None) -> Introduction:
-        return msgspec.convert(await self.call(introduction.INTRODUCTION.name, {}, room), Introduction)
+    async def introduction(self, room: str | None, brief: bool = False) -> Introduction:
+        told = await self.call(introduction.INTRODUCTION.name, {"brief": brief}, room)
+        return msgspec.convert(told, Introduction)
 
     async def commands(self, room: str | None) -> Sequence[CommandInfo]:
         now = asyncio.get_running_loop().time()
         made, found = self._commands.get(room, (0.0, []))
         if not found or now - made > FRESH_S:
-            reply = await self.call(commands.CAPABILITIES.name, {}, room)
+            reply = await self.call(commands.SCHEMAS.name, {}, room)
             found = msgspec.convert(reply["commands"], list[CommandInfo])
             self._commands[room] = (now, found)
         return found

@@ -17,14 +17,19 @@ MIME = {"jpg": "image/jpeg"}
 """Formats whose MIME type is not `image/` and their name."""
 
 
-def rendered(result: Any, readable: bool = False) -> types.CallToolResult:
-    """The result of a tool. ``readable``: as text for a model to read, not as JSON, where it has no text of its own."""
+def rendered(result: Any, readable: bool = False, *, values: bool) -> types.CallToolResult:
+    """The result of a tool. ``readable``: as text for a model to read, not as JSON, where it has no text of its own.
+
+    ``values``: with the values too, as structured content. They say the same again, and some clients show a model both.
+    """
     plain = msgspec.to_builtins(result)
     if isinstance(plain, dict) and plain.keys() >= PICTURE:
         return types.CallToolResult(content=_picture(plain))
-    structured = plain if isinstance(plain, dict) else {"result": plain}
     text = text_of(result, plain, readable)
-    return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=structured)
+    structured = plain if isinstance(plain, dict) else {"result": plain}
+    return types.CallToolResult(
+        content=[types.TextContent(text=text)], structured_content=structured if values else None
+    )
 
 
 def output_schema(schema: Mapping[str, Any] | None) -> dict[str, Any] | None:

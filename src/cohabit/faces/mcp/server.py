@@ -1,5 +1,7 @@
 """The MCP interface of a house: `/mcp` is the house, `/mcp/{room}` one room, for all agents and both eras.
 
+`?profile=full` lists every tool with its output schema, and adds values to the texts of results.
+
 Each request is authenticated by its bearer token. A request that is answered at once gets a plain JSON response,
 which costs half; one that may stream or wait gets a stream of events.
 """
@@ -9,6 +11,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Final
+from urllib.parse import parse_qs
 
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
@@ -19,9 +22,9 @@ from sse_starlette.sse import AppStatus
 from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
-from cohabit.errors import Unauthorized
+from cohabit.errors import BadArgs, Unauthorized
 from cohabit.faces.guard import bearer, send_error
-from cohabit.faces.mcp.backend import Backend, InHouse
+from cohabit.faces.mcp.backend import DEFAULT, Backend, InHouse, is_full
 from cohabit.faces.mcp.headers import TrimmedHeaders
 from cohabit.faces.mcp.protocol import LISTS, Protocol
 from cohabit.faces.mcp.replay import ReplayingSessions
@@ -76,7 +79,8 @@ class McpFace:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         try:
             credential = self._house.identify(bearer(headers))
-        except Unauthorized as refusal:
+            full = is_full(parse_qs(scope["query_string"].decode("latin-1")).get("profile", [DEFAULT])[-1])
+        except (Unauthorized, BadArgs) as refusal:
             await send_error(send, refusal)
             return
         whole = await _whole_request(receive) if scope["method"] == "POST" else receive
@@ -84,7 +88,7 @@ class McpFace:
             return
         receive = whole
         room = scope["path_params"].get("room")
-        scope[CALLER] = caller = InHouse(self._house, credential, room)
+        scope[CALLER] = caller = InHouse(self._house, credential, room, full=full)
         if self.answers_at_once(headers, caller):
             await self._at_once.handle_request(scope, receive, send)
         else:

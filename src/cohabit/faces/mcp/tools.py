@@ -16,6 +16,7 @@ from cohabit.faces.mcp.backend import Backend
 from cohabit.faces.mcp.progress import reporting
 from cohabit.faces.mcp.refusals import refused
 from cohabit.faces.mcp.render import output_schema, rendered
+from cohabit.faces.mcp.schemas import short_schema
 from cohabit.faces.mcp.tasks import Task, Tasks
 from cohabit.house.command_list import CommandInfo, room_commands
 
@@ -26,17 +27,16 @@ ROOM: Final = {"type": "string", "description": "the id of the room"}
 Context = ServerRequestContext[Any, Any]
 
 
-def tool_of(info: CommandInfo, *, roams: bool, bound: bool) -> types.Tool:
+def tool_of(info: CommandInfo, backend: Backend) -> types.Tool:
     """A command as a tool; with an argument `room`, where calls may name one and it has none of its own."""
-    schema = info.schema
-    if roams and info.about != "house" and not _takes_room(info):
-        required = ["room"] if info.about == "room" and not bound else []
-        schema = {
-            **schema,
-            "properties": {"room": ROOM, **schema.get("properties", {})},
-            "required": [*required, *schema.get("required", [])],
-        }
-    reads = not info.records
+    schema = _arguments(info, backend)
+    if not backend.full:
+        return types.Tool(
+            name=info.tool_name,
+            description=info.description,
+            input_schema=short_schema(schema),
+            annotations=_short_annotations(info),
+        )
     return types.Tool(
         name=info.tool_name,
         title=info.title,
@@ -44,13 +44,35 @@ def tool_of(info: CommandInfo, *, roams: bool, bound: bool) -> types.Tool:
         input_schema=schema,
         output_schema=output_schema(info.output_schema),
         annotations=types.ToolAnnotations(
-            title=info.title,
-            read_only_hint=reads,
-            destructive_hint=info.records and info.category == "control",
-            idempotent_hint=reads,
+            read_only_hint=not info.records,
+            destructive_hint=_is_destructive(info),
+            idempotent_hint=not info.records,
             open_world_hint=False,
         ),
     )
+
+
+def _short_annotations(info: CommandInfo) -> types.ToolAnnotations:
+    """The hint by which clients decide whether to ask a person before a call."""
+    if not info.records:
+        return types.ToolAnnotations(read_only_hint=True)
+    return types.ToolAnnotations(destructive_hint=_is_destructive(info))
+
+
+def _is_destructive(info: CommandInfo) -> bool:
+    return info.records and info.category == "control"
+
+
+def _arguments(info: CommandInfo, backend: Backend) -> dict[str, Any]:
+    schema = info.schema
+    if backend.roams and info.about != "house" and not _takes_room(info):
+        required = ["room"] if info.about == "room" and backend.room is None else []
+        return {
+            **schema,
+            "properties": {"room": ROOM, **schema.get("properties", {})},
+            "required": [*required, *schema.get("required", [])],
+        }
+    return schema
 
 
 def _takes_room(info: CommandInfo) -> bool:
@@ -72,7 +94,7 @@ def _only_joins(commands: Sequence[CommandInfo]) -> bool:
 
 async def list_tools(backend: Backend) -> types.ListToolsResult:
     commands = await tool_commands(backend)
-    tools = [tool_of(info, roams=backend.roams, bound=backend.room is not None) for info in commands]
+    tools = [tool_of(info, backend) for info in commands if info.listed or backend.full]
     if _only_joins(commands):  # after joining there are others, so this list must not be cached
         return types.ListToolsResult(tools=tools, ttl_ms=0)
     return types.ListToolsResult(tools=tools)
@@ -85,10 +107,11 @@ class Caller:
         self._tasks = tasks
 
     async def call(self, ctx: Context, backend: Backend, params: types.CallToolRequestParams) -> HandlerResult:
+        values = backend.full
         try:
             info, args, room = await self._addressed(backend, params)
             if info is None:  # the house says what is wrong with it
-                return rendered(await backend.call(params.name, args, room, _key(params)))
+                return rendered(await backend.call(params.name, args, room, _key(params)), values=values)
             if info.task and self._tasks.understood(ctx):
                 return self._tasks.start(
                     ctx, _until_done(backend, info, args, room), lambda: _now(backend, info, args, room)
@@ -96,15 +119,15 @@ class Caller:
             call = backend.call(info.name, args, room, _key(params))
             of_world = info.where == "world"
             if not info.waits:
-                return rendered(await call, readable=of_world)
+                return rendered(await call, of_world, values=values)
             async with reporting(ctx, info, args):
-                return rendered(await _while_valid(backend, call), readable=of_world)
+                return rendered(await _while_valid(backend, call), of_world, values=values)
         except CohabitError as refusal:
-            return refused(refusal)
+            return refused(refusal, values=values)
         except MCPError:
             raise
         except Exception as unforeseen:
-            return refused(internal_error(unforeseen, "the MCP interface"))
+            return refused(internal_error(unforeseen, "the MCP interface"), values=values)
 
     async def _addressed(
         self, backend: Backend, params: types.CallToolRequestParams
@@ -152,9 +175,9 @@ async def _while_valid(backend: Backend, call: Coroutine[Any, Any, Any]) -> Any:
 async def _now(backend: Backend, info: CommandInfo, args: dict[str, Any], room: str | None) -> types.CallToolResult:
     """The result of a command that waits, without waiting."""
     try:
-        return rendered(await backend.call(info.name, {**args, "wait_ms": 0}, room))
+        return rendered(await backend.call(info.name, {**args, "wait_ms": 0}, room), values=backend.full)
     except CohabitError as refusal:
-        return refused(refusal)
+        return refused(refusal, values=backend.full)
 
 
 def _until_done(
@@ -167,11 +190,11 @@ def _until_done(
         try:
             while True:
                 result = await backend.call(info.name, {**args, "wait_ms": longest}, room)
-                values = msgspec.to_builtins(result)
-                if any(values.get(field) for field in info.task):
-                    return rendered(result)
+                fields = msgspec.to_builtins(result)
+                if any(fields.get(field) for field in info.task):
+                    return rendered(result, values=backend.full)
                 task.say("still waiting")
         except CohabitError as refusal:
-            return refused(refusal)
+            return refused(refusal, values=backend.full)
 
     return work

@@ -193,7 +193,7 @@ export class RoomScreen {
     } catch (error) {
       if (error.code === "LOST") return;
       this.world.drawPicture(null);
-      this.hasPictures = error.code !== "GAME_REJECTED";
+      this.hasPictures = !["UNKNOWN_COMMAND", "GAME_REJECTED"].includes(error.code);
     }
   }
 

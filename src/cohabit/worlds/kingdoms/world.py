@@ -251,12 +251,12 @@ class Kingdoms(OrderActions):
         return self._pictures[eye]
 
     # -- queries ----------------------------------------------------------------------------------
-    @query(category="discovery")
+    @query(category="discovery", listed=False)
     def list_tiles(self, eye: Eye) -> Listed[TileKind]:
         """The kinds of ground."""
         return queries.tile_kinds()
 
-    @query(category="discovery")
+    @query(category="discovery", listed=False)
     def list_top_tiles(self, eye: Eye) -> Listed[TopKind]:
         """What can cover the ground: grass, forest, road, fire …"""
         return queries.top_kinds()
@@ -311,7 +311,7 @@ class Kingdoms(OrderActions):
         view = self.view(eye) if alive else View(self.sim, None, False)
         return queries.actors(view, race, kingdom_id, in_rect, page, offset)
 
-    @query(needs="read_all")
+    @query(needs="read_all", listed=False)
     def screenshot(
         self,
         eye: Eye,
@@ -322,13 +322,13 @@ class Kingdoms(OrderActions):
         """A picture of the whole map. `picture` shows what you may see."""
         return picture.screenshot(self.view(eye), max_dimension, format, quality)
 
-    @query()
+    @query(listed=False)
     def get_ui_state(self, eye: Eye) -> UiState:
         """Whether the game is paused, and whether a world is loading."""
         paused = self.state.paused
         return UiState(False, paused, paused, self.state.pending is not None)
 
-    @query(category="control", needs="advance_time")
+    @query(category="control", needs="advance_time", listed=False)
     def dismiss_window(self, eye: Eye) -> Dismissed:
         """Close the open window. Kingdoms has no windows, so this does nothing."""
         return Dismissed(False)
@@ -387,7 +387,7 @@ class Kingdoms(OrderActions):
         self._must_be_ready()
         return self._done(by, terraform.paint(self.sim, x, y, tile_id, top_id, max(0, radius)))
 
-    @action(category="control", needs="control_world", gives=Scheduled, group="world")
+    @action(category="control", needs="control_world", gives=Scheduled, group="world", listed=False)
     def generate_world(self, by: Seat | None, zone_x: Zones | None = None, zone_y: Zones | None = None) -> Outcome:
         """Replace this world by a new one. Give both sizes, or neither."""
         both = zone_x is not None and zone_y is not None

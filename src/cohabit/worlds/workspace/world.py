@@ -163,6 +163,15 @@ class Workspace(RemoteWorld):
 
 
 # -- the tools of a workspace, as commands of its room ---------------------------------------------
+SELDOM_USED = frozenset(
+    {
+        "abandon", "ack", "claim", "decision_add", "diff", "fetch", "health", "inbox_list", "journal_tail", "log",
+        "release", "status", "workspace_archive", "workspace_info",
+    }
+)  # fmt: skip
+"""Tools that the short list leaves out. `act` runs the actions among them, and `rules` describes them."""
+
+
 def _as_action(name: str, tool: Tool) -> ActionSpec:
     args = msgspec.defstruct(
         name, [], bases=(tool.args,), kw_only=True, frozen=True, forbid_unknown_fields=True, omit_defaults=True
@@ -170,11 +179,12 @@ def _as_action(name: str, tool: Tool) -> ActionSpec:
     if tool.writes:
         return ActionSpec(
             name=name, run=_ask_nothing, args=args, description=tool.description, group="workspace", needs_seat=False,
-            result=dict[str, Any],
+            result=dict[str, Any], listed=name not in SELDOM_USED,
         )  # fmt: skip
     return ActionSpec(
         name=name, run=partial(_ask_tool, name, args), args=args, description=tool.description, changes=False,
         category="read", group="query", needs=("watch",), needs_seat=False, result=dict[str, Any],
+        listed=name not in SELDOM_USED,
     )  # fmt: skip
 
 
