@@ -204,13 +204,19 @@ class Room(RecordedRoom):
 
     def _players_of(self, told: Sequence[Told]) -> dict[SeatId, str] | None:
         """The members on the seats that are notified."""
-        seats = [seat for notice in told if notice.seats for seat in notice.seats]
-        if not seats:
-            return None
-        if self._players is None:
-            self._players = {m.seat: m.id for m in self.state.members.values() if m.seat is not None}
-        players = self._players
-        return {seat: players[seat] for seat in seats if seat in players} or None
+        found: dict[SeatId, str] | None = None
+        for notice in told:
+            if notice.seats:
+                players = self._players
+                if players is None:
+                    players = {m.seat: m.id for m in self.state.members.values() if m.seat is not None}
+                    self._players = players
+                for seat in notice.seats:
+                    if seat in players:
+                        if found is None:
+                            found = {}
+                        found[seat] = players[seat]
+        return found
 
     def _perform(
         self, by: str | None, at: int, command: Command, args: Mapping[str, Any]
