@@ -172,7 +172,7 @@ async def test_a_line_that_a_crash_cut_off_does_not_spoil_the_file(tmp_path: Pat
     settings = Settings(data=str(data), heads_file=str(heads))
     await play(data, settings=settings)
     with heads.open("a") as file:
-        file.write('{"at": 12, "room": "tab')
+        file.write('{"at":12,"room":"table","seq":99,"digest":"no digest"}\n{"at": 12, "room": "tab')
     async with House.open(settings) as house:
         assert not house.broken
     assert main(["verify", "--heads", str(heads), "--data", str(data)]) == 0

@@ -1,6 +1,7 @@
 """Seats that open and close, and which member gets which."""
 
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -280,4 +281,21 @@ def test_no_member_ever_plays_two_seats_before_the_seed_changes(steps: list[tupl
             if member.seat is not None:
                 played.setdefault((member.id, changes), set()).add(member.seat)
     assert all(len(seats) == 1 for seats in played.values())
+    assert replayed(room).digest() == room.digest()
+
+
+def test_a_member_with_a_seat_opens_no_second_one_in_a_world_of_arrivals(tmp_path: Path) -> None:
+    inn = Path(__file__).parent.parent / "worlds_samples" / "inn.py"
+    file = tmp_path / "open_inn.py"
+    file.write_text(
+        inn.read_text(encoding="utf-8").replace("quick=True)", "quick=True, open_information=True)"), encoding="utf-8"
+    )
+    room = make_room({"id": "fay", "role": "player"}, HOST, world=str(file))
+    first = room.call("fay", "sit", at=1).seat
+    before = room.digest()
+    with pytest.raises(Conflict, match="leave it first"):
+        room.call("fay", "sit", {"seat": "attic"}, at=2)
+    assert room.digest() == before
+    room.call("fay", "stand_up", at=3)
+    assert room.call("fay", "sit", {"seat": "attic"}, at=4).seat == "attic" != first
     assert replayed(room).digest() == room.digest()

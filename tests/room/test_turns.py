@@ -249,6 +249,26 @@ def test_rounds_in_which_nobody_submits_anything_resolve_empty() -> None:
     assert results(room) == [{}, {}, {}]
 
 
+@pytest.mark.parametrize("removed", ["ann", "bob"])
+def test_the_next_player_of_a_seat_does_not_inherit_the_spent_time_of_a_removed_one(removed: str) -> None:
+    free = {"id": "cy", "role": "player"}
+    room = make_room(RED, BLUE, HOST, free, world="nim", turn_seconds=60, config={"stones": 20})
+    assert room.state.waiting_for == ["first"]
+    room.call("hostess", "remove_member", {"member": removed}, at=50_000)
+    room.call("cy", "sit", {"seat": "first" if removed == "ann" else "second"}, at=55_000)
+    assert room.next_deadline() == (110_000 if removed == "ann" else 60_000), "only the mover's time begins again"
+    assert replayed(room).digest() == room.digest()
+
+
+def test_standing_up_and_sitting_down_again_gives_nobody_more_time() -> None:
+    free = {"id": "cy", "role": "player"}
+    room = make_room(BLUE, free, HOST, world="nim", turn_seconds=60, config={"stones": 20})
+    room.call("cy", "sit", {"seat": "first"}, at=0)
+    room.call("cy", "stand_up", at=50_000)
+    room.call("cy", "sit", {"seat": "first"}, at=51_000)
+    assert room.next_deadline() == 60_000
+
+
 @pytest.mark.parametrize("other", ["a grant", "a pause", "a stand-in"])
 @pytest.mark.parametrize("turn_seconds", [30, 90])
 def test_a_turn_times_out_in_time_whatever_other_timer_is_set_before_or_after_it(other: str, turn_seconds: int) -> None:

@@ -10,9 +10,10 @@ import logging
 import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from cohabit.errors import BadArgs, RecordCorrupt, StorageFailed
 from cohabit.house.clock import Clock, Timer
@@ -32,7 +33,7 @@ class Head(Struct, frozen=True, omit_defaults=True):
     at: int
     room: str
     seq: int
-    digest: str  # hexadecimal
+    digest: Annotated[str, Meta(pattern="^([0-9a-f]{64})?$")]
     deleted: bool = False
     mac: str = ""  # HMAC-SHA-256 of the line without it, if the house has a key
 

@@ -94,6 +94,8 @@ def new_member(ctx: Context, handle: str, kind: Kind, **details: Any) -> Member:
 def drop_member(ctx: Context, member: Member) -> None:
     """Remove a member, with its seat, its messages, and its place in teams and in the turn order."""
     state = ctx.state
+    if ctx.room.pace == "turns" and member.seat in state.waiting_for:
+        state.turn_started = ctx.at  # the next player of this seat has its whole time
     member.claim = None
     seats.leave_seat(ctx.room, member, "removed")
     del state.members[member.id]
