@@ -6,7 +6,19 @@ import sys
 
 from rich.console import Console
 
-BENCHES = ["step", "ws-read", "mcp-call", "durable", "fanout", "reopen", "start", "kingdoms", "statecraft", "workspace"]
+BENCHES = [
+    "step",
+    "ws-read",
+    "mcp-call",
+    "durable",
+    "fanout",
+    "reopen",
+    "start",
+    "overload",
+    "kingdoms",
+    "statecraft",
+    "workspace",
+]
 
 
 def main() -> int:

@@ -87,6 +87,16 @@ class Blocking:
             took.append((clock() - began) * 1e6)
         return {"p50": percentile(took, 0.5), "p99": percentile(took, 0.99)}
 
+    def alternate(self, texts: list[str], times: int, pause_s: float) -> dict[str, float]:
+        """As ``round``, on the open connection, with several texts in turn and pauses between them."""
+        frames, took, clock = [text_frame(text) for text in texts], [], time.perf_counter
+        for n in range(times):
+            began = clock()
+            self.exchange(frames[n % len(frames)])
+            took.append((clock() - began) * 1e6)
+            time.sleep(pause_s)
+        return {"p50": percentile(took, 0.5), "p99": percentile(took, 0.99)}
+
     def answer(self, text: str) -> str:
         self.connect()
         return self.exchange(text_frame(text)).decode()

@@ -16,17 +16,24 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 async def house(
     *, members: int, world: str, role: str = "player", seated: bool = True, watchers: int = 0, data: str = "",
-    config: dict[str, Any] | None = None, mcp: bool = False, rooms: int = 1,
+    config: dict[str, Any] | None = None, mcp: bool = False, rooms: int = 1, limits: bool = False,
 ) -> None:  # fmt: skip
-    """A house as ``cohabit serve`` runs it, with rooms of this many members. Reports its address and tokens."""
+    """A house as ``cohabit serve`` runs it, with rooms of this many members. Reports its address and tokens.
+
+    ``limits``: with the default limits instead of none.
+    """
     from cohabit.faces.serve import serve
     from cohabit.house.house import House
     from cohabit.house.settings import Settings
     from cohabit.house.store.memory import MemoryStore
     from cohabit.scenario import AgentSpec, Scenario
 
-    # The only setting that is not the default: a bench exceeds the rate limit of a member.
-    settings = Settings(port=0, data=data, calls_per_second=10**9, rooms_limit=10**6)
+    # Most benches exceed what one member or one address may do.
+    many = 10**9
+    settings = Settings(port=0, data=data) if limits else Settings(
+        port=0, data=data, calls_per_second=many, frames_per_second=many, connections_limit=many,
+        connections_per_address=many, member_bytes_per_hour=many**2, room_bytes=0, rooms_limit=10**6,
+    )  # fmt: skip
     async with House.open(settings, store=None if data else MemoryStore()) as opened:
         tokens: list[str] = []
         for i in range(rooms):

@@ -21,7 +21,19 @@ pytestmark = [
 
 @pytest.mark.parametrize(
     "name",
-    ["step", "ws-read", "mcp-call", "durable", "fanout", "reopen", "start", "kingdoms", "statecraft", "workspace"],
+    [
+        "step",
+        "ws-read",
+        "mcp-call",
+        "durable",
+        "fanout",
+        "reopen",
+        "start",
+        "overload",
+        "kingdoms",
+        "statecraft",
+        "workspace",
+    ],
 )
 def test_a_bench_runs_and_prints_ratios(name: str) -> None:
     done = subprocess.run(

@@ -7,6 +7,7 @@ import pytest
 
 from cohabit.errors import Busy, CohabitError, TooLarge
 from cohabit.house.house import House
+from cohabit.house.runner import MAX_QUEUED_CALLS_OF_MEMBER
 from cohabit.testing.clock import FakeClock
 
 from .making import Client, HeldStore, a_moment, back_again, make_room, open_house
@@ -103,3 +104,26 @@ async def test_calls_are_refused_while_too_much_waits_for_the_disk() -> None:
         done = await asyncio.gather(*waiting, return_exceptions=True)
         assert sum(not isinstance(result, CohabitError) for result in done) == 20 - len(refused)
         assert await write(who["bob"], 10) == ""
+
+
+async def test_one_member_cannot_fill_the_queue_of_a_world_on_a_thread() -> None:
+    store = HeldStore()
+    async with open_house(store=store) as house:
+        who = await make_room(house)
+        vars(house.rooms["den"])["_quick"] = False  # as if the world were slow
+        vars(vars(house.rooms["den"])["_slow"])["until"] = house.clock.now() + HOUR_MS
+        store.go.clear()
+        first = asyncio.ensure_future(who["ann"]("shout", {"text": "first"}))
+        while not vars(house.rooms["den"])["_writing"]:
+            await asyncio.sleep(0)
+        waiting = [asyncio.ensure_future(who["ann"]("shout", {"text": "x"})) for _ in range(200)]
+        other = asyncio.ensure_future(who["bob"]("shout", {"text": "me too"}))
+        await a_moment()
+        refused = [task.exception() for task in waiting if task.done()]
+        assert ({type(wrong) for wrong in refused}, len(refused)) == ({Busy}, 200 - MAX_QUEUED_CALLS_OF_MEMBER)
+        assert not other.done()
+        store.go.set()
+        assert (await first).success
+        assert (await other).success
+        await asyncio.gather(*waiting, return_exceptions=True)
+        assert await write(who["ann"], 10) == ""

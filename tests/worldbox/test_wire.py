@@ -116,6 +116,18 @@ async def test_headers_and_bodies_have_a_limit(box: Bridged, zeus: httpx2.AsyncC
     assert (await zeus.get("/health")).status_code == 200
 
 
+async def test_a_request_that_never_ends_is_dropped_and_connections_are_limited() -> None:
+    async with bridged(settings={"request_timeout_s": 20, "connections_per_address": 1}) as box:
+        reader, writer = await asyncio.open_connection("127.0.0.1", box.port)
+        writer.write(b"POST /cmd HTTP/1.1\r\nHost: localhost\r\n")
+        assert b" 503 " in await raw(box, b"")
+        await box.clock.advance(21_000)
+        assert await reader.read() == b""
+        writer.close()
+        assert (box.house.overload.counts["late"], box.house.overload.counts["address"]) == (1, 1)
+        assert (await box.result("zeus", "whoami"))["agent_id"] == "zeus"
+
+
 async def test_a_client_that_disconnects_halfway_disturbs_nobody(
     box: Bridged, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -108,6 +108,10 @@ class ServerConfig(uvicorn.Config):
         self.connections = connections
 
 
+class StopParsing(Exception):
+    """The rest of the input is not read."""
+
+
 class HttpProtocol(HttpToolsProtocol):
     """uvicorn's HTTP protocol, with limits."""
 
@@ -155,7 +159,7 @@ class HttpProtocol(HttpToolsProtocol):
         except httptools.HttpParserUpgrade:
             if self._should_upgrade():
                 self.handle_websocket_upgrade()
-        except (httptools.HttpParserError, TooLarge):
+        except (httptools.HttpParserError, StopParsing):
             if self._refusal is None:
                 self._table.overload.add("malformed", self._address)
                 self._refusal = BadArgs("this is not a valid HTTP request"), HTTPStatus(400)
@@ -178,7 +182,7 @@ class HttpProtocol(HttpToolsProtocol):
         if len(self.pipeline) >= MAX_PIPELINED:
             self._table.overload.add("pipelined", self._address)
             self._refusal = Busy("wait for an answer before you send more requests"), HTTPStatus(503)
-            raise self._refusal[0]
+            raise StopParsing
         self._head = 0
         if self.parser.should_upgrade():
             self._request_complete()
@@ -206,9 +210,10 @@ class HttpProtocol(HttpToolsProtocol):
         if self._refusal is None:
             self._table.overload.add(kind, self._address)
             self._refusal = TooLarge(message), status
-        raise self._refusal[0]
+        raise StopParsing
 
     def _send_refusal(self, error: CohabitError, status: HTTPStatus) -> None:
+        self.url, self.headers = b"", []  # not kept until the connection is closed and collected
         answering = self.cycle is not None and not self.cycle.response_complete  # type: ignore[redundant-expr]
         if answering:  # an earlier request: the client would take this for a part of its answer
             self.transport.abort()

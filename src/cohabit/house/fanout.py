@@ -158,10 +158,14 @@ class Fanout:
             subs: Sequence[Subscription] = group.subs
             if not named.isdisjoint(group.members):
                 subs = [sub for sub in group.subs if sub.member not in named]
-                for sub in [sub for sub in group.subs if sub.member in named]:
-                    frame = self._event_frame(lines, members[sub.member], group.eye)
+                own: dict[str, list[Subscription]] = {}  # all subscriptions of a member share its frame
+                for sub in group.subs:
+                    if sub.member in named:
+                        own.setdefault(sub.member, []).append(sub)
+                for who, its_subs in own.items():
+                    frame = self._event_frame(lines, members[who], group.eye)
                     if frame:
-                        yield (sub,), frame
+                        yield its_subs, frame
             if subs and _concerns(group.eye, seats):  # all members of a group see the same, so use the first
                 frame = self._event_frame(lines, members[subs[0].member], group.eye)
                 if frame:

@@ -50,6 +50,8 @@ if TYPE_CHECKING:
 log = logging.getLogger("cohabit")
 AUDIT_MS = 1_000
 """How long a refusal may wait before it is written."""
+MAX_QUEUED_CALLS_OF_MEMBER = 128
+"""Calls of one member that may wait for a world on a thread, so the calls of others do not wait behind thousands."""
 CLOSING = "the server is shutting down; reconnect later"
 
 
@@ -92,6 +94,7 @@ class RoomRunner:
         self._slow = SlowCalls()
         self._thread = WorldThread(f"world-{room.id}", settings.world_deadline_s)
         self._queue: list[Call] = []  # not run yet
+        self._queued_by: dict[str, int] = {}  # how many of those, by member
         self._ran: list[Call] = []  # run, and waiting for the next batch
         self._on_thread: list[Call] = []  # running on the thread now
         self._writing = False  # a batch is being written
@@ -133,11 +136,19 @@ class RoomRunner:
             self._ran.append(call)
             self._flush_soon()
         else:
+            self._count_queued(call.who)
             self._queue.append(call)
             self._pump()
         if self.failure is not None:
             raise call.error or self.failure
         return False
+
+    def _count_queued(self, who: str) -> None:
+        waiting = self._queued_by.get(who, 0)
+        if who and waiting >= MAX_QUEUED_CALLS_OF_MEMBER:
+            self.overload.add("queue", self.id)
+            raise Busy(f"{waiting} calls of yours are already waiting for this room; wait for a reply")
+        self._queued_by[who] = waiting + 1
 
     def post(self, call: Call) -> None:
         """Queue a call of the house itself. Nobody waits for it, and it is dropped if the room has stopped."""
@@ -178,14 +189,17 @@ class RoomRunner:
         if self._on_thread or not self._queue or self.failure is not None:
             return
         if self._quick:
-            batch, self._queue = self._queue, []
+            batch = self._take_queue()
             self._run_here(batch, self._clock.now())
             self._ran.extend(batch)
             self._flush_soon()
         elif not self._writing:
             self._quick = self.room.world.spec.quick and self._clock.now() >= self._slow.until
-            batch, self._queue = self._queue, []
-            self._run_on_thread(batch)
+            self._run_on_thread(self._take_queue())
+
+    def _take_queue(self) -> list[Call]:
+        batch, self._queue, self._queued_by = self._queue, [], {}
+        return batch
 
     def _run_here(self, batch: Sequence[Call], at: int) -> None:
         """World code on the event loop, guarded by the watchdog."""

@@ -59,7 +59,7 @@ class Settings(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     queue_limit: Annotated[int, _doc("calls that may wait for one room; more are refused with BUSY", ge=1)] = 10_000
     queue_bytes: Annotated[
         int, _doc("bytes that may wait to be written for one room; more calls are refused with BUSY", ge=1024)
-    ] = 64 * 1024**2
+    ] = 16 * 1024**2
     calls_per_second: Annotated[int, _doc("calls per second that a member may make to one room", ge=1)] = 1_000
     outbox_limit: Annotated[
         int, _doc("maximum queued event frames per subscription; a slower reader is disconnected", ge=1)

@@ -16,12 +16,12 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
-import uvicorn
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from cohabit.errors import CohabitError, Conflict, Disabled, PermissionDenied, TooLarge, UnknownCommand, internal_error
 from cohabit.faces.cli.say import clean, paint
+from cohabit.faces.connections import Connections, HttpProtocol, ServerConfig
 from cohabit.faces.guard import Guard
 from cohabit.faces.serve import GuestServer, listen
 from cohabit.house.house import House
@@ -91,10 +91,11 @@ class BridgeServer:
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[None]:
-        config = uvicorn.Config(
+        connections = Connections(self.house.settings, self.house.clock, self.house.overload)
+        config = ServerConfig(
             bridge_app(self.house),
-            http="h11",  # unlike httptools it can limit the size of headers
-            h11_max_incomplete_event_size=MAX_HEADERS,
+            connections,
+            http=HttpProtocol,
             ws="none",
             lifespan="off",
             log_config=None,
@@ -110,6 +111,7 @@ class BridgeServer:
         finally:
             server.should_exit = True
             await running
+            connections.close()
             self.close()
 
     def close(self) -> None:
