@@ -166,3 +166,8 @@ def _pointer_changes(path: str, before: str | None, after: str | None, who: Iden
         and not (after is not None and known(without_trailing_blanks(after)))
     ):
         yield f"it changes how far {path.removeprefix('.pointers/').removesuffix('.json')[:100]} has read"
+
+
+def pointer_content(path: str, text: str) -> str:
+    """What ``known`` is asked about a pointer: with its path, because the same text elsewhere is another statement."""
+    return without_trailing_blanks(f"{path}\n{text}")
