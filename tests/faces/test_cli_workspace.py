@@ -472,3 +472,58 @@ def test_every_translated_phrase_occurs_in_a_message_of_a_tool(phrase: str) -> N
 
     tools = ROOT / "src" / "cohabit" / "workspace"
     assert any(re.search(phrase, text) for path in tools.rglob("*.py") for text in texts(path))
+
+
+# -- paths, the board, and verbs as in git ---------------------------------------------------------
+def test_paths_are_relative_to_the_current_folder(
+    home: Path, board: str, capsys: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drafts = home / "deck" / "drafts"
+    monkeypatch.chdir(drafts)
+    (drafts / "a.md").write_text("alpha\n")
+    assert "alpha" in typed(capsys, "read", "a.md")
+    assert "alpha" in typed(capsys, "read", str(drafts / "a.md"))
+    assert "# Journal" in typed(capsys, "read", "../journal.md")
+    assert "a.md" in typed(capsys, "ls")
+    assert "journal.md" in typed(capsys, "ls", "..")
+    assert "alpha" in typed(capsys, "search", "alpha", ".")
+    assert "No matches" in typed(capsys, "search", "alpha", "../research")
+    typed(capsys, "add", "a.md")
+    typed(capsys, "commit", "-m", "alpha")
+    assert "alpha" in typed(capsys, "log", "a.md")
+    assert "escapes" in typed(capsys, "read", "../../outside.md", code=1)
+    monkeypatch.chdir(home)
+    assert "alpha" in typed(capsys, "read", "drafts/a.md"), "outside of the clone, paths are from its root"
+
+
+def test_without_a_verb_the_board_is_shown(board: str, capsys: Said) -> None:
+    typed(capsys, "inbox", "add", "Read slide 4")
+    typed(capsys, "journal", "add", "Drafted slide 4")
+    said = typed(capsys)
+    assert "Read slide 4" in said
+    assert "Drafted slide 4" in said
+    assert re.search(r"^modified +inbox.md$", said, re.MULTILINE)
+
+
+def test_without_a_verb_and_without_a_workspace_it_says_how_to_set_one_up(capsys: Said) -> None:
+    assert "`cohabit workspace init`" in typed(capsys, code=1)
+
+
+def test_files_are_added_deleted_and_renamed_as_in_git(home: Path, board: str, capsys: Said) -> None:
+    drafts = home / "deck" / "drafts"
+    for name in ("a.md", "b.md"):
+        (drafts / name).write_text(name)
+    typed(capsys, "add", "drafts/a.md")
+    assert "1 file" in typed(capsys, "commit", "only a")
+    assert "drafts/b.md" in typed(capsys, "status")
+    typed(capsys, "commit", "the rest")
+    assert "drafts/c.md" in typed(capsys, "mv", "drafts/a.md", "drafts/c.md")
+    assert "deleted" in typed(capsys, "rm", "drafts/b.md")
+    assert sorted(path.name for path in drafts.iterdir() if path.suffix) == ["c.md"]
+    typed(capsys, "commit", "-m", "moved")
+    assert "No changes" in typed(capsys, "status")
+    for words in (("rm", "journal.md"), ("mv", "drafts/c.md", "inbox.md"), ("mv", "journal.md", "drafts/j.md")):
+        assert "belongs to the board" in typed(capsys, *words, code=1)
+    assert "exists already" in typed(capsys, "mv", "README.md", "drafts/c.md", code=1)
+    assert "there is no file" in typed(capsys, "rm", "drafts/none.md", code=1)
+    assert "needs a message" in typed(capsys, "commit", code=1)

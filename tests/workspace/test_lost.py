@@ -10,7 +10,10 @@ from cohabit.errors import UnknownAsset
 from cohabit.workspace import driver
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.journal import Journal
+from cohabit.workspace.merging.merge import merge_file
 from cohabit.workspace.session import Session
+
+from .conftest import NOON
 
 Clone = Callable[[str], Session]
 BOTH = ["journal.md", "inbox.md"]
@@ -224,3 +227,15 @@ def test_an_item_that_was_reopened_stays_open_when_others_merge_and_can_be_close
     ann.call("sync", {})
     [item] = [item for item in Inbox.parse(text(ann, "inbox.md")).items if item.id == id_]
     assert [closing.resolution for closing in item.closings] == ["now it is"]
+
+
+@pytest.mark.parametrize("edited", ["ours", "theirs"])
+def test_reopening_wins_over_the_old_closing_even_if_the_other_side_edits_the_item(edited: str) -> None:
+    opened, item = Inbox.parse("").add(title="Look", body="at slide 6", by="ann-cli", now=NOON)
+    closed = opened.close(item.id, by="bob-cli", resolution="done", now=NOON).text
+    sides = {"reopened": opened.text, "edited": closed.replace("at slide 6", "at slide 7")}
+    order = ("edited", "reopened") if edited == "ours" else ("reopened", "edited")
+    merged = merge_file("inbox.md", closed, *(sides[name] for name in order))
+    assert not merged.conflicts
+    [found] = Inbox.parse(merged.text or "").items
+    assert (found.open, found.body, found.section) == (True, "at slide 7", "Open")

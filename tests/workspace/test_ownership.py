@@ -162,6 +162,14 @@ def test_what_the_tools_wrote_may_be_committed_by_another_agent_in_the_same_clon
         other.close()
 
 
+def test_ones_own_pointer_cannot_be_copied_over_that_of_another_agent(two):
+    ann, _ = two
+    ann.call("whats_new", {})
+    own = text(ann, ".pointers/ann-cli.json")
+    with pytest.raises(PermissionDenied, match="how far bob-cli has read"):
+        ann.call("write", {"path": ".pointers/bob-cli.json", "content": own})
+
+
 def test_archiving_the_entries_of_others_is_accepted(two, now):
     ann, _ = two
     now.move(days=40)

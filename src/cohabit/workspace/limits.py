@@ -5,8 +5,10 @@ from typing import Final
 # -- time, in seconds -----------------------------------------------------------------------------
 LOCAL_TIMEOUT: Final = 60.0
 """For a git command that does not use the network."""
-NETWORK_TIMEOUT: Final = 180.0
-"""For a fetch or a push."""
+NETWORK_IDLE_TIMEOUT: Final = 60.0
+"""For a fetch or a push that makes no progress."""
+NETWORK_TIMEOUT: Final = 540.0
+"""For a whole fetch or push."""
 GIT_LOCK_TIMEOUT: Final = 5.0
 """For a lock that a person's git holds in the clone."""
 CALL_LOCK_TIMEOUT: Final = 30.0

@@ -12,7 +12,7 @@ from cohabit.workspace import answers
 from cohabit.workspace.answers import Answer
 from cohabit.workspace.call_log import Call, CallLog, sizes
 from cohabit.workspace.clone import signing
-from cohabit.workspace.person import config, identity
+from cohabit.workspace.person import config, git_user, identity
 from cohabit.workspace.person.identity import Identity
 from cohabit.workspace.person.registry import Place, Registry
 from cohabit.workspace.tool import Profile, Tool, find
@@ -51,6 +51,7 @@ class Session:
         self._only: Workspace | None = None
         self._open: dict[Place, Workspace] = {}
         self._guard = threading.RLock()
+        self._git_identities: dict[str | None, Identity] = {}
         self._call_log = CallLog(home / "logs")
         self._cwd = config.cwd()
 
@@ -125,7 +126,15 @@ class Session:
         """The identity of this agent; raises BadArgs that says how to set it."""
         if self._only is not None:
             return self._only.identity
-        return identity.required(self.home, self.environ, self._client())
+        client = self._client()
+        found = identity.find(self.home, self.environ, client) or self._from_git(client)
+        return found or identity.required(self.home, self.environ, client)
+
+    def _from_git(self, client: str | None) -> Identity | None:
+        """The identity from git's user, who is asked for once."""
+        if client not in self._git_identities and (found := git_user.from_git(self.environ, client)):
+            self._git_identities[client] = found
+        return self._git_identities.get(client)
 
     def agent_id(self) -> str | None:
         """The id of this agent, None if it is unknown."""

@@ -1,5 +1,6 @@
 """One clone of a shared repository, opened for one agent."""
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -73,6 +74,18 @@ class Workspace:
                     yield from self._checked()
                     return
             plain_git.wait_for_merge(self.root)  # without the lock, which our merge driver waits for
+
+    @contextmanager
+    def released(self) -> Iterator[None]:
+        """Within the block other calls may have the clone: for a command that waits for the remote."""
+        began = time.time()
+        try:
+            with self.lock.released():
+                yield
+        finally:
+            if self.git.killed and self.lock.mine:  # git may have left locks of refs
+                self.git.killed = False
+                recovery.recover(self, began)
 
     def _checked(self) -> Iterator[None]:
         self._trust.check(self.git)

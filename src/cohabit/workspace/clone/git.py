@@ -8,6 +8,8 @@ that is defined there. Commands that use the network do, because credentials and
 """
 
 import os
+import re
+import selectors
 import signal
 import subprocess
 import threading
@@ -21,7 +23,7 @@ from typing import Final
 from cohabit.errors import Busy, CohabitError, GitFailed, StorageFailed, Unreachable
 from cohabit.workspace.answers import clean
 from cohabit.workspace.clone.cancellation import CANCELLATION, Cancellation, is_cancelled
-from cohabit.workspace.limits import GIT_LOCK_TIMEOUT, LOCAL_TIMEOUT, NETWORK_TIMEOUT
+from cohabit.workspace.limits import GIT_LOCK_TIMEOUT, LOCAL_TIMEOUT, NETWORK_IDLE_TIMEOUT, NETWORK_TIMEOUT
 from cohabit.workspace.person.identity import Identity
 
 CONFIG: Final = {
@@ -68,6 +70,10 @@ KEPT_VARIABLES: Final = ("PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "TZ", "SYS
 """The environment variables that a local command keeps."""
 DISK_FULL: Final = ("no space left", "disk quota exceeded", "file too large")
 OTHER_FORMAT: Final = ("hash algorithm", "object format", "mismatched algorithms")
+PROGRESS: Final = re.compile(
+    r"(?:remote: )?(?:Enumerating|Counting|Compressing|Writing|Receiving|Resolving|Unpacking|Total|Delta compression)\b"
+)
+"""A line about the progress of a fetch or a push."""
 UNREACHABLE: Final = (
     "could not read from remote", "unable to access", "could not resolve", "connection", "does not appear to be a git",
     "repository not found", "timed out", "early eof", "the remote end hung up", "unable to look up", "rpc failed",
@@ -180,13 +186,18 @@ class Git:
             raise GitFailed("git is not installed, or not on the PATH; install git 2.38 or newer") from None
         with process, _killed_by(CANCELLATION.get() if network else None, process):
             try:
-                result = self._finish(process, stdin, timeout, max_bytes)
-            except subprocess.TimeoutExpired:
+                if network:
+                    result = _finish_network(process, timeout)
+                else:
+                    result = self._finish(process, stdin, timeout, max_bytes)
+            except subprocess.TimeoutExpired as expired:
                 self.killed = True
                 _kill(process)
-                raise (Unreachable if network else GitFailed)(
-                    f"git {args[0]} took longer than {timeout:.0f} s and was stopped; try again"
-                ) from None
+                if network:
+                    raise Unreachable(
+                        f"git {args[0]} made no progress for {expired.timeout:.0f} s and was stopped; try again"
+                    ) from None
+                raise GitFailed(f"git {args[0]} took longer than {timeout:.0f} s and was stopped; try again") from None
             except BaseException:
                 self.killed = True
                 _kill(process)
@@ -214,6 +225,34 @@ class Git:
             raise subprocess.TimeoutExpired(process.args, timeout)
         out = rest if max_bytes is None else out[:max_bytes]
         return Result(process.returncode, out, err.decode(errors="replace"), truncated)
+
+
+def _finish_network(process: "subprocess.Popen[bytes]", timeout: float) -> Result:
+    """Wait for a command that uses the network as long as it makes progress, which git prints to stderr."""
+    assert process.stdout is not None
+    assert process.stderr is not None
+    found: dict[int, bytes] = {process.stdout.fileno(): b"", process.stderr.fileno(): b""}
+    deadline = time.monotonic() + timeout
+    with selectors.DefaultSelector() as selector:
+        for fd in found:
+            selector.register(fd, selectors.EVENT_READ)
+        while selector.get_map():
+            ready = selector.select(min(NETWORK_IDLE_TIMEOUT, deadline - time.monotonic()))
+            if not ready or time.monotonic() > deadline:
+                raise subprocess.TimeoutExpired(process.args, min(NETWORK_IDLE_TIMEOUT, timeout))
+            for key, _ in ready:
+                chunk = os.read(key.fd, 65_536)
+                found[key.fd] += chunk
+                if not chunk:
+                    selector.unregister(key.fd)
+    process.wait()
+    out, err = found.values()
+    return Result(process.returncode, out, _without_progress(err.decode(errors="replace")))
+
+
+def _without_progress(err: str) -> str:
+    lines = (line.rpartition("\r")[2] for line in err.replace("\r\n", "\n").split("\n"))
+    return "\n".join(line for line in lines if not PROGRESS.match(line))
 
 
 def author_environment(identity: Identity) -> dict[str, str]:

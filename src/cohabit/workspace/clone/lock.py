@@ -12,11 +12,15 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 from cohabit.errors import Busy
 from cohabit.workspace.limits import CALL_LOCK_TIMEOUT
 
 BUSY, FREE = b"busy", b"free"
+COUNTER_BYTES: Final = 8
+RETAKE_TIMEOUT: Final = 600.0
+"""How long a call waits to have the clone again after it has released it: what it did meanwhile cannot be undone."""
 
 
 class Lock:
@@ -29,11 +33,19 @@ class Lock:
         self._recover = recover
         self._thread = threading.RLock()
         self._depth = 0
+        self._owner: int | None = None
+        self.taken_meanwhile = False
+        """Whether another call had the lock while this one had released it."""
         self.needs_recovery = False
         """Set by a holder whose git was killed: the next one recovers as if the holder had been killed too."""
 
     def close(self) -> None:
         os.close(self.fd)
+
+    @property
+    def mine(self) -> bool:
+        """Whether this thread holds it."""
+        return self._owner == threading.get_ident()
 
     @property
     def outermost(self) -> bool:
@@ -47,15 +59,43 @@ class Lock:
         try:
             if self._depth == 0:
                 self._take(timeout)
+                self._owner = threading.get_ident()
+                self.taken_meanwhile = False
             self._depth += 1
             try:
                 yield
             finally:
                 self._depth -= 1
                 if self._depth == 0:
+                    self._owner = None
                     self._leave()
         finally:
             self._thread.release()
+
+    @contextmanager
+    def released(self) -> Iterator[None]:
+        """Within the block other calls may have the clone; afterwards the caller has it again. If the caller does not
+        hold it, nothing happens."""
+        if not self.mine:
+            yield
+            return
+        depth, meanwhile, takes = self._depth, self.taken_meanwhile, self._takes()
+        self._depth, self._owner = 0, None
+        self._leave()
+        for _ in range(depth):
+            self._thread.release()
+        try:
+            yield
+        finally:
+            for _ in range(depth):
+                self._thread.acquire()
+            self._take(RETAKE_TIMEOUT)
+            self._depth, self._owner = depth, threading.get_ident()
+            self.taken_meanwhile = meanwhile or self._takes() != takes + 1
+
+    def _takes(self) -> int:
+        """How often the lock was taken, by any process."""
+        return int.from_bytes(os.pread(self.fd, COUNTER_BYTES, len(BUSY)))
 
     def _take(self, timeout: float) -> None:
         pause, deadline = 0.001, time.monotonic() + timeout
@@ -70,7 +110,7 @@ class Lock:
                 pause = min(pause * 2, 0.05)
         if os.pread(self.fd, 4, 0) == BUSY:
             self._run_recovery(os.fstat(self.fd).st_mtime)
-        os.pwrite(self.fd, BUSY, 0)
+        os.pwrite(self.fd, BUSY + (self._takes() + 1).to_bytes(COUNTER_BYTES), 0)
 
     def _run_recovery(self, began: float) -> None:
         """The mark and its time stay until recovery is complete, so that it runs again if it is killed."""

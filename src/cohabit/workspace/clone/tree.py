@@ -171,6 +171,18 @@ class Tree:
             except OSError as error:
                 raise _translated(error, path) from None
 
+    def rename(self, path: str, to: str) -> None:
+        """Move a plain file to a path where nothing is, and create its folders."""
+        with self._parent(path) as (folder, name), self._parent(to, create=True) as (target, new):
+            if self._replaceable(folder, name, path) is None:
+                raise FileNotFoundError(errno.ENOENT, "there is no such file", path)
+            if self._replaceable(target, new, to) is not None:
+                raise BadArgs(f"{to} exists already; delete it first, or choose another name")
+            try:
+                os.rename(name, new, src_dir_fd=folder, dst_dir_fd=target)
+            except OSError as error:
+                raise _translated(error, path) from None
+
     @staticmethod
     def _replaceable(folder: int, name: str, path: str) -> int | None:
         """The mode of an existing file; raises BadArgs for a link, a folder or a device, which are not replaced."""

@@ -12,6 +12,8 @@ ANYONE: Final = "anyone"
 WORD: Final = r"\w[\w.+@-]*"
 TARGET: Final = re.compile(rf"{WORD}(?: {WORD})*")
 """No word is a dash and there is no colon or comma, so the end of a target is clear in an item, a TODO and a list."""
+PERSON_CLIENT: Final = "cli"
+"""The client of a person at a terminal."""
 MAX_TARGET_CHARS: Final = 64
 
 
@@ -28,6 +30,17 @@ def is_addressed_to(target: str, agent: str) -> bool:
     spaces."""
     words, whole = re.split(r"[\s,;]+", target), re.split(r"[,;]", target)
     return agent == target or agent in (name.strip().lstrip("@") for name in (*words, *whole))
+
+
+def is_for_agent_of(target: str, person: str) -> bool:
+    """Whether a target is an agent of the person whose own id is this one: ``ann-cli`` is the person of ``ann-cursor``.
+    An agent is no person."""
+    name, dash, client = person.rpartition("-")
+    return (
+        bool(dash)
+        and client == PERSON_CLIENT
+        and any(word.startswith(f"{name}-") and word != person for word in re.split(r"[\s,;@]+", target))
+    )
 
 
 def _names_several(name: str) -> bool:

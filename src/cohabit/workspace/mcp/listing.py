@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 FILE: Final = Path(__file__).with_name("listing.json")
 REMOTE: Final = frozenset({"workspace_init", "fetch", "pull", "push", "sync", "claim", "release"})
 """Tools that use the remote."""
-DESTRUCTIVE: Final = frozenset({"write", "resolve", "abandon"})
+DESTRUCTIVE: Final = frozenset({"write", "delete", "resolve", "abandon"})
 """Tools that can remove something that is not committed."""
 IDEMPOTENT: Final = frozenset({"workspace_switch", "fetch", "pull", "push", "add", "ack", "sync", "claim", "release"})
 """Writing tools for which a second call with the same arguments has no further effect."""

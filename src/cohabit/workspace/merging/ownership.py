@@ -160,9 +160,12 @@ def _inbox(text: str | None) -> Inbox:
 
 # -- pointers -------------------------------------------------------------------------------------
 def _pointer_changes(path: str, before: str | None, after: str | None, who: Identity, known: Known) -> Iterator[str]:
-    if (
-        path != f".pointers/{who.agent_id}.json"
-        and after != before
-        and not (after is not None and known(without_trailing_blanks(after)))
-    ):
+    if path == f".pointers/{who.agent_id}.json" or after == before:
+        return
+    if after is None or not known(pointer_content(path, after)):
         yield f"it changes how far {path.removeprefix('.pointers/').removesuffix('.json')[:100]} has read"
+
+
+def pointer_content(path: str, text: str) -> str:
+    """What ``known`` is asked about a pointer: with its path, because the same text elsewhere is another statement."""
+    return without_trailing_blanks(f"{path}\n{text}")

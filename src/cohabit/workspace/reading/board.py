@@ -213,13 +213,16 @@ def text_of(ws: Workspace, path: str) -> str:
 
 
 def own_items(ws: Workspace) -> tuple[list[Answer], int, int]:
-    """Open items for the caller, how many there are, and how many are for anyone."""
+    """Open items for the caller, and after them those for the agents of a person, how many there are, and how many are
+    for anyone."""
     inbox = Inbox.parse(text_of(ws, INBOX))
     items = [item for item in inbox.items if item.open]
-    mine = [item for item in items if item.is_for(ws.identity.agent_id)]
+    me = ws.identity.agent_id
+    mine = [item for item in items if item.is_for(me)]
+    mine += [item for item in items if fields.is_for_agent_of(item.target, me)]
     anyone = sum(item.is_for_anyone for item in items)
     proofs = authors.of_items(ws, inbox, mine[:MAX_OWN_ITEMS])
-    return [_short_item(item) | proofs[item.key] for item in mine[:MAX_OWN_ITEMS]], len(mine), anyone
+    return [_short_item(item, me) | proofs[item.key] for item in mine[:MAX_OWN_ITEMS]], len(mine), anyone
 
 
 def new_entries(ws: Workspace, seen: Collection[str], after: str, limit: int) -> tuple[list[Answer], int]:
@@ -260,14 +263,31 @@ def members(ws: Workspace) -> list[str]:
     return [id_ for id_ in ids if SLUG.fullmatch(id_)][:MAX_MEMBERS]
 
 
+def unknown_targets(ws: Workspace, targets: Iterable[str]) -> str:
+    """A warning if nobody on this board has one of these ids, so that a mistyped one is noticed; "" otherwise."""
+    known = {fields.ANYONE, ws.identity.agent_id, *members(ws)}
+    if set(targets) <= known:
+        return ""
+    items = Inbox.parse(text_of(ws, INBOX)).items
+    known |= {name for item in items for name in (item.added_by, item.claimed_by, *(c.by for c in item.closings))}
+    known |= {block.author for block in Journal.parse(text_of(ws, JOURNAL)).blocks}
+    unknown = sorted(set(targets) - known)
+    if not unknown:
+        return ""
+    others = sorted(name for name in known - {fields.ANYONE, ""} if SLUG.fullmatch(name))[:MAX_MEMBERS]
+    return f"{', '.join(unknown)} has not been on this board yet; check the id. Known: {', '.join(others)}"
+
+
 def clip(text: str, max_chars: int = CLIP_CHARS) -> str:
     """Text by others, truncated to one line."""
     line = " ".join(displayable(text).split())
     return line if len(line) <= max_chars else line[: max_chars - 1] + "…"
 
 
-def _short_item(item: Item) -> Answer:
+def _short_item(item: Item, me: str) -> Answer:
     shown = {"id": clip(item.id), "title": clip(item.title), "from": clip(item.added_by), "added_at": item.added_at}
+    if not item.is_for(me):
+        shown["target"] = f"@{clip(item.target)}"
     if item.body:
         shown["body"] = clip(item.body)
     if item.claimed_by:

@@ -4,7 +4,7 @@ import base64
 import os
 from typing import TYPE_CHECKING, Final, Literal
 
-from cohabit.errors import BadArgs, UnknownAsset
+from cohabit.errors import BadArgs, PermissionDenied, UnknownAsset
 from cohabit.workspace.answers import Answer
 from cohabit.workspace.clone import protocol_files
 from cohabit.workspace.clone.tree import Tree, names_of
@@ -97,6 +97,34 @@ def write(ws: "Workspace", path: str, content: str, mode: Mode, encoding: Encodi
     else:
         tree.write(path, data)
     return {"path": path, "mode": mode, "bytes": len(data)}
+
+
+def delete(ws: "Workspace", path: str) -> Answer:
+    """Remove a file of the work tree; history keeps it."""
+    _refuse_protocol_file(path)
+    try:
+        ws.tree.size(path)  # raises BadArgs for a folder or a link
+        ws.tree.remove(path)
+    except FileNotFoundError:
+        raise UnknownAsset(f"there is no file {path}; call list to see the files") from None
+    return {"path": path, "deleted": True}
+
+
+def rename(ws: "Workspace", path: str, to: str) -> Answer:
+    """Move a file of the work tree."""
+    for each in (path, to):
+        _refuse_protocol_file(each)
+    try:
+        ws.tree.rename(path, to)
+    except FileNotFoundError:
+        raise UnknownAsset(f"there is no file {path}; call list to see the files") from None
+    return {"path": path, "to": to}
+
+
+def _refuse_protocol_file(path: str) -> None:
+    name = "/".join(names_of(path))
+    if is_protocol(name):
+        raise PermissionDenied(f"{name} belongs to the board: it cannot be deleted, renamed or replaced")
 
 
 def _refuse_lost_entries(name: str, before: str, after: str) -> None:

@@ -18,6 +18,7 @@ from cohabit.workspace.clone.signing import Signing
 from cohabit.workspace.formats import INBOX, JOURNAL
 from cohabit.workspace.formats.pointers import Pointer
 from cohabit.workspace.limits import JOURNAL_TAIL, MAX_COMMITS, MAX_LINE_CHARS, MAX_NEWS
+from cohabit.workspace.merging import ownership
 from cohabit.workspace.person.identity import Identity
 from cohabit.workspace.reading import board, history, lost
 from cohabit.workspace.reading.board import clip
@@ -147,7 +148,7 @@ def mark(ws: "Workspace", sha: str) -> None:
     moved = json.loads(Pointer.at(sha, ws.now()).text)
     content = {**(kept if isinstance(kept, dict) else {}), **moved}
     text = json.dumps(content, indent=2) + "\n"
-    written.remember(ws, [text])
+    written.remember(ws, [ownership.pointer_content(pointer_path(ws), text)])
     ws.tree.write(pointer_path(ws), text.encode())
 
 

@@ -29,7 +29,8 @@ BROKEN: Final = (
 )  # fmt: skip
 """Messages of a remote that failed itself; the commit is not to blame."""
 FETCH_OPTIONS: Final = (
-    "--quiet", "--no-tags", "--no-recurse-submodules", "--no-auto-maintenance", "--no-write-fetch-head", "--no-prune",
+    "--progress", "--no-tags", "--no-recurse-submodules", "--no-auto-maintenance", "--no-write-fetch-head",
+    "--no-prune",
 )  # fmt: skip
 
 
@@ -58,12 +59,13 @@ def fetch(ws: "Workspace") -> str | None:
 
 
 def _fetch(ws: "Workspace", spec: str) -> None:
-    try:
-        ws.git.run("fetch", *FETCH_OPTIONS, "origin", spec, network=True)
-    except GitFailed as error:
-        if "cannot lock ref" not in error.message:
-            raise
-        ws.git.run("fetch", *FETCH_OPTIONS, "origin", spec, network=True)  # a person fetched the same ref just now
+    with ws.released():
+        try:
+            ws.git.run("fetch", *FETCH_OPTIONS, "origin", spec, network=True)
+        except GitFailed as error:
+            if "cannot lock ref" not in error.message:
+                raise
+            ws.git.run("fetch", *FETCH_OPTIONS, "origin", spec, network=True)  # the same ref was fetched just now
 
 
 def push(ws: "Workspace", commit: str, expected: str | None) -> Pushed:
@@ -71,8 +73,9 @@ def push(ws: "Workspace", commit: str, expected: str | None) -> Pushed:
     compares and sets in one step, so a branch that was reset is noticed as well; see ``rewritten``."""
     name = refs.on_branch(ws)
     lease = f"--force-with-lease=refs/heads/{name}:{expected or ''}"
-    args = ("push", "--porcelain", "--no-verify", lease, "origin", f"{commit}:refs/heads/{name}")
-    result = ws.git.run(*args, network=True, ok=(0, 1))
+    args = ("push", "--porcelain", "--progress", "--no-verify", lease, "origin", f"{commit}:refs/heads/{name}")
+    with ws.released():
+        result = ws.git.run(*args, network=True, ok=(0, 1))
     if result.code == 0:
         if refs.upstream(ws) != commit:
             ws.git.run("update-ref", f"refs/remotes/origin/{name}", commit)

@@ -8,10 +8,10 @@ killed changes nothing.
 import random
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from cohabit.errors import CohabitError, Unreachable
+from cohabit.errors import CohabitError, Conflict, Unreachable
 from cohabit.workspace.answers import Answer
 from cohabit.workspace.clone import refs
 from cohabit.workspace.clone.objects import EMPTY_TREE, changes
@@ -28,6 +28,8 @@ T = TypeVar("T")
 PUSH_SECONDS: Final = 50.0
 """How long a push keeps trying. Clients give up after a minute."""
 MAX_PAUSE: Final = 2.0
+PATIENT_LOSSES: Final = 4
+"""Lost races after which an agent no longer waits before it tries again."""
 UNCOMMITTED: Final = (
     "Commits by others change files that have uncommitted changes here. Nothing was changed. Commit them first (add, "
     "commit), then push, which merges both."
@@ -113,6 +115,7 @@ class _Push:
             fetched = fetched or bool(behind)
             if fetched:
                 self.theirs = _fetch_keeping(lambda: origin.fetch(self.ws))
+                self.ours = refs.head(self.ws)  # another call may have committed meanwhile
                 ahead, behind = integrate.ahead_behind(self.ws, self.ours, self.theirs)
             self.gone = rewritten.lost_commit(self.ws, self.ours, self.theirs)
             if self.gone is not None:
@@ -171,10 +174,12 @@ class _Push:
     def _finish(self, integration: Integration, move: Move | None, ahead: int, behind: int) -> Answer:
         notes, renumbered = [*integration.notes], [*integration.renumbered]
         if move is not None:
-            renumbered += move.renumbered
-            notes += move.notes
             try:
-                notes += advance.carry_out(self.ws, move)
+                if self.ws.lock.taken_meanwhile:
+                    move = _catch_up(self.ws, move.goal)
+                renumbered += move.renumbered if move else ()
+                notes += move.notes if move else ()
+                notes += advance.carry_out(self.ws, move) if move else ()
             except CohabitError as error:
                 if not ahead:
                     raise
@@ -198,12 +203,30 @@ class _Push:
         return {"head": {"local": ref, "remote": ref}, "hash": {"from": str(before)[:7], "to": commit[:7]}}
 
 
+def _catch_up(ws: "Workspace", theirs: str) -> Move | None:
+    """The move of this clone to a commit that the remote has, after another call committed or wrote here meanwhile.
+    Raises Conflict if that has to wait; the next sync does it."""
+    ours = refs.head(ws)
+    ahead, behind = integrate.ahead_behind(ws, ours, theirs)
+    if not behind:
+        return None
+    integration = Integration(theirs)
+    if ahead and ours is not None:
+        integration = integrate.integrate(ws, ours, theirs, f"Merge of {refs.on_branch(ws)}")
+    if integration.commit is None:
+        raise Conflict("another call committed something that conflicts")
+    move = plan.plan_move(ws, ours, integration.commit, integration.base, integration.renumbered_files)
+    if move.blocking:
+        raise Conflict("another call changed files that are not committed")
+    return replace(move, renumbered=(*integration.renumbered, *move.renumbered))
+
+
 def backoff(losses: int, took: float, left: float) -> float:
-    """How long to wait after losing a race. It is random, so that the losers do not all return at once, and in
-    proportion to the time of an attempt, so that a busy machine is not loaded further. A push with little time left
-    waits less, so that the others let it pass."""
-    weight = max(0.0, 2 * left / PUSH_SECONDS - 1)
-    return min(random.uniform(0, took * 2 ** min(losses, 3)), MAX_PAUSE) * weight
+    """How long to wait after losing a race: a random part of the time of an attempt, so that the losers do not all
+    return at once. An agent that keeps losing waits less each time and soon not at all, so that those who lost less let
+    it pass. So does one with little time left."""
+    weight = max(0.0, 2 * left / PUSH_SECONDS - 1) * max(0.0, 1 - (losses - 1) / PATIENT_LOSSES)
+    return min(random.uniform(0, took), MAX_PAUSE) * weight
 
 
 # -- answers --------------------------------------------------------------------------------------

@@ -62,7 +62,7 @@ def inbox_list(
     if for_ is not None:
         target = fields.target(for_)
         wanted = [item for item in wanted if (item.is_for_anyone if target == fields.ANYONE else item.is_for(target))]
-    wanted.sort(key=lambda item: 0 if item.is_for(me) else 1 if item.is_for_anyone else 2)
+    wanted.sort(key=lambda item: _distance(item, me))
     start = 0 if cursor is None else _position([_key(item) for item in wanted], cursor) + 1
     shown = fitting([_item(item) for item in wanted[start : start + limit]])
     end = start + len(shown)
@@ -73,7 +73,7 @@ def inbox_list(
         "counts": {
             "open": len(open_),
             "closed": len(every) - len(open_),
-            "for_me": sum(item.is_for(me) for item in open_),
+            "for_me": sum(_distance(item, me) <= 1 for item in open_),
             "for_anyone": sum(item.is_for_anyone for item in open_),
         },
         "truncated": end < len(wanted),
@@ -132,6 +132,11 @@ def _position(keys: list[str], cursor: str) -> int:
     if cursor not in keys:
         raise BadArgs("the entry of this cursor no longer exists: call again without it")
     return keys.index(cursor)
+
+
+def _distance(item: Item, me: str) -> int:
+    """0 for an item for the caller, 1 for one for an agent of the person, 2 for anyone, 3 for others."""
+    return 0 if item.is_for(me) else 1 if fields.is_for_agent_of(item.target, me) else 2 if item.is_for_anyone else 3
 
 
 def _key(of: Block | Item) -> str:

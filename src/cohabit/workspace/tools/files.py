@@ -42,6 +42,18 @@ def write(
     return files.write(ws, path, content, mode, encoding)
 
 
+@tool(profile="full", writes=True)
+def delete(ws: Workspace, path: Path) -> Answer:
+    """Delete a file. Then add it, commit and push; history keeps it."""
+    return files.delete(ws, path)
+
+
+@tool(profile="full", writes=True)
+def rename(ws: Workspace, path: Path, to: Annotated[str, "the new path, where nothing is yet"]) -> Answer:
+    """Rename or move a file. Then add both paths, commit and push."""
+    return files.rename(ws, path, to)
+
+
 @tool()
 def list_(
     ws: Workspace,

@@ -14,7 +14,7 @@ from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.journal import Entry, Journal
 from cohabit.workspace.formats.stamps import stamp
 from cohabit.workspace.limits import MAX_COMMITS, MAX_FILE_BYTES, MAX_NEWS
-from cohabit.workspace.reading import news
+from cohabit.workspace.reading import board, news
 from cohabit.workspace.reading.health import health as check_health
 from cohabit.workspace.reading.lost import restore as restore_lost
 from cohabit.workspace.tool import tool
@@ -52,7 +52,13 @@ def journal_append(
     before = Journal.parse(ws.tree.text(JOURNAL) or "")
     entry = Entry.new(ws.identity, ws.now(), summary, details, left, before.last_time(ws.identity.agent_id))
     write(ws, JOURNAL, before.append(entry).text, [entry.text])
-    return {"ok": True, "journal_entry_at": entry.at, "agent_id": entry.agent_id, "id": entry.uid}
+    answer = {"ok": True, "journal_entry_at": entry.at, "agent_id": entry.agent_id, "id": entry.uid}
+    return answer | _warning(ws, [todo.target for todo in entry.todos])
+
+
+def _warning(ws: Workspace, targets: list[str]) -> Answer:
+    warning = board.unknown_targets(ws, targets)
+    return {"note": warning} if warning else {}
 
 
 @tool(writes=True)
@@ -69,7 +75,8 @@ def inbox_add(
     before = Inbox.parse(ws.tree.text(INBOX) or "")
     inbox, item = before.add(title=title, body=body, for_=for_, by=ws.identity.agent_id, now=ws.now())
     write_inbox(ws, before, inbox)
-    return {"id": item.id, "target": f"@{item.target}", "added_at": item.added_at}
+    answer = {"id": item.id, "target": f"@{item.target}", "added_at": item.added_at}
+    return answer | _warning(ws, [item.target])
 
 
 @tool(writes=True)

@@ -144,6 +144,8 @@ def _verify(workspace: Workspace, url: str) -> None:
                     f"there already is a clone of {remotes.shown(found) or 'no remote'}; use that as remote_url, or "
                     "choose another local_path"
                 )
+            if head := refs.head(workspace):
+                setup.refuse_lfs(workspace, head)
             driver.install(workspace)
     finally:
         workspace.close()

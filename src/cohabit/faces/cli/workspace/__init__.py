@@ -2,10 +2,11 @@
 
 import argparse
 import json
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from cohabit.errors import CohabitError
+from cohabit.errors import BadArgs, CohabitError
 from cohabit.faces.cli.parser import Parser, add_verb
 from cohabit.faces.cli.say import complain, in_one_line, tell
 from cohabit.faces.cli.workspace.verbs import VERBS, Verb
@@ -19,6 +20,8 @@ NEXT = {
     "UNKNOWN_COMMAND": "docs/workspace-tools.md lists them.",
 }
 """What to do next, for errors whose message does not say so for a command line."""
+BOARD = Verb("", None, "show the board")
+"""What runs without a verb."""
 PAGED = {"read": "content", "diff": "diff"}
 """Verbs with answers that are cut to fit a model's context window; a person gets all pages."""
 MAX_PAGES = 64
@@ -39,7 +42,8 @@ class LazyParser(Parser):
 
 
 def workspace_options(parser: argparse.ArgumentParser) -> None:
-    _add_verbs(parser, "cohabit workspace", [verb for verb in VERBS if " " not in verb.name], required=True)
+    _add_verbs(parser, "cohabit workspace", [verb for verb in VERBS if " " not in verb.name], required=False)
+    parser.set_defaults(verb=BOARD)
 
 
 def _add_verbs(parser: argparse.ArgumentParser, prog: str, verbs: Sequence[Verb], *, required: bool) -> None:
@@ -70,6 +74,8 @@ def workspace(args: argparse.Namespace) -> int:
 
     Your identity comes from COHABIT_AGENT_ID, _NAME and _EMAIL, else from the files in ~/.multisphere, else
     from git: Ann Smith is ann-cli. docs/workspace.md explains how to get started.
+
+    Without a verb it shows the board. In a folder of a clone, paths are relative to that folder.
 
     Examples:
       cohabit workspace init deck git@example.org:us/deck.git
@@ -134,11 +140,41 @@ def _call(session: "Session", verb: Verb, given: Answer) -> Answer:
     if verb.name == "init":
         args.setdefault("local_path", args["name"])
     if verb.name == "commit":
-        session.call("add", {"paths": ["."]})
-    return session.call(verb.tool, args)
+        if not args.get("message", "").strip():
+            raise BadArgs("a commit needs a message: `cohabit workspace commit MESSAGE`, or -m MESSAGE")
+        if not session.call("status", {})["staged"]:
+            session.call("add", {"paths": ["."]})
+    return session.call(verb.tool, _from_current_folder(session, args))
+
+
+def _from_current_folder(session: "Session", args: Answer) -> Answer:
+    """Paths as they are typed in a folder of the clone, as paths from its root. Elsewhere they are from the root."""
+    from cohabit.faces.cli.workspace.person import workspace_of_folder
+
+    if not {"path", "paths", "dir", "to"} & args.keys() or workspace_of_folder(session) != session.active:
+        return args
+    root, cwd = (os.path.realpath(path) for path in (session.workspace().root, os.getcwd()))
+
+    def from_root(path: str) -> str:
+        return os.path.relpath(os.path.join(cwd, path), root) + ("/" if path.endswith("/") else "")
+
+    found = {name: from_root(args[name]) for name in ("path", "dir", "to") if name in args}
+    return args | found | ({"paths": [from_root(path) for path in args["paths"]]} if "paths" in args else {})
 
 
 # -- verbs without a tool -------------------------------------------------------------------------
+def _board(args: argparse.Namespace) -> int:
+    """`cohabit workspace` alone: what is open, what was done last, and what is not shared yet."""
+    from cohabit.faces.cli.workspace.output import show_board
+    from cohabit.faces.cli.workspace.person import person_session
+
+    with person_session() as session:
+        status = session.call("status", {}) | {"workspace": session.active}
+        items, entries = session.call("inbox_list", {"limit": 20}), session.call("journal_tail", {"n": 5})
+        show_board(status, items, entries, session.agent_id() or "")
+    return 0
+
+
 def _mcp(args: argparse.Namespace) -> int:
     from cohabit.workspace.__main__ import main
 
@@ -168,4 +204,4 @@ def _tool(args: argparse.Namespace) -> int:
     return 1 if "error" in answer else 0
 
 
-PROGRAMS = {"mcp": _mcp, "serve": _serve, "skill": _skill, "call": _tool}
+PROGRAMS = {BOARD.name: _board, "mcp": _mcp, "serve": _serve, "skill": _skill, "call": _tool}

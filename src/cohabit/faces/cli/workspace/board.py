@@ -64,6 +64,7 @@ def journal(answer: Answer, me: str) -> Output:
 
 def entry_added(answer: Answer, me: str) -> Output:
     yield line(("✓ ", "green"), f"entry of {answer['journal_entry_at']} by {answer['agent_id']}")
+    yield from notes(answer)
     yield not_yet_shared()
 
 
@@ -94,6 +95,7 @@ def _item(one: Answer, me: str) -> Output:
 
 def item_added(answer: Answer, me: str) -> Output:
     yield line(("✓ ", "green"), (answer["id"], "bold"), " for ", (answer["target"], "cyan"))
+    yield from notes(answer)
     yield not_yet_shared()
 
 

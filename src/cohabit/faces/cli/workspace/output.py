@@ -19,7 +19,9 @@ from cohabit.faces.cli.workspace.parts import (
     line,
     lines_of,
     more,
+    not_yet_shared,
     notes,
+    titled,
 )
 
 PIPE_COLUMNS = 10_000
@@ -28,7 +30,16 @@ PIPE_COLUMNS = 10_000
 
 def show(verb: str, answer: Answer, me: str) -> None:
     """Print an answer for the agent ``me``. The active ``workspace`` and ``workspace_of_folder`` are part of it."""
-    parts = list((_error if "error" in answer else OUTPUTS[verb])(answer, me))
+    _print(list((_error if "error" in answer else OUTPUTS[verb])(answer, me)))
+
+
+def show_board(status: Answer, items: Answer, entries: Answer, me: str) -> None:
+    """Print the board: open items, the last entries of the journal, and what is not shared yet."""
+    journal = titled("Journal", board.journal({**entries, "truncated": False}, me))
+    _print([*_status(status, me), *titled("Inbox", board.inbox(items, me)), *journal])
+
+
+def _print(parts: list[RenderableType]) -> None:
     if looked_at():
         console = Console(highlight=False)
         for part in parts:
@@ -142,6 +153,20 @@ def _search(answer: Answer, me: str) -> Output:
     yield from more(answer)
 
 
+def _add(answer: Answer, me: str) -> Output:
+    yield line(("✓ ", "green"), "for the next commit: ", ", ".join(answer["added"]))
+
+
+def _rm(answer: Answer, me: str) -> Output:
+    yield line(("✓ ", "green"), (answer["path"], "bold"), " deleted")
+    yield not_yet_shared()
+
+
+def _mv(answer: Answer, me: str) -> Output:
+    yield line(("✓ ", "green"), answer["path"], " is now ", (answer["to"], "bold"))
+    yield not_yet_shared()
+
+
 # -- sharing --------------------------------------------------------------------------------------
 def _commit(answer: Answer, me: str) -> Output:
     summary = answer["summary"]
@@ -225,6 +250,7 @@ OUTPUTS: dict[str, Callable[[Answer, str], Output]] = {
     "inbox": board.inbox, "inbox add": board.item_added, "inbox close": board.item_closed,
     "inbox claim": _claim, "inbox release": _claim,
     "decide": board.decision_added, "archive": board.archive, "health": board.health,
+    "add": _add, "rm": _rm, "mv": _mv,
     "commit": _commit, "sync": _shared, "push": _shared, "pull": _pull, "resolve": _resolve, "abandon": _abandon,
     "restore": board.restored,
 }  # fmt: skip

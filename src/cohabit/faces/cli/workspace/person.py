@@ -1,15 +1,12 @@
 """The identity of a person at the command line: the settings for agents, else git's user name and address."""
 
 import os
-import re
-import unicodedata
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from cohabit.errors import BadArgs
-from cohabit.workspace.clone.git import Git
-from cohabit.workspace.person import config, identity
+from cohabit.workspace.person import config, git_user, identity
 from cohabit.workspace.session import Session
 
 EXAMPLES = {"user.name": '"Ann Smith"', "user.email": "ann@example.org"}
@@ -52,24 +49,17 @@ def person_environment(environ: Mapping[str, str]) -> dict[str, str]:
     if not any(environ.get(name, "").strip() for name in identity.CLIENT_VARIABLES):
         found["COHABIT_CLIENT"] = "cli"
     client = identity.client_name(found, None, config.cwd())
-    if identity.find(config.folder(found), found, client) is None:
-        name, email = (_git_setting(found, key) for key in ("user.name", "user.email"))
-        if name and email and (slug := _slug(name) or _slug(found.get("USER", ""))):
-            values = {"ID": identity.derived_id(slug, client or ""), "NAME": name, "EMAIL": email}
-            found |= {f"COHABIT_AGENT_{field}": text for field, text in values.items()}
+    if identity.find(config.folder(found), found, client) is None and (who := git_user.from_git(found, client)):
+        values = {"ID": who.agent_id, "NAME": who.agent_name, "EMAIL": who.agent_email}
+        found |= {f"COHABIT_AGENT_{field}": text for field, text in values.items()}
     return found
-
-
-def _git_setting(environ: Mapping[str, str], key: str) -> str:
-    """A setting of the person's own git configuration, not of a repository."""
-    # Only network commands read the person's own configuration.
-    git = Git(config.home_folder(environ), environ)
-    return git.run("config", "--global", "--get", key, ok=(0, 1), network=True).line
 
 
 def _how_to_set_identity(environ: Mapping[str, str]) -> str:
     missing = [
-        f"`git config --global {key} {example}`" for key, example in EXAMPLES.items() if not _git_setting(environ, key)
+        f"`git config --global {key} {example}`"
+        for key, example in EXAMPLES.items()
+        if not git_user.setting(environ, key)
     ]
     if missing:
         return f"git has no user name or email address for you: run {' and '.join(missing)}, then try again"
@@ -77,9 +67,3 @@ def _how_to_set_identity(environ: Mapping[str, str]) -> str:
         "cannot derive an agent id from your git user name: set COHABIT_AGENT_ID (such as ann-cli), "
         "COHABIT_AGENT_NAME and COHABIT_AGENT_EMAIL, then try again"
     )
-
-
-def _slug(name: str) -> str:
-    """The first word of a name as the beginning of an agent id."""
-    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
-    return re.sub(r"[^a-z0-9]+", "", (plain.split() or [""])[0])[:24]

@@ -1,5 +1,6 @@
 """The verbs of ``cohabit workspace``. An option has the name of the tool argument that it becomes."""
 
+import argparse
 import sys
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -109,8 +110,16 @@ VERBS: tuple[Verb, ...] = (
         option("status", "state of the decision (default: accepted)", choices=("proposed", "accepted", "superseded")),
     )),
     # -- sharing ----------------------------------------------------------------------------------
-    Verb("commit", "commit", "commit everything you changed", (
-        positional("message", "what you did, in one line"),
+    Verb("add", "add", "choose files for the next commit; without it, commit takes everything you changed", (
+        positional("paths", "files or folders; a deleted file is chosen too", nargs="+", metavar="PATH"),
+    )),
+    Verb("rm", "delete", "delete a file", (positional("path", "path of the file"),)),
+    Verb("mv", "rename", "rename or move a file", (
+        positional("path", "path of the file"), positional("to", "new path, where nothing is yet"),
+    )),
+    Verb("commit", "commit", "commit what you added, or else everything you changed", (
+        positional("message", "what you did, in one line", nargs="?", default=argparse.SUPPRESS),
+        (("-m", "--message"), {"dest": "message", "help": "the same, as in git"}),
     )),
     Verb("sync", "sync", "fetch, merge and push, so your clone and the remote are the same"),
     Verb("pull", "pull", "update your clone, if no merge is needed"),
