@@ -450,7 +450,8 @@ class Room(RecordedRoom):
         if turn is None:
             if self._seats_text is None:
                 self._seats_text = seats_text(self.state)
-            turn = self._turn_text = self._seats_text + turn_text(movers, over)
+            turn_ms, rematch_ms = self.state.turn_ms, self.state.rematch_ms
+            turn = self._turn_text = self._seats_text + turn_text(movers, over, turn_ms, rematch_ms)
         if seat is not None:
             if seat in self.to_move():
                 if self._takes_turns:

@@ -53,14 +53,20 @@ def seats_text(state: RoomState) -> str:
     return f"Seats: {', '.join(named)}\n" if named else ""
 
 
-def turn_text(movers: list[str], over: bool) -> str:
-    """Whose turn it is, as text."""
+def turn_text(movers: list[str], over: bool, turn_ms: int | None = None, rematch_ms: int | None = None) -> str:
+    """Whose turn it is and how long it may take, as text; at the end, when the next game begins."""
     if over:
-        return "The game is over."
+        again = f" The next game begins {_seconds(rematch_ms)} after the end." if rematch_ms else ""
+        return f"The game is over.{again}"
     if not movers:
         return "No one is to move."
     more = f" and {len(movers) - MOVERS_SHOWN} more" if len(movers) > MOVERS_SHOWN else ""
-    return f"To move: {', '.join(movers[:MOVERS_SHOWN])}{more}"
+    limit = f" (time limit: {_seconds(turn_ms)})" if turn_ms else ""
+    return f"To move: {', '.join(movers[:MOVERS_SHOWN])}{more}{limit}"
+
+
+def _seconds(ms: int) -> str:
+    return f"{ms / 1000:g} s"
 
 
 def _choices_text(choices: Sequence[Action]) -> str:

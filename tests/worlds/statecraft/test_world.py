@@ -391,6 +391,15 @@ def test_the_text_explains_the_order_of_payments_attacks_pledges_and_ratings():
     assert "All nations see the mean" in statecraft(publish_ratings=True).observe(own(ARDEN)).text
 
 
+def test_the_view_has_the_time_limit_whose_orders_are_missing_and_when_the_next_game_begins():
+    room = room_of(2, turns=1)
+    room.state.rematch_ms = 90_000
+    room.call("p0", "submit", {}, at=1)
+    assert "To move: p1 (time limit: 60 s)" in room.view(room.state.members["p0"]).text
+    room.call("p1", "submit", {}, at=2)
+    assert "The game is over. The next game begins 90 s after the end." in room.view(room.state.members["p0"]).text
+
+
 def test_a_nation_that_submitted_nothing_is_named_in_the_next_view():
     room = room_of(2, turns=3)
     room.call("p0", "submit", {}, at=1)
