@@ -49,6 +49,7 @@ def opening_state(
         turn_ms=scenario.turn_seconds * 1000 if scenario.turn_seconds is not None else None,
         ticks_per_turn=scenario.ticks_per_turn,
         stand_in_ms=scenario.stand_in_seconds * 1000,
+        hide_brains=scenario.hide_brains,
         pause_grace_ms=scenario.pause_seconds * 1000,
         speed=scenario.speed,
         rematch_ms=scenario.rematch_seconds * 1000 if scenario.rematch_seconds is not None else None,

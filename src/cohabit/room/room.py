@@ -35,7 +35,7 @@ from cohabit.room.decide import Budget, Decision, by_credential, by_grant, decid
 from cohabit.room.extension import extension_named
 from cohabit.room.recorded import SYSTEM, RecordedRoom, WorldInterrupted
 from cohabit.room.replies import keep_reply, kept_reply
-from cohabit.room.state import KeptReply, Member, RoomState, handle_of
+from cohabit.room.state import HIDDEN_BRAIN, KeptReply, Member, RoomState, handle_of
 from cohabit.room.view import MOVERS_SHOWN, View, make_view, seats_text, turn_text
 from cohabit.world import Outcome, World, overrides
 
@@ -192,6 +192,8 @@ class Room(RecordedRoom):
         """Apply an entry with the ``checked`` arguments, and record it with ``args``."""
         result, told = self._perform(by, at, command, checked)
         record = self.record
+        if via is not None and self.state.hide_brains:
+            via = HIDDEN_BRAIN
         entry = Entry(record.seq + 1, at, command.name, by, args or None, tuple(told), why, key, via)
         if key is not None:
             keep_reply(self.state, entry, result)
