@@ -67,6 +67,7 @@ BRAINS = {
     "ring-builder": "cohabit.agents.brains.statecraft:RingBuilder",
     "free-rider": "cohabit.agents.brains.statecraft:FreeRider",
     "hawk": "cohabit.agents.brains.statecraft:Hawk",
+    "diplomat": "cohabit.agents.brains.statecraft:Diplomat",
     "grudger": "cohabit.agents.brains.statecraft:Grudger",
     "tit-for-tat": "cohabit.agents.brains.statecraft:TitForTat",
     "opportunist": "cohabit.agents.brains.statecraft:Opportunist",

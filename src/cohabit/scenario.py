@@ -65,6 +65,7 @@ class Scenario(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=T
     teams: dict[str, list[str]] = {}
     guests: bool = False
     stand_in_seconds: int = 30
+    hide_brains: bool = False  # players see that a bot plays a seat, but not which one
     pause_seconds: int = 30
     speed: str = "x1"  # initial speed of a real-time world
     rematch_seconds: int | None = None  # the delay between the end of a game and the next one

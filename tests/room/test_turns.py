@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from cohabit.errors import BadArgs, GameRejected, PermissionDenied, TurnNotYours, UnknownAsset
 from cohabit.model.seat import Eye
+from cohabit.room.visibility import feed
 
 from .making import BLUE, EVERYBODY, GOD, HOST, OBSERVER, RED, entries, make_room, player, replayed
 
@@ -377,6 +378,21 @@ def test_a_stand_in_takes_a_seat_whose_player_is_away_and_gives_it_back_at_once(
         room.call("ann", "take", {"n": 1}, at=22_002, via="random")
     assert "own seat" in refused.value.message
     assert room.call("ann", "take", {"n": 1}, at=22_003).success
+    assert replayed(room).digest() == room.digest()
+
+
+def test_a_scenario_can_hide_which_built_in_player_plays_a_seat() -> None:
+    god = {"id": "zeus", "role": "god"}
+    room = make_room(player("ann", 0, stand_in="random"), BLUE, god, world="nim", hide_brains=True)
+    room.settle(30_000)
+    room.call("ann", "take", {"n": 1}, at=30_001, via="random")
+    assert room.call("bob", "roster", at=30_002).members[0].played_by == "bot"
+    assert room.call("bob", "session_info", at=30_002).members[0].played_by == "bot"
+    assert room.call("zeus", "roster", at=30_002).members[0].played_by == "random"
+    bob = room.state.members["bob"]
+    heard = [item for line in room.record.tail for item in feed(line.entry, bob, room.eye(bob))]
+    assert {item.via for item in heard if item.do == "take"} == {"bot"}
+    assert "random" not in str(heard)
     assert replayed(room).digest() == room.digest()
 
 

@@ -12,7 +12,7 @@ from cohabit.room.commands import Command, Resource, command
 from cohabit.room.context import Context
 from cohabit.room.grants import grant_wire
 from cohabit.room.looking import CAN_VIEW, watch_only
-from cohabit.room.state import RoomState, handle_of
+from cohabit.room.state import HIDDEN_BRAIN, Member, RoomState, handle_of
 from cohabit.room.turns import is_turn_of
 from cohabit.world import Standing, World
 
@@ -103,7 +103,7 @@ def session_info(ctx: Context) -> SessionInfo:
         partial_intel=state.partial_intel,
         turn_based=state.turn_based,
         member_count=len(state.members),
-        members=roster_of(state) if C.READ_ROSTER in ctx.member.held else [],
+        members=roster_of(state, ctx.member) if C.READ_ROSTER in ctx.member.held else [],
         seats=[s.id for s in state.seats],
         to_move=ctx.room.movers(),
         over=ctx.room.is_over(),
@@ -117,11 +117,12 @@ def session_info(ctx: Context) -> SessionInfo:
     )
 
 
-def roster_of(state: RoomState) -> list[RosterLine]:
+def roster_of(state: RoomState, reader: Member) -> list[RosterLine]:
+    hidden = state.hide_brains and C.READ_ALL not in reader.held
     return [
         RosterLine(
             m.handle, m.role_name, m.kind, m.here, m.name, m.seat, m.team,
-            m.stand_in if m.played_by_bot else None, m.backend,
+            (HIDDEN_BRAIN if hidden else m.stand_in) if m.played_by_bot else None, m.backend,
         )
         for m in state.members.values()
     ]  # fmt: skip
@@ -140,7 +141,7 @@ class Roster(Struct):
 )
 def roster(ctx: Context) -> Roster:
     """The members of this room: role, seat, presence, and the bot that plays for them, if any."""
-    return Roster(roster_of(ctx.state))
+    return Roster(roster_of(ctx.state, ctx.member))
 
 
 class Rules(Struct):

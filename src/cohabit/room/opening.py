@@ -53,6 +53,7 @@ def opening_state(
         ticks_per_turn=scenario.ticks_per_turn,
         step_ticks=scenario.step_ticks,
         stand_in_ms=scenario.stand_in_seconds * 1000,
+        hide_brains=scenario.hide_brains,
         pause_grace_ms=scenario.pause_seconds * 1000,
         speed=scenario.speed,
         rematch_ms=scenario.rematch_seconds * 1000 if scenario.rematch_seconds is not None else None,

@@ -35,7 +35,7 @@ from cohabit.room.decide import Budget, StorageQuota, by_credential, by_grant, d
 from cohabit.room.extension import extension_named
 from cohabit.room.recorded import SYSTEM, RecordedRoom, WorldInterrupted
 from cohabit.room.replies import keep_reply, kept_reply
-from cohabit.room.state import KeptReply, Member, RoomState, handle_of
+from cohabit.room.state import HIDDEN_BRAIN, KeptReply, Member, RoomState, handle_of
 from cohabit.room.view import MOVERS_SHOWN, View, make_view, seats_text, turn_text
 from cohabit.world import Outcome, World, overrides
 
@@ -191,6 +191,8 @@ class Room(RecordedRoom):
         """Apply an entry with the ``checked`` arguments, and record it with ``args``."""
         result, told = self._perform(by, at, command, checked)
         record = self.record
+        if via is not None and self.state.hide_brains:
+            via = HIDDEN_BRAIN
         players = self._players_of(told)
         entry = Entry(record.seq + 1, at, command.name, by, args or None, tuple(told), why, key, via, players)
         if key is not None:
@@ -470,9 +472,8 @@ class Room(RecordedRoom):
         if turn is None:
             if self._seats_text is None:
                 self._seats_text = seats_text(self.state)
-            turn = self._turn_text = self._seats_text + turn_text(
-                movers, over, self.state.turn_ms, self.state.rematch_ms
-            )
+            turn_ms, rematch_ms = self.state.turn_ms, self.state.rematch_ms
+            turn = self._turn_text = self._seats_text + turn_text(movers, over, turn_ms, rematch_ms)
         if seat is not None:
             if seat in self.to_move():
                 if self._takes_turns:

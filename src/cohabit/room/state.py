@@ -14,6 +14,8 @@ from cohabit.model.suggest import nearest
 
 HANDLE_SEPARATOR = "#"
 """Separates handle and number in the id of a member with a reused handle (ada#2)."""
+HIDDEN_BRAIN = "bot"
+"""What is shown instead of the name of a brain, if the scenario hides it."""
 
 
 class Member(Struct, omit_defaults=True, dict=True):
@@ -141,6 +143,7 @@ class RoomState(Struct, omit_defaults=True):
     pause_until: int | None = None
     pause_grace_ms: int = 30_000
     stand_in_ms: int = 30_000
+    hide_brains: bool = False
     rematch_ms: int | None = None
     over_since: int | None = None  # when the game ended
     speed: str = "x1"

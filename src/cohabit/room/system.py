@@ -11,7 +11,7 @@ from cohabit.room.commands import command
 from cohabit.room.context import Context
 from cohabit.room.games import begin, begin_again, keep_to_played_seats, next_seed, switch_game
 from cohabit.room.members import new_member
-from cohabit.room.state import handle_of
+from cohabit.room.state import HIDDEN_BRAIN, handle_of
 from cohabit.room.visibility import ACCOUNT
 from cohabit.scenario import free_handle
 from cohabit.world import Outcome, Seat
@@ -151,7 +151,8 @@ def stand_in(ctx: Context, member: str) -> None:
     """The stand-in takes over the seat of a player who has been away too long."""
     who = ctx.state.members[member]
     who.played_by_bot = True
-    ctx.tell(f"{who.stand_in} stands in for {who.handle}", "roster")
+    brain = HIDDEN_BRAIN if ctx.state.hide_brains else who.stand_in
+    ctx.tell(f"{brain} stands in for {who.handle}", "roster")
 
 
 @command(category="meta", records=True)

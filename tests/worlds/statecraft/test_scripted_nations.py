@@ -45,10 +45,10 @@ def welfare(lineup: list[str], turns: int = 10, mils: int = 0) -> dict[str, int]
     return play(lineup, turns, start(mils))[-1].end.welfare
 
 
-def test_there_are_nine_nations_and_a_brain_for_each():
+def test_there_are_ten_nations_and_a_brain_for_each():
     assert list(NATIONS) == [
         "passive", "trader", "ring_builder", "free_rider", "hawk", "grudger", "tit_for_tat", "opportunist",
-        "peace_enforcer",
+        "peace_enforcer", "diplomat",
     ]  # fmt: skip
     assert all(kind.replace("_", "-") in BRAINS for kind in NATIONS)
 
@@ -159,6 +159,80 @@ def test_an_opportunist_attacks_only_a_much_weaker_nation():
     assert weak[1].ledgers.d_attacking_mils["Ash"] == 1
     strong = play(["opportunist", "passive", "passive", "passive"], 2, start(mils=2))
     assert strong[1].ledgers.d_attacking_mils["Ash"] == 0
+
+
+# -- letters --------------------------------------------------------------------------------------
+def with_letters(*turns: dict) -> list[dict]:
+    """The answers of a diplomat, Ash, to a game in which Birch gives these answers."""
+    now, last, found = start(mils=1), None, []
+    for left, birch in zip(range(len(turns), 0, -1), turns, strict=True):
+        found.append(NATIONS["diplomat"]().act(build_agent_input(now, "Ash", RULES, turns_left=left + 3, last=last)))
+        answers = {"Ash": found[-1], "Birch": birch}
+        assert read_intentions(now, answers, RULES)[1] == []
+        last = run_turn(now, answers, RULES)
+        now = last.end
+    return found
+
+
+def test_a_diplomat_returns_a_pledged_grant_and_keeps_its_own_word():
+    pledge = {"messages": {"Ash": "- **Pledge**: grant 6 to you"}, "money_grants": {"Ash": 6}}
+    first, second, third = with_letters(pledge, pledge, pledge)
+    assert second["money_grants"]["Birch"] >= 6
+    for before, after in ((first, second), (second, third)):
+        promised = int(before["messages"]["Birch"].split("pledge: grant ")[1].split()[0])
+        assert after["money_grants"]["Birch"] >= promised
+
+
+def test_a_diplomat_grants_nothing_to_a_nation_that_broke_its_word_until_it_has_paid():
+    pledge, pay = {"messages": {"Ash": "pledge: grant 6 to Ash"}}, {"money_grants": {"Ash": 6}}
+    answers = with_letters(pledge, {}, {}, pay, {})
+    assert "Birch" in answers[1]["money_grants"]
+    assert answers[2]["money_grants"].keys().isdisjoint({"Birch"})
+    assert answers[2]["messages"]["Birch"] == "You broke your word, so I grant you nothing. You owe me 6."
+    assert answers[2]["keeps_word_report"]["Birch"] == 2
+    assert answers[3]["money_grants"].get("Birch") is None
+    assert answers[4]["money_grants"]["Birch"] == 6, "trusted again"
+
+
+def test_a_diplomat_never_trusts_a_nation_again_that_attacked_in_spite_of_its_pledge():
+    answers = with_letters(
+        {"messages": {"all": "I pledge no attack on Ash"}},
+        {"attacks": {"Ash": 1}},
+        *[{"money_grants": {"Ash": 20}}] * 3,
+    )
+    assert answers[2]["attacks"] == {"Birch": 1}
+    assert all("Birch" not in answer["money_grants"] for answer in answers[2:])
+
+
+def test_a_diplomat_takes_an_offer_that_it_can_afford_and_declines_another():
+    offer = {"messages": {"Ash": "If you give me 5, I will give you 5."}, "money_grants": {}}
+    too_much = {"messages": {"Ash": "Give me 500 and I give you 600!"}}
+    _, second, third, _ = with_letters({}, offer, too_much, {})
+    assert third["money_grants"]["Birch"] >= 5
+    assert third["messages"]["Birch"].startswith("I accept your offer")
+    fourth = with_letters({}, offer, too_much, {})[3]
+    assert fourth["messages"]["Birch"].startswith("I cannot agree to 500")
+    assert "Birch" not in second["messages"] or "offer" not in second["messages"]["Birch"]
+
+
+def test_a_diplomat_does_not_pay_under_a_threat_but_arms():
+    threats = {"messages": {"Ash": "Pay me 10 or else my army will burn your cities."}}
+    _, second = with_letters(threats, threats)
+    assert "Birch" not in second["money_grants"]
+    assert second["messages"]["Birch"] == "I do not pay under a threat. If you attack me, I will attack you."
+
+
+def test_among_diplomats_a_free_rider_does_worse_than_a_diplomat_would():
+    rider, honest = welfare(["free_rider", *["diplomat"] * 3], 20), welfare(["diplomat"] * 4, 20)
+    assert rider["Ash"] < rider["Birch"] < honest["Ash"]
+
+
+@given(st.text(max_size=300), st.text(max_size=300))
+def test_a_diplomat_plays_whatever_is_written_to_it_and_whatever_its_history_is(letter, history):
+    state = start(mils=1)
+    last = run_turn(state, {"Birch": {"messages": {"Ash": letter}}, "Ash": {"history_summary": history}}, RULES)
+    answer = NATIONS["diplomat"]().act(build_agent_input(last.end, "Ash", RULES, turns_left=3, last=last))
+    assert read_intentions(last.end, {"Ash": answer}, RULES)[1] == []
 
 
 @pytest.mark.parametrize("kind", NATIONS)

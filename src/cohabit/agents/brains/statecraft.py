@@ -5,9 +5,14 @@ part of the next input, so a nation that is restored after a restart plays on un
 """
 
 import json
+from collections.abc import Container
 from typing import Any, ClassVar
 
+from msgspec import DecodeError, Struct, to_builtins
+from msgspec.json import decode as decode_json
+
 from cohabit.agents.brains.scripted import Scripted
+from cohabit.agents.brains.statecraft_letters import Letter, read_letters
 from cohabit.model.action import Action
 from cohabit.model.observation import Observation
 
@@ -107,7 +112,7 @@ def pledges(grants: dict[str, int]) -> dict[str, str]:
     return {name: f"pledge: grant {n} to {name}\npledge: no attack on {name}" for name, n in grants.items()}
 
 
-def ratings(seen: Input) -> Answer:
+def ratings(seen: Input, liars: Container[str] = ()) -> Answer:
     """Both reports, based on what this nation knows about the last turn. None before the first turn ends."""
     if "last_turn" not in seen:
         return {}
@@ -117,7 +122,8 @@ def ratings(seen: Input) -> Answer:
     for name in others(seen):
         targets = attacks.get(name, {})
         aggression[name] = HIGH_RATING if any(targets.values()) else LOW_RATING
-        keeps_word[name] = LOW_RATING if targets.get(me) else HIGH_RATING if name in grants else NEUTRAL_RATING
+        distrusted = targets.get(me) or name in liars
+        keeps_word[name] = LOW_RATING if distrusted else HIGH_RATING if name in grants else NEUTRAL_RATING
     return {"keeps_word_report": keeps_word, "aggressor_report": aggression}
 
 
@@ -276,10 +282,109 @@ class Grudger(Nation):
         }
 
 
+# -- a nation that reads letters ----------------------------------------------------------------
+class Word(Struct):
+    """What a diplomat remembers from turn to turn, in its history."""
+
+    promised: dict[str, int] = {}  # what it pledged to grant in this turn
+    expected: dict[str, int] = {}  # what others pledged to grant it in the last turn
+    peace: list[str] = []  # the nations that pledged not to attack it in the last turn
+    owed: dict[str, int] = {}  # what the nations that broke their word have to pay before it trusts them again
+
+
+class Diplomat(Nation):
+    """Reads letters. It returns grants and pledges, keeps its own word, and takes offers that it can afford.
+
+    A nation that breaks its word gets nothing until it has paid what it owes; one that attacked in spite of a pledge
+    never does. It does not pay under a threat, but arms; and it returns attacks.
+    """
+
+    name = "diplomat"
+
+    def act(self, agent_input: Input) -> Answer:
+        word = _read_word(agent_input)
+        letters = read_letters(agent_input.get("messages", ()), agent_input["agents"], agent_input["self"])
+        received, attacked_by = grants_received(agent_input), attackers(agent_input)
+        broken = _broken_pledges(word, received, attacked_by)
+        owed = {name: n - received.get(name, 0) for name, n in word.owed.items() if n > received.get(name, 0)} | broken
+        partners = [name for name in others(agent_input) if name not in owed and name not in attacked_by]
+        threats = [name for name, letter in letters.items() if letter.threatens]
+        money = budget(agent_input)
+        alarm = sum(attacked_by.values()) + len(threats) - own_army(agent_input)
+        buy = min(max(alarm, 0), affordable_mils(agent_input, money // 2))
+        share = (money - purchase_cost(agent_input, buy)) // 2 // max(len(others(agent_input)), 1)
+        wanted = {name: _fair_grant(agent_input, letters.get(name, Letter()), received.get(name, 0), share)
+                  for name in partners if name not in threats}  # fmt: skip
+        grants = {name: max(n, word.promised.get(name, 0)) for name, n in wanted.items()}
+        grants = {name: n for name, n in grants.items() if n}
+        promises = (
+            {} if agent_input.get("turns_left", 2) <= 1 else {n: min(g, share) for n, g in grants.items() if share}
+        )
+        expected = {name: letter.pledged for name, letter in letters.items() if letter.pledged}
+        peace = [name for name, letter in letters.items() if letter.peace]
+        return {
+            "purchase_mils": buy,
+            "attacks": attacked_by if own_army(agent_input) else {},
+            "money_grants": grants,
+            "messages": _replies(letters, broken, owed, grants, promises),
+            "history_summary": json.dumps(to_builtins(Word(promises, expected, peace, owed))),
+            **ratings(agent_input, owed),
+        }
+
+
+NEVER = 10**9
+"""More than any nation can pay: what a nation owes that attacked in spite of its pledge."""
+
+
+def _read_word(seen: Input) -> Word:
+    """Its own history. A history of another player of this seat is ignored."""
+    try:
+        return decode_json(str(seen.get("history_summary", "")), type=Word)
+    except DecodeError:
+        return Word()
+
+
+def _broken_pledges(word: Word, received: dict[str, int], attacked_by: dict[str, int]) -> dict[str, int]:
+    """The nations that broke their word last turn, and what they owe for it."""
+    unpaid = {name: n - received.get(name, 0) for name, n in word.expected.items() if received.get(name, 0) < n}
+    return unpaid | {name: NEVER for name in word.peace if name in attacked_by}
+
+
+def _fair_grant(seen: Input, letter: Letter, received: int, share: int) -> int:
+    """What a nation gets: as much as it gives, pledges or offers in return, up to an equal share."""
+    if "last_turn" not in seen:
+        return share
+    offered = min(letter.asks, letter.offers)
+    return min(max(received, letter.pledged, offered), share)
+
+
+def _replies(
+    letters: dict[str, Letter], broken: dict[str, int], owed: dict[str, int], grants: dict[str, int],
+    promises: dict[str, int],
+) -> dict[str, str]:  # fmt: skip
+    """An answer to each letter that needs one, and the pledges for the next turn."""
+    texts: dict[str, list[str]] = {name: pledge.splitlines() for name, pledge in pledges(promises).items()}
+    for name in sorted({*letters, *broken}):
+        letter, said = letters.get(name, Letter()), texts.setdefault(name, [])
+        if name in broken:
+            debt = "" if broken[name] >= NEVER else f" You owe me {broken[name]}."
+            said.insert(0, f"You broke your word, so I grant you nothing.{debt}")
+        elif letter.threatens:
+            said.insert(0, "I do not pay under a threat. If you attack me, I will attack you.")
+        elif letter.asks and name in owed:
+            said.insert(0, "You have not kept your word, so I make no agreement with you.")
+        elif letter.asks:
+            given = grants.get(name, 0)
+            accepted = f"I accept your offer and grant you {given} this turn."
+            declined = f"I cannot agree to {letter.asks}" + (f", but I grant you {given} this turn." if given else ".")
+            said.insert(0, accepted if given >= letter.asks else declined)
+    return {name: "\n".join(said) for name, said in texts.items() if said}
+
+
 NATIONS: dict[str, type[Nation]] = {
     nation.name: nation
     for nation in (
-        Passive, Trader, RingBuilder, FreeRider, Hawk, Grudger, TitForTat, Opportunist, PeaceEnforcer,
+        Passive, Trader, RingBuilder, FreeRider, Hawk, Grudger, TitForTat, Opportunist, PeaceEnforcer, Diplomat,
     )
 }  # fmt: skip
 

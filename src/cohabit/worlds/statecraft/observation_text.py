@@ -60,7 +60,7 @@ def text_for_spectator(known: Known) -> str:
 
 def _standings(known: Known) -> str:
     """The end of the game, from best to worst."""
-    welfare: dict[str, Any] = known.get("standings") or known["welfare"]
+    welfare: dict[str, int] = known["standings"]
     best_first = sorted(welfare, key=lambda name: (-welfare[name], name))
     lines = [f"{place}. {name}: welfare {welfare[name]}" for place, name in enumerate(best_first, start=1)]
     me = known.get("self")
