@@ -57,8 +57,8 @@ def turn_timeout(ctx: Context) -> None:
         ctx.tell(f"{late}'s time is up; it is {turns.next_turn(ctx.room, ctx.at, ctx.told)}'s turn", "turn")
         return
     if state.step_ticks:
-        late = [m.handle for m in turns.awaited(ctx.room) if m.id not in state.passed]
-        ctx.tell(f"time is up for this step; {', '.join(late) or 'nobody'} did not pass", "turn")
+        missing = [m.handle for m in turns.awaited(ctx.room) if m.id not in state.passed]
+        ctx.tell(f"time is up for this step; {', '.join(missing) or 'nobody'} did not pass", "turn")
         turns.step(ctx.room, ctx.at, ctx.told)
         return
     state.turn_started = ctx.at

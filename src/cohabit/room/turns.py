@@ -60,7 +60,7 @@ def _takes_turns(state: RoomState, member: Member) -> bool:
 
 @command(category="meta", records=True, offered_if=_takes_turns, hint="ends your turn.")
 def turn_advance(ctx: Context) -> TurnAdvanced:
-    """End your turn in a turn-based room, or pass in a room with a stepped clock: time advances when all have passed."""
+    """End your turn in a turn-based room. With a stepped clock: pass; time advances when everybody has passed."""
     state, me = ctx.state, ctx.member
     if state.step_ticks:
         return _pass(ctx)
