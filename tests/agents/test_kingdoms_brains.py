@@ -8,6 +8,7 @@ from cohabit.agents.brains.kingdoms import kings
 from cohabit.agents.brains.kingdoms.gods import CATASTROPHES, RACES, Calamity, Civilizer, Ecologist
 from cohabit.agents.brains.kingdoms.kings import King, Steward, Warlord
 from cohabit.agents.brains.kingdoms.story import BOONS, CHAPTER, PASSAGE, TRIALS, Chronicler, DungeonMaster
+from cohabit.agents.contract import Heard
 from cohabit.model.action import Action
 from cohabit.model.observation import Effect, Event, Observation
 from cohabit.worlds.kingdoms.powers.table import POWERS
@@ -215,6 +216,43 @@ def test_a_dungeon_master_does_nothing_when_one_kingdom_is_left() -> None:
     alone = {"kingdoms": {"One": line(1, 100)}}
     assert master.decide(heaven(0)) is not None
     assert all(master.decide(heaven(tick, **alone)) is None for tick in range(50, 4 * CHAPTER, 50))
+
+
+# -- letters --------------------------------------------------------------------------------------
+TRUCE = Heard("ares", "Let us make a TRUCE, neighbour.", str(RIVAL))
+
+
+def test_a_king_accepts_a_truce_with_an_equal_ends_the_war_answers_and_keeps_its_word() -> None:
+    king = Warlord()
+    king.hear(TRUCE)
+    war = throne(60, 100, at_war_with=[RIVAL])
+    first, second = king.decide(war), king.decide(war)
+    assert first is not None
+    assert second is not None
+    assert (first.name, first.parameters) == ("offer_peace", {"kingdom_id": RIVAL})
+    assert (second.name, second.parameters["to"]) == ("send_message", "ares")
+    assert second.parameters["content"].startswith("Agreed. I shall not attack Theirs")
+    weak = throne(90, 60, soldiers=90)
+    assert "declare_war" not in done(king, weak)
+    assert "declare_war" in done(Warlord(), weak)
+    later = throne(90, 60, soldiers=90, tick=1000 + kings.PROMISE_LASTS)
+    assert "declare_war" in done(king, later)
+
+
+def test_a_king_who_is_stronger_refuses_a_truce() -> None:
+    king = Warlord()
+    king.hear(TRUCE)
+    answer = king.decide(throne(90, 60))
+    assert answer is not None
+    assert answer.parameters["content"].startswith("No. Mine is strong enough")
+    assert king.promises == {}
+
+
+def test_a_king_answers_neither_small_talk_nor_people_without_a_kingdom() -> None:
+    king = Steward()
+    for letter in (Heard("ares", "nice weather", str(RIVAL)), Heard("zeus", "peace!"), Heard("x", "peace", "9")):
+        king.hear(letter)
+    assert "send_message" not in done(king, throne(40, 100))
 
 
 def test_a_chronicler_tells_each_event_once_and_never_acts() -> None:

@@ -123,3 +123,20 @@ def test_the_scenarios_for_minds_have_a_stepped_clock() -> None:
 def test_a_scenario_with_contradictory_time_is_refused(file: dict[str, Any], why: str) -> None:
     with pytest.raises(BadArgs, match=why):
         parse_scenario(json.dumps({"world": "kingdoms", "agents": KINGS, **file}))
+
+
+async def test_a_built_in_king_reads_a_message_and_answers_it() -> None:
+    clock = FakeClock()
+    agents = [{**KINGS[0], "brain": None}, KINGS[1]]
+    async with House.open(Settings(port=0, bridge_port=0), clock=clock) as house:
+        room = await opened(house, agents)
+        room.call("x", "send_message", {"to": "y", "content": "said before the king came"}, at=clock.now())
+        await until(clock, lambda: room.world.sim.kingdoms[2].orders.muster > 0)  # type: ignore[attr-defined]
+        room.call("x", "send_message", {"to": "y", "content": "an alliance?"}, at=clock.now())
+
+        def answered() -> bool:
+            return bool(room.call("x", "recv_messages", at=clock.now()).items)
+
+        await until(clock, answered)
+        items = room.call("x", "recv_messages", at=clock.now()).items
+        assert [item["from"] for item in items] == ["y"]

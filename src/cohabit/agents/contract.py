@@ -1,10 +1,28 @@
 """What a mind is: the agent interface of WSAP."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
+
+from msgspec import Struct
 
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Goal, Observation
+
+
+class Heard(Struct, frozen=True):
+    """A message to an agent. ``seat`` is the seat of its sender, if it has one."""
+
+    sender: str
+    content: str
+    seat: str | None = None
+
+
+@runtime_checkable
+class Listener(Protocol):
+    """An agent that reads its messages."""
+
+    def hear(self, message: Heard) -> None:
+        """Called once for every message, before the next decision."""
 
 
 class Agent(Protocol):

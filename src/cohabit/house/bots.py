@@ -3,15 +3,17 @@
 import asyncio
 import inspect
 import logging
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from cohabit.agents.contract import Agent
-from cohabit.errors import BadArgs, CohabitError
+from cohabit.agents.contract import Agent, Heard, Listener
+from cohabit.errors import BadArgs, CohabitError, PermissionDenied
 from cohabit.house.calls import Call
 from cohabit.model.action import ActionResult
 from cohabit.model.suggest import nearest
 from cohabit.registry import BRAINS, make_agent
 from cohabit.room.looking import ViewReply
+from cohabit.room.messages import INBOX_LIMIT, Received
 from cohabit.room.turns import is_awaited, is_turn_of, takes_turns
 
 if TYPE_CHECKING:
@@ -41,6 +43,7 @@ class Bots:
     def __init__(self, house: "House") -> None:
         self._house = house
         self._tasks: dict[tuple[RoomRunner, str], asyncio.Task[None]] = {}
+        self._heard: dict[tuple[RoomRunner, str], int] = {}  # the number of the last message that was passed on
         self.step_ms = STEP_MS
 
     def start_bots(self, runner: "RoomRunner") -> None:
@@ -52,6 +55,7 @@ class Bots:
             if member.played_by_bot and member.stand_in in BRAINS and key not in self._tasks:
                 task = asyncio.get_running_loop().create_task(self._play(runner, member.id, member.stand_in))
                 self._tasks[key] = task
+                self._heard.pop(key, None)
                 task.add_done_callback(lambda _, key=key: self._tasks.pop(key, None))  # type: ignore[misc]  # mypy cannot infer a default in a lambda
 
     async def close(self) -> None:
@@ -113,6 +117,9 @@ class Bots:
     async def _act(self, runner: "RoomRunner", who: str, brain: str, agent: Agent) -> bool:
         """Decide and act. Returns False if the agent chose to do nothing."""
         await self._pause(self.step_ms)
+        if isinstance(agent, Listener):
+            with suppress(PermissionDenied):  # a member that may not read messages still plays
+                await self._listen(runner, who, brain, agent)
         seen = await self._may_move(runner, who, brain)
         if seen is None:  # the game has ended or somebody has moved in the meantime
             return False
@@ -132,6 +139,17 @@ class Bots:
         # A god has no turn, unless time waits for it; a narrator has none.
         waits_for_turn = member.seat is not None or member.claim is not None or is_awaited(runner.room, member)
         return None if seen.over or (waits_for_turn and not seen.your_turn) else seen
+
+    async def _listen(self, runner: "RoomRunner", who: str, brain: str, agent: Listener) -> None:
+        """Pass the new messages on. An agent starts with those that arrive after it took the seat."""
+        key = (runner, who)
+        since = self._heard.get(key)
+        asked = {"since_seq": since or 0, "max": INBOX_LIMIT}
+        got: Received = await runner.submit(Call(who, "recv_messages", asked, via=brain))
+        self._heard[key] = got.next_cursor
+        for item in got.items if since is not None else []:
+            sender = runner.room.state.with_handle(str(item["from"]))
+            agent.hear(Heard(str(item["from"]), str(item["content"]), sender.seat if sender is not None else None))
 
     async def _pause(self, ms: int) -> None:
         if ms:

@@ -87,7 +87,8 @@ def plan_of(wanted: str | None, room: str | None) -> Plan:
     players = [msgspec.structs.replace(agent, brain=None, stand_in=None) for agent in named.scenario.agents]
     limit = named.scenario.turn_seconds if named.scenario.turn_based else None  # otherwise it limits a round
     changed = {
-        "world": WORLD, "config": {}, "speed": "x1", "ticks_per_turn": 0, "turn_seconds": limit, "agents": players,
+        "world": WORLD, "config": {}, "speed": "x1", "ticks_per_turn": 0, "step_ticks": 0, "turn_seconds": limit,
+        "agents": players,
     }  # fmt: skip
     return Plan(room or f"{WORLD}-{named.room}", msgspec.structs.replace(named.scenario, **changed), named.source)
 

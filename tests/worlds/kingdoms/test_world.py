@@ -4,7 +4,14 @@ import json
 
 import pytest
 
-from cohabit.errors import BadArgs, CohabitError, GameRejected, OutOfBounds, ScopeViolation, UnknownAsset
+from cohabit.errors import (
+    BadArgs,
+    CohabitError,
+    GameRejected,
+    OutOfBounds,
+    ScopeViolation,
+    UnknownAsset,
+)
 from cohabit.model.suggest import is_close
 from cohabit.registry import make_world
 from cohabit.room.record import GENESIS, read_lines

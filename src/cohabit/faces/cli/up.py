@@ -127,6 +127,8 @@ def plan_of(args: argparse.Namespace, settings: Settings) -> Plan:
 def put_under(scenario: Scenario, world: str) -> None:
     """Use another world for the same members. The old world's config and brains are dropped."""
     listed = find_world(world).legal is not World.legal
+    if scenario.step_ticks and find_world(world).spec.pace != "clock":
+        scenario.step_ticks, scenario.turn_seconds = 0, None
     scenario.world, scenario.config, scenario.speed = world, {}, "x1"
     for agent in scenario.agents:
         played = listed and agent.claim is not None

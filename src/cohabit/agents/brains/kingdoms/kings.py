@@ -1,5 +1,6 @@
 """Two kings with different tempers. A king checks a list of concerns and acts on the first that needs an action."""
 
+import re
 from collections.abc import Callable
 from typing import ClassVar
 
@@ -7,6 +8,7 @@ from msgspec import Struct
 
 from cohabit.agents.brains.kingdoms.reading import Kingdom, Reading, power, read
 from cohabit.agents.brains.scripted import Scripted
+from cohabit.agents.contract import Heard
 from cohabit.model.action import Action
 from cohabit.model.observation import Observation
 
@@ -24,6 +26,12 @@ ASSUMED_MUSTER = 25
 """Percent of its people that a rival is assumed to have under arms."""
 OFFER_AGAIN = 800
 """An offer of peace that a crown refused is repeated after this many ticks."""
+
+
+OFFER = re.compile(r"\b(truce|peace|cease-?fire|armistice|non-aggression|alliance|ally|allies|pact)\b", re.IGNORECASE)
+"""What an offer of peace or an alliance contains."""
+PROMISE_LASTS = 600
+"""For how many ticks a king keeps its word."""
 
 
 class Temper(Struct, frozen=True):
@@ -49,16 +57,47 @@ class King(Scripted):
     def __init__(self, purpose: str = "king") -> None:
         super().__init__(purpose)
         self.offered: dict[int, int] = {}  # by kingdom id, the tick of the last offer of peace
+        self.letters: list[Heard] = []  # messages of other kings, not answered yet
+        self.promises: dict[int, int] = {}  # by kingdom id, the tick until which it will not be attacked
+        self.answers: list[Action] = []
+
+    def hear(self, message: Heard) -> None:
+        if message.seat is not None and message.seat.isdecimal():
+            self.letters.append(message)
 
     def decide(self, observation: Observation) -> Action | None:
         me = read(observation)
         if not me.own:
             return None  # without a city there is nothing to order
         concerns: list[Callable[[Reading], Action | None]] = [
-            self._relieve_siege, self._make_peace, self._muster, self._defend, self._attack, self._stay_at_home,
-            self._make_war, self._keep_loyal, self._feed, self._spawn_people,
+            self._answer, self._relieve_siege, self._make_peace, self._muster, self._defend, self._attack,
+            self._stay_at_home, self._make_war, self._keep_loyal, self._feed, self._spawn_people,
         ]  # fmt: skip
         return next((action for concern in concerns if (action := concern(me)) is not None), None)
+
+    # -- letters ----------------------------------------------------------------------------------
+    def _answer(self, me: Reading) -> Action | None:
+        """Answer offers of a truce or an alliance. An accepted one is kept for ten years."""
+        if self.answers:
+            return self.answers.pop(0)
+        if not self.letters:
+            return None
+        letter = self.letters.pop(0)
+        sender = next((line for line in me.kingdoms.values() if str(line.id) == letter.seat), None)
+        if sender is None or sender.id == me.kingdom_id or not OFFER.search(letter.content):
+            return None
+        if strength(me, sender) >= self.temper.declares_at:
+            return _letter(letter.sender, f"No. {me.name_of(me.kingdom_id)} is strong enough to have what it wants.")
+        self.promises[sender.id] = me.tick + PROMISE_LASTS
+        promise = f"Agreed. I shall not attack {me.name_of(sender.id)} for ten years. Nor should you."
+        answer = _letter(letter.sender, promise)
+        if sender.id not in me.at_war_with or sender.id in me.peace_offered_to:
+            return answer
+        self.answers.append(answer)
+        return Action("offer_peace", {"kingdom_id": sender.id}, f"{letter.sender} asks for it")
+
+    def _has_promised(self, me: Reading, rival: Kingdom) -> bool:
+        return me.tick < self.promises.get(rival.id, 0)
 
     # -- war --------------------------------------------------------------------------------------
     def _relieve_siege(self, me: Reading) -> Action | None:
@@ -100,7 +139,7 @@ class King(Scripted):
             return None
         for name, enemy in _enemies(me):
             enough = me.soldiers >= self.temper.marches_with and army_strength(me, enemy) >= self.temper.marches_at
-            if enemy.cities and enough:
+            if enemy.cities and enough and not self._has_promised(me, enemy):
                 return Action("raid", {"kingdom_id": enemy.id}, f"{me.soldiers} soldiers against {name}")
         return None
 
@@ -118,6 +157,7 @@ class King(Scripted):
         if fighting or me.soldiers < self.temper.declares_with:
             return None
         rivals = [found for found in _rivals(me) if found[1].id not in me.at_war_with]
+        rivals = [found for found in rivals if not self._has_promised(me, found[1])]
         name, rival = min(rivals, key=lambda found: found[1].people, default=("", None))
         if rival is None or strength(me, rival) < self.temper.declares_at:
             return None
@@ -184,6 +224,10 @@ class Steward(King):
         min_spawn_in_war=3,
         cautious=True,
     )
+
+
+def _letter(to: str, content: str) -> Action:
+    return Action("send_message", {"to": to, "content": content, "kind": "diplomacy"})
 
 
 def _besieged(me: Reading) -> bool:
