@@ -87,7 +87,7 @@ async def load_world(
         path = path.strip().removesuffix(f"/{SAVE_FILE}")  # as save_world reported it
         source, data = "path", await asyncio.to_thread(_read, _save_folder(ctx, path), path)
     else:
-        raise BadArgs("load_world takes a path (the name of a save) or bytes_b64")
+        raise BadArgs("give either path, the name of a save, or bytes_b64")
     await ctx.record("loaded", {"by": ctx.member.id, "save": b64encode(data).decode()})
     named = path if source == "path" else None
     size = len(data) if _sees_everything(ctx) else None

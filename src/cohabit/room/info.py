@@ -167,7 +167,7 @@ def rules(ctx: Context) -> Rules:
     world, as_called = ctx.room.world, ctx.room.extension.as_called
     title, description = about_world(world)
     description = as_called(description)
-    mine = _listed(ctx)
+    mine = _usable(ctx)
     actions = as_called(ActionSpace([c.as_action(c.tool_name) for c in mine if c.is_action]).to_text())
     yours = [c.tool_name for c in mine]
     heading = description if description.startswith(title) else f"{title}\n{description}"
@@ -182,7 +182,7 @@ def rules(ctx: Context) -> Rules:
     )
 
 
-def _listed(ctx: Context) -> list[Command]:
+def _usable(ctx: Context) -> list[Command]:
     """The room commands that the caller is told about."""
     return [c for c in ctx.room.commands_for(ctx.member) if c.offered_if is None or c.offered_if(ctx.state, ctx.member)]
 

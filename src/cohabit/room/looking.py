@@ -51,7 +51,7 @@ class ViewReply(Struct, omit_defaults=True):
     listed=True,
 )
 def view(ctx: Context) -> ViewReply:
-    """The world as you see it now, as text and as structured data."""
+    """The world as you see it now."""
     return view_reply(ctx)
 
 

@@ -333,7 +333,8 @@ class WorldBox(RemoteWorld):
         """Spawn creatures; the player of a kingdom spawns its own people, near some of them."""
         if by is not None and not (yield from self._has_people_near(by.id, x, y, SPAWN_DISTANCE)):
             raise ScopeViolation(
-                f"none of your people are within {SPAWN_DISTANCE} tiles of {x},{y}; query_actors shows where they are"
+                f"none of your people are within {SPAWN_DISTANCE} tiles of {x},{y}; worldbox_query_actors shows where "
+                "they are"
             )
 
     @action(needs="act_global", gives=dict, group="powers")

@@ -24,6 +24,8 @@ MAX_TOKENS = 2_500
 CHARACTERS_PER_TOKEN = 4
 """For these lists a little less than in common tokenizers (o200k: 4.1), so the estimate is on the safe side."""
 ROOM = "r"
+NEED_A_CONNECTOR = ("workspace", "worldbox")
+"""Worlds that run elsewhere. `cohabit workspace serve` and `cohabit worldbox` open their rooms."""
 
 
 def tokens(tools: list[types.Tool]) -> float:
@@ -36,7 +38,7 @@ def scenarios() -> dict[str, Scenario]:
     agents = [AgentSpec(id="ann", role="player", claim="auto:0"), AgentSpec(id="bob", role="player")]
     plain = {
         f"world {name}": Scenario(world=name, seed=1, agents=[*agents, AgentSpec(id="eve", role="observer")])
-        for name in known_worlds()
+        for name in (*known_worlds(), *NEED_A_CONNECTOR)
     }
     return plain | {name: read_scenario(name) for name in presets()}
 

@@ -151,7 +151,7 @@ class Workspace(RemoteWorld):
         """The shared board as it was last pushed: the newest journal entries, the inbox, and which files there are."""
         return (yield Ask("board"))
 
-    @query()
+    @query(listed=False)  # `read` shows the same to members without a seat
     def board_read(
         self,
         eye: Eye,
