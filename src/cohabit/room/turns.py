@@ -68,7 +68,7 @@ def _takes_turns(state: RoomState, member: Member) -> bool:
     listed=True,
 )
 def turn_advance(ctx: Context) -> TurnAdvanced:
-    """End your turn in a turn-based room. With a stepped clock: pass; time advances when all have passed."""
+    """End your turn. With a stepped clock: pass; time advances when all have passed."""
     state, me = ctx.state, ctx.member
     if state.step_ticks:
         return _pass(ctx)

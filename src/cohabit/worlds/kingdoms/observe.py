@@ -315,4 +315,4 @@ def _powers(mine: Kingdom | None, over: bool) -> str:
     )
     ground = ", ".join(f"{p.id} {p.faith}" for p in usable if p.family == "terraform")
     lines = ". ".join(filter(None, [known, f"On the ground: {ground}" if ground else ""]))
-    return f"POWERS on your land (invoke_power power_id, x, y), and their faith:\n{lines}"
+    return f"POWERS that you can invoke on your land (power_id), and their faith:\n{lines}"
