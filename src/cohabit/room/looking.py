@@ -95,7 +95,10 @@ def _not_yet(result: Any) -> bool:
     listed=True,
 )
 def wait_for_turn(ctx: Context, wait_ms: WaitMs = 10_000) -> ViewReply:
-    """Wait up to `wait_ms` for your turn or the end of the game, then return the view. If it is not your turn, repeat."""
+    """Wait up to `wait_ms` for your turn or the end of the game, then return the view.
+
+    If it is not your turn, repeat.
+    """
     return view_reply(ctx)
 
 
