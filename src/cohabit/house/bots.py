@@ -16,10 +16,14 @@ from cohabit.room.looking import ViewReply
 if TYPE_CHECKING:
     from cohabit.house.house import House
     from cohabit.house.runner import RoomRunner
+    from cohabit.room.room import Room
+    from cohabit.room.state import Member
 
 log = logging.getLogger("cohabit")
 STEP_MS = 600
 """Minimum time per move, so people can follow."""
+STAND_IN_STEP_MS = 10_000
+"""The same for a stand-in in a world with rounds, so that it does not play many of them before its player is back."""
 IDLE_WAIT_MS = 20_000
 """How long a bot without a turn waits for a change before it checks again."""
 MAX_REFUSALS = 20
@@ -87,7 +91,7 @@ class Bots:
             if seen.over or (waits_for_turn and not seen.your_turn):
                 await runner.changed_since(version, clock.now() + IDLE_WAIT_MS)
                 return True
-            await self._pause(self.step_ms)
+            await self._pause(self._step_ms(runner.room, member))
             looked = await runner.submit(PeekCall(lambda room: room.view(room.state.members[who])))
             action = await asyncio.to_thread(agent.decide, looked.observation)
             if action is None:
@@ -101,6 +105,12 @@ class Bots:
             await runner.changed_since(version, clock.now() + 1000)
             return refusal.code in ("TURN_NOT_YOURS", "PERMISSION_DENIED")
         return True
+
+    def _step_ms(self, room: "Room", member: "Member") -> int:
+        """How long a bot waits before it acts. A stand-in stays within half of the time limit."""
+        if member.stand_in_since is None or room.pace != "rounds":
+            return self.step_ms
+        return min(STAND_IN_STEP_MS, (room.state.turn_ms or 2 * STAND_IN_STEP_MS) // 2)
 
     async def _pause(self, ms: int) -> None:
         if ms:
