@@ -274,6 +274,22 @@ async def test_a_bot_plays_for_a_player_that_is_away_and_gives_the_seat_back_at_
         assert (await who["ann"]("take", {"n": 1})).success
 
 
+async def test_a_stand_in_in_a_world_with_rounds_plays_at_the_pace_of_a_person_and_its_player_is_told() -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock, away_ms=10_000) as house:
+        away, bot = player("ann", 0, stand_in="trader"), player("bob", 1, brain="trader")
+        who = await make_room(house, away, bot, HOST, world="statecraft", stand_in_seconds=20)
+        room = house.rooms["den"].room
+        await who["ann"]("submit", {})
+        await until(clock, lambda: deeds(room, "stand_in") != [])
+        turn, began = room.world.state.turn, clock.now()
+        await until(clock, lambda: room.world.state.turn == turn + 3)
+        assert clock.now() - began >= 3 * 10_000
+        await who["ann"]("view")
+        told = [t for line in room.record.tail for t in line.entry.told if t.members == ("ann",)]
+        assert [t.text.startswith("your stand-in played for you for ") for t in told] == [True]
+
+
 async def test_a_seat_with_a_brain_is_played_from_the_start_to_the_end() -> None:
     clock = FakeClock()
     async with open_house(clock=clock) as house:

@@ -19,10 +19,14 @@ from cohabit.room.turns import is_awaited, is_turn_of, takes_turns
 if TYPE_CHECKING:
     from cohabit.house.house import House
     from cohabit.house.runner import RoomRunner
+    from cohabit.room.room import Room
+    from cohabit.room.state import Member
 
 log = logging.getLogger("cohabit")
 STEP_MS = 600
 """Minimum time per move, so people can follow."""
+STAND_IN_STEP_MS = 10_000
+"""The same for a stand-in in a world with rounds, so that it does not play many of them before its player is back."""
 IDLE_WAIT_MS = 20_000
 """How long a bot without a turn waits for a change before it checks again."""
 MAX_ACTIONS_PER_TURN = 8
@@ -116,7 +120,7 @@ class Bots:
 
     async def _act(self, runner: "RoomRunner", who: str, brain: str, agent: Agent) -> bool:
         """Decide and act. Returns False if the agent chose to do nothing."""
-        await self._pause(self.step_ms)
+        await self._pause(self._step_ms(runner.room, runner.room.state.members[who]))
         if isinstance(agent, Listener):
             with suppress(PermissionDenied):  # a member that may not read messages still plays
                 await self._listen(runner, who, brain, agent)
@@ -150,6 +154,12 @@ class Bots:
         for item in got.items if since is not None else []:
             sender = runner.room.state.with_handle(str(item["from"]))
             agent.hear(Heard(str(item["from"]), str(item["content"]), sender.seat if sender is not None else None))
+
+    def _step_ms(self, room: "Room", member: "Member") -> int:
+        """How long a bot waits before it acts. A stand-in stays within half of the time limit."""
+        if member.stand_in_since is None or room.pace != "rounds":
+            return self.step_ms
+        return min(STAND_IN_STEP_MS, (room.state.turn_ms or 2 * STAND_IN_STEP_MS) // 2)
 
     async def _pause(self, ms: int) -> None:
         if ms:

@@ -39,6 +39,7 @@ class Member(Struct, omit_defaults=True, dict=True):
     objectives: list[dict[str, Any]] = []
     backend: str | None = None  # the model that this agent says it uses; for display only
     stand_in: str | None = None  # the brain that plays the seat while its player is away
+    stand_in_since: int | None = None  # when it took over from the player
     here: bool = False
     away_since: int | None = None
     played_by_bot: bool = False

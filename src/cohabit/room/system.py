@@ -114,6 +114,10 @@ def presence(ctx: Context, members: list[str], here: bool) -> None:
         if here and who.played_by_bot:
             who.played_by_bot = False
             ctx.tell(f"{who.handle} is back", "roster")
+            if who.stand_in_since is not None:
+                minutes, seconds = divmod((ctx.at - who.stand_in_since) // 1000, 60)
+                ctx.tell(f"your stand-in played for you for {minutes} min {seconds} s", ACCOUNT, members=(name,))
+                who.stand_in_since = None
         if state.paused and state.paused_by == name:
             state.pause_until = None if here else ctx.at + state.pause_grace_ms
     names = [handle_of(name) for name in members[:10]]
@@ -150,7 +154,7 @@ def admitted(
 def stand_in(ctx: Context, member: str) -> None:
     """The stand-in takes over the seat of a player who has been away too long."""
     who = ctx.state.members[member]
-    who.played_by_bot = True
+    who.played_by_bot, who.stand_in_since = True, ctx.at
     brain = HIDDEN_BRAIN if ctx.state.hide_brains else who.stand_in
     ctx.tell(f"{brain} stands in for {who.handle}", "roster")
 
