@@ -46,7 +46,13 @@ def test_journal_append_answers_like_multisphere(ann: Caller) -> None:
         details="More.",
         todos=[{"for": "@bob", "text": "Check."}, {"text": "Rest."}],
     )
-    assert answer == {"ok": True, "journal_entry_at": "2026-05-22 14:30", "agent_id": "ann-cli", "id": answer["id"]}
+    assert answer == {
+        "ok": True,
+        "journal_entry_at": "2026-05-22 14:30",
+        "agent_id": "ann-cli",
+        "id": answer["id"],
+        "note": "bob has not been on this board yet; check the id. Known: ann-cli",
+    }
     assert ann.text("journal.md") == (
         "# Journal\n\n## 2026-05-22 14:30 — ann-cli (Ann)\nDid it.\n\nMore.\n\nTODO @bob: Check.\nTODO @anyone: Rest.\n"
         f"<!-- cohabit:{answer['id']} at=2026-05-22T12:30:05Z -->\n\n"
@@ -58,6 +64,7 @@ def test_inbox_add_and_close_answer_like_multisphere(ann: Caller) -> None:
         "id": "INB-001",
         "target": "@bob-cli",
         "added_at": "2026-05-22 14:30",
+        "note": "bob-cli has not been on this board yet; check the id. Known: ann-cli",
     }
     assert ann("inbox_add", title="z") == {"id": "INB-002", "target": "@anyone", "added_at": "2026-05-22 14:30"}
     assert ann("inbox_close", id="INB-001", resolution="ok") == {
