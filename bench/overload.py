@@ -29,7 +29,7 @@ FLOODS = {
 
 
 def run(quick: bool) -> Report:
-    rounds, calls = (1, 50) if quick else (3, 400)
+    rounds, calls = (1, 50) if quick else (3, 200)
     report = Report("overload", "Calls during a flood", HOW)
     texts = [asked("whoami"), asked("send_message", {"to": "*", "content": "still here"})]
     for kind, words in {"": "no flood", **FLOODS}.items():

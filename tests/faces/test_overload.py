@@ -15,7 +15,7 @@ from websockets.client import ClientProtocol
 from websockets.frames import Opcode
 from websockets.uri import parse_uri
 
-from cohabit.faces.connections import Connections, ServerConfig
+from cohabit.faces.connections import RESERVED_FILES, Connections, ServerConfig
 from cohabit.faces.direct import EXTENSION, FRAMES_PER_TURN, DirectProtocol
 from cohabit.faces.ws import Connection
 from cohabit.house.calls import Call
@@ -184,6 +184,15 @@ async def test_connections_are_limited_and_a_closed_one_makes_room(limit: dict[s
         second.close()
         await a_moment()
         assert await is_served(den)
+
+
+@pytest.mark.parametrize(("files", "limit"), [(1_024, 1_024 - RESERVED_FILES), (10**6, 4_000), (64, 1)])
+def test_there_are_never_more_connections_than_the_process_may_open_files(
+    files: int, limit: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("resource.getrlimit", lambda which: (files, files))
+    clock = FakeClock()
+    assert Connections(Settings(), clock, OverloadLog(clock)).limit == limit
 
 
 async def test_a_websocket_that_ends_makes_room() -> None:

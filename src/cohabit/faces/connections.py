@@ -45,7 +45,7 @@ class Connections:
         self.settings = settings
         self.clock = clock
         self.overload = overload
-        self.limit = min(settings.connections_limit, max_open_files() - RESERVED_FILES)
+        self.limit = min(settings.connections_limit, max(1, max_open_files() - RESERVED_FILES))
         self._open: dict[Transport, Connection] = {}
         self._by_address: dict[str, int] = {}
         self._timer: Timer | None = None
