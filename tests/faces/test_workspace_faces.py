@@ -21,6 +21,7 @@ from cohabit.room.room import Room
 from cohabit.scenario import AgentSpec, Scenario
 from cohabit.testing.faces import Client
 from cohabit.workspace.room import PERSONAL_TOOLS, room_tools
+from cohabit.worlds.workspace.world import SELDOM_USED
 
 from .doors import FACES, doors
 
@@ -100,7 +101,7 @@ async def test_on_mcp_the_tools_have_their_own_names_and_a_watcher_is_offered_th
         ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         serving = asyncio.ensure_future(serve(house, ready=ready.set_result))
         try:
-            url = f"{await ready}/mcp/{ROOM}"
+            url = f"{await ready}/mcp/{ROOM}?profile=full"
             ann, eve = [await listed(url, tokens[who]) for who in ("ann", "eve")]
         finally:
             serving.cancel()
@@ -108,6 +109,10 @@ async def test_on_mcp_the_tools_have_their_own_names_and_a_watcher_is_offered_th
         assert {*room_tools(), "board", "board_read"} <= ann
         assert {*room_tools(), "board", "board_read"} - writing <= eve
         assert not writing & eve
+
+
+def test_what_the_short_list_leaves_out_are_tools_of_a_workspace() -> None:
+    assert room_tools().keys() > SELDOM_USED
 
 
 async def listed(url: str, token: str) -> set[str]:
