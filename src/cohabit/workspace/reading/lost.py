@@ -49,10 +49,10 @@ def lost_between(ws: "Workspace", before: dict[str, str], after: dict[str, str],
     if missing_entries(before.get(JOURNAL, ""), after.get(JOURNAL, "")):
         after = _protocol_texts(ws, head) | after
     found = losses({path: [text] for path, text in before.items()}, after)
-    if not found:
-        return []
+    if all(loss.kind == "vanished" for loss in found):
+        return found
     real = {loss.key: loss for loss in lost(ws, head=head)}  # an edit may have restored what was there first
-    return [real[loss.key] for loss in found if loss.key in real]
+    return [real.get(loss.key, loss) for loss in found if loss.key in real or loss.kind == "vanished"]
 
 
 def _protocol_texts(ws: "Workspace", commit: str) -> dict[str, str]:
