@@ -90,10 +90,11 @@ result = play(lineup, games=131_072, turns=24, rules=Rules(), seed=1, xp=cupy)
 ```
 
 The tests compare the results of NumPy with those of `array-api-strict`, a library that has only what the standard has.
-They do not run on a GPU. Tried by hand with CuPy 14.2 on one NVIDIA H200 and eight nations: 24 turns of 1,024 and of 8,192
-games give the same results as NumPy, number for number. A step runs at 170,000 game-turns a second with 1,024 games, 740,000 with
-4,096 and 17 million with 131,072, with orders that are there already; with scripted nations that decide, a whole `play`
-reaches 2 million. Dealing half a million games takes four seconds. With fewer than about 4,000 games NumPy is as fast.
+They do not run on a GPU. Tried by hand with CuPy 14.2 on one NVIDIA H200 and eight nations: 24 turns of 1,024 and of
+8,192 games give the same results as NumPy, number for number. With orders that are there already, a step runs at
+170,000 game-turns a second with 1,024 games, 740,000 with 4,096 and 17 million with 131,072; with scripted nations that
+decide, a whole `play` reaches 2 million. Dealing half a million games takes four seconds. With fewer than about 4,000
+games NumPy is as fast.
 """
 
 
