@@ -1,5 +1,7 @@
 """What a caller is told before it begins."""
 
+from typing import Any
+
 import pytest
 
 from cohabit.errors import UnknownRoom
@@ -16,6 +18,22 @@ async def test_a_member_is_told_who_it_is_what_the_world_is_about_and_what_it_ma
     for part in ("You are 'ann' in room 'den' (role player, seat first)", "takes the last one wins", "- `act` runs"):
         assert part in told.text
     assert "`act`" not in owls.text  # it may not act, so it is not told how
+
+
+@pytest.mark.parametrize(
+    ("world", "keys", "told"),
+    [
+        ("lanterns", {}, "Time runs by itself"),
+        ("lanterns", {"step_ticks": 5}, "act, then call `turn_advance`"),
+        ("nim", {}, ""),
+    ],
+)
+async def test_a_member_is_told_how_time_passes(world: str, keys: dict[str, Any], told: str) -> None:
+    async with open_house() as house:
+        clients = await make_room(house, ANN, BOB, world=world, **keys)
+        text = (await clients["ann"]("introduction")).text
+    assert told in text
+    assert bool(told) == ("Time " in text)
 
 
 async def test_nothing_that_another_member_writes_becomes_part_of_it() -> None:

@@ -61,7 +61,7 @@ def introduce(house: "House", credential: Credential, room: str | None, *, brief
     else:
         commands = room_commands(commands)
         member = runner.room.member_of(credential.identity)
-        you_are = _you_are(runner.room, member)
+        you_are = f"{_you_are(runner.room, member)} {_pace(runner.room)}".rstrip()
         if member is not None and not brief:
             you_are = f"{you_are} {watch_only(member)}".rstrip()
         world = "" if brief else _world(runner.room)
@@ -73,6 +73,15 @@ def introduce(house: "House", credential: Credential, room: str | None, *, brief
 def _world(room: Room) -> str:
     title, description = about_world(room.world)
     return room.extension.as_called(description if description.startswith(title) else f"{title}: {description}")
+
+
+def _pace(room: Room) -> str:
+    """How time passes, in a world with a clock."""
+    if room.pace != "clock" or room.state.turn_based:
+        return ""
+    if room.state.step_ticks:
+        return room.extension.as_called("Time stands still until everybody has passed: act, then call `turn_advance`.")
+    return "Time runs by itself: you can act at any moment, and `events` with `wait_ms` waits for something new."
 
 
 def _you_are(room: Room, member: Member | None) -> str:

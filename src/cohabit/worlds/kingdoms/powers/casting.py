@@ -83,7 +83,7 @@ def invoke(sim: Sim, mine: Kingdom | None, use: PowerUse) -> tuple[PowerUsed, st
             accepted += use.power.run(sim, _cast(sim, mine, use, pulse))
         except CohabitError as refusal:
             if not pulse:  # nothing was done: a refusal leaves no trace
-                sim.tally.casts -= 1
+                (mine or sim.tally).casts -= 1
                 if mine is not None:
                     mine.faith += cost
                 raise
