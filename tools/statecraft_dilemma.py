@@ -94,8 +94,7 @@ They do not run on a GPU. Tried by hand with CuPy 14.2 on one NVIDIA H200 and ei
 8,192 games give the same results as NumPy, number for number. With orders that are there already, a step runs at
 170,000 game-turns a second with 1,024 games, 740,000 with 4,096 and 17 million with 131,072; with scripted nations that
 decide, a whole `play` reaches 2 million. Dealing half a million games takes four seconds. With fewer than about 4,000
-games NumPy is as fast.
-"""
+games NumPy is as fast."""
 
 
 class Totals(Struct):
