@@ -1,5 +1,6 @@
 """The time of a real-time world: pause, resume, set_speed, list_speeds."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, Struct
@@ -79,12 +80,20 @@ def set_speed(ctx: Context, speed_id: Annotated[str, Meta(description="the id of
     if speed_id not in speeds:
         raise UnknownAsset(
             f"unknown speed {speed_id[:40]!r}; use one of {', '.join(speeds)}",
-            did_you_mean=nearest(speed_id[:40], list(speeds)),
+            did_you_mean=_nearest_speeds(speed_id[:40], speeds),
         )
     previous, ctx.state.speed = ctx.state.speed, speed_id
     clock_changed(ctx.room)
     ctx.tell(f"{ctx.member.handle} set the speed to {speed_id}", "turn")
     return SpeedSet(speed_id, speeds[speed_id] / 1000, previous)
+
+
+def _nearest_speeds(wanted: str, speeds: Mapping[str, int]) -> list[str]:
+    """The speeds nearest in value; without a number, those with a similar name."""
+    number = wanted.removeprefix("x")
+    if not (number.isascii() and number.isdecimal()):
+        return nearest(wanted, speeds)
+    return sorted(speeds, key=lambda speed: abs(speeds[speed] - 1000 * int(number)))[:2]
 
 
 class Speed(Struct):
