@@ -1,1 +1,16 @@
 """Benchmarks against peers: ``python -m bench``. Only ratios within one run are meaningful."""
+
+BENCHES = [
+    "step",
+    "ws-read",
+    "mcp-call",
+    "durable",
+    "fanout",
+    "reopen",
+    "start",
+    "overload",
+    "kingdoms",
+    "statecraft",
+    "workspace",
+]
+"""The names of all benches, in the order they run."""

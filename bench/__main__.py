@@ -6,19 +6,7 @@ import sys
 
 from rich.console import Console
 
-BENCHES = [
-    "step",
-    "ws-read",
-    "mcp-call",
-    "durable",
-    "fanout",
-    "reopen",
-    "start",
-    "overload",
-    "kingdoms",
-    "statecraft",
-    "workspace",
-]
+from bench import BENCHES
 
 
 def main() -> int:

@@ -33,7 +33,7 @@ class Flood:
         while not self._over.is_set():
             with suppress(OSError):  # the house hung up: begin again
                 flooder(self._over)
-            time.sleep(0.001)
+            time.sleep(0.001)  # a kind of flood that ends at once must not starve the other threads
 
     def stop(self) -> int:
         """Returns how many bytes were sent."""

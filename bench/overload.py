@@ -12,6 +12,8 @@ one way, with a data folder and the default settings. The flooding clients have 
 same address. The aim is 250 ms at the 99th percentile. Clients share a core, so a part of the time is theirs.
 """.strip()
 LIMIT_MS = 250
+FLOOD_STARTS_S = 0.5
+"""Until a flood has reached its full rate."""
 PAUSE_S = 0.01
 """Between two calls, so that they are spread over several seconds of a flood."""
 FLOODS = {
@@ -58,7 +60,7 @@ def run(quick: bool) -> Report:
                     member.ask("connect")
                     if kind:
                         flood.ask("start")
-                    time.sleep(0.5)
+                    time.sleep(FLOOD_STARTS_S)
                     late.append(member.ask("alternate", texts=texts, times=calls, pause_s=PAUSE_S)["p99"] / 1e3)
                     memory.append((server.memory - before) / 1e6)
                     flood.ask("stop")

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from bench import BENCHES
 
 ROOT = Path(__file__).parent.parent
 NEEDS = ("pettingzoo", "picows", "psutil", "pygame", "textarena")
@@ -19,22 +20,7 @@ pytestmark = [
 ]
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "step",
-        "ws-read",
-        "mcp-call",
-        "durable",
-        "fanout",
-        "reopen",
-        "start",
-        "overload",
-        "kingdoms",
-        "statecraft",
-        "workspace",
-    ],
-)
+@pytest.mark.parametrize("name", BENCHES)
 def test_a_bench_runs_and_prints_ratios(name: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "bench", name, "--quick"], cwd=ROOT, capture_output=True, text=True, timeout=380

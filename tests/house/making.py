@@ -60,7 +60,7 @@ async def open_house(
 
 async def at_rest(house: House) -> None:
     """Wait until nothing is under way: calls, writes, and the renewal of leases, which runs on a thread."""
-    await asyncio.wait([vars(house)["_renewing"]])
+    await asyncio.wait([house.leases.renewing])
     for runner in list(house.rooms.values()):
         with suppress(CohabitError):  # a disk that fails, a room that is quarantined
             await runner.drained()

@@ -9,7 +9,8 @@ import pytest
 
 from cohabit.errors import CohabitError, Conflict, Quarantined, StorageFailed, WorldTimeout
 from cohabit.house import saves
-from cohabit.house.house import LEASE_MS, House
+from cohabit.house.house import House
+from cohabit.house.leases import LEASE_MS
 from cohabit.house.settings import Settings
 from cohabit.house.store.contract import Store
 from cohabit.house.store.memory import MemoryStore

@@ -124,7 +124,7 @@ class HttpProtocol(HttpToolsProtocol):
         self._head = 0  # bytes of the current request that are not part of its body
         self._refusal: tuple[CohabitError, HTTPStatus] | None = None
 
-    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]  # as uvicorn narrows it too
         super().connection_made(transport)
         self._connection = self._table.add(transport, self.client[0] if self.client is not None else "")
         if self._connection is None:
@@ -214,7 +214,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     def _send_refusal(self, error: CohabitError, status: HTTPStatus) -> None:
         self.url, self.headers = b"", []  # not kept until the connection is closed and collected
-        answering = self.cycle is not None and not self.cycle.response_complete  # type: ignore[redundant-expr]
+        answering = self.cycle is not None and not self.cycle.response_complete  # type: ignore[redundant-expr]  # None at first
         if answering:  # an earlier request: the client would take this for a part of its answer
             self.transport.abort()
             return

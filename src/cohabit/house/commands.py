@@ -11,7 +11,7 @@ from cohabit.house.door import HouseContext
 from cohabit.model.grant import Capability
 from cohabit.model.suggest import nearest
 from cohabit.registry import find_world, known_worlds
-from cohabit.room.commands import Command, Resource, command
+from cohabit.room.commands import Resource, command, command_of
 from cohabit.room.state import RoomState
 from cohabit.scenario import AgentSpec, Scenario, check_handle, free_handle, presets, read_scenario
 
@@ -241,5 +241,5 @@ async def schemas(
     return Schemas(found)
 
 
-SCHEMAS: Command = schemas.__command__  # type: ignore[attr-defined]  # put there by the decorator
+SCHEMAS = command_of(schemas)
 """Called by clients in other processes to list commands."""

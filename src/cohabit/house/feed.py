@@ -14,7 +14,7 @@ from cohabit.house.subscriptions import Deliver, Subscription
 from cohabit.model.grant import Capability
 from cohabit.model.record import decode_entry
 from cohabit.model.seat import Eye
-from cohabit.room.commands import Command, Resource, WaitMs, command
+from cohabit.room.commands import Resource, WaitMs, command, command_of
 from cohabit.room.cursors import seal, unseal
 from cohabit.room.record import Line
 from cohabit.room.state import Member
@@ -83,7 +83,7 @@ async def _page_of_events(ctx: HouseContext, after: int, member: Member, eye: Ey
     return Events(items, seal(secret, reached) if reached >= 0 else "", False)
 
 
-EVENTS: Command = events.__command__  # type: ignore[attr-defined]  # put there by the decorator
+EVENTS = command_of(events)
 """A subscription requires the same grant as this command."""
 
 

@@ -11,14 +11,15 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from cohabit.errors import BadArgs, Busy, CohabitError, Conflict, GameCrash, Quarantined, Unauthorized, UnknownRoom
+from cohabit.errors import BadArgs, Busy, CohabitError, Conflict, GameCrash, Unauthorized, UnknownRoom
 from cohabit.house import commands as house_commands
 from cohabit.house import credentials, feed, introduction, invites, saves
 from cohabit.house.bots import Bots, check_brain
-from cohabit.house.clock import Clock, SystemClock, Timer
+from cohabit.house.clock import Clock, SystemClock
 from cohabit.house.door import Door
 from cohabit.house.heads import HeadsFile, read_key
 from cohabit.house.identities import Identities, hashed, make_token, new_identity
+from cohabit.house.leases import Leases
 from cohabit.house.ledger import HOUSE_ROOM, Ledger
 from cohabit.house.loading import load_room
 from cohabit.house.overload import OverloadLog
@@ -51,8 +52,6 @@ HOUSE_COMMANDS = CommandTable(
 ROOM_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 OnLines = Callable[[RoomRunner, Sequence[Line]], None]
 OPERATOR = Identity("i-operator", "operator", "human", host=True)
-LEASE_MS = 30_000
-"""Lease duration of a room; renewed every third of it."""
 
 
 class House:
@@ -83,9 +82,7 @@ class House:
         self._on_lines: OnLines | None = None
         self._watchdog = Watchdog(settings.world_deadline_s)
         self._reserved: set[str] = {HOUSE_ROOM}  # the house record, and rooms being created or deleted
-        self._renewing: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._renewing.set_result(None)
-        self._lease_timer: Timer = clock.call_at(clock.now() + LEASE_MS // 3, self._renew_leases)
+        self.leases = Leases(store, self.id, clock, lambda: [*self.rooms.values(), self.ledger.runner])
 
     # -- opening and closing ----------------------------------------------------------------------
     @classmethod
@@ -152,11 +149,11 @@ class House:
         return await run_in_thread(f"room {room_id}", partial(self._load_leased, room_id, source), self._loading_s)
 
     def _load_leased(self, room_id: str, source: str | None) -> Room:
-        self.lease(room_id)
+        self.leases.acquire(room_id)
         try:
             return self.load_stored(room_id, source)
         except BaseException:
-            self._release([room_id])
+            self.leases.release([room_id])
             raise
 
     def load_stored(self, room_id: str, source: str | None = None) -> Room:
@@ -164,37 +161,6 @@ class House:
         if self.heads is not None:
             self.heads.check(self.store, room_id)
         return load_room(self.store, room_id, source)
-
-    def lease(self, room_id: str) -> None:
-        """Acquire the lease of a room. Call it off the event loop."""
-        now = self.clock.now()
-        if not self.store.lease(room_id, self.id, now, now + LEASE_MS):
-            raise Conflict(f"room {room_id} is open in another house; close it there first")
-
-    def _renew_leases(self) -> None:
-        now = self.clock.now()
-        self._lease_timer = self.clock.call_at(now + LEASE_MS // 3, self._renew_leases)
-        if self._renewing.done():
-            runners = [runner for runner in (*self.rooms.values(), self.ledger.runner) if runner.failure is None]
-            self._renewing = asyncio.ensure_future(self._renew(runners))
-
-    async def _renew(self, runners: Sequence[RoomRunner]) -> None:
-        """Renew leases. A room whose lease was taken by another house is stopped: it can no longer be stored."""
-        lost = await run_in_thread(
-            "the leases", lambda: [runner for runner in runners if not self._keeps_lease(runner.room.id)]
-        )
-        for runner in lost:
-            runner.stop(Quarantined("this room was opened in another house, so it was stopped here"))
-
-    def _keeps_lease(self, room_id: str) -> bool:
-        try:
-            self.lease(room_id)
-        except Conflict as lost:
-            log.error("lost the lease of room %s: %s", room_id, lost.as_text())
-            return False
-        except CohabitError as failed:  # the store may recover before the lease expires
-            log.error("the lease of room %s could not be renewed: %s", room_id, failed.as_text())
-        return True
 
     async def _adopt(self, room: Room) -> RoomRunner:
         """Start running a loaded room, recording how long it was closed."""
@@ -231,15 +197,9 @@ class House:
         room.budget.per_second = self.settings.calls_per_second
         room.ahead_ms = max(0, room.record.at - self.clock.now())
         return RoomRunner(
-            room,
-            self.writer,
-            self.clock,
-            self._watchdog,
-            self.settings,
-            self.overload,
-            self.outboxes,
+            room, self.writer, self.clock, self._watchdog, self.settings, self.overload, self.outboxes,
             list(self.commands),
-        )
+        )  # fmt: skip
 
     def watch_records(self, callback: OnLines) -> None:
         """Call ``callback`` with durable lines, in every room."""
@@ -264,8 +224,7 @@ class House:
 
     async def _close(self) -> None:
         self.closing = True
-        self._lease_timer.cancel()
-        await asyncio.wait([self._renewing])
+        await self.leases.close()
         await self.bots.close()
         await self.door.close()
         runners = list(self.rooms.values())
@@ -278,16 +237,9 @@ class House:
         await run_in_thread("the writer", self.writer.close)
         if self.heads is not None:
             await self.heads.close()
-        await run_in_thread("the leases", partial(self._release, [*self.rooms, HOUSE_ROOM]))
+        await run_in_thread("the leases", partial(self.leases.release, [*self.rooms, HOUSE_ROOM]))
         self._watchdog.close()
         await run_in_thread("the store", self.store.close)
-
-    def _release(self, rooms: Sequence[str]) -> None:
-        for room in rooms:
-            try:
-                self.store.release(room, self.id)
-            except CohabitError as failed:  # it expires by itself
-                log.warning("the lease of room %s could not be released: %s", room, failed.as_text())
 
     # -- callers ----------------------------------------------------------------------------------
     def identify(self, token: str | None) -> Credential:
@@ -393,7 +345,7 @@ class House:
 
     async def _store_new(self, write: Write, scenario: Scenario) -> None:
         """Store a new room, leased by this house, and register its members."""
-        await run_in_thread("the leases", partial(self.lease, write.room))
+        await run_in_thread("the leases", partial(self.leases.acquire, write.room))
         try:
             self._check_agents(scenario)  # again: another room may have used one of the tokens in the meantime
             for credential in write.credentials:
@@ -402,7 +354,7 @@ class House:
         except BaseException:
             for credential in write.credentials:
                 self.identities.drop_credential(credential)
-            await run_in_thread("the leases", partial(self._release, [write.room]))
+            await run_in_thread("the leases", partial(self.leases.release, [write.room]))
             raise
         for identity in write.identities:
             self.identities.put(identity)
@@ -456,7 +408,7 @@ class House:
             self.identities.forget_room(room_id)
             if self.settings.data:
                 await run_in_thread("the saves", partial(saves.delete, self.settings.folder, room_id))
-            await run_in_thread("the leases", partial(self._release, [room_id]))
+            await run_in_thread("the leases", partial(self.leases.release, [room_id]))
         except CohabitError as failed:
             self.broken[room_id] = failed
             raise

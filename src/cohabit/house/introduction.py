@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 from cohabit.house.command_list import list_commands, room_commands
 from cohabit.house.door import HouseContext
 from cohabit.model.identity import Credential
-from cohabit.room.commands import Command, command
+from cohabit.room.commands import command, command_of
 from cohabit.room.info import about_world
 from cohabit.room.looking import watch_only
 from cohabit.room.room import Room
@@ -48,7 +48,7 @@ async def introduction(
     return Introduction(introduce(ctx.house, ctx.credential, room, brief=brief), mine, room, note)
 
 
-INTRODUCTION: Command = introduction.__command__  # type: ignore[attr-defined]  # put there by the decorator
+INTRODUCTION = command_of(introduction)
 """Called by interfaces in other processes."""
 
 

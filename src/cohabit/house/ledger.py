@@ -71,11 +71,11 @@ class Ledger:
             room.stored(snapshot)
 
     def _load(self) -> Room:
-        self._house.lease(HOUSE_ROOM)
+        self._house.leases.acquire(HOUSE_ROOM)
         return self._house.load_stored(HOUSE_ROOM)
 
     def _create(self) -> Room:
-        self._house.lease(HOUSE_ROOM)
+        self._house.leases.acquire(HOUSE_ROOM)
         state = RoomState(
             id=HOUSE_ROOM,
             source=SOURCE,

@@ -175,6 +175,12 @@ def command(
     return put
 
 
+def command_of(function: Callable[..., Any]) -> Command:
+    """The command that ``@command`` made of a function."""
+    made: Command = vars(function)["__command__"]
+    return made
+
+
 def declared_in(module: Any, world: World | None = None) -> Iterator[Command]:
     """The commands that a module declares, except those that do not apply to ``world``."""
     for value in vars(module).values():
