@@ -1,5 +1,6 @@
 """The games of a room: starting one from its seed, and remembering who has played which seat in it."""
 
+from functools import lru_cache
 from hashlib import blake2b
 
 from cohabit.room import game_time, seats
@@ -58,8 +59,13 @@ def starting_seats(ctx: Context) -> list[Seat]:
         by_seat = not ctx.room.has_arrivals
         wanted = sum(1 for m in ctx.state.members.values() if m.claim is not None or (by_seat and m.seat is not None))
         count = max(fewest, min(most, wanted))
-    names = [*spec.seat_names[:count], *map(str, range(len(spec.seat_names) + 1, count + 1))]
-    return [Seat(name, name) for name in names]
+    return list(_named_seats(spec.seat_names, count))
+
+
+@lru_cache(256)
+def _named_seats(named: tuple[str, ...], count: int) -> tuple[Seat, ...]:
+    names = [*named[:count], *map(str, range(len(named) + 1, count + 1))]
+    return tuple([Seat(name, name) for name in names])
 
 
 def switch_game(state: RoomState, game: str) -> None:

@@ -36,11 +36,13 @@ from cohabit.room.extension import extension_named
 from cohabit.room.recorded import SYSTEM, RecordedRoom, WorldInterrupted
 from cohabit.room.replies import keep_reply, kept_reply
 from cohabit.room.state import HIDDEN_BRAIN, KeptReply, Member, RoomState, handle_of
-from cohabit.room.view import MOVERS_SHOWN, View, make_view, seats_text, turn_text
+from cohabit.room.view import Turn, View, make_turn, make_view
 from cohabit.world import Outcome, World, overrides
 
 DIGEST_EVERY = 256
 """After this many entries the room records a digest of its state, so a replay can be verified."""
+TURNS_CACHED = 16
+"""For how many sets of seats to move the room remembers what it says about the turn."""
 CALLS_PER_SECOND = 1_000
 """How many calls one member may make to one room; more are refused with BUSY."""
 
@@ -75,14 +77,12 @@ class Room(RecordedRoom):
         self.roster_version = 0  # incremented when permissions or visibility may have changed
         self._to_move: Sequence[SeatId] | None = None
         self._is_over: bool | None = None
-        self._movers: list[str] | None = None
-        self._turn_text: str | None = None
+        self._turn: Turn | None = None
+        self._turns: dict[tuple[bool, tuple[SeatId, ...]], Turn] = {}
         self._views: dict[Eye, View] = {}
         self._eyes: dict[str, Eye | None] = {}
         self._by_identity: dict[str, str] | None = None
-        self._seat_names: dict[SeatId, str] | None = None
         self._players: dict[SeatId, str] | None = None
-        self._seats_text: str | None = None
         # Methods that a world does not override are not called.
         self._has_scope = overrides(world, "scope")
         self._observe = self._observe_with_goals if overrides(world, "goals") else world.observe
@@ -327,7 +327,7 @@ class Room(RecordedRoom):
             return outcome.data
         eye = self.eye(member) if look else None
         seen = None if eye is None else self._observe(eye)
-        to_move = self.movers()[:MOVERS_SHOWN] if look and (self._takes_turns or self.state.turn_based) else []
+        to_move = self.turn().shown if look and (self._takes_turns or self.state.turn_based) else []
         return ActionResult(
             True, outcome.message, outcome.reward, list(outcome.achievements), self.is_over(), seen, outcome.data,
             to_move,
@@ -367,27 +367,39 @@ class Room(RecordedRoom):
 
     def movers(self) -> list[str]:
         """The handles of the members (or the names of empty seats) whose turn it is; empty when the game is over."""
-        if self._movers is None:
-            state = self.state
-            if self.is_over():
-                self._movers = []
-            elif state.turn_based and (holder := state.turn_holder) is not None:
-                self._movers = [handle_of(holder)]
-            elif state.step_ticks:
-                self._movers = [m.handle for m in turns.awaited(self) if m.id not in state.passed]
-            else:
-                if self._seat_names is None:
-                    self._seat_names = seat_names(state)
-                names = self._seat_names
-                self._movers = [names.get(seat, seat) for seat in self.to_move()]
-        return self._movers
+        return self.turn().movers
+
+    def turn(self) -> Turn:
+        """Whose turn it is, for every viewer. Cached until the next entry; and by the seats to move until something
+        other than the world changes, because most games come back to the same few."""
+        turn = self._turn
+        if turn is None:
+            over = self.is_over()
+            key = over, tuple(self.to_move())
+            turn = self._turns.get(key)
+            if turn is None:
+                if len(self._turns) >= TURNS_CACHED:
+                    self._turns = {}
+                turn = self._turns[key] = make_turn(self.state, self._find_movers(over), over)
+            self._turn = turn
+        return turn
+
+    def _find_movers(self, over: bool) -> list[str]:
+        state = self.state
+        if over:
+            return []
+        if state.turn_based and (holder := state.turn_holder) is not None:
+            return [handle_of(holder)]
+        if state.step_ticks:
+            return [m.handle for m in turns.awaited(self) if m.id not in state.passed]
+        names = seat_names(state)
+        return [names.get(seat, seat) for seat in self.to_move()]
 
     def _drop_world_cache(self) -> None:
         """Drop cached answers from the world."""
         self._to_move = None
         self._is_over = None
-        self._movers = None
-        self._turn_text = None
+        self._turn = None
         if self._views:
             self._views = {}
 
@@ -396,9 +408,8 @@ class Room(RecordedRoom):
         self.roster_version += 1
         self._eyes = {}
         self._by_identity = None
-        self._seat_names = None
         self._players = None
-        self._seats_text = None
+        self._turns = {}
         self._drop_world_cache()
 
     def set_seats(self, seats: Sequence[Seat]) -> None:
@@ -467,23 +478,16 @@ class Room(RecordedRoom):
     def _view_through(self, eye: Eye) -> View:
         seat, total = eye.seat, None
         choices: Sequence[Action] = ()
-        movers, over = self.movers(), self.is_over()
-        turn = self._turn_text
-        if turn is None:
-            if self._seats_text is None:
-                self._seats_text = seats_text(self.state)
-            turn_ms, rematch_ms = self.state.turn_ms, self.state.rematch_ms
-            turn = self._turn_text = self._seats_text + turn_text(movers, over, turn_ms, rematch_ms)
+        turn, yours = self.turn(), False
         if seat is not None:
             if seat in self.to_move():
-                if self._takes_turns:
-                    turn += "\nIt is your turn."
+                yours = self._takes_turns
                 if self._has_legal:
                     choices = self.world.legal(self.seats[seat]) or ()
             if self._has_returns:
                 total = self.state.returns.get(seat, 0.0)
         seen = self._observe(eye)
-        return make_view(self.state, seen, movers, turn, choices, over, total)
+        return make_view(self.state, seen, turn, yours, choices, total)
 
     def _observe_with_goals(self, eye: Eye) -> Observation:
         seen = self.world.observe(eye)

@@ -142,16 +142,18 @@ def adopt_seats(room: "Room", seats: Sequence[Seat]) -> None:
         room.set_seats(seats)
     known = set(state.seats_ever)
     state.seats_ever.extend([s.id for s in seats if s.id not in known])
+    waiting = [(m, m.claim) for m in members if m.claim is not None and m.seat is None]
+    if not waiting:
+        return
     taken = {m.seat for m in members}
-    for member in members:
-        if member.claim is not None and member.seat is None:
-            seat = _claimed_seat(state, member, member.claim)
-            if seat in room.seats and seat not in taken:
-                member.seat = seat
-                taken.add(seat)
-                remember_seat(room, member)
-                room.timers.changed()  # its stand-in may be due
-                room.roster_changed()
+    for member, claim in waiting:
+        seat = _claimed_seat(state, member, claim)
+        if seat in room.seats and seat not in taken:
+            member.seat = seat
+            taken.add(seat)
+            remember_seat(room, member)
+    room.timers.changed()  # a stand-in may be due
+    room.roster_changed()
 
 
 def _claimed_seat(state: RoomState, member: Member, claim: str) -> SeatId | None:

@@ -73,13 +73,11 @@ def _member_timers(state: RoomState) -> Iterator[Due]:
         for layer in member.layers:
             if layer.expires_at is not None:
                 yield layer.expires_at, "grant_expired", {"member": member.id}
-        # If the claimed seat does not exist, there is nothing to play.
-        plays = member.seat is not None or member.claim is None
         if (
-            not state.archived
-            and member.away_since is not None
+            member.away_since is not None
             and member.stand_in
             and not member.played_by_bot
-            and plays
+            and not state.archived
+            and (member.seat is not None or member.claim is None)  # without its claimed seat there is nothing to play
         ):
             yield member.away_since + state.stand_in_ms, "stand_in", {"member": member.id}

@@ -25,23 +25,38 @@ class View(Struct, frozen=True, omit_defaults=True, gc=False):
     total_reward: float | None = None  # of the eye's own seat, if the world has rewards
 
 
+class Turn(Struct, frozen=True, gc=False):
+    """Whose turn it is, the same for every viewer."""
+
+    movers: list[str]
+    shown: list[str]  # the first of them
+    over: bool
+    text: str
+
+
+def make_turn(state: RoomState, movers: list[str], over: bool) -> Turn:
+    text = seats_text(state) + turn_text(movers, over, state.turn_ms, state.rematch_ms)
+    return Turn(movers, movers[:MOVERS_SHOWN], over, text)
+
+
 def make_view(
     state: RoomState,
     seen: Observation,
-    movers: list[str],
-    turn: str,
+    turn: Turn,
+    yours: bool,
     choices: Sequence[Action],
-    over: bool,
     total_reward: float | None = None,
 ) -> View:
-    """Combine the observation, the turn and the legal actions."""
-    text = seen.to_text() + "\n\n" + turn
+    """Combine the observation, the turn (``yours``: it is the viewer's) and the legal actions."""
+    text = f"{seen.to_text()}\n\n{turn.text}"
+    if yours:
+        text += "\nIt is your turn."
     if total_reward is not None:
         text += f"\nYour total reward: {total_reward:g}"
     if choices:
         seen = msgspec.structs.replace(seen, choices=[a.choice for a in choices])
         text += "\nLegal actions: " + _choices_text(choices)
-    return View(text, seen, movers[:MOVERS_SHOWN], over, state.paused, state.tick, total_reward)
+    return View(text, seen, turn.shown, turn.over, state.paused, state.tick, total_reward)
 
 
 def seats_text(state: RoomState) -> str:
