@@ -42,7 +42,7 @@ from cohabit.world import Outcome, World, overrides
 DIGEST_EVERY = 256
 """After this many entries the room records a digest of its state, so a replay can be verified."""
 VIEWS_CACHED = 64
-"""How many views are kept until the next entry. In a room with more viewpoints, keeping all costs more than it saves."""
+"""How many views are kept until the next entry. With more viewpoints, keeping them costs more than it saves."""
 TURNS_CACHED = 16
 """For how many sets of seats to move the room remembers what it says about the turn."""
 CALLS_PER_SECOND = 1_000
