@@ -9,8 +9,9 @@ import pytest
 
 SRC = Path(__file__).parent.parent / "src" / "cohabit"
 ORDER = [
-    "errors", "model", "declare", "world", "kibitz", "agents/contract", "registry", "scenario", "client", "room", "house",
-    "workspace", "worlds", "agents", "lab", "testing", "faces", "worldbox",
+    "errors", "model", "declare", "world", "kibitz", "agents/contract", "agents/brain", "registry", "scenario", "client",
+    "agents/player", "agents/runner", "room", "house", "workspace", "worlds", "agents", "lab", "testing", "faces",
+    "worldbox",
 ]  # fmt: skip
 """Top to bottom; a part imports only what is above it."""
 BY_REGISTRY_ONLY = {"worlds", "worldbox", "agents"}
@@ -56,8 +57,8 @@ def imported(path: Path) -> set[str]:
 
 def part_of(module: str) -> str | None:
     names = module.split(".")
-    if names[:3] == ["cohabit", "agents", "contract"]:
-        return "agents/contract"
+    if "/".join(names[1:3]) in ALLOWED:
+        return "/".join(names[1:3])
     return names[1] if names[0] == "cohabit" and len(names) > 1 and names[1] in ALLOWED else None
 
 

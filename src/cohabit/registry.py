@@ -4,6 +4,7 @@ A world is a built-in name, an entry point of an installed package, or a file. E
 """
 
 import importlib
+import inspect
 import sys
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -14,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from cohabit.agents.contract import Agent
+from cohabit.agents.brain import Brain, parse_brain
 from cohabit.declare import Declaration
 from cohabit.errors import BadArgs, UnknownAsset
 from cohabit.model.suggest import nearest
@@ -51,6 +52,15 @@ TOKEN_VARIABLES = ("COHABIT_TOKEN", "WORLDBOX_MCP_TOKEN")
 ENTRY_POINTS = "cohabit.worlds"
 BRIDGE_FILE_WORLD = "kingdoms"
 """The world of a scenario file that names none: an ``agents.json`` of the WorldBox bridge, which has only one world."""
+AGENT_ENTRY_POINTS = "cohabit.agents"
+LLM_AGENT = "cohabit.agents.llm.mind:LlmAgent"
+BACKENDS = {
+    "ollama": "cohabit.agents.llm.ollama:OllamaBackend",
+    "openai": "cohabit.agents.llm.openai:OpenAiBackend",
+    "anthropic": "cohabit.agents.llm.anthropic:AnthropicBackend",
+    "local": "cohabit.agents.llm.local:LocalBackend",
+}
+"""Language models, by the first part of a brain's name."""
 BRAINS = {
     "random": "cohabit.agents.brains.scripted:Random",
     "nim-master": "cohabit.agents.brains.scripted:NimMaster",
@@ -95,12 +105,49 @@ def _package_is_installed(module: str) -> bool:
     return _is_installed(module.rpartition(".")[0])
 
 
-def make_agent(name: str, purpose: str) -> Agent:
-    """The brain with that name. ``purpose`` seeds its random stream, so its play is reproducible."""
-    if name not in BRAINS:
-        raise UnknownAsset(f"unknown brain {name!r}", did_you_mean=nearest(name, list(BRAINS), 2))
-    agent: Agent = _imported(BRAINS[name])(purpose)
-    return agent
+def make_agent(name: str, purpose: str, options: Mapping[str, Any] | None = None) -> Any:
+    """An agent with this brain; see ``agents.brain`` for the names and ``agents.contract.adapted`` for how to call it.
+
+    ``purpose`` seeds its random stream, so its play is reproducible. ``options`` come after those in the name.
+    """
+    brain = parse_brain(name, options)
+    if brain.is_file:
+        return _called(brain, _class_in_file(Path(brain.kind), brain.target), purpose)
+    if brain.kind in BACKENDS:
+        return _imported(LLM_AGENT)(_imported(BACKENDS[brain.kind]), brain, purpose)
+    target = BRAINS.get(brain.kind) or installed_brains().get(brain.kind)
+    if target is None or brain.target:
+        known = [*BRAINS, *BACKENDS, *installed_brains()]
+        raise UnknownAsset(f"unknown brain {name!r}", did_you_mean=nearest(brain.kind, known, 2))
+    return _called(brain, _imported(target), purpose)
+
+
+def knows_brain(brain: Brain) -> bool:
+    """Whether there is such a brain. A file must exist; a model is not asked for."""
+    if brain.is_file:
+        return Path(brain.kind).is_file()
+    return brain.kind in BACKENDS or (brain.kind in BRAINS and not brain.target) or brain.kind in installed_brains()
+
+
+def installed_brains() -> dict[str, str]:
+    """Brains of installed packages: name to ``module:Class``."""
+    from importlib.metadata import entry_points
+
+    return {point.name: point.value for point in entry_points(group=AGENT_ENTRY_POINTS)}
+
+
+def _called(brain: Brain, made: Callable[..., Any], purpose: str) -> Any:
+    """An agent from its class: ``purpose`` is passed if it takes one, options by their names."""
+    parameters = inspect.signature(made).parameters
+    takes_all = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+    given = dict(brain.options)
+    if unknown := [name for name in given if name not in parameters and not takes_all]:
+        raise BadArgs(
+            f"{brain.kind} has no option {unknown[0]!r}", did_you_mean=nearest(unknown[0], list(parameters), 2)
+        )
+    if "purpose" in parameters:
+        given["purpose"] = purpose
+    return made(**given)
 
 
 def make_connector(
@@ -178,11 +225,40 @@ def make_world(source: str, config: Mapping[str, Any]) -> World:
 
 
 def _from_file(path: Path, name: str) -> type[World]:
+    module = _module_from(path)
+    here = {n: v for n, v in vars(module).items() if _is_world(v) and v.__module__ == module.__name__}
+    return _checked(_only(here, path, name, "world", "World"), str(path))
+
+
+def _class_in_file(path: Path, name: str) -> Any:
+    """The agent in a file: the class with a method ``decide`` or ``think``, or the one with this name."""
+    module = _module_from(path)
+    here = {
+        n: v
+        for n, v in vars(module).items()
+        if isinstance(v, type) and v.__module__ == module.__name__ and (hasattr(v, "decide") or hasattr(v, "think"))
+    }
+    return _only(here, path, name, "agent", "an agent (a class with decide)")
+
+
+def _only(here: Mapping[str, Any], path: Path, name: str, what: str, base: str) -> Any:
+    if name:
+        if name not in here:
+            raise UnknownAsset(f"{path} has no {what} {name!r}", did_you_mean=nearest(name, list(here), 2))
+        return here[name]
+    if len(here) != 1:
+        if not here:
+            raise BadArgs(f"{path} has no class derived from {base}" if what == "world" else f"{path} has no {base}")
+        raise BadArgs(f"{path} has {len(here)} {what}s ({', '.join(here)}); name one as {path}:ClassName")
+    return next(iter(here.values()))
+
+
+def _module_from(path: Path) -> ModuleType:
     if not path.is_file():
         raise UnknownAsset(f"file not found: {path}")
     resolved, text = str(path.resolve()), path.read_bytes()
     # One module per content: an edited file is a new module, and old rooms keep theirs until restart.
-    module_name = f"cohabit_world_{path.stem}_{sha256(resolved.encode() + text).hexdigest()[:12]}"
+    module_name = f"cohabit_file_{path.stem}_{sha256(resolved.encode() + text).hexdigest()[:12]}"
     module = sys.modules.get(module_name)
     if module is None:
         module = ModuleType(module_name)
@@ -195,15 +271,7 @@ def _from_file(path: Path, name: str) -> type[World]:
         except (Exception, SystemExit) as bug:  # a script that calls sys.exit() must not stop the house
             del sys.modules[module_name]
             raise BadArgs(f"{path} cannot be imported: {type(bug).__name__}: {bug}") from bug
-    here = {n: v for n, v in vars(module).items() if _is_world(v) and v.__module__ == module_name}
-    if name:
-        if name not in here:
-            raise UnknownAsset(f"{path} has no world {name!r}", did_you_mean=nearest(name, list(here), 2))
-        return _checked(here[name], str(path))
-    if len(here) != 1:
-        found = f"{len(here)} worlds ({', '.join(here)})" if here else "no class derived from World"
-        raise BadArgs(f"{path} has {found}; name one as {path}:ClassName" if here else f"{path} has {found}")
-    return _checked(next(iter(here.values())), str(path))
+    return module
 
 
 def _is_world(value: Any) -> bool:

@@ -181,6 +181,12 @@ class World:
         """The legal actions of this seat; None if they cannot be listed."""
         return None
 
+    def fallback(self, seat: Seat) -> Action | None:
+        """What this seat does if the agent that plays it gives no usable answer: something harmless. By default the
+        first legal action; None: nothing."""
+        legal = self.legal(seat)
+        return legal[0] if legal else None
+
     def standings(self) -> Sequence[Standing]:
         """The scoreboard, best first."""
         return ()

@@ -60,6 +60,12 @@ class Settings(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     queue_bytes: Annotated[
         int, _doc("bytes that may wait to be written for one room; more calls are refused with BUSY", ge=1024)
     ] = 16 * 1024**2
+    agent_seconds: Annotated[
+        float, _doc("how long an agent of this house may think about one decision, in seconds", ge=0.1)
+    ] = 60.0
+    brains: Annotated[
+        str, _doc("brains with a model, an address or a file that remote callers may choose, separated by commas")
+    ] = ""
     calls_per_second: Annotated[int, _doc("calls per second that a member may make to one room", ge=1)] = 1_000
     outbox_limit: Annotated[
         int, _doc("maximum queued event frames per subscription; a slower reader is disconnected", ge=1)

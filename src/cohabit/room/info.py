@@ -13,7 +13,7 @@ from cohabit.room.context import Context
 from cohabit.room.grants import grant_wire
 from cohabit.room.looking import CAN_VIEW, watch_only
 from cohabit.room.state import HIDDEN_BRAIN, Member, RoomState, handle_of
-from cohabit.room.turns import is_turn_of
+from cohabit.room.turns import is_awaited, is_turn_of, takes_turns
 from cohabit.world import Standing, World
 
 C = Capability
@@ -29,6 +29,7 @@ class WhoAmI(Struct, omit_defaults=True):
     partial_intel: bool
     grant: dict[str, Any]
     your_turn: bool
+    takes_turns: bool  # False: it may act at any time
     name: str = ""
     seat: str | None = None
     claim: str | None = None
@@ -50,6 +51,7 @@ def whoami(ctx: Context) -> WhoAmI:
         partial_intel=state.partial_intel,
         grant=grant_wire(me),
         your_turn=is_turn_of(ctx.room, me),
+        takes_turns=me.seat is not None or me.claim is not None or is_awaited(ctx.room, me),
         name=me.name,
         seat=me.seat,
         claim=me.claim,
@@ -76,6 +78,7 @@ class SessionInfo(Struct, omit_defaults=True):
     scenario: str
     partial_intel: bool
     turn_based: bool
+    ends_turns: bool  # members end their turns with turn_advance
     member_count: int
     members: list[RosterLine]
     seats: list[str]
@@ -102,6 +105,7 @@ def session_info(ctx: Context) -> SessionInfo:
         scenario=state.scenario,
         partial_intel=state.partial_intel,
         turn_based=state.turn_based,
+        ends_turns=takes_turns(state),
         member_count=len(state.members),
         members=roster_of(state, ctx.member) if C.READ_ROSTER in ctx.member.held else [],
         seats=[s.id for s in state.seats],
@@ -149,6 +153,7 @@ class Rules(Struct):
     title: str
     description: str
     actions: str
+    action_space: ActionSpace
     your_commands: list[str]
     text: str  # all of the above as readable text
     view_schema: dict[str, Any] | None = None
@@ -168,7 +173,8 @@ def rules(ctx: Context) -> Rules:
     title, description = about_world(world)
     description = as_called(description)
     mine = _usable(ctx)
-    actions = as_called(ActionSpace([c.as_action(c.tool_name) for c in mine if c.is_action]).to_text())
+    space = ActionSpace([c.as_action(c.tool_name) for c in mine if c.is_action])
+    actions = as_called(space.to_text())
     yours = [c.tool_name for c in mine]
     heading = description if description.startswith(title) else f"{title}\n{description}"
     return Rules(
@@ -176,6 +182,7 @@ def rules(ctx: Context) -> Rules:
         title=title,
         description=description,
         actions=actions,
+        action_space=space,
         your_commands=yours,
         text=f"{heading}\n\nActions:\n{actions or watch_only(ctx.member)}\n\nYour commands: {', '.join(yours)}",
         view_schema=world.view_schema,

@@ -41,6 +41,7 @@ class ViewReply(Struct, omit_defaults=True):
     paused: bool = False
     tick: int = 0
     total_reward: float | None = None
+    fallback: dict[str, Any] | None = None  # what an agent does that has no usable answer
 
 
 @command(
@@ -58,9 +59,11 @@ def view(ctx: Context) -> ViewReply:
 def view_reply(ctx: Context) -> ViewReply:
     seen = ctx.room.view(ctx.member)
     notes = "\n".join(filter(None, [_objectives(ctx.member), _messages(ctx), watch_only(ctx.member)]))
+    yours = is_turn_of(ctx.room, ctx.member)
+    fallback = ctx.room.fallback(ctx.member) if yours and not seen.over else None
     return ViewReply(
-        f"{seen.text}\n{notes}" if notes else seen.text, seen.observation, seen.to_move,
-        is_turn_of(ctx.room, ctx.member), seen.over, seen.paused, seen.tick, seen.total_reward,
+        f"{seen.text}\n{notes}" if notes else seen.text, seen.observation, seen.to_move, yours, seen.over, seen.paused,
+        seen.tick, seen.total_reward, fallback.choice if fallback is not None else None,
     )  # fmt: skip
 
 

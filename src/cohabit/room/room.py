@@ -493,6 +493,14 @@ class Room(RecordedRoom):
         seen = self._observe(eye)
         return make_view(self.state, seen, turn, yours, choices, total)
 
+    def fallback(self, member: Member) -> Action | None:
+        """What this member's seat does if the agent that plays it gives no usable answer."""
+        seat = self.seat_of(member)
+        if seat is None or not (self._has_legal or overrides(self.world, "fallback")):
+            return None
+        fallback: Action | None = self.crash_on_bug(self.world.fallback, seat)
+        return fallback
+
     def _observe_with_goals(self, eye: Eye) -> Observation:
         seen = self.world.observe(eye)
         seat = self.seats.get(eye.seat) if eye.seat is not None else None

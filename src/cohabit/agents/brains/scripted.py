@@ -10,6 +10,8 @@ from cohabit.model.stream import Stream
 class Scripted:
     """The base class of scripted brains. They keep no memory and make no plans."""
 
+    quick = True  # called directly, not on a thread
+
     def __init__(self, purpose: str = "agent") -> None:
         self.stream = Stream(0, purpose)
 

@@ -244,6 +244,9 @@ class Kingdoms(OrderActions):
     def legal(self, seat: Seat) -> Sequence[Action]:
         return orders.open_orders(self.sim, self._realm(seat))
 
+    def fallback(self, seat: Seat) -> None:
+        """Standing orders remain in force."""
+
     def picture(self, eye: Eye) -> bytes:
         if eye not in self._pictures:
             image = picture.draw(self.sim, self.view(eye).seen, PICTURE_SIZE)

@@ -1,0 +1,83 @@
+"""The name of a brain: what an agent thinks with, as one string.
+
+``random`` · ``warlord`` · ``local`` · ``human`` · ``ollama:qwen3:8b`` · ``openai:MODEL@URL`` · ``anthropic:MODEL`` ·
+``FILE.py:Class`` · an entry point of the group ``cohabit.agents``. Options follow a question mark, as in
+``local?temperature=0.2&max_tokens=64``. The same string works in scenarios, on the command line and in the lab.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import parse_qsl
+
+from msgspec import Struct
+
+from cohabit.errors import BadArgs
+
+MAX_BRAIN = 500
+"""Characters of the name of a brain."""
+SECRET_OPTIONS = ("api_key", "key", "token", "password", "secret", "authorization")
+
+
+class Brain(Struct, frozen=True, omit_defaults=True):
+    """A parsed name. ``kind`` is the part before the first colon; ``target`` the model, or the class in a file."""
+
+    kind: str
+    target: str = ""
+    url: str = ""
+    options: dict[str, Any] = {}
+
+    @property
+    def is_file(self) -> bool:
+        return self.kind.endswith(".py")
+
+    @property
+    def is_code_or_network(self) -> bool:
+        """Whether it runs code from a file or connects to an address: remote callers may choose it only from the
+        house's list."""
+        return self.is_file or bool(self.target) or bool(self.url)
+
+    def __str__(self) -> str:
+        name = f"{self.kind}:{self.target}" if self.target else self.kind
+        if self.url:
+            name += f"@{self.url}"
+        if self.options:
+            name += "?" + "&".join(f"{key}={_option_text(value)}" for key, value in self.options.items())
+        return name
+
+
+def parse_brain(name: str, options: Mapping[str, Any] | None = None) -> Brain:
+    """Parse the name of a brain. ``options`` are those given as a table; they come after those in the name."""
+    if not name or len(name) > MAX_BRAIN or not name.isprintable():
+        raise BadArgs(f"the name of a brain must have 1 to {MAX_BRAIN} printable characters")
+    plain, _, query = name.partition("?")
+    kind, _, rest = plain.partition(":")
+    if ".py" in plain and (plain.endswith(".py") or ".py:" in plain):
+        path, _, rest = plain.partition(".py")
+        return Brain(path + ".py", rest.removeprefix(":"), "", _options(query, options))
+    target, _, url = rest.partition("@")
+    if url and not url.startswith(("http://", "https://")):
+        raise BadArgs(f"the address in {plain!r} must start with http:// or https://")
+    return Brain(kind, target, url, _options(query, options))
+
+
+def _options(query: str, table: Mapping[str, Any] | None) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in [*parse_qsl(query, keep_blank_values=True), *(table or {}).items()]:
+        if key.lower() in SECRET_OPTIONS:
+            raise BadArgs(f"{key} does not belong in the name of a brain, which is recorded; set it in the environment")
+        found[key] = _read(value) if isinstance(value, str) else value
+    return found
+
+
+def _read(text: str) -> Any:
+    """Numbers, true and false as such, everything else as text."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    return value if isinstance(value, bool | int | float) else text
+
+
+def _option_text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)

@@ -1,0 +1,1 @@
+"""Agents that think with a language model."""

@@ -1,0 +1,59 @@
+"""What a language model backend does: one request, one completion. Backends differ only in how they ask.
+
+Retries, rate limits, the cache and the spending cap wrap a backend and are backends themselves.
+"""
+
+from typing import Any, Literal, Protocol
+
+from msgspec import Struct
+
+from cohabit.agents.contract import Usage
+
+
+class ChatMessage(Struct, frozen=True):
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+class Request(Struct, frozen=True, omit_defaults=True):
+    """What is asked. ``schema`` is the JSON schema of the answer; a backend that can, decodes under it."""
+
+    messages: list[ChatMessage]
+    schema: dict[str, Any] | None = None
+    max_tokens: int = 512
+    temperature: float | None = None
+    seed: int | None = None
+    options: dict[str, Any] = {}  # of this backend alone
+
+
+class Completion(Struct, frozen=True, omit_defaults=True):
+    """The answer. ``thinking`` is what the model wrote before it, if the backend separates it."""
+
+    text: str
+    thinking: str = ""
+    usage: Usage = Usage()
+    stopped: Literal["end", "length", "other"] = "end"
+
+
+class BackendError(Exception):
+    """The backend gave no answer. The message is for people and contains no key and no prompt."""
+
+    def __init__(self, message: str, *, retry: bool = False, after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.retry = retry  # the same request may succeed later
+        self.after_s = after_s  # as the server asked
+
+
+class SpendingCapReached(BackendError):
+    """The run may not spend more."""
+
+
+class Backend(Protocol):
+    name: str  # such as "ollama:qwen3:8b", for transcripts and reports
+    constrains: bool  # whether answers follow ``Request.schema``
+
+    async def complete(self, request: Request) -> Completion:
+        """Ask once. Raises BackendError."""
+
+    async def close(self) -> None:
+        """Release connections."""

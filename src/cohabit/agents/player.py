@@ -1,0 +1,245 @@
+"""One player: asks an agent for each decision, within a time limit, and counts what came of it.
+
+A usable answer is played. For an unreadable, illegal or refused one the agent is asked once more, with the reason and
+the legal actions. Then, as after a timeout or a failure, the world's fallback is played. Every decision has one of the
+outcomes in ``OUTCOMES``; none is silently turned into a pass.
+"""
+
+import asyncio
+import inspect
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Literal, get_args
+
+from msgspec import Struct
+
+from cohabit.agents.contract import Agent, Closing, Exchange, Listener, Thinker, Thought, Turn
+from cohabit.errors import AskerError
+from cohabit.model.action import Action, ActionResult, ActionSpace
+from cohabit.model.observation import Goal
+
+log = logging.getLogger("cohabit.agents")
+
+Outcome = Literal["chosen", "passed", "corrected", "unreadable", "refused", "timeout", "failed", "late"]
+"""``chosen``: the first answer was played. ``passed``: the agent chose to do nothing. ``corrected``: the second answer
+was played. ``unreadable``, ``refused``: neither answer could be read, or the world refused it. ``timeout``: no answer
+in time. ``failed``: the agent or its backend failed. ``late``: the turn was over before the answer came."""
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+FAILURES: tuple[Outcome, ...] = ("unreadable", "refused", "timeout", "failed")
+"""The outcomes after which the fallback was played."""
+LATE = ("TURN_NOT_YOURS", "PERMISSION_DENIED")
+"""Refusals that mean the turn is over: time ran out, or the player is back and plays its own seat."""
+NOT_ABOUT_THE_ACTION = ("UNAUTHORIZED", "UNKNOWN_ROOM", "DISABLED", "BUSY")
+"""Refusals that end the player's work or ask it to wait; the caller of ``move`` handles them."""
+CHOICES_QUOTED = 40
+"""How many legal actions a correction quotes."""
+
+Act = Callable[[Action | None], Awaitable[ActionResult | None]]
+"""Performs an action in the world; None: do nothing. Raises the reason for refusing it."""
+
+
+class Limits(Struct, frozen=True, omit_defaults=True):
+    """``seconds`` per decision, including the second question; None: no limit."""
+
+    seconds: float | None = None
+    corrections: int = 1
+
+
+class Decision(Struct, frozen=True, omit_defaults=True):
+    """One decision of a player, as the transcript keeps it. Timings are kept apart."""
+
+    number: int
+    outcome: Outcome
+    action: Action | None = None  # what was played
+    problem: str = ""  # what was wrong with the first answer, or why there was none
+    exchanges: list[Exchange] = []
+    reward: float = 0.0
+    message: str = ""  # of the world
+
+    @property
+    def failed(self) -> bool:
+        return self.outcome in FAILURES
+
+
+class Tally(Struct):
+    """What a player's decisions came to."""
+
+    outcomes: dict[str, int] = {}
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    dollars: float = 0.0
+    unpriced: int = 0  # answers whose price is unknown
+    seconds: float = 0.0  # spent on deciding
+
+    @property
+    def decisions(self) -> int:
+        return sum(self.outcomes.values())
+
+    @property
+    def failures(self) -> int:
+        return sum(self.outcomes.get(outcome, 0) for outcome in FAILURES)
+
+    def add(self, decision: Decision, seconds: float = 0.0) -> None:
+        self.outcomes[decision.outcome] = self.outcomes.get(decision.outcome, 0) + 1
+        self.seconds += seconds
+        for exchange in decision.exchanges:
+            usage = exchange.usage
+            self.prompt_tokens += usage.prompt_tokens
+            self.completion_tokens += usage.completion_tokens
+            if usage.dollars is None:
+                self.unpriced += 1
+            elif not usage.cached:
+                self.dollars += usage.dollars
+
+
+class Player:
+    """Asks one agent. ``on_decision`` gets each decision and the seconds it took; ``seconds`` reads a clock."""
+
+    def __init__(
+        self,
+        agent: Agent,
+        limits: Limits = Limits(),  # noqa: B008 - immutable
+        *,
+        tally: Tally | None = None,
+        on_decision: Callable[[Decision, float], None] | None = None,
+        seconds: Callable[[], float] | None = None,
+    ) -> None:
+        self.agent = agent
+        self.limits = limits
+        self.tally = tally if tally is not None else Tally()
+        self._on_decision = on_decision
+        self._seconds = seconds
+        self._thinks = isinstance(agent, Thinker)
+        self._listens = isinstance(agent, Listener)
+        self._goals: list[Goal] = []
+
+    async def initialize(self, game_desc: str, action_space: ActionSpace, goals: Sequence[Goal] = ()) -> None:
+        """Introduce the agent to the world. A failure is a failure of the agent, and raised."""
+        await self._limited(self.agent.initialize(game_desc, action_space))
+        await self._plan(list(goals))
+
+    async def close(self) -> None:
+        if isinstance(self.agent, Closing):
+            await self.agent.close()
+
+    # -- a decision -------------------------------------------------------------------------------
+    async def move(self, turn: Turn, act: Act) -> Decision:
+        """Decide and act. Raises only what is not about this decision, such as a lost connection."""
+        began = self._seconds() if self._seconds is not None else 0.0
+        decision = await self._move(turn, act)
+        took = self._seconds() - began if self._seconds is not None else 0.0
+        self.tally.add(decision, took)
+        if self._on_decision is not None:
+            self._on_decision(decision, took)
+        return decision
+
+    async def _move(self, turn: Turn, act: Act) -> Decision:
+        exchanges: list[Exchange] = []
+        first_problem = correction = ""
+        outcome: Outcome = "unreadable"
+        ends = self._deadline()
+        for attempt in range(1 + (self.limits.corrections if self._thinks else 0)):
+            try:
+                async with asyncio.timeout_at(ends) if ends is not None else _NO_LIMIT:
+                    thought = await self._think(turn, correction)
+            except TimeoutError:
+                outcome, first_problem = "timeout", f"no answer in {self.limits.seconds:g} s"
+                break
+            except Exception as bug:  # of the agent or its backend; the game goes on
+                outcome, first_problem = "failed", f"{type(bug).__name__}: {bug}"
+                log.warning("an agent failed: %s", first_problem)
+                break
+            exchanges += thought.exchanges
+            problem, outcome = thought.problem, "unreadable"
+            if not problem:
+                try:
+                    result = await act(thought.action)
+                except AskerError as refusal:
+                    if refusal.code in NOT_ABOUT_THE_ACTION:
+                        raise
+                    if refusal.code in LATE:
+                        return Decision(turn.number, "late", None, refusal.as_text(), exchanges)
+                    problem, outcome = refusal.as_text(), "refused"
+                else:
+                    played: Outcome = "corrected" if attempt else "passed" if thought.action is None else "chosen"
+                    return await self._played(turn, played, thought.action, result, first_problem, exchanges)
+            first_problem = first_problem or problem
+            correction = _correction(turn, problem)
+        return await self._fall_back(turn, act, outcome, first_problem, exchanges)
+
+    def _deadline(self) -> float | None:
+        if self.limits.seconds is None:
+            return None
+        return asyncio.get_running_loop().time() + self.limits.seconds
+
+    async def _think(self, turn: Turn, correction: str) -> Thought:
+        if not correction:
+            if self._listens:
+                for message in turn.heard:
+                    await _maybe(self.agent.hear(message))  # type: ignore[attr-defined]
+            if turn.observation.current_goals and turn.observation.current_goals != self._goals:
+                await self._plan(turn.observation.current_goals)
+        if self._thinks:
+            thought: Thought = await self.agent.think(turn, correction)  # type: ignore[attr-defined]
+            return thought
+        return Thought(await self.agent.decide(turn.observation))
+
+    async def _plan(self, goals: list[Goal]) -> None:
+        self._goals = goals
+        await self.agent.plan(goals)
+
+    async def _played(
+        self,
+        turn: Turn,
+        outcome: Outcome,
+        action: Action | None,
+        result: ActionResult | None,
+        problem: str,
+        exchanges: list[Exchange],
+    ) -> Decision:
+        """Let the agent learn what came of its action. If that fails, the action was performed all the same."""
+        if result is None:
+            return Decision(turn.number, outcome, action, problem, exchanges)
+        try:
+            await self._limited(self.agent.reflect(result))
+        except Exception as bug:
+            problem = problem or f"reflect failed: {type(bug).__name__}: {bug}"
+            log.warning("an agent failed to reflect: %s: %s", type(bug).__name__, bug)
+        return Decision(turn.number, outcome, action, problem, exchanges, result.reward, result.message)
+
+    async def _fall_back(
+        self, turn: Turn, act: Act, outcome: Outcome, problem: str, exchanges: list[Exchange]
+    ) -> Decision:
+        try:
+            result = await act(turn.fallback)
+        except AskerError as refusal:
+            if refusal.code in NOT_ABOUT_THE_ACTION:
+                raise
+            problem = f"{problem}; the fallback was refused too: {refusal.as_text()}"
+            return Decision(turn.number, outcome, None, problem, exchanges)
+        reward, message = (result.reward, result.message) if result is not None else (0.0, "")
+        return Decision(turn.number, outcome, turn.fallback, problem, exchanges, reward, message)
+
+    async def _limited(self, work: Awaitable[None]) -> None:
+        async with asyncio.timeout(self.limits.seconds) if self.limits.seconds is not None else _NO_LIMIT:
+            await work
+
+
+class _NoLimit:
+    async def __aenter__(self) -> None: ...
+
+    async def __aexit__(self, *_: object) -> None: ...
+
+
+_NO_LIMIT = _NoLimit()
+
+
+def _correction(turn: Turn, problem: str) -> str:
+    choices = turn.observation.choices[:CHOICES_QUOTED]
+    legal = " | ".join(Action(c["action"], c["params"]).text for c in choices)
+    return f"{problem}. Legal actions: {legal}" if legal else problem
+
+
+async def _maybe(result: object) -> None:
+    if inspect.isawaitable(result):
+        await result

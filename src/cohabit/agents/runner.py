@@ -1,0 +1,198 @@
+"""The play loop: a player in a room, through any client. In a house and on another machine it is the same.
+
+It waits for the turn, passes on messages, lets the player move, and ends the turn where members end their turns
+themselves. Thinking happens here, so it never holds up the house.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Protocol
+
+import msgspec
+from msgspec import Struct
+
+from cohabit.agents.contract import Heard, Turn
+from cohabit.agents.player import Decision, Player
+from cohabit.client import Client
+from cohabit.errors import Busy, CohabitError
+from cohabit.model.action import Action, ActionResult, ActionSpace
+from cohabit.model.observation import Observation
+
+WAIT_MS = 20_000
+"""How long one call waits for a turn."""
+BUSY_MS = 1000
+"""How long to wait after BUSY."""
+MAX_ACTIONS_PER_TURN = 8
+"""A player that ends its turns itself ends one after this many actions, or earlier if it has nothing more to do."""
+MAX_REFUSALS = 20
+"""A player whose moves are refused this many times in a row stops."""
+
+
+class Seen(Struct):
+    """A view, as ``wait_for_turn`` returns it."""
+
+    text: str
+    observation: Observation
+    your_turn: bool
+    over: bool = False
+    fallback: dict[str, Any] | None = None
+
+
+class Stopped(Exception):
+    """The play loop ended on its own account; the message says why."""
+
+
+class Table(Protocol):
+    """How a player reaches its room."""
+
+    async def call(self, command: str, args: Mapping[str, Any] | None = None) -> Any:
+        """Call a command of the room. Results are plain dicts and lists; refusals are raised."""
+
+    async def changed(self, wait_ms: int) -> None:
+        """Return when something has happened in the room, or after ``wait_ms``."""
+
+
+class ClientTable:
+    """A room of a house that a client is connected to."""
+
+    def __init__(self, client: Client, room: str | None = None) -> None:
+        self._client, self._room = client, room
+        self._cursor: str | None = None
+
+    async def call(self, command: str, args: Mapping[str, Any] | None = None) -> Any:
+        return await self._client.call(command, args, room=self._room)
+
+    async def changed(self, wait_ms: int) -> None:
+        found = await self.call("events", {"cursor": self._cursor, "wait_ms": wait_ms})
+        self._cursor = found["cursor"]
+
+
+class Seated:
+    """A player in a room: its calls, its place in the messages, and the number of its decisions."""
+
+    def __init__(
+        self,
+        table: Table,
+        player: Player,
+        *,
+        pause: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
+        """``pause`` is awaited before each decision, so that people can follow."""
+        self.table = table
+        self.player = player
+        self._pause = pause
+        self._number = 0
+        self._game = 0
+        self._ends_turns = False
+        self._takes_turns = True
+        self._messages_since: int | None = None
+        self._seats: dict[str, str | None] = {}
+
+    async def play(self, games: int | None = None) -> None:
+        """Play until the client is closed, the member is removed, or ``games`` games are over."""
+        await self._introduce()
+        finished, refused = 0, 0
+        while refused < MAX_REFUSALS:
+            try:
+                seen = await self._wait()
+                if seen.over:
+                    finished += 1
+                    if games is not None and finished >= games:
+                        return
+                    await self._next_game()
+                elif seen.your_turn or not self._takes_turns:
+                    decision = await self._take_turn(seen)
+                    if decision is not None:
+                        refused = refused + 1 if decision.outcome == "refused" else 0
+            except Busy:
+                await asyncio.sleep(BUSY_MS / 1000)
+        raise Stopped(f"{MAX_REFUSALS} moves in a row were refused")
+
+    # -- the world --------------------------------------------------------------------------------
+    async def _introduce(self) -> None:
+        rules = await self._call("rules")
+        space = msgspec.convert(rules["action_space"], ActionSpace)
+        await self.player.initialize(rules["description"], space)
+        await self._new_game()
+
+    async def _new_game(self) -> None:
+        info = await self._call("session_info")
+        self._game = info.get("game", 1)
+        self._ends_turns = bool(info.get("ends_turns"))
+        self._seats = {m["handle"]: m.get("seat") for m in info.get("members", [])}
+        self._takes_turns = (await self._call("whoami"))["takes_turns"]
+
+    async def _wait(self) -> Seen:
+        if self._takes_turns:
+            return msgspec.convert(await self._call("wait_for_turn", {"wait_ms": WAIT_MS}), Seen)
+        if self._pause is None and self._number:  # whoever may act at any time waits for news
+            await self.table.changed(WAIT_MS)
+        return await self._look()
+
+    async def _look(self) -> Seen:
+        return msgspec.convert(await self._call("view"), Seen)
+
+    async def _next_game(self) -> None:
+        """Wait until another game has begun."""
+        while True:
+            await self.table.changed(WAIT_MS)
+            info = await self._call("session_info")
+            if not info["over"] or info.get("game", 1) != self._game:
+                await self._new_game()
+                return
+
+    # -- a turn -----------------------------------------------------------------------------------
+    async def _take_turn(self, seen: Seen) -> Decision | None:
+        """One decision; where members end their turns themselves, several, until there is nothing more to do.
+
+        None: the turn or the game was over before the decision.
+        """
+        decision = await self._move(seen)
+        if not (self._ends_turns and seen.your_turn):
+            return decision
+        actions = 1
+        while decision is not None and decision.outcome in ("chosen", "corrected") and actions < MAX_ACTIONS_PER_TURN:
+            decision = await self._move(await self._look())
+            actions += 1
+        await self._end_turn()
+        return decision
+
+    async def _end_turn(self) -> None:
+        try:
+            await self._call("turn_advance")
+        except CohabitError as refusal:
+            if refusal.code != "TURN_NOT_YOURS":  # otherwise it ended by itself
+                raise
+
+    async def _move(self, seen: Seen) -> Decision | None:
+        if self._pause is not None:
+            await self._pause()
+            seen = await self._look()
+        if seen.over or (self._takes_turns and not seen.your_turn):
+            return None
+        self._number += 1
+        fallback = Action(seen.fallback["action"], seen.fallback["params"]) if seen.fallback else None
+        turn = Turn(seen.observation, seen.text, self._number, self._game, await self._heard(), fallback)
+        return await self.player.move(turn, self._act)
+
+    async def _act(self, action: Action | None) -> ActionResult | None:
+        if action is None:
+            return None
+        args = {"action": action.name, "params": action.parameters, "reasoning": action.reasoning}
+        result = await self._call("act", args)
+        return msgspec.convert(result, ActionResult) if isinstance(result, dict) and "success" in result else None
+
+    async def _heard(self) -> list[Heard]:
+        """The messages since the last decision. A player starts with those that arrive after it took the seat."""
+        try:
+            found = await self._call("recv_messages", {"since_seq": self._messages_since or 0})
+        except CohabitError as refusal:
+            if refusal.code == "PERMISSION_DENIED":  # a member that may not read messages still plays
+                return []
+            raise
+        new = found["items"] if self._messages_since is not None else []
+        self._messages_since = found["next_cursor"]
+        return [Heard(str(m["from"]), str(m["content"]), self._seats.get(str(m["from"]))) for m in new]
+
+    async def _call(self, command: str, args: dict[str, Any] | None = None) -> Any:
+        return await self.table.call(command, args)
