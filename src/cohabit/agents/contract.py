@@ -6,7 +6,7 @@ one (a script) is called directly, any other runs on a thread of its own pool, s
 
 import asyncio
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any, Literal, Protocol, runtime_checkable
@@ -36,7 +36,7 @@ class Turn(Struct, frozen=True, omit_defaults=True):
     number: int = 1  # of this agent's decisions, from 1
     game: int = 1  # of the games in this room
     heard: list[Heard] = []  # messages since the last decision
-    fallback: Action | None = None  # what is done if the agent gives no usable answer; None: nothing
+    fallback: Callable[[], Action | None] | None = None  # what is done if the agent gives no usable answer
 
 
 class Usage(Struct, frozen=True, omit_defaults=True):

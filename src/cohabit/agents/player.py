@@ -210,15 +210,16 @@ class Player:
     async def _fall_back(
         self, turn: Turn, act: Act, outcome: Outcome, problem: str, exchanges: list[Exchange]
     ) -> Decision:
+        action = turn.fallback() if turn.fallback is not None else None
         try:
-            result = await act(turn.fallback)
+            result = await act(action)
         except AskerError as refusal:
             if refusal.code in NOT_ABOUT_THE_ACTION:
                 raise
             problem = f"{problem}; the fallback was refused too: {refusal.as_text()}"
             return Decision(turn.number, outcome, None, problem, exchanges)
         reward, message = (result.reward, result.message) if result is not None else (0.0, "")
-        return Decision(turn.number, outcome, turn.fallback, problem, exchanges, reward, message)
+        return Decision(turn.number, outcome, action, problem, exchanges, reward, message)
 
     async def _limited(self, work: Awaitable[None]) -> None:
         async with asyncio.timeout(self.limits.seconds) if self.limits.seconds is not None else _NO_LIMIT:

@@ -37,6 +37,9 @@ class Seen(Struct):
     over: bool = False
     fallback: dict[str, Any] | None = None
 
+    def fall_back(self) -> Action | None:
+        return Action(self.fallback["action"], self.fallback["params"]) if self.fallback else None
+
 
 class Stopped(Exception):
     """The play loop ended on its own account; the message says why."""
@@ -171,8 +174,7 @@ class Seated:
         if seen.over or (self._takes_turns and not seen.your_turn):
             return None
         self._number += 1
-        fallback = Action(seen.fallback["action"], seen.fallback["params"]) if seen.fallback else None
-        turn = Turn(seen.observation, seen.text, self._number, self._game, await self._heard(), fallback)
+        turn = Turn(seen.observation, seen.text, self._number, self._game, await self._heard(), seen.fall_back)
         return await self.player.move(turn, self._act)
 
     async def _act(self, action: Action | None) -> ActionResult | None:

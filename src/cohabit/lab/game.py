@@ -1,0 +1,212 @@
+"""One game: given brains on given seats, with a given seed, played to its end without a network, on virtual time.
+
+The game is lockstep. All agents that are to move decide on one state, concurrently if they wait for a backend, and
+their actions are applied in the order of the seats. So the same answers give the same record on any machine.
+"""
+
+import asyncio
+import inspect
+from collections.abc import Callable, Sequence
+from hashlib import blake2b
+from typing import Literal
+
+from msgspec import Struct
+
+from cohabit.agents.contract import Agent, Turn, adapted
+from cohabit.agents.player import Act, Decision, Limits, Player, Tally
+from cohabit.model.action import Action, ActionResult
+from cohabit.registry import make_agent, make_world
+from cohabit.room.opening import opening_state
+from cohabit.room.record import Line
+from cohabit.room.room import Room
+from cohabit.room.state import Member
+from cohabit.scenario import AgentSpec, Scenario
+from cohabit.world import Standing
+
+MAX_ACTIONS_PER_STEP = 8
+"""In a real-time world, each agent may act this often between two steps of the clock."""
+STEP_TICKS = 50
+"""By how many ticks a real-time world advances between two decisions of a player, unless the game says otherwise."""
+MAX_DECISIONS = 10_000
+"""Of all players, after which a game that does not end is stopped."""
+
+
+class GameSpec(Struct, frozen=True, omit_defaults=True):
+    """Everything that defines a game. Equal specs with the same answers give the same record."""
+
+    id: str
+    world: str
+    players: list[str]  # the brain on each seat, in the order of the seats
+    seed: str = "0"
+    config: dict[str, object] = {}
+    step_ticks: int = STEP_TICKS
+    max_ticks: int = 0  # stop a real-time world after this many ticks; 0: when it is over
+    max_decisions: int = MAX_DECISIONS
+    seconds: float | None = None  # per decision
+
+
+class GameResult(Struct, omit_defaults=True):
+    """What came of a game."""
+
+    spec: GameSpec
+    ended: Literal["over", "limit"]
+    decisions: int
+    ticks: int
+    seats: list[str]
+    returns: dict[str, float]
+    standings: list[Standing]
+    tallies: list[Tally]  # by seat
+    entries: int
+    head: str  # the digest of the record
+
+
+Heard = Callable[[int, Decision, float], None]
+"""Called with the index of the player, its decision, and the seconds it took."""
+
+
+class Game:
+    """A game in progress. ``at`` is virtual time in ms; each entry is one later than the last."""
+
+    def __init__(
+        self,
+        spec: GameSpec,
+        *,
+        agents: Sequence[Agent] | None = None,
+        on_decision: Heard | None = None,
+        seconds: Callable[[], float] | None = None,
+    ) -> None:
+        self.spec = spec
+        self.at = 0
+        self.decisions = 0
+        handles = [f"p{number}" for number in range(1, len(spec.players) + 1)]
+        scenario = Scenario(
+            world=spec.world,
+            config=dict(spec.config),
+            agents=[AgentSpec(id=handle, role="player", claim=f"auto:{i}") for i, handle in enumerate(handles)],
+        )
+        world = make_world(spec.world, spec.config)
+        secret = blake2b(spec.seed.encode(), digest_size=16, person=b"match secret").hexdigest()
+        self.room = Room.create(opening_state(scenario, world, spec.world, spec.id, spec.seed, secret), world, self.at)
+        self.members: list[Member] = [self.room.state.members[handle] for handle in handles]
+        minds = agents or [
+            adapted(make_agent(name, f"{spec.id}/{h}")) for name, h in zip(spec.players, handles, strict=True)
+        ]
+        limits = Limits(spec.seconds)
+        self.players = [
+            Player(mind, limits, on_decision=_for(on_decision, i), seconds=seconds) for i, mind in enumerate(minds)
+        ]
+        self._numbers = [0] * len(self.players)
+        self._acts: list[Act] = [self._act_of(member) for member in self.members]
+
+    # -- playing ----------------------------------------------------------------------------------
+    async def play(self) -> GameResult:
+        """Play to the end, or to a limit of the spec."""
+        await self._introduce()
+        room, spec = self.room, self.spec
+        while not room.is_over() and self.decisions < spec.max_decisions:
+            if room.pace == "clock":
+                await self._step_of_clock()
+                if spec.max_ticks and room.state.tick >= spec.max_ticks:
+                    break
+            else:
+                await self._moves(self._to_move())
+        for player in self.players:
+            await player.close()
+        return self.result()
+
+    async def _introduce(self) -> None:
+        description = inspect.cleandoc(type(self.room.world).__doc__ or "")
+        space = self.room.commands.action_space()
+        for player in self.players:
+            await player.initialize(description, space)
+
+    def _to_move(self) -> list[int]:
+        to_move = self.room.to_move()
+        return [i for i, member in enumerate(self.members) if member.seat in to_move]
+
+    async def _step_of_clock(self) -> None:
+        """Let every agent act until it passes, then let time pass."""
+        acting = self._to_move()
+        for _ in range(MAX_ACTIONS_PER_STEP):
+            if not acting or self.room.is_over():
+                break
+            decisions = await self._moves(acting)
+            acting = [i for i, made in zip(acting, decisions, strict=True) if made.outcome in ("chosen", "corrected")]
+        ticks = self.spec.step_ticks
+        if self.spec.max_ticks:
+            ticks = min(ticks, self.spec.max_ticks - self.room.state.tick)
+        self.at += ticks * self.room.world.spec.tick_ms
+        self.room.system("ticks", {"n": ticks}, self.at)
+
+    async def _moves(self, movers: list[int]) -> list[Decision]:
+        """One decision of each, on the state as it is now, applied in order."""
+        if len(movers) == 1:
+            return [await self._move(movers[0], self._turn(movers[0]))]
+        turns = [self._turn(i) for i in movers]
+        gate: asyncio.Event | None = None
+        moves = []
+        for i, turn in zip(movers, turns, strict=True):
+            done = asyncio.Event()
+            moves.append(self._move_in_order(i, turn, gate, done))
+            gate = done
+        return list(await asyncio.gather(*moves))
+
+    async def _move_in_order(self, i: int, turn: Turn, before: asyncio.Event | None, done: asyncio.Event) -> Decision:
+        async def act(action: Action | None) -> ActionResult | None:
+            if before is not None:
+                await before.wait()
+            return await self._acts[i](action)
+
+        try:
+            return await self._move(i, turn, act)
+        finally:
+            if before is not None:
+                await before.wait()
+            done.set()
+
+    async def _move(self, i: int, turn: Turn, act: Act | None = None) -> Decision:
+        self.decisions += 1
+        return await self.players[i].move(turn, act or self._acts[i])
+
+    def _turn(self, i: int) -> Turn:
+        member = self.members[i]
+        view = self.room.view(member)
+        self._numbers[i] += 1
+        return Turn(view.observation, view.text, self._numbers[i], fallback=lambda: self.room.fallback(member))
+
+    def _act_of(self, member: Member) -> Act:
+        room, who = self.room, member.id
+
+        async def act(action: Action | None) -> ActionResult | None:
+            if action is None:
+                return None
+            self.at += 1
+            args = {"action": action.name, "params": action.parameters, "reasoning": action.reasoning}
+            result = room.call(who, "act", args, at=self.at, look=False)
+            return result if isinstance(result, ActionResult) else None
+
+        return act
+
+    # -- the result -------------------------------------------------------------------------------
+    def result(self) -> GameResult:
+        room = self.room
+        return GameResult(
+            spec=self.spec,
+            ended="over" if room.is_over() else "limit",
+            decisions=self.decisions,
+            ticks=room.state.tick,
+            seats=[member.seat or "" for member in self.members],
+            returns=dict(room.state.returns),
+            standings=list(room.world.standings()),
+            tallies=[player.tally for player in self.players],
+            entries=room.record.seq + 1,
+            head=room.record.digest.hex(),
+        )
+
+    def lines(self) -> list[Line]:
+        """The whole record, from which ``Room.replay`` restores the same room."""
+        return self.room.record.tail
+
+
+def _for(heard: Heard | None, i: int) -> Callable[[Decision, float], None] | None:
+    return None if heard is None else lambda decision, seconds: heard(i, decision, seconds)
