@@ -9,9 +9,9 @@ import pytest
 
 SRC = Path(__file__).parent.parent / "src" / "cohabit"
 ORDER = [
-    "errors", "model", "declare", "world", "kibitz", "agents/contract", "agents/brain", "registry", "scenario", "client",
-    "agents/player", "agents/runner", "room", "house", "workspace", "worlds", "agents", "lab", "testing", "faces",
-    "worldbox",
+    "errors", "model", "declare", "world", "kibitz", "agents/spending", "agents/contract", "agents/brain", "registry",
+    "scenario", "client", "agents/player", "agents/runner", "room", "house", "workspace", "worlds", "agents", "lab",
+    "testing", "faces", "worldbox",
 ]  # fmt: skip
 """Top to bottom; a part imports only what is above it."""
 BY_REGISTRY_ONLY = {"worlds", "worldbox", "agents"}

@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from cohabit.agents.brain import Brain, parse_brain
+from cohabit.agents.contract import Setting
 from cohabit.declare import Declaration
 from cohabit.errors import BadArgs, UnknownAsset
 from cohabit.model.suggest import nearest
@@ -105,7 +106,9 @@ def _package_is_installed(module: str) -> bool:
     return _is_installed(module.rpartition(".")[0])
 
 
-def make_agent(name: str, purpose: str, options: Mapping[str, Any] | None = None) -> Any:
+def make_agent(
+    name: str, purpose: str, options: Mapping[str, Any] | None = None, setting: Setting | None = None
+) -> Any:
     """An agent with this brain; see ``agents.brain`` for the names and ``agents.contract.adapted`` for how to call it.
 
     ``purpose`` seeds its random stream, so its play is reproducible. ``options`` come after those in the name.
@@ -114,7 +117,7 @@ def make_agent(name: str, purpose: str, options: Mapping[str, Any] | None = None
     if brain.is_file:
         return _called(brain, _class_in_file(Path(brain.kind), brain.target), purpose)
     if brain.kind in BACKENDS:
-        return _imported(LLM_AGENT)(_imported(BACKENDS[brain.kind]), brain, purpose)
+        return _imported(LLM_AGENT)(_imported(BACKENDS[brain.kind]), brain, setting or Setting())
     target = BRAINS.get(brain.kind) or installed_brains().get(brain.kind)
     if target is None or brain.target:
         known = [*BRAINS, *BACKENDS, *installed_brains()]

@@ -9,10 +9,12 @@ import inspect
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from pathlib import Path
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
 
+from cohabit.agents.spending import Spending
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Goal, Observation
 
@@ -64,6 +66,14 @@ class Thought(Struct, frozen=True, omit_defaults=True):
     action: Action | None = None
     exchanges: list[Exchange] = []
     problem: str = ""
+
+
+class Setting(Struct, frozen=True):
+    """What surrounds an agent: where it keeps its memory and cached answers, and what it may spend."""
+
+    memory: Path | None = None  # a file
+    cache: Path | None = None  # a folder
+    spending: Spending | None = None
 
 
 class Agent(Protocol):

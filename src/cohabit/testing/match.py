@@ -2,8 +2,8 @@
 
 import inspect
 from collections.abc import Callable, Sequence
+from typing import Any
 
-from cohabit.agents.brains.scripted import Scripted
 from cohabit.errors import CohabitError
 from cohabit.model.action import ActionResult
 from cohabit.registry import make_agent, make_world
@@ -50,7 +50,7 @@ class Match:
         """The whole record, from which ``Room.replay`` restores the same room."""
         return self.room.record.tail
 
-    def _decide(self, member: Member, mind: Scripted) -> None:
+    def _decide(self, member: Member, mind: Any) -> None:
         action = mind.decide(self.room.view(member).observation)
         if action is None:
             return
@@ -68,7 +68,7 @@ class Match:
         return self.tick * self.room.world.spec.tick_ms
 
 
-def _mind(room: Room, member: Member, brain: str) -> Scripted:
-    mind: Scripted = make_agent(brain, f"{room.id}/{member.id}")
+def _mind(room: Room, member: Member, brain: str) -> Any:
+    mind: Any = make_agent(brain, f"{room.id}/{member.id}")
     mind.initialize(inspect.cleandoc(type(room.world).__doc__ or ""), room.commands.action_space())
     return mind

@@ -10,9 +10,12 @@ import msgspec
 from msgspec import Struct
 
 from cohabit.agents.brain import Brain
-from cohabit.agents.contract import Exchange, Heard, Thought, Turn
+from cohabit.agents.contract import Exchange, Heard, Setting, Thought, Turn
 from cohabit.agents.llm.backend import Backend, ChatMessage, Request
+from cohabit.agents.llm.cached import CachedBackend
+from cohabit.agents.llm.capped import CappedBackend
 from cohabit.agents.llm.memory import Notebook
+from cohabit.agents.llm.retrying import RetryingBackend
 from cohabit.agents.llm.schema import answer_schema, fit
 from cohabit.errors import BadArgs
 from cohabit.model.action import Action, ActionResult, ActionSpace
@@ -35,6 +38,8 @@ class MindOptions(Struct, frozen=True, forbid_unknown_fields=True):
     memory: int = 400  # tokens of memory in a prompt; 0: none
     reasoning: bool = True  # ask for the reason of an action
     plan: bool = False  # ask for a plan when the goals change
+    retries: int = 3  # after a busy or unreachable server
+    per_minute: int = 0  # requests; 0: no limit
     persona: str = ""  # added to the system message
     whole_view: bool = True  # False: the observation alone, which is shorter
 
@@ -42,16 +47,28 @@ class MindOptions(Struct, frozen=True, forbid_unknown_fields=True):
 class LlmAgent:
     """See the module."""
 
-    def __init__(self, backend: Callable[[Brain], Backend], brain: Brain, purpose: str) -> None:
+    def __init__(
+        self,
+        backend: Callable[[Brain], Backend],
+        brain: Brain,
+        setting: Setting = Setting(),  # noqa: B008 - immutable
+    ) -> None:
         self.brain = brain
         self.options, rest = _split_options(brain, getattr(backend, "defaults", {}))
-        self.backend = backend(msgspec.structs.replace(brain, options=rest))
-        self.notebook = Notebook(self.options.memory)
+        self.backend = self._wrapped(backend(msgspec.structs.replace(brain, options=rest)), setting)
+        self.notebook = Notebook(self.options.memory, setting.memory)
         self._system = ""
         self._space = ActionSpace()
         self._heard: list[Heard] = []
         self._last: Action | None = None
         self._step = 0
+
+    def _wrapped(self, backend: Backend, setting: Setting) -> Backend:
+        """Ask the cache first, then the purse, then the server, again if need be."""
+        backend = RetryingBackend(backend, self.options.retries, self.options.per_minute)
+        if setting.spending is not None:
+            backend = CappedBackend(backend, setting.spending)
+        return backend if setting.cache is None else CachedBackend(backend, setting.cache)
 
     async def initialize(self, game_desc: str, action_space: ActionSpace) -> None:
         name = game_desc.partition(".")[0].partition("\n")[0] or "a game"

@@ -1,0 +1,70 @@
+"""Anthropic's models: ``anthropic:MODEL``. The key comes from the environment: ANTHROPIC_API_KEY."""
+
+import os
+from typing import Any, ClassVar
+
+from cohabit.agents.brain import Brain
+from cohabit.agents.contract import Usage
+from cohabit.agents.llm.backend import Completion, Request
+from cohabit.agents.llm.clients import installed, translated
+from cohabit.agents.llm.openai import known_options
+from cohabit.agents.llm.prices import dollars
+from cohabit.errors import BadArgs
+
+PASSED_ON = ("effort", "service_tier")
+
+
+class AnthropicBackend:
+    """The messages API with structured output. The system message is cached by the service."""
+
+    constrains = True
+    defaults: ClassVar[dict[str, Any]] = {}
+
+    def __init__(self, brain: Brain) -> None:
+        if not brain.target:
+            raise BadArgs("anthropic needs a model: anthropic:MODEL")
+        with installed("anthropic"):
+            import anthropic
+        self.name = f"anthropic:{brain.target}"
+        self._model = brain.target
+        self._options = known_options(brain, PASSED_ON)
+        self._errors: Any = anthropic
+        key = os.environ.get("ANTHROPIC_API_KEY") or ("none" if brain.url else None)
+        if key is None:
+            raise BadArgs("set the environment variable ANTHROPIC_API_KEY")
+        self._client = anthropic.AsyncAnthropic(api_key=key, base_url=brain.url or None, max_retries=0)
+
+    async def complete(self, request: Request) -> Completion:
+        system = "\n\n".join(m.content for m in request.messages if m.role == "system")
+        options = dict(self._options)
+        output: dict[str, Any] = {}
+        if (effort := options.pop("effort", None)) is not None:
+            output["effort"] = effort
+        if request.schema is not None:
+            output["format"] = {"type": "json_schema", "schema": request.schema}
+        body: dict[str, Any] = {
+            "model": self._model,
+            "max_tokens": request.max_tokens,
+            "messages": [{"role": m.role, "content": m.content} for m in request.messages if m.role != "system"],
+            **options,
+        }
+        if system:
+            body["system"] = [{"type": "text", "text": system, "cache_control": {"type": "ephemeral"}}]
+        if output:
+            body["output_config"] = output
+        if request.temperature is not None:
+            body["extra_body"] = {"temperature": request.temperature}
+        with translated(self._errors, self.name):
+            found = await self._client.messages.create(**body)
+            text = "".join(block.text for block in found.content if block.type == "text")
+            thinking = "".join(block.thinking for block in found.content if block.type == "thinking")
+            used = found.usage
+            prompt = used.input_tokens + (used.cache_read_input_tokens or 0) + (used.cache_creation_input_tokens or 0)
+            usage = Usage(prompt, used.output_tokens, dollars(self.name, prompt, used.output_tokens))
+            stopped = {"end_turn": "end", "stop_sequence": "end", "max_tokens": "length"}.get(
+                found.stop_reason, "other"
+            )
+            return Completion(text, thinking, usage, stopped)  # type: ignore[arg-type]  # one of three
+
+    async def close(self) -> None:
+        await self._client.close()

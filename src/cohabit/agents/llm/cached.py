@@ -1,0 +1,44 @@
+"""A backend that keeps its answers in a folder, by prompt, so that an experiment can be repeated at no cost."""
+
+import os
+from hashlib import blake2b
+from pathlib import Path
+
+import msgspec
+
+from cohabit.agents.llm.backend import Backend, Completion, Request
+
+_encode = msgspec.json.Encoder(order="sorted").encode
+
+
+class CachedBackend:
+    """The key is everything that is asked, with the name of the model: never an API key."""
+
+    def __init__(self, backend: Backend, folder: Path) -> None:
+        self.name, self.constrains = backend.name, backend.constrains
+        self._backend, self._folder = backend, folder
+
+    async def complete(self, request: Request) -> Completion:
+        path = self._folder / f"{self._key(request)}.json"
+        kept = self._read(path)
+        if kept is not None:
+            used = kept.usage
+            return msgspec.structs.replace(kept, usage=msgspec.structs.replace(used, cached=True))
+        completion = await self._backend.complete(request)
+        self._folder.mkdir(parents=True, exist_ok=True)
+        part = path.with_suffix(f".{os.getpid()}.part")
+        part.write_bytes(_encode(completion))
+        part.replace(path)
+        return completion
+
+    def _key(self, request: Request) -> str:
+        return blake2b(self.name.encode() + b"\0" + _encode(request), digest_size=20).hexdigest()
+
+    def _read(self, path: Path) -> Completion | None:
+        try:
+            return msgspec.json.decode(path.read_bytes(), type=Completion)
+        except (OSError, msgspec.MsgspecError):
+            return None
+
+    async def close(self) -> None:
+        await self._backend.close()

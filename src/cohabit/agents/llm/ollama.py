@@ -1,0 +1,65 @@
+"""Ollama: ``ollama:qwen3:8b`` on this machine, ``ollama:MODEL@URL`` elsewhere."""
+
+from typing import Any, ClassVar
+
+from cohabit.agents.brain import Brain
+from cohabit.agents.contract import Usage
+from cohabit.agents.llm.backend import BackendError, Completion, Request
+from cohabit.agents.llm.clients import installed
+from cohabit.agents.llm.openai import known_options
+from cohabit.errors import BadArgs
+
+SAMPLING = ("top_p", "top_k", "min_p", "repeat_penalty", "num_ctx", "num_thread", "num_gpu", "mirostat")
+PASSED_ON = ("think", "keep_alive", *SAMPLING)
+RETRIED = (408, 429, 500, 502, 503, 504)
+
+
+class OllamaBackend:
+    """The native chat API with a schema as format. Thinking is kept apart from the answer."""
+
+    constrains = True
+    defaults: ClassVar[dict[str, Any]] = {}
+
+    def __init__(self, brain: Brain) -> None:
+        if not brain.target:
+            raise BadArgs("ollama needs a model, such as ollama:qwen3:8b; `ollama list` shows those you have")
+        with installed("ollama"):
+            import ollama
+        self._module: Any = ollama
+        self.name = f"ollama:{brain.target}"
+        self._model = brain.target
+        self._given = known_options(brain, PASSED_ON)
+        self._client = ollama.AsyncClient(host=brain.url or None)
+
+    async def complete(self, request: Request) -> Completion:
+        options: dict[str, Any] = {key: value for key, value in self._given.items() if key in SAMPLING}
+        options["num_predict"] = request.max_tokens
+        if request.temperature is not None:
+            options["temperature"] = request.temperature
+        if request.seed is not None:
+            options["seed"] = request.seed
+        try:
+            found = await self._client.chat(
+                self._model,
+                [{"role": m.role, "content": m.content} for m in request.messages],
+                format=request.schema,
+                options=options,
+                think=self._given.get("think"),
+                keep_alive=self._given.get("keep_alive"),
+            )
+        except self._module.ResponseError as wrong:
+            hint = f"; get it with `ollama pull {self._model}`" if wrong.status_code == 404 else ""
+            retry = wrong.status_code in RETRIED
+            raise BackendError(f"{self.name}: {str(wrong.error)[:200]}{hint}", retry=retry) from None
+        except (ConnectionError, OSError) as wrong:
+            raise BackendError(
+                f"{self.name}: no Ollama server answers ({wrong}); start it with `ollama serve`"
+            ) from None
+        except Exception as wrong:  # what the client raises for a reply it cannot read
+            raise BackendError(f"{self.name}: {type(wrong).__name__}: {str(wrong)[:200]}", retry=True) from None
+        usage = Usage(found.prompt_eval_count or 0, found.eval_count or 0, 0.0)
+        stopped = {"stop": "end", "length": "length"}.get(found.done_reason or "", "other")
+        return Completion(found.message.content or "", found.message.thinking or "", usage, stopped)  # type: ignore[arg-type]  # one of three
+
+    async def close(self) -> None:
+        await self._client._client.aclose()

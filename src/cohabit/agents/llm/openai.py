@@ -1,0 +1,78 @@
+"""OpenAI and every server that speaks its protocol: vLLM, llama.cpp, LM Studio, hosted services.
+
+``openai:MODEL`` asks api.openai.com, ``openai:MODEL@URL`` the server at that address. The key comes from the
+environment: OPENAI_API_KEY. A server of your own usually needs none.
+"""
+
+import os
+from typing import Any, ClassVar
+
+from cohabit.agents.brain import Brain
+from cohabit.agents.contract import Usage
+from cohabit.agents.llm.backend import BackendError, Completion, Request
+from cohabit.agents.llm.clients import installed, translated
+from cohabit.agents.llm.prices import dollars
+from cohabit.errors import BadArgs
+
+PASSED_ON = ("top_p", "reasoning_effort", "presence_penalty", "frequency_penalty", "service_tier", "verbosity")
+
+
+class OpenAiBackend:
+    """Chat completions with structured output."""
+
+    constrains = True
+    defaults: ClassVar[dict[str, Any]] = {}
+
+    def __init__(self, brain: Brain) -> None:
+        if not brain.target:
+            raise BadArgs("openai needs a model: openai:MODEL, or openai:MODEL@URL for a server of your own")
+        with installed("openai"):
+            import openai
+        own_server = bool(brain.url)
+        self.name = f"openai:{brain.target}"
+        self._model = brain.target
+        self._options = known_options(brain, PASSED_ON)
+        self._limit_key = "max_tokens" if own_server else "max_completion_tokens"
+        self._errors: Any = openai
+        key = os.environ.get("OPENAI_API_KEY") or ("none" if own_server else None)
+        if key is None:
+            raise BadArgs("set the environment variable OPENAI_API_KEY, or name a server of your own: openai:MODEL@URL")
+        self._client = openai.AsyncOpenAI(api_key=key, base_url=brain.url or None, max_retries=0)
+
+    async def complete(self, request: Request) -> Completion:
+        body: dict[str, Any] = {
+            "model": self._model,
+            "messages": [{"role": m.role, "content": m.content} for m in request.messages],
+            self._limit_key: request.max_tokens,
+            **self._options,
+        }
+        if request.temperature is not None:
+            body["temperature"] = request.temperature
+        if request.seed is not None:
+            body["seed"] = request.seed
+        if request.schema is not None:
+            schema = {"name": "action", "schema": request.schema}
+            body["response_format"] = {"type": "json_schema", "json_schema": schema}
+        with translated(self._errors, self.name):
+            found = await self._client.chat.completions.create(**body)
+            if not getattr(found, "choices", None):
+                raise BackendError(f"{self.name}: the server's reply has no choices", retry=True)
+            message, used = found.choices[0].message, found.usage
+            prompt, written = (used.prompt_tokens, used.completion_tokens) if used is not None else (0, 0)
+            thinking = getattr(message, "reasoning_content", None) or getattr(message, "reasoning", None) or ""
+            usage = Usage(prompt, written, dollars(self.name, prompt, written))
+            stopped = {"stop": "end", "length": "length"}.get(found.choices[0].finish_reason or "", "other")
+            return Completion(message.content or "", thinking, usage, stopped)  # type: ignore[arg-type]  # one of three
+
+    async def close(self) -> None:
+        await self._client.close()
+
+
+def known_options(brain: Brain, known: tuple[str, ...]) -> dict[str, Any]:
+    """The options that are passed on to the server."""
+    for name in brain.options:
+        if name not in known:
+            raise BadArgs(
+                f"{brain.kind} has no option {name!r}; it has {', '.join(known)}, besides those of every model"
+            )
+    return dict(brain.options)

@@ -1,0 +1,32 @@
+"""What models cost, in dollars per million tokens: from the file that COHABIT_PRICES names, and nowhere else.
+
+Prices change often, so none are built in. The file is JSON: {"openai:MODEL": [prompt, completion], …}.
+"""
+
+import json
+import os
+from functools import cache
+from pathlib import Path
+
+from cohabit.errors import BadArgs
+
+VARIABLE = "COHABIT_PRICES"
+
+
+def dollars(name: str, prompt_tokens: int, completion_tokens: int) -> float | None:
+    """The cost of one answer; None if the price of this model is unknown."""
+    price = _prices(os.environ.get(VARIABLE, "")).get(name)
+    if price is None:
+        return None
+    return (prompt_tokens * price[0] + completion_tokens * price[1]) / 1e6
+
+
+@cache
+def _prices(path: str) -> dict[str, tuple[float, float]]:
+    if not path:
+        return {}
+    try:
+        read = json.loads(Path(path).read_text(encoding="utf-8"))
+        return {str(name): (float(pair[0]), float(pair[1])) for name, pair in read.items()}
+    except (OSError, ValueError, TypeError, IndexError, KeyError, AttributeError) as wrong:
+        raise BadArgs(f'{VARIABLE}={path}: {wrong}; expected {{"openai:MODEL": [prompt, completion], …}}') from None
