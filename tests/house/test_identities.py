@@ -228,6 +228,7 @@ async def test_a_subscription_of_a_former_member_is_not_continued_by_the_next_wi
         await a_moment()
         await who["bob"]("send_message", {"to": "ada", "content": "for the second"})
         await a_moment()
+        await reader.task
         assert isinstance(reader.ended, Unauthorized)
         assert not any("for the second" in item["text"] for item in reader.items())
         assert any("for the second" in item["text"] for item in fresh.items())

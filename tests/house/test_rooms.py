@@ -188,6 +188,7 @@ async def test_the_subscription_of_a_removed_member_ends_and_is_pushed_nothing_m
         await who["hostess"]("remove_member", {"member": "bob"})
         await who["ann"]("shout", {"text": "bob has left"})
         await a_moment()
+        await reader.task
         assert isinstance(reader.ended, Unauthorized)
         assert not any(b"bob has left" in frame for frame in reader.frames)
         with pytest.raises(Unauthorized):

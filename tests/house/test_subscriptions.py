@@ -150,6 +150,7 @@ async def test_a_subscription_ends_when_its_token_is_revoked(change: str, cursor
         await who["hostess"](change, {"member": "bob"})
         await who["ann"]("shout", {"text": "swordfish"})
         await a_moment()
+        await reader.task
         assert isinstance(reader.ended, Unauthorized)
         assert not any(b"swordfish" in frame for frame in reader.frames)
         assert not house.rooms["den"].fanout
@@ -167,6 +168,7 @@ async def test_a_subscription_ends_when_its_token_expires_and_not_before() -> No
         await clock.advance(59_999)
         assert reader.ended is None
         await clock.advance(1)
+        await reader.task
         assert isinstance(reader.ended, Unauthorized)
 
 
@@ -224,6 +226,7 @@ async def test_a_subscription_ends_with_its_room(ending: str) -> None:
             await who["hostess"]("delete_room", {"confirm": "den"})
             await a_moment()
     await a_moment()
+    await reader.task
     assert isinstance(reader.ended, Disabled)
 
 

@@ -253,6 +253,7 @@ async def test_a_subscriber_whose_token_is_rotated_by_a_host_is_told_why_it_ends
         await a_moment()
         await who["hostess"]("rotate_token", {"member": "bob"})
         await a_moment()
+        await reader.task
         assert isinstance(reader.ended, Unauthorized)
         assert [item["text"] for item in reader.items() if item.get("kind") == "account"] == [
             "hostess replaced your token"
