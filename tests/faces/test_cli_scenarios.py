@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from cohabit.faces.cli.up import open_room, plan_for, plan_of, put_under, up_options, world_scenario
+from cohabit.faces.cli.up import let_bots_play, open_room, plan_for, plan_of, put_under, up_options, world_scenario
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.registry import BRAINS
@@ -130,6 +130,19 @@ def test_a_world_alone_gets_a_player_for_each_seat_and_you_as_host() -> None:
         ("you", "host", None), ("player-1", PLAYER, "auto:0"), ("player-2", PLAYER, "auto:1"),
     ]  # fmt: skip
     assert [a.id for a in world_scenario("nim", ["ann", " bob"]).agents] == ["you", "ann", "bob"]
+
+
+def test_nothing_plays_for_a_silent_player_unless_the_scenario_or_an_option_says_so() -> None:
+    quiet = plan_of(_parsed("nim"), Settings()).scenario.agents
+    assert [(a.brain, a.stand_in) for a in quiet] == [(None, None)] * 3
+    played = plan_of(_parsed("nim", "--bots"), Settings()).scenario.agents
+    assert [a.brain for a in played] == [None, "random", "random"]
+
+
+def test_in_a_house_inside_a_client_every_other_seat_is_played() -> None:
+    scenario = plan_for("nim").scenario
+    let_bots_play(scenario, "player-2")
+    assert {a.id: a.brain for a in scenario.agents} == {"you": None, "player-1": "random", "player-2": None}
 
 
 def test_a_room_is_named_after_its_scenario_so_that_a_second_start_finds_it() -> None:
