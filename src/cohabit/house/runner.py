@@ -74,7 +74,7 @@ class RoomRunner:
         self.settings = settings
         self.overload = overload
         self.outboxes = outboxes
-        self.commands = _all_commands(room, house_commands)
+        self.commands = room.callable_here = _all_commands(room, house_commands)
         self.remote: RemoteRunner | None = None  # runs the commands of a remote world
         self.failure: CohabitError | None = None
         self.recent: deque[Line] = deque(room.record.tail[-settings.recent_entries :], settings.recent_entries)
