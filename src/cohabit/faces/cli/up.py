@@ -264,8 +264,8 @@ def _greeting(
     yield ""
     if tokens:
         yield from _connect_lines(url, plan.room, tokens, [m.handle for m in members if m.seat is not None])
-        for server in beside:
-            yield from server.connect_lines([runner], tokens)
+    for server in beside:
+        yield from server.connect_lines([runner], tokens)
     missing = [m.handle for m in members if m.handle not in tokens]
     if missing:
         yield "Tokens are shown only once, when a room is created. To replace a lost one:"
