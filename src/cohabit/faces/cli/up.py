@@ -189,19 +189,19 @@ def let_bots_play(scenario: Scenario, member: str | None) -> None:
 
 
 def world_scenario(source: str, players: Sequence[str]) -> Scenario:
-    """A room for a world alone, with a player for each seat it needs, and you as the host. No bot plays for them."""
+    """A room for a world alone, with a player for each seat it needs, and a host. No bot plays for them."""
     cls = find_world(source)
     fewest, most = cls.spec.seat_range
     names = [name.strip() for name in players] or [f"player-{i + 1}" for i in range(fewest or min(most, 1))]
     if len(names) > most:
         raise BadArgs(f"{cls.spec.name} has {most} seats, but {len(names)} players were named")
-    if len(set(names)) < len(names) or "you" in names:
-        raise BadArgs("--players: names must be unique, and `you` is reserved for the host")
+    if len(set(names)) < len(names) or "host" in names:
+        raise BadArgs("--players: names must be unique, and `host` is reserved for the host of the room")
     for name in names:
         check_handle(name)
     seated = [AgentSpec(id=name, role="player", claim=f"auto:{i}") for i, name in enumerate(names)]
-    you = AgentSpec(id="you", kind="human", role="host")
-    return Scenario(agents=[you, *seated], scenario=cls.spec.name, world=source, partial_intel=cls.spec.fog)
+    host = AgentSpec(id="host", kind="human", role="host")
+    return Scenario(agents=[host, *seated], scenario=cls.spec.name, world=source, partial_intel=cls.spec.fog)
 
 
 def _seed(text: str) -> int | str:
