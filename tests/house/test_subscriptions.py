@@ -149,7 +149,8 @@ async def test_a_subscription_ends_when_its_token_is_revoked(change: str, cursor
         await a_moment()
         await who["hostess"](change, {"member": "bob"})
         await who["ann"]("shout", {"text": "swordfish"})
-        await a_moment()
+        async with asyncio.timeout(5):  # its backlog may still be read, on a thread
+            await reader.task
         assert isinstance(reader.ended, Unauthorized)
         assert not any(b"swordfish" in frame for frame in reader.frames)
         assert not house.rooms["den"].fanout
