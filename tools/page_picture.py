@@ -47,7 +47,7 @@ async def page(browser: Browser, folder: str) -> None:
     """The demo room as its spectator sees it."""
     async with running_house(folder) as (house, url):
         _, tokens = await house.create_room(read_scenario("demo"), "demo", seed=7)
-        host, room = house.identify(tokens["you"]), house.rooms["demo"]
+        host, room = house.identify(tokens["host"]), house.rooms["demo"]
         await house.call(host, "demo", "set_speed", {"speed_id": SPEED})
         while room.room.state.tick < TICKS:
             await room.changed_since(room.version, house.clock.now() + 1_000)
@@ -68,7 +68,7 @@ async def board(browser: Browser, folder: str) -> None:
         agent.session.close()
     cleo, dan = "cleo-cowork", "dan-cli"
     members = [AgentSpec(id=name, role="player", claim=f"auto:{i}") for i, name in enumerate((cleo, dan))]
-    host = AgentSpec(id="you", role="host", kind="human")
+    host = AgentSpec(id="host", role="host", kind="human")
     plan = Scenario(
         scenario="workspace", world="workspace", config={"remote": f"{folder}/deck.git"}, agents=[*members, host]
     )

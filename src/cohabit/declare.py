@@ -5,7 +5,6 @@ defines the arguments, the docstring the description, the return annotation the 
 """
 
 import inspect
-import re
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from functools import cached_property, partial
@@ -15,6 +14,7 @@ import msgspec
 
 from cohabit.errors import BadArgs
 from cohabit.model.suggest import nearest
+from cohabit.model.validation_errors import in_words, known_arguments
 
 _encode = msgspec.json.Encoder().encode
 
@@ -110,7 +110,9 @@ class Declaration:
     def _unvalidated(self, given: Any) -> dict[str, Any]:
         """The arguments of a raw declaration. Unknown ones are passed on if the function takes ``**unknown``."""
         if not isinstance(given, dict):
-            raise BadArgs(f"{self.name}: the arguments must be an object{_takes(self.schema, '')}", command=self.name)
+            raise BadArgs(
+                f"{self.name}: the arguments must be an object{known_arguments(self.schema)}", command=self.name
+            )
         unknown = given if self._takes_unknown else {}
         return {**unknown, **{name: given.get(name) for name in self.arguments}}
 
@@ -182,151 +184,6 @@ def _with_description(kind: Any) -> Any:
         return kind
     base, *notes = get_args(kind)
     return Annotated[base, *(msgspec.Meta(description=n) if isinstance(n, str) else n for n in notes)]
-
-
-# -- validation errors in words -------------------------------------------------------------------
-_PLACE = re.compile(r" - at `(key in )?\$(.*)`$", re.DOTALL)
-_STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")
-_UNKNOWN = object()
-MAX_SHOWN = 60
-"""How many characters of a wrong value a message shows."""
-
-
-def in_words(wrong: Exception, given: Any, schema: Mapping[str, Any]) -> str:
-    """A validation error of msgspec as a sentence: which argument, what it must be, and what was given.
-
-    msgspec says where the value is; what it must be comes from the schema.
-    """
-    text = str(wrong)
-    place = _PLACE.search(text)
-    steps = [name or index for name, index in _STEP.findall(place[2])] if place else []
-    spec: Mapping[str, Any] = schema
-    for step in steps:
-        spec, given = _below(spec, step, schema), _item(given, step)
-    where = _where(steps)
-    if place is not None and place[1]:
-        return f"{where} has an invalid key"
-    problem = text[: place.start()] if place is not None else text
-    field = problem.partition("`")[2].removesuffix("`")
-    if problem.startswith("Object missing"):
-        return f"{where + '.' if where else ''}{field} is missing{_takes(_object(spec, schema), where)}"
-    if problem.startswith("Object contains"):
-        what = f"unknown {'field' if where else 'argument'} {_quoted(field)}"
-        return what + _takes(_object(spec, schema), where)
-    if not where:
-        return f"the arguments must be an object{_takes(spec, '')}"
-    shown = "" if given is _UNKNOWN else f", not {_shown(given)}"
-    return f"{where} must be {_expected(spec, schema)}{shown}"
-
-
-def _where(steps: list[str]) -> str:
-    parts = "".join(f"[{step}]" if step.isdecimal() else f".{step}" for step in steps if step != "...")
-    return ("a value of " if "..." in steps[-1:] else "") + parts.lstrip(".")
-
-
-def _takes(spec: Mapping[str, Any], where: str) -> str:
-    """The arguments that are known, as the end of a message."""
-    known = ", ".join(spec.get("properties", ()))
-    return f"; {where or 'it'} takes {known or ('no fields' if where else 'no arguments')}"
-
-
-def _options(spec: Mapping[str, Any], schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The alternatives of a schema, with references followed."""
-    if "$ref" in spec:
-        return _options(schema.get("$defs", {}).get(spec["$ref"].rpartition("/")[2], {}), schema)
-    if "anyOf" in spec:
-        return [option for below in spec["anyOf"] for option in _options(below, schema)]
-    return [spec]
-
-
-def _object(spec: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The alternative that is an object; of several, the first."""
-    return next((option for option in _options(spec, schema) if "properties" in option), {})
-
-
-def _below(spec: Mapping[str, Any], step: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The schema of a field or of an item."""
-    for option in _options(spec, schema):
-        found = option.get("properties", {}).get(step)
-        if found is None and step.isdecimal():
-            first = option.get("prefixItems", ())
-            found = first[int(step)] if int(step) < len(first) else option.get("items") or None
-        if found is None and step == "...":
-            found = option.get("additionalProperties") or option.get("items")
-        if isinstance(found, Mapping):
-            return found
-    return {}
-
-
-def _item(given: Any, step: str) -> Any:
-    if isinstance(given, Mapping):
-        return given.get(step, _UNKNOWN)
-    if isinstance(given, list) and step.isdecimal() and int(step) < len(given):
-        return given[int(step)]
-    return _UNKNOWN
-
-
-_KINDS = {
-    "integer": "a whole number", "number": "a number", "boolean": "true or false", "string": "text", "array": "a list",
-    "object": "an object", "null": "null",
-}  # fmt: skip
-
-
-def _expected(spec: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
-    """What a value must be."""
-    found = list(dict.fromkeys(_kind(option) for option in _options(spec, schema)))
-    return f"{', '.join(found[:-1])} or {found[-1]}" if len(found) > 1 else found[0]
-
-
-def _kind(spec: Mapping[str, Any]) -> str:
-    if "const" in spec or "enum" in spec:
-        values = [spec["const"]] if "const" in spec else list(spec["enum"])
-        return ("one of " if len(values) > 1 else "") + ", ".join(map(_shown, values))
-    kind = spec.get("type")
-    words = _KINDS.get(kind, "a valid value") if isinstance(kind, str) else "a valid value"
-    if kind in ("integer", "number"):
-        words += _limits(spec.get("minimum"), spec.get("maximum"))
-        words += f" above {spec['exclusiveMinimum']:g}" if "exclusiveMinimum" in spec else ""
-        words += f" below {spec['exclusiveMaximum']:g}" if "exclusiveMaximum" in spec else ""
-        words += f" that is a multiple of {spec['multipleOf']:g}" if "multipleOf" in spec else ""
-    elif kind == "string":
-        words = _FORMATS.get(spec.get("format") or spec.get("contentEncoding") or "", words)
-        words += _limits(spec.get("minLength"), spec.get("maxLength"), "character")
-        words += " of the right form" if "pattern" in spec else ""
-    elif kind == "array":
-        words += _limits(spec.get("minItems"), spec.get("maxItems"), "item")
-    elif kind == "object":
-        words += _limits(spec.get("minProperties"), spec.get("maxProperties"), "field")
-    return words
-
-
-_FORMATS = {
-    "date-time": "a date and time such as 2030-01-31T12:00:00Z", "uuid": "a UUID", "base64": "text in base64",
-}  # fmt: skip
-
-
-def _limits(least: float | None, most: float | None, unit: str = "") -> str:
-    """The bounds of a number, or of a length."""
-    if least is None and most is None:
-        return ""
-    last = most if most is not None else least
-    units = f" {unit}{'' if last == 1 else 's'}" if unit else ""
-    if least is not None and most is not None:
-        return f" of {least}{units}" if least == most else f" {'of' if unit else 'from'} {least} to {most}{units}"
-    return f" of at least {least}{units}" if least is not None else f" of at most {most}{units}"
-
-
-def _shown(value: Any) -> str:
-    """A wrong value, short and on one line."""
-    if isinstance(value, Mapping):
-        return "an object"
-    if isinstance(value, list | tuple):
-        return f"a list of {len(value)}"
-    return _quoted(value) if isinstance(value, str) else _encode(value).decode()[:MAX_SHOWN]
-
-
-def _quoted(text: str) -> str:
-    return repr(text if len(text) <= MAX_SHOWN else text[:MAX_SHOWN] + "…")
 
 
 def _nearest(args: Any, known: list[str]) -> list[str]:

@@ -13,13 +13,14 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from cohabit.declare import in_words, object_schema
+from cohabit.declare import object_schema
 from cohabit.errors import BadArgs
 from cohabit.model.grant import role_named
 from cohabit.model.identity import Kind
 from cohabit.model.stream import seed_hex
 from cohabit.model.strict_json import finite_number
 from cohabit.model.suggest import nearest
+from cohabit.model.validation_errors import in_words
 from cohabit.registry import BRIDGE_FILE_WORLD, load_extensions
 
 INVISIBLE = {"\u2800", "\u115f", "\u1160", *map(chr, range(0xFE00, 0xFE10))}

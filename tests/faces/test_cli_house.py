@@ -139,7 +139,7 @@ def test_the_demo_plays_by_itself_and_somebody_can_take_a_seat(tmp_path: Path) -
         assert "unknown input /bogus" in done.stderr
         assert "[UNKNOWN_COMMAND]" in done.stderr
         assert "PERMISSION_DENIED" not in done.stderr
-        assert "Sent to you, ada, bran, chronicler, spectator." in done.stdout
+        assert "Sent to host, ada, bran, chronicler, spectator." in done.stdout
         assert house.says("cleo is back")
         listed = cohabit("rooms", "--url", link, home=tmp_path)
         assert listed.stdout.splitlines()[1].split()[:3] == ["demo", "kingdoms", "demo"]
@@ -349,4 +349,4 @@ def test_mcp_speaks_for_a_member_of_a_house_or_with_a_house_inside(tmp_path: Pat
     assert "take" in json.dumps(tools)
     refused = cohabit("mcp", "--scenario", "nim", "--as", "nobody", home=tmp_path)
     assert refused.returncode == 1
-    assert "its members are you, player-1, player-2" in refused.stderr
+    assert "its members are host, player-1, player-2" in refused.stderr

@@ -5,11 +5,11 @@ import json
 
 import pytest
 
-from cohabit.faces.cli.up import open_room, plan_for, plan_of, put_under, up_options, world_scenario
+from cohabit.faces.cli.up import let_bots_play, open_room, plan_for, plan_of, put_under, up_options, world_scenario
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.registry import BRAINS
-from cohabit.scenario import presets, read_scenario
+from cohabit.scenario import AgentSpec, presets, read_scenario
 from cohabit.testing.clock import FakeClock
 
 PLAYER, GOD = "player", "god"
@@ -113,6 +113,13 @@ async def test_a_game_of_bots_is_followed_by_another_so_that_a_visitor_has_somet
         await house.bots.close()
 
 
+@pytest.mark.parametrize(
+    "agents", [read_scenario(name).agents for name in presets()] + [world_scenario("nim", []).agents]
+)
+def test_no_handle_of_a_ready_made_room_reads_as_the_person_who_reads_it(agents: list[AgentSpec]) -> None:
+    assert not {"you", "me", "everybody", "house"} & {agent.id for agent in agents}
+
+
 def test_a_scenario_that_says_when_a_rematch_follows_keeps_it() -> None:
     assert plan_of(_parsed("demo", "--bots"), Settings()).scenario.rematch_seconds == 15
     assert plan_of(_parsed("nim"), Settings()).scenario.rematch_seconds is None
@@ -127,9 +134,22 @@ def _parsed(*words: str) -> argparse.Namespace:
 def test_a_world_alone_gets_a_player_for_each_seat_and_you_as_host() -> None:
     found = world_scenario("nim", [])
     assert [(a.id, a.role, a.claim) for a in found.agents] == [
-        ("you", "host", None), ("player-1", PLAYER, "auto:0"), ("player-2", PLAYER, "auto:1"),
+        ("host", "host", None), ("player-1", PLAYER, "auto:0"), ("player-2", PLAYER, "auto:1"),
     ]  # fmt: skip
-    assert [a.id for a in world_scenario("nim", ["ann", " bob"]).agents] == ["you", "ann", "bob"]
+    assert [a.id for a in world_scenario("nim", ["ann", " bob"]).agents] == ["host", "ann", "bob"]
+
+
+def test_nothing_plays_for_a_silent_player_unless_the_scenario_or_an_option_says_so() -> None:
+    quiet = plan_of(_parsed("nim"), Settings()).scenario.agents
+    assert [(a.brain, a.stand_in) for a in quiet] == [(None, None)] * 3
+    played = plan_of(_parsed("nim", "--bots"), Settings()).scenario.agents
+    assert [a.brain for a in played] == [None, "random", "random"]
+
+
+def test_in_a_house_inside_a_client_every_other_seat_is_played() -> None:
+    scenario = plan_for("nim").scenario
+    let_bots_play(scenario, "player-2")
+    assert {a.id: a.brain for a in scenario.agents} == {"host": None, "player-1": "random", "player-2": None}
 
 
 def test_a_room_is_named_after_its_scenario_so_that_a_second_start_finds_it() -> None:

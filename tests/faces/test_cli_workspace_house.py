@@ -51,7 +51,7 @@ def test_a_workspace_is_served_stopped_and_resumed_and_its_record_is_verified(tm
 
 def test_members_who_are_named_later_are_listed_with_the_command_that_invites_them(tmp_path: Path) -> None:
     with running("workspace", "serve", "--members", "ann,carl", "--watchers", "eve", home=tmp_path) as house:
-        you = house.token("you")
+        you = house.token("host")
         assert "not in this room yet" not in house.text
         house.stop()
     with running("workspace", "serve", home=tmp_path) as house:
@@ -95,7 +95,7 @@ def test_each_member_gets_a_seat_and_there_are_some_more(tmp_path: Path) -> None
     plan = plan_of(options(watchers=" eve "))
     assert plan.room == "workspace"
     assert [(a.id, a.role, a.claim) for a in plan.scenario.agents] == [
-        ("you", "host", None), ("ann", "player", "auto:0"), ("bob", "player", "auto:1"),
+        ("host", "host", None), ("ann", "player", "auto:0"), ("bob", "player", "auto:1"),
         ("eve", "agent", None),
     ]  # fmt: skip
     assert plan.scenario.config == {"writers": 8}
@@ -114,7 +114,7 @@ def test_a_path_is_made_whole_and_an_address_is_left_alone(tmp_path: Path, monke
         assert plan_of(options(remote=given)).scenario.config["remote"] == meant
 
 
-@pytest.mark.parametrize("given", [{"members": "ann,ann"}, {"members": "you"}, {"watchers": "bob"}])
+@pytest.mark.parametrize("given", [{"members": "ann,ann"}, {"members": "host"}, {"watchers": "bob"}])
 def test_two_of_one_name_are_refused(given: dict[str, str]) -> None:
     with pytest.raises(UsageError):
         plan_of(options(**given))

@@ -414,6 +414,12 @@ def test_a_member_who_only_watches_is_told_so(house: Running, visit: Visit) -> N
     expect(page.locator(".choice")).to_have_count(0)
 
 
+def test_a_host_without_a_seat_is_not_called_watch_only(house: Running, visit: Visit) -> None:
+    page = visit(house.link("hal"))
+    expect(page.get_by_role("group", name="You")).to_contain_text("You are hal · host · no seat")
+    expect(page.get_by_text("watch-only", exact=True)).to_have_count(0)
+
+
 def test_a_changed_grant_takes_effect_on_the_open_page(house: Running, visit: Visit) -> None:
     page = visit(house.link("ann"))
     expect(page.get_by_role("button", name="take 1")).to_be_visible()

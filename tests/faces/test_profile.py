@@ -1,6 +1,7 @@
 """One call over the WebSocket, by profile: how many of our files it passes through, and how often it enters each."""
 
 import json
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -56,3 +57,12 @@ async def test_one_move_over_the_websocket_passes_at_most_15_of_our_files_and_en
                 assert reply["ok"], reply
             assert len(found) <= MAX_FILES, sorted(found)
             assert max(found.values()) <= MAX_ENTRIES, found.most_common()
+            assert {"house/clock.py" if file == "testing/clock.py" else file for file in found} == documented()
+
+
+def documented() -> set[str]:
+    """The files that `docs/design.md` names in its walk of a call, without those on the thread of the writer."""
+    text = (Path(__file__).parents[2] / "docs" / "design.md").read_text()
+    walk = text.split("### A call, step by step")[1].split("\n## ")[0]
+    rows = [line for line in walk.splitlines() if line.startswith("| `") and "(on the writer's thread)" not in line]
+    return {file for row in rows for file in re.findall(r"`([\w/]+\.py)`", row)}

@@ -149,7 +149,6 @@ async def test_a_subscription_ends_when_its_token_is_revoked(change: str, cursor
         await a_moment()
         await who["hostess"](change, {"member": "bob"})
         await who["ann"]("shout", {"text": "swordfish"})
-        await a_moment()
         await reader.task
         assert isinstance(reader.ended, Unauthorized)
         assert not any(b"swordfish" in frame for frame in reader.frames)
@@ -282,6 +281,124 @@ async def test_nothing_is_delivered_at_once_to_a_reader_that_has_ended() -> None
         with pytest.raises(Busy):
             await waiting
         assert not any(b"after the end" in frame for frame in sent)
+
+
+class LateClock(FakeClock):
+    """A clock whose timers are late: the time has passed, but none has fired."""
+
+    ahead = 0
+
+    def now(self) -> int:
+        return super().now() + self.ahead
+
+
+@pytest.mark.parametrize("waiting", [True, False])
+@pytest.mark.parametrize("change", ["narrow", "remove_member", "expiry"])
+async def test_a_frame_on_its_way_to_disk_is_checked_against_the_grant_of_its_delivery(
+    change: str, waiting: bool
+) -> None:
+    store, clock = HeldStore(), LateClock()
+    async with open_house(store=store, clock=clock) as house:
+        who = await make_room(house, ANN, BOB, GOD, partial_intel=True)
+        await who["zeus"]("widen", {"member": "bob", "may": ["read_all"], "expires_in_s": 60})
+        sent: list[bytes] = []
+
+        def deliver(frame: bytes) -> bool:
+            if waiting:
+                sent.append(frame)
+            return waiting
+
+        sub = await subscribed(who["bob"], views=False, deliver=deliver)
+        reading = asyncio.create_task(anext(sub))
+        await a_moment()
+        store.go.clear()
+        hiding = asyncio.create_task(who["ann"]("hide", {"n": 4711}))
+        await a_moment()  # the frame is made, and waits for the disk
+        if change == "expiry":
+            clock.ahead = 60_000
+            changing = asyncio.create_task(who["zeus"]("view"))
+        else:
+            args = {"member": "bob", **({"may": ["read_all"]} if change == "narrow" else {})}
+            changing = asyncio.create_task(who["zeus"](change, args))
+        await a_moment()
+        store.go.set()
+        await hiding
+        await changing
+        with pytest.raises(Unauthorized if change == "remove_member" else PermissionDenied):
+            await asyncio.wait_for(reading, 5)
+        assert not any(b"4711" in frame for frame in sent)
+
+
+async def test_a_frame_on_its_way_to_disk_reaches_those_whose_grant_still_allows_it() -> None:
+    store = HeldStore()
+    async with open_house(store=store) as house:
+        who = await make_room(house, ANN, BOB, GOD, partial_intel=True)
+        await who["zeus"]("widen", {"member": "bob", "may": ["read_all"]})
+        reader, god = await who["bob"].reader(), await who["zeus"].reader()
+        await a_moment()
+        store.go.clear()
+        hiding = asyncio.create_task(who["ann"]("hide", {"n": 4711}))
+        await a_moment()
+        changing = asyncio.create_task(who["zeus"]("widen", {"member": "bob", "may": ["send_broadcast"]}))
+        await a_moment()
+        store.go.set()
+        await hiding
+        await changing
+        await a_moment()
+        for got in (reader, god):
+            assert got.ended is None
+            assert any(b"4711" in frame for frame in got.events)
+
+
+@pytest.mark.parametrize("change", ["narrow", "remove_member"])
+async def test_a_first_view_that_waits_for_the_disk_shows_only_what_is_allowed_when_it_is_delivered(
+    change: str,
+) -> None:
+    store = HeldStore()
+    async with open_house(store=store) as house:
+        who = await make_room(house, ANN, BOB, GOD, partial_intel=True)
+        await who["zeus"]("widen", {"member": "bob", "may": ["read_all"]})
+        await who["ann"]("hide", {"n": 4711})
+        store.go.clear()
+        writing = asyncio.create_task(who["ann"]("send_message", {"to": "zeus", "content": "hello"}))
+        await a_moment()
+        reader = await who["bob"].reader()
+        await a_moment()  # its view is made, and waits for the disk
+        args = {"member": "bob", **({"may": ["read_all"]} if change == "narrow" else {})}
+        changing = asyncio.create_task(who["zeus"](change, args))
+        await a_moment()
+        store.go.set()
+        await writing
+        await changing
+        await a_moment()
+        assert reader.views if change == "narrow" else isinstance(reader.ended, Unauthorized)
+        assert not any(b"4711" in frame for frame in reader.frames)
+
+
+async def test_nothing_is_delivered_with_a_token_that_has_expired_even_before_its_timer_has_fired() -> None:
+    clock = LateClock()
+    async with open_house(clock=clock) as house:
+        who = await make_room(house)
+        operator = house.identify(house.operator_token())
+        args = {"name": "bob", "room": "den", "expires_in_s": 60}
+        made = await house.call(operator, None, "issue_credential", args)
+        TOKENS_MADE.append(made.token)
+        sent: list[bytes] = []
+
+        def deliver(frame: bytes) -> bool:
+            sent.append(frame)
+            return True
+
+        sub = await subscribed(Client(house, "den", "bob", made.token), views=False, deliver=deliver)
+        reading = asyncio.create_task(anext(sub))
+        await a_moment()
+        await who["ann"]("shout", {"text": "in time"})
+        assert any(b"in time" in frame for frame in sent)
+        clock.ahead = 60_000
+        await who["ann"]("shout", {"text": "too late"})
+        with pytest.raises(Unauthorized):
+            await asyncio.wait_for(reading, 5)
+        assert not any(b"too late" in frame for frame in sent)
 
 
 # -- in order, without gaps, bounded ----------------------------------------------------------------

@@ -290,6 +290,17 @@ async def test_a_stand_in_in_a_world_with_rounds_plays_at_the_pace_of_a_person_a
         assert [t.text.startswith("your stand-in played for you for ") for t in told] == [True]
 
 
+async def test_no_bot_plays_for_the_silent_players_of_a_world_opened_alone() -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock, away_ms=10_000) as house:
+        host = house.identify(house.operator_token())
+        await house.call(host, None, "create_room", {"world": "nim", "players": ["x", "y"], "room": "den"})
+        room = house.rooms["den"].room
+        await clock.advance(600_000)
+        assert (deeds(room, "stand_in"), deeds(room, "take")) == ([], [])
+        assert [m.stand_in for m in room.state.members.values() if m.claim] == [None, None]
+
+
 async def test_a_seat_with_a_brain_is_played_from_the_start_to_the_end() -> None:
     clock = FakeClock()
     async with open_house(clock=clock) as house:

@@ -615,7 +615,7 @@ async def test_the_bridge_listens_on_loopback_whatever_address_the_house_has() -
     for host in ("127.0.0.1", "0.0.0.0", "::", "10.1.2.3"):
         async with House.open(Settings(host=host, bridge_port=free_port())) as house:
             server = BridgeServer.open(house)
-            assert server is not None
+            assert isinstance(server, BridgeServer)
             assert server._listener.getsockname() == ("127.0.0.1", house.settings.bridge_port)
             async with server.serving():  # closes the listener at its end
                 pass
@@ -636,6 +636,29 @@ async def test_house_and_bridge_are_served_side_by_side_and_stop_together() -> N
     for port in ports:
         with pytest.raises(OSError):  # noqa: PT011 - whatever the system calls it
             await asyncio.open_connection("127.0.0.1", port)
+
+
+@pytest.mark.parametrize("world", ["nim", "kingdoms"])
+async def test_a_bridge_port_in_use_is_reported_only_for_rooms_that_its_clients_could_play(
+    world: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        async with House.open(Settings(port=0, bridge_port=port)) as house:
+            beside = side_servers(house)
+            agents = [AgentSpec(id="ann", role="player", claim="auto:0"), AgentSpec(id="bob", role="player")]
+            _, tokens = await house.create_room(Scenario(world=world, seed=3, agents=agents), "r")
+            lines = [line for server in beside for line in server.connect_lines(house.rooms.values(), tokens)]
+            for server in beside:
+                async with server.serving():
+                    pass
+                server.close()
+    reported = (
+        f"Clients of the WorldBox bridge cannot connect: cannot listen on 127.0.0.1:{port} "
+        "(Address already in use); choose another port with --bridge-port, or switch it off with 0"
+    )
+    assert lines == ([reported, ""] if world == "kingdoms" else [])
+    assert "WorldBox" not in caplog.text
 
 
 KINGDOMS = {

@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Struct
 from starlette.types import Receive, Scope, Send
 
-from cohabit.declare import in_words, object_schema
+from cohabit.declare import object_schema
 from cohabit.errors import BadArgs, Busy, CohabitError, TooLarge, Unauthorized, internal_error
 from cohabit.faces.direct import EXTENSION, DirectProtocol
 from cohabit.faces.guard import bearer
@@ -25,6 +25,7 @@ from cohabit.house.calls import Call
 from cohabit.house.house import House
 from cohabit.house.subscriptions import Subscription
 from cohabit.model.identity import Credential
+from cohabit.model.validation_errors import in_words
 
 log = logging.getLogger("cohabit")
 MAX_PENDING_CALLS = 256

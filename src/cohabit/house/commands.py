@@ -137,10 +137,7 @@ async def create_room(
         plan = Scenario(
             scenario=world,
             world=world,
-            agents=[
-                AgentSpec(id=name, role="player", claim=f"auto:{i}", stand_in="random")
-                for i, name in enumerate(players)
-            ],
+            agents=[AgentSpec(id=name, role="player", claim=f"auto:{i}") for i, name in enumerate(players)],
         )
         for name in players:
             check_handle(name)

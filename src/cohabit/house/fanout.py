@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from cohabit.errors import CohabitError, Unauthorized
-from cohabit.house.subscriptions import Subscription
+from cohabit.house.subscriptions import NO_GRANT, Grant, Subscription
 from cohabit.model.seat import Eye
 from cohabit.room.cursors import seal
 from cohabit.room.grants import grant_wire
@@ -38,6 +38,7 @@ class Frames(Struct):
 
     lines: list[Line]
     subs: Collection[Subscription] = ()  # all at the time
+    roster_version: int = -1  # of the room at the time
     events: list[tuple[Sequence[Subscription], bytes]] = []
     views: list[tuple[Sequence[Subscription], bytes]] = []
 
@@ -100,7 +101,7 @@ class Fanout:
     # -- making frames ----------------------------------------------------------------------------
     def frames(self, lines: list[Line]) -> Frames:
         """The frames for these lines, each with the subscriptions that may see it."""
-        made = Frames(lines, self._current_subs())
+        made = Frames(lines, self._current_subs(), self._room.roster_version)
         if lines and self.subscriptions:
             groups = self._current_groups(made)
             if any(line.entry.told for line in lines):
@@ -108,7 +109,15 @@ class Fanout:
             made.views.extend(self._views())
         return made
 
-    def catch_up(self, frames: Frames) -> None:
+    def deliver(self, frames: Frames) -> None:
+        """Push the frames of a batch that has become durable. A reader whose grant was narrowed gets none."""
+        if frames.roster_version != self._room.roster_version:
+            for sub in frames.subs:
+                sub.end_if_narrowed()
+        frames.push()
+        self._catch_up(frames)
+
+    def _catch_up(self, frames: Frames) -> None:
         """Push to subscriptions that were added after these frames were built, but before they were durable."""
         if frames.subs is self._known:
             return
@@ -195,16 +204,16 @@ class Fanout:
     def _view_frame(self, eye: Eye) -> bytes:
         return encode({"push": "view", "room": self._room.id, "view": self._room.view_through(eye)})
 
-    def first_view(self, who: str) -> bytes:
-        """The current view, for a member who has just subscribed."""
+    def first_view(self, who: str) -> tuple[bytes, Grant]:
+        """The current view, for a member who has just subscribed, and the grant under which it was made."""
         member = self._room.state.members.get(who)
         eye = self._room.eye(member) if member is not None else None
-        if eye is None:
-            return b""
+        if member is None or eye is None:
+            return b"", NO_GRANT
         frame = self._view_frame(eye)
         if not self._room.record.pending:  # no newer view is pending, so an identical one need not be sent
             self._last_views[eye] = frame
-        return frame
+        return frame, (member.held, member.through, eye)
 
 
 def event_frame(room: Room, seq: int, items: Sequence[FeedItem]) -> bytes:

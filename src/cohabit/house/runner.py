@@ -34,7 +34,7 @@ from cohabit.house.running.world_thread import SLOW_S, SlowCalls, WorldThread
 from cohabit.house.settings import Settings
 from cohabit.house.snapshots import SnapshotSchedule
 from cohabit.house.store.contract import Write
-from cohabit.house.subscriptions import Outboxes, Subscription
+from cohabit.house.subscriptions import NO_GRANT, Grant, Outboxes, Subscription
 from cohabit.house.timekeeper import Timekeeper
 from cohabit.house.writer import Writer
 from cohabit.room.audit import Refusal
@@ -74,7 +74,7 @@ class RoomRunner:
         self.settings = settings
         self.overload = overload
         self.outboxes = outboxes
-        self.commands = _all_commands(room, house_commands)
+        self.commands = room.callable_here = _all_commands(room, house_commands)
         self.remote: RemoteRunner | None = None  # runs the commands of a remote world
         self.failure: CohabitError | None = None
         self.recent: deque[Line] = deque(room.record.tail[-settings.recent_entries :], settings.recent_entries)
@@ -367,8 +367,7 @@ class RoomRunner:
         self.durable_seq, self.durable_digest = last.seq, last.digest
         self.recent.extend(frames.lines)
         if self.fanout.subscriptions:
-            frames.push()
-            self.fanout.catch_up(frames)
+            self.fanout.deliver(frames)
         if self.on_lines is not None:
             self.on_lines(self, frames.lines)
         self._something_happened()
@@ -463,14 +462,14 @@ class RoomRunner:
         self.fanout.add(sub)
         self.time.mark_seen(sub.member)
 
-    async def first_view(self, member: str) -> bytes:
-        """The current view, sent before any change."""
+    async def first_view(self, member: str) -> tuple[bytes, Grant]:
+        """The current view, sent before any change, and the grant under which it was made."""
         try:
-            frame: bytes = await self.submit(PeekCall(lambda room: self.fanout.first_view(member)))
+            made: tuple[bytes, Grant] = await self.submit(PeekCall(lambda room: self.fanout.first_view(member)))
         except CohabitError as failed:
             log.warning("room %s: no view: %s", self.id, failed.as_text())
-            return b""
-        return frame
+            return b"", NO_GRANT
+        return made
 
     def unsubscribe(self, sub: Subscription) -> None:
         if self.fanout.remove(sub) and self.failure is None:

@@ -12,8 +12,9 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Struct
 
-from cohabit.declare import in_words, object_schema
+from cohabit.declare import object_schema
 from cohabit.errors import BadArgs
+from cohabit.model.validation_errors import in_words
 
 
 def _doc(text: str, ge: float | None = None, le: float | None = None) -> Meta:

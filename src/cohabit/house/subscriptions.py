@@ -1,8 +1,8 @@
 """A subscription: the frames of a room for one reader.
 
 Events come in order and without gaps, from the reader's cursor; only the latest view is kept. A waiting reader gets a
-frame immediately; for a slow one frames are queued, up to a limit of frames and bytes. Before a frame is taken from the
-queue, the reader's credential and grant are checked again.
+frame immediately; for a slow one frames are queued, up to a limit of frames and bytes. A frame is delivered only if the
+reader's credential and grant still allow it, however long it waited for the disk or in the queue.
 """
 
 import asyncio
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Grant = tuple[frozenset[Capability], SeatId | None, Eye | None]
 """A member's capabilities, the seat it looks through, and its eye."""
+NO_GRANT: Grant = (frozenset(), None, None)
 Deliver = Callable[[bytes], bool]
 """Sends a frame immediately. Returns False if the reader is not ready for it."""
 
@@ -125,9 +126,11 @@ class Subscription:
         """Send a frame directly if the reader waits and nothing is queued. Returns whether it was handled."""
         if not self._waiting or self._deliver is None or self._events or self._view is not None:
             return False
-        if self.credential is not None and self.credential.revoked:
+        credential = self.credential
+        if credential is not None and (credential.revoked or credential.expires_at is not None):
             self.end_invalid()
-            return True
+            if self.ended is not None:
+                return True
         return self._deliver(frame)
 
     def _note_grant(self) -> None:
@@ -148,6 +151,13 @@ class Subscription:
         if decision.code:
             self.end(refusal(decision))
 
+    def end_if_narrowed(self) -> None:
+        """End if the member may no longer see what it could see when its last frames were made."""
+        wrong = self._refusal(self._grant)
+        if wrong is not None:
+            self._clear()
+            self.end(wrong)
+
     # -- for the reader ---------------------------------------------------------------------------
     async def prepare(self) -> None:
         """Read the start of the backlog, so a cursor that is too old fails before anything is sent."""
@@ -165,7 +175,13 @@ class Subscription:
         if not self._wants_first_view or self.ended is not None:
             return b""
         self._wants_first_view = False
-        return await self.runner.first_view(self.member)
+        while True:
+            frame, made_under = await self.runner.first_view(self.member)
+            self.end_invalid()
+            if not frame or self.ended is not None:
+                return b""
+            if self._refusal(made_under) is None:
+                return frame  # else the grant was narrowed in the meantime: look again
 
     def __aiter__(self) -> "Subscription":
         return self

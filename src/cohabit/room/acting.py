@@ -5,10 +5,11 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Struct
 
-from cohabit.declare import in_words, object_schema
+from cohabit.declare import object_schema
 from cohabit.errors import BadArgs
 from cohabit.model.grant import Capability
 from cohabit.model.message import MAX_MESSAGE
+from cohabit.model.validation_errors import in_words
 from cohabit.room.commands import command
 from cohabit.room.context import Context
 

@@ -10,6 +10,7 @@ from cohabit.model.grant import Capability
 from cohabit.model.timestamps import utc
 from cohabit.room.commands import Command, Resource, command
 from cohabit.room.context import Context
+from cohabit.room.decide import by_grant
 from cohabit.room.grants import grant_wire
 from cohabit.room.looking import CAN_VIEW, watch_only
 from cohabit.room.state import HIDDEN_BRAIN, Member, RoomState, handle_of
@@ -190,8 +191,16 @@ def rules(ctx: Context) -> Rules:
 
 
 def _usable(ctx: Context) -> list[Command]:
-    """The room commands that the caller is told about."""
-    return [c for c in ctx.room.commands_for(ctx.member) if c.offered_if is None or c.offered_if(ctx.state, ctx.member)]
+    """The commands that the caller may use in this room. Those about the whole house are not among them."""
+    found = [
+        c
+        for c in ctx.room.callable_here
+        if c.about != "house"
+        and not c.joins
+        and by_grant(ctx.member, c)
+        and (c.offered_if is None or c.offered_if(ctx.state, ctx.member))
+    ]
+    return sorted(found, key=lambda c: c.where == "house")  # the room's own first
 
 
 def about_world(world: World) -> tuple[str, str]:

@@ -75,6 +75,7 @@ class Room(RecordedRoom):
         self.digest_every = DIGEST_EVERY
         self.checks_refusals = True
         self.commands = CommandTable(self.extension.named(chain(room_commands(world), commands_of(world))))
+        self.callable_here = self.commands  # the house adds its own
         self.seats: dict[SeatId, Seat] = {s.id: s for s in state.seats}
         self.roster_version = 0  # incremented when permissions or visibility may have changed
         self._to_move: Sequence[SeatId] | None = None

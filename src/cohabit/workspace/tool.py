@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
-from cohabit.declare import Declaration, in_words, object_schema
+from cohabit.declare import Declaration, object_schema
 from cohabit.errors import BadArgs, UnknownCommand
+from cohabit.model.validation_errors import in_words
 from cohabit.workspace.answers import SURROGATE, Answer
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ out of turn *and* lacks the permission gets the error about the turn. `docs/worl
 """
 
 import asyncio
-import logging
 import socket
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
@@ -41,7 +40,6 @@ from cohabit.worldbox.wire import (
     with_last_seen,
 )
 
-log = logging.getLogger("cohabit")
 LOOPBACK = "127.0.0.1"
 """The only address to listen on: this protocol has no TLS, and every request contains a token."""
 MAX_HEADERS = 16 * 1024
@@ -65,20 +63,18 @@ class BridgeServer:
         self._listener = listener
 
     @classmethod
-    def open(cls, house: House) -> "BridgeServer | None":
-        """The server, already bound to its port. None if it is switched off or the port is in use: the house can run
-        without it."""
+    def open(cls, house: House) -> "BridgeServer | PortInUse | None":
+        """The server, already bound to its port. None if it is switched off."""
         if not house.settings.bridge_port:
             return None
         try:
             return cls(house, listen(LOOPBACK, house.settings.bridge_port, "--bridge-port"))
         except Conflict as taken:
-            log.warning("clients of the WorldBox bridge cannot connect: %s, or switch it off with 0", taken.message)
-            return None
+            return PortInUse(house.settings.bridge_port, taken.message)
 
     def connect_lines(self, runners: Iterable[RoomRunner], tokens: Mapping[str, str]) -> Iterator[str]:
         """How to connect the game's client to these rooms, one process per agent."""
-        if not any(_is_for_bridge(runner) for runner in runners):
+        if not any(map(_is_for_bridge, runners)):
             return
         command = f"WORLDBOX_MCP_BRIDGE_PORT={self.port} WORLDBOX_MCP_TOKEN={{}} worldbox-mcp"
         if not tokens:
@@ -116,6 +112,27 @@ class BridgeServer:
 
     def close(self) -> None:
         self._listener.close()
+
+
+class PortInUse:
+    """In place of the server, if another program has its port: the house can run without it."""
+
+    def __init__(self, port: int, problem: str) -> None:
+        self.port = port
+        self._problem = problem
+
+    def connect_lines(self, runners: Iterable[RoomRunner], tokens: Mapping[str, str]) -> Iterator[str]:
+        """Why the game's client cannot connect to these rooms."""
+        if any(map(_is_for_bridge, runners)):
+            yield f"Clients of the WorldBox bridge cannot connect: {self._problem}, or switch it off with 0"
+            yield ""
+
+    @asynccontextmanager
+    async def serving(self) -> AsyncIterator[None]:
+        yield
+
+    def close(self) -> None:
+        pass
 
 
 def _is_for_bridge(runner: RoomRunner) -> bool:

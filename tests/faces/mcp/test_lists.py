@@ -72,6 +72,12 @@ async def test_the_list_has_the_tools_of_the_world_and_those_that_every_player_n
     ]  # fmt: skip
 
 
+async def test_rules_name_every_tool_that_the_member_can_call_as_it_is_called_and_no_other(rooms: Any) -> None:
+    for backend in members(*rooms, full=True):
+        named = (await backend.call("rules", {})).your_commands
+        assert sorted(named) == sorted(tool.name for tool in (await list_tools(backend)).tools)
+
+
 async def test_the_short_form_of_a_schema_has_the_same_arguments(rooms: Any) -> None:
     for backend in members(*rooms):
         for info in await backend.commands(ROOM):

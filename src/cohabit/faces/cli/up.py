@@ -126,14 +126,18 @@ def plan_of(args: argparse.Namespace, settings: Settings) -> Plan:
 
 def put_under(scenario: Scenario, world: str) -> None:
     """Use another world for the same members. The old world's config and brains are dropped."""
-    listed = find_world(world).legal is not World.legal
+    bot = random_player(world)
     if scenario.step_ticks and find_world(world).spec.pace != "clock":
         scenario.step_ticks, scenario.turn_seconds = 0, None
     scenario.world, scenario.config, scenario.speed = world, {}, "x1"
     for agent in scenario.agents:
-        played = listed and agent.claim is not None
-        agent.brain = "random" if agent.brain and played else None
-        agent.stand_in = "random" if agent.stand_in and played else None
+        agent.brain = bot if agent.brain and agent.claim is not None else None
+        agent.stand_in = bot if agent.stand_in and agent.claim is not None else None
+
+
+def random_player(world: str) -> str | None:
+    """The brain that can play any world that lists its legal actions."""
+    return "random" if find_world(world).legal is not World.legal else None
 
 
 def plan_for(wanted: str, room: str | None = None, players: Sequence[str] = ()) -> Plan:
@@ -178,26 +182,26 @@ def let_bots_play(scenario: Scenario, member: str | None) -> None:
     """Give every seat a built-in player, except that of ``member`` (default: the first seat)."""
     seated = [agent for agent in scenario.agents if agent.claim is not None]
     mine = member or (seated[0].id if seated else None)
+    bot = random_player(scenario.world)
     for agent in seated:
         if agent.id != mine:
-            agent.brain = agent.brain or agent.stand_in
+            agent.brain = agent.brain or agent.stand_in or bot
 
 
 def world_scenario(source: str, players: Sequence[str]) -> Scenario:
-    """A room for a world alone, with a player for each seat it needs, and you as the host."""
+    """A room for a world alone, with a player for each seat it needs, and a host. No bot plays for them."""
     cls = find_world(source)
     fewest, most = cls.spec.seat_range
     names = [name.strip() for name in players] or [f"player-{i + 1}" for i in range(fewest or min(most, 1))]
     if len(names) > most:
         raise BadArgs(f"{cls.spec.name} has {most} seats, but {len(names)} players were named")
-    if len(set(names)) < len(names) or "you" in names:
-        raise BadArgs("--players: names must be unique, and `you` is reserved for the host")
+    if len(set(names)) < len(names) or "host" in names:
+        raise BadArgs("--players: names must be unique, and `host` is reserved for the host of the room")
     for name in names:
         check_handle(name)
-    stand_in = "random" if cls.legal is not World.legal else None
-    seated = [AgentSpec(id=name, role="player", claim=f"auto:{i}", stand_in=stand_in) for i, name in enumerate(names)]
-    you = AgentSpec(id="you", kind="human", role="host")
-    return Scenario(agents=[you, *seated], scenario=cls.spec.name, world=source, partial_intel=cls.spec.fog)
+    seated = [AgentSpec(id=name, role="player", claim=f"auto:{i}") for i, name in enumerate(names)]
+    host = AgentSpec(id="host", kind="human", role="host")
+    return Scenario(agents=[host, *seated], scenario=cls.spec.name, world=source, partial_intel=cls.spec.fog)
 
 
 def _seed(text: str) -> int | str:
@@ -260,8 +264,8 @@ def _greeting(
     yield ""
     if tokens:
         yield from _connect_lines(url, plan.room, tokens, [m.handle for m in members if m.seat is not None])
-        for server in beside:
-            yield from server.connect_lines([runner], tokens)
+    for server in beside:
+        yield from server.connect_lines([runner], tokens)
     missing = [m.handle for m in members if m.handle not in tokens]
     if missing:
         yield "Tokens are shown only once, when a room is created. To replace a lost one:"

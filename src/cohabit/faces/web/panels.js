@@ -24,7 +24,7 @@ export class AboutYou {
     ];
     this.summary.replaceChildren(
       "You are ", memberName(me.handle), ` · ${facts.filter(Boolean).join(" · ")}`,
-      ...(isWatchOnly(me) ? [h("span", { class: "badge" }, "watch-only")] : []));
+      ...(isWatchOnly(me) && !me.grant.act.includes("manage_members") ? [h("span", { class: "badge" }, "watch-only")] : []));
     this.permissions.replaceChildren(...permissions(me.grant).flatMap(([name, text]) => [h("dt", {}, name), h("dd", {}, text)]));
   }
 }

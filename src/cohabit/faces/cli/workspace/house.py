@@ -44,10 +44,10 @@ def serve(args: argparse.Namespace) -> int:
 def plan_of(args: argparse.Namespace) -> Plan:
     """A room with a seat for each member, and with you as the host."""
     workers, watchers = (_names(text or "") for text in (_members(args), args.watchers))
-    if len({"you", *workers, *watchers}) <= len(workers) + len(watchers):
-        raise UsageError("--members, --watchers: names must be unique, and `you` is reserved for the host")
+    if len({"host", *workers, *watchers}) <= len(workers) + len(watchers):
+        raise UsageError("--members, --watchers: names must be unique, and `host` is reserved for the host")
     agents = [
-        AgentSpec(id="you", kind="human", role="host"),
+        AgentSpec(id="host", kind="human", role="host"),
         *(AgentSpec(id=name, role="player", claim=f"auto:{i}") for i, name in enumerate(workers)),
         *(AgentSpec(id=name, role="agent") for name in watchers),
     ]
