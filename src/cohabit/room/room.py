@@ -36,7 +36,7 @@ from cohabit.room.extension import extension_named
 from cohabit.room.recorded import SYSTEM, RecordedRoom, WorldInterrupted
 from cohabit.room.replies import keep_reply, kept_reply
 from cohabit.room.state import HIDDEN_BRAIN, KeptReply, Member, RoomState, handle_of
-from cohabit.room.view import MOVERS_SHOWN, View, make_view, seats_text, turn_text
+from cohabit.room.view import MOVERS_SHOWN, View, make_view, missed_text, seats_text, turn_text
 from cohabit.world import Outcome, World, overrides
 
 DIGEST_EVERY = 256
@@ -209,16 +209,23 @@ class Room(RecordedRoom):
         found: dict[SeatId, str] | None = None
         for notice in told:
             if notice.seats:
-                players = self._players
-                if players is None:
-                    players = {m.seat: m.id for m in self.state.members.values() if m.seat is not None}
-                    self._players = players
+                players = self._seat_players()
                 for seat in notice.seats:
                     if seat in players:
                         if found is None:
                             found = {}
                         found[seat] = players[seat]
         return found
+
+    def _seat_players(self) -> dict[SeatId, str]:
+        """The id of the member on each seat. Cached until the roster changes."""
+        if self._players is None:
+            self._players = {m.seat: m.id for m in self.state.members.values() if m.seat is not None}
+        return self._players
+
+    def _player_of(self, seat: SeatId) -> Member | None:
+        player = self._seat_players().get(seat)
+        return self.state.members.get(player) if player is not None else None
 
     def _perform(
         self, by: str | None, at: int, command: Command, args: Mapping[str, Any]
@@ -227,7 +234,10 @@ class Room(RecordedRoom):
         if command.where == "world":
             assert by is not None
             told: list[Told] = []
-            result: Any = self._act(self.state.members[by], command, args, told)
+            member = self.state.members[by]
+            result: Any = self._act(member, command, args, told)
+            if member.played_by_bot or member.moves_by_bot or member.timeouts:
+                member.has_moved()
             self._follow_up(at, told)
             return (self._rewarded(by, result, told) if self._has_returns else result), told
         context = Context(self, self.state.members[by] if by is not None else None, at)
@@ -482,6 +492,7 @@ class Room(RecordedRoom):
                     choices = self.world.legal(self.seats[seat]) or ()
             if self._has_returns:
                 total = self.state.returns.get(seat, 0.0)
+            turn += missed_text(self._player_of(seat), self.pace)
         seen = self._observe(eye)
         return make_view(self.state, seen, movers, turn, choices, over, total)
 
