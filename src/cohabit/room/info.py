@@ -184,7 +184,7 @@ def rules(ctx: Context) -> Rules:
 
 def _usable(ctx: Context) -> list[Command]:
     """The room commands that the caller is told about."""
-    return [c for c in ctx.room.commands_for(ctx.member) if c.offered_if is None or c.offered_if(ctx.state, ctx.member)]
+    return [c for c in ctx.room.commands_for(ctx.member) if ctx.room.offers(ctx.member, c)]
 
 
 def about_world(world: World) -> tuple[str, str]:

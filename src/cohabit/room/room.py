@@ -433,6 +433,12 @@ class Room(RecordedRoom):
         """The commands that this member's grant allows, regardless of whose turn it is."""
         return [c for c in self.commands if by_grant(member, c)]
 
+    def offers(self, member: Member, command: Command) -> bool:
+        """Whether lists of commands have this one: it is left out where it would only be refused."""
+        if command.needs_seat and member.seat is None and not seats.can_sit(self, member):
+            return False
+        return command.offered_if is None or command.offered_if(self, member)
+
     # -- seeing -----------------------------------------------------------------------------------
     def eye(self, member: Member) -> Eye | None:
         """This member's viewpoint; None if its grant lets it see nothing."""

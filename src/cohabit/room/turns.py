@@ -63,7 +63,8 @@ class TurnAdvanced(Struct):
     forced_by_god: bool
 
 
-def _takes_turns(state: RoomState, member: Member) -> bool:
+def _takes_turns(room: "Room", member: Member) -> bool:
+    state = room.state
     if state.step_ticks:
         return member.seat is not None or C.ACT_GLOBAL in member.held
     return state.turn_based and (member.id in state.turn_order or C.ACT_GLOBAL in member.held)
