@@ -192,7 +192,7 @@ class Room(RecordedRoom):
         result, told = self._perform(by, at, command, checked)
         record = self.record
         if via is not None and self.state.hide_brains:
-            via = HIDDEN_BRAIN
+            via, why = HIDDEN_BRAIN, None  # its reasons show which one it is
         players = self._players_of(told)
         entry = Entry(record.seq + 1, at, command.name, by, args or None, tuple(told), why, key, via, players)
         if key is not None:

@@ -162,7 +162,8 @@ class Correspondent(Nation):
         buy = min(buy, affordable_mils(agent_input, max(money - sum(promised.values()), 0)))
         spendable = money - purchase_cost(agent_input, buy)
         share = spendable // 2 // max(len(rivals), 1)
-        grants, asked = {}, {}
+        grants: dict[str, int] = {}
+        asked: dict[str, int] = {}
         for name in rivals:
             wanted = max(plan.get("money_grants", {}).get(name, 0), promised.get(name, 0))
             letter = deal.letter(name)
