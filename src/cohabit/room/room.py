@@ -500,7 +500,7 @@ class Room(RecordedRoom):
                 total = self.state.returns.get(seat, 0.0)
             turn += missed_text(self._player_of(seat), self.pace)
         seen = self._observe(eye)
-        return make_view(self.state, seen, movers, turn, choices, over, total)
+        return make_view(self.state, seen, movers, turn, choices, over, total, self.world.spec.legal_examples)
 
     def _observe_with_goals(self, eye: Eye) -> Observation:
         seen = self.world.observe(eye)

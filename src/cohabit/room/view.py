@@ -33,13 +33,15 @@ def make_view(
     choices: Sequence[Action],
     over: bool,
     total_reward: float | None = None,
+    examples: bool = False,
 ) -> View:
-    """Combine the observation, the turn and the legal actions."""
+    """Combine the observation, the turn and the legal actions. ``examples``: the choices are some of many more."""
     text = seen.to_text() + "\n\n" + turn
     if total_reward is not None:
         text += f"\nYour total reward: {total_reward:g}"
     if choices:
         seen = msgspec.structs.replace(seen, choices=[a.choice for a in choices])
+    if choices and not examples:
         text += "\nLegal actions: " + _choices_text(choices)
     return View(text, seen, movers[:MOVERS_SHOWN], over, state.paused, state.tick, total_reward)
 

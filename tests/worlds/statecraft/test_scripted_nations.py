@@ -309,6 +309,17 @@ def test_a_nation_that_cannot_pay_because_it_is_attacked_pays_later_and_is_not_c
     assert all("broke your word" not in text for text in said)
 
 
+@pytest.mark.parametrize(("damage", "trusted"), [(8, True), (2, False)])
+def test_a_pledge_that_could_not_be_paid_because_of_damage_is_not_called_broken(damage, trusted):
+    """Cedar destroys 5 of Birch's income of 50 with each mil. Birch pledged 11 and pays nothing."""
+    now, last = msgspec.structs.replace(start(), mils={**start().mils, "Cedar": 8}), None
+    for birch, cedar in (({"messages": {"Ash": "pledge: grant 11 to Ash"}}, 0), ({}, damage), ({}, 0)):
+        answer = NATIONS["diplomat"]().act(build_agent_input(now, "Ash", RULES, turns_left=9, last=last))
+        last = run_turn(now, {"Ash": answer, "Birch": birch, "Cedar": {"attacks": {"Birch": cedar}}}, RULES)
+        now = last.end
+    assert ("broke your word" not in answer["messages"].get("Birch", "")) is trusted
+
+
 def test_an_opportunist_pays_a_stronger_nation_that_threatens_it_and_no_other():
     threat = {"messages": {"Ash": "Pay me 4 or else my army will burn your cities."}}
     weak = with_letters({**threat, "purchase_mils": 2}, threat, {}, kind="opportunist", mils=0)
@@ -330,6 +341,15 @@ def test_an_opportunist_takes_only_offers_that_give_it_more_and_breaks_its_word_
         now = last.end
     assert "pledge: grant" in answers[1]["messages"]["Cedar"]
     assert answers[2]["money_grants"] == {}
+
+
+@pytest.mark.parametrize("kind", READERS)
+def test_a_nation_grants_nothing_to_a_nation_that_it_attacks_in_the_same_turn(kind):
+    offer = {"messages": {"Ash": "If you give me 4, I give you 9."}}
+    for answer in with_letters(
+        offer, {**offer, "attacks": {"Cedar": 1}}, offer, {**offer, "attacks": {"Ash": 1}}, offer, kind=kind
+    ):
+        assert answer["attacks"].keys().isdisjoint(answer.get("money_grants", {}))
 
 
 def test_a_hawk_demands_a_tribute_spares_the_nation_that_pays_it_and_breaks_its_pledges_of_peace():

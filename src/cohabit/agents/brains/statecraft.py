@@ -156,6 +156,7 @@ class Correspondent(Nation):
     def act(self, agent_input: Input) -> Answer:
         plan, deal = self.rule(agent_input), read_dealings(agent_input, forgives=self.forgives)
         money, rivals = budget(agent_input), others(agent_input)
+        attacks = self._attacks(agent_input, deal, plan.get("attacks", {}))
         promised = self._promised(agent_input, deal)
         alarm = sum(deal.attacked_by.values()) + len(deal.threats) - own_army(agent_input) if deal.threats else 0
         buy = max(plan.get("purchase_mils", 0), min(alarm, affordable_mils(agent_input, money // 2)))
@@ -167,7 +168,7 @@ class Correspondent(Nation):
         for name in rivals:
             wanted = max(plan.get("money_grants", {}).get(name, 0), promised.get(name, 0))
             letter = deal.letter(name)
-            if name in deal.owed or name in deal.attacked_by:
+            if name in deal.owed or name in deal.attacked_by or name in attacks:
                 continue
             if letter.threatens:
                 grants[name] = min(self.tribute(agent_input, deal, name), share)
@@ -192,7 +193,7 @@ class Correspondent(Nation):
         return {
             **plan,
             "purchase_mils": buy,
-            "attacks": self._attacks(agent_input, deal, plan.get("attacks", {})),
+            "attacks": attacks,
             "money_grants": grants,
             "messages": replies(deal, grants, promises, asked),
             "history_summary": history(plan.get("history_summary", ""), word),

@@ -58,11 +58,10 @@ def read_dealings(seen: Input, *, forgives: bool = True) -> Dealings:
     """``forgives``: whether a nation that broke its word is trusted again when it has paid."""
     word, received, attacked_by, paid = _read_word(seen), grants_received(seen), attackers(seen), grants_paid(seen)
     letters = read_letters(seen.get("messages", ()), seen["agents"], seen["self"])
-    damage = seen.get("last_turn", {}).get("damage", {})
     broken = {
         name: n - received.get(name, 0) if forgives else NEVER
         for name, n in word.expected.items()
-        if received.get(name, 0) < n and not _excused(name, n, received, damage, word)
+        if received.get(name, 0) < n and not _excused(seen, name, n, received.get(name, 0), word)
     }
     broken |= {name: NEVER for name in word.peace if name in attacked_by}
     known = {name: n - (received.get(name, 0) if n < NEVER else 0) for name, n in word.owed.items()}
@@ -75,10 +74,12 @@ def read_dealings(seen: Input, *, forgives: bool = True) -> Dealings:
     return Dealings(word, letters, received, attacked_by, broken, owed, unreturned, debts)
 
 
-def _excused(name: str, pledged: int, received: dict[str, int], damage: Mapping[str, int], word: Word) -> bool:
+def _excused(seen: Input, name: str, pledged: int, paid: int, word: Word) -> bool:
     """Whether a nation had a reason to pay less: its damage, or that this nation had not kept its own word."""
-    paid = received.get(name, 0)
-    return name in word.debts or 0 < pledged - paid <= damage.get(name, 0) * bool(paid)
+    damage = seen["last_turn"].get("damage", {}).get(name, 0)
+    income = len(seen["territories"].get(name, ())) * int(seen["constants"]["c_money_per_territory"])
+    could_not_pay = damage > 0 and (pledged > income - damage or (paid > 0 and pledged - paid <= damage))
+    return name in word.debts or could_not_pay
 
 
 def _read_word(seen: Input) -> Word:
