@@ -1,15 +1,19 @@
 """Time in a house: waits, presence, timeouts, ticks, and bots that stand in."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from msgspec.json import encode as to_json
 
 from cohabit.errors import BadArgs, CohabitError, Quarantined, Unauthorized
+from cohabit.house.command_list import list_commands
 from cohabit.house.house import House
 from cohabit.house.store.memory import MemoryStore
+from cohabit.model.grant import Capability
 from cohabit.testing.clock import FakeClock
 
 from .making import ANN, BOB, HOST, HeldStore, a_moment, back_again, deeds, issue, make_room, open_house, player
@@ -325,6 +329,39 @@ async def test_a_bot_whose_game_ends_while_it_pauses_does_not_stop_with_an_error
             await clock.advance(1_000)
             await asyncio.sleep(0.001)  # a bot thinks on a thread of its own
         assert "stopped" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("world", "brains", "keys"),
+    [
+        ("statecraft", ("hawk", "tit-for-tat"), {"turn_seconds": 20}),
+        ("kingdoms", ("warlord", "steward"), {}),
+    ],
+)
+async def test_hidden_brains_are_in_nothing_that_a_member_can_reach_who_does_not_see_everything(
+    world: str, brains: tuple[str, str], keys: dict[str, Any]
+) -> None:
+    """Every command that changes nothing, the events, and what is pushed; to the member on the seat of a bot too."""
+    clock = FakeClock()
+    async with open_house(clock=clock) as house:
+        members = [player("ann", 0, brain=brains[0]), player("bob", 1, brain=brains[1]), player("cy", 2), HOST]
+        members += [{"id": "owl", "role": "observer"}, {"id": "pat", "kind": "human"}]
+        who = await make_room(house, *members, world=world, hide_brains=True, **keys)
+        watching = await house.subscribe(house.identify(who["cy"].token), "den")
+        room = house.rooms["den"].room
+        blind = [m.id for m in room.state.members.values() if Capability.READ_ALL not in m.held]
+        assert blind == ["ann", "bob", "cy", "hostess", "pat"]
+        await until(clock, lambda: len({line.seq for line in room.record.tail if line.entry.via}) >= 5)
+        reached = [(await anext(watching)).decode() for _ in range(5)]
+        for name in reversed(blind):  # the first call of a player takes the seat back from its bot
+            credential = house.identify(who[name].token)
+            for command in list_commands(house, credential, "den"):
+                if not command.records and not command.schema["required"]:
+                    args = {"wait_ms": 0} if command.waits else {}
+                    reached.append(f"{name} {command.name}: {to_json(await who[name](command.name, args)).decode()}")
+        assert len(reached) > 40
+        found = [text for text in reached for brain in brains if re.search(rf"\b{brain.replace('-', '.')}\b", text)]
+        assert found == []
 
 
 async def test_a_brain_that_does_not_exist_opens_no_room() -> None:

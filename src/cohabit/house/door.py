@@ -220,13 +220,13 @@ class Door:
             open_to_all = [c for c in runner.commands if c.before_joining or c.about == "house"]
             return [c for c in open_to_all if is_host or not c.host_only]
         own = set(runner.room.commands)
-        state = runner.room.state
         mine = [
             c
             for c in runner.commands
             if by_grant(member, c)
             and (is_host or not c.host_only)
-            and (c.offered_if is None or c.offered_if(state, member))
+            and runner.room.offers(member, c)
+            and (c.offered_in is None or c.offered_in(runner, member))
         ]
         return sorted(mine, key=lambda c: c not in own)  # the room's own first, then the house's
 

@@ -7,7 +7,7 @@ become commands too. What is special about a command is declared with it, so no 
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from functools import cached_property
-from typing import Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from msgspec import Meta, Struct
 
@@ -16,8 +16,11 @@ from cohabit.errors import BadArgs, UnknownCommand
 from cohabit.model.action import ActionDef, ActionResult, ActionSpace, ParamDef
 from cohabit.model.grant import Capability, capabilities
 from cohabit.model.suggest import nearest
-from cohabit.room.state import Member, RoomState
+from cohabit.room.state import Member
 from cohabit.world import World
+
+if TYPE_CHECKING:
+    from cohabit.room.room import Room
 
 Category = Literal["meta", "discovery", "action", "read", "control", "bus", "host"]
 Where = Literal["world", "room", "house"]
@@ -72,7 +75,8 @@ class Command(Declaration):
         needs_seat: bool = False,
         result: Any = None,
         only_if: Callable[[World], bool] | None = None,
-        offered_if: Callable[[RoomState, Member], bool] | None = None,
+        offered_if: Callable[["Room", Member], bool] | None = None,
+        offered_in: Callable[[Any, Member], bool] | None = None,
         **declaration: Any,
     ) -> None:
         super().__init__(name, run, **declaration)
@@ -104,6 +108,7 @@ class Command(Declaration):
         self.result = result  # result type, if not ActionResult
         self.only_if = only_if
         self.offered_if = offered_if  # False: it would only be refused, so lists of commands leave it out
+        self.offered_in = offered_in  # the same, of a house command; it gets the RoomRunner instead of the room
         self.tool_name = name
         self.as_called: Callable[[str], str] = str  # a text with the names of commands as they are called here
 

@@ -36,7 +36,7 @@ from cohabit.room.extension import extension_named
 from cohabit.room.recorded import SYSTEM, RecordedRoom, WorldInterrupted
 from cohabit.room.replies import keep_reply, kept_reply
 from cohabit.room.state import HIDDEN_BRAIN, KeptReply, Member, RoomState, handle_of
-from cohabit.room.view import Turn, View, make_turn, make_view
+from cohabit.room.view import Turn, View, make_turn, make_view, missed_text
 from cohabit.world import Outcome, World, overrides
 
 DIGEST_EVERY = 256
@@ -195,7 +195,7 @@ class Room(RecordedRoom):
         result, told = self._perform(by, at, command, checked)
         record = self.record
         if via is not None and self.state.hide_brains:
-            via = HIDDEN_BRAIN
+            via, why = HIDDEN_BRAIN, None  # its reasons show which one it is
         players = self._players_of(told)
         entry = Entry(record.seq + 1, at, command.name, by, args or None, tuple(told), why, key, via, players)
         if key is not None:
@@ -212,16 +212,23 @@ class Room(RecordedRoom):
         found: dict[SeatId, str] | None = None
         for notice in told:
             if notice.seats:
-                players = self._players
-                if players is None:
-                    players = {m.seat: m.id for m in self.state.members.values() if m.seat is not None}
-                    self._players = players
+                players = self._seat_players()
                 for seat in notice.seats:
                     if seat in players:
                         if found is None:
                             found = {}
                         found[seat] = players[seat]
         return found
+
+    def _seat_players(self) -> dict[SeatId, str]:
+        """The id of the member on each seat. Cached until the roster changes."""
+        if self._players is None:
+            self._players = {m.seat: m.id for m in self.state.members.values() if m.seat is not None}
+        return self._players
+
+    def _player_of(self, seat: SeatId) -> Member | None:
+        player = self._seat_players().get(seat)
+        return self.state.members.get(player) if player is not None else None
 
     def _perform(
         self, by: str | None, at: int, command: Command, args: Mapping[str, Any]
@@ -230,7 +237,10 @@ class Room(RecordedRoom):
         if command.where == "world":
             assert by is not None
             told: list[Told] = []
-            result: Any = self._act(self.state.members[by], command, args, told)
+            member = self.state.members[by]
+            result: Any = self._act(member, command, args, told)
+            if member.played_by_bot or member.moves_by_bot or member.timeouts:
+                member.has_moved()
             self._follow_up(at, told)
             return (self._rewarded(by, result, told) if self._has_returns else result), told
         context = Context(self, self.state.members[by] if by is not None else None, at)
@@ -437,6 +447,12 @@ class Room(RecordedRoom):
         """The commands that this member's grant allows, regardless of whose turn it is."""
         return [c for c in self.commands if by_grant(member, c)]
 
+    def offers(self, member: Member, command: Command) -> bool:
+        """Whether lists of commands have this one: it is left out where it would only be refused."""
+        if command.needs_seat and member.seat is None and not seats.can_sit(self, member):
+            return False
+        return command.offered_if is None or command.offered_if(self, member)
+
     # -- seeing -----------------------------------------------------------------------------------
     def eye(self, member: Member) -> Eye | None:
         """This member's viewpoint; None if its grant lets it see nothing."""
@@ -483,16 +499,18 @@ class Room(RecordedRoom):
     def _view_through(self, eye: Eye) -> View:
         seat, total = eye.seat, None
         choices: Sequence[Action] = ()
-        turn, yours = self.turn(), False
+        turn, own = self.turn(), ""
         if seat is not None:
             if seat in self.to_move():
-                yours = self._takes_turns
+                if self._takes_turns:
+                    own = "\nIt is your turn."
                 if self._has_legal:
                     choices = self.world.legal(self.seats[seat]) or ()
             if self._has_returns:
                 total = self.state.returns.get(seat, 0.0)
+            own += missed_text(self._player_of(seat), self.pace)
         seen = self._observe(eye)
-        return make_view(self.state, seen, turn, yours, choices, total)
+        return make_view(self.state, seen, turn, own, choices, total, self.world.spec.legal_examples)
 
     def _observe_with_goals(self, eye: Eye) -> Observation:
         seen = self.world.observe(eye)

@@ -37,6 +37,16 @@ def awaited(room: "Room") -> list[Member]:
     ]
 
 
+def late(room: "Room") -> list[Member]:
+    """The members whose time runs out if the turn, round or step ends now."""
+    state = room.state
+    if state.turn_holder is not None:
+        return [state.members[state.turn_holder]]
+    if state.step_ticks:
+        return [m for m in awaited(room) if m.id not in state.passed]
+    return [m for m in state.members.values() if m.seat is not None and m.seat in state.waiting_for]
+
+
 def is_awaited(room: "Room", member: Member) -> bool:
     """Whether a stepped clock waits for this member."""
     return room.state.step_ticks > 0 and member in awaited(room)
@@ -53,7 +63,8 @@ class TurnAdvanced(Struct):
     forced_by_god: bool
 
 
-def _takes_turns(state: RoomState, member: Member) -> bool:
+def _takes_turns(room: "Room", member: Member) -> bool:
+    state = room.state
     if state.step_ticks:
         return member.seat is not None or C.ACT_GLOBAL in member.held
     return state.turn_based and (member.id in state.turn_order or C.ACT_GLOBAL in member.held)
@@ -78,10 +89,17 @@ def turn_advance(ctx: Context) -> TurnAdvanced:
     previous, forced = handle_of(current), current != me.id
     if forced and C.ACT_GLOBAL not in me.held:
         raise TurnNotYours(f"it is {previous}'s turn; only {previous} or a member with act_global can end it")
+    _ended_turn(me)
     following = next_turn(ctx.room, ctx.at, ctx.told)
     by = f" (ended by {me.handle})" if forced else ""
     ctx.tell(f"{previous}'s turn is over{by}; it is {following}'s turn", "turn")
     return TurnAdvanced(previous, following, forced)
+
+
+def _ended_turn(me: Member) -> None:
+    """A member that ends its turn is there; a bot that does so has played nothing by that."""
+    if not me.played_by_bot:
+        me.has_moved()
 
 
 def _pass(ctx: Context) -> TurnAdvanced:
@@ -90,6 +108,7 @@ def _pass(ctx: Context) -> TurnAdvanced:
     forced = me not in awaited(ctx.room)
     if forced and C.ACT_GLOBAL not in me.held:
         raise BadArgs("this step waits for the players only; you cannot pass")
+    _ended_turn(me)
     if me in waiting:
         waiting.remove(me)
         state.passed = [*state.passed, me.id]

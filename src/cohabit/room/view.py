@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from cohabit.model.action import Action
 from cohabit.model.observation import Observation
-from cohabit.room.state import RoomState
+from cohabit.room.state import Member, RoomState
 
 CHOICES_SHOWN = 40
 """How many legal actions the text lists."""
@@ -43,18 +43,21 @@ def make_view(
     state: RoomState,
     seen: Observation,
     turn: Turn,
-    yours: bool,
+    own: str,
     choices: Sequence[Action],
     total_reward: float | None = None,
+    examples: bool = False,
 ) -> View:
-    """Combine the observation, the turn (``yours``: it is the viewer's) and the legal actions."""
-    text = f"{seen.to_text()}\n\n{turn.text}"
-    if yours:
-        text += "\nIt is your turn."
+    """Combine the observation, the turn, lines for this viewer alone (``own``) and the legal actions.
+
+    ``examples``: the choices are some of many more.
+    """
+    text = f"{seen.to_text()}\n\n{turn.text}{own}"
     if total_reward is not None:
         text += f"\nYour total reward: {total_reward:g}"
     if choices:
         seen = msgspec.structs.replace(seen, choices=[a.choice for a in choices])
+    if choices and not examples:
         text += "\nLegal actions: " + _choices_text(choices)
     return View(text, seen, turn.shown, turn.over, state.paused, state.tick, total_reward)
 
@@ -78,6 +81,19 @@ def turn_text(movers: list[str], over: bool, turn_ms: int | None = None, rematch
     more = f" and {len(movers) - MOVERS_SHOWN} more" if len(movers) > MOVERS_SHOWN else ""
     limit = f" (time limit: {_seconds(turn_ms)})" if turn_ms else ""
     return f"To move: {', '.join(movers[:MOVERS_SHOWN])}{more}{limit}"
+
+
+def missed_text(player: Member | None, pace: str) -> str:
+    """What happened in place of the moves of this seat's player, since its own last one."""
+    if player is None or not (player.moves_by_bot or player.timeouts):
+        return ""
+    text = ""
+    if n := player.moves_by_bot:
+        moves = f"{n} {'turn' if pace == 'rounds' else 'move'}{'' if n == 1 else 's'}"
+        text += f"\nWhile you were away, a stand-in played {moves} for you."
+    if n := player.timeouts:
+        text += f"\nSince your last move, your time ran out {'once' if n == 1 else f'{n} times'}."
+    return text
 
 
 def _seconds(ms: int) -> str:
