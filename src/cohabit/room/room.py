@@ -239,7 +239,7 @@ class Room(RecordedRoom):
             told: list[Told] = []
             member = self.state.members[by]
             result: Any = self._act(member, command, args, told)
-            if member.played_by_bot or member.moves_by_bot or member.timeouts:
+            if member.stand_in_since is not None or member.moves_by_bot or member.timeouts:
                 member.has_moved()
             self._follow_up(at, told)
             return (self._rewarded(by, result, told) if self._has_returns else result), told
@@ -508,7 +508,9 @@ class Room(RecordedRoom):
                     choices = self.world.legal(self.seats[seat]) or ()
             if self._has_returns:
                 total = self.state.returns.get(seat, 0.0)
-            own += missed_text(self._player_of(seat), self.pace)
+            player = self._player_of(seat)
+            if player is not None and (player.moves_by_bot or player.timeouts):
+                own += missed_text(player, self.pace)
         seen = self._observe(eye)
         return make_view(self.state, seen, turn, own, choices, total, self.world.spec.legal_examples)
 

@@ -83,10 +83,8 @@ def turn_text(movers: list[str], over: bool, turn_ms: int | None = None, rematch
     return f"To move: {', '.join(movers[:MOVERS_SHOWN])}{more}{limit}"
 
 
-def missed_text(player: Member | None, pace: str) -> str:
+def missed_text(player: Member, pace: str) -> str:
     """What happened in place of the moves of this seat's player, since its own last one."""
-    if player is None or not (player.moves_by_bot or player.timeouts):
-        return ""
     text = ""
     if n := player.moves_by_bot:
         moves = f"{n} {'turn' if pace == 'rounds' else 'move'}{'' if n == 1 else 's'}"
