@@ -17,6 +17,7 @@ from cohabit.model.action import ActionDef, ActionResult, ActionSpace, ParamDef
 from cohabit.model.grant import Capability, capabilities
 from cohabit.model.suggest import nearest
 from cohabit.room.state import Member, RoomState
+from cohabit.room.visibility import sees_everything
 from cohabit.world import World
 
 Category = Literal["meta", "discovery", "action", "read", "control", "bus", "host"]
@@ -70,6 +71,7 @@ class Command(Declaration):
         group: str = "",
         preconditions: tuple[str, ...] = (),
         needs_seat: bool = False,
+        sees_all: bool = False,
         result: Any = None,
         only_if: Callable[[World], bool] | None = None,
         offered_if: Callable[[RoomState, Member], bool] | None = None,
@@ -101,6 +103,7 @@ class Command(Declaration):
         self.group = group or category
         self.preconditions = preconditions
         self.needs_seat = needs_seat
+        self.sees_all = sees_all  # only for members who see everything
         self.result = result  # result type, if not ActionResult
         self.only_if = only_if
         self.offered_if = offered_if  # False: it would only be refused, so lists of commands leave it out
@@ -207,6 +210,8 @@ def commands_of(world: World) -> Iterator[Command]:
             group=spec.group,
             preconditions=spec.preconditions,
             needs_seat=spec.needs_seat and spec.changes,
+            sees_all=spec.sees_all,
+            offered_if=sees_everything if spec.sees_all else None,
             args=spec.args,
             doc=spec.description,
             listed=spec.listed,
