@@ -9,24 +9,29 @@ import json
 import re
 import shutil
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
+from msgspec import to_builtins
 
+from cohabit.agents.brains.kingdoms.kings import Steward, Warlord
 from cohabit.errors import CohabitError
 from cohabit.faces.app import make_app
+from cohabit.faces.python import HouseClient
 from cohabit.faces.serve import serve
 from cohabit.house.calls import SystemCall
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.scenario import parse_scenario
 from cohabit.testing.clock import FakeClock
+from cohabit.worlds.kingdoms.rules.cities import land_of
+from cohabit.worlds.kingdoms.sight import seen_by
 
 from ..worlds.kingdoms.test_fog import HIDDEN_DEEDS, OWN_DEEDS, READS, filled  # noqa: TID252 - two suites share the twins
-from ..worlds.kingdoms.twins import SCENARIO  # noqa: TID252
+from ..worlds.kingdoms.twins import ATHENA, SCENARIO  # noqa: TID252
 from .doors import FACES, doors
 from .test_kingdoms_fog import named
 
@@ -289,3 +294,85 @@ async def test_however_much_a_rival_does_unseen_the_events_that_others_can_read_
             answers.append([await branch.by("athena", "events", asked) for asked in ({}, {"last": 3}, {"last": 500})])
     assert len(answers[0][2].items) == 3
     assert answers[0] == answers[1]
+
+
+# -- 2,000 ticks ----------------------------------------------------------------------------------
+SENTINEL = "Xyzzy"
+TICKS, BETWEEN = 2000, 20
+"""How long is played, and how often players act and athena reads."""
+LIVE_READS = [read for read in READS if read[0] not in ("picture", "screenshot", "rules", "list_powers")]
+
+
+@pytest.mark.parametrize("busy", [False, True])
+async def test_over_2000_ticks_nothing_planted_in_a_hidden_thing_reaches_a_rival_over_any_interface(
+    busy: bool, tmp_path: Path
+) -> None:
+    """Both kings play. Hidden cities, private messages, reasons and refused calls of the rival carry a sentinel."""
+    heard: list[str] = []
+    clock = FakeClock()
+    async with House.open(Settings(port=0, bridge_port=0, calls_per_second=1_000_000), clock=clock) as house:
+        _, tokens = await house.create_room(parse_scenario(json.dumps(SCENARIO)), ROOM, seed=5)
+        house.rooms[ROOM].room.checks_refusals = False  # it would notice what is planted
+        branch = Branch(house, clock, tokens, busy)
+        following = asyncio.ensure_future(_collect(house, tokens["athena"], heard))
+        kings = {"athena": Steward(), "ares": Warlord()}
+        planted = 0
+        for tick in range(TICKS):
+            planted += plant(branch.world)
+            if tick % BETWEEN == 0:
+                await _turn(branch, kings, tick // BETWEEN)
+                for command, args in LIVE_READS:
+                    await branch.ask(
+                        HouseClient(house, house.identify(tokens["athena"]), ROOM), "python", command, args
+                    )
+            await house.rooms[ROOM].submit(SystemCall("ticks", {"n": 1}))
+        assert planted > TICKS // 4
+        known = json.dumps(to_builtins(await branch.by("zeus", "list_cities", {})))
+        assert SENTINEL in known
+        for face in (*(face for face in FACES if face != "mcp stdio"), "bridge"):
+            async with doors(face, house, tmp_path) as door, door(tokens["athena"]) as client:
+                for command, args in [*READS, ("events", {"last": 500}), *HOUSE_READS]:
+                    await branch.ask(client, face, command, args)
+        following.cancel()
+    assert sum('"push":"view"' in frame for frame in heard) > TICKS // 2
+    heard += [text for _, text in branch.heard]
+    assert [text for text in heard if SENTINEL in text] == []
+
+
+def plant(world: Any) -> bool:
+    """Put the sentinel into the names of the cities that athena cannot see. Returns whether there is one."""
+    sim, found = world.sim, False
+    seen = seen_by(sim, ATHENA)
+    for city in sim.cities.values():
+        known = ATHENA in (city.kingdom, city.besieger) or seen[land_of(sim, city)].any()
+        city.name = city.name.replace(SENTINEL, "") + ("" if known else SENTINEL)
+        found |= not known
+    world._changed()
+    return found
+
+
+async def _turn(branch: Branch, kings: dict[str, Any], turn: int) -> None:
+    """Everybody acts; in the busy branch the rivals also do something hidden."""
+    for who, king in kings.items():
+        seen = await branch.by(who, "view", {})
+        action = king.decide(seen.observation)
+        why = SENTINEL if who == "ares" else "to win"
+        if action is not None:
+            call = {"action": action.name, "params": action.parameters, "reasoning": why}
+            await _tried(branch, who, "act", call)
+    await branch.by("ares", "send_message", {"to": "zeus", "content": f"{SENTINEL} {turn}"})
+    await _tried(branch, "ares", "spawn", {"entity_id": SENTINEL, "x": 1, "y": 1})
+    deeds = [deed for deed in HIDDEN_DEEDS if deed[2].get("entity_id") != "dragon"]
+    if branch.busy and branch.world.sim.kingdoms[2].alive:
+        who, command, args = deeds[turn % len(deeds)]
+        await _tried(branch, who, command, filled(args, branch.world, 2))
+
+
+async def _tried(branch: Branch, who: str, command: str, args: Any) -> None:
+    with suppress(CohabitError):
+        await branch.by(who, command, args)
+
+
+async def _collect(house: House, token: str, frames: list[str]) -> None:
+    async for frame in await house.subscribe(house.identify(token), ROOM, ""):
+        frames.append(frame.decode())
