@@ -235,6 +235,7 @@ class ActionSpec(Struct, frozen=True, kw_only=True):
     raw: bool = False
     result: Any = None  # the type of ``Outcome.data``, if a call returns that instead of an observation
     listed: bool = True  # in the short list of tools for models; others can be called too
+    sees_all: bool = False  # a query that shows the whole world: for members from whom fog hides nothing
 
 
 def action(
@@ -269,9 +270,16 @@ def query(
     category: Literal["read", "discovery", "control"] = "read",
     name: str = "",
     listed: bool = True,
+    sees_all: bool = False,
 ) -> Callable[[Method], Method]:
-    """Make a method a query: ``def heaps(self, eye: Eye) -> list[int]``. It changes nothing."""
-    return _mark(changes=False, group="query", category=category, needs=_tuple(needs), name=name, listed=listed)
+    """Make a method a query: ``def heaps(self, eye: Eye) -> list[int]``. It changes nothing.
+
+    ``sees_all``: it shows the whole world, so members from whom fog hides something are refused.
+    """
+    return _mark(
+        changes=False, group="query", category=category, needs=_tuple(needs), name=name, listed=listed,
+        sees_all=sees_all,
+    )  # fmt: skip
 
 
 def Range(lo: int | None = None, hi: int | None = None, doc: str | None = None) -> Meta:  # noqa: N802 - reads as a type

@@ -128,6 +128,20 @@ def test_a_king_rallies_the_army_to_a_besieged_city_and_spends_faith_on_it() -> 
     assert "rally" in done(Warlord(), seen)
 
 
+@pytest.mark.parametrize("king", [Warlord(), Steward()])
+def test_an_army_that_defends_a_city_stays_there_until_the_siege_ends_and_is_then_at_home(king: King) -> None:
+    first, second = city(1, ME, siege=20), city(2, ME, siege=40)
+    orders = {"muster": "45%" if isinstance(king, Warlord) else "35%", "rally": f"{first['x']},{first['y']}"}
+    seen = throne(rival=130, at_war_with=[RIVAL], orders=orders, cities={"One": first, "Two": second})
+    assert king.decide(seen) is None
+    elsewhere = throne(
+        rival=130, at_war_with=[RIVAL], orders=orders, cities={"One": first | {"siege": 0}, "Two": second}
+    )
+    assert king.decide(elsewhere).parameters == {"x": second["x"], "y": second["y"]}  # type: ignore[union-attr]
+    free = throne(rival=130, at_war_with=[RIVAL], orders=orders, cities={"One": first | {"siege": 0}})
+    assert king.decide(free) is None
+
+
 def test_a_king_feeds_hungry_people_before_it_spawns_more() -> None:
     seen = throne(rival=100, faith=20, hungry=True, orders={"muster": "18%"})
     bread = Steward().decide(seen)

@@ -415,8 +415,15 @@ def test_what_a_stand_in_played_is_in_the_next_views_of_its_player_until_that_pl
     assert replayed(room).digest() == room.digest()
 
 
-def test_a_new_game_does_not_tell_what_a_stand_in_played_in_the_last_one() -> None:
+def test_the_bot_of_a_seat_is_not_told_that_a_stand_in_played_for_it() -> None:
     room = make_room(player("ann", 0, brain="random"), BLUE, HOST, world="nim")
+    room.call("ann", "take", {"n": 1}, at=1, via="random")
+    assert "stand-in" not in room.call("ann", "view", at=2).text
+
+
+def test_a_new_game_does_not_tell_what_a_stand_in_played_in_the_last_one() -> None:
+    room = make_room(player("ann", 0, stand_in="random"), BLUE, HOST, world="nim")
+    room.system("stand_in", {"member": "ann"}, 1)
     room.call("ann", "take", {"n": 1}, at=1, via="random")
     assert "a stand-in played 1 move for you" in room.call("ann", "view", at=2).text
     room.call("hostess", "reset", at=3)

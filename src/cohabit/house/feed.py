@@ -8,7 +8,6 @@ from msgspec import Meta, Struct
 from cohabit.errors import BadArgs, Unauthorized
 from cohabit.house.door import HouseContext
 from cohabit.house.fanout import event_frame
-from cohabit.house.runner import RoomRunner
 from cohabit.house.running.threads import run_in_thread
 from cohabit.house.subscriptions import Deliver, Subscription
 from cohabit.model.grant import Capability
@@ -55,12 +54,13 @@ async def events(
 ) -> Events:
     """Events in this room that you may see, in order. Pass `cursor` to the next call."""
     runner, member = ctx.runner, ctx.member
-    if last is not None:
-        return _newest(runner, member, last)
-    seq = unseal(runner.room.state.secret, cursor, runner.durable_seq)
+    seq = unseal(runner.room.state.secret, cursor, runner.durable_seq) if last is None else -1
     while True:
         eye, held = runner.room.eye(member), member.held
-        found = await _page_of_events(ctx, seq, member, eye, max)
+        if last is not None:
+            found = await _newest(ctx, member, eye, last)
+        else:
+            found = await _page_of_events(ctx, seq, member, eye, max)
         # Reading takes a while. Discard a page that was built under an earlier grant.
         now = runner.room.state.members.get(member.id)
         if now is None:
@@ -87,10 +87,18 @@ EVENTS = command_of(events)
 """A subscription requires the same grant as this command."""
 
 
-def _newest(runner: RoomRunner, member: Member, limit: int) -> Events:
-    eye = runner.room.eye(member)
-    told = [(line.seq, item) for line in runner.recent for item in feed(line.entry, member, eye)]
-    cursor = seal(runner.room.state.secret, told[-1][0]) if told else ""
+async def _newest(ctx: HouseContext, member: Member, eye: Eye | None, limit: int) -> Events:
+    """The newest events. It reads back as far as it must: what a member gets never depends on entries it cannot see."""
+    lines = list(ctx.runner.recent)
+    told = [(line.seq, item) for line in lines for item in feed(line.entry, member, eye)]
+    oldest = lines[0].seq if lines else ctx.runner.durable_seq + 1
+    while len(told) < limit and oldest > 0:
+        start, count = max(-1, oldest - 1 - PAGE), min(PAGE, oldest)
+        lines = await run_in_thread("a page of the record", lambda start=start, count=count: _kept(ctx, start, count))  # type: ignore[misc]  # mypy cannot infer a default in a lambda
+        lines = [line for line in lines if line.seq < oldest]  # a pruned store has fewer before, and reads on
+        told = [(line.seq, item) for line in lines for item in feed(line.entry, member, eye)] + told
+        oldest = lines[0].seq if lines else 0
+    cursor = seal(ctx.room.state.secret, told[-1][0]) if told else ""
     return Events([item for _, item in told[-limit:]], cursor, False)
 
 
@@ -145,7 +153,13 @@ async def _history(ctx: HouseContext, after: int) -> AsyncIterator[Line]:
 
 
 def _page(ctx: HouseContext, after: int, limit: int) -> list[Line]:
-    rows = list(ctx.house.store.lines(ctx.room.id, after, limit))
-    if rows and rows[0][0] != after + 1 and after >= 0:
+    lines = _kept(ctx, after, limit)
+    if lines and lines[0].seq != after + 1 and after >= 0:
         raise BadArgs("this cursor is too old: its events were deleted. Omit it to start from the oldest event")
+    return lines
+
+
+def _kept(ctx: HouseContext, after: int, limit: int) -> list[Line]:
+    """The lines after a number that are still in the store."""
+    rows = ctx.house.store.lines(ctx.room.id, after, limit)
     return [Line(seq, body, digest, decode_entry(body)) for seq, body, digest in rows]

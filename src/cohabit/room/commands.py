@@ -17,6 +17,7 @@ from cohabit.model.action import ActionDef, ActionResult, ActionSpace, ParamDef
 from cohabit.model.grant import Capability, capabilities
 from cohabit.model.suggest import nearest
 from cohabit.room.state import Member
+from cohabit.room.visibility import sees_everything
 from cohabit.world import World
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ class Command(Declaration):
         group: str = "",
         preconditions: tuple[str, ...] = (),
         needs_seat: bool = False,
+        sees_all: bool = False,
         result: Any = None,
         only_if: Callable[[World], bool] | None = None,
         offered_if: Callable[["Room", Member], bool] | None = None,
@@ -105,6 +107,7 @@ class Command(Declaration):
         self.group = group or category
         self.preconditions = preconditions
         self.needs_seat = needs_seat
+        self.sees_all = sees_all  # only for members who see everything
         self.result = result  # result type, if not ActionResult
         self.only_if = only_if
         self.offered_if = offered_if  # False: it would only be refused, so lists of commands leave it out
@@ -196,6 +199,10 @@ def declared_in(module: Any, world: World | None = None) -> Iterator[Command]:
             yield command
 
 
+def _sees_everything(room: "Room", member: Member) -> bool:
+    return sees_everything(room.state, member)
+
+
 def commands_of(world: World) -> Iterator[Command]:
     """The actions and queries of a world, as commands."""
     for spec in world.actions():
@@ -212,6 +219,8 @@ def commands_of(world: World) -> Iterator[Command]:
             group=spec.group,
             preconditions=spec.preconditions,
             needs_seat=spec.needs_seat and spec.changes,
+            sees_all=spec.sees_all,
+            offered_if=_sees_everything if spec.sees_all else None,
             args=spec.args,
             doc=spec.description,
             listed=spec.listed,

@@ -185,7 +185,7 @@ class Room(RecordedRoom):
     def _ask(self, member: Member, command: Command, args: Mapping[str, Any], at: int) -> Any:
         if command.where == "room":
             return command.run(Context(self, member, at), **args)
-        return command.run(self.eye_of(member), **args)
+        return command.run(self.eye_of(member, command), **args)
 
     def _write(
         self, at: int, command: Command, by: str | None, args: Any, checked: Mapping[str, Any],
@@ -462,11 +462,13 @@ class Room(RecordedRoom):
             eye = self._eyes[member.id] = visibility.eye_for(self.state, member, self.seats, self.world.spec.fog)
             return eye
 
-    def eye_of(self, member: Member) -> Eye:
-        """The member's eye, or PERMISSION_DENIED."""
+    def eye_of(self, member: Member, query: Command | None = None) -> Eye:
+        """The member's eye, for a query if one is given, or PERMISSION_DENIED."""
         eye = self.eye(member)
         if eye is None:
             raise PermissionDenied("you don't have permission to view this world; a host can grant it", needs=["watch"])
+        if query is not None and query.sees_all and eye.sees != "all":
+            raise PermissionDenied(f"{query.name} shows what fog hides; it requires read_all", needs=["read_all"])
         return eye
 
     def view(self, member: Member) -> View:

@@ -1,5 +1,6 @@
 """Turns: whose turn it is, turn_advance, and the rounds of a world."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -112,8 +113,9 @@ def _pass(ctx: Context) -> TurnAdvanced:
     if me in waiting:
         waiting.remove(me)
         state.passed = [*state.passed, me.id]
+    if forced:
+        ctx.tell(f"{me.handle} ended the step", "turn")
     if not waiting or forced:
-        ctx.tell(f"{me.handle} ended the step" if forced else "everybody has passed", "turn")
         step(ctx.room, ctx.at, ctx.told)
     return TurnAdvanced(me.handle, waiting[0].handle if waiting else me.handle, forced)
 
@@ -122,7 +124,7 @@ def step(room: "Room", at: int, told: list[Told]) -> None:
     """Advance a stepped clock."""
     state = room.state
     state.passed, state.turn_started = [], at
-    advance(room, state.step_ticks, told)
+    _pass_time(room, state.step_ticks, told)
 
 
 def next_turn(room: "Room", at: int, told: list[Told]) -> str:
@@ -131,12 +133,22 @@ def next_turn(room: "Room", at: int, told: list[Told]) -> str:
     state.turn_index = (state.turn_index + 1) % len(state.turn_order)
     state.turn_started = at
     if state.ticks_per_turn and room.pace == "clock":
-        advance(room, state.ticks_per_turn, told)
+        _pass_time(room, state.ticks_per_turn, told)
     return handle_of(state.turn_order[state.turn_index])
+
+
+def _pass_time(room: "Room", ticks: int, told: list[Told]) -> None:
+    """Advance the time. What happens meanwhile is not the doing of the member who happened to pass last."""
+    news: list[Told] = []
+    advance(room, ticks, news)
+    told.extend(_by_world(news))
 
 
 def resolve(room: "Room", told: list[Told]) -> None:
     """Resolve a round. Its results are not the doing of the member who happened to submit last."""
-    results = room.crash_on_error(room.world.resolve)
-    told.extend(msgspec.structs.replace(result, by_world=True) for result in results)
+    told.extend(_by_world(room.crash_on_error(room.world.resolve)))
     room.roster_changed()
+
+
+def _by_world(results: Iterable[Told]) -> Iterable[Told]:
+    return (msgspec.structs.replace(result, by_world=True) for result in results)

@@ -32,6 +32,13 @@ def eye_for(state: RoomState, member: Member, seats: Mapping[SeatId, Seat], fog:
     return PUBLIC if Capability.WATCH in held else None
 
 
+def sees_everything(state: RoomState, member: Member) -> bool:
+    """Whether fog hides nothing from this member, in a world with fog."""
+    if Capability.READ_ALL in member.held:
+        return True
+    return Capability.READ_OWN in member.held and member.seat is not None and not state.partial_intel
+
+
 def _plays(state: RoomState, kibitzer: Member) -> bool:
     """Whether the notified player still holds the seat."""
     player = state.members.get(kibitzer.through_player or "")

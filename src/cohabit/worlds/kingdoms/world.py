@@ -311,7 +311,7 @@ class Kingdoms(OrderActions):
         view = self.view(eye) if alive else View(self.sim, None, False)
         return queries.actors(view, race, kingdom_id, in_rect, page, offset)
 
-    @query(needs="read_all", listed=False)
+    @query(needs=("read_own", "read_all"), listed=False, sees_all=True)
     def screenshot(
         self,
         eye: Eye,
@@ -319,7 +319,7 @@ class Kingdoms(OrderActions):
         format: PictureFormat = "jpg",  # noqa: A002 - the wire's name
         quality: Quality = 80,
     ) -> Screenshot:
-        """A picture of the whole map. `picture` shows what you may see."""
+        """A picture of the whole map, where fog hides nothing from you. `picture` shows what you may see."""
         return picture.screenshot(self.view(eye), max_dimension, format, quality)
 
     @query(listed=False)
