@@ -223,10 +223,7 @@ class Door:
         mine = [
             c
             for c in runner.commands
-            if by_grant(member, c)
-            and (is_host or not c.host_only)
-            and runner.room.offers(member, c)
-            and (c.offered_in is None or c.offered_in(runner, member))
+            if by_grant(member, c) and (is_host or not c.host_only) and runner.room.offers(member, c)
         ]
         return sorted(mine, key=lambda c: c not in own)  # the room's own first, then the house's
 

@@ -75,6 +75,7 @@ class RoomRunner:
         self.overload = overload
         self.outboxes = outboxes
         self.commands = room.callable_here = _all_commands(room, house_commands)
+        room.house_offers = lambda command, member: command.offered_in is None or command.offered_in(self, member)
         self.remote: RemoteRunner | None = None  # runs the commands of a remote world
         self.failure: CohabitError | None = None
         self.recent: deque[Line] = deque(room.record.tail[-settings.recent_entries :], settings.recent_entries)

@@ -193,10 +193,7 @@ def _usable(ctx: Context) -> list[Command]:
     found = [
         c
         for c in ctx.room.callable_here
-        if c.about != "house"
-        and not c.joins
-        and by_grant(ctx.member, c)
-        and ctx.room.offers(ctx.member, c)
+        if c.about != "house" and not c.joins and by_grant(ctx.member, c) and ctx.room.offers(ctx.member, c)
     ]
     return sorted(found, key=lambda c: c.where == "house")  # the room's own first
 

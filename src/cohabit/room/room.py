@@ -4,7 +4,7 @@ Synchronous and deterministic: no I/O, no clock (``at`` comes with each call) an
 validates, runs and records an entry; ``replay`` runs the recorded entries and produces the same room.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from math import isfinite
 from typing import Any
@@ -75,7 +75,8 @@ class Room(RecordedRoom):
         self.digest_every = DIGEST_EVERY
         self.checks_refusals = True
         self.commands = CommandTable(self.extension.named(chain(room_commands(world), commands_of(world))))
-        self.callable_here = self.commands  # the house adds its own
+        self.callable_here = self.commands  # the house adds its own …
+        self.house_offers: Callable[[Command, Member], bool] = lambda command, member: True  # … and when it offers them
         self.seats: dict[SeatId, Seat] = {s.id: s for s in state.seats}
         self.roster_version = 0  # incremented when permissions or visibility may have changed
         self._to_move: Sequence[SeatId] | None = None
@@ -451,7 +452,7 @@ class Room(RecordedRoom):
         """Whether lists of commands have this one: it is left out where it would only be refused."""
         if command.needs_seat and member.seat is None and not seats.can_sit(self, member):
             return False
-        return command.offered_if is None or command.offered_if(self, member)
+        return (command.offered_if is None or command.offered_if(self, member)) and self.house_offers(command, member)
 
     # -- seeing -----------------------------------------------------------------------------------
     def eye(self, member: Member) -> Eye | None:
