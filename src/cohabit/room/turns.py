@@ -103,7 +103,14 @@ def step(room: "Room", at: int, told: list[Told]) -> None:
     """Advance a stepped clock."""
     state = room.state
     state.passed, state.turn_started = [], at
-    advance(room, state.step_ticks, told)
+    _let_time_pass(room, state.step_ticks, told)
+
+
+def _let_time_pass(room: "Room", ticks: int, told: list[Told]) -> None:
+    """Advance the world at the end of a turn. What happens then is not the doing of the member who ended it."""
+    happened: list[Told] = []
+    advance(room, ticks, happened)
+    told.extend(msgspec.structs.replace(notice, by_world=True) for notice in happened)
 
 
 def next_turn(room: "Room", at: int, told: list[Told]) -> str:
@@ -112,7 +119,7 @@ def next_turn(room: "Room", at: int, told: list[Told]) -> str:
     state.turn_index = (state.turn_index + 1) % len(state.turn_order)
     state.turn_started = at
     if state.ticks_per_turn and room.pace == "clock":
-        advance(room, state.ticks_per_turn, told)
+        _let_time_pass(room, state.ticks_per_turn, told)
     return handle_of(state.turn_order[state.turn_index])
 
 
