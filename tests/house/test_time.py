@@ -12,7 +12,21 @@ from cohabit.house.house import House
 from cohabit.house.store.memory import MemoryStore
 from cohabit.testing.clock import FakeClock
 
-from .making import ANN, BOB, HOST, OWL, HeldStore, a_moment, back_again, deeds, issue, make_room, open_house, player
+from .making import (
+    ANN,
+    BOB,
+    HOST,
+    OWL,
+    Client,
+    HeldStore,
+    a_moment,
+    back_again,
+    deeds,
+    issue,
+    make_room,
+    open_house,
+    player,
+)
 
 
 # -- waiting ----------------------------------------------------------------------------------------
@@ -155,6 +169,83 @@ async def test_what_happens_in_a_step_is_news_also_to_the_member_who_passed_last
         got = await who["ann"]("events", {"cursor": cursor, "wait_ms": 30_000})
         assert ("everybody has passed", "ann") in {(item.text, item.by) for item in got.items}
         assert ("your lantern goes dark", None) in {(item.text, item.by) for item in got.items}
+
+
+async def test_where_time_runs_by_itself_waiting_for_the_turn_waits_for_news_of_others() -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock) as house:
+        who = await make_room(house, ANN, BOB, HOST, world="Ticker")
+        await who["ann"]("view")
+        await clock.advance(1_000)
+        waiting = asyncio.create_task(who["ann"]("wait_for_turn", {"wait_ms": 30_000}))
+        await clock.advance(1_000)  # time passes, and that is no news
+        await who["ann"]("drop")
+        await who["bob"]("send_message", {"to": "hostess", "content": "not for ann"})
+        await a_moment()
+        assert not waiting.done()
+        await who["bob"]("drop")
+        got = await waiting
+        assert got.your_turn
+        assert got.observation.status["ticks"] == house.rooms["den"].room.world.ticks
+
+
+@pytest.mark.parametrize("reader", ["ann", "hostess"])
+async def test_what_is_new_since_the_last_view_is_not_waited_for_and_nothing_is_new_twice(reader: str) -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock, away_ms=10**6) as house:
+        who = await make_room(house, ANN, BOB, HOST, world="Ticker")
+        wait = {"wait_ms": 30_000}
+        assert (await who[reader]("wait_for_turn", wait)).tick == 0, (
+            "everything is new to a member that has seen nothing"
+        )
+        await who["bob"]("view")
+        await clock.advance(1_000)
+        first = await who[reader]("view")
+        await who["bob"]("drop")
+        await clock.advance(1_000)
+        assert (await who[reader]("wait_for_turn", wait)).tick == first.tick + 10
+        waiting = asyncio.create_task(who[reader]("wait_for_turn", wait))
+        await clock.advance(29_999)
+        assert not waiting.done()
+        await clock.advance(1)
+        last = (await waiting).tick
+        assert last > first.tick + 10
+        assert (await who[reader]("wait_for_turn", wait | {"since": first.id})).tick == last, (
+            "bob dropped one since then"
+        )
+
+
+async def test_waiting_for_news_ends_when_the_token_expires() -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock) as house:
+        who = await make_room(house, ANN, BOB, HOST, world="Ticker")
+        operator = house.identify(house.operator_token())
+        made = await house.call(operator, None, "issue_credential", {"name": "ann", "room": "den", "expires_in_s": 10})
+        ann = Client(house, "den", "ann", made.token)
+        await ann("view")
+        await clock.advance(1_000)
+        waiting = asyncio.create_task(ann("wait_for_turn", {"wait_ms": 30_000}))
+        await clock.advance(8_000)
+        assert not waiting.done()
+        await clock.advance(2_000)
+        with pytest.raises(Unauthorized, match="expired"):
+            await waiting
+        assert (await who["ann"]("view")).tick > 0
+
+
+async def test_a_wait_for_the_turn_can_return_what_has_changed() -> None:
+    async with open_house() as house:
+        who = await make_room(house, ANN, BOB, world="lanterns", step_ticks=5)
+        first = await who["ann"]("view")
+        await who["ann"]("turn_advance")
+        waiting = asyncio.create_task(who["ann"]("wait_for_turn", {"wait_ms": 30_000, "since": first.id}))
+        await a_moment()
+        assert not waiting.done()
+        await who["bob"]("turn_advance")
+        got = await waiting
+        assert (got.your_turn, got.since) == (True, first.id)
+        assert got.changed["step"] == 5
+        assert got.text.startswith(f"Changes since view {first.id}")
 
 
 async def test_a_hundred_waiters_are_all_woken() -> None:

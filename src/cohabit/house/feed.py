@@ -58,7 +58,7 @@ async def events(
     wait_ms: WaitMs = 0,
     own: Annotated[bool, Meta(description="your own actions end a wait too")] = False,
 ) -> Events:
-    """Events in this room that you may see, in order. Pass `cursor` to the next call."""
+    """Events that you may see, in order. Pass `cursor` to the next call."""
     runner, member = ctx.runner, ctx.member
     if last is not None:
         return _newest(runner, member, last)

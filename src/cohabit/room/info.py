@@ -163,7 +163,7 @@ class Rules(Struct):
     listed=True,
 )
 def rules(ctx: Context) -> Rules:
-    """What this world is about, its actions with their parameters, and the commands you may use."""
+    """What this world is about, its actions, and the commands you may use."""
     world, as_called = ctx.room.world, ctx.room.extension.as_called
     title, description = about_world(world)
     description = as_called(description)

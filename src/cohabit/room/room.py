@@ -35,6 +35,7 @@ from cohabit.room.decide import Budget, StorageQuota, by_credential, by_grant, d
 from cohabit.room.extension import extension_named
 from cohabit.room.recorded import SYSTEM, RecordedRoom, WorldInterrupted
 from cohabit.room.replies import keep_reply, kept_reply
+from cohabit.room.shown import ShownViews
 from cohabit.room.state import HIDDEN_BRAIN, KeptReply, Member, RoomState, handle_of
 from cohabit.room.view import MOVERS_SHOWN, View, make_view, seats_text, turn_text
 from cohabit.world import Outcome, World, overrides
@@ -67,6 +68,7 @@ class Room(RecordedRoom):
         self.audit = Audit()
         self.budget = Budget(CALLS_PER_SECOND)
         self.quota = StorageQuota()
+        self.shown = ShownViews()
         self.ahead_ms = 0  # how far the record is ahead of the house clock; set by the house
         self.digest_every = DIGEST_EVERY
         self.checks_refusals = True
