@@ -101,7 +101,7 @@ def session_info(ctx: Context) -> SessionInfo:
         world=state.world,
         scenario=state.scenario,
         partial_intel=state.partial_intel,
-        turn_based=state.turn_based,
+        turn_based=ctx.room.has_turns,
         member_count=len(state.members),
         members=roster_of(state, ctx.member) if C.READ_ROSTER in ctx.member.held else [],
         seats=[s.id for s in state.seats],

@@ -97,6 +97,11 @@ class Room(RecordedRoom):
         self._refusals: dict[tuple[str, str], int] = {}
 
     @property
+    def has_turns(self) -> bool:
+        """Whether members take turns: in the world's order, in the room's, or in steps."""
+        return self._takes_turns or turns.takes_turns(self.state)
+
+    @property
     def id(self) -> str:
         return self.state.id
 
@@ -475,7 +480,10 @@ class Room(RecordedRoom):
             if self._seats_text is None:
                 self._seats_text = seats_text(self.state)
             turn_ms, rematch_ms = self.state.turn_ms, self.state.rematch_ms
-            turn = self._turn_text = self._seats_text + turn_text(movers, over, turn_ms, rematch_ms)
+            turn = self._seats_text
+            if over or not turns.runs_by_itself(self):
+                turn += turn_text(movers, over, turn_ms, rematch_ms)
+            self._turn_text = turn = turn.rstrip("\n")
         if seat is not None:
             if seat in self.to_move():
                 if self._takes_turns:
@@ -485,7 +493,7 @@ class Room(RecordedRoom):
             if self._has_returns:
                 total = self.state.returns.get(seat, 0.0)
         seen = self._observe(eye)
-        return make_view(self.state, seen, movers, turn, choices, over, total)
+        return make_view(self.state, seen, movers, turn, choices, over, total, self.extension.tool_name)
 
     def _observe_with_goals(self, eye: Eye) -> Observation:
         seen = self.world.observe(eye)

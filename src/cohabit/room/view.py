@@ -1,6 +1,6 @@
 """A view: what an eye sees of the world now, as values and as text for a model."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 from msgspec import Struct
@@ -32,15 +32,16 @@ def make_view(
     turn: str,
     choices: Sequence[Action],
     over: bool,
-    total_reward: float | None = None,
+    total_reward: float | None,
+    tool_name: Callable[[str], str],
 ) -> View:
-    """Combine the observation, the turn and the legal actions."""
-    text = seen.to_text() + "\n\n" + turn
+    """Combine the observation, the turn and the legal actions. ``tool_name``: what an action is called here."""
+    text = f"{seen.to_text()}\n\n{turn}" if turn else seen.to_text()
     if total_reward is not None:
         text += f"\nYour total reward: {total_reward:g}"
     if choices:
         seen = msgspec.structs.replace(seen, choices=[a.choice for a in choices])
-        text += "\nLegal actions: " + _choices_text(choices)
+        text += "\nLegal actions: " + _choices_text(choices, tool_name)
     return View(text, seen, movers[:MOVERS_SHOWN], over, state.paused, state.tick, total_reward)
 
 
@@ -69,7 +70,6 @@ def _seconds(ms: int) -> str:
     return f"{ms / 1000:g} s"
 
 
-def _choices_text(choices: Sequence[Action]) -> str:
-    if len(choices) > CHOICES_SHOWN:
-        return f"{_choices_text(choices[:CHOICES_SHOWN])} … and {len(choices) - CHOICES_SHOWN} more"
-    return " | ".join([choice.text for choice in choices])
+def _choices_text(choices: Sequence[Action], tool_name: Callable[[str], str]) -> str:
+    shown = " | ".join([tool_name(a.name) + a.text[len(a.name) :] for a in choices[:CHOICES_SHOWN]])
+    return shown if len(choices) <= CHOICES_SHOWN else f"{shown} … and {len(choices) - CHOICES_SHOWN} more"

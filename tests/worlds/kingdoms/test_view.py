@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from cohabit.errors import GameRejected
 from cohabit.room.room import Room
 from cohabit.worlds.kingdoms.names import city_id
 from cohabit.worlds.kingdoms.rules import cities, diplomacy, life, realms
@@ -204,3 +205,32 @@ def test_after_a_step_the_view_says_what_has_changed(room: Room) -> None:
     room.system("ticks", {"n": 1}, 4001)
     assert "In the last 31 ticks: " in view(room)
     assert "In the last" not in view(room, "zeus")
+
+
+def test_the_wars_stand_once_in_the_view_of_a_god(room: Room) -> None:
+    sim = room.world.sim
+    diplomacy.declare_war(sim, 2, 3, "old hatred")
+    one, two = sim.kingdoms[2].name, sim.kingdoms[3].name
+    text = view(room, "zeus").partition("RECENT EVENTS:")[0]
+    assert text.count(f"{one} against {two} (attacker 2, defender 3)") == 1
+    assert text.count("against") == len(sim.wars)
+    assert text.casefold().count("wars:") == 1
+
+
+def test_a_king_is_told_the_id_of_its_kingdom_once(room: Room) -> None:
+    text = view(room)
+    assert text.count("kingdom_id: 1") == 1
+    assert "(kingdom 1" not in text
+
+
+def test_actions_have_the_names_by_which_they_can_be_called(room: Room) -> None:
+    room.world.sim.kingdoms[1].faith = 25
+    listed = view(room).partition("Legal actions: ")[2].splitlines()[0].split(" | ")
+    names = [action.split(" ")[0] for action in listed]
+    assert "worldbox_spawn" in names
+    assert {name for name in names if room.commands.with_tool_name(name) is None} == set()
+
+
+def test_nobody_raids_the_own_kingdom(room: Room) -> None:
+    with pytest.raises(GameRejected, match=r"^That is your own kingdom. Name another one.$"):
+        room.call("athena", "raid", {"kingdom_id": 1}, at=3000)

@@ -9,11 +9,11 @@ from msgspec.structs import asdict
 
 from cohabit.model.observation import Effect, Entity, Event, EventType, Observation
 from cohabit.worlds.kingdoms.creatures import Job, Rows
-from cohabit.worlds.kingdoms.names import city_id, plural, word_for
+from cohabit.worlds.kingdoms.names import city_id, word_for
 from cohabit.worlds.kingdoms.powers.table import POWERS
 from cohabit.worlds.kingdoms.rules import armies, cities, city_life, life, settlers
 from cohabit.worlds.kingdoms.sight import View
-from cohabit.worlds.kingdoms.sim import YEAR, City, Kingdom, News, Sim
+from cohabit.worlds.kingdoms.sim import YEAR, City, Kingdom, News, Sim, War
 from cohabit.worlds.kingdoms.species import IS_MONSTER, SPECIES
 from cohabit.worlds.kingdoms.text_map import text_map
 from cohabit.worlds.kingdoms.tiles import BUILDING_ROW, BUILDINGS, TOP_ROW
@@ -107,10 +107,9 @@ def _head(view: View, mine: Kingdom | None, over: bool) -> str:
     ended = f" {result(sim, mine)}" if over else ""
     if mine is not None:
         homeless = "" if sim.cities_of(mine.id) else " You have no cities left."
-        return f"You rule {mine.name} (kingdom {mine.id}, {plural(mine.race)}).{homeless}{ended}"
+        return f"You rule {mine.name}.{homeless}{ended}"
     if view.everything:
-        wars = "; ".join(_wars(sim))
-        return f"You see the whole world.{ended} Wars: {wars or 'none'}."
+        return f"You see the whole world.{ended}"
     return f"You see what is public: the chart, the kingdoms and the news.{ended}"
 
 
@@ -124,10 +123,13 @@ def result(sim: Sim, mine: Kingdom | None = None) -> str:
     return "The match is over: you have won." if mine is winner else f"The match is over: you have lost, {won}."
 
 
-def _wars(sim: Sim, besides: int = 0) -> list[str]:
-    """The wars, except those of one kingdom."""
-    wars = [war for war in sim.wars if besides not in (war.attacker, war.defender)]
-    found = [f"{sim.kingdoms[war.attacker].name} against {sim.kingdoms[war.defender].name}" for war in wars]
+def _war(sim: Sim, war: War) -> str:
+    return f"{sim.kingdoms[war.attacker].name} against {sim.kingdoms[war.defender].name}"
+
+
+def _other_wars(sim: Sim, mine: Kingdom) -> list[str]:
+    """The wars that a kingdom has no part in."""
+    found = [_war(sim, war) for war in sim.wars if mine.id not in (war.attacker, war.defender)]
     return found if len(found) <= MAX_WARS else [*found[:MAX_WARS], f"{len(found) - MAX_WARS} more"]
 
 
@@ -159,7 +161,7 @@ def _my_status(view: View, mine: Kingdom) -> dict[str, object]:
         "faith": mine.faith,
         "weariness": mine.weariness,
         "at_war_with": [k.id for k in sim.alive if k.id != mine.id and sim.at_war[mine.id, k.id]],
-        "other_wars": _wars(sim, mine.id),
+        "other_wars": _other_wars(sim, mine),
         "peace_offered_to": list(orders.peace),
         "peace_offered_by": [k.id for k in sim.alive if mine.id in k.orders.peace],
         "army": _army(sim, mine, own),
@@ -225,7 +227,7 @@ def _whole_world(sim: Sim) -> dict[str, object]:
     """The part of the status for eyes that see everything."""
     fires = np.flatnonzero(sim.land.top == TOP_ROW["fire"])
     return {
-        "wars": [[war.attacker, war.defender] for war in sim.wars],
+        "wars": {_war(sim, war): {"attacker": war.attacker, "defender": war.defender} for war in sim.wars},
         "laws": [name for name, holds in sim.laws.items() if holds],
         "cities": _places(sim, list(sim.cities.values())),
         "fires": {"tiles": len(fires), "at": list(sim.land.xy(int(fires[len(fires) // 2])))} if len(fires) else None,
