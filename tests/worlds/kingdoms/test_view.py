@@ -51,7 +51,7 @@ def test_an_early_view_is_short(room: Room) -> None:
     assert tokens(view(room)) <= EARLY
 
 
-def test_a_late_view_is_not_long(room: Room) -> None:
+def grow_late(room: Room) -> None:
     """Twelve cities in trouble, ten kingdoms at war with each other, full coffers and many news."""
     sim = room.world.sim
     for number in range(8):
@@ -69,7 +69,28 @@ def test_a_late_view_is_not_long(room: Room) -> None:
     room.call("athena", "muster", {"percent": 44}, at=2000)
     room.call("athena", "raid", {"kingdom_id": 2}, at=2000)
     sim.refresh()
+
+
+def test_a_late_view_is_not_long(room: Room) -> None:
+    grow_late(room)
     assert tokens(view(room)) <= LATE
+
+
+def test_the_view_of_a_god_is_not_long_either(room: Room) -> None:
+    assert tokens(view(room, "zeus")) <= EARLY
+    grow_late(room)
+    sim = room.world.sim
+    besieged = found(sim, 3, 20)[-1]
+    besieged.besieger, besieged.siege = 2, 10
+    for one in range(4, 8):
+        for other in range(8, 11):
+            diplomacy.declare_war(sim, one, other, "old hatred")
+    text = view(room, "zeus")
+    assert tokens(text) <= LATE
+    assert f"more_cities: {len(sim.cities) - 20}" in text
+    assert f"more_wars: {len(sim.wars) - 8}" in text
+    assert f"{besieged.name} (id {city_id(sim, besieged.id)}," in text, "cities in trouble are not left out"
+    assert "besieged_by 2, siege 10" in text
 
 
 def test_nothing_is_said_twice(room: Room) -> None:

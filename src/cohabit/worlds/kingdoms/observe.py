@@ -22,6 +22,9 @@ MAX_EVENTS = 5
 MAX_WARS = 4
 MAX_THREATS = 4
 MAX_CITIES = 5
+MAX_CITIES_OF_WORLD = 20
+"""How many cities an eye has that sees everything. `list_cities` has all of them."""
+MAX_WARS_OF_WORLD = 8
 PLAIN_POWERS = ("rain", "thaw", "heal", "cure", "feast", "youth", "coming_of_age")
 """Powers whose names say what they do."""
 LOW_FOOD = 2
@@ -212,27 +215,31 @@ def _army(sim: Sim, mine: Kingdom, own: Sequence[City]) -> str:
     return ", ".join(parts) if len(rows) else ""
 
 
-def _places(sim: Sim, found: Sequence[City]) -> dict[str, dict[str, int]]:
-    """Cities by name."""
+def _notable_cities(sim: Sim) -> list[City]:
+    """The cities in trouble, the capitals and the largest ones, in the order in which they were founded."""
+    ranked = sorted(sim.cities.values(), key=lambda city: _urgency(sim.kingdoms[city.kingdom], city))
+    return sorted(ranked[:MAX_CITIES_OF_WORLD], key=lambda city: city.id)
+
+
+def _place(sim: Sim, city: City) -> dict[str, object]:
     return {
-        c.name: {
-            "id": city_id(sim, c.id), "kingdom": c.kingdom, "x": c.x, "y": c.y, "people": c.people,
-            "soldiers": c.soldiers, "loyalty": c.loyalty, "siege": c.siege,
-        }
-        for c in found
-    }  # fmt: skip
+        "id": city_id(sim, city.id), "kingdom": city.kingdom, "x": city.x, "y": city.y, "people": city.people,
+        "soldiers": city.soldiers, "loyalty": city.loyalty,
+    } | _siege(city)  # fmt: skip
 
 
 def _whole_world(sim: Sim) -> dict[str, object]:
     """The part of the status for eyes that see everything."""
     fires = np.flatnonzero(sim.land.top == TOP_ROW["fire"])
+    wars, notable = sim.wars[-MAX_WARS_OF_WORLD:], _notable_cities(sim)
+    more = {"more_wars": len(sim.wars) - len(wars), "more_cities": len(sim.cities) - len(notable)}
     return {
-        "wars": {_war(sim, war): {"attacker": war.attacker, "defender": war.defender} for war in sim.wars},
+        "wars": {_war(sim, war): {"attacker": war.attacker, "defender": war.defender} for war in wars},
         "laws": [name for name, holds in sim.laws.items() if holds],
-        "cities": _places(sim, list(sim.cities.values())),
+        "cities": {city.name: _place(sim, city) for city in notable},
         "fires": {"tiles": len(fires), "at": list(sim.land.xy(int(fires[len(fires) // 2])))} if len(fires) else None,
         "creatures": _census(sim),
-    }
+    } | {name: number for name, number in more.items() if number}
 
 
 def _census(sim: Sim) -> dict[str, int]:
