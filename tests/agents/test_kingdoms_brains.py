@@ -64,7 +64,7 @@ def done(king: King, seen: Observation, most: int = 20) -> list[str]:
 def _carried_out(status: dict[str, Any], action: Action) -> dict[str, Any]:
     match action.name, action.parameters:
         case "muster", {"percent": percent}:
-            return status | {"orders": status["orders"] | {"muster": f"{percent}%"}}
+            return status | {"orders": status["orders"] | {"muster": f"{percent}% (3 of 9 soldiers)"}}
         case "declare_war", {"kingdom_id": number}:
             return status | {"at_war_with": [number]}
         case "raid", {"kingdom_id": number}:

@@ -6,6 +6,7 @@ import pytest
 from cohabit.errors import GameRejected
 from cohabit.room.room import Room
 from cohabit.worlds.kingdoms.names import city_id
+from cohabit.worlds.kingdoms.observe import mark
 from cohabit.worlds.kingdoms.rules import cities, diplomacy, life, realms
 from cohabit.worlds.kingdoms.sim import City, Sim
 from cohabit.worlds.kingdoms.species import SPECIES_ROW
@@ -210,6 +211,7 @@ def test_the_view_has_the_objectives_of_the_scenario_and_the_newest_messages(roo
         room.call("ares", "send_message", {"to": "athena", "content": f"truce\n{number}?"}, at=3000)
     text = view(room)
     assert "Your objectives: Survive" in text
+    assert "(`worldbox_recv_messages` has all" in text
     assert "truce 1?" not in text
     assert "- ares: truce 2?\n- ares: truce 3?\n- ares: truce 4?" in text
     assert "truce" not in view(room, "zeus")
@@ -255,3 +257,31 @@ def test_actions_have_the_names_by_which_they_can_be_called(room: Room) -> None:
 def test_nobody_raids_the_own_kingdom(room: Room) -> None:
     with pytest.raises(GameRejected, match=r"^That is your own kingdom. Name another one.$"):
         room.call("athena", "raid", {"kingdom_id": 1}, at=3000)
+
+
+def test_an_army_whose_raid_is_over_is_not_said_to_attack(room: Room) -> None:
+    mine = room.world.sim.kingdoms[1]
+    room.world.sim.creatures.job[room.world.sim.creatures.kingdom == 1] = 2
+    room.call("athena", "raid", {"kingdom_id": 2}, at=3000)
+    mine.army_out = 5
+    assert "at home, attacking" in view(room)
+    mine.orders.end_raid()
+    assert "at home, coming home" in view(room)
+
+
+def test_a_muster_says_how_far_it_is(room: Room) -> None:
+    mine = room.world.sim.kingdoms[1]
+    mine.people, mine.soldiers = 40, 3
+    room.call("athena", "muster", {"percent": 60}, at=3000)
+    assert "muster 60% (3 of 24 soldiers)" in view(room)
+    mine.soldiers = 24
+    assert "orders: muster 60%\n" in view(room)
+
+
+def test_after_a_step_in_which_no_number_changed_none_is_said_to_have(room: Room) -> None:
+    sim = room.world.sim
+    room.world.state.marks = {1: mark(sim, sim.kingdoms[1])}
+    sim.tick += 30
+    assert "In the last" not in view(room)
+    sim.kingdoms[1].faith += 1
+    assert "In the last 30 ticks: faith " in view(room)

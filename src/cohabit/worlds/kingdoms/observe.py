@@ -86,7 +86,7 @@ def _digest(sim: Sim, mine: Kingdom | None, marks: Mapping[int, Mark]) -> str:
         return ""
     old, new = asdict(before), asdict(mark(sim, mine))
     changes = [f"{name} {old[name]} → {new[name]}" for name in old if name != "tick" and old[name] != new[name]]
-    return f"In the last {sim.tick - before.tick} ticks: {', '.join(changes) or 'nothing has changed'}."
+    return f"In the last {sim.tick - before.tick} ticks: {', '.join(changes)}." if changes else ""
 
 
 def heard(view: View) -> Sequence[News]:
@@ -154,7 +154,7 @@ def _my_status(view: View, mine: Kingdom) -> dict[str, object]:
         "raid": orders.raid_named if orders.raid else None,
         "fortify": "yes" if orders.fortify else None,
         "settle": f"{orders.settle[0]},{orders.settle[1]}{waits}" if orders.settle else None,
-        "muster": f"{orders.muster}%" if orders.muster else None,
+        "muster": f"{orders.muster}%{_still_enlisting(mine)}" if orders.muster else None,
     }
     own = sorted(sim.cities_of(mine.id), key=lambda city: _urgency(mine, city))
     others = [city for city in sim.cities.values() if city.kingdom != mine.id and view.sees_city(city)]
@@ -178,6 +178,12 @@ def _my_status(view: View, mine: Kingdom) -> dict[str, object]:
         "orders": {name: value for name, value in given.items() if value},
     }
     return {name: value for name, value in found.items() if value not in (None, "", [], {})}
+
+
+def _still_enlisting(mine: Kingdom) -> str:
+    """How far a muster is, because only a few people enlist each day."""
+    wanted = mine.people * mine.orders.muster // 100
+    return f" ({mine.soldiers} of {wanted} soldiers)" if mine.soldiers < wanted else ""
 
 
 def _urgency(mine: Kingdom, city: City) -> tuple[bool, bool, bool, int, int]:
@@ -211,7 +217,7 @@ def _army(sim: Sim, mine: Kingdom, own: Sequence[City]) -> str:
         camp = f" at {mine.camp[0]},{mine.camp[1]}" if mine.camp else ""
         parts.append(f"gathering{camp} until {armies.GATHERED}% are there and fit")
     elif mine.army_out:
-        parts.append("attacking")
+        parts.append("attacking" if mine.orders.raid or mine.goal_is_attack else "coming home")
     return ", ".join(parts) if len(rows) else ""
 
 
