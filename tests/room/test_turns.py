@@ -500,3 +500,14 @@ def test_nobody_is_to_move_in_a_finished_game_whatever_the_turn_order(monkeypatc
     monkeypatch.setattr(room, "is_over", lambda: True)
     room.roster_changed()
     assert room.call("ann", "session_info", at=1).to_move == room.call("ann", "view", at=1).to_move == []
+
+
+@pytest.mark.parametrize(
+    ("world", "keys", "turns"),
+    [
+        ("nim", {}, True), ("statecraft", {}, True), ("Secrets", {}, False), ("Secrets", {"turn_based": True}, True),
+        ("Ticker", {}, False), ("Ticker", {"step_ticks": 5}, True),
+    ],
+)  # fmt: skip
+def test_the_session_info_says_whether_members_take_turns(world: str, keys: dict[str, object], turns: bool) -> None:
+    assert make_room(RED, BLUE, world=world, **keys).call("ann", "session_info", at=1).turn_based is turns

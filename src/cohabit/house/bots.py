@@ -125,7 +125,7 @@ class Bots:
             with suppress(PermissionDenied):  # a member that may not read messages still plays
                 await self._listen(runner, who, brain, agent)
         seen = await self._may_move(runner, who, brain)
-        if seen is None:  # the game has ended or somebody has moved in the meantime
+        if seen is None or seen.observation is None:  # the game has ended or somebody has moved in the meantime
             return False
         action = await asyncio.to_thread(agent.decide, seen.observation)
         if action is None:

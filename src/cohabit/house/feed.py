@@ -17,7 +17,7 @@ from cohabit.room.commands import Resource, WaitMs, command, command_of
 from cohabit.room.cursors import seal, unseal
 from cohabit.room.record import Line
 from cohabit.room.state import Member
-from cohabit.room.visibility import FeedItem, characters, feed
+from cohabit.room.visibility import FeedItem, characters, feed, is_news
 
 C = Capability
 BACKLOG_ITEMS, BACKLOG_CHARACTERS = 200, 200_000
@@ -32,8 +32,12 @@ class Events(Struct):
     more: bool
 
 
+class OwnEvents(Events):
+    """A page without news: empty, or with the caller's own actions only. A call that waits continues to wait."""
+
+
 def _nothing_new(result: Any) -> bool:
-    return isinstance(result, Events) and not result.items
+    return isinstance(result, OwnEvents)
 
 
 @command(
@@ -47,12 +51,13 @@ def _nothing_new(result: Any) -> bool:
 )
 async def events(
     ctx: HouseContext,
-    cursor: Annotated[str, Meta(description="the cursor of the last reply; empty: from the beginning")] = "",
+    cursor: Annotated[str, Meta(description="of the last reply; empty: from the beginning")] = "",
     max: Annotated[int, Meta(ge=1, le=500)] = 100,  # noqa: A002 - the wire's name
     last: Annotated[Annotated[int, Meta(ge=1, le=500)] | None, Meta(description="only the newest N events")] = None,
     wait_ms: WaitMs = 0,
+    own: Annotated[bool, Meta(description="your own actions end a wait too")] = False,
 ) -> Events:
-    """Events in this room that you may see, in order. Pass `cursor` to the next call."""
+    """Events that you may see, in order. Pass `cursor` to the next call."""
     runner, member = ctx.runner, ctx.member
     seq = unseal(runner.room.state.secret, cursor, runner.durable_seq) if last is None else -1
     while True:
@@ -60,7 +65,7 @@ async def events(
         if last is not None:
             found = await _newest(ctx, member, eye, last)
         else:
-            found = await _page_of_events(ctx, seq, member, eye, max)
+            found = await _page_of_events(ctx, seq, member, eye, max, own)
         # Reading takes a while. Discard a page that was built under an earlier grant.
         now = runner.room.state.members.get(member.id)
         if now is None:
@@ -70,9 +75,11 @@ async def events(
             return found
 
 
-async def _page_of_events(ctx: HouseContext, after: int, member: Member, eye: Eye | None, limit: int) -> Events:
+async def _page_of_events(
+    ctx: HouseContext, after: int, member: Member, eye: Eye | None, limit: int, own: bool
+) -> Events:
     items: list[FeedItem] = []
-    secret, reached = ctx.room.state.secret, after
+    secret, reached, has_news = ctx.room.state.secret, after, False
     async for line in _history(ctx, after):
         told = feed(line.entry, member, eye)
         if told:
@@ -80,7 +87,9 @@ async def _page_of_events(ctx: HouseContext, after: int, member: Member, eye: Ey
                 return Events(items, seal(secret, reached), True)
             items.extend(told)
             reached = line.seq
-    return Events(items, seal(secret, reached) if reached >= 0 else "", False)
+            has_news = has_news or own or is_news(line.entry, member, eye)
+    page = Events if has_news else OwnEvents
+    return page(items, seal(secret, reached) if reached >= 0 else "", False)
 
 
 EVENTS = command_of(events)
@@ -99,7 +108,8 @@ async def _newest(ctx: HouseContext, member: Member, eye: Eye | None, limit: int
         told = [(line.seq, item) for line in lines for item in feed(line.entry, member, eye)] + told
         oldest = lines[0].seq if lines else 0
     cursor = seal(ctx.room.state.secret, told[-1][0]) if told else ""
-    return Events([item for _, item in told[-limit:]], cursor, False)
+    page = Events if told else OwnEvents
+    return page([item for _, item in told[-limit:]], cursor, False)
 
 
 def subscribe(target: HouseContext, cursor: str | None, views: bool, deliver: Deliver | None) -> Subscription:

@@ -4,7 +4,7 @@ A room command is a function ``(ctx, …) -> result``, a house command an async 
 become commands too. What is special about a command is declared with it, so no other module asks for its name.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 Category = Literal["meta", "discovery", "action", "read", "control", "bus", "host"]
 Where = Literal["world", "room", "house"]
 MAX_WAIT_MS = 30_000
-WaitMs = Annotated[int, Meta(ge=0, le=MAX_WAIT_MS, description="wait up to this many ms for something new")]
+WaitMs = Annotated[int, Meta(ge=0, le=MAX_WAIT_MS, description="how long to wait for something new")]
 Handle = Annotated[str, Meta(description="the member's handle")]
+NewsAfter = Callable[["Room", Member, Mapping[str, Any]], int | None]
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -58,6 +59,7 @@ class Command(Declaration):
         records: bool = False,
         any_turn: bool = False,
         waits: Callable[[Any], bool] | None = None,
+        news_after: "NewsAfter | None" = None,
         about: Literal["room", "house", "either"] = "room",
         host_only: bool = False,
         joins: bool = False,
@@ -91,6 +93,7 @@ class Command(Declaration):
         self.needs_turn = self.acts and not any_turn  # only on the member's turn
         self.is_action = where == "world" and records
         self.waits = waits  # returns True while the result is empty, so the house waits and retries
+        self.news_after = news_after  # after which entry it waits for news instead; None: it does not
         self.about = about  # what a call must name: a room, nothing, or either
         self.host_only = host_only  # only for house hosts
         self.joins = joins  # makes the caller a member

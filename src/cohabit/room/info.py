@@ -102,7 +102,7 @@ def session_info(ctx: Context) -> SessionInfo:
         world=state.world,
         scenario=state.scenario,
         partial_intel=state.partial_intel,
-        turn_based=state.turn_based,
+        turn_based=ctx.room.has_turns,
         member_count=len(state.members),
         members=roster_of(state, ctx.member) if C.READ_ROSTER in ctx.member.held else [],
         seats=[s.id for s in state.seats],
@@ -169,7 +169,7 @@ class Rules(Struct):
     listed=True,
 )
 def rules(ctx: Context) -> Rules:
-    """What this world is about, its actions with their parameters, and the commands you may use."""
+    """What this world is about, its actions, and the commands you may use."""
     world, as_called = ctx.room.world, ctx.room.extension.as_called
     title, description = about_world(world)
     description = as_called(description)

@@ -35,6 +35,7 @@ from cohabit.room.decide import Budget, StorageQuota, by_credential, by_grant, d
 from cohabit.room.extension import extension_named
 from cohabit.room.recorded import SYSTEM, RecordedRoom, WorldInterrupted
 from cohabit.room.replies import keep_reply, kept_reply
+from cohabit.room.shown import ShownViews
 from cohabit.room.state import HIDDEN_BRAIN, KeptReply, Member, RoomState, handle_of
 from cohabit.room.view import Turn, View, make_turn, make_view, missed_text
 from cohabit.world import Outcome, World, overrides
@@ -71,6 +72,7 @@ class Room(RecordedRoom):
         self.audit = Audit()
         self.budget = Budget(CALLS_PER_SECOND)
         self.quota = StorageQuota()
+        self.shown = ShownViews()
         self.ahead_ms = 0  # how far the record is ahead of the house clock; set by the house
         self.digest_every = DIGEST_EVERY
         self.checks_refusals = True
@@ -91,12 +93,20 @@ class Room(RecordedRoom):
         self._has_scope = overrides(world, "scope")
         self._observe = self._observe_with_goals if overrides(world, "goals") else world.observe
         self._has_legal = overrides(world, "legal")
+        # How the text of a view names legal actions; None: the world lists only examples.
+        names = self.extension.tool_name if self.extension.prefixed else str
+        self._legal_names: Callable[[str], str] | None = None if world.spec.legal_examples else names
         self._takes_turns = self.pace in ("turns", "rounds")
         self._has_returns = overrides(world, "returns")
         self._overrides_is_over = overrides(world, "is_over")
         self.has_arrivals = overrides(world, "arrive")
         self.has_moving_seats = overrides(world, "seats_now")
         self._refusals: dict[tuple[str, str], int] = {}
+
+    @property
+    def has_turns(self) -> bool:
+        """Whether members take turns: in the world's order, in the room's, or in steps."""
+        return self._takes_turns or turns.takes_turns(self.state)
 
     @property
     def id(self) -> str:
@@ -394,7 +404,9 @@ class Room(RecordedRoom):
             if turn is None:
                 if len(self._turns) >= TURNS_CACHED:
                     self._turns = {}
-                turn = self._turns[key] = make_turn(self.state, self._find_movers(over), over)
+                turn = self._turns[key] = make_turn(
+                    self.state, self._find_movers(over), over, turns.runs_by_itself(self)
+                )
             self._turn = turn
         return turn
 
@@ -515,7 +527,7 @@ class Room(RecordedRoom):
             if player is not None and (player.moves_by_bot or player.timeouts):
                 own += missed_text(player, self.pace)
         seen = self._observe(eye)
-        return make_view(self.state, seen, turn, own, choices, total, self.world.spec.legal_examples)
+        return make_view(self.state, seen, turn, own, choices, total, self._legal_names)
 
     def _observe_with_goals(self, eye: Eye) -> Observation:
         seen = self.world.observe(eye)

@@ -58,6 +58,11 @@ def takes_turns(state: RoomState) -> bool:
     return state.turn_based or state.step_ticks > 0
 
 
+def runs_by_itself(room: "Room") -> bool:
+    """Whether time passes without anybody's turn."""
+    return room.pace == "clock" and not takes_turns(room.state)
+
+
 class TurnAdvanced(Struct):
     previous: str
     next: str

@@ -1,6 +1,6 @@
 """A view: what an eye sees of the world now, as values and as text for a model."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 from msgspec import Struct
@@ -34,9 +34,11 @@ class Turn(Struct, frozen=True, gc=False):
     text: str
 
 
-def make_turn(state: RoomState, movers: list[str], over: bool) -> Turn:
-    text = seats_text(state) + turn_text(movers, over, state.turn_ms, state.rematch_ms)
-    return Turn(movers, movers[:MOVERS_SHOWN], over, text)
+def make_turn(state: RoomState, movers: list[str], over: bool, runs_by_itself: bool) -> Turn:
+    text = seats_text(state)
+    if over or not runs_by_itself:
+        text += turn_text(movers, over, state.turn_ms, state.rematch_ms)
+    return Turn(movers, movers[:MOVERS_SHOWN], over, text.rstrip("\n"))
 
 
 def make_view(
@@ -46,19 +48,19 @@ def make_view(
     own: str,
     choices: Sequence[Action],
     total_reward: float | None = None,
-    examples: bool = False,
+    tool_name: Callable[[str], str] | None = str,
 ) -> View:
     """Combine the observation, the turn, lines for this viewer alone (``own``) and the legal actions.
 
-    ``examples``: the choices are some of many more.
+    ``tool_name``: what an action is called here; None: the legal actions are examples, and not listed.
     """
-    text = f"{seen.to_text()}\n\n{turn.text}{own}"
+    text = f"{seen.to_text()}\n\n{turn.text}{own}" if turn.text or own else seen.to_text()
     if total_reward is not None:
         text += f"\nYour total reward: {total_reward:g}"
     if choices:
         seen = msgspec.structs.replace(seen, choices=[a.choice for a in choices])
-    if choices and not examples:
-        text += "\nLegal actions: " + _choices_text(choices)
+        if tool_name is not None:
+            text += "\nLegal actions: " + _choices_text(choices, tool_name)
     return View(text, seen, turn.shown, turn.over, state.paused, state.tick, total_reward)
 
 
@@ -98,7 +100,9 @@ def _seconds(ms: int) -> str:
     return f"{ms / 1000:g} s"
 
 
-def _choices_text(choices: Sequence[Action]) -> str:
-    if len(choices) > CHOICES_SHOWN:
-        return f"{_choices_text(choices[:CHOICES_SHOWN])} … and {len(choices) - CHOICES_SHOWN} more"
-    return " | ".join([choice.text for choice in choices])
+def _choices_text(choices: Sequence[Action], tool_name: Callable[[str], str]) -> str:
+    if tool_name is str:  # the usual case: actions are called by their own names
+        shown = " | ".join([a.text for a in choices[:CHOICES_SHOWN]])
+    else:
+        shown = " | ".join([tool_name(a.name) + a.text[len(a.name) :] for a in choices[:CHOICES_SHOWN]])
+    return shown if len(choices) <= CHOICES_SHOWN else f"{shown} … and {len(choices) - CHOICES_SHOWN} more"

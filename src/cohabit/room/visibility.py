@@ -100,6 +100,21 @@ def perceives(
     return players.get(eye.seat) == (member.id if member.seat == eye.seat else member.through_player)
 
 
+def is_news(entry: Entry, member: Member, eye: Eye | None) -> bool:
+    """Whether an entry tells this member something that it has not done itself. A wait ends for news only.
+
+    The room knows members, not connections: what a member does over one connection is its own on the others too. What
+    its stand-in did, or the world in the same entry, is news.
+    """
+    connected = entry.do == "presence" and entry.args["members"] == [member.id]
+    own = entry.by == member.id and entry.via is None
+    return any(
+        told.by_world or not (own or (connected and told.kind == "roster"))
+        for told in entry.told
+        if perceives(told, member, member.held, eye, entry.players)
+    )
+
+
 def feed(entry: Entry, member: Member, eye: Eye | None) -> list[FeedItem]:
     """The parts of an entry that this member may see."""
     held = member.held

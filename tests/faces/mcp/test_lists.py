@@ -99,6 +99,8 @@ def test_the_short_form_of_a_schema_keeps_what_a_caller_must_know() -> None:
                 "size": {"anyOf": [{"type": "integer"}, {"type": "string"}, {"type": "null"}]},
                 "x": {"type": "integer", "minimum": 0, "maximum": 2**31 - 1, "default": 3},
                 "to": {"type": "object", "additionalProperties": {"title": "Way", "type": "string"}, "default": {}},
+                "on": {"type": "boolean", "default": False},
+                "off": {"type": "boolean", "default": True},
             },
         }
     ) == {
@@ -108,6 +110,8 @@ def test_the_short_form_of_a_schema_keeps_what_a_caller_must_know() -> None:
             "size": {"anyOf": [{"type": "integer"}, {"type": "string"}, {"type": "null"}]},
             "x": {"type": "integer", "minimum": 0, "default": 3},
             "to": {"type": "object", "additionalProperties": {"type": "string"}},
+            "on": {"type": "boolean"},
+            "off": {"type": "boolean", "default": True},
         },
     }  # fmt: skip
 

@@ -122,7 +122,7 @@ class King(Scripted):
 
     def _muster(self, me: Reading) -> Action | None:
         wanted = self.temper.war_muster if me.at_war_with else self.temper.peace_muster
-        if me.orders.get("muster") == f"{wanted}%":
+        if me.orders.get("muster", "").partition(" ")[0] == f"{wanted}%":
             return None
         return Action("muster", {"percent": wanted}, "at war" if me.at_war_with else "at peace")
 
