@@ -55,6 +55,8 @@ class Workspace:
         """Whether a commit that names an agent can be one of that agent; a house knows what its members committed."""
         self.tracked_pointers: set[str] = set()
         """Pointer files that git was seen to track. Asking git again before every commit would cost a process."""
+        self.committed_pointers: dict[str, object] = {}
+        """The version of each pointer file when a commit last included it; including it again would cost a process."""
         self._trust = trust.Trust(root)
         self._has_driver = False
 
