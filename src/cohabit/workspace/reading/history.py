@@ -87,7 +87,10 @@ def _commit(values: Sequence[str]) -> dict[str, Any]:
         "refs": names[:MAX_LINE_CHARS],
         "agent_id": trailers.rpartition("\n")[2][:MAX_NAME_CHARS] or None,  # the last trailer is written by the tool
     }
-    return commit | signing.verification(*signature, email) if signature else commit
+    if not signature:
+        return commit
+    code, signer = signature
+    return commit | signing.verification(code, signer, email)
 
 
 # -- commits with their files ---------------------------------------------------------------------
