@@ -24,7 +24,7 @@ REPORT_EVERY = 256 * 1024
 MEASURE_AFTER = 16 * 1024 * 1024
 """The record is measured after this many bytes, or earlier if its limit is small."""
 FAIR_BYTES = 1024 * 1024
-"""Bytes that the members of a room together may have waiting for the disk, in equal parts: what is written in a blink."""
+"""Bytes that the members of a room may have waiting for the disk, in equal parts. Every reply waits for all of them."""
 
 
 class WriteShares:
