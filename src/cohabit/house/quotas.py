@@ -31,20 +31,16 @@ class WriteShares:
     """How much of what waits to be written for a room is whose. It is counted only when asked for."""
 
     def __init__(self) -> None:
-        self._writing: Sequence[Line] = ()
-        self._by_member: dict[str | None, int] | None = None  # None: not counted since the batch changed
+        self.writing: Sequence[Line] = ()  # the batch that is being written, set by the runner
+        self.by_member: dict[str | None, int] | None = None  # the runner sets it to None when the batch changes
         self._pending = 0  # pending lines that are counted
-
-    def batch_changed(self, writing: Sequence[Line]) -> None:
-        """These lines are being written now, and are no longer pending."""
-        self._writing, self._by_member = writing, None
 
     def is_used_up(self, member: str, pending: Sequence[Line]) -> bool:
         """Whether a member has its part of ``FAIR_BYTES`` waiting. A member without any may always add an entry."""
-        if self._by_member is None:
-            self._by_member, self._pending = {}, 0
-            self._count(self._by_member, self._writing)
-        by_member = self._by_member
+        if self.by_member is None:
+            self.by_member, self._pending = {}, 0
+            self._count(self.by_member, self.writing)
+        by_member = self.by_member
         self._count(by_member, pending[self._pending :])
         self._pending = len(pending)
         return by_member.get(member, 0) * len(by_member) >= FAIR_BYTES

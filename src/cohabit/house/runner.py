@@ -339,13 +339,13 @@ class RoomRunner:
         keep = self.settings.keep_entries
         forget = frames.lines[-1].seq + 1 - keep if keep and snapshot is not None else None
         self._writing = True
-        self._shares.batch_changed(frames.lines)
+        self._shares.writing, self._shares.by_member = frames.lines, None
         self._count(frames.lines)
 
         def written(done: "asyncio.Future[None]") -> None:
             self._writing = False
             self._writing_bytes = 0
-            self._shares.batch_changed(())
+            self._shares.writing, self._shares.by_member = (), None
             failure = done.exception()
             if failure is None:
                 self._durable(frames, snapshot)
