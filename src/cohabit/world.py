@@ -50,6 +50,7 @@ class WorldSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     ``resolve`` · clock: real time, through ``advance``. Override ``World.pace`` if the config decides."""
     fog: bool = False  # True if the scenario (partial_intel), not the rules, decides whether information is hidden
     open_information: bool = False  # True if every seat sees everything, so members may change seats during a game
+    legal_examples: bool = False  # True if ``legal`` lists only examples; then the text of a view leaves them out
     quick: bool = False  # every call takes well under a millisecond, so it can run on the event loop
     tick_ms: int = 100  # pace clock: how long a tick takes at speed x1
     extension: str = ""  # name of a registered extension that adds commands to the room
@@ -240,6 +241,7 @@ class ActionSpec(Struct, frozen=True, kw_only=True):
     raw: bool = False
     result: Any = None  # the type of ``Outcome.data``, if a call returns that instead of an observation
     listed: bool = True  # in the short list of tools for models; others can be called too
+    sees_all: bool = False  # a query that shows the whole world: for members from whom fog hides nothing
 
 
 def action(
@@ -274,9 +276,16 @@ def query(
     category: Literal["read", "discovery", "control"] = "read",
     name: str = "",
     listed: bool = True,
+    sees_all: bool = False,
 ) -> Callable[[Method], Method]:
-    """Make a method a query: ``def heaps(self, eye: Eye) -> list[int]``. It changes nothing."""
-    return _mark(changes=False, group="query", category=category, needs=_tuple(needs), name=name, listed=listed)
+    """Make a method a query: ``def heaps(self, eye: Eye) -> list[int]``. It changes nothing.
+
+    ``sees_all``: it shows the whole world, so members from whom fog hides something are refused.
+    """
+    return _mark(
+        changes=False, group="query", category=category, needs=_tuple(needs), name=name, listed=listed,
+        sees_all=sees_all,
+    )  # fmt: skip
 
 
 def Range(lo: int | None = None, hi: int | None = None, doc: str | None = None) -> Meta:  # noqa: N802 - reads as a type

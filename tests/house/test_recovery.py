@@ -341,10 +341,13 @@ async def test_old_entries_are_deleted_where_the_house_keeps_a_limited_number(tm
         with pytest.raises(BadArgs) as refused:
             await who["ann"]("events", {"cursor": first})
         assert "cursor" in refused.value.message
-        assert (await who["ann"]("events")).items
+        kept = (await who["ann"]("events", {"max": 500})).items
+        assert len(kept) > 5
+        assert (await who["ann"]("events", {"last": 500})).items == kept
+        assert (await who["ann"]("events", {"last": 7})).items == kept[-7:]
     with closing(SQLiteStore(tmp_path)) as store:
-        kept = [row[0] for row in store.lines("den", -1)]
-        assert 10 <= len(kept) <= 45
+        stored = [row[0] for row in store.lines("den", -1)]
+        assert 10 <= len(stored) <= 45
         from cohabit.house.loading import load_room
 
         assert load_room(store, "den").digest() == digest

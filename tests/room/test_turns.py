@@ -381,6 +381,85 @@ def test_a_stand_in_takes_a_seat_whose_player_is_away_and_gives_it_back_at_once(
     assert replayed(room).digest() == room.digest()
 
 
+@pytest.mark.parametrize(
+    ("world", "action", "args", "unit"),
+    [
+        ("nim", "take", {"n": 1}, "move"),
+        ("statecraft", "submit", {}, "turn"),
+        ("lanterns", "halt", {}, "move"),
+        ("Ticker", "drop", {}, "move"),
+    ],
+)
+def test_what_a_stand_in_played_is_in_the_next_views_of_its_player_until_that_player_moves(
+    world: str, action: str, args: dict[str, object], unit: str
+) -> None:
+    room = make_room(player("ann", 0, stand_in="random"), BLUE, OBSERVER, world=world, stand_in_seconds=20)
+    room.system("presence", {"members": ["ann"], "here": True}, 0)
+    room.system("presence", {"members": ["ann"], "here": False}, 1000)
+    assert "stand-in" not in room.call("ann", "view", at=1001).text
+    for moves, counted in ((1, f"1 {unit}"), (2, f"2 {unit}s")):
+        at = 30_000 * moves
+        room.call("ann", action, args, at=at, via="random")
+        if room.pace in ("turns", "rounds"):
+            room.call("bob", action, args, at=at)
+        said = f"While you were away, a stand-in played {counted} for you."
+        assert said in room.call("ann", "view", at=at).text.splitlines()
+        assert said in room.view_through(room.eye_of(room.state.members["ann"])).text
+        for other in ("bob", "owl"):
+            assert "While you were away" not in room.call(other, "view", at=at).text
+    assert "While you were away, a stand-in played" in replayed(room).call("ann", "view", at=at).text
+    room.system("presence", {"members": ["ann"], "here": True}, 90_000)
+    assert said in room.call("ann", "wait_for_turn", {"wait_ms": 0}, at=90_000).text
+    room.call("ann", action, args, at=90_001)
+    assert "While you were away" not in room.call("ann", "view", at=90_001).text
+    assert replayed(room).digest() == room.digest()
+
+
+def test_the_bot_of_a_seat_is_not_told_that_a_stand_in_played_for_it() -> None:
+    room = make_room(player("ann", 0, brain="random"), BLUE, HOST, world="nim")
+    room.call("ann", "take", {"n": 1}, at=1, via="random")
+    assert "stand-in" not in room.call("ann", "view", at=2).text
+
+
+def test_a_new_game_does_not_tell_what_a_stand_in_played_in_the_last_one() -> None:
+    room = make_room(player("ann", 0, stand_in="random"), BLUE, HOST, world="nim")
+    room.system("stand_in", {"member": "ann"}, 1)
+    room.call("ann", "take", {"n": 1}, at=1, via="random")
+    assert "a stand-in played 1 move for you" in room.call("ann", "view", at=2).text
+    room.call("hostess", "reset", at=3)
+    assert "stand-in" not in room.call("ann", "view", at=4).text
+
+
+@pytest.mark.parametrize(
+    ("keys", "action", "args"),
+    [
+        ({"world": "nim"}, "take", {"n": 1}),
+        ({"world": "statecraft"}, "submit", {}),
+        ({"world": "Ticker", "turn_based": True}, "drop", {}),
+        ({"world": "Ticker", "turn_based": True}, "turn_advance", {}),
+        ({"world": "lanterns", "step_ticks": 5}, "turn_advance", {}),
+    ],
+)
+def test_a_turn_that_timed_out_is_in_the_next_views_of_its_player_until_that_player_moves(
+    keys: dict[str, object], action: str, args: dict[str, object]
+) -> None:
+    room = make_room(RED, BLUE, turn_seconds=10, **keys)  # type: ignore[arg-type]
+    room.settle(10_000)
+    at, text = 10_001, "Since your last move, your time ran out once."
+    if keys["world"] in ("statecraft", "lanterns"):  # both players were awaited, and are late a second time
+        room.settle(20_000)
+        at, text = 20_001, "Since your last move, your time ran out 2 times."
+    else:
+        room.call("bob", action, args, at=at)
+        assert "Since your last move" not in room.call("bob", "view", at=at).text
+        if action == "drop":
+            room.call("bob", "turn_advance", at=at)
+    assert text in room.call("ann", "view", at=at).text.splitlines()
+    assert text in replayed(room).call("ann", "view", at=at).text
+    room.call("ann", action, args, at=at)
+    assert "Since your last move" not in room.call("ann", "view", at=at).text
+
+
 def test_a_scenario_can_hide_which_built_in_player_plays_a_seat() -> None:
     god = {"id": "zeus", "role": "god"}
     room = make_room(player("ann", 0, stand_in="random"), BLUE, god, world="nim", hide_brains=True)
@@ -421,3 +500,14 @@ def test_nobody_is_to_move_in_a_finished_game_whatever_the_turn_order(monkeypatc
     monkeypatch.setattr(room, "is_over", lambda: True)
     room.roster_changed()
     assert room.call("ann", "session_info", at=1).to_move == room.call("ann", "view", at=1).to_move == []
+
+
+@pytest.mark.parametrize(
+    ("world", "keys", "turns"),
+    [
+        ("nim", {}, True), ("statecraft", {}, True), ("Secrets", {}, False), ("Secrets", {"turn_based": True}, True),
+        ("Ticker", {}, False), ("Ticker", {"step_ticks": 5}, True),
+    ],
+)  # fmt: skip
+def test_the_session_info_says_whether_members_take_turns(world: str, keys: dict[str, object], turns: bool) -> None:
+    assert make_room(RED, BLUE, world=world, **keys).call("ann", "session_info", at=1).turn_based is turns

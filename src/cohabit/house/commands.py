@@ -8,11 +8,12 @@ from msgspec import Meta, Struct
 from cohabit.errors import BadArgs, PermissionDenied, UnknownAsset
 from cohabit.house.command_list import CommandInfo, list_commands
 from cohabit.house.door import HouseContext
+from cohabit.house.runner import RoomRunner
 from cohabit.model.grant import Capability
 from cohabit.model.suggest import nearest
 from cohabit.registry import find_world, known_worlds
 from cohabit.room.commands import Resource, command, command_of
-from cohabit.room.state import RoomState
+from cohabit.room.state import Member, RoomState
 from cohabit.scenario import AgentSpec, Scenario, check_handle, free_handle, presets, read_scenario
 
 C = Capability
@@ -176,9 +177,13 @@ class Reopened(Struct):
     room: str
 
 
+def _is_quarantined(runner: RoomRunner, member: Member) -> bool:
+    return runner.failure is not None
+
+
 @command(
     category="control", where="house", needs=C.CONTROL_WORLD, records=True, any_turn=True, when_archived=True,
-    when_broken=True,
+    when_broken=True, offered_in=_is_quarantined,
 )  # fmt: skip
 async def reopen_room(ctx: HouseContext) -> Reopened:
     """Reopen a quarantined room from its last durable state."""

@@ -33,6 +33,13 @@ class Settings(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     ] = 8723
     data: Annotated[str, _doc("data folder; the command line uses a per-user folder by default")] = ""
     public_url: Annotated[str, _doc("address that clients see, behind a reverse proxy")] = ""
+    proxies: Annotated[
+        str,
+        _doc(
+            "addresses of reverse proxies, separated by commas: their X-Forwarded-For is believed; with public_url, "
+            "loopback is one"
+        ),
+    ] = ""
     tls_cert: Annotated[str, _doc("PEM file with the certificate chain")] = ""
     tls_key: Annotated[str, _doc("PEM file with its private key")] = ""
     allowed_hosts: Annotated[str, _doc("further Host names to accept, separated by commas")] = ""
@@ -51,9 +58,7 @@ class Settings(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     connections_limit: Annotated[
         int, _doc("open connections of all clients; fewer if the process may not open that many files", ge=1)
     ] = 4_000
-    connections_per_address: Annotated[
-        int, _doc("open connections per client address; raise it behind a reverse proxy", ge=1)
-    ] = 256
+    connections_per_address: Annotated[int, _doc("open connections per client address; see proxies", ge=1)] = 1_024
     frames_per_second: Annotated[
         int, _doc("frames per second on a WebSocket, 4 KiB each; reading slows down beyond that", ge=1)
     ] = 2_000

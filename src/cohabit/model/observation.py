@@ -138,7 +138,7 @@ class Observation(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
     `text` is the world's own description, such as a board or a hand of cards. It comes first in `to_text`
     and keeps its line breaks. `choices` are the legal actions, each as it would be sent, if the world lists
-    them. `text_has_status`: the text says what the status has, so `to_text` leaves the status out.
+    them. `text_has_status`: the text says what the status and the step are, so `to_text` leaves them out.
     """
 
     status: dict[str, Any] = {}
@@ -161,11 +161,12 @@ class Observation(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
     def to_text(self) -> str:
         """The observation as text for a model. Empty sections are left out."""
+        own = self.text.strip("\n")
         text = f"Step {self.step}"
         if self.time_of_day:
             text += f" ({one_line(self.time_of_day)})"
-        if own := self.text.strip("\n"):
-            text += "\n\n" + own
+        if own:
+            text = own if self.text_has_status else f"{text}\n\n{own}"
         if self.status and not self.text_has_status:
             text += "\n\nSTATUS:\n" + _pairs(self.status)
         if self.inventory:

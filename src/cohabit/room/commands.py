@@ -4,10 +4,10 @@ A room command is a function ``(ctx, …) -> result``, a house command an async 
 become commands too. What is special about a command is declared with it, so no other module asks for its name.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
 from functools import cached_property
-from typing import Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from msgspec import Meta, Struct
 
@@ -16,14 +16,19 @@ from cohabit.errors import BadArgs, UnknownCommand
 from cohabit.model.action import ActionDef, ActionResult, ActionSpace, ParamDef
 from cohabit.model.grant import Capability, capabilities
 from cohabit.model.suggest import nearest
-from cohabit.room.state import Member, RoomState
+from cohabit.room.state import Member
+from cohabit.room.visibility import sees_everything
 from cohabit.world import World
+
+if TYPE_CHECKING:
+    from cohabit.room.room import Room
 
 Category = Literal["meta", "discovery", "action", "read", "control", "bus", "host"]
 Where = Literal["world", "room", "house"]
 MAX_WAIT_MS = 30_000
-WaitMs = Annotated[int, Meta(ge=0, le=MAX_WAIT_MS, description="wait up to this many ms for something new")]
+WaitMs = Annotated[int, Meta(ge=0, le=MAX_WAIT_MS, description="how long to wait for something new")]
 Handle = Annotated[str, Meta(description="the member's handle")]
+NewsAfter = Callable[["Room", Member, Mapping[str, Any]], int | None]
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -54,6 +59,7 @@ class Command(Declaration):
         records: bool = False,
         any_turn: bool = False,
         waits: Callable[[Any], bool] | None = None,
+        news_after: "NewsAfter | None" = None,
         about: Literal["room", "house", "either"] = "room",
         host_only: bool = False,
         joins: bool = False,
@@ -70,9 +76,11 @@ class Command(Declaration):
         group: str = "",
         preconditions: tuple[str, ...] = (),
         needs_seat: bool = False,
+        sees_all: bool = False,
         result: Any = None,
         only_if: Callable[[World], bool] | None = None,
-        offered_if: Callable[[RoomState, Member], bool] | None = None,
+        offered_if: Callable[["Room", Member], bool] | None = None,
+        offered_in: Callable[[Any, Member], bool] | None = None,
         **declaration: Any,
     ) -> None:
         super().__init__(name, run, **declaration)
@@ -85,6 +93,7 @@ class Command(Declaration):
         self.needs_turn = self.acts and not any_turn  # only on the member's turn
         self.is_action = where == "world" and records
         self.waits = waits  # returns True while the result is empty, so the house waits and retries
+        self.news_after = news_after  # after which entry it waits for news instead; None: it does not
         self.about = about  # what a call must name: a room, nothing, or either
         self.host_only = host_only  # only for house hosts
         self.joins = joins  # makes the caller a member
@@ -101,9 +110,11 @@ class Command(Declaration):
         self.group = group or category
         self.preconditions = preconditions
         self.needs_seat = needs_seat
+        self.sees_all = sees_all  # only for members who see everything
         self.result = result  # result type, if not ActionResult
         self.only_if = only_if
         self.offered_if = offered_if  # False: it would only be refused, so lists of commands leave it out
+        self.offered_in = offered_in  # the same, of a house command; it gets the RoomRunner instead of the room
         self.tool_name = name
         self.as_called: Callable[[str], str] = str  # a text with the names of commands as they are called here
 
@@ -191,6 +202,10 @@ def declared_in(module: Any, world: World | None = None) -> Iterator[Command]:
             yield command
 
 
+def _sees_everything(room: "Room", member: Member) -> bool:
+    return sees_everything(room.state, member)
+
+
 def commands_of(world: World) -> Iterator[Command]:
     """The actions and queries of a world, as commands."""
     for spec in world.actions():
@@ -207,6 +222,8 @@ def commands_of(world: World) -> Iterator[Command]:
             group=spec.group,
             preconditions=spec.preconditions,
             needs_seat=spec.needs_seat and spec.changes,
+            sees_all=spec.sees_all,
+            offered_if=_sees_everything if spec.sees_all else None,
             args=spec.args,
             doc=spec.description,
             listed=spec.listed,

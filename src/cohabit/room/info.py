@@ -105,7 +105,7 @@ def session_info(ctx: Context) -> SessionInfo:
         world=state.world,
         scenario=state.scenario,
         partial_intel=state.partial_intel,
-        turn_based=state.turn_based,
+        turn_based=ctx.room.has_turns,
         ends_turns=takes_turns(state),
         member_count=len(state.members),
         members=roster_of(state, ctx.member) if C.READ_ROSTER in ctx.member.held else [],
@@ -123,14 +123,19 @@ def session_info(ctx: Context) -> SessionInfo:
 
 
 def roster_of(state: RoomState, reader: Member) -> list[RosterLine]:
-    hidden = state.hide_brains and C.READ_ALL not in reader.held
     return [
         RosterLine(
-            m.handle, m.role_name, m.kind, m.here, m.name, m.seat, m.team,
-            (HIDDEN_BRAIN if hidden else m.stand_in) if m.played_by_bot else None, m.backend,
+            m.handle, m.role_name, m.kind, m.here, m.name, m.seat, m.team, played_by(state, m, reader), m.backend
         )
         for m in state.members.values()
     ]  # fmt: skip
+
+
+def played_by(state: RoomState, member: Member, reader: Member) -> str | None:
+    """The bot that plays for a member, by its name, or without it if the scenario hides that from the reader."""
+    if not member.played_by_bot:
+        return None
+    return HIDDEN_BRAIN if state.hide_brains and C.READ_ALL not in reader.held else member.stand_in
 
 
 class Roster(Struct):
@@ -169,7 +174,7 @@ class Rules(Struct):
     listed=True,
 )
 def rules(ctx: Context) -> Rules:
-    """What this world is about, its actions with their parameters, and the commands you may use."""
+    """What this world is about, its actions, and the commands you may use."""
     world, as_called = ctx.room.world, ctx.room.extension.as_called
     title, description = about_world(world)
     description = as_called(description)
@@ -195,10 +200,7 @@ def _usable(ctx: Context) -> list[Command]:
     found = [
         c
         for c in ctx.room.callable_here
-        if c.about != "house"
-        and not c.joins
-        and by_grant(ctx.member, c)
-        and (c.offered_if is None or c.offered_if(ctx.state, ctx.member))
+        if c.about != "house" and not c.joins and by_grant(ctx.member, c) and ctx.room.offers(ctx.member, c)
     ]
     return sorted(found, key=lambda c: c.where == "house")  # the room's own first
 

@@ -4,7 +4,7 @@ Synchronous and deterministic: no I/O, no clock (``at`` comes with each call) an
 validates, runs and records an entry; ``replay`` runs the recorded entries and produces the same room.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from math import isfinite
 from typing import Any
@@ -35,8 +35,9 @@ from cohabit.room.decide import Budget, StorageQuota, by_credential, by_grant, d
 from cohabit.room.extension import extension_named
 from cohabit.room.recorded import SYSTEM, RecordedRoom, WorldInterrupted
 from cohabit.room.replies import keep_reply, kept_reply
+from cohabit.room.shown import ShownViews
 from cohabit.room.state import HIDDEN_BRAIN, KeptReply, Member, RoomState, handle_of
-from cohabit.room.view import Turn, View, make_turn, make_view
+from cohabit.room.view import Turn, View, make_turn, make_view, missed_text
 from cohabit.world import Outcome, World, overrides
 
 DIGEST_EVERY = 256
@@ -71,11 +72,13 @@ class Room(RecordedRoom):
         self.audit = Audit()
         self.budget = Budget(CALLS_PER_SECOND)
         self.quota = StorageQuota()
+        self.shown = ShownViews()
         self.ahead_ms = 0  # how far the record is ahead of the house clock; set by the house
         self.digest_every = DIGEST_EVERY
         self.checks_refusals = True
         self.commands = CommandTable(self.extension.named(chain(room_commands(world), commands_of(world))))
-        self.callable_here = self.commands  # the house adds its own
+        self.callable_here = self.commands  # the house adds its own …
+        self.house_offers: Callable[[Command, Member], bool] = lambda command, member: True  # … and when it offers them
         self.seats: dict[SeatId, Seat] = {s.id: s for s in state.seats}
         self.roster_version = 0  # incremented when permissions or visibility may have changed
         self._to_move: Sequence[SeatId] | None = None
@@ -90,12 +93,20 @@ class Room(RecordedRoom):
         self._has_scope = overrides(world, "scope")
         self._observe = self._observe_with_goals if overrides(world, "goals") else world.observe
         self._has_legal = overrides(world, "legal")
+        # How the text of a view names legal actions; None: the world lists only examples.
+        names = self.extension.tool_name if self.extension.prefixed else str
+        self._legal_names: Callable[[str], str] | None = None if world.spec.legal_examples else names
         self._takes_turns = self.pace in ("turns", "rounds")
         self._has_returns = overrides(world, "returns")
         self._overrides_is_over = overrides(world, "is_over")
         self.has_arrivals = overrides(world, "arrive")
         self.has_moving_seats = overrides(world, "seats_now")
         self._refusals: dict[tuple[str, str], int] = {}
+
+    @property
+    def has_turns(self) -> bool:
+        """Whether members take turns: in the world's order, in the room's, or in steps."""
+        return self._takes_turns or turns.takes_turns(self.state)
 
     @property
     def id(self) -> str:
@@ -185,7 +196,7 @@ class Room(RecordedRoom):
     def _ask(self, member: Member, command: Command, args: Mapping[str, Any], at: int) -> Any:
         if command.where == "room":
             return command.run(Context(self, member, at), **args)
-        return command.run(self.eye_of(member), **args)
+        return command.run(self.eye_of(member, command), **args)
 
     def _write(
         self, at: int, command: Command, by: str | None, args: Any, checked: Mapping[str, Any],
@@ -195,7 +206,7 @@ class Room(RecordedRoom):
         result, told = self._perform(by, at, command, checked)
         record = self.record
         if via is not None and self.state.hide_brains:
-            via = HIDDEN_BRAIN
+            via, why = HIDDEN_BRAIN, None  # its reasons show which one it is
         players = self._players_of(told)
         entry = Entry(record.seq + 1, at, command.name, by, args or None, tuple(told), why, key, via, players)
         if key is not None:
@@ -212,16 +223,23 @@ class Room(RecordedRoom):
         found: dict[SeatId, str] | None = None
         for notice in told:
             if notice.seats:
-                players = self._players
-                if players is None:
-                    players = {m.seat: m.id for m in self.state.members.values() if m.seat is not None}
-                    self._players = players
+                players = self._seat_players()
                 for seat in notice.seats:
                     if seat in players:
                         if found is None:
                             found = {}
                         found[seat] = players[seat]
         return found
+
+    def _seat_players(self) -> dict[SeatId, str]:
+        """The id of the member on each seat. Cached until the roster changes."""
+        if self._players is None:
+            self._players = {m.seat: m.id for m in self.state.members.values() if m.seat is not None}
+        return self._players
+
+    def _player_of(self, seat: SeatId) -> Member | None:
+        player = self._seat_players().get(seat)
+        return self.state.members.get(player) if player is not None else None
 
     def _perform(
         self, by: str | None, at: int, command: Command, args: Mapping[str, Any]
@@ -230,7 +248,10 @@ class Room(RecordedRoom):
         if command.where == "world":
             assert by is not None
             told: list[Told] = []
-            result: Any = self._act(self.state.members[by], command, args, told)
+            member = self.state.members[by]
+            result: Any = self._act(member, command, args, told)
+            if member.stand_in_since is not None or member.moves_by_bot or member.timeouts:
+                member.has_moved()
             self._follow_up(at, told)
             return (self._rewarded(by, result, told) if self._has_returns else result), told
         context = Context(self, self.state.members[by] if by is not None else None, at)
@@ -383,7 +404,9 @@ class Room(RecordedRoom):
             if turn is None:
                 if len(self._turns) >= TURNS_CACHED:
                     self._turns = {}
-                turn = self._turns[key] = make_turn(self.state, self._find_movers(over), over)
+                turn = self._turns[key] = make_turn(
+                    self.state, self._find_movers(over), over, turns.runs_by_itself(self)
+                )
             self._turn = turn
         return turn
 
@@ -437,6 +460,12 @@ class Room(RecordedRoom):
         """The commands that this member's grant allows, regardless of whose turn it is."""
         return [c for c in self.commands if by_grant(member, c)]
 
+    def offers(self, member: Member, command: Command) -> bool:
+        """Whether lists of commands have this one: it is left out where it would only be refused."""
+        if command.needs_seat and member.seat is None and not seats.can_sit(self, member):
+            return False
+        return (command.offered_if is None or command.offered_if(self, member)) and self.house_offers(command, member)
+
     # -- seeing -----------------------------------------------------------------------------------
     def eye(self, member: Member) -> Eye | None:
         """This member's viewpoint; None if its grant lets it see nothing."""
@@ -446,11 +475,13 @@ class Room(RecordedRoom):
             eye = self._eyes[member.id] = visibility.eye_for(self.state, member, self.seats, self.world.spec.fog)
             return eye
 
-    def eye_of(self, member: Member) -> Eye:
-        """The member's eye, or PERMISSION_DENIED."""
+    def eye_of(self, member: Member, query: Command | None = None) -> Eye:
+        """The member's eye, for a query if one is given, or PERMISSION_DENIED."""
         eye = self.eye(member)
         if eye is None:
             raise PermissionDenied("you don't have permission to view this world; a host can grant it", needs=["watch"])
+        if query is not None and query.sees_all and eye.sees != "all":
+            raise PermissionDenied(f"{query.name} shows what fog hides; it requires read_all", needs=["read_all"])
         return eye
 
     def view(self, member: Member) -> View:
@@ -483,16 +514,20 @@ class Room(RecordedRoom):
     def _view_through(self, eye: Eye) -> View:
         seat, total = eye.seat, None
         choices: Sequence[Action] = ()
-        turn, yours = self.turn(), False
+        turn, own = self.turn(), ""
         if seat is not None:
             if seat in self.to_move():
-                yours = self._takes_turns
+                if self._takes_turns:
+                    own = "\nIt is your turn."
                 if self._has_legal:
                     choices = self.world.legal(self.seats[seat]) or ()
             if self._has_returns:
                 total = self.state.returns.get(seat, 0.0)
+            player = self._player_of(seat)
+            if player is not None and (player.moves_by_bot or player.timeouts):
+                own += missed_text(player, self.pace)
         seen = self._observe(eye)
-        return make_view(self.state, seen, turn, yours, choices, total)
+        return make_view(self.state, seen, turn, own, choices, total, self._legal_names)
 
     def fallback(self, member: Member) -> Action | None:
         """What this member's seat does if the agent that plays it gives no usable answer."""

@@ -57,12 +57,14 @@ def ticks(ctx: Context, n: int) -> None:
 def turn_timeout(ctx: Context) -> None:
     """A turn timed out: the game continues without that member."""
     state, world = ctx.state, ctx.room.world
+    for member in turns.late(ctx.room):
+        member.timeouts += 1
     if state.turn_holder is not None:
         late = handle_of(state.turn_holder)
         ctx.tell(f"{late}'s time is up; it is {turns.next_turn(ctx.room, ctx.at, ctx.told)}'s turn", "turn")
         return
     if state.step_ticks:
-        missing = [m.handle for m in turns.awaited(ctx.room) if m.id not in state.passed]
+        missing = [m.handle for m in turns.late(ctx.room)]
         ctx.tell(f"time is up for this step; {', '.join(missing) or 'nobody'} did not pass", "turn")
         turns.step(ctx.room, ctx.at, ctx.told)
         return
