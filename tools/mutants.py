@@ -195,8 +195,8 @@ def _can_drop(statement: ast.stmt, skipped: set[int]) -> bool:
 def _not_behaviour(tree: ast.Module) -> Iterator[ast.AST]:
     """Parts whose change nobody could notice in what the program does.
 
-    Annotations, imports for types, `__all__` and the like. Checks of ourselves: assertions, `zip(strict=True)`, how a
-    struct may be built and changed. The wording of the log.
+    Annotations, imports for types, `__all__` and the like. Checks of ourselves: assertions, `zip(strict=True)`, methods
+    that a subclass has to write, how a struct may be built and changed. The wording of the log.
     """
     for node in ast.walk(tree):
         parts: list[ast.AST | None] = []
@@ -213,6 +213,8 @@ def _not_behaviour(tree: ast.Module) -> Iterator[ast.AST]:
             case ast.If(ast.Name("TYPE_CHECKING")):
                 parts = [node]
             case ast.Assign([ast.Name(id=name)]) if name.startswith("__"):
+                parts = [node]
+            case ast.Raise(ast.Name("NotImplementedError")):
                 parts = [node]
             case ast.ClassDef():
                 parts = [each for each in node.keywords if each.arg in ("frozen", "kw_only", "gc", "eq", "slots")]
@@ -299,7 +301,8 @@ class Copy:
                 return "the tests did not end"
         if process.returncode == 0:
             return ""
-        named = [line.split(" ", 1)[1] for line in output.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+        _, _, summary = output.rpartition("short test summary info")
+        named = [line.split(" ", 1)[1] for line in summary.splitlines() if line.startswith(("FAILED ", "ERROR "))]
         return named[0].partition(" - ")[0] if named else f"pytest ended with {process.returncode}"
 
 

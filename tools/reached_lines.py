@@ -18,6 +18,8 @@ from typing import Any
 
 import pytest
 
+UNTRACED = "test_work_that_does_not_return_in_time_is_a_world_timeout_that_names_it"
+"""It interrupts a thread that is blocked. CPython 3.11 then runs the same line of a traced function for ever."""
 FOLDER = f"{os.sep}src{os.sep}cohabit{os.sep}"
 
 
@@ -52,7 +54,7 @@ class Recorder:
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
         self._reached = {}
         self._passed, self._seconds = True, 0.0
-        sys.settrace(self._called)  # a test may have taken it away
+        sys.settrace(self._called if item.name != UNTRACED else None)
         result = yield
         if self._passed:
             files: dict[str, set[int]] = {}

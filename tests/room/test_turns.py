@@ -157,6 +157,19 @@ def test_at_pace_turns_the_world_decides_whose_turn_it_is() -> None:
     room.call("bob", "take", {"n": 1}, at=2)
 
 
+def test_whose_turn_it_is_names_the_player_or_the_empty_seat() -> None:
+    room = make_room(BLUE, world="Moody")
+    assert room.movers() == ["one"]
+    with pytest.raises(TurnNotYours, match="waiting for one"):
+        room.call("bob", "move", at=1)
+    room = make_room(RED, BLUE, world="Moody")
+    with pytest.raises(TurnNotYours, match="waiting for ann"):
+        room.call("bob", "move", at=1)
+    realms = make_room(GOD, world="Realms")
+    realms.call("zeus", "rise", {"name": "rome"}, at=1)
+    assert realms.movers() == ["Rome", "gods"]
+
+
 def test_a_silent_seat_is_skipped_as_its_world_says_and_that_is_an_event() -> None:
     room = make_room(RED, BLUE, world="nim", turn_seconds=10, config={"stones": 20})
     room.settle(10_000)
@@ -303,6 +316,46 @@ def test_a_clock_world_moves_by_ticks_and_only_by_them() -> None:
     assert room.state.tick == 0
     room.system("ticks", {"n": 7}, 10**9)
     assert room.call("ann", "view", at=10**9).tick == 7
+
+
+# -- the stepped clock ------------------------------------------------------------------------------
+def test_a_step_is_made_when_every_player_has_passed_and_not_before() -> None:
+    room = make_room(RED, BLUE, OBSERVER, world="Ticker", step_ticks=10)
+    first = room.call("ann", "turn_advance", at=1)
+    assert (first.previous, first.next, first.forced_by_god) == ("ann", "bob", False)
+    assert (room.state.tick, room.movers()) == (0, ["bob"])
+    assert room.call("ann", "turn_advance", at=2).next == "bob"  # passing twice changes nothing
+    assert room.state.tick == 0
+    last = room.call("bob", "turn_advance", at=3)
+    assert (last.previous, last.next, last.forced_by_god) == ("bob", "bob", False)
+    assert (room.state.tick, room.movers()) == (10, ["ann", "bob"])
+    assert texts(room, "turn_advance")[-1:] == ["everybody has passed"]
+
+
+def test_a_step_waits_for_the_players_so_a_spectator_cannot_pass_and_a_god_ends_it() -> None:
+    room = make_room(RED, BLUE, OBSERVER, GOD, world="Ticker", step_ticks=10)
+    with pytest.raises(BadArgs, match="waits for the players only"):
+        room.call("owl", "turn_advance", at=1)
+    assert room.state.tick == 0
+    ended = room.call("zeus", "turn_advance", at=2)
+    assert (ended.previous, ended.next, ended.forced_by_god) == ("zeus", "ann", True)
+    assert (room.state.tick, texts(room, "turn_advance")[-1:]) == (10, ["zeus ended the step"])
+
+
+def test_a_step_that_not_everybody_ends_is_made_at_its_deadline_and_says_who_did_not_pass() -> None:
+    room = make_room(RED, BLUE, world="Ticker", step_ticks=10, turn_seconds=20)
+    room.call("ann", "turn_advance", at=1)
+    room.settle(19_999)
+    assert room.state.tick == 0
+    room.settle(20_000)
+    assert (room.state.tick, room.movers()) == (10, ["ann", "bob"])
+    assert texts(room, "turn_timeout") == ["time is up for this step; bob did not pass"]
+    assert room.next_deadline() == 40_000
+
+
+def test_a_step_always_has_a_deadline_so_nobody_can_stop_time() -> None:
+    assert make_room(RED, BLUE, world="Ticker", step_ticks=10).next_deadline() is not None
+    assert make_room(RED, BLUE, world="Ticker").next_deadline() is None
 
 
 def test_a_room_without_an_extension_has_the_generic_speeds_and_a_wrong_one_gets_near_names() -> None:
