@@ -14,7 +14,8 @@ from cohabit.room.visibility import feed
 from cohabit.scenario import AgentSpec, Scenario
 from cohabit.world import Arrival, Outcome, Seat, World
 
-from .making import SECRET, entries, replayed, restored
+from .making import HOST as HOST_AGENT
+from .making import RED, SECRET, entries, make_room, replayed, restored
 
 SAMPLES = Path(__file__).parent.parent / "worlds_samples"
 GOD, HOST = AgentSpec(id="zeus", role="god"), AgentSpec(id="hostess", role="host")
@@ -34,6 +35,16 @@ def room_of(sample: str, *agents: AgentSpec, **keys: Any) -> Room:
 def heard(room: Room, who: str, kind: str = "reward") -> list[str]:
     member = room.state.members[who]
     return [i.text for e in entries(room) for i in feed(e, member, room.eye(member)) if i.kind == kind]
+
+
+def test_the_output_schema_of_a_command_describes_what_it_answers() -> None:
+    room = make_room(RED, HOST_AGENT, world="Secrets")
+    for who, name, args in (("ann", "shout", {"text": "hello"}), ("ann", "whoami", {}), ("hostess", "audit", {})):
+        schema = room.commands.named(name).output_schema
+        answer = msgspec.to_builtins(room.call(who, name, args, at=1))
+        assert schema is not None
+        assert answer.keys() <= schema["properties"].keys(), name
+        assert set(schema["required"]) <= answer.keys(), name
 
 
 # -- computed actions -------------------------------------------------------------------------------

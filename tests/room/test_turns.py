@@ -231,6 +231,17 @@ def test_a_round_takes_the_last_submission_of_each_and_resolves_when_all_have_su
     assert "round 1: {'a': 7, 'b': 3}" in texts(room, "bid")
 
 
+def test_everybody_sees_the_results_of_a_round_and_they_are_nobodys_doing() -> None:
+    room = make_room(RED, BLUE, OBSERVER, world="Bids")
+    room.call("ann", "bid", {"n": 1}, at=1)
+    room.call("bob", "bid", {"n": 2}, at=2)
+    last = entries(room)[-1]
+    for who in ("ann", "bob", "owl"):
+        member = room.state.members[who]
+        results = [item for item in feed(last, member, room.eye(member)) if item.text.startswith("round 1")]
+        assert [(item.do, item.by, item.at, item.args) for item in results] == [("round", None, 2, None)], who
+
+
 def test_a_round_resolves_at_its_deadline_without_the_silent_ones() -> None:
     room = make_room(RED, BLUE, world="Bids", turn_seconds=60)
     room.call("ann", "bid", {"n": 4}, at=10_000)
