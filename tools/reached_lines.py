@@ -18,8 +18,9 @@ from typing import Any
 
 import pytest
 
-UNTRACED = "test_work_that_does_not_return_in_time_is_a_world_timeout_that_names_it"
-"""It interrupts a thread that is blocked. CPython 3.11 then runs the same line of a traced function for ever."""
+INTERRUPT = "interrupt"
+"""The function that interrupts a thread. CPython 3.11 can then run one line of a traced function for ever, so that the
+rest of the test is not recorded."""
 FOLDER = f"{os.sep}src{os.sep}cohabit{os.sep}"
 
 
@@ -31,11 +32,16 @@ class Recorder:
         self._reached: dict[CodeType, set[int]] = {}
         self._passed = True
         self._seconds = 0.0
+        self._stopped = False
         threading.settrace(self._called)
         sys.settrace(self._called)
 
     def _called(self, frame: FrameType, event: str, arg: object) -> Any:
         code = frame.f_code
+        if self._stopped or code.co_name == INTERRUPT:
+            self._stopped = True
+            sys.settrace(None)
+            return None
         lines = self._reached.get(code)
         if lines is None:
             if FOLDER not in code.co_filename:
@@ -45,6 +51,9 @@ class Recorder:
         return self._moved
 
     def _moved(self, frame: FrameType, event: str, arg: object) -> Any:
+        if self._stopped:
+            sys.settrace(None)
+            return None
         if event == "line":
             # A test may begin in the middle of a function of another thread.
             self._reached.setdefault(frame.f_code, set()).add(frame.f_lineno)
@@ -53,8 +62,8 @@ class Recorder:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
         self._reached = {}
-        self._passed, self._seconds = True, 0.0
-        sys.settrace(self._called if item.name != UNTRACED else None)
+        self._passed, self._seconds, self._stopped = True, 0.0, False
+        sys.settrace(self._called)
         result = yield
         if self._passed:
             files: dict[str, set[int]] = {}

@@ -14,8 +14,9 @@ from cohabit.room.visibility import feed
 from cohabit.scenario import AgentSpec, Scenario
 from cohabit.world import Arrival, Outcome, Seat, World
 
+from .making import GOD as GOD_AGENT
 from .making import HOST as HOST_AGENT
-from .making import RED, SECRET, entries, make_room, replayed, restored
+from .making import BLUE, OBSERVER, RED, SECRET, entries, make_room, replayed, restored
 
 SAMPLES = Path(__file__).parent.parent / "worlds_samples"
 GOD, HOST = AgentSpec(id="zeus", role="god"), AgentSpec(id="hostess", role="host")
@@ -45,6 +46,43 @@ def test_the_output_schema_of_a_command_describes_what_it_answers() -> None:
         assert schema is not None
         assert answer.keys() <= schema["properties"].keys(), name
         assert set(schema["required"]) <= answer.keys(), name
+
+
+def test_an_action_may_return_text_or_nothing_instead_of_an_outcome() -> None:
+    room = make_room(RED, BLUE, world="Plain")
+    assert room.call("ann", "say", {"text": "hello"}, at=1).message == "hello"
+    assert room.call("ann", "nod", at=2).message == ""
+
+
+@pytest.mark.parametrize("reward", ["inf", "nan"])
+def test_a_reward_that_is_no_number_is_a_mistake_of_the_world_and_nothing_happened(reward: str) -> None:
+    room = make_room(RED, BLUE, world="Plain")
+    before = room.digest()
+    with pytest.raises(GameCrash):
+        room.call("ann", "win", {"reward": reward}, at=1)
+    assert room.digest() == before
+
+
+def test_a_player_sees_the_goals_of_its_own_seat_and_a_watcher_none() -> None:
+    room = make_room(RED, BLUE, OBSERVER, world="Plain")
+    seen = {who: room.call(who, "view", at=1) for who in ("ann", "bob", "owl")}
+    assert [goal.id for goal in seen["ann"].observation.current_goals] == ["goal-one"]
+    assert "be the best of two" in seen["bob"].text
+    assert "be the best" not in seen["owl"].text
+
+
+def test_a_world_without_a_picture_now_says_so_and_shows_it_when_there_is_one() -> None:
+    room = make_room(RED, BLUE, GOD_AGENT, world="Plain")
+    with pytest.raises(GameRejected, match="no picture now"):
+        room.call("zeus", "picture", at=1)
+    room.call("ann", "move", at=2)
+    assert room.call("zeus", "picture", at=3).base64 == b"PNG"
+
+
+def test_act_cannot_call_itself() -> None:
+    room = make_room(RED, BLUE, world="Plain")
+    with pytest.raises(BadArgs, match="cannot call itself"):
+        room.call("ann", "act", {"action": "act", "params": {"action": "nod"}}, at=1)
 
 
 # -- computed actions -------------------------------------------------------------------------------

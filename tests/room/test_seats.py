@@ -111,6 +111,23 @@ def test_a_free_seat_can_be_taken_and_left() -> None:
     assert seat(room, "fay") is None
 
 
+def test_where_every_seat_is_taken_nobody_else_can_sit_down() -> None:
+    room = make_room(RED, BLUE, FREE, world="nim")
+    with pytest.raises(Conflict, match="every seat is taken"):
+        room.call("fay", "sit", at=1)
+    assert seat(room, "fay") is None
+
+
+def test_a_player_whose_seat_is_closed_takes_no_other_before_the_next_game() -> None:
+    room = make_room(FREE, GOD, world="Realms", partial_intel=True)
+    for name in ("avalon", "burgundy"):
+        room.call("zeus", "rise", {"name": name}, at=1)
+    room.call("fay", "sit", {"seat": "avalon"}, at=2)
+    room.call("zeus", "fall", {"name": "avalon"}, at=3)
+    with pytest.raises(GameRejected, match="closed"):
+        room.call("fay", "sit", at=4)
+
+
 def test_a_taken_seat_is_a_conflict_and_an_unknown_one_gets_near_names() -> None:
     room = make_room(RED, FREE, PERSON)
     with pytest.raises(Conflict) as taken:

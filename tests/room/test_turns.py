@@ -364,6 +364,18 @@ def test_a_step_that_not_everybody_ends_is_made_at_its_deadline_and_says_who_did
     assert room.next_deadline() == 40_000
 
 
+def test_only_a_real_time_world_can_have_a_stepped_clock() -> None:
+    with pytest.raises(BadArgs, match="step_ticks: nim is not a real-time world"):
+        make_room(RED, BLUE, world="nim", step_ticks=10)
+
+
+def test_a_step_in_a_room_without_players_waits_for_those_who_act_everywhere() -> None:
+    room = make_room(GOD, OBSERVER, world="Ticker", step_ticks=10)
+    assert room.movers() == ["zeus"]
+    assert not room.call("zeus", "turn_advance", at=1).forced_by_god
+    assert room.state.tick == 10
+
+
 def test_a_step_always_has_a_deadline_so_nobody_can_stop_time() -> None:
     assert make_room(RED, BLUE, world="Ticker", step_ticks=10).next_deadline() is not None
     assert make_room(RED, BLUE, world="Ticker").next_deadline() is None
@@ -398,6 +410,41 @@ def test_the_pause_of_a_player_that_leaves_ends_after_a_while() -> None:
     room.settle(35_000)
     assert not room.state.paused
     assert [e.by for e in entries(room, "pause_expired")] == [None]
+
+
+def test_with_other_players_present_a_pause_begins_when_all_of_them_have_asked() -> None:
+    room = make_room(RED, BLUE, HOST, world="Ticker")
+    room.system("presence", {"members": ["ann", "bob", "hostess"], "here": True}, 0)
+    for at in (1, 2):  # asking twice is asking once
+        asked = room.call("ann", "pause", at=at)
+        assert (asked.previous_paused, asked.paused, room.state.paused) == (False, False, False)
+    assert texts(room, "pause")[-1] == "ann asks for a pause; it begins when bob also pauses"
+    agreed = room.call("bob", "pause", at=3)
+    assert (agreed.previous_paused, agreed.paused, room.state.paused) == (False, True, True)
+    room.call("ann", "resume", at=4)
+    assert not room.call("bob", "pause", at=5).paused  # what was asked for before counts no more
+    assert room.call("hostess", "pause", at=6).paused
+
+
+def test_the_end_of_a_pause_is_put_off_by_the_time_the_house_was_closed() -> None:
+    room = make_room(RED, BLUE, world="Ticker", pause_seconds=30)
+    room.system("presence", {"members": ["ann"], "here": True}, 0)
+    room.call("ann", "pause", at=1000)
+    room.system("presence", {"members": ["ann"], "here": False}, 2000)
+    assert room.next_deadline() == 32_000
+    room.system("opened", {"gap": 5000}, 7000)
+    assert room.next_deadline() == 37_000
+
+
+def test_an_event_about_many_members_names_ten_of_them() -> None:
+    crowd = [{"id": f"m{n}"} for n in range(12)]
+    room = make_room(*crowd)
+    for n in (1, 2, 10, 11, 12):
+        room.system("presence", {"members": [each["id"] for each in crowd[:n]], "here": True}, n)
+    assert [text.removesuffix(" connected") for text in texts(room, "presence")] == [
+        "m0", "m0 and m1", "m0, m1, m2, m3, m4, m5, m6, m7, m8 and m9",
+        "m0, m1, m2, m3, m4, m5, m6, m7, m8, m9 and 1 more", "m0, m1, m2, m3, m4, m5, m6, m7, m8, m9 and 2 more",
+    ]  # fmt: skip
 
 
 def test_a_player_that_returns_keeps_its_pause() -> None:
