@@ -192,11 +192,15 @@ def _can_drop(statement: ast.stmt, skipped: set[int]) -> bool:
     return isinstance(statement, ast.AugAssign | ast.Delete | ast.Raise | ast.Continue | ast.Break)
 
 
+STRUCT_OPTIONS = ("frozen", "kw_only", "gc", "eq", "slots", "omit_defaults")
+"""How a struct may be built and changed. With or without `omit_defaults` a reader gets the same value."""
+
+
 def _not_behaviour(tree: ast.Module) -> Iterator[ast.AST]:
     """Parts whose change nobody could notice in what the program does.
 
     Annotations, imports for types, `__all__` and the like. Checks of ourselves: assertions, `zip(strict=True)`, methods
-    that a subclass has to write, how a struct may be built and changed. The wording of the log.
+    that a subclass has to write, the options of structs. The wording of the log.
     """
     for node in ast.walk(tree):
         parts: list[ast.AST | None] = []
@@ -214,10 +218,10 @@ def _not_behaviour(tree: ast.Module) -> Iterator[ast.AST]:
                 parts = [node]
             case ast.Assign([ast.Name(id=name)]) if name.startswith("__"):
                 parts = [node]
-            case ast.Raise(ast.Name("NotImplementedError")):
+            case ast.Raise(ast.Name("NotImplementedError")) | ast.Raise(ast.Call(ast.Name("AssertionError"))):
                 parts = [node]
             case ast.ClassDef():
-                parts = [each for each in node.keywords if each.arg in ("frozen", "kw_only", "gc", "eq", "slots")]
+                parts = [each for each in node.keywords if each.arg in STRUCT_OPTIONS]
             case ast.Call(ast.Name("zip")):
                 parts = list(node.keywords)
         for part in parts:

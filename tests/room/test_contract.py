@@ -14,9 +14,9 @@ from cohabit.room.visibility import feed
 from cohabit.scenario import AgentSpec, Scenario
 from cohabit.world import Arrival, Outcome, Seat, World
 
+from .making import BLUE, OBSERVER, RED, SECRET, entries, make_room, replayed, restored
 from .making import GOD as GOD_AGENT
 from .making import HOST as HOST_AGENT
-from .making import BLUE, OBSERVER, RED, SECRET, entries, make_room, replayed, restored
 
 SAMPLES = Path(__file__).parent.parent / "worlds_samples"
 GOD, HOST = AgentSpec(id="zeus", role="god"), AgentSpec(id="hostess", role="host")
