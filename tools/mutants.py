@@ -200,7 +200,8 @@ def _not_behaviour(tree: ast.Module) -> Iterator[ast.AST]:
     """Parts whose change nobody could notice in what the program does.
 
     Annotations, imports for types, `__all__` and the like. Checks of ourselves: assertions, `zip(strict=True)`, methods
-    that a subclass has to write, the options of structs. The wording of the log.
+    that a subclass has to write, the options of structs. The wording of the log. In a refusal: how many characters of a
+    wrong value it quotes, and how many names it suggests.
     """
     for node in ast.walk(tree):
         parts: list[ast.AST | None] = []
@@ -220,6 +221,10 @@ def _not_behaviour(tree: ast.Module) -> Iterator[ast.AST]:
                 parts = [node]
             case ast.Raise(ast.Name("NotImplementedError")) | ast.Raise(ast.Call(ast.Name("AssertionError"))):
                 parts = [node]
+            case ast.FormattedValue(ast.Subscript(slice=ast.Slice() as cut)):
+                parts = [cut]
+            case ast.Call(ast.Name("nearest")):
+                parts = list(node.args)
             case ast.ClassDef():
                 parts = [each for each in node.keywords if each.arg in STRUCT_OPTIONS]
             case ast.Call(ast.Name("zip")):
