@@ -9,7 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from cohabit.errors import BadArgs, CohabitError, Quarantined, RecordCorrupt, StorageFailed, Unauthorized, UnknownRoom
+from cohabit.errors import (
+    BadArgs,
+    CohabitError,
+    Conflict,
+    PermissionDenied,
+    Quarantined,
+    RecordCorrupt,
+    StorageFailed,
+    Unauthorized,
+    UnknownRoom,
+)  # fmt: skip
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.house.store.sqlite import SQLiteStore
@@ -157,6 +167,18 @@ async def test_a_room_that_could_not_be_opened_is_unknown_to_strangers(tmp_path:
         stranger.room = "two"
         with pytest.raises(UnknownRoom):
             await stranger("view")
+
+
+async def test_only_a_house_host_can_reopen_a_room_that_could_not_be_opened(tmp_path: Path) -> None:
+    made = await three_rooms(tmp_path)
+    DAMAGES["a changed snapshot"][0](tmp_path)
+    async with open_house(tmp_path) as house:
+        with pytest.raises(PermissionDenied, match="only a house host"):
+            await back_again(house, made["two"])["ann"]("reopen_room")
+        with pytest.raises(RecordCorrupt):
+            await house.call(house.identify(house.operator_token()), "two", "reopen_room")
+        with pytest.raises(Conflict, match="already open and healthy"):
+            await house.call(house.identify(house.operator_token()), "one", "reopen_room")
 
 
 async def test_a_database_with_damaged_pages_keeps_the_rooms_that_can_be_read(tmp_path: Path) -> None:
