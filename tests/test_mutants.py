@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import os
 LIMIT: int = 3
+MAX_CALLS = 64
 
 class Mark(Struct, frozen=True, rename=False):
     pairs = zip(A, B, strict=True)

@@ -35,9 +35,13 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = Path("src/cohabit")
 TESTS_S = 120.0
 """Tests that take longer than this together are not all run for one change: it counts as missed."""
+UNREACHED_S = 20.0
+"""The same, for changes of lines that no test reaches in its own process."""
 TIMEOUT_S = 400.0
 TEST_TIMEOUT_S = 60
 """For one test: a change that makes it hang is noticed sooner than by the suite's own timeout."""
+FIRST_FILES = 2
+"""The files with the most tests that reach a change are run before the others."""
 AT_LEAST = 8
 """So many changes of each target are tried, however small its part of the code."""
 
@@ -201,7 +205,8 @@ def _not_behaviour(tree: ast.Module) -> Iterator[ast.AST]:
 
     Annotations, imports for types, `__all__` and the like. Checks of ourselves: assertions, `zip(strict=True)`, methods
     that a subclass has to write, the options of structs. The wording of the log. In a refusal: how many characters of a
-    wrong value it quotes, and how many names it suggests.
+    wrong value it quotes, and how many names it suggests. The size of a limit with a name, such as `MAX_CALLS = 64`:
+    tests use the name, and 65 would do as well.
     """
     for node in ast.walk(tree):
         parts: list[ast.AST | None] = []
@@ -225,6 +230,8 @@ def _not_behaviour(tree: ast.Module) -> Iterator[ast.AST]:
                 parts = [cut]
             case ast.Call(ast.Name("nearest")):
                 parts = list(node.args)
+            case ast.Assign([ast.Name(id=name)], ast.Constant(value=int() as value)) if name.isupper() and value > 9:
+                parts = [node]
             case ast.ClassDef():
                 parts = [each for each in node.keywords if each.arg in STRUCT_OPTIONS]
             case ast.Call(ast.Name("zip")):
@@ -254,6 +261,10 @@ class PassingTest(NamedTuple):
     seconds: float
     lines: dict[str, frozenset[int]]
 
+    @property
+    def file(self) -> str:
+        return self.name.partition("::")[0]
+
 
 class Copy:
     """A copy of the sources that tests can be run against."""
@@ -276,7 +287,14 @@ class Copy:
         before = path.read_bytes()
         self._write(path, changed(before.decode(), mutant.number).encode())
         try:
-            return self.fails([test.name for test in chosen_tests(mutant, tests)])
+            chosen = chosen_tests(mutant, tests)
+            # To collect all files takes longer than to run most tests, and most changes are noticed by the first.
+            first = {file for file, _ in Counter(test.file for test in chosen).most_common(FIRST_FILES)}
+            stages = (
+                [test.name for test in chosen if test.file in first],
+                [t.name for t in chosen if t.file not in first],
+            )
+            return next(filter(None, map(self.fails, stages)), "")
         finally:
             self._write(path, before)
 
@@ -323,8 +341,8 @@ def chosen_tests(mutant: Mutant, tests: Sequence[PassingTest]) -> list[PassingTe
     # A line that no test reaches may be one that is reached in another process.
     found = at_line or in_file or tests
     found = sorted(found, key=lambda test: (not test.name.startswith(mutant.target.near), test.seconds))
-    total = 0.0
-    return [test for test in found if (total := total + test.seconds) <= TESTS_S]
+    total, most = 0.0, TESTS_S if at_line else UNREACHED_S
+    return [test for test in found if (total := total + test.seconds) <= most]
 
 
 def run(chosen: Sequence[Mutant], root: Path = ROOT, kept: Path | None = None) -> list[Mutant]:
