@@ -93,6 +93,8 @@ class Mutant(NamedTuple):
     number: int
     reached_by: range | None
     """The lines of which a test has to reach one; none outside of functions, where code runs when it is imported."""
+    inside: range | None
+    """The lines within the statement, such as those after a condition."""
 
 
 # -- the changes ------------------------------------------------------------------------------------
@@ -109,14 +111,18 @@ def mutants_of(target: Target, file: Path, text: str) -> Iterator[Mutant]:
     tree = ast.parse(text)
     lines = dict(_lines(tree))
     for number, (node, change, _) in enumerate(list(_edits(tree))):
-        yield Mutant(target, file, getattr(node, "lineno", 0), change, number, lines[id(node)])
+        yield Mutant(target, file, getattr(node, "lineno", 0), change, number, *lines[id(node)])
 
 
-def _lines(node: ast.AST, within: range | None = None, in_function: bool = False) -> Iterator[tuple[int, range | None]]:
-    """For each part of the code the lines of its statement: the head, if there are statements within."""
+Lines = tuple[range | None, range | None]
+
+
+def _lines(node: ast.AST, within: Lines = (None, None), in_function: bool = False) -> Iterator[tuple[int, Lines]]:
+    """For each part of the code the lines of its statement: the head, and those inside if there are statements."""
     if in_function and isinstance(node, ast.stmt):
-        body = getattr(node, "body", None)
-        within = range(node.lineno, max(node.lineno + 1, body[0].lineno if body else (node.end_lineno or 0) + 1))
+        body, end = getattr(node, "body", None), (node.end_lineno or node.lineno) + 1
+        inside = max(node.lineno + 1, body[0].lineno) if body else end
+        within = range(node.lineno, inside), range(inside, end)
     yield id(node), within
     is_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     for field, value in ast.iter_fields(node):
@@ -334,13 +340,20 @@ class Copy:
 
 
 def chosen_tests(mutant: Mutant, tests: Sequence[PassingTest]) -> list[PassingTest]:
-    """The tests that reach the line of a change, or else its file: near ones first, and fast ones."""
+    """The tests that reach the line of a change, or else its file: near ones first, those that go on inside, and fast
+    ones."""
     file = mutant.file.relative_to(PACKAGE).as_posix()
+
+    def reach(lines: range | None) -> list[PassingTest]:
+        return [test for test in in_file if not test.lines[file].isdisjoint(lines or ())]
+
     in_file = [test for test in tests if file in test.lines]
-    at_line = [test for test in in_file if not test.lines[file].isdisjoint(mutant.reached_by or ())]
+    at_line, inside = reach(mutant.reached_by), set(map(id, reach(mutant.inside)))
     # A line that no test reaches may be one that is reached in another process.
-    found = at_line or in_file or tests
-    found = sorted(found, key=lambda test: (not test.name.startswith(mutant.target.near), test.seconds))
+    found = sorted(
+        at_line or in_file or tests,
+        key=lambda test: (not test.name.startswith(mutant.target.near), id(test) not in inside, test.seconds),
+    )
     total, most = 0.0, TESTS_S if at_line else UNREACHED_S
     return [test for test in found if (total := total + test.seconds) <= most]
 
