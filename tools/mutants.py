@@ -238,7 +238,7 @@ def _not_behaviour(tree: ast.Module) -> Iterator[ast.AST]:
                 parts = list(node.args)
             case ast.Assign([ast.Name(id=name)], ast.Constant(value=int() as value)) if name.isupper() and value > 9:
                 parts = [node]
-            case ast.ClassDef():
+            case ast.ClassDef() | ast.Call(ast.Name("dataclass")):
                 parts = [each for each in node.keywords if each.arg in STRUCT_OPTIONS]
             case ast.Call(ast.Name("zip")):
                 parts = list(node.keywords)
