@@ -344,8 +344,10 @@ class Copy:
 
 
 def chosen_tests(mutant: Mutant, tests: Sequence[PassingTest]) -> list[PassingTest]:
-    """The tests that reach the line of a change, or else its file: near ones first, those that go on inside, and fast
-    ones."""
+    """The tests that reach the line of a change, or else its file: near ones first, and fast ones.
+
+    Those that go on inside the statement and those that do not take turns: a change may concern either.
+    """
     file = mutant.file.relative_to(PACKAGE).as_posix()
 
     def reach(lines: range | None) -> list[PassingTest]:
@@ -354,12 +356,19 @@ def chosen_tests(mutant: Mutant, tests: Sequence[PassingTest]) -> list[PassingTe
     in_file = [test for test in tests if file in test.lines]
     at_line, inside = reach(mutant.reached_by), set(map(id, reach(mutant.inside)))
     # A line that no test reaches may be one that is reached in another process.
-    found = sorted(
-        at_line or in_file or tests,
-        key=lambda test: (not test.name.startswith(mutant.target.near), id(test) not in inside, test.seconds),
-    )
+    found = sorted(at_line or in_file or tests, key=lambda test: test.seconds)
+    ranks = [
+        (not test.name.startswith(mutant.target.near), rank, test)
+        for group in (True, False)
+        for rank, test in enumerate(test for test in found if (id(test) in inside) is group)
+    ]
     total, most = 0.0, TESTS_S if at_line else UNREACHED_S
-    return [test for test in found if (total := total + test.seconds) <= most]
+    chosen: list[PassingTest] = []
+    for _, _, test in sorted(ranks, key=lambda ranked: ranked[:2]):
+        if total + test.seconds <= most:
+            total += test.seconds
+            chosen.append(test)
+    return chosen
 
 
 def run(chosen: Sequence[Mutant], root: Path = ROOT, kept: Path | None = None) -> list[Mutant]:

@@ -8,10 +8,10 @@ from cohabit.model.grant import Capability, add_role_aliases, capabilities, role
 
 
 def test_a_capability_may_be_written_with_hyphens_and_a_misspelt_one_gets_near_names() -> None:
-    assert capabilities(["read-chat", "read_chat", "act"]) == {Capability.READ_CHAT, Capability.ACT}
+    assert capabilities(["control-world", "control_world", "read_chat"]) == {Capability.CONTROL_WORLD, Capability.READ_CHAT}
     with pytest.raises(BadArgs, match="unknown capability 'reed_chat'") as refused:
         capabilities(["act", "reed_chat"])
-    assert refused.value.did_you_mean[0] == "read_chat"
+    assert "read_chat" in refused.value.did_you_mean
 
 
 def test_a_role_of_another_protocol_is_the_role_that_it_stands_for(monkeypatch: pytest.MonkeyPatch) -> None:
