@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
-from cohabit.errors import BadArgs, GameRejected, PermissionDenied, TooLarge, UnknownAsset, UnknownRoom
+from cohabit.errors import BadArgs, GameRejected, PermissionDenied, StorageFailed, TooLarge, UnknownAsset, UnknownRoom
 from cohabit.house import saves
 from cohabit.house.house import House
 from cohabit.registry import known_worlds
+from cohabit.room import saves as save_format
 from cohabit.scenario import parse_scenario
 
 from .making import GOD, TOKENS_MADE, Client, issue, make_room, open_house, player
@@ -145,4 +146,32 @@ async def test_a_save_that_has_grown_too_large_is_not_read(tmp_path: Path, monke
         await who["zeus"]("load_world", {"path": "one"})
         monkeypatch.setattr(saves, "MAX_SAVE", size - 1)
         with pytest.raises(TooLarge, match=f"at most {size - 1} bytes"):
+            await who["zeus"]("load_world", {"path": "one"})
+
+
+async def test_a_save_that_unpacks_to_too_much_is_refused_and_nothing_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_house(tmp_path) as house:
+        who = await make_room(house, player("ann", 0), GOD, world="nim")
+        await who["zeus"]("save_world", {"folder": "one"})
+        before = house.rooms["den"].room.digest()
+        monkeypatch.setattr(save_format, "MAX_UNPACKED", 5)
+        with pytest.raises(GameRejected, match="truncated or too large"):
+            await who["zeus"]("load_world", {"path": "one"})
+        assert house.rooms["den"].room.digest() == before
+
+
+async def test_a_save_that_cannot_be_read_is_the_fault_of_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_house(tmp_path) as house:
+        who = await make_room(house, player("ann", 0), GOD, world="nim")
+        await who["zeus"]("save_world", {"folder": "one"})
+
+        def fail(path: Path) -> bytes:
+            raise OSError(5, "Input/output error")
+
+        monkeypatch.setattr(Path, "read_bytes", fail)
+        with pytest.raises(StorageFailed, match="could not be read: Input/output error"):
             await who["zeus"]("load_world", {"path": "one"})

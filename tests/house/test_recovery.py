@@ -375,6 +375,26 @@ async def test_old_entries_are_deleted_where_the_house_keeps_a_limited_number(tm
         assert len((await back_again(house, who)["ann"]("numbers"))["red"]) == 101
 
 
+async def test_a_subscription_from_a_cursor_that_is_too_old_fails_before_anything_is_sent(tmp_path: Path) -> None:
+    async with open_house(tmp_path, keep_entries=10, snapshot_every=10, recent_entries=5) as house:
+        who, runner = await make_room(house), house.rooms["den"]
+        for n in range(100):
+            await who["ann"]("hide", {"n": n})
+        await runner.drained()
+        credential, page = house.identify(who["ann"].token), await who["ann"]("events")
+        old = await house.subscribe(credential, "den", seal(runner.room.state.secret, 0))
+        with pytest.raises(BadArgs, match="this cursor is too old"):
+            await old.prepare()
+        assert not runner.fanout.subscriptions
+        fresh = await house.subscribe(credential, "den", "", views=False)
+        await fresh.prepare()
+        first = json.loads(await anext(fresh))["items"]
+        assert first[0]["text"] == page.items[0].text
+        live = await house.subscribe(credential, "den", views=False)
+        await live.prepare()  # has no backlog
+        assert set(runner.fanout.subscriptions) == {fresh, live}
+
+
 async def test_a_deleted_room_is_gone_with_its_tokens_and_its_id_is_free(tmp_path: Path) -> None:
     async with open_house(tmp_path) as house:
         who = await make_room(house)

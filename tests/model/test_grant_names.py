@@ -8,7 +8,10 @@ from cohabit.model.grant import Capability, add_role_aliases, capabilities, role
 
 
 def test_a_capability_may_be_written_with_hyphens_and_a_misspelt_one_gets_near_names() -> None:
-    assert capabilities(["control-world", "control_world", "read_chat"]) == {Capability.CONTROL_WORLD, Capability.READ_CHAT}
+    assert capabilities(["control-world", "control_world", "read_chat"]) == {
+        Capability.CONTROL_WORLD,
+        Capability.READ_CHAT,
+    }
     with pytest.raises(BadArgs, match="unknown capability 'reed_chat'") as refused:
         capabilities(["act", "reed_chat"])
     assert "read_chat" in refused.value.did_you_mean

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from cohabit.errors import BadArgs, Conflict, GameCrash, GameRejected, PermissionDenied, Quarantined, UnknownCommand
+from cohabit.model.seat import ALL
 from cohabit.registry import make_world
 from cohabit.room.opening import opening_state
 from cohabit.room.room import Room
@@ -77,6 +78,23 @@ def test_a_world_without_a_picture_now_says_so_and_shows_it_when_there_is_one() 
         room.call("zeus", "picture", at=1)
     room.call("ann", "move", at=2)
     assert room.call("zeus", "picture", at=3).base64 == b"PNG"
+
+
+def test_a_member_that_may_see_the_screen_but_not_the_world_gets_no_picture() -> None:
+    room = make_room(RED, BLUE, GOD_AGENT, OBSERVER, world="Plain")
+    room.call("zeus", "grant", {"member": "owl", "may": ["see_screen"]}, at=1)
+    with pytest.raises(PermissionDenied, match="permission to view this world") as refused:
+        room.call("owl", "picture", at=2)
+    assert refused.value.details["needs"] == ["watch"]
+
+
+def test_a_world_that_cannot_be_observed_has_crashed_and_tells_only_the_kind_of_error() -> None:
+    room = make_room(RED, BLUE, world="Exits", config={"where": "observe", "raises": "MemoryError"})
+    for look in (room.observe, room.view_through):
+        room.world.n = 1  # type: ignore[attr-defined]
+        with pytest.raises(GameCrash) as crashed:
+            look(ALL)
+        assert "42" not in crashed.value.message
 
 
 def test_act_cannot_call_itself() -> None:

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohabit.errors import CohabitError, Conflict, GameRejected, PermissionDenied, UnknownAsset
+from cohabit.room import games
 
 from .making import AGENT, BLUE, GOD, HOST, PERSON, RED, make_room, player, replayed
 
@@ -250,6 +251,19 @@ def test_another_seat_can_be_taken_in_the_next_game_unless_it_has_the_same_secre
     else:
         with pytest.raises(GameRejected):
             room.call("fay", "sit", {"seat": "blue"}, at=6)
+
+
+def test_who_played_what_is_remembered_for_the_newest_games(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(games, "MAX_GAMES_REMEMBERED", 2)
+    state = make_room(RED, BLUE, HOST).state
+    for game in ("one", "two", "three", "four"):
+        games.switch_game(state, game)
+        state.played = {"ann": game}
+    assert list(state.played_before) == ["two", "three"]
+    games.switch_game(state, "three")
+    assert state.played == {"ann": "three"}
+    games.switch_game(state, "two")
+    assert state.played == {}
 
 
 def test_a_member_that_keeps_its_seat_over_a_rematch_plays_that_one() -> None:

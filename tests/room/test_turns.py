@@ -343,6 +343,19 @@ def test_a_step_is_made_when_every_player_has_passed_and_not_before() -> None:
     assert texts(room, "turn_advance")[-1:] == ["everybody has passed"]
 
 
+def test_in_a_step_it_is_a_players_turn_until_it_has_passed_and_never_a_spectators() -> None:
+    room = make_room(RED, BLUE, OBSERVER, world="Ticker", step_ticks=10)
+
+    def turns(at: int) -> list[bool]:
+        return [room.call(who, "view", at=at).your_turn for who in ("ann", "bob", "owl")]
+
+    assert turns(1) == [True, True, False]
+    room.call("ann", "turn_advance", at=2)
+    assert turns(3) == [False, True, False]
+    room.call("bob", "turn_advance", at=4)
+    assert turns(5) == [True, True, False]
+
+
 def test_a_step_waits_for_the_players_so_a_spectator_cannot_pass_and_a_god_ends_it() -> None:
     room = make_room(RED, BLUE, OBSERVER, GOD, world="Ticker", step_ticks=10)
     with pytest.raises(BadArgs, match="waits for the players only"):
