@@ -367,7 +367,7 @@ def chosen_tests(mutant: Mutant, tests: Sequence[PassingTest]) -> list[PassingTe
         for group in (True, False)
         for rank, test in enumerate(test for test in found if (id(test) in inside) is group)
     ]
-    total, most = 0.0, TESTS_S if at_line else UNREACHED_S
+    total, most = 0.0, TESTS_S if at_line or mutant.reached_by is None else UNREACHED_S
     chosen: list[PassingTest] = []
     for _, _, test in sorted(ranks, key=lambda ranked: ranked[:2]):
         if total + test.seconds <= most:

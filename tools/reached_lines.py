@@ -80,7 +80,7 @@ class Recorder:
 
     def pytest_sessionfinish(self) -> None:
         sys.settrace(None)
-        threading.settrace(None)  # type: ignore[arg-type]
+        threading.settrace(None)
         self._file.close()
 
 

@@ -1,0 +1,32 @@
+"""What a house-wide token offers depends on whether its owner is a host, and built-in players wait for no clock."""
+
+import asyncio
+
+from .making import HOST, Client, issue, make_room, open_house, player
+
+
+async def test_a_caller_of_the_whole_house_is_offered_the_commands_of_hosts_only_if_it_is_one() -> None:
+    async with open_house() as house:
+        await make_room(house)
+
+        async def offered(who: Client) -> set[str]:
+            found = await house.call(house.identify(who.token), None, "schemas")
+            return {info.name for info in found.commands}
+
+        hosts, others = await offered(await issue(house, "boss", host=True)), await offered(await issue(house, "zoe"))
+        for_hosts = {command.name for command in house.commands if command.host_only}
+        assert for_hosts <= hosts
+        assert others
+        assert others.isdisjoint(for_hosts)
+
+
+async def test_built_in_players_of_a_world_with_rounds_play_although_the_clock_stands_still() -> None:
+    async with open_house() as house:
+        bots = [player(name, seat, brain="trader") for seat, name in enumerate(("ann", "bob"))]
+        await make_room(house, *bots, HOST, world="statecraft")
+        world = house.rooms["den"].room.world
+        for _ in range(5_000):
+            if world.state.turn >= 3:  # type: ignore[attr-defined]
+                break
+            await asyncio.sleep(0.001)  # they think on threads of their own
+        assert world.state.turn >= 3  # type: ignore[attr-defined]
