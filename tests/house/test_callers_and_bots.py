@@ -1,6 +1,9 @@
 """What a house-wide token offers depends on whether its owner is a host, and built-in players wait for no clock."""
 
 import asyncio
+import json
+
+import msgspec
 
 from .making import HOST, Client, issue, make_room, open_house, player
 
@@ -18,6 +21,24 @@ async def test_a_caller_of_the_whole_house_is_offered_the_commands_of_hosts_only
         assert for_hosts <= hosts
         assert others
         assert others.isdisjoint(for_hosts)
+
+
+async def test_on_the_wire_a_description_says_what_is_so_and_leaves_out_what_is_not() -> None:
+    async with open_house() as house:
+        boss = await issue(house, "boss", host=True)
+        who = await make_room(house)
+        found = [*(await who["ann"]("schemas")).commands, *(await boss("schemas")).commands]
+        wire = {info["name"]: info for info in json.loads(msgspec.json.encode(found))}
+
+    def flags(name: str) -> set[str]:
+        return {key for key in ("records", "waits", "joins", "listed", "task", "about") if wire[name].get(key)}
+
+    assert flags("hide") == {"records", "listed"}
+    assert flags("whoami") == set()
+    assert flags("recv_messages") == {"waits", "listed"}
+    assert flags("wait_for_turn") == {"waits", "listed", "task"}
+    assert "joins" in flags("join")
+    assert {"joins", "waits", "task"}.isdisjoint(wire["hide"])
 
 
 async def test_built_in_players_of_a_world_with_rounds_play_although_the_clock_stands_still() -> None:
