@@ -4,8 +4,11 @@ import asyncio
 import json
 
 import msgspec
+import pytest
 
-from .making import HOST, Client, issue, make_room, open_house, player
+from cohabit.errors import Unauthorized
+
+from .making import HOST, TOKENS_MADE, Client, issue, make_room, newcomer, open_house, player
 
 
 async def test_a_caller_of_the_whole_house_is_offered_the_commands_of_hosts_only_if_it_is_one() -> None:
@@ -21,6 +24,21 @@ async def test_a_caller_of_the_whole_house_is_offered_the_commands_of_hosts_only
         assert for_hosts <= hosts
         assert others
         assert others.isdisjoint(for_hosts)
+
+
+@pytest.mark.parametrize("uses", [1, 5])
+async def test_whoever_accepts_an_invite_is_known_to_the_house_at_once(uses: int) -> None:
+    async with open_house() as house:
+        who = await make_room(house)
+        eve = await newcomer(who["hostess"], "eve", uses=uses)
+        operator = house.identify(house.operator_token())
+        lines = (await house.call(operator, None, "list_credentials")).credentials
+        assert [line.room for line in lines if line.name == "eve"] == ["den"]
+        made = await who["hostess"]("rotate_token", {"member": eve.who})
+        TOKENS_MADE.append(made.token)
+        with pytest.raises(Unauthorized):
+            await eve("view")
+        assert (await Client(house, "den", eve.who, made.token)("whoami")).handle == eve.who
 
 
 async def test_on_the_wire_a_description_says_what_is_so_and_leaves_out_what_is_not() -> None:
