@@ -6,9 +6,9 @@ import json
 import msgspec
 import pytest
 
-from cohabit.errors import Unauthorized
+from cohabit.errors import PermissionDenied, Quarantined, Unauthorized
 
-from .making import HOST, TOKENS_MADE, Client, issue, make_room, newcomer, open_house, player
+from .making import ANN, BOB, HOST, TOKENS_MADE, Client, issue, make_room, newcomer, open_house, player
 
 
 async def test_a_caller_of_the_whole_house_is_offered_the_commands_of_hosts_only_if_it_is_one() -> None:
@@ -57,6 +57,23 @@ async def test_on_the_wire_a_description_says_what_is_so_and_leaves_out_what_is_
     assert flags("wait_for_turn") == {"waits", "listed", "task"}
     assert "joins" in flags("join")
     assert {"joins", "waits", "task"}.isdisjoint(wire["hide"])
+
+
+@pytest.mark.parametrize("archived", [False, True])
+async def test_a_quarantined_room_is_reopened_out_of_turn_and_in_an_archived_room_too(archived: bool) -> None:
+    async with open_house() as house:
+        who = await make_room(house, ANN, BOB, HOST, world="Ticker", turn_based=True, turn_order=["ann", "bob"])
+        await who["ann"]("drop")
+        if archived:
+            await who["hostess"]("archive")
+        house.rooms["den"].stop(Quarantined("its world hung"))
+        with pytest.raises(Quarantined):
+            await who["ann"]("view")
+        with pytest.raises(PermissionDenied):
+            await who["ann"]("reopen_room")
+        assert (await who["hostess"]("reopen_room")).room == "den"
+        assert (await who["ann"]("view")).tick == 0
+        assert house.rooms["den"].room.state.archived is archived
 
 
 async def test_built_in_players_of_a_world_with_rounds_play_although_the_clock_stands_still() -> None:
