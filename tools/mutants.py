@@ -38,7 +38,7 @@ TESTS_S = 60.0
 UNREACHED_S = 20.0
 """The same, for changes of lines that no test reaches in its own process."""
 TIMEOUT_S = 400.0
-TEST_TIMEOUT_S = 60
+TEST_TIMEOUT_S = 30
 """For one test: a change that makes it hang is noticed sooner than by the suite's own timeout."""
 FIRST_FILES = 2
 """The files with the most tests that reach a change are run before the others."""

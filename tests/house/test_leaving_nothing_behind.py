@@ -1,5 +1,6 @@
 """What is closed, revoked or unsubscribed leaves nothing behind: no thread, no timer, no callback."""
 
+import asyncio
 import secrets
 import threading
 from collections import Counter
@@ -87,3 +88,15 @@ async def test_a_subscription_that_was_closed_is_not_ended_with_the_credential(h
         await other.task
         assert one.sub.ended is None
         assert other.ended is not None
+
+
+async def test_a_call_whose_caller_has_gone_away_waits_no_longer() -> None:
+    async with open_house() as house:
+        who = await make_room(house)
+        before = asyncio.all_tasks()
+        waiting = asyncio.ensure_future(who["ann"]("recv_messages", {"wait_ms": 30_000}))
+        await a_moment()
+        assert len(asyncio.all_tasks() - before) > 1
+        waiting.cancel()
+        await a_moment()
+        assert asyncio.all_tasks() <= before
