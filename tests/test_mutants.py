@@ -58,8 +58,8 @@ def test_a_change_is_tried_on_the_tests_that_reach_its_statement_near_and_fast_o
         PassingTest("tests/near/test_a.py::file", 0.1, {"y.py": frozenset({line})}),
     ]
     assert chosen_tests(raised, tests) == [fast, slow, far]
-    # What runs at import concerns every test that uses the file; so may a line that none of them reaches in its process.
-    assert chosen_tests(limit, tests) == [other_line, fast, slow, far]
+    # What runs at import concerns every test; a line that none reaches in its process may be reached in another one.
+    assert chosen_tests(limit, tests) == [other_line, other_file, fast, slow, far]
     assert chosen_tests(raised, [other_line, other_file]) == [other_line]
     assert chosen_tests(raised, [other_file]) == [other_file]
 

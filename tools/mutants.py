@@ -97,7 +97,7 @@ class Mutant(NamedTuple):
     change: str
     number: int
     reached_by: range | None
-    """The lines of which a test has to reach one; none outside of functions, where code runs when it is imported."""
+    """The lines of which a test has to reach one; None for code that runs when it is imported."""
     inside: range | None
     """The lines within the statement, such as those after a condition."""
 
@@ -360,6 +360,8 @@ def chosen_tests(mutant: Mutant, tests: Sequence[PassingTest]) -> list[PassingTe
 
     in_file = [test for test in tests if file in test.lines]
     at_line, inside = reach(mutant.reached_by), set(map(id, reach(mutant.inside)))
+    if mutant.reached_by is None:  # every test may depend on what is declared there
+        at_line, inside = list(tests), set(map(id, in_file))
     # A line that no test reaches may be one that is reached in another process.
     found = sorted(at_line or in_file or tests, key=lambda test: test.seconds)
     ranks = [
@@ -367,7 +369,7 @@ def chosen_tests(mutant: Mutant, tests: Sequence[PassingTest]) -> list[PassingTe
         for group in (True, False)
         for rank, test in enumerate(test for test in found if (id(test) in inside) is group)
     ]
-    total, most = 0.0, TESTS_S if at_line or mutant.reached_by is None else UNREACHED_S
+    total, most = 0.0, TESTS_S if at_line else UNREACHED_S
     chosen: list[PassingTest] = []
     for _, _, test in sorted(ranks, key=lambda ranked: ranked[:2]):
         if total + test.seconds <= most:
