@@ -60,7 +60,7 @@ def _files(folder: str, names: str) -> tuple[str, ...]:
 
 
 FACES = _files(
-    "faces", "http starting ws overload matrix refusals cli_heads cli_links cli_token client direct world_contract"
+    "faces", "guard http starting ws overload matrix refusals cli_heads cli_links cli_token client direct world_contract"
 )
 TARGETS = (
     Target("room", ("room/*.py",), ("tests/room", "tests/model"), ("tests/house", "tests/testing", *FACES)),
