@@ -423,6 +423,13 @@ def test_the_earlier_of_two_closings_counts_and_the_other_is_kept() -> None:
     )
 
 
+def test_items_that_the_sides_closed_are_in_the_order_in_which_they_were_closed() -> None:
+    base = asked(asked("", 0, "first"), 1, "second")
+    mine, yours = closed(base, "INB-001", 9, "ann"), closed(base, "INB-002", 5, "zoe")
+    merged = merge_file(INBOX, base, mine, yours)
+    assert [item.id for item in Inbox.parse(merged.text or "").items if item.closings] == ["INB-002", "INB-001"]
+
+
 def test_the_earlier_closing_is_determined_in_utc() -> None:
     base = asked("", 0, "x")
     east, west = (
