@@ -60,7 +60,8 @@ def _files(folder: str, names: str) -> tuple[str, ...]:
 
 
 FACES = _files(
-    "faces", "guard http starting ws overload matrix refusals cli_heads cli_links cli_token client direct world_contract"
+    "faces",
+    "guard http starting ws overload matrix refusals cli_heads cli_links cli_token client direct world_contract",
 )
 TARGETS = (
     Target("room", ("room/*.py",), ("tests/room", "tests/model"), ("tests/house", "tests/testing", *FACES)),
@@ -221,7 +222,7 @@ def _not_behaviour(tree: ast.Module) -> Iterator[ast.AST]:
     Annotations, imports for types, `__all__` and the like. Checks of ourselves: assertions, `zip(strict=True)`, methods
     that a subclass has to write, the options of structs. The wording of the log. In a refusal: how many characters of a
     wrong value it quotes, and how many names it suggests. The size of a limit with a name, such as `MAX_CALLS = 64`:
-    tests use the name, and 65 would do as well.
+    tests use the name, and 65 would do as well. How many random bytes a secret has.
     """
     for node in ast.walk(tree):
         parts: list[ast.AST | None] = []
@@ -243,7 +244,7 @@ def _not_behaviour(tree: ast.Module) -> Iterator[ast.AST]:
                 parts = [node]
             case ast.FormattedValue(ast.Subscript(slice=ast.Slice() as cut)):
                 parts = [cut]
-            case ast.Call(ast.Name("nearest")):
+            case ast.Call(ast.Name("nearest")) | ast.Call(ast.Attribute(ast.Name("secrets"))):
                 parts = list(node.args)
             case ast.Assign([ast.Name(id=name) | ast.Tuple([ast.Name(id=name), *_])]) if name.isupper():
                 parts = [each for each in ast.walk(node.value) if isinstance(each, ast.Constant) and _is_size(each)]
