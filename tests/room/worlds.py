@@ -462,6 +462,27 @@ class Plain(Stuck):
         return Outcome("won", reward=float(reward))
 
 
+class Curtain(Stuck):
+    """Pace step. It says itself when it is over: after two moves, although anybody could still move."""
+
+    spec = WorldSpec(name="curtain", seats=2, seat_names=("one", "two"), quick=True)
+
+    def is_over(self) -> bool:
+        return self.moves >= 2
+
+
+class Interval(Stuck):
+    """Pace step. It is never over, although after two moves nobody can move."""
+
+    spec = WorldSpec(name="interval", seats=2, seat_names=("one", "two"), quick=True)
+
+    def to_move(self) -> Sequence[SeatId]:
+        return self.order if self.moves < 2 else []
+
+    def is_over(self) -> bool:
+        return False
+
+
 class Slow(Stuck):
     """Takes its time, wherever it is asked to begin."""
 
