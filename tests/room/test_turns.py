@@ -584,6 +584,14 @@ def test_a_turn_that_timed_out_is_in_the_next_views_of_its_player_until_that_pla
     assert "Since your last move" not in room.call("ann", "view", at=at).text
 
 
+def test_everybody_is_told_that_a_player_is_back() -> None:
+    room = make_room(player("ann", 0, stand_in="random"), BLUE, world="Moody", stand_in_seconds=5)
+    room.settle(6_000)
+    assert room.state.members["ann"].played_by_bot
+    room.system("presence", {"members": ["ann"], "here": True}, 7_000)
+    assert "ann is back" in texts(room, "presence")
+
+
 def test_a_scenario_can_hide_which_built_in_player_plays_a_seat() -> None:
     god = {"id": "zeus", "role": "god"}
     room = make_room(player("ann", 0, stand_in="random"), BLUE, god, world="nim", hide_brains=True)
