@@ -29,7 +29,7 @@ test: $(VENV)/.test needs ## the tests, two files at a time
 soak: $(VENV)/.test $(VENV)/.bench needs ## the tests that take minutes
 	@$(BIN)/python -m pytest -m soak --timeout=3600 $(ARGS)
 
-mutants: $(VENV)/.test needs ## break the code on purpose and count what the tests notice (an hour)
+mutants: $(VENV)/.test needs ## break the code on purpose and count what the tests notice (half an hour)
 	@$(BIN)/python tools/mutants.py $(ARGS)
 
 check: $(VENV)/.check ## lint, format and types

@@ -90,6 +90,14 @@ def test_a_write_that_speaks_for_another_agent_is_refused_and_changes_nothing(tw
     assert (place.read_text() if place.exists() else "") == before
 
 
+def test_an_add_that_removes_an_item_of_another_agent_is_refused(two):
+    ann, _ = two
+    inbox = (ann.workspace().root / "inbox.md").read_text()
+    put(ann, "inbox.md", inbox[: inbox.index("- [ ]")] + inbox[inbox.index("## Closed") :])
+    with pytest.raises(PermissionDenied, match="it removes INB-001"):
+        ann.call("add", {"paths": ["inbox.md"]})
+
+
 @pytest.mark.parametrize("what", CHANGES)
 @pytest.mark.parametrize("by_folder", [False, True])
 def test_an_add_of_something_that_speaks_for_another_agent_is_refused(two, what, by_folder):

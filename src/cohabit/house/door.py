@@ -211,7 +211,7 @@ class Door:
         house, is_host = self._house, self._house.identities.is_host(credential)
         wanted = room or credential.room
         if wanted is None:
-            return [c for c in house.commands if (is_host or not c.host_only) and (is_host or not c.needs)]
+            return [c for c in house.commands if is_host or not (c.host_only or c.needs)]
         runner = house.runner_of(wanted)
         member = runner.room.member_of(credential.identity) if runner is not None else None
         if runner is None or (credential.room not in (None, wanted)):

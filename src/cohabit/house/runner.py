@@ -431,7 +431,6 @@ class RoomRunner:
             "and this call had no effect"
         )
         for call in batch:
-            call.error = late
             call.settle(late)
         self.stop(
             Quarantined(

@@ -37,7 +37,7 @@ from cohabit.room.recorded import SYSTEM, RecordedRoom, WorldInterrupted
 from cohabit.room.replies import keep_reply, kept_reply
 from cohabit.room.shown import ShownViews
 from cohabit.room.state import HIDDEN_BRAIN, KeptReply, Member, RoomState, handle_of
-from cohabit.room.view import Turn, View, make_turn, make_view, missed_text
+from cohabit.room.view import Turn, View, make_turn, make_view
 from cohabit.world import Outcome, World, overrides
 
 DIGEST_EVERY = 256
@@ -237,10 +237,6 @@ class Room(RecordedRoom):
             self._players = {m.seat: m.id for m in self.state.members.values() if m.seat is not None}
         return self._players
 
-    def _player_of(self, seat: SeatId) -> Member | None:
-        player = self._seat_players().get(seat)
-        return self.state.members.get(player) if player is not None else None
-
     def _perform(
         self, by: str | None, at: int, command: Command, args: Mapping[str, Any]
     ) -> tuple[Any, Sequence[Told]]:
@@ -252,6 +248,7 @@ class Room(RecordedRoom):
             result: Any = self._act(member, command, args, told)
             if member.stand_in_since is not None or member.moves_by_bot or member.timeouts:
                 member.has_moved()
+                self._turns = {}  # they tell it
             self._follow_up(at, told)
             return (self._rewarded(by, result, told) if self._has_returns else result), told
         context = Context(self, self.state.members[by] if by is not None else None, at)
@@ -404,9 +401,8 @@ class Room(RecordedRoom):
             if turn is None:
                 if len(self._turns) >= TURNS_CACHED:
                     self._turns = {}
-                turn = self._turns[key] = make_turn(
-                    self.state, self._find_movers(over), over, turns.runs_by_itself(self)
-                )
+                movers, runs = self._find_movers(over), turns.runs_by_itself(self)
+                turn = self._turns[key] = make_turn(self.state, movers, over, self.pace, runs)
             self._turn = turn
         return turn
 
@@ -523,9 +519,8 @@ class Room(RecordedRoom):
                     choices = self.world.legal(self.seats[seat]) or ()
             if self._has_returns:
                 total = self.state.returns.get(seat, 0.0)
-            player = self._player_of(seat)
-            if player is not None and (player.moves_by_bot or player.timeouts):
-                own += missed_text(player, self.pace)
+            if turn.missed:
+                own += turn.missed.get(seat, "")
         seen = self._observe(eye)
         return make_view(self.state, seen, turn, own, choices, total, self._legal_names)
 

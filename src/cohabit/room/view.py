@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from cohabit.model.action import Action
 from cohabit.model.observation import Observation
+from cohabit.model.seat import SeatId
 from cohabit.room.state import Member, RoomState
 
 CHOICES_SHOWN = 40
@@ -32,13 +33,19 @@ class Turn(Struct, frozen=True, gc=False):
     shown: list[str]  # the first of them
     over: bool
     text: str
+    missed: dict[SeatId, str]  # what the players of these seats alone are told: what happened in place of their moves
 
 
-def make_turn(state: RoomState, movers: list[str], over: bool, runs_by_itself: bool) -> Turn:
+def make_turn(state: RoomState, movers: list[str], over: bool, pace: str, runs_by_itself: bool) -> Turn:
     text = seats_text(state)
     if over or not runs_by_itself:
         text += turn_text(movers, over, state.turn_ms, state.rematch_ms)
-    return Turn(movers, movers[:MOVERS_SHOWN], over, text.rstrip("\n"))
+    missed = {
+        m.seat: missed_text(m, pace)
+        for m in state.members.values()
+        if (m.moves_by_bot or m.timeouts) and m.seat is not None
+    }
+    return Turn(movers, movers[:MOVERS_SHOWN], over, text.rstrip("\n"), missed)
 
 
 def make_view(

@@ -47,7 +47,7 @@ def merge_variants(base: Set[T], ours: Set[T], theirs: Set[T], prefer: Prefer) -
     """The variants after merging, and whether they conflict. With ``prefer``, that side's variants are the result of a
     conflict, and there is none left."""
     merged = theirs if ours == base else ours if theirs == base else ours | theirs
-    if len(merged) <= 1 or merged in (ours, theirs):
+    if merged in (ours, theirs):
         return merged, False
     if prefer is None:
         return merged, True
