@@ -52,7 +52,7 @@ def statecraft(args: argparse.Namespace) -> int:
 
 
 def _resolve(args: argparse.Namespace) -> int:
-    from cohabit.lab.single_turn import resolve_text
+    from cohabit.lab.statecraft.single_turn import resolve_text
 
     result = resolve_text(sys.stdin.buffer.read())
     tell(json.dumps(result, indent=2 if args.pretty else None))
@@ -60,9 +60,9 @@ def _resolve(args: argparse.Namespace) -> int:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from cohabit.lab.config import parse_experiment
-    from cohabit.lab.report import write_report
-    from cohabit.lab.run import run
+    from cohabit.lab.statecraft.config import parse_experiment
+    from cohabit.lab.statecraft.report import write_report
+    from cohabit.lab.statecraft.run import run
 
     if not 1 <= args.workers <= MAX_WORKERS:
         raise UsageError(f"--workers: must be from 1 to {MAX_WORKERS}")
@@ -75,9 +75,9 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _report(args: argparse.Namespace) -> int:
-    from cohabit.lab.folder import read_experiment, read_rounds
-    from cohabit.lab.report import write_report
-    from cohabit.lab.run import in_order
+    from cohabit.lab.statecraft.folder import read_experiment, read_rounds
+    from cohabit.lab.statecraft.report import write_report
+    from cohabit.lab.statecraft.run import in_order
 
     folder = Path(args.folder)
     experiment = read_experiment(folder)

@@ -15,8 +15,8 @@ import msgspec
 
 from cohabit.errors import Conflict, RecordCorrupt, UnknownAsset
 from cohabit.house.disk import sync_folder
-from cohabit.lab.config import Experiment, parse_experiment
-from cohabit.lab.rounds import Place, Round
+from cohabit.lab.statecraft.config import Experiment, parse_experiment
+from cohabit.lab.statecraft.rounds import Place, Round
 
 CONFIG_FILE = "experiment.json"
 LOG_FILE = "rounds.jsonl"

@@ -13,10 +13,10 @@ from multiprocessing import get_context, parent_process
 from pathlib import Path
 from threading import Thread
 
-from cohabit.lab.config import Experiment
-from cohabit.lab.folder import claim_folder, open_log
-from cohabit.lab.play import play_round
-from cohabit.lab.rounds import Place, Round
+from cohabit.lab.statecraft.config import Experiment
+from cohabit.lab.statecraft.folder import claim_folder, open_log
+from cohabit.lab.statecraft.play import play_round
+from cohabit.lab.statecraft.rounds import Place, Round
 
 PENDING_PER_WORKER = 4
 """Rounds submitted per process before the first of them must be finished."""
