@@ -31,21 +31,36 @@ MAX_DECISIONS = 10_000
 """Of all players, after which a game that does not end is stopped."""
 
 
-class GameSpec(Struct, frozen=True, omit_defaults=True):
-    """Everything that defines a game. Equal specs with the same answers give the same record."""
+class GameSpec(Struct, frozen=True):
+    """Everything that defines a game. Equal specs with the same answers give the same record.
+
+    Defaults are not omitted: msgspec recognizes them by identity, so equal specs could be encoded differently.
+    """
 
     id: str
     world: str
     players: list[str]  # the brain on each seat, in the order of the seats
+    names: list[str] = []  # of the players, for results; empty: their brains
     seed: str = "0"
     config: dict[str, object] = {}
+    partial_intel: bool = False  # fog, in worlds that let the scenario decide
     step_ticks: int = STEP_TICKS
     max_ticks: int = 0  # stop a real-time world after this many ticks; 0: when it is over
     max_decisions: int = MAX_DECISIONS
     seconds: float | None = None  # per decision
+    # The place of the game in its design:
+    setting: str = ""  # the key of its world
+    factors: dict[str, object] = {}  # the level of each factor
+    lineup: str = ""
+    order: int = 0  # which of the orders in which the line-up takes its seats
+
+    @property
+    def named(self) -> list[str]:
+        """The name of the player on each seat."""
+        return self.names or self.players
 
 
-class GameResult(Struct, omit_defaults=True):
+class GameResult(Struct):
     """What came of a game."""
 
     spec: GameSpec
@@ -53,7 +68,8 @@ class GameResult(Struct, omit_defaults=True):
     decisions: int
     ticks: int
     seats: list[str]
-    returns: dict[str, float]
+    rewards: list[float]  # by seat: what its actions earned
+    returns: dict[str, float]  # by the id of the seat, in worlds that count them
     standings: list[Standing]
     tallies: list[Tally]  # by seat
     entries: int
@@ -74,28 +90,33 @@ class Game:
         agents: Sequence[Agent] | None = None,
         on_decision: Heard | None = None,
         seconds: Callable[[], float] | None = None,
+        source: str | None = None,
     ) -> None:
+        """``source``: where the world is, if its file is not found from here."""
         self.spec = spec
+        source = source or spec.world
         self.at = 0
         self.decisions = 0
         handles = [f"p{number}" for number in range(1, len(spec.players) + 1)]
         scenario = Scenario(
-            world=spec.world,
+            world=source,
             config=dict(spec.config),
+            partial_intel=spec.partial_intel,
             agents=[AgentSpec(id=handle, role="player", claim=f"auto:{i}") for i, handle in enumerate(handles)],
         )
-        world = make_world(spec.world, spec.config)
+        world = make_world(source, spec.config)
         secret = blake2b(spec.seed.encode(), digest_size=16, person=b"match secret").hexdigest()
-        self.room = Room.create(opening_state(scenario, world, spec.world, spec.id, spec.seed, secret), world, self.at)
+        self.room = Room.create(opening_state(scenario, world, source, spec.id, spec.seed, secret), world, self.at)
         self.members: list[Member] = [self.room.state.members[handle] for handle in handles]
         minds = agents or [
-            adapted(make_agent(name, f"{spec.id}/{h}")) for name, h in zip(spec.players, handles, strict=True)
+            adapted(make_agent(name, why)) for name, why in zip(spec.players, purposes(spec), strict=True)
         ]
         limits = Limits(spec.seconds)
         self.players = [
             Player(mind, limits, on_decision=_for(on_decision, i), seconds=seconds) for i, mind in enumerate(minds)
         ]
         self._numbers = [0] * len(self.players)
+        self._rewards = [0.0] * len(self.players)
         self._acts: list[Act] = [self._act_of(member) for member in self.members]
 
     # -- playing ----------------------------------------------------------------------------------
@@ -166,7 +187,9 @@ class Game:
 
     async def _move(self, i: int, turn: Turn, act: Act | None = None) -> Decision:
         self.decisions += 1
-        return await self.players[i].move(turn, act or self._acts[i])
+        decision = await self.players[i].move(turn, act or self._acts[i])
+        self._rewards[i] += decision.reward
+        return decision
 
     def _turn(self, i: int) -> Turn:
         member = self.members[i]
@@ -196,6 +219,7 @@ class Game:
             decisions=self.decisions,
             ticks=room.state.tick,
             seats=[member.seat or "" for member in self.members],
+            rewards=list(self._rewards),
             returns=dict(room.state.returns),
             standings=list(room.world.standings()),
             tallies=[player.tally for player in self.players],
@@ -206,6 +230,12 @@ class Game:
     def lines(self) -> list[Line]:
         """The whole record, from which ``Room.replay`` restores the same room."""
         return self.room.record.tail
+
+
+def purposes(spec: GameSpec) -> list[str]:
+    """The purpose of each player's random stream. It depends on the seed and the player, not on its seat or on the
+    condition, so that games with the same seed are comparable."""
+    return [f"{spec.seed}/{name}/{spec.named[:i].count(name)}" for i, name in enumerate(spec.named)]
 
 
 def _for(heard: Heard | None, i: int) -> Callable[[Decision, float], None] | None:

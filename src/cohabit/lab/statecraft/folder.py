@@ -9,12 +9,12 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
 
 import msgspec
 
 from cohabit.errors import Conflict, RecordCorrupt, UnknownAsset
 from cohabit.house.disk import sync_folder
+from cohabit.lab.atomic import write_atomically
 from cohabit.lab.statecraft.config import Experiment, parse_experiment
 from cohabit.lab.statecraft.rounds import Place, Round
 
@@ -110,20 +110,3 @@ def _check_planned(rounds: Sequence[Round], planned: Sequence[Place], path: Path
                 f"{path.name}, line {number}: {played.place} is duplicated or not part of the experiment"
             )
         remaining.remove(played.place)
-
-
-# -- files ------------------------------------------------------------------------------------------
-@contextmanager
-def atomic_file(path: Path) -> Iterator[BinaryIO]:
-    """A file to write that replaces ``path`` when it is complete."""
-    part = path.with_name(path.name + ".part")
-    with part.open("wb") as file:
-        yield file
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
-
-
-def write_atomically(path: Path, data: bytes) -> None:
-    with atomic_file(path) as file:
-        file.write(data)

@@ -5,10 +5,10 @@ from fractions import Fraction
 from html import escape
 from pathlib import Path
 
+from cohabit.lab.atomic import write_atomically
 from cohabit.lab.estimates import Estimate
 from cohabit.lab.statecraft import plots
 from cohabit.lab.statecraft.config import Experiment
-from cohabit.lab.statecraft.folder import write_atomically
 from cohabit.lab.statecraft.rounds import Round
 from cohabit.lab.statecraft.summaries import (
     LineupSummary,
