@@ -151,6 +151,8 @@ class Player:
                 break
             exchanges += thought.exchanges
             problem, outcome = thought.problem, "unreadable"
+            if thought.action is None and not turn.may_pass:
+                problem = problem or "no action was chosen, and the game waits for one"
             if not problem:
                 try:
                     result = await act(thought.action)

@@ -39,7 +39,7 @@ DESIGN, FINGERPRINTS = "design.json", "fingerprints.json"
 GAMES, DECISIONS, TIMINGS = "games.jsonl", "decisions.jsonl", "timings.jsonl"
 RECORDS, UNFINISHED = "records", "unfinished"
 SYNC_BYTES = 1 << 20
-"""How much may be written before it is synced to disk. Less than that is lost if the machine fails, and played again."""
+"""How much may be written before it is synced to disk. If the machine fails, no more than that is played again."""
 
 
 class DecisionLine(Struct, frozen=True, omit_defaults=True):

@@ -20,6 +20,7 @@ from cohabit.room.opening import opening_state
 from cohabit.room.record import Line
 from cohabit.room.room import Room
 from cohabit.room.state import Member
+from cohabit.room.timers import can_skip
 from cohabit.scenario import AgentSpec, Scenario
 from cohabit.world import Standing
 
@@ -129,8 +130,8 @@ class Game:
                 await self._step_of_clock()
                 if spec.max_ticks and room.state.tick >= spec.max_ticks:
                     break
-            else:
-                await self._moves(self._to_move())
+            elif not await self._turn_of(self._to_move()):
+                break
         for player in self.players:
             await player.close()
         return self.result()
@@ -144,6 +145,20 @@ class Game:
     def _to_move(self) -> list[int]:
         to_move = self.room.to_move()
         return [i for i, member in enumerate(self.members) if member.seat in to_move]
+
+    async def _turn_of(self, movers: list[int]) -> bool:
+        """One move of each. A player that did nothing, although the game waits for it, has missed its turn. False: the
+        game cannot go on, because its world has no rule for that."""
+        room = self.room
+        decisions = await self._moves(movers)
+        idle = [i for i, made in zip(movers, decisions, strict=True) if made.action is None]
+        if not idle or room.is_over() or not any(self.members[i].seat in room.to_move() for i in idle):
+            return bool(movers)
+        if room.pace not in ("turns", "rounds") or (room.pace == "turns" and not can_skip(room.world)):
+            return False
+        self.at += 1
+        room.system("turn_timeout", {}, self.at)
+        return True
 
     async def _step_of_clock(self) -> None:
         """Let every agent act until it passes, then let time pass."""
@@ -195,7 +210,13 @@ class Game:
         member = self.members[i]
         view = self.room.view(member)
         self._numbers[i] += 1
-        return Turn(view.observation, view.text, self._numbers[i], fallback=lambda: self.room.fallback(member))
+        return Turn(
+            view.observation,
+            view.text,
+            self._numbers[i],
+            fallback=lambda: self.room.fallback(member),
+            may_pass=self.room.pace == "clock",
+        )
 
     def _act_of(self, member: Member) -> Act:
         room, who = self.room, member.id

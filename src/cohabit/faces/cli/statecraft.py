@@ -3,12 +3,10 @@
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from cohabit.faces.cli.parser import add_verb
-from cohabit.faces.cli.say import UsageError, clean, tell
+from cohabit.faces.cli.say import UsageError, tell
 
 MAX_WORKERS = 256
 
@@ -60,6 +58,7 @@ def _resolve(args: argparse.Namespace) -> int:
 
 
 def _run(args: argparse.Namespace) -> int:
+    from cohabit.lab.progress import progress_bar
     from cohabit.lab.statecraft.config import parse_experiment
     from cohabit.lab.statecraft.report import write_report
     from cohabit.lab.statecraft.run import run
@@ -68,7 +67,7 @@ def _run(args: argparse.Namespace) -> int:
         raise UsageError(f"--workers: must be from 1 to {MAX_WORKERS}")
     config, folder = Path(args.config), Path(args.out)
     experiment = parse_experiment(config.read_bytes(), folder=str(config.resolve().parent))
-    with _progress_bar(experiment.name) as on_round:
+    with progress_bar(experiment.name) as on_round:
         rounds = run(experiment, folder, args.workers, on_round)
     tell(f"{len(rounds)} rounds in {folder}; the report is {write_report(experiment, rounds, folder)}")
     return 0
@@ -84,32 +83,3 @@ def _report(args: argparse.Namespace) -> int:
     rounds = in_order(read_rounds(folder), experiment.places())
     tell(f"{len(rounds)} rounds in {folder}; the report is {write_report(experiment, rounds, folder)}")
     return 0
-
-
-@contextmanager
-def _progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on stderr, if that is a terminal."""
-    if not sys.stderr.isatty():
-        yield lambda done, planned: None
-        return
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True)) as progress:
-        task = progress.add_task(escape(clean(title)), total=None)
-        yield lambda done, planned: progress.update(task, completed=done, total=planned)
