@@ -143,7 +143,8 @@ class Player:
                 async with asyncio.timeout_at(ends) if ends is not None else _NO_LIMIT:
                     thought = await self._think(turn, correction)
             except TimeoutError:
-                outcome, first_problem = "timeout", f"no answer in {self.limits.seconds:g} s"
+                limit = self.limits.seconds
+                outcome, first_problem = "timeout", f"no answer in {'time' if limit is None else f'{limit:g} s'}"
                 break
             except Exception as bug:  # of the agent or its backend; the game goes on
                 outcome, first_problem = "failed", f"{type(bug).__name__}: {bug}"

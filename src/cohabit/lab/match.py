@@ -85,4 +85,3 @@ def _names(players: Sequence[str]) -> list[str]:
         player if players.index(player) == i else f"{player} ({list(players[: i + 1]).count(player)})"
         for i, player in enumerate(players)
     ]
-
