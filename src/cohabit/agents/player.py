@@ -9,7 +9,8 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Literal, get_args
+from functools import lru_cache
+from typing import Any, Literal, get_args
 
 from msgspec import Struct
 
@@ -109,8 +110,7 @@ class Player:
         self.tally = tally if tally is not None else Tally()
         self._on_decision = on_decision
         self._seconds = seconds
-        self._thinks = isinstance(agent, Thinker)
-        self._listens = isinstance(agent, Listener)
+        self.thinks, self._listens, self._closes = _abilities(type(agent))
         self._goals: list[Goal] = []
 
     async def initialize(self, game_desc: str, action_space: ActionSpace, goals: Sequence[Goal] = ()) -> None:
@@ -119,8 +119,8 @@ class Player:
         await self._plan(list(goals))
 
     async def close(self) -> None:
-        if isinstance(self.agent, Closing):
-            await self.agent.close()
+        if self._closes:
+            await self.agent.close()  # type: ignore[attr-defined]
 
     # -- a decision -------------------------------------------------------------------------------
     async def move(self, turn: Turn, act: Act) -> Decision:
@@ -138,10 +138,13 @@ class Player:
         first_problem = correction = ""
         outcome: Outcome = "unreadable"
         ends = self._deadline()
-        for attempt in range(1 + (self.limits.corrections if self._thinks else 0)):
+        for attempt in range(1 + (self.limits.corrections if self.thinks else 0)):
             try:
-                async with asyncio.timeout_at(ends) if ends is not None else _NO_LIMIT:
+                if ends is None:
                     thought = await self._think(turn, correction)
+                else:
+                    async with asyncio.timeout_at(ends):
+                        thought = await self._think(turn, correction)
             except TimeoutError:
                 limit = self.limits.seconds
                 outcome, first_problem = "timeout", f"no answer in {'time' if limit is None else f'{limit:g} s'}"
@@ -182,7 +185,7 @@ class Player:
                     await _maybe(self.agent.hear(message))  # type: ignore[attr-defined]
             if turn.observation.current_goals and turn.observation.current_goals != self._goals:
                 await self._plan(turn.observation.current_goals)
-        if self._thinks:
+        if self.thinks:
             thought: Thought = await self.agent.think(turn, correction)  # type: ignore[attr-defined]
             return thought
         return Thought(await self.agent.decide(turn.observation))
@@ -225,17 +228,17 @@ class Player:
         return Decision(turn.number, outcome, action, problem, exchanges, reward, message)
 
     async def _limited(self, work: Awaitable[None]) -> None:
-        async with asyncio.timeout(self.limits.seconds) if self.limits.seconds is not None else _NO_LIMIT:
+        if self.limits.seconds is None:
+            await work
+            return
+        async with asyncio.timeout(self.limits.seconds):
             await work
 
 
-class _NoLimit:
-    async def __aenter__(self) -> None: ...
-
-    async def __aexit__(self, *_: object) -> None: ...
-
-
-_NO_LIMIT = _NoLimit()
+@lru_cache(256)
+def _abilities(kind: type[Any]) -> tuple[bool, bool, bool]:
+    """Whether agents of a class think, listen and close."""
+    return issubclass(kind, Thinker), issubclass(kind, Listener), issubclass(kind, Closing)
 
 
 def _correction(turn: Turn, problem: str) -> str:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
+from functools import lru_cache
 from hashlib import sha256
 from itertools import permutations, product
 from json import dumps
@@ -147,14 +148,12 @@ def located(name: str, folder: str) -> str:
 
 def seatings(players: Sequence[str], swap: Swap) -> list[list[str]]:
     """In which orders a line-up takes its seats. Orders that are equal, because players are, count once."""
-    match swap:
-        case "none":
-            orders = [list(players)]
-        case "rotate":
-            orders = [[*players[i:], *players[:i]] for i in range(len(players))]
-        case "permute":
-            orders = [list(order) for order in permutations(players)]
-    return [list(order) for order in dict.fromkeys(map(tuple, orders))]
+    orders = [tuple(players)]
+    if swap == "rotate":
+        orders = [(*players[i:], *players[:i]) for i in range(len(players))]
+    elif swap == "permute":
+        orders = list(permutations(players))
+    return [list(order) for order in dict.fromkeys(orders)]
 
 
 def _conditions(factors: Mapping[str, list[Any] | dict[str, Level]]) -> Iterator[tuple[dict[str, Any], Level]]:
@@ -203,6 +202,7 @@ def _game_id(title: str, levels: Mapping[str, Any], lineup: str, seed: int, numb
     return ".".join([*map(_slug, parts), f"s{seed}", str(number)])
 
 
+@lru_cache(1024)
 def _slug(text: str) -> str:
     """Letters, digits and dashes. A text that loses more than its case and spaces gets a few digits of its hash."""
     kept = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:40]

@@ -7,14 +7,16 @@ their actions are applied in the order of the seats. So the same answers give th
 import asyncio
 import inspect
 from collections.abc import Callable, Sequence
+from functools import partial
 from hashlib import blake2b
 from typing import Literal
 
+import msgspec
 from msgspec import Struct
 
 from cohabit.agents.contract import Agent, Turn, adapted
 from cohabit.agents.player import Act, Decision, Limits, Player, Tally
-from cohabit.model.action import Action, ActionResult
+from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.registry import make_agent, make_world
 from cohabit.room.opening import opening_state
 from cohabit.room.record import Line
@@ -22,12 +24,14 @@ from cohabit.room.room import Room
 from cohabit.room.state import Member
 from cohabit.room.timers import can_skip
 from cohabit.scenario import AgentSpec, Scenario
-from cohabit.world import Standing
+from cohabit.world import Standing, World
 
 MAX_ACTIONS_PER_STEP = 8
 """In a real-time world, each agent may act this often between two steps of the clock."""
 STEP_TICKS = 50
 """By how many ticks a real-time world advances between two decisions of a player, unless the game says otherwise."""
+MAX_INTRODUCTIONS = 256
+"""How many worlds are remembered with what players are told about them."""
 MAX_DECISIONS = 10_000
 """Of all players, after which a game that does not end is stopped."""
 
@@ -95,7 +99,7 @@ class Game:
     ) -> None:
         """``source``: where the world is, if its file is not found from here."""
         self.spec = spec
-        source = source or spec.world
+        source = self._source = source or spec.world
         self.at = 0
         self.decisions = 0
         handles = [f"p{number}" for number in range(1, len(spec.players) + 1)]
@@ -119,6 +123,8 @@ class Game:
         self._numbers = [0] * len(self.players)
         self._rewards = [0.0] * len(self.players)
         self._acts: list[Act] = [self._act_of(member) for member in self.members]
+        self._fallbacks = [partial(self.room.fallback, member) for member in self.members]
+        self._may_pass = self.room.pace == "clock"
 
     # -- playing ----------------------------------------------------------------------------------
     async def play(self) -> GameResult:
@@ -137,8 +143,7 @@ class Game:
         return self.result()
 
     async def _introduce(self) -> None:
-        description = inspect.cleandoc(type(self.room.world).__doc__ or "")
-        space = self.room.commands.action_space()
+        description, space = _introduction(self._source, msgspec.json.encode(self.spec.config), self.room)
         for player in self.players:
             await player.initialize(description, space)
 
@@ -207,16 +212,14 @@ class Game:
         return decision
 
     def _turn(self, i: int) -> Turn:
-        member = self.members[i]
-        view = self.room.view(member)
+        room, member = self.room, self.members[i]
         self._numbers[i] += 1
-        return Turn(
-            view.observation,
-            view.text,
-            self._numbers[i],
-            fallback=lambda: self.room.fallback(member),
-            may_pass=self.room.pace == "clock",
-        )
+        if self.players[i].thinks:
+            view = room.view(member)
+            seen, text = view.observation, view.text
+        else:  # it reads the observation alone
+            seen, text = room.observe_with_choices(member), ""
+        return Turn(seen, text, self._numbers[i], fallback=self._fallbacks[i], may_pass=self._may_pass)
 
     def _act_of(self, member: Member) -> Act:
         room, who = self.room, member.id
@@ -251,6 +254,22 @@ class Game:
     def lines(self) -> list[Line]:
         """The whole record, from which ``Room.replay`` restores the same room."""
         return self.room.record.tail
+
+
+_introductions: dict[tuple[str, bytes], tuple[type[World], str, ActionSpace]] = {}
+
+
+def _introduction(source: str, config: bytes, room: Room) -> tuple[str, ActionSpace]:
+    """What players are told about a world. It depends on the class and the config alone, and most games of a process
+    have the same."""
+    known = _introductions.get((source, config))
+    cls = type(room.world)
+    if known is None or known[0] is not cls:  # a file may have been edited
+        if len(_introductions) >= MAX_INTRODUCTIONS:
+            _introductions.clear()
+        known = cls, inspect.cleandoc(cls.__doc__ or ""), room.commands.action_space()
+        _introductions[source, config] = known
+    return known[1], known[2]
 
 
 def purposes(spec: GameSpec) -> list[str]:

@@ -44,6 +44,8 @@ PENDING_PER_WORKER = 4
 """Batches submitted per process before the first of them must be finished."""
 BATCH = 16
 """Games per batch, if all players are scripted."""
+MOMENT_S = 0.05
+"""How long games are played in this process before they are kept. Starting the event loop costs as much as a game."""
 CONCURRENT = 8
 """Games that a process plays at the same time, if players wait for a backend."""
 ONE_AT_A_TIME = ("local",)
@@ -130,15 +132,19 @@ def _play_in_order(
 def _play_here(table: Table, specs: Sequence[GameSpec], spent: float) -> Iterator[Played]:
     """The games in this process. A notebook already runs an event loop; then they are played on another thread."""
     spending = Spending(table.design.max_cost, _Plain(spent))
-    size = table.concurrent
+    done = 0
     if _has_loop():
         with ThreadPoolExecutor(1, "lab") as thread:
-            for i in range(0, len(specs), size):
-                yield from thread.submit(asyncio.run, _play_games(table, specs[i : i + size], spending)).result()
+            while done < len(specs):
+                played = thread.submit(asyncio.run, _play_some(table, specs[done:], spending)).result()
+                done += len(played)
+                yield from played
         return
     with asyncio.Runner() as runner:
-        for i in range(0, len(specs), size):
-            yield from runner.run(_play_games(table, specs[i : i + size], spending))
+        while done < len(specs):
+            played = runner.run(_play_some(table, specs[done:], spending))
+            done += len(played)
+            yield from played
 
 
 def _has_loop() -> bool:
@@ -219,15 +225,26 @@ def exit_with_parent() -> None:
 def _play_batch(specs: Sequence[GameSpec]) -> list[Played]:
     assert _worker is not None
     table, spending, runner = _worker
-    if table.concurrent > 1:
-        return runner.run(_play_games(table, specs, spending))
-    return [played for spec in specs for played in runner.run(_play_games(table, [spec], spending))]
+    return runner.run(_play_games(table, specs, spending))
 
 
 async def _play_games(table: Table, specs: Sequence[GameSpec], spending: Spending) -> list[Played]:
-    if len(specs) == 1:
-        return [await play_game(table, specs[0], spending)]
+    if table.concurrent == 1:
+        return [await play_game(table, spec, spending) for spec in specs]
     return list(await asyncio.gather(*(play_game(table, spec, spending) for spec in specs)))
+
+
+async def _play_some(table: Table, specs: Sequence[GameSpec], spending: Spending) -> list[Played]:
+    """The first games: as many as are played concurrently, or as can be played in a moment."""
+    if table.concurrent > 1:
+        return await _play_games(table, specs[: table.concurrent], spending)
+    ends = time.perf_counter() + MOMENT_S
+    played: list[Played] = []
+    for spec in specs:
+        played.append(await play_game(table, spec, spending))
+        if time.perf_counter() > ends:
+            break
+    return played
 
 
 async def play_game(table: Table, spec: GameSpec, spending: Spending) -> Played:
