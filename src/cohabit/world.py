@@ -217,7 +217,12 @@ class World:
 
 def overrides(world: World, method: str) -> bool:
     """Whether this world defines the method itself."""
-    return getattr(type(world), method) is not getattr(World, method)
+    return method in _overridden(type(world))
+
+
+@lru_cache(256)
+def _overridden(world: type[World]) -> frozenset[str]:
+    return frozenset([name for name in vars(World) if getattr(world, name) is not getattr(World, name)])
 
 
 # -- actions and queries ----------------------------------------------------------------------------

@@ -25,7 +25,7 @@ class Heard(Struct, frozen=True):
     seat: str | None = None
 
 
-class Turn(Struct, frozen=True, omit_defaults=True):
+class Turn(Struct, frozen=True, omit_defaults=True, gc=False):
     """What an agent knows when it decides."""
 
     observation: Observation
@@ -56,7 +56,7 @@ class Exchange(Struct, frozen=True, omit_defaults=True):
     problem: str = ""  # why the answer could not be used
 
 
-class Thought(Struct, frozen=True, omit_defaults=True):
+class Thought(Struct, frozen=True, omit_defaults=True, gc=False):
     """What an agent decided. ``problem`` says why there is no usable action."""
 
     action: Action | None = None

@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 
 from msgspec import Struct
 
-from cohabit.agents.contract import Agent, Closing, Exchange, Listener, Thinker, Thought, Turn
+from cohabit.agents.contract import Agent, Closing, Direct, Exchange, Listener, Thinker, Thought, Turn
 from cohabit.errors import AskerError
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Goal
@@ -46,7 +46,7 @@ class Limits(Struct, frozen=True, omit_defaults=True):
     corrections: int = 1
 
 
-class Decision(Struct, frozen=True, omit_defaults=True):
+class Decision(Struct, frozen=True, omit_defaults=True, gc=False):
     """One decision of a player, as the transcript keeps it. Timings are kept apart."""
 
     number: int
@@ -111,6 +111,7 @@ class Player:
         self._on_decision = on_decision
         self._seconds = seconds
         self.thinks, self._listens, self._closes = _abilities(type(agent))
+        self._script = agent.agent if isinstance(agent, Direct) else None  # called without a detour
         self._goals: list[Goal] = []
 
     async def initialize(self, game_desc: str, action_space: ActionSpace, goals: Sequence[Goal] = ()) -> None:
@@ -185,6 +186,8 @@ class Player:
                     await _maybe(self.agent.hear(message))  # type: ignore[attr-defined]
             if turn.observation.current_goals and turn.observation.current_goals != self._goals:
                 await self._plan(turn.observation.current_goals)
+        if self._script is not None:
+            return Thought(self._script.decide(turn.observation))
         if self.thinks:
             thought: Thought = await self.agent.think(turn, correction)  # type: ignore[attr-defined]
             return thought
@@ -207,7 +210,10 @@ class Player:
         if result is None:
             return Decision(turn.number, outcome, action, problem, exchanges)
         try:
-            await self._limited(self.agent.reflect(result))
+            if self._script is not None:
+                self._script.reflect(result)
+            else:
+                await self._limited(self.agent.reflect(result))
         except Exception as bug:
             problem = problem or f"reflect failed: {type(bug).__name__}: {bug}"
             log.warning("an agent failed to reflect: %s: %s", type(bug).__name__, bug)

@@ -42,7 +42,7 @@ SYNC_BYTES = 1 << 20
 """How much may be written before it is synced to disk. If the machine fails, no more than that is played again."""
 
 
-class DecisionLine(Struct, frozen=True, omit_defaults=True):
+class DecisionLine(Struct, frozen=True, omit_defaults=True, gc=False):
     """A decision of the player on seat number ``seat`` (from 0)."""
 
     game: str

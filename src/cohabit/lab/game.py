@@ -140,6 +140,7 @@ class Game:
                 break
         for player in self.players:
             await player.close()
+        self._acts = []  # they refer back to the game, which is now freed without a search for garbage
         return self.result()
 
     async def _introduce(self) -> None:
@@ -155,8 +156,14 @@ class Game:
         """One move of each. A player that did nothing, although the game waits for it, has missed its turn. False: the
         game cannot go on, because its world has no rule for that."""
         room = self.room
-        decisions = await self._moves(movers)
-        idle = [i for i, made in zip(movers, decisions, strict=True) if made.action is None]
+        if len(movers) == 1:
+            mover = movers[0]
+            if (await self._move(mover, self._turn(mover))).action is not None:
+                return True
+            idle = movers
+        else:
+            decisions = await self._moves(movers)
+            idle = [i for i, made in zip(movers, decisions, strict=True) if made.action is None]
         if not idle or room.is_over() or not any(self.members[i].seat in room.to_move() for i in idle):
             return bool(movers)
         if room.pace not in ("turns", "rounds") or (room.pace == "turns" and not can_skip(room.world)):
@@ -181,8 +188,6 @@ class Game:
 
     async def _moves(self, movers: list[int]) -> list[Decision]:
         """One decision of each, on the state as it is now, applied in order."""
-        if len(movers) == 1:
-            return [await self._move(movers[0], self._turn(movers[0]))]
         turns = [self._turn(i) for i in movers]
         gate: asyncio.Event | None = None
         moves = []
@@ -279,4 +284,4 @@ def purposes(spec: GameSpec) -> list[str]:
 
 
 def _for(heard: Heard | None, i: int) -> Callable[[Decision, float], None] | None:
-    return None if heard is None else lambda decision, seconds: heard(i, decision, seconds)
+    return None if heard is None else partial(heard, i)

@@ -5,6 +5,7 @@ concurrently within a process.
 """
 
 import asyncio
+import gc
 import logging
 import os
 import time
@@ -171,9 +172,11 @@ def _quiet() -> Iterator[None]:
     log = logging.getLogger("cohabit.agents")
     level = log.level
     log.setLevel(logging.ERROR)
+    gc.freeze()  # what is loaded by now need not be searched for garbage after every few games
     try:
         yield
     finally:
+        gc.unfreeze()
         log.setLevel(level)
 
 
@@ -208,6 +211,7 @@ def _begin_worker(table: Table, total: Any) -> None:
     global _worker
     _worker = table, Spending(table.design.max_cost, total), asyncio.Runner()
     logging.getLogger("cohabit.agents").setLevel(logging.ERROR)
+    gc.freeze()
     exit_with_parent()
 
 

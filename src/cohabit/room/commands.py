@@ -151,7 +151,8 @@ class Command(Declaration):
     def bound(self, run: Callable[..., Any]) -> "Command":
         """The same command of one world. What a call needs is derived once, for all of them."""
         self.derive()
-        other = copy(self)
+        other = object.__new__(type(self))  # what copy() does, in a third of the time
+        other.__dict__.update(self.__dict__)
         other.run, other._skip = run, 1
         return other
 
