@@ -13,9 +13,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from cohabit.lab.config import parse_experiment
-from cohabit.lab.report import write_report
-from cohabit.lab.run import run
+from cohabit.lab.statecraft.config import parse_experiment
+from cohabit.lab.statecraft.report import write_report
+from cohabit.lab.statecraft.run import run
 from cohabit.registry import find_world
 from cohabit.scenario import parse_scenario, read_scenario
 from cohabit.testing.checker import check_world

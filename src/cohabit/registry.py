@@ -7,7 +7,7 @@ import importlib
 import inspect
 import sys
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import sha256
 from importlib.util import find_spec
 from operator import attrgetter
@@ -95,6 +95,8 @@ def load_extensions() -> None:
 
 
 def _is_installed(name: str) -> bool:
+    if name in sys.modules:
+        return True
     try:
         return find_spec(name) is not None
     except (ImportError, ValueError):
@@ -113,6 +115,8 @@ def make_agent(
 
     ``purpose`` seeds its random stream, so its play is reproducible. ``options`` come after those in the name.
     """
+    if options is None and (known := _scripted(name)) is not None:
+        return known(purpose=purpose)
     brain = parse_brain(name, options)
     if brain.is_file:
         return _called(brain, _class_in_file(Path(brain.kind), brain.target), purpose)
@@ -123,6 +127,13 @@ def make_agent(
         known = [*BRAINS, *BACKENDS, *installed_brains()]
         raise UnknownAsset(f"unknown brain {name!r}", did_you_mean=nearest(brain.kind, known, 2))
     return _called(brain, _imported(target), purpose)
+
+
+@lru_cache(256)
+def _scripted(name: str) -> Callable[..., Any] | None:
+    """The class of a built-in brain without options. Short games make them thousands of times a second."""
+    made = _imported(BRAINS[name]) if name in BRAINS else None
+    return made if made is not None and "purpose" in _parameters(made)[0] else None
 
 
 def knows_brain(brain: Brain) -> bool:
@@ -141,8 +152,7 @@ def installed_brains() -> dict[str, str]:
 
 def _called(brain: Brain, made: Callable[..., Any], purpose: str) -> Any:
     """An agent from its class: ``purpose`` is passed if it takes one, options by their names."""
-    parameters = inspect.signature(made).parameters
-    takes_all = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+    parameters, takes_all = _parameters(made)
     given = dict(brain.options)
     if unknown := [name for name in given if name not in parameters and not takes_all]:
         raise BadArgs(
@@ -151,6 +161,13 @@ def _called(brain: Brain, made: Callable[..., Any], purpose: str) -> Any:
     if "purpose" in parameters:
         given["purpose"] = purpose
     return made(**given)
+
+
+@lru_cache(256)
+def _parameters(made: Callable[..., Any]) -> tuple[Mapping[str, inspect.Parameter], bool]:
+    """The parameters of a class, and whether it takes any others."""
+    parameters = inspect.signature(made).parameters
+    return parameters, any(p.kind is p.VAR_KEYWORD for p in parameters.values())
 
 
 def make_connector(
@@ -219,12 +236,17 @@ def lasting_source(source: str) -> str:
 def make_world(source: str, config: Mapping[str, Any]) -> World:
     """A world ready for ``reset``. Its config is validated against the parameters of its ``__init__``."""
     cls = find_world(source)
-    takes = Declaration(f"config of {source}", cls, skip=0)
+    takes = _config_of(cls, source)
     try:
         return cls(**takes.check(dict(config)))
     except BadArgs as wrong:
         known = f"; it takes {', '.join(takes.arguments) or 'no settings'}" if "it takes" not in wrong.message else ""
         raise BadArgs(wrong.message + known, did_you_mean=wrong.did_you_mean) from None
+
+
+@lru_cache(256)
+def _config_of(cls: type[World], source: str) -> Declaration:
+    return Declaration(f"config of {source}", cls, skip=0)
 
 
 def _from_file(path: Path, name: str) -> type[World]:

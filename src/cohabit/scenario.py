@@ -3,7 +3,6 @@
 Parsing is strict: a file with an error is rejected. Keys that start with ``_`` are comments.
 """
 
-import json
 import re
 import unicodedata
 from collections.abc import Callable
@@ -18,7 +17,7 @@ from cohabit.errors import BadArgs
 from cohabit.model.grant import role_named
 from cohabit.model.identity import Kind
 from cohabit.model.stream import seed_hex
-from cohabit.model.strict_json import finite_number
+from cohabit.model.strict_json import parse_document
 from cohabit.model.suggest import nearest
 from cohabit.model.validation_errors import in_words
 from cohabit.registry import BRIDGE_FILE_WORLD, load_extensions
@@ -100,11 +99,7 @@ def parse_scenario(text: str, where: str = "agents.json") -> Scenario:
     """Parse and check a scenario. Error messages name the file and the field."""
     load_extensions()  # extensions add role names
     try:
-        raw = json.loads(
-            text, object_pairs_hook=_without_duplicates, parse_float=finite_number, parse_constant=finite_number
-        )
-        msgspec.msgpack.encode(raw)  # reject what cannot be stored, such as lone surrogates or 30-digit integers
-        plain = _without_comments(raw)
+        plain = parse_document(text)
     except (ValueError, OverflowError, RecursionError) as wrong:
         raise BadArgs(f"{where} is not valid JSON: {wrong}") from None
     try:
@@ -117,24 +112,6 @@ def parse_scenario(text: str, where: str = "agents.json") -> Scenario:
         return check_scenario(scenario)
     except BadArgs as wrong:
         raise BadArgs(f"{where}: {wrong.message}", did_you_mean=wrong.did_you_mean) from None
-
-
-def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Reject duplicate keys: JSON parsers silently keep only the last one."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for i, name in enumerate(names) if name in names[:i])
-        raise ValueError(f"the key {twice!r} appears twice")
-    return found
-
-
-def _without_comments(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {k: _without_comments(v) for k, v in value.items() if not str(k).startswith("_")}
-    if isinstance(value, list):
-        return [_without_comments(v) for v in value]
-    return value
 
 
 def check_scenario(scenario: Scenario) -> Scenario:

@@ -14,6 +14,7 @@ members, tokens, networks, clocks or files; the room calls it, one call at a tim
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from inspect import signature
 from typing import Any, ClassVar, Literal, TypeVar, get_type_hints
 
@@ -217,7 +218,12 @@ class World:
 
 def overrides(world: World, method: str) -> bool:
     """Whether this world defines the method itself."""
-    return getattr(type(world), method) is not getattr(World, method)
+    return method in _overridden(type(world))
+
+
+@lru_cache(256)
+def _overridden(world: type[World]) -> frozenset[str]:
+    return frozenset([name for name in vars(World) if getattr(world, name) is not getattr(World, name)])
 
 
 # -- actions and queries ----------------------------------------------------------------------------
@@ -295,20 +301,24 @@ def Range(lo: int | None = None, hi: int | None = None, doc: str | None = None) 
 
 def declared_actions(world: World) -> Iterator[ActionSpec]:
     """The methods of a world that are marked as actions and queries, in the order they are written."""
-    seen: set[str] = set()
-    for cls in type(world).__mro__:
+    for attribute, options in marked_methods(type(world)):
+        yield ActionSpec(**options, run=getattr(world, attribute))
+
+
+@lru_cache(256)
+def marked_methods(world: type[World]) -> list[tuple[str, dict[str, Any]]]:
+    """The marked methods of a class, with the options of their ActionSpec."""
+    found: dict[str, dict[str, Any]] = {}
+    for cls in world.__mro__:
         for attribute, method in vars(cls).items():
             mark = getattr(method, "__cohabit__", None)
-            if mark is None or attribute in seen:
+            if mark is None or attribute in found:
                 continue
-            seen.add(attribute)
             hints = get_type_hints(method)
             actor = next(iter(list(signature(method).parameters)[1:]), "")
-            yield ActionSpec(
-                **{**mark, "name": mark["name"] or attribute},
-                run=getattr(world, attribute),
-                needs_seat=mark["changes"] and hints.get(actor) is Seat,
-            )
+            needs_seat = mark["changes"] and hints.get(actor) is Seat
+            found[attribute] = {**mark, "name": mark["name"] or attribute, "needs_seat": needs_seat}
+    return list(found.items())
 
 
 def _mark(**options: Any) -> Callable[[Method], Method]:

@@ -1,15 +1,15 @@
 """What an agent is: the four methods of WSAP, and what the runner passes to agents that want to know more.
 
 The contract is async. An agent with synchronous methods, as in the WSAP document, is adapted by ``adapted``: a *quick*
-one (a script) is called directly, any other runs on a thread of its own pool, so that it never delays a house.
+one (a script) is called directly, any other runs on a thread, so that it never delays a house.
 """
 
 import asyncio
 import inspect
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from contextlib import suppress
 from pathlib import Path
+from threading import Thread
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
@@ -17,9 +17,6 @@ from msgspec import Struct
 from cohabit.agents.spending import Spending
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Goal, Observation
-
-MAX_THINKING_THREADS = 64
-"""How many synchronous agents can think at the same time in one process."""
 
 
 class Heard(Struct, frozen=True):
@@ -30,7 +27,7 @@ class Heard(Struct, frozen=True):
     seat: str | None = None
 
 
-class Turn(Struct, frozen=True, omit_defaults=True):
+class Turn(Struct, frozen=True, omit_defaults=True, gc=False):
     """What an agent knows when it decides."""
 
     observation: Observation
@@ -39,6 +36,7 @@ class Turn(Struct, frozen=True, omit_defaults=True):
     game: int = 1  # of the games in this room
     heard: list[Heard] = []  # messages since the last decision
     fallback: Callable[[], Action | None] | None = None  # what is done if the agent gives no usable answer
+    may_pass: bool = True  # False: the game waits for this agent, so doing nothing is no answer
 
 
 class Usage(Struct, frozen=True, omit_defaults=True):
@@ -60,7 +58,7 @@ class Exchange(Struct, frozen=True, omit_defaults=True):
     problem: str = ""  # why the answer could not be used
 
 
-class Thought(Struct, frozen=True, omit_defaults=True):
+class Thought(Struct, frozen=True, omit_defaults=True, gc=False):
     """What an agent decided. ``problem`` says why there is no usable action."""
 
     action: Action | None = None
@@ -165,34 +163,50 @@ class Direct:
 
 
 class Threaded:
-    """A synchronous agent that may take its time, on a thread of the pool for agents."""
+    """A synchronous agent that may take its time, on a thread.
+
+    A thread cannot be stopped. One that never ends does not keep the process alive, and until it ends, the agent is not
+    called again: each call times out at once.
+    """
 
     def __init__(self, agent: Any) -> None:
         self.agent = agent
+        self._busy = False
 
     async def initialize(self, game_desc: str, action_space: ActionSpace) -> None:
-        await _on_thread(self.agent.initialize, game_desc, action_space)
+        await self._call(self.agent.initialize, game_desc, action_space)
 
     async def decide(self, observation: Observation) -> Action | None:
-        chosen: Action | None = await _on_thread(self.agent.decide, observation)
+        chosen: Action | None = await self._call(self.agent.decide, observation)
         return chosen
 
     async def reflect(self, result: ActionResult) -> None:
-        await _on_thread(self.agent.reflect, result)
+        await self._call(self.agent.reflect, result)
 
     async def plan(self, goals: Sequence[Goal]) -> list[str]:
-        return list(await _on_thread(self.agent.plan, goals))
+        return list(await self._call(self.agent.plan, goals))
 
     async def hear(self, message: Heard) -> None:
         if isinstance(self.agent, Listener):
-            await _on_thread(self.agent.hear, message)
+            await self._call(self.agent.hear, message)
 
+    async def _call(self, method: Callable[..., Any], *args: Any) -> Any:
+        if self._busy:
+            raise TimeoutError("still busy with an earlier decision")
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[Any] = loop.create_future()
+        self._busy = True
 
-@cache
-def _pool() -> ThreadPoolExecutor:
-    """Separate from the default pool of asyncio, which a house uses."""
-    return ThreadPoolExecutor(MAX_THINKING_THREADS, "agent")
+        def work() -> None:
+            try:
+                settle, value = done.set_result, method(*args)
+            except Exception as bug:
+                settle, value = done.set_exception, bug
+            except BaseException as bug:  # sys.exit() in an agent must not end the process
+                settle, value = done.set_exception, RuntimeError(f"{type(bug).__name__}: {bug}")
+            self._busy = False
+            with suppress(RuntimeError):  # the event loop was closed meanwhile
+                loop.call_soon_threadsafe(lambda: done.done() or settle(value))
 
-
-async def _on_thread(method: Any, *args: Any) -> Any:
-    return await asyncio.get_running_loop().run_in_executor(_pool(), method, *args)
+        Thread(target=work, name="agent", daemon=True).start()
+        return await done

@@ -9,11 +9,12 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Literal, get_args
+from functools import lru_cache
+from typing import Any, Literal, get_args
 
 from msgspec import Struct
 
-from cohabit.agents.contract import Agent, Closing, Exchange, Listener, Thinker, Thought, Turn
+from cohabit.agents.contract import Agent, Closing, Direct, Exchange, Listener, Thinker, Thought, Turn
 from cohabit.errors import AskerError
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Goal
@@ -45,7 +46,7 @@ class Limits(Struct, frozen=True, omit_defaults=True):
     corrections: int = 1
 
 
-class Decision(Struct, frozen=True, omit_defaults=True):
+class Decision(Struct, frozen=True, omit_defaults=True, gc=False):
     """One decision of a player, as the transcript keeps it. Timings are kept apart."""
 
     number: int
@@ -109,8 +110,8 @@ class Player:
         self.tally = tally if tally is not None else Tally()
         self._on_decision = on_decision
         self._seconds = seconds
-        self._thinks = isinstance(agent, Thinker)
-        self._listens = isinstance(agent, Listener)
+        self.thinks, self._listens, self._closes = _abilities(type(agent))
+        self._script = agent.agent if isinstance(agent, Direct) else None  # called without a detour
         self._goals: list[Goal] = []
 
     async def initialize(self, game_desc: str, action_space: ActionSpace, goals: Sequence[Goal] = ()) -> None:
@@ -119,8 +120,8 @@ class Player:
         await self._plan(list(goals))
 
     async def close(self) -> None:
-        if isinstance(self.agent, Closing):
-            await self.agent.close()
+        if self._closes:
+            await self.agent.close()  # type: ignore[attr-defined]
 
     # -- a decision -------------------------------------------------------------------------------
     async def move(self, turn: Turn, act: Act) -> Decision:
@@ -138,12 +139,16 @@ class Player:
         first_problem = correction = ""
         outcome: Outcome = "unreadable"
         ends = self._deadline()
-        for attempt in range(1 + (self.limits.corrections if self._thinks else 0)):
+        for attempt in range(1 + (self.limits.corrections if self.thinks else 0)):
             try:
-                async with asyncio.timeout_at(ends) if ends is not None else _NO_LIMIT:
+                if ends is None:
                     thought = await self._think(turn, correction)
+                else:
+                    async with asyncio.timeout_at(ends):
+                        thought = await self._think(turn, correction)
             except TimeoutError:
-                outcome, first_problem = "timeout", f"no answer in {self.limits.seconds:g} s"
+                limit = self.limits.seconds
+                outcome, first_problem = "timeout", f"no answer in {'time' if limit is None else f'{limit:g} s'}"
                 break
             except Exception as bug:  # of the agent or its backend; the game goes on
                 outcome, first_problem = "failed", f"{type(bug).__name__}: {bug}"
@@ -151,6 +156,8 @@ class Player:
                 break
             exchanges += thought.exchanges
             problem, outcome = thought.problem, "unreadable"
+            if thought.action is None and not turn.may_pass:
+                problem = problem or "no action was chosen, and the game waits for one"
             if not problem:
                 try:
                     result = await act(thought.action)
@@ -179,7 +186,9 @@ class Player:
                     await _maybe(self.agent.hear(message))  # type: ignore[attr-defined]
             if turn.observation.current_goals and turn.observation.current_goals != self._goals:
                 await self._plan(turn.observation.current_goals)
-        if self._thinks:
+        if self._script is not None:
+            return Thought(self._script.decide(turn.observation))
+        if self.thinks:
             thought: Thought = await self.agent.think(turn, correction)  # type: ignore[attr-defined]
             return thought
         return Thought(await self.agent.decide(turn.observation))
@@ -201,7 +210,10 @@ class Player:
         if result is None:
             return Decision(turn.number, outcome, action, problem, exchanges)
         try:
-            await self._limited(self.agent.reflect(result))
+            if self._script is not None:
+                self._script.reflect(result)
+            else:
+                await self._limited(self.agent.reflect(result))
         except Exception as bug:
             problem = problem or f"reflect failed: {type(bug).__name__}: {bug}"
             log.warning("an agent failed to reflect: %s: %s", type(bug).__name__, bug)
@@ -222,17 +234,17 @@ class Player:
         return Decision(turn.number, outcome, action, problem, exchanges, reward, message)
 
     async def _limited(self, work: Awaitable[None]) -> None:
-        async with asyncio.timeout(self.limits.seconds) if self.limits.seconds is not None else _NO_LIMIT:
+        if self.limits.seconds is None:
+            await work
+            return
+        async with asyncio.timeout(self.limits.seconds):
             await work
 
 
-class _NoLimit:
-    async def __aenter__(self) -> None: ...
-
-    async def __aexit__(self, *_: object) -> None: ...
-
-
-_NO_LIMIT = _NoLimit()
+@lru_cache(256)
+def _abilities(kind: type[Any]) -> tuple[bool, bool, bool]:
+    """Whether agents of a class think, listen and close."""
+    return issubclass(kind, Thinker), issubclass(kind, Listener), issubclass(kind, Closing)
 
 
 def _correction(turn: Turn, problem: str) -> str:

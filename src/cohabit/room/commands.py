@@ -6,7 +6,7 @@ become commands too. What is special about a command is declared with it, so no 
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
-from functools import cached_property
+from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from msgspec import Meta, Struct
@@ -18,7 +18,7 @@ from cohabit.model.grant import Capability, capabilities
 from cohabit.model.suggest import nearest
 from cohabit.room.state import Member
 from cohabit.room.visibility import sees_everything
-from cohabit.world import World
+from cohabit.world import ActionSpec, World, marked_methods, overrides
 
 if TYPE_CHECKING:
     from cohabit.room.room import Room
@@ -159,6 +159,14 @@ class Command(Declaration):
             only = known[0] if len(known) == 1 else {}
             yield parameter, {**only, **spec, "type": spec.get("type") or " or ".join(kinds)}
 
+    def bound(self, run: Callable[..., Any]) -> "Command":
+        """The same command of one world. What a call needs is derived once, for all of them."""
+        self.derive()
+        other = object.__new__(type(self))  # what copy() does, in a third of the time
+        other.__dict__.update(self.__dict__)
+        other.run, other._skip = run, 1
+        return other
+
     def renamed(self, tool_name: str, as_called: Callable[[str], str]) -> "Command":
         """The same command where commands have other tool names."""
         other = copy(self)
@@ -194,12 +202,15 @@ def command_of(function: Callable[..., Any]) -> Command:
 
 def declared_in(module: Any, world: World | None = None) -> Iterator[Command]:
     """The commands that a module declares, except those that do not apply to ``world``."""
-    for value in vars(module).values():
-        command = getattr(value, "__command__", None)
-        if not isinstance(command, Command) or getattr(value, "__module__", None) != module.__name__:
-            continue
+    for command in _declared_in(module):
         if command.only_if is None or world is None or command.only_if(world):
             yield command
+
+
+@cache
+def _declared_in(module: Any) -> list[Command]:
+    made = [(value, getattr(value, "__command__", None)) for value in vars(module).values()]
+    return [c for value, c in made if isinstance(c, Command) and value.__module__ == module.__name__]
 
 
 def _sees_everything(room: "Room", member: Member) -> bool:
@@ -208,39 +219,59 @@ def _sees_everything(room: "Room", member: Member) -> bool:
 
 def commands_of(world: World) -> Iterator[Command]:
     """The actions and queries of a world, as commands."""
-    for spec in world.actions():
-        yield Command(
-            spec.name,
-            spec.run,
-            where="world",
-            category=spec.category,
-            needs=tuple(sorted(capabilities(spec.needs))),
-            records=spec.changes,
-            raw=spec.raw,
-            any_turn=not spec.changes,
-            result=spec.result,
-            group=spec.group,
-            preconditions=spec.preconditions,
-            needs_seat=spec.needs_seat and spec.changes,
-            sees_all=spec.sees_all,
-            offered_if=_sees_everything if spec.sees_all else None,
-            args=spec.args,
-            doc=spec.description,
-            listed=spec.listed,
-        )
+    if overrides(world, "actions"):
+        yield from map(_command_of, world.actions())
+        return
+    for attribute, command in _commands_of_class(type(world)):
+        yield command.bound(getattr(world, attribute))
+
+
+@lru_cache(256)
+def _commands_of_class(world: type[World]) -> list[tuple[str, Command]]:
+    """The commands of a class of worlds, with the names of their methods. They are bound to each world, because making
+    a command and its arguments costs much more than a short game."""
+    return [
+        (attribute, _command_of(ActionSpec(**options, run=getattr(world, attribute)), skip=2))
+        for attribute, options in marked_methods(world)
+    ]
+
+
+def _command_of(spec: ActionSpec, skip: int = 1) -> Command:
+    return Command(
+        spec.name,
+        spec.run,
+        where="world",
+        category=spec.category,
+        needs=tuple(sorted(capabilities(spec.needs))),
+        records=spec.changes,
+        raw=spec.raw,
+        any_turn=not spec.changes,
+        result=spec.result,
+        group=spec.group,
+        preconditions=spec.preconditions,
+        needs_seat=spec.needs_seat and spec.changes,
+        sees_all=spec.sees_all,
+        offered_if=_sees_everything if spec.sees_all else None,
+        args=spec.args,
+        doc=spec.description,
+        listed=spec.listed,
+        skip=skip,
+    )
 
 
 class CommandTable:
     """Commands by name."""
 
-    def __init__(self, commands: Iterable[Command] = ()) -> None:
-        self._by_name: dict[str, Command] = {}
+    def __init__(self, commands: Iterable[Command] = (), base: "CommandTable | None" = None) -> None:
+        """``base``: a table to begin with."""
+        self._by_name: dict[str, Command] = {} if base is None else base._by_name.copy()
+        self._by_tool_name: dict[str, Command] = {} if base is None else base._by_tool_name.copy()
         for command in commands:
             known = self._by_name.get(command.name)
             if known is not None and not (command.where == "world" and known.world_may_replace):
                 raise BadArgs(f"the name {command.name!r} is reserved: a world cannot use it for an action or query")
             self._by_name[command.name] = command
-        self._by_tool_name = {command.tool_name: command for command in self}
+            self._by_tool_name[command.tool_name] = command
         self.get = self._by_name.get
         self.with_tool_name = self._by_tool_name.get
         """The command with this MCP tool name."""

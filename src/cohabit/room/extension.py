@@ -18,7 +18,7 @@ SPEEDS: Mapping[str, int] = MappingProxyType(
 _QUOTED = re.compile(r"`(\w+)`")
 
 
-class Extension(Struct, frozen=True):
+class Extension(Struct, frozen=True, eq=False):
     """What a protocol adds to a room."""
 
     name: str

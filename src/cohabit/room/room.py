@@ -5,7 +5,6 @@ validates, runs and records an entry; ``replay`` runs the recorded entries and p
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import chain
 from math import isfinite
 from typing import Any
 
@@ -28,8 +27,8 @@ from cohabit.model.record import Entry, Told
 from cohabit.model.seat import Eye, Seat, SeatId
 from cohabit.room import seats, turns, visibility
 from cohabit.room.audit import Audit
-from cohabit.room.command_modules import room_commands
-from cohabit.room.commands import Command, CommandTable, commands_of
+from cohabit.room.command_modules import command_table
+from cohabit.room.commands import Command
 from cohabit.room.context import Context
 from cohabit.room.decide import Budget, StorageQuota, by_credential, by_grant, decide, refusal, seat_names
 from cohabit.room.extension import extension_named
@@ -76,7 +75,7 @@ class Room(RecordedRoom):
         self.ahead_ms = 0  # how far the record is ahead of the house clock; set by the house
         self.digest_every = DIGEST_EVERY
         self.checks_refusals = True
-        self.commands = CommandTable(self.extension.named(chain(room_commands(world), commands_of(world))))
+        self.commands = command_table(world)
         self.callable_here = self.commands  # the house adds its own …
         self.house_offers: Callable[[Command, Member], bool] = lambda command, member: True  # … and when it offers them
         self.seats: dict[SeatId, Seat] = {s.id: s for s in state.seats}
@@ -502,6 +501,21 @@ class Room(RecordedRoom):
         """What an eye sees, as values alone."""
         try:
             return self._observe(eye)
+        except (CohabitError, WorldInterrupted):
+            raise
+        except BaseException as bug:
+            raise self._crashed(bug) from bug
+
+    def observe_with_choices(self, member: Member) -> Observation:
+        """What this member sees, as values alone, with its legal actions: the observation of its view."""
+        eye = self._eyes.get(member.id) or self.eye_of(member)
+        try:
+            seen = self._observe(eye)
+            if self._has_legal and eye.seat is not None and eye.seat in self.to_move():
+                choices = self.world.legal(self.seats[eye.seat])
+                if choices:
+                    return msgspec.structs.replace(seen, choices=[action.choice for action in choices])
+            return seen
         except (CohabitError, WorldInterrupted):
             raise
         except BaseException as bug:

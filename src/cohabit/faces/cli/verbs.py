@@ -46,6 +46,8 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
         Verb("backup", "FILE", "copy the whole store to one file", "records"),
     ),
     "Research": (
+        Verb("match", "WORLD BRAIN BRAIN …", "play games between agents, and compare them", "match"),
+        Verb("lab", "run", "run an experiment: worlds, configs, line-ups and seeds", "lab"),
         Verb("statecraft", "resolve|run|report", "resolve a turn of Statecraft, or run experiments", "statecraft"),
     ),
 }
