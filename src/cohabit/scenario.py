@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from cohabit.agents.brain import parse_brain
 from cohabit.declare import object_schema
 from cohabit.errors import BadArgs
 from cohabit.model.grant import role_named
@@ -21,7 +22,7 @@ from cohabit.model.stream import seed_hex
 from cohabit.model.strict_json import finite_number
 from cohabit.model.suggest import nearest
 from cohabit.model.validation_errors import in_words
-from cohabit.registry import BRIDGE_FILE_WORLD, load_extensions
+from cohabit.registry import BRIDGE_FILE_WORLD, absolute_brain, load_extensions
 
 INVISIBLE = {"\u2800", "\u115f", "\u1160", *map(chr, range(0xFE00, 0xFE10))}
 """Characters that count as printable but are invisible: the blank Braille cell, Hangul fillers, variation selectors."""
@@ -43,10 +44,17 @@ class AgentSpec(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=
     kingdom_claim: str | None = None  # alias of claim, used by WorldBox bridge files
     objectives: list[dict[str, Any]] = []
     team: str | None = None
-    brain: str | None = None  # a built-in brain always plays this seat
+    brain: str | None = None  # this brain plays the seat until its player connects; see `cohabit.agents.brain`
     stand_in: str | None = None  # this brain plays while the player is away
     backend: str | None = None
     identity: str | None = None  # an existing identity of the house; no token is issued for it
+
+
+class BrainTable(Struct, forbid_unknown_fields=True):
+    """A brain with its options: ``{"brain": "local", "options": {"temperature": 0.2}}``."""
+
+    brain: str
+    options: dict[str, Any] = {}
 
 
 class Scenario(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
@@ -93,6 +101,9 @@ def read_scenario(name_or_path: str) -> Scenario:
     scenario = parse_scenario(text, str(path))
     if ".py" in scenario.world:  # the path of a world file is relative to the scenario
         scenario.world = str(path.parent / scenario.world)
+    for agent in scenario.agents:  # and that of a brain
+        agent.brain = absolute_brain(agent.brain, path.parent)
+        agent.stand_in = absolute_brain(agent.stand_in, path.parent)
     return scenario
 
 
@@ -107,6 +118,7 @@ def parse_scenario(text: str, where: str = "agents.json") -> Scenario:
         plain = _without_comments(raw)
     except (ValueError, OverflowError, RecursionError) as wrong:
         raise BadArgs(f"{where} is not valid JSON: {wrong}") from None
+    _name_brains(plain, where)
     try:
         scenario = msgspec.convert(
             {"world": BRIDGE_FILE_WORLD, **plain} if isinstance(plain, dict) else plain, Scenario
@@ -137,6 +149,20 @@ def _without_comments(value: Any) -> Any:
     return value
 
 
+def _name_brains(plain: Any, where: str) -> None:
+    """A brain can be a table: its name, and its options."""
+    agents = plain.get("agents") if isinstance(plain, dict) else None
+    for i, agent in enumerate(agents if isinstance(agents, list) else ()):
+        for key in ("brain", "stand_in"):
+            given = agent.get(key) if isinstance(agent, dict) else None
+            if isinstance(given, dict):
+                try:
+                    table = msgspec.convert(given, BrainTable)
+                    agent[key] = str(parse_brain(table.brain, table.options))
+                except (msgspec.ValidationError, BadArgs) as wrong:
+                    raise BadArgs(f"{where}: agents[{i}]: {key}: {getattr(wrong, 'message', wrong)}") from None
+
+
 def check_scenario(scenario: Scenario) -> Scenario:
     """Refuse contradictions and resolve aliases. Idempotent."""
     if not scenario.agents:
@@ -160,6 +186,9 @@ def check_scenario(scenario: Scenario) -> Scenario:
                 _require_unique(agent.token, tokens, "token", shown=False)
             if agent.role is not None:
                 agent.role = role_named(agent.role)
+            for brain in (agent.brain, agent.stand_in):
+                if brain is not None:
+                    parse_brain(brain)
             if agent.claim is not None and agent.kingdom_claim is not None:
                 raise BadArgs("claim and kingdom_claim are aliases; use only one")
             agent.claim = agent.claim if agent.claim is not None else agent.kingdom_claim
@@ -197,6 +226,13 @@ def check_scenario(scenario: Scenario) -> Scenario:
     if scenario.seed is not None:
         scenario.seed = parse_seed(scenario.seed)
     return scenario
+
+
+def give_brain(scenario: Scenario, name: str, brain: str) -> None:
+    """Let a brain play for an agent of the scenario."""
+    ids = [agent.id for agent in scenario.agents]
+    _require_known(name, ids, "brains")
+    scenario.agents[ids.index(name)].brain = brain
 
 
 def parse_seed(seed: int | str) -> str:

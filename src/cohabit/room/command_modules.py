@@ -11,6 +11,7 @@ from cohabit.room import (
     audit,
     game_time,
     grants,
+    handover,
     info,
     lifecycle,
     looking,
@@ -23,7 +24,7 @@ from cohabit.room.commands import Command, declared_in
 from cohabit.room.extension import extension_named
 from cohabit.world import World
 
-COMMAND_MODULES = (acting, info, looking, turns, messages, game_time, seats, lifecycle, grants, members, audit)
+COMMAND_MODULES = (acting, info, looking, turns, messages, game_time, seats, handover, lifecycle, grants, members, audit)
 
 
 def room_commands(world: World) -> Iterator[Command]:

@@ -73,6 +73,7 @@ class Command(Declaration):
         result: Any = None,
         only_if: Callable[[World], bool] | None = None,
         offered_if: Callable[[RoomState, Member], bool] | None = None,
+        admits: Callable[[Any, dict[str, Any], str | None], None] | None = None,
         **declaration: Any,
     ) -> None:
         super().__init__(name, run, **declaration)
@@ -104,6 +105,7 @@ class Command(Declaration):
         self.result = result  # result type, if not ActionResult
         self.only_if = only_if
         self.offered_if = offered_if  # False: it would only be refused, so lists of commands leave it out
+        self.admits = admits  # (room, arguments, via): refuses what this house does not allow; no part of a replay
         self.tool_name = name
         self.as_called: Callable[[str], str] = str  # a text with the names of commands as they are called here
 

@@ -4,7 +4,7 @@ Synchronous and deterministic: no I/O, no clock (``at`` comes with each call) an
 validates, runs and records an entry; ``replay`` runs the recorded entries and produces the same room.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from math import isfinite
 from typing import Any
@@ -72,6 +72,7 @@ class Room(RecordedRoom):
         self.budget = Budget(CALLS_PER_SECOND)
         self.quota = StorageQuota()
         self.ahead_ms = 0  # how far the record is ahead of the house clock; set by the house
+        self.check_brain: Callable[[str | None], None] = lambda name: None  # raises if members may not choose it; ditto
         self.digest_every = DIGEST_EVERY
         self.checks_refusals = True
         self.commands = CommandTable(self.extension.named(chain(room_commands(world), commands_of(world))))
@@ -168,6 +169,8 @@ class Room(RecordedRoom):
         if decision.code:
             raise refusal(decision)
         checked = command.check(args)
+        if command.admits is not None:
+            command.admits(self, checked, via)
         if self._has_scope and command.is_action:
             self._check_scope(member, command, checked)
         return Admitted(member, command, checked, key, why, wrapped)

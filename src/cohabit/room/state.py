@@ -43,6 +43,11 @@ class Member(Struct, omit_defaults=True, dict=True):
     here: bool = False
     away_since: int | None = None
     played_by_bot: bool = False
+    handed_over: bool = False  # the member is content to let the bot play while it is here
+
+    def end_stand_in(self) -> None:
+        """The member plays itself."""
+        self.played_by_bot, self.handed_over, self.stand_in_since = False, False, None
 
     @property
     def handle(self) -> str:

@@ -31,6 +31,8 @@ class LocalBackend:
             raise BadArgs(f"local has no option {next(iter(brain.options))!r}")
         self.name = "local"
         self._path = brain.target
+        if problem := missing(self._path):
+            raise BadArgs(problem)
 
     async def complete(self, request: Request) -> Completion:
         body: dict[str, Any] = {
@@ -68,10 +70,8 @@ def _ask(path: str, body: dict[str, Any]) -> dict[str, Any]:
 
 @cache
 def _server(path: str) -> Any:
-    try:
-        import xllamacpp
-    except ImportError:
-        raise BackendError(f"the package xllamacpp is not installed; {INSTALL}") from None
+    import xllamacpp
+
     params = xllamacpp.CommonParams()
     params.model.path = path or str(_weights())
     params.n_ctx = CONTEXT_TOKENS
@@ -80,10 +80,21 @@ def _server(path: str) -> Any:
     return xllamacpp.Server(params)
 
 
-def _weights() -> Path:
+def missing(path: str = "") -> str:
+    """What is missing, and how to get it; empty if the model can play."""
+    if importlib.util.find_spec("xllamacpp") is None:
+        return f"the package xllamacpp is not installed; {INSTALL}"
+    if path and not Path(path).is_file():
+        return f"no file {path} with the weights of a model"
+    if not path and _weights() is None:
+        return f"the weights of the embedded model are not installed; {INSTALL}"
+    return ""
+
+
+def _weights() -> Path | None:
     found = importlib.util.find_spec(WEIGHTS_PACKAGE)
     folders = found.submodule_search_locations if found is not None else None
     for folder in folders or ():
         for path in sorted(Path(folder).rglob("*.gguf")):
             return path
-    raise BackendError(f"the weights of the embedded model are not installed; {INSTALL}")
+    return None
