@@ -66,8 +66,10 @@ class ClientTable:
         return await self._client.call(command, args, room=self._room)
 
     async def changed(self, wait_ms: int) -> None:
-        found = await self.call("events", {"cursor": self._cursor, "wait_ms": wait_ms})
-        self._cursor = found["cursor"]
+        if self._cursor is None:  # from now on
+            self._cursor = (await self.call("events", {"last": 1}))["cursor"]
+        else:
+            self._cursor = (await self.call("events", {"cursor": self._cursor, "wait_ms": wait_ms}))["cursor"]
 
 
 class Seated:
