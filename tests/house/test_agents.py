@@ -25,7 +25,7 @@ from cohabit.scenario import parse_scenario, read_scenario
 from .making import GOD, HOST, Client, a_moment, make_room, open_house, player, recorded
 
 BRAINS = Path(__file__).with_name("brains.py")
-SOON_S = 30
+SOON_S = 100
 """A test that waits longer than this hangs."""
 
 
@@ -390,3 +390,20 @@ def test_the_value_of_an_api_key_never_enters_a_transcript(tmp_path: Path, monke
     assert without_secrets(b"plain") == b"plain"
     assert os.environ["OPENAI_API_KEY"]
     json.loads(text)
+
+
+async def test_the_embedded_model_plays_in_a_house_and_a_killed_process_is_started_again() -> None:
+    local = pytest.importorskip("cohabit.agents.llm.local")
+    if local.missing():
+        pytest.skip(local.missing())
+    async with open_house() as house:
+        who = await nim(house, "local", None)
+        await until(house, lambda: moves(house, "ann"))
+        local._processes[""].kill()
+        await who["bob"]("take", {"n": 1})
+        await until(house, lambda: len(moves(house, "ann")) == 2)
+        async with asyncio.timeout(SOON_S):
+            while (line := (await who["zeus"]("agents")).agents[0]).decisions < 2:
+                await asyncio.sleep(0)
+    assert line.failures == 0
+    assert line.completion_tokens

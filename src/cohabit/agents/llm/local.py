@@ -1,9 +1,13 @@
-"""The embedded model: llama.cpp in this process, with weights from an installed package. No server, no download."""
+"""The embedded model: llama.cpp with weights from an installed package. No server, no download."""
 
 import asyncio
+import atexit
 import importlib.util
+import json
 import os
-from functools import cache
+import subprocess
+import sys
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from typing import Any, ClassVar
@@ -60,24 +64,48 @@ class LocalBackend:
 
 
 _lock = Lock()
+_processes: dict[str, "subprocess.Popen[str]"] = {}  # by the path of the weights
 
 
 def _ask(path: str, body: dict[str, Any]) -> dict[str, Any]:
     with _lock:  # llama.cpp answers one at a time here
-        found: dict[str, Any] = _server(path).handle_chat_completions(body)
+        process = _process(path)
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            process.stdin.write(json.dumps(body) + "\n")
+            process.stdin.flush()
+            line = process.stdout.readline()
+        except OSError:
+            line = ""
+        if not line:
+            process.kill()
+            _processes.pop(path, None)  # the next request starts another one
+            raise BackendError("the process of the embedded model has ended", retry=True)
+    found: dict[str, Any] = json.loads(line)
     return found
 
 
-@cache
-def _server(path: str) -> Any:
-    import xllamacpp
+def _process(path: str) -> "subprocess.Popen[str]":
+    found = _processes.get(path)
+    if found is None or found.poll() is not None:
+        words = [path or str(_weights()), str(CONTEXT_TOKENS), str(max(1, (os.cpu_count() or 2) // 2))]
+        found = _processes[path] = subprocess.Popen(
+            [sys.executable, "-m", "cohabit.agents.llm.local_process", *words],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+            start_new_session=True,  # Ctrl-C is for the house; the process ends when its input does
+        )  # fmt: skip
+        atexit.register(_end, found)
+    return found
 
-    params = xllamacpp.CommonParams()
-    params.model.path = path or str(_weights())
-    params.n_ctx = CONTEXT_TOKENS
-    params.n_parallel = 1
-    params.cpuparams.n_threads = max(1, (os.cpu_count() or 2) // 2)
-    return xllamacpp.Server(params)
+
+def _end(process: "subprocess.Popen[str]") -> None:
+    process.kill()
+    process.wait()
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            with suppress(OSError):
+                pipe.close()
 
 
 def missing(path: str = "") -> str:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 AGENTS_FILE = "agents.json"
 DEFAULT_SCENARIO = "default"
-MODEL, MODEL_ROOM, MODEL_REMATCH_SECONDS = "local", "model", 30
+MODEL, MODEL_ROOM, MODEL_REMATCH_SECONDS = "local?reasoning=true&max_tokens=96", "model", 30
 """The room of --model-room. The pause between two games leaves the processor to others."""
 BOTS_REMATCH_SECONDS = 15
 """Games between built-in players are short. The next one follows, so that a visitor has something to see."""
