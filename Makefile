@@ -20,8 +20,8 @@ help: ## this list
 install: $(VENV)/.dev ## everything for development, into .venv
 	@echo "ready: . $(BIN)/activate"
 
-run: $(VENV)/.base ## a house with a demo room, in the browser
-	@$(BIN)/cohabit up --demo $(ARGS)
+run: $(VENV)/.base ## a house with a demo room, and one with a language model if it is installed, in the browser
+	@$(BIN)/cohabit up --demo --model-room $(ARGS)
 
 test: $(VENV)/.test needs ## the tests, two files at a time
 	@$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)

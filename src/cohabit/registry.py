@@ -15,6 +15,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from cohabit.agents.brain import Brain, parse_brain
 from cohabit.agents.contract import Setting
 from cohabit.declare import Declaration
@@ -62,6 +64,9 @@ BACKENDS = {
     "local": "cohabit.agents.llm.local:LocalBackend",
 }
 """Language models, by the first part of a brain's name."""
+HUMAN = "human"
+AT_A_TERMINAL = {HUMAN: "cohabit.agents.brains.human:Human"}
+"""Brains that need the terminal of the process: for matches, not for a house."""
 BRAINS = {
     "random": "cohabit.agents.brains.scripted:Random",
     "nim-master": "cohabit.agents.brains.scripted:NimMaster",
@@ -84,6 +89,7 @@ BRAINS = {
     "opportunist": "cohabit.agents.brains.statecraft:Opportunist",
     "peace-enforcer": "cohabit.agents.brains.statecraft:PeaceEnforcer",
 }
+"""Built-in scripts. They are quick, and use neither files nor the network."""
 
 
 @cache
@@ -122,9 +128,9 @@ def make_agent(
         return _called(brain, _class_in_file(Path(brain.kind), brain.target), purpose)
     if brain.kind in BACKENDS:
         return _imported(LLM_AGENT)(_imported(BACKENDS[brain.kind]), brain, setting or Setting())
-    target = BRAINS.get(brain.kind) or installed_brains().get(brain.kind)
+    target = BRAINS.get(brain.kind) or AT_A_TERMINAL.get(brain.kind) or installed_brains().get(brain.kind)
     if target is None or brain.target:
-        known = [*BRAINS, *BACKENDS, *installed_brains()]
+        known = [*BRAINS, *BACKENDS, *AT_A_TERMINAL, *installed_brains()]
         raise UnknownAsset(f"unknown brain {name!r}", did_you_mean=nearest(brain.kind, known, 2))
     return _called(brain, _imported(target), purpose)
 
@@ -140,7 +146,14 @@ def knows_brain(brain: Brain) -> bool:
     """Whether there is such a brain. A file must exist; a model is not asked for."""
     if brain.is_file:
         return Path(brain.kind).is_file()
-    return brain.kind in BACKENDS or (brain.kind in BRAINS and not brain.target) or brain.kind in installed_brains()
+    if brain.kind in BACKENDS:
+        return True
+    return not brain.target and any(brain.kind in known for known in (BRAINS, AT_A_TERMINAL, installed_brains()))
+
+
+def is_script(brain: Brain) -> bool:
+    """Whether it is a built-in script."""
+    return brain.kind in BRAINS and not brain.is_code_or_network
 
 
 def installed_brains() -> dict[str, str]:
@@ -231,6 +244,13 @@ def lasting_source(source: str) -> str:
     if is_file_source(source):
         return str(Path(path + ".py" if dot else source).resolve()) + (f":{name}" if name else "")
     return source
+
+
+def absolute_brain(name: str | None, folder: Path) -> str | None:
+    """The name of a brain, with an absolute path if it is in a file; a relative one is relative to ``folder``."""
+    if name is None or not (brain := parse_brain(name)).is_file:
+        return name
+    return str(msgspec.structs.replace(brain, kind=str((folder / Path(brain.kind).expanduser()).resolve())))
 
 
 def make_world(source: str, config: Mapping[str, Any]) -> World:

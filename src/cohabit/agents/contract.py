@@ -1,14 +1,16 @@
 """What an agent is: the four methods of WSAP, and what the runner passes to agents that want to know more.
 
 The contract is async. An agent with synchronous methods, as in the WSAP document, is adapted by ``adapted``: a *quick*
-one (a script) is called directly, any other runs on a thread, so that it never delays a house.
+one (a script) is called directly, any other runs on a thread of its own, so that it delays neither a house nor others.
 """
 
 import asyncio
 import inspect
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
 from threading import Thread
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -117,6 +119,14 @@ class Closing(Protocol):
         """Called once, at the end."""
 
 
+@runtime_checkable
+class Ready(Protocol):
+    """An agent that can say whether what it thinks with is available."""
+
+    async def ready(self) -> None:
+        """Raise BAD_ARGS, with what to do, if it is not."""
+
+
 How = Literal["async", "quick", "thread"]
 
 
@@ -163,50 +173,81 @@ class Direct:
 
 
 class Threaded:
-    """A synchronous agent that may take its time, on a thread.
-
-    A thread cannot be stopped. One that never ends does not keep the process alive, and until it ends, the agent is not
-    called again: each call times out at once.
-    """
+    """A synchronous agent that may take its time, on a thread of its own."""
 
     def __init__(self, agent: Any) -> None:
         self.agent = agent
-        self._busy = False
+        self._thread = AgentThread()
 
     async def initialize(self, game_desc: str, action_space: ActionSpace) -> None:
-        await self._call(self.agent.initialize, game_desc, action_space)
+        await self._thread.run(partial(self.agent.initialize, game_desc, action_space))
 
     async def decide(self, observation: Observation) -> Action | None:
-        chosen: Action | None = await self._call(self.agent.decide, observation)
+        chosen: Action | None = await self._thread.run(partial(self.agent.decide, observation))
         return chosen
 
     async def reflect(self, result: ActionResult) -> None:
-        await self._call(self.agent.reflect, result)
+        await self._thread.run(partial(self.agent.reflect, result))
 
     async def plan(self, goals: Sequence[Goal]) -> list[str]:
-        return list(await self._call(self.agent.plan, goals))
+        return list(await self._thread.run(partial(self.agent.plan, goals)))
 
     async def hear(self, message: Heard) -> None:
         if isinstance(self.agent, Listener):
-            await self._call(self.agent.hear, message)
+            await self._thread.run(partial(self.agent.hear, message))
 
-    async def _call(self, method: Callable[..., Any], *args: Any) -> Any:
+    async def close(self) -> None:
+        self._thread.close()
+
+
+class AgentThread:
+    """A daemon thread that runs one thing at a time: an agent that never returns keeps no process from ending."""
+
+    def __init__(self) -> None:
+        self._jobs: SimpleQueue[Callable[[], None] | None] | None = None
+        self._busy = False
+
+    async def run(self, work: Callable[[], Any]) -> Any:
+        """Run ``work`` there. While it is busy with something earlier that was given up, this is a TimeoutError."""
         if self._busy:
-            raise TimeoutError("still busy with an earlier decision")
+            raise TimeoutError("the agent has not returned from an earlier call")
+        if self._jobs is None:
+            self._jobs = SimpleQueue()
+            Thread(target=_work_off, args=(self._jobs,), name="agent", daemon=True).start()
         loop = asyncio.get_running_loop()
         done: asyncio.Future[Any] = loop.create_future()
-        self._busy = True
 
-        def work() -> None:
-            try:
-                settle, value = done.set_result, method(*args)
-            except Exception as bug:
-                settle, value = done.set_exception, bug
-            except BaseException as bug:  # sys.exit() in an agent must not end the process
-                settle, value = done.set_exception, RuntimeError(f"{type(bug).__name__}: {bug}")
+        def finish(result: Any, wrong: Exception | None) -> None:
             self._busy = False
-            with suppress(RuntimeError):  # the event loop was closed meanwhile
-                loop.call_soon_threadsafe(lambda: done.done() or settle(value))
+            if done.done():
+                return
+            if wrong is None:
+                done.set_result(result)
+            else:
+                done.set_exception(wrong)
 
-        Thread(target=work, name="agent", daemon=True).start()
+        def job() -> None:
+            result, wrong = None, None
+            try:
+                result = work()
+            except Exception as bug:
+                wrong = bug if not isinstance(bug, StopIteration) else RuntimeError("StopIteration")
+            except BaseException as bug:  # such as SystemExit, which must not end more than this call
+                wrong = RuntimeError(f"{type(bug).__name__} was raised")
+            with suppress(RuntimeError):  # the loop is closed
+                loop.call_soon_threadsafe(finish, result, wrong)
+
+        self._busy = True
+        self._jobs.put(job)
         return await done
+
+    def close(self) -> None:
+        """End the thread after what it is doing."""
+        if self._jobs is not None:
+            self._jobs.put(None)
+            self._jobs = None
+
+
+def _work_off(jobs: "SimpleQueue[Callable[[], None] | None]") -> None:
+    while (job := jobs.get()) is not None:
+        job()

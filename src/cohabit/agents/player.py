@@ -104,7 +104,13 @@ class Player:
         tally: Tally | None = None,
         on_decision: Callable[[Decision, float], None] | None = None,
         seconds: Callable[[], float] | None = None,
+        name: str = "an agent",
+        plays_on: bool = False,
     ) -> None:
+        """``plays_on``: if the agent cannot be initialized, the fallback is played, and the next decision tries again.
+
+        ``name`` is for the log, which has a problem once, not once for each decision.
+        """
         self.agent = agent
         self.limits = limits
         self.tally = tally if tally is not None else Tally()
@@ -113,11 +119,32 @@ class Player:
         self.thinks, self._listens, self._closes = _abilities(type(agent))
         self._script = agent.agent if isinstance(agent, Direct) else None  # called without a detour
         self._goals: list[Goal] = []
+        self._name = name
+        self._plays_on = plays_on
+        self._introduction: tuple[str, ActionSpace, list[Goal]] | None = None  # not done yet
+        self._logged = ""
 
     async def initialize(self, game_desc: str, action_space: ActionSpace, goals: Sequence[Goal] = ()) -> None:
-        """Introduce the agent to the world. A failure is a failure of the agent, and raised."""
-        await self._limited(self.agent.initialize(game_desc, action_space))
-        await self._plan(list(goals))
+        """Introduce the agent to the world. A failure is a failure of the agent, and raised, unless it plays on."""
+        self._introduction = game_desc, action_space, list(goals)
+        try:
+            await self._limited(self._introduce())
+        except Exception as bug:
+            if not self._plays_on:
+                raise
+            self._log(_text(bug) or "it was not initialized in time")
+
+    async def _introduce(self) -> None:
+        assert self._introduction is not None
+        game_desc, action_space, goals = self._introduction
+        await self.agent.initialize(game_desc, action_space)
+        await self._plan(goals)
+        self._introduction = None
+
+    def _log(self, problem: str) -> None:
+        if problem != self._logged:
+            self._logged = problem
+            log.warning("%s failed: %s", self._name, problem)
 
     async def close(self) -> None:
         if self._closes:
@@ -146,13 +173,15 @@ class Player:
                 else:
                     async with asyncio.timeout_at(ends):
                         thought = await self._think(turn, correction)
-            except TimeoutError:
+            except TimeoutError as late:
                 limit = self.limits.seconds
-                outcome, first_problem = "timeout", f"no answer in {'time' if limit is None else f'{limit:g} s'}"
+                no_answer = f"no answer in {'time' if limit is None else f'{limit:g} s'}"
+                outcome, first_problem = "timeout", str(late) or no_answer
+                self._log(first_problem)
                 break
             except Exception as bug:  # of the agent or its backend; the game goes on
-                outcome, first_problem = "failed", f"{type(bug).__name__}: {bug}"
-                log.warning("an agent failed: %s", first_problem)
+                outcome, first_problem = "failed", _text(bug)
+                self._log(first_problem)
                 break
             exchanges += thought.exchanges
             problem, outcome = thought.problem, "unreadable"
@@ -181,6 +210,8 @@ class Player:
 
     async def _think(self, turn: Turn, correction: str) -> Thought:
         if not correction:
+            if self._introduction is not None:
+                await self._introduce()
             if self._listens:
                 for message in turn.heard:
                     await _maybe(self.agent.hear(message))  # type: ignore[attr-defined]
@@ -215,8 +246,8 @@ class Player:
             else:
                 await self._limited(self.agent.reflect(result))
         except Exception as bug:
-            problem = problem or f"reflect failed: {type(bug).__name__}: {bug}"
-            log.warning("an agent failed to reflect: %s: %s", type(bug).__name__, bug)
+            problem = problem or f"reflect failed: {_text(bug) or 'it took too long'}"
+            self._log(problem)
         return Decision(turn.number, outcome, action, problem, exchanges, result.reward, result.message)
 
     async def _fall_back(
@@ -251,6 +282,10 @@ def _correction(turn: Turn, problem: str) -> str:
     choices = turn.observation.choices[:CHOICES_QUOTED]
     legal = " | ".join(Action(c["action"], c["params"]).text for c in choices)
     return f"{problem}. Legal actions: {legal}" if legal else problem
+
+
+def _text(bug: Exception) -> str:
+    return "" if isinstance(bug, TimeoutError) and not str(bug) else f"{type(bug).__name__}: {bug}"
 
 
 async def _maybe(result: object) -> None:

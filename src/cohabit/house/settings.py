@@ -69,8 +69,14 @@ class Settings(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     agent_seconds: Annotated[
         float, _doc("how long an agent of this house may think about one decision, in seconds", ge=0.1)
     ] = 60.0
+    agents_dollars: Annotated[
+        float, _doc("what the agents of this house may spend until it is restarted, in US dollars; 0: no cap", ge=0)
+    ] = 0.0
+    transcript_bytes: Annotated[
+        int, _doc("largest transcript of the agents of a room, in bytes; 0: no transcripts", ge=0)
+    ] = 64 * 1024**2
     brains: Annotated[
-        str, _doc("brains with a model, an address or a file that remote callers may choose, separated by commas")
+        str, _doc("brains, besides the built-in scripts, that members may choose over a network, separated by commas")
     ] = ""
     calls_per_second: Annotated[int, _doc("calls per second that a member may make to one room", ge=1)] = 1_000
     outbox_limit: Annotated[

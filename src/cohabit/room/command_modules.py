@@ -11,6 +11,7 @@ from cohabit.room import (
     audit,
     game_time,
     grants,
+    handover,
     info,
     lifecycle,
     looking,
@@ -23,7 +24,20 @@ from cohabit.room.commands import Command, CommandTable, commands_of, declared_i
 from cohabit.room.extension import Extension, extension_named
 from cohabit.world import World
 
-COMMAND_MODULES = (acting, info, looking, turns, messages, game_time, seats, lifecycle, grants, members, audit)
+COMMAND_MODULES = (
+    acting,
+    info,
+    looking,
+    turns,
+    messages,
+    game_time,
+    seats,
+    handover,
+    lifecycle,
+    grants,
+    members,
+    audit,
+)
 
 
 def command_table(world: World) -> CommandTable:

@@ -81,6 +81,7 @@ class Command(Declaration):
         only_if: Callable[[World], bool] | None = None,
         offered_if: Callable[["Room", Member], bool] | None = None,
         offered_in: Callable[[Any, Member], bool] | None = None,
+        admits: Callable[[Any, dict[str, Any], str | None], None] | None = None,
         **declaration: Any,
     ) -> None:
         super().__init__(name, run, **declaration)
@@ -115,6 +116,7 @@ class Command(Declaration):
         self.only_if = only_if
         self.offered_if = offered_if  # False: it would only be refused, so lists of commands leave it out
         self.offered_in = offered_in  # the same, of a house command; it gets the RoomRunner instead of the room
+        self.admits = admits  # (room, arguments, via): refuses what this house does not allow; no part of a replay
         self.tool_name = name
         self.as_called: Callable[[str], str] = str  # a text with the names of commands as they are called here
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from cohabit.agents.brain import label_of
 from cohabit.model.action import ActionSpace
 from cohabit.model.grant import Capability
 from cohabit.model.timestamps import utc
@@ -35,6 +36,8 @@ class WhoAmI(Struct, omit_defaults=True):
     seat: str | None = None
     claim: str | None = None
     team: str | None = None
+    stand_in: str | None = None  # the agent that can play for you
+    played_by: str | None = None  # the agent that plays for you now
     note: str = ""
 
 
@@ -57,6 +60,8 @@ def whoami(ctx: Context) -> WhoAmI:
         seat=me.seat,
         claim=me.claim,
         team=me.team,
+        stand_in=brain_shown(state, me, me),
+        played_by=brain_shown(state, me, me) if me.played_by_bot else None,
         note=watch_only(me),
     )
 
@@ -125,17 +130,19 @@ def session_info(ctx: Context) -> SessionInfo:
 def roster_of(state: RoomState, reader: Member) -> list[RosterLine]:
     return [
         RosterLine(
-            m.handle, m.role_name, m.kind, m.here, m.name, m.seat, m.team, played_by(state, m, reader), m.backend
+            m.handle, m.role_name, m.kind, m.here, m.name, m.seat, m.team,
+            brain_shown(state, m, reader) if m.played_by_bot else None, m.backend,
         )
         for m in state.members.values()
     ]  # fmt: skip
 
 
-def played_by(state: RoomState, member: Member, reader: Member) -> str | None:
-    """The bot that plays for a member, by its name, or without it if the scenario hides that from the reader."""
-    if not member.played_by_bot:
+def brain_shown(state: RoomState, member: Member, reader: Member) -> str | None:
+    """What a reader may know of the brain that plays, or can play, the seat of a member."""
+    if member.stand_in is None:
         return None
-    return HIDDEN_BRAIN if state.hide_brains and C.READ_ALL not in reader.held else member.stand_in
+    hidden = state.hide_brains and C.READ_ALL not in reader.held and member is not reader
+    return HIDDEN_BRAIN if hidden else label_of(member.stand_in)
 
 
 class Roster(Struct):

@@ -73,6 +73,7 @@ class Room(RecordedRoom):
         self.quota = StorageQuota()
         self.shown = ShownViews()
         self.ahead_ms = 0  # how far the record is ahead of the house clock; set by the house
+        self.check_brain: Callable[[str | None], None] = lambda name: None  # raises if members may not choose it; ditto
         self.digest_every = DIGEST_EVERY
         self.checks_refusals = True
         self.commands = command_table(world)
@@ -178,6 +179,8 @@ class Room(RecordedRoom):
         if decision.code:
             raise refusal(decision)
         checked = command.check(args)
+        if command.admits is not None:
+            command.admits(self, checked, via)
         if self._has_scope and command.is_action:
             self._check_scope(member, command, checked)
         return Admitted(member, command, checked, key, why, wrapped)

@@ -45,6 +45,11 @@ class Member(Struct, omit_defaults=True, dict=True):
     played_by_bot: bool = False
     moves_by_bot: int = 0  # since its own last move: what a stand-in played for it …
     timeouts: int = 0  # … and how often its time ran out
+    handed_over: bool = False  # the member is content to let the bot play while it is here
+
+    def end_stand_in(self) -> None:
+        """The member plays itself."""
+        self.played_by_bot, self.handed_over, self.stand_in_since = False, False, None
 
     @property
     def handle(self) -> str:

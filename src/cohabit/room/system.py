@@ -3,6 +3,7 @@
 from base64 import b64decode
 from typing import Any
 
+from cohabit.agents.brain import label_of
 from cohabit.errors import RecordCorrupt
 from cohabit.model.grant import Layer, in_order
 from cohabit.model.identity import Kind
@@ -113,13 +114,12 @@ def presence(ctx: Context, members: list[str], here: bool) -> None:
         who = state.members[name]
         who.here = here
         who.away_since = None if here else ctx.at
-        if here and who.played_by_bot:
-            who.played_by_bot = False
+        if here and who.played_by_bot and not who.handed_over:
             ctx.tell(f"{who.handle} is back", "roster")
             if who.stand_in_since is not None:
                 minutes, seconds = divmod((ctx.at - who.stand_in_since) // 1000, 60)
                 ctx.tell(f"your stand-in played for you for {minutes} min {seconds} s", ACCOUNT, members=(name,))
-                who.stand_in_since = None
+            who.end_stand_in()
         if state.paused and state.paused_by == name:
             state.pause_until = None if here else ctx.at + state.pause_grace_ms
     names = [handle_of(name) for name in members[:10]]
@@ -157,7 +157,7 @@ def stand_in(ctx: Context, member: str) -> None:
     """The stand-in takes over the seat of a player who has been away too long."""
     who = ctx.state.members[member]
     who.played_by_bot, who.stand_in_since = True, ctx.at
-    brain = HIDDEN_BRAIN if ctx.state.hide_brains else who.stand_in
+    brain = HIDDEN_BRAIN if ctx.state.hide_brains or not who.stand_in else label_of(who.stand_in)
     ctx.tell(f"{brain} stands in for {who.handle}", "roster")
 
 

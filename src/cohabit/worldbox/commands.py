@@ -127,7 +127,7 @@ def session_info(ctx: Context) -> AgentSessionInfo:
 def _agent(ctx: Context, member: Member) -> AgentLine:
     return AgentLine(
         member.handle, role_on_wire(member.role_name), member.kind, member.here, member.seat, kingdom_id(member),
-        member.team, info.played_by(ctx.state, member, ctx.member), member.backend,
+        member.team, info.brain_shown(ctx.state, member, ctx.member) if member.played_by_bot else None, member.backend,
     )  # fmt: skip
 
 

@@ -1,9 +1,13 @@
-"""The embedded model: llama.cpp in this process, with weights from an installed package. No server, no download."""
+"""The embedded model: llama.cpp with weights from an installed package. No server, no download."""
 
 import asyncio
+import atexit
 import importlib.util
+import json
 import os
-from functools import cache
+import subprocess
+import sys
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from typing import Any, ClassVar
@@ -31,6 +35,8 @@ class LocalBackend:
             raise BadArgs(f"local has no option {next(iter(brain.options))!r}")
         self.name = "local"
         self._path = brain.target
+        if problem := missing(self._path):
+            raise BadArgs(problem)
 
     async def complete(self, request: Request) -> Completion:
         body: dict[str, Any] = {
@@ -58,32 +64,65 @@ class LocalBackend:
 
 
 _lock = Lock()
+_processes: dict[str, "subprocess.Popen[str]"] = {}  # by the path of the weights
 
 
 def _ask(path: str, body: dict[str, Any]) -> dict[str, Any]:
     with _lock:  # llama.cpp answers one at a time here
-        found: dict[str, Any] = _server(path).handle_chat_completions(body)
+        process = _process(path)
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            process.stdin.write(json.dumps(body) + "\n")
+            process.stdin.flush()
+            line = process.stdout.readline()
+        except OSError:
+            line = ""
+        if not line:
+            process.kill()
+            _processes.pop(path, None)  # the next request starts another one
+            raise BackendError("the process of the embedded model has ended", retry=True)
+    found: dict[str, Any] = json.loads(line)
     return found
 
 
-@cache
-def _server(path: str) -> Any:
-    try:
-        import xllamacpp
-    except ImportError:
-        raise BackendError(f"the package xllamacpp is not installed; {INSTALL}") from None
-    params = xllamacpp.CommonParams()
-    params.model.path = path or str(_weights())
-    params.n_ctx = CONTEXT_TOKENS
-    params.n_parallel = 1
-    params.cpuparams.n_threads = max(1, (os.cpu_count() or 2) // 2)
-    return xllamacpp.Server(params)
+def _process(path: str) -> "subprocess.Popen[str]":
+    found = _processes.get(path)
+    if found is None or found.poll() is not None:
+        words = [path or str(_weights()), str(CONTEXT_TOKENS), str(max(1, (os.cpu_count() or 2) // 2))]
+        found = _processes[path] = subprocess.Popen(
+            [sys.executable, "-m", "cohabit.agents.llm.local_process", *words],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+            start_new_session=True,  # Ctrl-C is for the house; the process ends when its input does
+        )  # fmt: skip
+        atexit.register(_end, found)
+    return found
 
 
-def _weights() -> Path:
+def _end(process: "subprocess.Popen[str]") -> None:
+    process.kill()
+    process.wait()
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            with suppress(OSError):
+                pipe.close()
+
+
+def missing(path: str = "") -> str:
+    """What is missing, and how to get it; empty if the model can play."""
+    if importlib.util.find_spec("xllamacpp") is None:
+        return f"the package xllamacpp is not installed; {INSTALL}"
+    if path and not Path(path).is_file():
+        return f"no file {path} with the weights of a model"
+    if not path and _weights() is None:
+        return f"the weights of the embedded model are not installed; {INSTALL}"
+    return ""
+
+
+def _weights() -> Path | None:
     found = importlib.util.find_spec(WEIGHTS_PACKAGE)
     folders = found.submodule_search_locations if found is not None else None
     for folder in folders or ():
         for path in sorted(Path(folder).rglob("*.gguf")):
             return path
-    raise BackendError(f"the weights of the embedded model are not installed; {INSTALL}")
+    return None

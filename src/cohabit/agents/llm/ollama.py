@@ -1,5 +1,6 @@
 """Ollama: ``ollama:qwen3:8b`` on this machine, ``ollama:MODEL@URL`` elsewhere."""
 
+import asyncio
 from typing import Any, ClassVar
 
 from cohabit.agents.brain import Brain
@@ -11,6 +12,8 @@ from cohabit.errors import BadArgs
 
 SAMPLING = ("top_p", "top_k", "min_p", "repeat_penalty", "num_ctx", "num_thread", "num_gpu", "mirostat")
 PASSED_ON = ("think", "keep_alive", *SAMPLING)
+READY_S = 10.0
+"""How long the server may take to say that it has the model."""
 RETRIED = (408, 429, 500, 502, 503, 504)
 
 
@@ -30,6 +33,16 @@ class OllamaBackend:
         self._model = brain.target
         self._given = known_options(brain, PASSED_ON)
         self._client = ollama.AsyncClient(host=brain.url or None)
+
+    async def ready(self) -> None:
+        """Raise BAD_ARGS if there is no server or no such model."""
+        try:
+            await asyncio.wait_for(self._client.show(self._model), READY_S)
+        except self._module.ResponseError as wrong:
+            hint = f"; get it with `ollama pull {self._model}`" if wrong.status_code == 404 else ""
+            raise BadArgs(f"{self.name}: {str(wrong.error)[:200]}{hint}") from None
+        except (OSError, TimeoutError):
+            raise BadArgs(f"{self.name}: no Ollama server answers; start it with `ollama serve`") from None
 
     async def complete(self, request: Request) -> Completion:
         options: dict[str, Any] = {key: value for key, value in self._given.items() if key in SAMPLING}
