@@ -5,7 +5,6 @@ their actions are applied in the order of the seats. So the same answers give th
 """
 
 import asyncio
-import inspect
 from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from typing import Literal
@@ -115,7 +114,7 @@ class Game:
         return self.result()
 
     async def _introduce(self) -> None:
-        description = inspect.cleandoc(type(self.room.world).__doc__ or "")
+        description = self.room.world.describe()
         space = self.room.commands.action_space()
         for player in self.players:
             await player.initialize(description, space)

@@ -1,6 +1,5 @@
 """Commands that describe the caller, the room and the rules: whoami, session_info, roster, rules, objective_status."""
 
-import inspect
 from typing import Any
 
 from msgspec import Struct
@@ -207,7 +206,7 @@ def _usable(ctx: Context) -> list[Command]:
 
 def about_world(world: World) -> tuple[str, str]:
     """The title of a world, and what it is about."""
-    return world.spec.title or world.spec.name, inspect.cleandoc(type(world).__doc__ or "")
+    return world.spec.title or world.spec.name, world.describe()
 
 
 class MemberObjectives(Struct, omit_defaults=True):
