@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from cohabit.adapter import as_world, is_adapter
 from cohabit.agents.brain import Brain, parse_brain
 from cohabit.agents.contract import Setting
 from cohabit.declare import Declaration
@@ -53,6 +54,8 @@ CLI_VERBS = (("worldbox", "[SCENARIO]", "share a running WorldBox game", "cohabi
 TOKEN_VARIABLES = ("COHABIT_TOKEN", "WORLDBOX_MCP_TOKEN")
 """Environment variables that may contain a credential; the first one that is set wins."""
 ENTRY_POINTS = "cohabit.worlds"
+RESERVED_NAMES = "cohabit.house.catalogue:reserved_names"
+"""Names that no action of a world can have."""
 BRIDGE_FILE_WORLD = "kingdoms"
 """The world of a scenario file that names none: an ``agents.json`` of the WorldBox bridge, which has only one world."""
 AGENT_ENTRY_POINTS = "cohabit.agents"
@@ -271,7 +274,9 @@ def _config_of(cls: type[World], source: str) -> Declaration:
 
 def _from_file(path: Path, name: str) -> type[World]:
     module = _module_from(path)
-    here = {n: v for n, v in vars(module).items() if _is_world(v) and v.__module__ == module.__name__}
+    here = {
+        n: v for n, v in vars(module).items() if (_is_world(v) or is_adapter(v)) and v.__module__ == module.__name__
+    }
     return _checked(_only(here, path, name, "world", "World"), str(path))
 
 
@@ -323,7 +328,14 @@ def _is_world(value: Any) -> bool:
     return isinstance(value, type) and issubclass(value, World) and value is not World
 
 
+@cache
+def _reserved_names() -> frozenset[str]:
+    return frozenset(_imported(RESERVED_NAMES)())
+
+
 def _checked(found: Any, source: str) -> type[World]:
+    if is_adapter(found):
+        return as_world(found, _reserved_names())
     if not _is_world(found):
         raise BadArgs(f"{source} is not a World class")
     if not hasattr(found, "spec"):

@@ -15,7 +15,7 @@ members, tokens, networks, clocks or files; the room calls it, one call at a tim
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from inspect import signature
+from inspect import cleandoc, signature
 from typing import Any, ClassVar, Literal, TypeVar, get_type_hints
 
 from msgspec import Meta, Struct
@@ -77,6 +77,9 @@ class Outcome(Struct, frozen=True, omit_defaults=True, gc=False):
     reward: float = 0.0
     achievements: tuple[str, ...] = ()
     data: Any = None  # an instance of the action's `gives` type, if declared
+    success: bool = (
+        True  # False: the action was done and failed, and may have changed the world; else raise GameRejected
+    )
 
 
 Body = Any
@@ -121,6 +124,10 @@ class World:
         raise NotImplementedError
 
     # -- optional --------------------------------------------------------------------------------
+    def describe(self) -> str:
+        """What players and models are told about this world: by default the docstring of its class."""
+        return cleandoc(type(self).__doc__ or "")
+
     @property
     def pace(self) -> Pace:
         """How time passes, if that depends on the config. Fixed once the world has been created."""

@@ -96,7 +96,7 @@ async def agents(ctx: HouseContext) -> AgentLines:
 
 def _line(ctx: HouseContext, member: Member, status: AgentStatus) -> AgentLine:
     me, tally = ctx.member, status.tally
-    may_read = member is me or C.READ_ALL in me.held
+    may_read = C.READ_ALL in me.held or (member is me and not ctx.room.state.hide_brains)  # reasons give a script away
     return AgentLine(
         member=member.handle,
         brain=brain_shown(ctx.room.state, member, me) or "",

@@ -5,7 +5,6 @@ their actions are applied in the order of the seats. So the same answers give th
 """
 
 import asyncio
-import inspect
 from collections.abc import Callable, Sequence
 from functools import partial
 from hashlib import blake2b
@@ -272,7 +271,7 @@ def _introduction(source: str, config: bytes, room: Room) -> tuple[str, ActionSp
     if known is None or known[0] is not cls:  # a file may have been edited
         if len(_introductions) >= MAX_INTRODUCTIONS:
             _introductions.clear()
-        known = cls, inspect.cleandoc(cls.__doc__ or ""), room.commands.action_space()
+        known = cls, room.world.describe(), room.commands.action_space()
         _introductions[source, config] = known
     return known[1], known[2]
 

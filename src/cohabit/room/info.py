@@ -1,6 +1,5 @@
 """Commands that describe the caller, the room and the rules: whoami, session_info, roster, rules, objective_status."""
 
-import inspect
 from typing import Any
 
 from msgspec import Struct
@@ -141,7 +140,7 @@ def brain_shown(state: RoomState, member: Member, reader: Member) -> str | None:
     """What a reader may know of the brain that plays, or can play, the seat of a member."""
     if member.stand_in is None:
         return None
-    hidden = state.hide_brains and C.READ_ALL not in reader.held and member is not reader
+    hidden = state.hide_brains and C.READ_ALL not in reader.held
     return HIDDEN_BRAIN if hidden else label_of(member.stand_in)
 
 
@@ -214,7 +213,7 @@ def _usable(ctx: Context) -> list[Command]:
 
 def about_world(world: World) -> tuple[str, str]:
     """The title of a world, and what it is about."""
-    return world.spec.title or world.spec.name, inspect.cleandoc(type(world).__doc__ or "")
+    return world.spec.title or world.spec.name, world.describe()
 
 
 class MemberObjectives(Struct, omit_defaults=True):

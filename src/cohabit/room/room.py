@@ -5,7 +5,7 @@ validates, runs and records an entry; ``replay`` runs the recorded entries and p
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from math import isfinite
+from math import isclose, isfinite
 from typing import Any
 
 import msgspec
@@ -327,7 +327,10 @@ class Room(RecordedRoom):
     def _rewarded(self, by: str, outcome: Outcome, told: list[Told]) -> Outcome:
         """The outcome with the actor's reward, as reported by ``World.returns``."""
         gains, seat = self._report_returns(told), self.state.members[by].seat
-        return msgspec.structs.replace(outcome, reward=gains.get(seat, 0.0) if seat is not None else 0.0)
+        gain = gains.get(seat, 0.0) if seat is not None else 0.0
+        if isclose(gain, outcome.reward):  # the same but for rounding
+            return outcome
+        return msgspec.structs.replace(outcome, reward=gain)
 
     def _report_returns(self, told: list[Told]) -> dict[SeatId, float]:
         """Notify each seat whose total reward has changed."""
@@ -352,8 +355,8 @@ class Room(RecordedRoom):
         seen = None if eye is None else self._observe(eye)
         to_move = self.turn().shown if look and (self._takes_turns or self.state.turn_based) else []
         return ActionResult(
-            True, outcome.message, outcome.reward, list(outcome.achievements), self.is_over(), seen, outcome.data,
-            to_move,
+            outcome.success, outcome.message, outcome.reward, list(outcome.achievements), self.is_over(), seen,
+            outcome.data, to_move,
         )  # fmt: skip
 
     # -- system entries and turns ------------------------------------------------------------------

@@ -1,6 +1,5 @@
 """Complete matches of built-in players in a real room, without a house or a clock, for soaks and experiments."""
 
-import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -84,5 +83,5 @@ class Match:
 
 def _mind(room: Room, member: Member, brain: str) -> Any:
     mind: Any = make_agent(brain, f"{room.id}/{member.id}")
-    mind.initialize(inspect.cleandoc(type(room.world).__doc__ or ""), room.commands.action_space())
+    mind.initialize(room.world.describe(), room.commands.action_space())
     return mind
