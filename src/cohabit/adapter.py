@@ -274,7 +274,7 @@ def _arguments(name: str, made: ActionDef) -> type[msgspec.Struct]:
     """The type that the list of actions shows. ``left|right`` and ``1-10`` are notations of the protocol."""
     fields: list[Any] = []
     for parameter in made.parameters:
-        kind = Annotated[_kind(parameter), msgspec.Meta(description=parameter.description or parameter.name)]
+        kind: Any = Annotated[_kind(parameter), msgspec.Meta(description=parameter.description or parameter.name)]
         fields.append((parameter.name, kind) if parameter.required else (parameter.name, kind | None, None))
     title = "".join(part.capitalize() for part in name.split("_")) + "Args"
     return msgspec.defstruct(title, fields, kw_only=True, forbid_unknown_fields=True)
