@@ -27,7 +27,8 @@ MAX_ID = 40
 LONG_VIEW = 1_000
 """The text of a view with at least this many characters ends with its id, because it pays to ask for changes then."""
 CHANGES_TITLE = (
-    "Changes since view {}: = replaces the line that begins alike, + is new, - is gone; the rest is as it was.\n"
+    "Changes since view {}: = replaces the line that begins alike, + is new, - is gone, ! happened again; "
+    "the rest is as it was.\n"
 )
 CAN_VIEW = (C.WATCH, C.READ_OWN, C.READ_ALL)
 
@@ -97,13 +98,19 @@ def view_reply(ctx: Context, since: str = "") -> ViewReply:
     return reply
 
 
+def _is_news(heading: str) -> bool:
+    """Whether a section tells what happened in the last step, and not how things are."""
+    return heading.startswith(("NEWS", "MESSAGES", "LETTERS")) or heading.endswith("LAST TURN")
+
+
 def _only_changes(reply: ViewReply, since: str, before: ShownView) -> None:
     """Leave out what has not changed since a view, if that is shorter."""
-    found = changes(before.text, reply.text)
+    assert reply.observation is not None
+    happened = reply.observation.step != before.observation.step
+    found = changes(before.text, reply.text, _is_news if happened else lambda heading: False)
     if found is None or len(found) + len(CHANGES_TITLE) >= len(reply.text):
         return
     reply.text = CHANGES_TITLE.format(since) + found if found else f"Nothing has changed since view {since}."
-    assert reply.observation is not None
     old, new = before.observation.to_structured(), reply.observation.to_structured()
     reply.since, reply.observation = since, None
     reply.changed = {name: value for name, value in new.items() if value != old[name]}
