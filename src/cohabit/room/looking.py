@@ -15,6 +15,7 @@ from cohabit.room.messages import INBOX_LIMIT, inbox, sender_name
 from cohabit.room.shown import ShownView
 from cohabit.room.state import Member
 from cohabit.room.turns import is_turn_of, runs_by_itself
+from cohabit.room.view import missed_text
 from cohabit.world import World, overrides
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def view(ctx: Context, since: Since = "") -> ViewReply:
 
 def view_reply(ctx: Context, since: str = "") -> ViewReply:
     room, me, seen = ctx.room, ctx.member, ctx.room.view(ctx.member)
-    notes = "\n".join(filter(None, [_objectives(me), _messages(ctx), watch_only(me)]))
+    notes = "\n".join(filter(None, [missed_text(me, room.pace), _objectives(me), _messages(ctx), watch_only(me)]))
     text = f"{seen.text}\n{notes}" if notes else seen.text
     reply = ViewReply(
         text, seen.to_move, is_turn_of(room, me), seen.observation, seen.over, seen.paused, seen.tick,
@@ -150,6 +151,7 @@ def _news_after(room: "Room", member: Member, args: Mapping[str, Any]) -> int | 
     needs=CAN_VIEW,
     waits=_not_yet,
     news_after=_news_after,
+    ready=lambda room, member: room.is_over() or is_turn_of(room, member),
     task=("your_turn", "over"),
     hint="waits for your turn; where time runs by itself, for something new. If nothing came, call it again.",
     listed=True,
