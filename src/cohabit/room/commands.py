@@ -60,6 +60,7 @@ class Command(Declaration):
         any_turn: bool = False,
         waits: Callable[[Any], bool] | None = None,
         news_after: "NewsAfter | None" = None,
+        ready: Callable[["Room", Member], bool] | None = None,
         about: Literal["room", "house", "either"] = "room",
         host_only: bool = False,
         joins: bool = False,
@@ -95,6 +96,7 @@ class Command(Declaration):
         self.is_action = where == "world" and records
         self.waits = waits  # returns True while the result is empty, so the house waits and retries
         self.news_after = news_after  # after which entry it waits for news instead; None: it does not
+        self.ready = ready  # whether a wait may end; None: when the caller is told something
         self.about = about  # what a call must name: a room, nothing, or either
         self.host_only = host_only  # only for house hosts
         self.joins = joins  # makes the caller a member
