@@ -112,6 +112,8 @@ class Player:
         self._seconds = seconds
         self.thinks, self._listens, self._closes = _abilities(type(agent))
         self._script = agent.agent if isinstance(agent, Direct) else None  # called without a detour
+        self.is_quick = self._script is not None
+        self.reads_choices = getattr(self._script, "reads_choices", True)
         self._goals: list[Goal] = []
 
     async def initialize(self, game_desc: str, action_space: ActionSpace, goals: Sequence[Goal] = ()) -> None:

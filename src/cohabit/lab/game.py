@@ -125,6 +125,7 @@ class Game:
         self._acts: list[Act] = [self._act_of(member) for member in self.members]
         self._fallbacks = [partial(self.room.fallback, member) for member in self.members]
         self._may_pass = self.room.pace == "clock"
+        self._quick = all(player.is_quick for player in self.players)  # nobody waits, so nothing is gained by tasks
 
     # -- playing ----------------------------------------------------------------------------------
     async def play(self) -> GameResult:
@@ -189,6 +190,8 @@ class Game:
     async def _moves(self, movers: list[int]) -> list[Decision]:
         """One decision of each, on the state as it is now, applied in order."""
         turns = [self._turn(i) for i in movers]
+        if self._quick:
+            return [await self._move(i, turn) for i, turn in zip(movers, turns, strict=True)]
         gate: asyncio.Event | None = None
         moves = []
         for i, turn in zip(movers, turns, strict=True):
@@ -223,7 +226,8 @@ class Game:
             view = room.view(member)
             seen, text = view.observation, view.text
         else:  # it reads the observation alone
-            seen, text = room.observe_with_choices(member), ""
+            choices = self.players[i].reads_choices
+            seen, text = room.observe_with_choices(member) if choices else room.observe(room.eye_of(member)), ""
         return Turn(seen, text, self._numbers[i], fallback=self._fallbacks[i], may_pass=self._may_pass)
 
     def _act_of(self, member: Member) -> Act:

@@ -28,6 +28,7 @@ class Nation(Scripted):
     """A nation that decides by a rule: ``act`` by its input object, ``decide`` by an observation."""
 
     name: ClassVar[str]
+    reads_choices = False
 
     def act(self, agent_input: Input) -> Answer:
         raise NotImplementedError
