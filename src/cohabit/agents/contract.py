@@ -8,6 +8,7 @@ import asyncio
 import inspect
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from threading import Thread
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -112,9 +113,14 @@ How = Literal["async", "quick", "thread"]
 
 def kind_of(agent: Any) -> How:
     """How the methods of an agent have to be called."""
-    if inspect.iscoroutinefunction(getattr(agent, "think", None) or agent.decide):
+    if _is_async(type(agent)):
         return "async"
     return "quick" if getattr(agent, "quick", False) else "thread"
+
+
+@lru_cache(256)
+def _is_async(kind: type[Any]) -> bool:
+    return inspect.iscoroutinefunction(getattr(kind, "think", None) or kind.decide)
 
 
 def adapted(agent: Any) -> Agent:
