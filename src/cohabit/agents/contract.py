@@ -113,7 +113,7 @@ How = Literal["async", "quick", "thread"]
 
 def kind_of(agent: Any) -> How:
     """How the methods of an agent have to be called."""
-    if _is_async(type(agent)):
+    if _is_async(type(agent)):  # type: ignore[arg-type]  # classes are hashable
         return "async"
     return "quick" if getattr(agent, "quick", False) else "thread"
 
