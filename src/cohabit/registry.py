@@ -124,8 +124,8 @@ def make_agent(
 
     ``purpose`` seeds its random stream, so its play is reproducible. ``options`` come after those in the name.
     """
-    if options is None and (known := _scripted(name)) is not None:
-        return known(purpose=purpose)
+    if options is None and (script := _scripted(name)) is not None:
+        return script(purpose=purpose)
     brain = parse_brain(name, options)
     if brain.is_file:
         return _called(brain, _class_in_file(Path(brain.kind), brain.target), purpose)
@@ -259,7 +259,7 @@ def absolute_brain(name: str | None, folder: Path) -> str | None:
 def make_world(source: str, config: Mapping[str, Any]) -> World:
     """A world ready for ``reset``. Its config is validated against the parameters of its ``__init__``."""
     cls = find_world(source)
-    takes = _config_of(cls, source)
+    takes = _config_of(cls, source)  # type: ignore[arg-type]  # classes are hashable
     try:
         return cls(**takes.check(dict(config)))
     except BadArgs as wrong:

@@ -226,7 +226,7 @@ def commands_of(world: World) -> Iterator[Command]:
     if overrides(world, "actions"):
         yield from map(_command_of, world.actions())
         return
-    for attribute, command in _commands_of_class(type(world)):
+    for attribute, command in _commands_of_class(type(world)):  # type: ignore[arg-type]  # classes are hashable
         yield command.bound(getattr(world, attribute))
 
 
@@ -236,7 +236,7 @@ def _commands_of_class(world: type[World]) -> list[tuple[str, Command]]:
     a command and its arguments costs much more than a short game."""
     return [
         (attribute, _command_of(ActionSpec(**options, run=getattr(world, attribute)), skip=2))
-        for attribute, options in marked_methods(world)
+        for attribute, options in marked_methods(world)  # type: ignore[arg-type]  # classes are hashable
     ]
 
 
