@@ -7,9 +7,10 @@ from bench.common import child
 from bench.report import Report
 
 HOW = """
-{n} agents, two to a room, think with a model server that answers each question after {delay:g} s, over HTTP with OpenAI's client.
-One member in a room of its own calls `whoami` and `send_message` by turns, every 10 ms. The aim is that the 99th percentile of
-its calls is at most 20 ms later than in the same house without agents. The model server and the member share a core.
+{n} agents, two to a room, think with a model server that answers each question after {delay:g} s, over HTTP with
+OpenAI's client. One member in a room of its own calls `whoami` and `send_message` by turns, every 10 ms. The aim is
+that the 99th percentile of its calls is at most 20 ms later than in the same house without agents. The model server
+and the member share a core.
 """.strip()
 LIMIT_MS = 20
 DELAY_S = 2.0

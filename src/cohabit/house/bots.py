@@ -132,7 +132,9 @@ class Bots:
             status.decided(decision, seconds)
             member = room.state.members.get(who)
             seat = member.seat if member is not None else None
-            self.transcripts.add(room.id, self._house.clock.now(), who, seat, brain, room.state.games, decision, seconds)
+            self.transcripts.add(
+                room.id, self._house.clock.now(), who, seat, brain, room.state.games, decision, seconds
+            )
 
         player = Player(
             await self._make(room.id, who, brain),

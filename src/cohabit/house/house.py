@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from cohabit.errors import AskerError, BadArgs, Busy, CohabitError, Conflict, GameCrash, Unauthorized, UnknownRoom
-from cohabit.house import commands as house_commands
 from cohabit.house import agent_status, credentials, feed, introduction, invites, saves
+from cohabit.house import commands as house_commands
 from cohabit.house.bots import Bots
 from cohabit.house.brains import check_allowed, check_makeable
 from cohabit.house.clock import Clock, SystemClock
@@ -48,7 +48,9 @@ from cohabit.scenario import AgentSpec, Scenario, check_scenario
 
 log = logging.getLogger("cohabit")
 HOUSE_COMMANDS = CommandTable(
-    chain.from_iterable(map(declared_in, (house_commands, introduction, invites, credentials, feed, saves, agent_status)))
+    chain.from_iterable(
+        map(declared_in, (house_commands, introduction, invites, credentials, feed, saves, agent_status))
+    )
 )
 ROOM_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 OnLines = Callable[[RoomRunner, Sequence[Line]], None]

@@ -24,7 +24,20 @@ from cohabit.room.commands import Command, declared_in
 from cohabit.room.extension import extension_named
 from cohabit.world import World
 
-COMMAND_MODULES = (acting, info, looking, turns, messages, game_time, seats, handover, lifecycle, grants, members, audit)
+COMMAND_MODULES = (
+    acting,
+    info,
+    looking,
+    turns,
+    messages,
+    game_time,
+    seats,
+    handover,
+    lifecycle,
+    grants,
+    members,
+    audit,
+)
 
 
 def room_commands(world: World) -> Iterator[Command]:

@@ -46,7 +46,7 @@ def up_options(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=BRAIN",
-        help="let a brain play for a member: a script, a model such as ollama:qwen3:8b or local, or FILE.py; repeatable",
+        help="let a brain play for a member: a script, a model such as ollama:qwen3:8b or local, a FILE.py; repeatable",
     )
     parser.add_argument(
         "--bots",
