@@ -69,6 +69,7 @@ class Tally(Struct):
     completion_tokens: int = 0
     dollars: float = 0.0
     unpriced: int = 0  # answers whose price is unknown
+    tool_calls: int = 0
     seconds: float = 0.0  # spent on deciding
 
     @property
@@ -86,6 +87,7 @@ class Tally(Struct):
             usage = exchange.usage
             self.prompt_tokens += usage.prompt_tokens
             self.completion_tokens += usage.completion_tokens
+            self.tool_calls += bool(exchange.tool)
             if usage.dollars is None:
                 self.unpriced += 1
             elif not usage.cached:
@@ -111,7 +113,7 @@ class Player:
         self._seconds = seconds
         self._thinks = isinstance(agent, Thinker)
         self._listens = isinstance(agent, Listener)
-        self._goals: list[Goal] = []
+        self._goals: list[tuple[str, str]] = []
 
     async def initialize(self, game_desc: str, action_space: ActionSpace, goals: Sequence[Goal] = ()) -> None:
         """Introduce the agent to the world. A failure is a failure of the agent, and raised."""
@@ -177,7 +179,7 @@ class Player:
             if self._listens:
                 for message in turn.heard:
                     await _maybe(self.agent.hear(message))  # type: ignore[attr-defined]
-            if turn.observation.current_goals and turn.observation.current_goals != self._goals:
+            if turn.observation.current_goals and _aims(turn.observation.current_goals) != self._goals:
                 await self._plan(turn.observation.current_goals)
         if self._thinks:
             thought: Thought = await self.agent.think(turn, correction)  # type: ignore[attr-defined]
@@ -185,7 +187,7 @@ class Player:
         return Thought(await self.agent.decide(turn.observation))
 
     async def _plan(self, goals: list[Goal]) -> None:
-        self._goals = goals
+        self._goals = _aims(goals)
         await self.agent.plan(goals)
 
     async def _played(
@@ -239,6 +241,11 @@ def _correction(turn: Turn, problem: str) -> str:
     choices = turn.observation.choices[:CHOICES_QUOTED]
     legal = " | ".join(Action(c["action"], c["params"]).text for c in choices)
     return f"{problem}. Legal actions: {legal}" if legal else problem
+
+
+def _aims(goals: Sequence[Goal]) -> list[tuple[str, str]]:
+    """Goals without their progress, which changes in every step and is no reason for a new plan."""
+    return [(goal.id, goal.description) for goal in goals]
 
 
 async def _maybe(result: object) -> None:

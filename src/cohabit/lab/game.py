@@ -12,7 +12,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from cohabit.agents.contract import Agent, Turn, adapted
+from cohabit.agents.contract import Agent, Thinker, Turn, adapted
 from cohabit.agents.player import Act, Decision, Limits, Player, Tally
 from cohabit.model.action import Action, ActionResult
 from cohabit.registry import make_agent, make_world
@@ -117,8 +117,12 @@ class Game:
     async def _introduce(self) -> None:
         description = inspect.cleandoc(type(self.room.world).__doc__ or "")
         space = self.room.commands.action_space()
-        for player in self.players:
-            await player.initialize(description, space)
+        for player, member in zip(self.players, self.members, strict=True):
+            if isinstance(player.agent, Thinker):  # reads the actions, so it gets only those that it may use
+                rules = self.room.call(member.id, "rules", {}, at=self.at)
+                await player.initialize(rules.description, rules.action_space)
+            else:
+                await player.initialize(description, space)
 
     def _to_move(self) -> list[int]:
         to_move = self.room.to_move()

@@ -84,7 +84,9 @@ class Statecraft(World):
     numbers, what happened, and how to answer.
     """
 
-    spec = WorldSpec(name="statecraft", title="Statecraft", seats=(2, 16), seat_names=NATION_NAMES, pace="rounds")
+    spec = WorldSpec(
+        name="statecraft", title="Statecraft", seats=(2, 16), seat_names=NATION_NAMES, pace="rounds", examples=True
+    )
 
     def __init__(
         self,
