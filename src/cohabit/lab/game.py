@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from cohabit.agents.contract import Agent, Thinker, Turn, adapted
 from cohabit.agents.player import Act, Decision, Limits, Player, Tally
-from cohabit.model.action import Action, ActionResult
+from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.registry import make_agent, make_world
 from cohabit.room.opening import opening_state
 from cohabit.room.record import Line
@@ -119,10 +119,15 @@ class Game:
         space = self.room.commands.action_space()
         for player, member in zip(self.players, self.members, strict=True):
             if isinstance(player.agent, Thinker):  # reads the actions, so it gets only those that it may use
-                rules = self.room.call(member.id, "rules", {}, at=self.at)
-                await player.initialize(rules.description, rules.action_space)
+                await player.initialize(description, self._actions_of(member))
             else:
                 await player.initialize(description, space)
+
+    def _actions_of(self, member: Member) -> ActionSpace:
+        room = self.room
+        usable = room.call(member.id, "rules", {}, at=self.at).your_commands
+        actions = [c.as_action() for c in room.commands if c.is_action and c.tool_name in usable]
+        return ActionSpace(actions, room.world.spec.examples)
 
     def _to_move(self) -> list[int]:
         to_move = self.room.to_move()
