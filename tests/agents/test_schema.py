@@ -70,7 +70,9 @@ def test_every_choice_is_allowed_by_every_form_of_the_schema(choices: list[dict[
         assert strict is None or valid(strict, answer)
 
 
-@given(choices_lists, st.sampled_from(["take", "go", "halt"]), st.dictionaries(st.sampled_from("abc"), scalars, max_size=2))
+@given(
+    choices_lists, st.sampled_from(["take", "go", "halt"]), st.dictionaries(st.sampled_from("abc"), scalars, max_size=2)
+)
 def test_an_action_that_is_not_listed_is_not_allowed(
     choices: list[dict[str, Any]], name: str, params: dict[str, Any]
 ) -> None:

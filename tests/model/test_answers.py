@@ -28,7 +28,7 @@ MOVE_JSON = '{"action": "move", "params": {"direction": "left", "deep": {"a": {}
         f"<think>a</think>no: <think>b</think>{MOVE_JSON}<think>and now",
         f"我向左走。{MOVE_JSON} 完毕。",
         f"Ich gehe nach links:\n\n{MOVE_JSON}\n\nFertig.",
-        f'<tool_call>{MOVE_JSON.replace("action", "name").replace("params", "arguments")}</tool_call>',
+        f"<tool_call>{MOVE_JSON.replace('action', 'name').replace('params', 'arguments')}</tool_call>",
         MOVE_JSON.replace("action", "Action").replace("params", "PARAMS"),
         '{"action": "move", "arguments": "{\\"direction\\": \\"left\\", \\"deep\\": {\\"a\\": {}}}", "reasoning": "because"}',
         '{"reasoning": "because", "action": {"name": "move", "params": {"direction": "left", "deep": {"a": {}}}}}',
@@ -114,7 +114,13 @@ def test_an_action_within_any_prose_without_braces_is_found(
         assert parse_action(before + answer + after) == Action(name, params, reasoning)
 
 
-@given(prose, names, st.dictionaries(names, st.integers(), max_size=3), names, st.dictionaries(names, st.integers(), max_size=3))
+@given(
+    prose,
+    names,
+    st.dictionaries(names, st.integers(), max_size=3),
+    names,
+    st.dictionaries(names, st.integers(), max_size=3),
+)
 def test_two_different_actions_are_never_an_answer(
     between: str, one: str, params: dict[str, int], other: str, others: dict[str, int]
 ) -> None:

@@ -1,5 +1,6 @@
-"""Ollama: ``ollama:qwen3:8b`` on this machine, ``ollama:MODEL@URL`` elsewhere."""
+"""Ollama: ``ollama:qwen3:8b`` on this machine, ``ollama:MODEL@URL`` elsewhere. A hosted one needs OLLAMA_API_KEY."""
 
+import os
 from typing import Any, ClassVar
 
 from cohabit.agents.brain import Brain
@@ -31,6 +32,7 @@ class OllamaBackend:
         self.name = f"ollama:{brain.target}"
         self._model = brain.target
         self._given = {**RECOMMENDED, **known_options(brain, PASSED_ON)}
+        self._key = os.environ.get("OLLAMA_API_KEY")  # the client sends it
         self._client = ollama.AsyncClient(host=brain.url or None)
 
     async def complete(self, request: Request) -> Completion:
@@ -53,7 +55,7 @@ class OllamaBackend:
             hint = f"; get it with `ollama pull {self._model}`" if wrong.status_code == 404 else ""
             retry = wrong.status_code in RETRIED
             raise BackendError(
-                f"{self.name}: {without_secrets(wrong.error, None, request)}{hint}", retry=retry
+                f"{self.name}: {without_secrets(wrong.error, self._key, request)}{hint}", retry=retry
             ) from None
         except (ConnectionError, OSError) as wrong:
             raise BackendError(
@@ -61,7 +63,7 @@ class OllamaBackend:
             ) from None
         except Exception as wrong:  # what the client raises for a reply it cannot read
             raise BackendError(
-                f"{self.name}: {type(wrong).__name__}: {without_secrets(str(wrong), None, request)}", retry=True
+                f"{self.name}: {type(wrong).__name__}: {without_secrets(str(wrong), self._key, request)}", retry=True
             ) from None
         usage = Usage(found.prompt_eval_count or 0, found.eval_count or 0, 0.0)
         stopped = {"stop": "end", "length": "length"}.get(found.done_reason or "", "other")
