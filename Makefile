@@ -20,8 +20,8 @@ help: ## this list
 install: $(VENV)/.dev $(VENV)/.weights ## everything for development, into .venv
 	@echo "ready: . $(BIN)/activate"
 
-run: $(VENV)/.base ## a house with a demo room, in the browser
-	@$(BIN)/cohabit up --demo $(ARGS)
+run: $(VENV)/.base ## a house with a demo room, and one with a language model if it is installed, in the browser
+	@$(BIN)/cohabit up --demo --model-room $(ARGS)
 
 test: $(VENV)/.test $(VENV)/.weights needs ## the tests, two files at a time
 	@$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
@@ -29,7 +29,7 @@ test: $(VENV)/.test $(VENV)/.weights needs ## the tests, two files at a time
 soak: $(VENV)/.test $(VENV)/.weights $(VENV)/.bench needs ## the tests that take minutes
 	@$(BIN)/python -m pytest -m soak --timeout=3600 $(ARGS)
 
-mutants: $(VENV)/.test $(VENV)/.weights needs ## break the code on purpose and count what the tests notice (an hour)
+mutants: $(VENV)/.test $(VENV)/.weights needs ## break the code on purpose and count what the tests notice (half an hour)
 	@$(BIN)/python tools/mutants.py $(ARGS)
 
 check: $(VENV)/.check ## lint, format and types

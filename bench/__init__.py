@@ -11,6 +11,7 @@ BENCHES = [
     "overload",
     "kingdoms",
     "statecraft",
+    "match",
     "workspace",
 ]
 """The names of all benches, in the order they run."""

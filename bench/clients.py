@@ -92,8 +92,9 @@ class Blocking:
         frames, took, clock = [text_frame(text) for text in texts], [], time.perf_counter
         for n in range(times):
             began = clock()
-            self.exchange(frames[n % len(frames)])
+            answer = self.exchange(frames[n % len(frames)])
             took.append((clock() - began) * 1e6)
+            assert b'"ok":true' in answer, answer
             time.sleep(pause_s)
         return {"p50": percentile(took, 0.5), "p99": percentile(took, 0.99)}
 

@@ -1,6 +1,7 @@
 """The calls of one member while others flood the house: how long they take, and how much memory the house uses."""
 
 import time
+from pathlib import Path
 
 from bench.clients import asked
 from bench.common import child, folder
@@ -30,6 +31,15 @@ FLOODS = {
 }
 
 
+WRITING = ("writes", "slow_readers")
+MIN_STORED_BYTES = 1_000_000
+"""A flood of writes that is refused would measure something else."""
+
+
+def stored_bytes(data: str) -> int:
+    return sum(path.stat().st_size for path in Path(data).glob("cohabit.db*"))
+
+
 def run(quick: bool) -> Report:
     rounds, calls = (1, 50) if quick else (3, 200)
     report = Report("overload", "Calls during a flood", HOW)
@@ -46,7 +56,7 @@ def run(quick: bool) -> Report:
                     members=10,
                     world="nim",
                     seated=False,
-                    role="agent",
+                    role="narrator",  # may send to all
                     data=data,
                     limits=True,
                 ) as server,
@@ -64,6 +74,8 @@ def run(quick: bool) -> Report:
                     late.append(member.ask("alternate", texts=texts, times=calls, pause_s=PAUSE_S)["p99"] / 1e3)
                     memory.append((server.memory - before) / 1e6)
                     flood.ask("stop")
+                    if kind in WRITING:
+                        assert stored_bytes(data) > MIN_STORED_BYTES, f"{kind}: the flood was refused"
         report.measure(f"{words}: p99 of a call", late, "ms")
         report.measure(f"{words}: memory of the house, more than before", memory, "MB")
         if kind:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from bench.common import folder, quotients, take_turns
 from bench.report import Report
+from bench.workspace_fairness import measured
 from bench.workspace_repo import COMMON, RARE, made, push_from_another_agent
 from bench.workspace_sides import Plain, Server, cpu_of
 
@@ -22,7 +23,8 @@ another clone, one process per command. Time is that of the caller; CPU is that 
 process. `sync` merges one commit of another agent and one of its own, in different files, compared to `git fetch`,
 `git merge` and `git push`; with a journal changed on both sides, where plain git stops with a conflict, there is no
 comparison. Search is for a word in every third note (500 lines are shown) and for one in every hundredth, compared to
-`git grep` of tracked files; ours searches all files of the work tree. Start is `initialize` and `tools/list`.
+`git grep` of tracked files; ours searches all files of the work tree. Agents that push do nothing else for 20 s, on one
+machine, each in a process and a clone of its own: commit, push, again. Start is `initialize` and `tools/list`.
 """.strip()
 START_MS = 250.0
 Nothing = Callable[[], object]
@@ -136,6 +138,20 @@ class Comparison:
         while page["truncated"]:
             page = self.server.call("diff", since=since, offset=page["next_offset"])
 
+    # -- several agents ---------------------------------------------------------------------------
+    def share(self) -> None:
+        for agents in (2,) if self.quick else (4, 8):
+            found = measured(self.top, agents, 2 if self.quick else 20)
+            self.report.measure(f"{agents} agents pushing, pushes in all", [sum(found.pushes)], "pushes")
+            self.report.measure(f"{agents} agents pushing, slowest push", [found.slowest_s], "s")
+            self.report.measure(
+                f"{agents} agents pushing, most pushes by others during one", [found.overtaken], "pushes"
+            )
+            self.report.ratio(
+                f"workspace: {agents} agents pushing, most pushes of an agent over fewest", [found.spread],
+                None if self.quick else 4.0, "at most",
+            )  # fmt: skip
+
     # -- searching --------------------------------------------------------------------------------
     def search(self) -> None:
         for kind, word in (("rare", RARE), ("common", COMMON)):
@@ -232,5 +248,6 @@ def run(quick: bool) -> Report:
             comparison.read()
             comparison.search()
             comparison.write()
+        comparison.share()
         _starting(report, Path(name), 3 if quick else 15)
     return report

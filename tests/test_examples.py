@@ -13,9 +13,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from cohabit.lab.config import parse_experiment
-from cohabit.lab.report import write_report
-from cohabit.lab.run import run
+from cohabit.lab.statecraft.config import parse_experiment
+from cohabit.lab.statecraft.report import write_report
+from cohabit.lab.statecraft.run import run
 from cohabit.registry import find_world
 from cohabit.scenario import parse_scenario, read_scenario
 from cohabit.testing.checker import check_world
@@ -27,6 +27,7 @@ LAST_LINES = {
     "two_agents.py": r"\d+ entries on record; run again they give the same room: True",
     "over_the_wire.py": r"ok: one game over three wires; (ada|bob|cleo) wins with \d+",
     "chat_room.py": r"ok: the agent could send messages only while it had permission",
+    "adapter.py": r"ok: warm_night after 5 steps; the same as a world: True",
     "workspace_day.py": r"ok: 8 entries and 3 items, each once; one conflict, resolved; four identical clones",
 }
 WORLDS = ("pig.py",)

@@ -1,12 +1,13 @@
 """The mutation run: its changes are real ones, chosen by a seed, and it tells noticed ones from missed ones."""
 
 import ast
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 import mutants
-from mutants import Target, all_mutants, changed, mutants_of
+from mutants import AT_LEAST, PassingTest, Target, all_mutants, changed, chosen_tests, mutants_of, sampled, table
 
 NOTHING = Target("x", (), ())
 CODE = '''
@@ -15,14 +16,21 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import os
 LIMIT: int = 3
+MAX_CALLS = 64
+
+class Mark(Struct, frozen=True, rename=False):
+    pairs = zip(A, B, strict=True)
 
 def grade(points: int, log: object) -> str:
     """A grade."""
     assert points >= 0
     log.info("%d", 5)
     if points > LIMIT and not points == 7:
-        raise ValueError
+        raise ValueError(f"{points[:40]} is too much", nearest(points[:40], NAMES, 3))
     return "good"
+
+def later() -> None:
+    raise NotImplementedError
 '''
 
 
@@ -32,9 +40,35 @@ def changes(text: str) -> list[str]:
 
 def test_conditions_operators_constants_and_statements_are_changed_and_nothing_else() -> None:
     assert sorted(changes(CODE)) == sorted([
-        "4 for 3", "negated: points > LIMIT and (not points == 7)", "or instead: points > LIMIT and (not points == 7)",
-        "another operator: points > LIMIT", "another operator: points == 7", "8 for 7", "dropped: raise ValueError",
+        "4 for 3", "True for False", "negated: points > LIMIT and (not points == 7)", "or instead: points > LIMIT and (not points == 7)",
+        "another operator: points > LIMIT", "another operator: points == 7", "8 for 7", "dropped: raise ValueError(f'{points[:40]} is too much', nearest(points[:40], NAMES, 3))",
     ])  # fmt: skip
+
+
+def test_a_change_is_tried_on_the_tests_that_reach_its_statement_near_and_fast_ones_first() -> None:
+    target = Target("x", (), ("tests/near",))
+    found = {each.change: each for each in mutants_of(target, mutants.PACKAGE / "x.py", CODE)}
+    raised, limit = next(each for name, each in found.items() if name.startswith("dropped")), found["4 for 3"]
+    line = CODE[: CODE.index("raise ValueError")].count("\n") + 1
+    slow, fast, far, other_line, other_file = tests = [
+        PassingTest("tests/near/test_a.py::slow", 9.0, {"x.py": frozenset({line})}),
+        PassingTest("tests/near/test_a.py::fast", 1.0, {"x.py": frozenset({line, 1})}),
+        PassingTest("tests/far/test_b.py::far", 0.5, {"x.py": frozenset({line})}),
+        PassingTest("tests/near/test_a.py::other", 0.1, {"x.py": frozenset({line - 1})}),
+        PassingTest("tests/near/test_a.py::file", 0.1, {"y.py": frozenset({line})}),
+    ]
+    assert chosen_tests(raised, tests) == [fast, slow, far]
+    # What runs at import concerns every test; a line that none reaches in its process may be reached in another one.
+    assert chosen_tests(limit, tests) == [other_line, other_file, fast, slow, far]
+    assert chosen_tests(raised, [other_line, other_file]) == [other_line]
+    assert chosen_tests(raised, [other_file]) == [other_file]
+
+
+def test_a_sample_has_changes_of_every_target() -> None:
+    tried = Counter(mutant.target.name for mutant in sampled(all_mutants(), 100, 1))
+    assert tried.keys() == {target.name for target in mutants.TARGETS}
+    assert min(tried.values()) == AT_LEAST
+    assert tried["house"] > tried["merging"]
 
 
 def test_each_change_of_our_own_code_compiles_and_is_a_change() -> None:
@@ -71,8 +105,13 @@ def test_a_change_is_noticed_by_a_test_that_fails_and_missed_by_one_that_does_no
     target = Target("sign", ("sign.py",), ("test_sign.py",))
     found = all_mutants(root=tmp_path, targets=[target])
     assert [mutant.change for mutant in found] == ["another operator: n > 0", "1 for 0"]
-    assert len(mutants.run(found, tmp_path)) == (2 if weak else 0)
+    missed = mutants.run(found, tmp_path)
+    assert len(missed) == (2 if weak else 0)
     assert capsys.readouterr().out.count("MISSED") == (2 if weak else 0)
+    assert table(found, missed).splitlines()[:2] == [
+        f"{'sign':12} {0 if weak else 2:4} of    2  {0.0 if weak else 100.0:5} %",
+        f"{'all':12} {0 if weak else 2:4} of    2  {0.0 if weak else 100.0:5} %",
+    ]
     assert (package / "sign.py").read_text() == "def positive(n):\n    return n > 0\n"
 
 

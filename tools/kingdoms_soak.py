@@ -2,10 +2,11 @@
 
     python tools/kingdoms_soak.py                    all parts, then the page
     python tools/kingdoms_soak.py matches passive    only these parts; other results stay as they are
+    python tools/kingdoms_soak.py alone --seeds 3    only the first seeds; the page says how many
     python tools/kingdoms_soak.py page               only the page, from the stored results
 
-The built-in players play whole matches in real rooms, headless and without a clock, in two processes. The results
-depend on the seeds alone. `tests/soak/` checks them.
+The built-in players play whole matches in real rooms, headless and without a clock, in two processes (`--workers`).
+The results depend on the seeds alone. `tests/soak/` checks them.
 """
 
 from __future__ import annotations
@@ -110,14 +111,16 @@ def _world(room: Room) -> Kingdoms:
 
 
 # -- running -------------------------------------------------------------------------------------
-def run(parts: Sequence[str], before: Results | None = None) -> Results:
-    """Play these parts in two processes and replace their results."""
+def run(
+    parts: Sequence[str], before: Results | None = None, seeds: int | None = None, workers: int = WORKERS
+) -> Results:
+    """Play these parts and replace their results. ``seeds``: only the first so many of each part."""
     results = before or Results()
     # Spawned, not forked, because the progress display runs a thread.
-    with ProcessPoolExecutor(WORKERS, get_context("spawn")) as pool, _progress() as progress:
+    with ProcessPoolExecutor(workers, get_context("spawn")) as pool, _progress() as progress:
         for part in parts:
-            todo = progress.add_task(part, total=len(list(_jobs(part))))
-            waiting = [pool.submit(job, *args) for job, args in _jobs(part)]
+            todo = progress.add_task(part, total=len(list(_jobs(part, seeds))))
+            waiting = [pool.submit(job, *args) for job, args in _jobs(part, seeds)]
             done = []
             for future in as_completed(waiting):
                 done.append(future.result())
@@ -126,16 +129,16 @@ def run(parts: Sequence[str], before: Results | None = None) -> Results:
     return results
 
 
-def _jobs(part: str) -> Iterator[tuple[Callable[..., Fought | Alone], tuple[object, ...]]]:
+def _jobs(part: str, seeds: int | None) -> Iterator[tuple[Callable[..., Fought | Alone], tuple[object, ...]]]:
     if part == "matches":
-        for seed in MATCH_SEEDS:
+        for seed in MATCH_SEEDS[:seeds]:
             yield fight, (seed, KINGS, seed in REPLAYED)
             yield fight, (seed, KINGS[::-1], seed in REPLAYED)
     elif part == "passive":
-        for seed in MATCH_SEEDS:
+        for seed in MATCH_SEEDS[:seeds]:
             yield fight, (seed, ("warlord", None))
     else:
-        for seed in ALONE_SEEDS:
+        for seed in ALONE_SEEDS[:seeds]:
             yield without_players, (seed,)
 
 
@@ -156,11 +159,14 @@ def keep(results: Results) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description="The long run of Kingdoms.")
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)} or page; default: all")
-    wanted = parser.parse_args().parts or PARTS
+    parser.add_argument("--seeds", type=int, metavar="N", help="only the first N seeds; default: all")
+    parser.add_argument("--workers", type=int, metavar="N", default=WORKERS, help="processes; default: %(default)s")
+    args = parser.parse_args()
+    wanted = args.parts or PARTS
     unknown = [part for part in wanted if part not in (*PARTS, "page")]
     if unknown:
         parser.error(f"there is no part {unknown[0]!r}; choose from {', '.join(PARTS)} and page")
-    results = run([part for part in PARTS if part in wanted], stored())
+    results = run([part for part in PARTS if part in wanted], stored(), args.seeds, args.workers)
     keep(results)
     write_page(results)
 

@@ -37,7 +37,8 @@ def _lines(results: Results) -> Iterator[str]:
 
 def _of_matches(matches: Sequence[Fought]) -> Iterator[str]:
     yield from ("", "## Warlord against steward", "")
-    yield "The preset `pvp` on 20 seeds, each played twice with the seats swapped."
+    seeds = len({match.seed for match in matches})
+    yield f"The preset `pvp` on {seeds} seeds, each played twice with the seats swapped."
     yield from ("", "![Length and winner of the matches](images/kingdoms-matches.svg)", "")
     yield from _table(
         ("seed", "first seat", "races", "ticks", "winner", "wars", "cities taken", "replay identical"),
@@ -73,8 +74,8 @@ def _of_passive(matches: Sequence[Fought]) -> Iterator[str]:
 
 
 def _of_alone(worlds: Sequence[Alone]) -> Iterator[str]:
-    yield from ("", "## Without players", "", "Ten worlds without players, 50,000 ticks each.", "")
-    yield from ("![Ten worlds over time](images/kingdoms-alone.svg)", "")
+    yield from ("", "## Without players", "", f"{len(worlds)} worlds without players, 50,000 ticks each.", "")
+    yield from ("![The worlds over time](images/kingdoms-alone.svg)", "")
     head = "seed", "kingdoms at the end", "people at the end", "wars begun", "wars ended", "cities taken", "rebellions"
     rows = [
         (w.seed, w.kingdoms, w.samples[-1].people, w.wars_begun, w.wars_ended, w.cities_taken, w.rebellions, w.silence)

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-MIN_ENDED = 18
-MIN_KINGDOMS, MIN_KINGDOMS_SEEDS = 2, 8
+MIN_ENDED = 90
+"""Percent of the matches that must end."""
+MIN_KINGDOMS, MIN_KINGDOMS_SEEDS = 2, 80
+"""How many kingdoms must be left, and on how many percent of the seeds."""
 MIN_WARS_BEGUN, MIN_WARS_ENDED, MIN_CITIES_TAKEN = 5, 4, 1
 MAX_SILENCE = 2000
+
+
+def _least(percent: int, count: int) -> int:
+    """At least this percentage of the count, in whole numbers."""
+    return -(-percent * count // 100)
 
 
 class Fought(Struct):
@@ -87,8 +94,9 @@ class Results(Struct):
         for first in ("warlord", "steward"):
             played = [match.ended for match in self.matches if match.brains[0] == first]
             ended = sum(played)
-            words = f"With the {first} in the first seat, at least {MIN_ENDED} of 20 matches end within 20,000 ticks"
-            found.append(Claim(words, ended >= MIN_ENDED, f"{ended} of {len(played)}"))
+            least = _least(MIN_ENDED, len(played))
+            words = f"With the {first} in the first seat, at least {least} of {len(played)} matches end"
+            found.append(Claim(f"{words} within 20,000 ticks", 0 < least <= ended, f"{ended} of {len(played)}"))
         over = [match for match in self.matches if match.winner is not None]
         for words, wins in (
             ("Neither king wins all matches", sum(match.winning_brain == "warlord" for match in over)),
@@ -102,11 +110,13 @@ class Results(Struct):
 
     def _of_passive(self) -> list[Claim]:
         won = sum(match.winner == 0 for match in self.passive)
-        words = f"A king beats a passive player on at least {MIN_ENDED} of 20 seeds"
-        return [Claim(words, won >= MIN_ENDED, f"{won} of {len(self.passive)}")]
+        least = _least(MIN_ENDED, len(self.passive))
+        words = f"A king beats a passive player on at least {least} of {len(self.passive)} seeds"
+        return [Claim(words, 0 < least <= won, f"{won} of {len(self.passive)}")]
 
     def _of_alone(self) -> list[Claim]:
         worlds = self.alone
+        least = _least(MIN_KINGDOMS_SEEDS, len(worlds))
         lasting = sum(world.kingdoms >= MIN_KINGDOMS for world in worlds)
         begun = min((world.wars_begun for world in worlds), default=0)
         ended = min((world.wars_ended for world in worlds), default=0)
@@ -117,8 +127,8 @@ class Results(Struct):
         return [
             Claim(
                 "After 50,000 ticks without players, two or more kingdoms are alive on at least"
-                f" {MIN_KINGDOMS_SEEDS} of 10 seeds",
-                lasting >= MIN_KINGDOMS_SEEDS,
+                f" {least} of {len(worlds)} seeds",
+                0 < least <= lasting,
                 f"{lasting} of {len(worlds)}",
             ),
             Claim(f"At least {MIN_WARS_BEGUN} wars begin on each seed", begun >= MIN_WARS_BEGUN, f"{begun} or more"),

@@ -1,22 +1,31 @@
-"""A seeded mutation run: change one thing in the code, run the tests that should notice, and report the share that was.
+"""A seeded mutation run: change one thing in the code, run the tests that reach it, and report the share noticed.
 
     make mutants                                        # 60 changes, seed 1
     make mutants ARGS="--sample 200 --seed 7"
     make mutants ARGS="--only room/timers --list"       # show the changes, run nothing
     make mutants ARGS="--at-least 92"                   # exit code 1 if fewer percent were noticed
+    make mutants ARGS="--map .mutants.jsonl"             # keep what the tests reach, for the next run
 
-The changes are made in a copy of `src/`, so the working tree stays as it is. Some change nothing that anybody could
-notice (a faster path that is not taken any more): they count as missed, and the report names each of them.
+The changes are made in a copy of `src/`, so the working tree stays as it is. First all tests run once, to see which
+lines each of them reaches (`tools/reached_lines.py`). A change is then tried on the tests that reach its line: those of
+its own part first, fast ones before slow ones, until one fails or the time for one change is used up.
+
+Changes that nobody could notice are not made: see `_not_behaviour`. Among the others some are without effect too (a
+faster path that is not taken any more): they count as missed, and the report names each of them.
 """
 
 import argparse
 import ast
+import importlib.util
+import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from random import Random
@@ -24,13 +33,21 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path("src/cohabit")
-TIMEOUT_S = 600.0
-TEST_TIMEOUT_S = 60
+TESTS_S = 60.0
+"""Tests that take longer than this together are not all run for one change: it counts as missed."""
+UNREACHED_S = 20.0
+"""The same, for changes of lines that no test reaches in its own process."""
+TIMEOUT_S = 400.0
+TEST_TIMEOUT_S = 30
 """For one test: a change that makes it hang is noticed sooner than by the suite's own timeout."""
+FIRST_FILES = 2
+"""The files with the most tests that reach a change are run before the others."""
+AT_LEAST = 6
+"""So many changes of each target are tried, however small its part of the code."""
 
 
 class Target(NamedTuple):
-    """Source files by pattern, and the tests that should notice a change in them: near ones first, they are faster."""
+    """Source files by pattern, and the tests that should notice a change in them. The near ones are run first."""
 
     name: str
     files: tuple[str, ...]
@@ -38,24 +55,30 @@ class Target(NamedTuple):
     far: tuple[str, ...] = ()
 
 
+def _files(folder: str, names: str) -> tuple[str, ...]:
+    return tuple(f"tests/{folder}/test_{name}.py" for name in names.split())
+
+
+FACES = _files(
+    "faces",
+    "guard http starting ws overload matrix refusals cli_heads cli_links cli_token client direct world_contract",
+)
 TARGETS = (
-    Target("room", ("room/*.py",), ("tests/room",), ("tests/house", "tests/worldbox/test_names.py")),
-    Target("grants", ("model/grant.py",), ("tests/room/test_layers.py", "tests/room/test_grants.py"), ("tests/room",)),
+    Target("room", ("room/*.py",), ("tests/room", "tests/model"), ("tests/house", "tests/testing", *FACES)),
+    Target("grants", ("model/grant.py",), ("tests/room", "tests/model"), ("tests/house",)),
     Target(
         "house",
         ("house/*.py", "house/running/*.py"),
         ("tests/house",),
-        ("tests/faces/test_cli_heads.py", "tests/faces/test_ws.py", "tests/faces/test_cli_links.py"),
+        ("tests/room", "tests/testing", "tests/agents/test_kingdoms_turns.py", *FACES),
     ),
-    Target(
-        "store", ("house/store/*.py",), ("tests/house/test_sqlite.py", "tests/house/test_store.py"), ("tests/house",)
-    ),
-    Target("guard", ("faces/guard.py",), ("tests/faces/test_http.py", "tests/faces/test_starting.py")),
+    Target("store", ("house/store/*.py",), ("tests/house",), FACES),
+    Target("guard", ("faces/guard.py",), FACES),
     Target(
         "merging",
         ("workspace/merging/*.py",),
-        ("tests/workspace/test_merge.py", "tests/workspace/test_numbering.py", "tests/workspace/test_driver.py"),
-        ("tests/workspace/test_conflicts.py", "tests/workspace/test_inbox.py", "tests/workspace/test_publish.py"),
+        _files("workspace", "merge numbering driver order ownership lost rewritten"),
+        _files("workspace", "conflicts inbox publish"),
     ),
     Target(
         "statecraft",
@@ -74,6 +97,10 @@ class Mutant(NamedTuple):
     line: int
     change: str
     number: int
+    reached_by: range | None
+    """The lines of which a test has to reach one; None for code that runs when it is imported."""
+    inside: range | None
+    """The lines within the statement, such as those after a condition."""
 
 
 # -- the changes ------------------------------------------------------------------------------------
@@ -87,8 +114,27 @@ Edit = tuple[ast.AST, str, Callable[[], None]]
 
 def mutants_of(target: Target, file: Path, text: str) -> Iterator[Mutant]:
     """Every change of one file."""
-    for number, (node, change, _) in enumerate(list(_edits(ast.parse(text)))):
-        yield Mutant(target, file, getattr(node, "lineno", 0), change, number)
+    tree = ast.parse(text)
+    lines = dict(_lines(tree))
+    for number, (node, change, _) in enumerate(list(_edits(tree))):
+        yield Mutant(target, file, getattr(node, "lineno", 0), change, number, *lines[id(node)])
+
+
+Lines = tuple[range | None, range | None]
+
+
+def _lines(node: ast.AST, within: Lines = (None, None), in_function: bool = False) -> Iterator[tuple[int, Lines]]:
+    """For each part of the code the lines of its statement: the head, and those inside if there are statements."""
+    if in_function and isinstance(node, ast.stmt):
+        body, end = getattr(node, "body", None), (node.end_lineno or node.lineno) + 1
+        inside = max(node.lineno + 1, body[0].lineno) if body else end
+        within = range(node.lineno, inside), range(inside, end)
+    yield id(node), within
+    is_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    for field, value in ast.iter_fields(node):
+        for each in value if isinstance(value, list) else [value]:
+            if isinstance(each, ast.AST):
+                yield from _lines(each, within, in_function or (is_function and field == "body"))
 
 
 def changed(text: str, number: int) -> str:
@@ -162,8 +208,22 @@ def _can_drop(statement: ast.stmt, skipped: set[int]) -> bool:
     return isinstance(statement, ast.AugAssign | ast.Delete | ast.Raise | ast.Continue | ast.Break)
 
 
+def _is_size(node: ast.Constant) -> bool:
+    return isinstance(node.value, int) and node.value > 9
+
+
+STRUCT_OPTIONS = ("frozen", "kw_only", "gc", "eq", "slots", "omit_defaults")
+"""How a struct may be built and changed. With or without `omit_defaults` a reader gets the same value."""
+
+
 def _not_behaviour(tree: ast.Module) -> Iterator[ast.AST]:
-    """Parts whose change no test should notice: annotations, assertions, log lines, imports for types, names."""
+    """Parts whose change nobody could notice in what the program does.
+
+    Annotations, imports for types, `__all__` and the like. Checks of ourselves: assertions, `zip(strict=True)`, methods
+    that a subclass has to write, the options of structs. The wording of the log. In a refusal: how many characters of a
+    wrong value it quotes, and how many names it suggests. The size of a limit with a name, such as `MAX_CALLS = 64`:
+    tests use the name, and 65 would do as well. How many random bytes a secret has.
+    """
     for node in ast.walk(tree):
         parts: list[ast.AST | None] = []
         match node:
@@ -180,6 +240,18 @@ def _not_behaviour(tree: ast.Module) -> Iterator[ast.AST]:
                 parts = [node]
             case ast.Assign([ast.Name(id=name)]) if name.startswith("__"):
                 parts = [node]
+            case ast.Raise(ast.Name("NotImplementedError")) | ast.Raise(ast.Call(ast.Name("AssertionError"))):
+                parts = [node]
+            case ast.FormattedValue(ast.Subscript(slice=ast.Slice() as cut)):
+                parts = [cut]
+            case ast.Call(ast.Name("nearest")) | ast.Call(ast.Attribute(ast.Name("secrets"))):
+                parts = list(node.args)
+            case ast.Assign([ast.Name(id=name) | ast.Tuple([ast.Name(id=name), *_])]) if name.isupper():
+                parts = [each for each in ast.walk(node.value) if isinstance(each, ast.Constant) and _is_size(each)]
+            case ast.ClassDef() | ast.Call(ast.Name("dataclass")):
+                parts = [each for each in node.keywords if each.arg in STRUCT_OPTIONS]
+            case ast.Call(ast.Name("zip")):
+                parts = list(node.keywords)
         for part in parts:
             if part is not None:
                 yield from ast.walk(part)
@@ -198,6 +270,18 @@ def all_mutants(only: str = "", root: Path = ROOT, targets: Iterable[Target] = T
 
 
 # -- running ----------------------------------------------------------------------------------------
+class PassingTest(NamedTuple):
+    """A test that passes, how long it takes, and the lines that it reaches, by file."""
+
+    name: str
+    seconds: float
+    lines: dict[str, frozenset[int]]
+
+    @property
+    def file(self) -> str:
+        return self.name.partition("::")[0]
+
+
 class Copy:
     """A copy of the sources that tests can be run against."""
 
@@ -206,76 +290,173 @@ class Copy:
         self._folder = folder
         shutil.copytree(root / "src", folder / "src", ignore=shutil.ignore_patterns("__pycache__"))
 
-    def notices(self, mutant: Mutant) -> str:
-        """How the tests notice a change; empty if they do not."""
+    def reached(self, targets: Iterable[Target]) -> str:
+        """What each test of the targets reaches, a JSON object on each line."""
+        path = self._folder / "reached.jsonl"
+        folders = dict.fromkeys(tests for target in targets for tests in (*target.near, *target.far))
+        self._pytest(folders, {"REACHED_LINES": str(path)}, None, f"--timeout={TEST_TIMEOUT_S}")
+        return path.read_text(encoding="utf-8")
+
+    def notices(self, mutant: Mutant, tests: Sequence[PassingTest]) -> str:
+        """The test that notices a change; empty if none does."""
         path = self._folder / mutant.file
         before = path.read_bytes()
-        path.write_text(changed(before.decode(), mutant.number), encoding="utf-8")
+        self._write(path, changed(before.decode(), mutant.number).encode())
         try:
-            return next(filter(None, (self._fails(tests) for tests in (mutant.target.near, mutant.target.far))), "")
-        finally:
-            path.write_bytes(before)
-
-    def _fails(self, tests: Sequence[str]) -> str:
-        if not tests:
-            return ""
-        # Without bytecode: two versions of a file can have the same size and the same second.
-        env = {**os.environ, "PYTHONPATH": str(self._folder / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
-        options = ["-x", "-q", "--no-header", f"--timeout={TEST_TIMEOUT_S}", "-p", "no:cacheprovider"]
-        words = [sys.executable, "-m", "pytest", *options, *tests]
-        try:
-            done = subprocess.run(
-                words, cwd=self._root, env=env, capture_output=True, text=True, timeout=TIMEOUT_S, check=False
+            chosen = chosen_tests(mutant, tests)
+            # To collect all files takes longer than to run most tests, and most changes are noticed by the first.
+            first = {file for file, _ in Counter(test.file for test in chosen).most_common(FIRST_FILES)}
+            stages = (
+                [test.name for test in chosen if test.file in first],
+                [t.name for t in chosen if t.file not in first],
             )
-        except subprocess.TimeoutExpired:
-            return "the tests did not end"
-        if done.returncode == 0:
+            return next(filter(None, map(self.fails, stages)), "")
+        finally:
+            self._write(path, before)
+
+    def fails(self, names: Sequence[str]) -> str:
+        """The first of some tests that fails."""
+        if not names:
             return ""
-        named = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
-        return named[0].partition(" - ")[0] if named else f"pytest ended with {done.returncode}"
+        listed = self._folder / "tests.txt"
+        listed.write_text("\n".join(names), encoding="utf-8")
+        files = dict.fromkeys(name.partition("::")[0] for name in names)
+        return self._pytest(files, {"CHOSEN_TESTS": str(listed)}, TIMEOUT_S, "-x", f"--timeout={TEST_TIMEOUT_S}")
+
+    def _write(self, path: Path, text: bytes) -> None:
+        # Two versions of a file can have the same size and the same second.
+        Path(importlib.util.cache_from_source(str(path))).unlink(missing_ok=True)
+        path.write_bytes(text)
+
+    def _pytest(self, tests: Iterable[str], settings: dict[str, str], timeout: float | None, *options: str) -> str:
+        paths = (self._folder / "src", ROOT / "tools")
+        env = {**os.environ, **settings, "PYTHONPATH": os.pathsep.join(map(str, paths))}
+        words = [sys.executable, "-m", "pytest", "-q", "--no-header", "-p", "no:cacheprovider", "-p", "reached_lines"]
+        with subprocess.Popen(
+            [*words, *options, *tests],
+            cwd=self._root, env=env, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
+        ) as process:  # fmt: skip
+            try:
+                output, _ = process.communicate(timeout=timeout)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                return "the tests did not end"
+        if process.returncode == 0:
+            return ""
+        _, _, summary = output.rpartition("short test summary info")
+        named = [line.split(" ", 1)[1] for line in summary.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+        return named[0].partition(" - ")[0] if named else f"pytest ended with {process.returncode}"
 
 
-def run(chosen: Sequence[Mutant], root: Path = ROOT) -> list[Mutant]:
-    """Try each change, print what happens, and return those that no test noticed."""
+def chosen_tests(mutant: Mutant, tests: Sequence[PassingTest]) -> list[PassingTest]:
+    """The tests that reach the line of a change, or else its file: near ones first, and fast ones.
+
+    Those that go on inside the statement and those that do not take turns: a change may concern either.
+    """
+    file = mutant.file.relative_to(PACKAGE).as_posix()
+
+    def reach(lines: range | None) -> list[PassingTest]:
+        return [test for test in in_file if not test.lines[file].isdisjoint(lines or ())]
+
+    in_file = [test for test in tests if file in test.lines]
+    at_line, inside = reach(mutant.reached_by), set(map(id, reach(mutant.inside)))
+    if mutant.reached_by is None:  # every test may depend on what is declared there
+        at_line, inside = list(tests), set(map(id, in_file))
+    # A line that no test reaches may be one that is reached in another process.
+    found = sorted(at_line or in_file or tests, key=lambda test: test.seconds)
+    ranks = [
+        (not test.name.startswith(mutant.target.near), rank, test)
+        for group in (True, False)
+        for rank, test in enumerate(test for test in found if (id(test) in inside) is group)
+    ]
+    total, most = 0.0, TESTS_S if at_line else UNREACHED_S
+    chosen: list[PassingTest] = []
+    for _, _, test in sorted(ranks, key=lambda ranked: ranked[:2]):
+        if total + test.seconds <= most:
+            total += test.seconds
+            chosen.append(test)
+    return chosen
+
+
+def run(chosen: Sequence[Mutant], root: Path = ROOT, kept: Path | None = None) -> list[Mutant]:
+    """Try each change, print what happens, and return those that no test noticed. ``kept``: see ``--map``."""
     missed: list[Mutant] = []
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         copy = Copy(Path(folder), root)
+        tests = _tests(copy, chosen, kept)
+        noticed_by: dict[str, None] = {}
         for number, mutant in enumerate(chosen, 1):
             begun = time.monotonic()
-            how = copy.notices(mutant)
-            if not how:
+            if how := copy.notices(mutant, tests):
+                noticed_by[how] = None
+            else:
                 missed.append(mutant)
             took = time.monotonic() - begun
-            print(
-                f"{number}/{len(chosen)} {'noticed' if how else 'MISSED '} {took:4.0f} s  {where(mutant)}", flush=True
-            )
+            result = "noticed" if how else "MISSED "
+            print(f"{number}/{len(chosen)} {result} {took:4.0f} s  {where(mutant)}  {how}", flush=True)
+        if wrong := copy.fails([name for name in noticed_by if "::" in name]):
+            print(f"This test fails without any change, so it notices nothing: {wrong}")
     return missed
+
+
+def _tests(copy: Copy, chosen: Sequence[Mutant], kept: Path | None) -> list[PassingTest]:
+    if kept is not None and kept.exists():
+        text = kept.read_text(encoding="utf-8")
+    else:
+        print("running the tests once, to see what they reach ...", flush=True)
+        text = copy.reached(dict.fromkeys(mutant.target for mutant in chosen))
+        if kept is not None:
+            kept.write_text(text, encoding="utf-8")
+    return [
+        PassingTest(test["name"], test["seconds"], {file: frozenset(lines) for file, lines in test["lines"].items()})
+        for test in map(json.loads, text.splitlines())
+    ]
 
 
 def where(mutant: Mutant) -> str:
     return f"{mutant.file.as_posix()}:{mutant.line}  {mutant.change[:100]}"
 
 
+def sampled(found: Sequence[Mutant], size: int, seed: int) -> list[Mutant]:
+    """Changes of every target: in proportion to its size, but a few of each."""
+    random = Random(seed)
+    chosen: list[Mutant] = []
+    for target in dict.fromkeys(mutant.target for mutant in found):
+        own = [mutant for mutant in found if mutant.target is target]
+        share = max(round(size * len(own) / len(found)), min(AT_LEAST, size))
+        chosen += random.sample(own, min(share, len(own)))
+    return chosen
+
+
+def table(chosen: Sequence[Mutant], missed: Sequence[Mutant]) -> str:
+    """How many changes of each target were noticed, and those that were not."""
+    tried = Counter(mutant.target.name for mutant in chosen)
+    lost = Counter(mutant.target.name for mutant in missed)
+    rows = [(name, all_ - lost[name], all_) for name, all_ in tried.items()]
+    rows.append(("all", len(chosen) - len(missed), len(chosen)))
+    lines = [f"{name:12} {noticed:4} of {all_:4}  {100 * noticed / all_:5.1f} %" for name, noticed, all_ in rows]
+    return "\n".join([*lines, *(f"  missed: {where(mutant)}" for mutant in missed)])
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sample", type=int, default=60, help="how many changes to try (default 60)")
+    parser.add_argument("--sample", type=int, default=60, help="about how many changes to try (default 60)")
     parser.add_argument("--seed", type=int, default=1, help="which changes are chosen (default 1)")
     parser.add_argument("--only", default="", help="only files whose path contains this")
     parser.add_argument("--at-least", type=float, default=0.0, help="exit code 1 if fewer percent are noticed")
+    parser.add_argument("--map", type=Path, help="a file: keep there what the tests reach, or use what it has")
     parser.add_argument("--list", action="store_true", help="print the chosen changes and run nothing")
     args = parser.parse_args(argv)
     found = all_mutants(args.only)
-    chosen = Random(args.seed).sample(found, min(args.sample, len(found)))
+    chosen = sampled(found, args.sample, args.seed)
     print(f"{len(chosen)} of {len(found)} possible changes, seed {args.seed}")
-    if args.list:
+    if args.list or not chosen:
         print("\n".join(map(where, chosen)))
         return 0
-    missed = run(chosen)
-    share = 100 * (1 - len(missed) / len(chosen)) if chosen else 100.0
-    print(f"noticed: {len(chosen) - len(missed)} of {len(chosen)} ({share:.0f} %)")
-    for mutant in missed:
-        print(f"  missed: {where(mutant)}")
-    return 0 if share >= args.at_least else 1
+    missed = run(chosen, kept=args.map)
+    print(table(chosen, missed))
+    return 0 if 100 * (1 - len(missed) / len(chosen)) >= args.at_least else 1
 
 
 if __name__ == "__main__":

@@ -70,6 +70,11 @@ def find_chromium() -> Path | None:
     return max(downloaded, default=None)
 
 
+def find_nginx() -> Path | None:
+    """nginx, which Debian installs where only root has it on the path."""
+    return on_path("nginx")() or next((path for path in [Path("/usr/sbin/nginx")] if path.exists()), None)
+
+
 def find_node() -> Path | None:
     """Our own copy of Node, else the system's if it is new enough."""
     ours = TOOLS / "node/node_modules" / node_package() / "bin/node"
@@ -248,6 +253,13 @@ NEEDS: Mapping[str, Need] = {
         find=find_worldbox("0.3.3"),
         install=install_worldbox("0.3.3"),
         hint="needs pip and the network once",
+    ),
+    "nginx": Need(
+        what="nginx",
+        for_what="the tests of the house behind a reverse proxy",
+        find=find_nginx,
+        install=apt("nginx"),
+        hint="install nginx",
     ),
     "cc": Need(
         what="a C compiler",

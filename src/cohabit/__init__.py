@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from cohabit.faces.python import connect
     from cohabit.house.house import House
     from cohabit.house.settings import Settings
+    from cohabit.lab.match import match
 
 __version__ = "0.1.0"
 __all__ = [
@@ -25,7 +26,7 @@ __all__ = [
     "Client", "CohabitError", "Effect", "Entity",
     "Event", "Eye", "GameRejected", "Goal", "House", "Location", "Observation", "OutOfBounds", "Outcome", "ParamDef",
     "Range", "ScopeViolation", "Seat", "SeatId", "Settings", "Standing", "Stream", "Terrain", "Told", "UnknownAsset",
-    "World", "WorldSpec", "action", "connect", "query",
+    "World", "WorldSpec", "action", "connect", "match", "query",
 ]  # fmt: skip
 
 _LAZY = {
@@ -33,6 +34,7 @@ _LAZY = {
     "connect": "cohabit.faces.python",
     "House": "cohabit.house.house",
     "Settings": "cohabit.house.settings",
+    "match": "cohabit.lab.match",
 }
 
 

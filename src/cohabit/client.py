@@ -247,7 +247,7 @@ class HttpClient:
                 if view != seen:
                     seen = view
                     yield {"push": "view", "room": room or self._room, "view": view}
-            page = await self.call("events", {"cursor": cursor, "wait_ms": POLL_MS}, room=room)
+            page = await self.call("events", {"cursor": cursor, "wait_ms": POLL_MS, "own": True}, room=room)
             cursor = page["cursor"]
             if page["items"]:
                 yield {"push": "events", "room": room or self._room, "cursor": cursor, "items": page["items"]}

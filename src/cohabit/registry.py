@@ -7,7 +7,7 @@ import importlib
 import inspect
 import sys
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import sha256
 from importlib.util import find_spec
 from operator import attrgetter
@@ -15,6 +15,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
+from cohabit.adapter import as_world, is_adapter
 from cohabit.agents.brain import Brain, parse_brain
 from cohabit.agents.contract import Setting
 from cohabit.declare import Declaration
@@ -51,6 +54,8 @@ CLI_VERBS = (("worldbox", "[SCENARIO]", "share a running WorldBox game", "cohabi
 TOKEN_VARIABLES = ("COHABIT_TOKEN", "WORLDBOX_MCP_TOKEN")
 """Environment variables that may contain a credential; the first one that is set wins."""
 ENTRY_POINTS = "cohabit.worlds"
+RESERVED_NAMES = "cohabit.house.catalogue:reserved_names"
+"""Names that no action of a world can have."""
 BRIDGE_FILE_WORLD = "kingdoms"
 """The world of a scenario file that names none: an ``agents.json`` of the WorldBox bridge, which has only one world."""
 AGENT_ENTRY_POINTS = "cohabit.agents"
@@ -62,6 +67,9 @@ BACKENDS = {
     "local": "cohabit.agents.llm.local:LocalBackend",
 }
 """Language models, by the first part of a brain's name."""
+HUMAN = "human"
+AT_A_TERMINAL = {HUMAN: "cohabit.agents.brains.human:Human"}
+"""Brains that need the terminal of the process: for matches, not for a house."""
 BRAINS = {
     "random": "cohabit.agents.brains.scripted:Random",
     "nim-master": "cohabit.agents.brains.scripted:NimMaster",
@@ -84,6 +92,7 @@ BRAINS = {
     "opportunist": "cohabit.agents.brains.statecraft:Opportunist",
     "peace-enforcer": "cohabit.agents.brains.statecraft:PeaceEnforcer",
 }
+"""Built-in scripts. They are quick, and use neither files nor the network."""
 
 
 @cache
@@ -95,6 +104,8 @@ def load_extensions() -> None:
 
 
 def _is_installed(name: str) -> bool:
+    if name in sys.modules:
+        return True
     try:
         return find_spec(name) is not None
     except (ImportError, ValueError):
@@ -113,23 +124,39 @@ def make_agent(
 
     ``purpose`` seeds its random stream, so its play is reproducible. ``options`` come after those in the name.
     """
+    if options is None and (known := _scripted(name)) is not None:
+        return known(purpose=purpose)
     brain = parse_brain(name, options)
     if brain.is_file:
         return _called(brain, _class_in_file(Path(brain.kind), brain.target), purpose)
     if brain.kind in BACKENDS:
         return _imported(LLM_AGENT)(_imported(BACKENDS[brain.kind]), brain, setting or Setting())
-    target = BRAINS.get(brain.kind) or installed_brains().get(brain.kind)
+    target = BRAINS.get(brain.kind) or AT_A_TERMINAL.get(brain.kind) or installed_brains().get(brain.kind)
     if target is None or brain.target:
-        known = [*BRAINS, *BACKENDS, *installed_brains()]
+        known = [*BRAINS, *BACKENDS, *AT_A_TERMINAL, *installed_brains()]
         raise UnknownAsset(f"unknown brain {name!r}", did_you_mean=nearest(brain.kind, known, 2))
     return _called(brain, _imported(target), purpose)
+
+
+@lru_cache(256)
+def _scripted(name: str) -> Callable[..., Any] | None:
+    """The class of a built-in brain without options. Short games make them thousands of times a second."""
+    made = _imported(BRAINS[name]) if name in BRAINS else None
+    return made if made is not None and "purpose" in _parameters(made)[0] else None
 
 
 def knows_brain(brain: Brain) -> bool:
     """Whether there is such a brain. A file must exist; a model is not asked for."""
     if brain.is_file:
         return Path(brain.kind).is_file()
-    return brain.kind in BACKENDS or (brain.kind in BRAINS and not brain.target) or brain.kind in installed_brains()
+    if brain.kind in BACKENDS:
+        return True
+    return not brain.target and any(brain.kind in known for known in (BRAINS, AT_A_TERMINAL, installed_brains()))
+
+
+def is_script(brain: Brain) -> bool:
+    """Whether it is a built-in script."""
+    return brain.kind in BRAINS and not brain.is_code_or_network
 
 
 def installed_brains() -> dict[str, str]:
@@ -141,8 +168,7 @@ def installed_brains() -> dict[str, str]:
 
 def _called(brain: Brain, made: Callable[..., Any], purpose: str) -> Any:
     """An agent from its class: ``purpose`` is passed if it takes one, options by their names."""
-    parameters = inspect.signature(made).parameters
-    takes_all = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+    parameters, takes_all = _parameters(made)
     given = dict(brain.options)
     if unknown := [name for name in given if name not in parameters and not takes_all]:
         raise BadArgs(
@@ -151,6 +177,13 @@ def _called(brain: Brain, made: Callable[..., Any], purpose: str) -> Any:
     if "purpose" in parameters:
         given["purpose"] = purpose
     return made(**given)
+
+
+@lru_cache(256)
+def _parameters(made: Callable[..., Any]) -> tuple[Mapping[str, inspect.Parameter], bool]:
+    """The parameters of a class, and whether it takes any others."""
+    parameters = inspect.signature(made).parameters
+    return parameters, any(p.kind is p.VAR_KEYWORD for p in parameters.values())
 
 
 def make_connector(
@@ -216,10 +249,17 @@ def lasting_source(source: str) -> str:
     return source
 
 
+def absolute_brain(name: str | None, folder: Path) -> str | None:
+    """The name of a brain, with an absolute path if it is in a file; a relative one is relative to ``folder``."""
+    if name is None or not (brain := parse_brain(name)).is_file:
+        return name
+    return str(msgspec.structs.replace(brain, kind=str((folder / Path(brain.kind).expanduser()).resolve())))
+
+
 def make_world(source: str, config: Mapping[str, Any]) -> World:
     """A world ready for ``reset``. Its config is validated against the parameters of its ``__init__``."""
     cls = find_world(source)
-    takes = Declaration(f"config of {source}", cls, skip=0)
+    takes = _config_of(cls, source)
     try:
         return cls(**takes.check(dict(config)))
     except BadArgs as wrong:
@@ -227,9 +267,16 @@ def make_world(source: str, config: Mapping[str, Any]) -> World:
         raise BadArgs(wrong.message + known, did_you_mean=wrong.did_you_mean) from None
 
 
+@lru_cache(256)
+def _config_of(cls: type[World], source: str) -> Declaration:
+    return Declaration(f"config of {source}", cls, skip=0)
+
+
 def _from_file(path: Path, name: str) -> type[World]:
     module = _module_from(path)
-    here = {n: v for n, v in vars(module).items() if _is_world(v) and v.__module__ == module.__name__}
+    here = {
+        n: v for n, v in vars(module).items() if (_is_world(v) or is_adapter(v)) and v.__module__ == module.__name__
+    }
     return _checked(_only(here, path, name, "world", "World"), str(path))
 
 
@@ -281,7 +328,14 @@ def _is_world(value: Any) -> bool:
     return isinstance(value, type) and issubclass(value, World) and value is not World
 
 
+@cache
+def _reserved_names() -> frozenset[str]:
+    return frozenset(_imported(RESERVED_NAMES)())
+
+
 def _checked(found: Any, source: str) -> type[World]:
+    if is_adapter(found):
+        return as_world(found, _reserved_names())
     if not _is_world(found):
         raise BadArgs(f"{source} is not a World class")
     if not hasattr(found, "spec"):

@@ -3,7 +3,6 @@
 Parsing is strict: a file with an error is rejected. Keys that start with ``_`` are comments.
 """
 
-import json
 import re
 import unicodedata
 from collections.abc import Callable
@@ -13,15 +12,16 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from cohabit.agents.brain import parse_brain
 from cohabit.declare import object_schema
 from cohabit.errors import BadArgs
 from cohabit.model.grant import role_named
 from cohabit.model.identity import Kind
 from cohabit.model.stream import seed_hex
-from cohabit.model.strict_json import finite_number
+from cohabit.model.strict_json import parse_document
 from cohabit.model.suggest import nearest
 from cohabit.model.validation_errors import in_words
-from cohabit.registry import BRIDGE_FILE_WORLD, load_extensions
+from cohabit.registry import BRIDGE_FILE_WORLD, absolute_brain, load_extensions
 
 INVISIBLE = {"\u2800", "\u115f", "\u1160", *map(chr, range(0xFE00, 0xFE10))}
 """Characters that count as printable but are invisible: the blank Braille cell, Hangul fillers, variation selectors."""
@@ -43,10 +43,17 @@ class AgentSpec(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=
     kingdom_claim: str | None = None  # alias of claim, used by WorldBox bridge files
     objectives: list[dict[str, Any]] = []
     team: str | None = None
-    brain: str | None = None  # a built-in brain always plays this seat
+    brain: str | None = None  # this brain plays the seat until its player connects; see `cohabit.agents.brain`
     stand_in: str | None = None  # this brain plays while the player is away
     backend: str | None = None
     identity: str | None = None  # an existing identity of the house; no token is issued for it
+
+
+class BrainTable(Struct, forbid_unknown_fields=True):
+    """A brain with its options: ``{"brain": "local", "options": {"temperature": 0.2}}``."""
+
+    brain: str
+    options: dict[str, Any] = {}
 
 
 class Scenario(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
@@ -93,6 +100,9 @@ def read_scenario(name_or_path: str) -> Scenario:
     scenario = parse_scenario(text, str(path))
     if ".py" in scenario.world:  # the path of a world file is relative to the scenario
         scenario.world = str(path.parent / scenario.world)
+    for agent in scenario.agents:  # and that of a brain
+        agent.brain = absolute_brain(agent.brain, path.parent)
+        agent.stand_in = absolute_brain(agent.stand_in, path.parent)
     return scenario
 
 
@@ -100,13 +110,10 @@ def parse_scenario(text: str, where: str = "agents.json") -> Scenario:
     """Parse and check a scenario. Error messages name the file and the field."""
     load_extensions()  # extensions add role names
     try:
-        raw = json.loads(
-            text, object_pairs_hook=_without_duplicates, parse_float=finite_number, parse_constant=finite_number
-        )
-        msgspec.msgpack.encode(raw)  # reject what cannot be stored, such as lone surrogates or 30-digit integers
-        plain = _without_comments(raw)
+        plain = parse_document(text)
     except (ValueError, OverflowError, RecursionError) as wrong:
         raise BadArgs(f"{where} is not valid JSON: {wrong}") from None
+    _name_brains(plain, where)
     try:
         scenario = msgspec.convert(
             {"world": BRIDGE_FILE_WORLD, **plain} if isinstance(plain, dict) else plain, Scenario
@@ -119,22 +126,18 @@ def parse_scenario(text: str, where: str = "agents.json") -> Scenario:
         raise BadArgs(f"{where}: {wrong.message}", did_you_mean=wrong.did_you_mean) from None
 
 
-def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Reject duplicate keys: JSON parsers silently keep only the last one."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for i, name in enumerate(names) if name in names[:i])
-        raise ValueError(f"the key {twice!r} appears twice")
-    return found
-
-
-def _without_comments(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {k: _without_comments(v) for k, v in value.items() if not str(k).startswith("_")}
-    if isinstance(value, list):
-        return [_without_comments(v) for v in value]
-    return value
+def _name_brains(plain: Any, where: str) -> None:
+    """A brain can be a table: its name, and its options."""
+    agents = plain.get("agents") if isinstance(plain, dict) else None
+    for i, agent in enumerate(agents if isinstance(agents, list) else ()):
+        for key in ("brain", "stand_in"):
+            given = agent.get(key) if isinstance(agent, dict) else None
+            if isinstance(given, dict):
+                try:
+                    table = msgspec.convert(given, BrainTable)
+                    agent[key] = str(parse_brain(table.brain, table.options))
+                except (msgspec.ValidationError, BadArgs) as wrong:
+                    raise BadArgs(f"{where}: agents[{i}]: {key}: {getattr(wrong, 'message', wrong)}") from None
 
 
 def check_scenario(scenario: Scenario) -> Scenario:
@@ -160,6 +163,9 @@ def check_scenario(scenario: Scenario) -> Scenario:
                 _require_unique(agent.token, tokens, "token", shown=False)
             if agent.role is not None:
                 agent.role = role_named(agent.role)
+            for brain in (agent.brain, agent.stand_in):
+                if brain is not None:
+                    parse_brain(brain)
             if agent.claim is not None and agent.kingdom_claim is not None:
                 raise BadArgs("claim and kingdom_claim are aliases; use only one")
             agent.claim = agent.claim if agent.claim is not None else agent.kingdom_claim
@@ -197,6 +203,13 @@ def check_scenario(scenario: Scenario) -> Scenario:
     if scenario.seed is not None:
         scenario.seed = parse_seed(scenario.seed)
     return scenario
+
+
+def give_brain(scenario: Scenario, name: str, brain: str) -> None:
+    """Let a brain play for an agent of the scenario."""
+    ids = [agent.id for agent in scenario.agents]
+    _require_known(name, ids, "brains")
+    scenario.agents[ids.index(name)].brain = brain
 
 
 def parse_seed(seed: int | str) -> str:

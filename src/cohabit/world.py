@@ -14,7 +14,8 @@ members, tokens, networks, clocks or files; the room calls it, one call at a tim
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from inspect import signature
+from functools import lru_cache
+from inspect import cleandoc, signature
 from typing import Any, ClassVar, Literal, TypeVar, get_type_hints
 
 from msgspec import Meta, Struct
@@ -50,6 +51,7 @@ class WorldSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     ``resolve`` · clock: real time, through ``advance``. Override ``World.pace`` if the config decides."""
     fog: bool = False  # True if the scenario (partial_intel), not the rules, decides whether information is hidden
     open_information: bool = False  # True if every seat sees everything, so members may change seats during a game
+    legal_examples: bool = False  # True if ``legal`` lists only examples; then the text of a view leaves them out
     quick: bool = False  # every call takes well under a millisecond, so it can run on the event loop
     tick_ms: int = 100  # pace clock: how long a tick takes at speed x1
     examples: bool = False  # ``legal`` lists examples only: other actions are legal as well
@@ -76,6 +78,9 @@ class Outcome(Struct, frozen=True, omit_defaults=True, gc=False):
     reward: float = 0.0
     achievements: tuple[str, ...] = ()
     data: Any = None  # an instance of the action's `gives` type, if declared
+    success: bool = (
+        True  # False: the action was done and failed, and may have changed the world; else raise GameRejected
+    )
 
 
 Body = Any
@@ -120,6 +125,10 @@ class World:
         raise NotImplementedError
 
     # -- optional --------------------------------------------------------------------------------
+    def describe(self) -> str:
+        """What players and models are told about this world: by default the docstring of its class."""
+        return cleandoc(type(self).__doc__ or "")
+
     @property
     def pace(self) -> Pace:
         """How time passes, if that depends on the config. Fixed once the world has been created."""
@@ -217,7 +226,12 @@ class World:
 
 def overrides(world: World, method: str) -> bool:
     """Whether this world defines the method itself."""
-    return getattr(type(world), method) is not getattr(World, method)
+    return method in _overridden(type(world))
+
+
+@lru_cache(256)
+def _overridden(world: type[World]) -> frozenset[str]:
+    return frozenset([name for name in vars(World) if getattr(world, name) is not getattr(World, name)])
 
 
 # -- actions and queries ----------------------------------------------------------------------------
@@ -241,6 +255,7 @@ class ActionSpec(Struct, frozen=True, kw_only=True):
     raw: bool = False
     result: Any = None  # the type of ``Outcome.data``, if a call returns that instead of an observation
     listed: bool = True  # in the short list of tools for models; others can be called too
+    sees_all: bool = False  # a query that shows the whole world: for members from whom fog hides nothing
 
 
 def action(
@@ -275,9 +290,16 @@ def query(
     category: Literal["read", "discovery", "control"] = "read",
     name: str = "",
     listed: bool = True,
+    sees_all: bool = False,
 ) -> Callable[[Method], Method]:
-    """Make a method a query: ``def heaps(self, eye: Eye) -> list[int]``. It changes nothing."""
-    return _mark(changes=False, group="query", category=category, needs=_tuple(needs), name=name, listed=listed)
+    """Make a method a query: ``def heaps(self, eye: Eye) -> list[int]``. It changes nothing.
+
+    ``sees_all``: it shows the whole world, so members from whom fog hides something are refused.
+    """
+    return _mark(
+        changes=False, group="query", category=category, needs=_tuple(needs), name=name, listed=listed,
+        sees_all=sees_all,
+    )  # fmt: skip
 
 
 def Range(lo: int | None = None, hi: int | None = None, doc: str | None = None) -> Meta:  # noqa: N802 - reads as a type
@@ -287,20 +309,24 @@ def Range(lo: int | None = None, hi: int | None = None, doc: str | None = None) 
 
 def declared_actions(world: World) -> Iterator[ActionSpec]:
     """The methods of a world that are marked as actions and queries, in the order they are written."""
-    seen: set[str] = set()
-    for cls in type(world).__mro__:
+    for attribute, options in marked_methods(type(world)):
+        yield ActionSpec(**options, run=getattr(world, attribute))
+
+
+@lru_cache(256)
+def marked_methods(world: type[World]) -> list[tuple[str, dict[str, Any]]]:
+    """The marked methods of a class, with the options of their ActionSpec."""
+    found: dict[str, dict[str, Any]] = {}
+    for cls in world.__mro__:
         for attribute, method in vars(cls).items():
             mark = getattr(method, "__cohabit__", None)
-            if mark is None or attribute in seen:
+            if mark is None or attribute in found:
                 continue
-            seen.add(attribute)
             hints = get_type_hints(method)
             actor = next(iter(list(signature(method).parameters)[1:]), "")
-            yield ActionSpec(
-                **{**mark, "name": mark["name"] or attribute},
-                run=getattr(world, attribute),
-                needs_seat=mark["changes"] and hints.get(actor) is Seat,
-            )
+            needs_seat = mark["changes"] and hints.get(actor) is Seat
+            found[attribute] = {**mark, "name": mark["name"] or attribute, "needs_seat": needs_seat}
+    return list(found.items())
 
 
 def _mark(**options: Any) -> Callable[[Method], Method]:

@@ -51,7 +51,7 @@ async def played(
     made: list[Decision] = []
     keep: Callable[[int, Decision, float], None] = lambda i, decision, _: made.append(decision) if i == 0 else None  # noqa: E731
     rivals = list(others) or [adapted(make_agent("random", "rival"))]
-    whole = GameSpec("g", world, ["x"] * (1 + len(rivals)), "1", max_decisions=decisions, **spec)
+    whole = GameSpec("g", world, ["x"] * (1 + len(rivals)), seed="1", max_decisions=decisions, **spec)
     game = Game(whole, agents=[agent, *rivals], on_decision=keep)
     await game.play()
     return game, made

@@ -104,7 +104,7 @@ DAYS: dict[str, tuple[Callable[[str], Handler], str, str]] = {
 
 async def a_game(name: str, seconds: float = 30) -> tuple[Game, list[Any]]:
     made: list[Any] = []
-    spec = GameSpec("g", "nim", [name, "random"], "1", {"stones": 5}, seconds=seconds)
+    spec = GameSpec("g", "nim", [name, "random"], seed="1", config={"stones": 5}, seconds=seconds)
     game = Game(spec, on_decision=lambda player, decision, _: made.append(decision) if player == 0 else None)
     await game.play()
     return game, made

@@ -39,7 +39,7 @@ def heaven(tick: int = 1000, **more: Any) -> Observation:
     """The observation of a god in a world without problems."""
     status = {
         "tick": tick, "map": [192, 192], "kingdoms": {"One": line(1, 100), "Two": line(2, 40)},
-        "cities": {"Onetown": city(1, 1), "Twotown": city(2, 2)}, "wars": [], "laws": [], "fires": None,
+        "cities": {"Onetown": city(1, 1), "Twotown": city(2, 2)}, "wars": {}, "laws": [], "fires": None,
         "creatures": dict.fromkeys([*RACES, *ANIMALS], 50),
     }  # fmt: skip
     return Observation(status=status | more)
@@ -64,7 +64,7 @@ def done(king: King, seen: Observation, most: int = 20) -> list[str]:
 def _carried_out(status: dict[str, Any], action: Action) -> dict[str, Any]:
     match action.name, action.parameters:
         case "muster", {"percent": percent}:
-            return status | {"orders": status["orders"] | {"muster": f"{percent}%"}}
+            return status | {"orders": status["orders"] | {"muster": f"{percent}% (3 of 9 soldiers)"}}
         case "declare_war", {"kingdom_id": number}:
             return status | {"at_war_with": [number]}
         case "raid", {"kingdom_id": number}:
@@ -128,6 +128,20 @@ def test_a_king_rallies_the_army_to_a_besieged_city_and_spends_faith_on_it() -> 
     assert "rally" in done(Warlord(), seen)
 
 
+@pytest.mark.parametrize("king", [Warlord(), Steward()])
+def test_an_army_that_defends_a_city_stays_there_until_the_siege_ends_and_is_then_at_home(king: King) -> None:
+    first, second = city(1, ME, siege=20), city(2, ME, siege=40)
+    orders = {"muster": "45%" if isinstance(king, Warlord) else "35%", "rally": f"{first['x']},{first['y']}"}
+    seen = throne(rival=130, at_war_with=[RIVAL], orders=orders, cities={"One": first, "Two": second})
+    assert king.decide(seen) is None
+    elsewhere = throne(
+        rival=130, at_war_with=[RIVAL], orders=orders, cities={"One": first | {"siege": 0}, "Two": second}
+    )
+    assert king.decide(elsewhere).parameters == {"x": second["x"], "y": second["y"]}  # type: ignore[union-attr]
+    free = throne(rival=130, at_war_with=[RIVAL], orders=orders, cities={"One": first | {"siege": 0}})
+    assert king.decide(free) is None
+
+
 def test_a_king_feeds_hungry_people_before_it_spawns_more() -> None:
     seen = throne(rival=100, faith=20, hungry=True, orders={"muster": "18%"})
     bread = Steward().decide(seen)
@@ -165,7 +179,13 @@ def test_an_ecologist_does_nothing_in_a_healthy_world() -> None:
         ({"fires": {"tiles": 9, "at": [5, 6]}}, {"power_id": "rain", "x": 5, "y": 6}),
         ({"creatures": dict.fromkeys(["human", "elf", *ANIMALS], 50)}, {"entity_id": "orc"}),
         ({"creatures": dict.fromkeys([*RACES, *ANIMALS[:-1]], 50)}, {"entity_id": "bear"}),
-        ({"wars": [[1, 2]], "kingdoms": {"One": line(1, 90), "Two": line(2, 9)}}, {"power_id": "weariness", "x": 10}),
+        (
+            {
+                "wars": {"One against Two": {"attacker": 1, "defender": 2}},
+                "kingdoms": {"One": line(1, 90), "Two": line(2, 9)},
+            },
+            {"power_id": "weariness", "x": 10},
+        ),
     ],
 )
 def test_an_ecologist_acts_on_fires_rare_species_and_wars_against_small_kingdoms(

@@ -11,8 +11,10 @@ from cohabit.errors import BadArgs
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.room.room import Room
+from cohabit.room.visibility import feed
 from cohabit.scenario import parse_scenario, read_scenario
 from cohabit.testing.clock import FakeClock
+from cohabit.testing.match import Match
 
 SMALL = {"zones_x": 2, "zones_y": 2}
 KINGS = [
@@ -95,6 +97,29 @@ async def test_built_in_players_pass_in_a_room_with_a_stepped_clock() -> None:
             room = await opened(house, agents, step_ticks=10)
             await until(clock, lambda room=room: room.state.tick >= 80)  # type: ignore[misc]
             assert {e.entry.by for e in room.record.tail if e.entry.do == "turn_advance"} == {a["id"] for a in agents}
+
+
+async def test_the_news_of_a_step_have_no_author_and_do_not_say_that_all_have_passed() -> None:
+    async with House.open(Settings(port=0, bridge_port=0), clock=FakeClock()) as house:
+        players = [{**king, "brain": None} for king in KINGS]
+        room = await opened(house, [*players, {"id": "owl", "role": "observer"}], step_ticks=30)
+        owl, told = room.state.members["owl"], []
+        while len(told) < 2:  # until both have built a hall
+            for who in ("x", "y"):
+                room.call(who, "turn_advance", at=5)
+                told += feed(room.record.tail[-1].entry, owl, room.eye(owl))
+            assert room.state.tick < 1000
+        assert {item.text.split()[-1] for item in told} == {"hall."}
+        assert {(item.by, item.do) for item in told} == {(None, "round")}
+
+
+def test_a_match_with_a_stepped_clock_is_played_in_steps() -> None:
+    file = {"world": "kingdoms", "config": SMALL, "agents": [KINGS[0], {**KINGS[1], "brain": None}], "step_ticks": 30}
+    match = Match(parse_scenario(json.dumps(file)), seed=5).run(90)
+    passed = [(line.entry.by, line.entry.via) for line in match.lines() if line.entry.do == "turn_advance"]
+    assert passed == [("x", "steward"), ("y", None)] * 3
+    assert match.tick == 90
+    assert not any(line.entry.do in ("ticks", "turn_timeout") for line in match.lines())
 
 
 async def test_a_player_alone_cannot_pause_the_others() -> None:

@@ -44,7 +44,7 @@ WORLDS = [
 async def test_the_local_model_decides_in_every_built_in_world(world: str, rival: str, spec: dict[str, Any]) -> None:
     made: list[Decision] = []
     game = Game(
-        GameSpec("g", world, ["local", rival], "1", **spec),
+        GameSpec("g", world, ["local", rival], seed="1", **spec),
         on_decision=lambda player, decision, _: made.append(decision) if player == 0 else None,
     )
     await game._introduce()

@@ -4,9 +4,12 @@ OpenAI and Anthropic: the HTTP server of llama.cpp, through the official clients
 that speaks its documented protocol over the same model, through the official client.
 """
 
-import pytest
+from collections.abc import Iterator
 
-from cohabit.agents.llm.local import engine, weights
+import pytest
+import xllamacpp
+
+from cohabit.agents.llm.local import CONTEXT_TOKENS, _weights
 from cohabit.agents.player import Decision
 from cohabit.lab.game import Game, GameSpec
 
@@ -15,10 +18,21 @@ from .servers import http_server, ollama_chat
 SMALL = "max_tokens=60&temperature=0&brief=true&view=100&memory=0&reasoning=false&retries=0"
 
 
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    """The HTTP server of llama.cpp with the model of the tests; its address."""
+    params = xllamacpp.CommonParams()
+    params.model.path = str(_weights())
+    params.n_ctx, params.n_parallel, params.cpuparams.n_threads, params.verbosity = CONTEXT_TOKENS, 1, 1, -1
+    running = xllamacpp.Server(params)
+    yield running.listening_address
+    del running
+
+
 async def decisions(name: str, number: int = 2) -> tuple[Game, list[Decision]]:
     made: list[Decision] = []
     game = Game(
-        GameSpec("g", "nim", [name, "random"], "1"),
+        GameSpec("g", "nim", [name, "random"], seed="1"),
         on_decision=lambda player, decision, _: made.append(decision) if player == 0 else None,
     )
     await game._introduce()
@@ -35,18 +49,16 @@ def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(variable, raising=False)
 
 
-async def test_an_openai_brain_plays_with_a_real_model_server() -> None:
-    url = engine(str(weights())).listening_address
-    game, made = await decisions(f"openai:smollm2@{url}/v1?{SMALL}")
+async def test_an_openai_brain_plays_with_a_real_model_server(server: str) -> None:
+    game, made = await decisions(f"openai:smollm2@{server}/v1?{SMALL}")
     assert [decision.outcome for decision in made] == ["chosen", "chosen"]  # the schema allows nothing else
     assert game.players[0].tally.prompt_tokens > 0
     assert game.players[0].tally.unpriced == 2
 
 
-async def test_an_anthropic_brain_plays_with_a_real_model_server() -> None:
+async def test_an_anthropic_brain_plays_with_a_real_model_server(server: str) -> None:
     """This server ignores the schema, so that the answers are free text: legal, corrected, or defaulted."""
-    url = engine(str(weights())).listening_address
-    game, made = await decisions(f"anthropic:smollm2@{url}?{SMALL}")
+    game, made = await decisions(f"anthropic:smollm2@{server}?{SMALL}")
     assert {decision.outcome for decision in made} <= {"chosen", "corrected", "unreadable", "refused"}
     assert all(decision.action is not None and decision.exchanges for decision in made)
     assert game.players[0].tally.completion_tokens > 0

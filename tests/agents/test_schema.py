@@ -133,7 +133,7 @@ def test_choices_that_are_examples_do_not_restrict_a_model_unless_it_is_told_so(
 
 @pytest.mark.parametrize(("world", "players"), WORLDS.items())
 def test_the_schema_of_a_built_in_world_is_valid_and_small(world: str, players: int) -> None:
-    game = Game(GameSpec("g", world, ["random"] * players, "1"))
+    game = Game(GameSpec("g", world, ["random"] * players, seed="1"))
     space = game._actions_of(game.members[0])
     choices = game.room.view(game.members[0]).observation.choices
     assert choices

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -40,10 +41,10 @@ class Served:
 
 
 @asynccontextmanager
-async def listening(house: House) -> AsyncIterator[str]:
+async def listening(house: House, listener: socket.socket | None = None, mcp: bool = False) -> AsyncIterator[str]:
     """The house on a free port, without the face that takes long to import; its address."""
     ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-    serving = asyncio.ensure_future(serve(house, ready=ready.set_result, mcp=False))
+    serving = asyncio.ensure_future(serve(house, ready=ready.set_result, mcp=mcp, listener=listener))
     await asyncio.wait({ready, serving}, return_when=asyncio.FIRST_COMPLETED)
     try:
         yield await ready

@@ -5,12 +5,15 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cohabit.errors import Unauthorized
+from cohabit.faces.addresses import local_address
 from cohabit.faces.cli import main
 from cohabit.faces.cli.operator import operator_file
+from cohabit.faces.serve import bind
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.scenario import parse_scenario
@@ -44,12 +47,36 @@ class Running:
 
 
 @asynccontextmanager
-async def running(folder: Path, capsys: pytest.CaptureFixture[str]) -> AsyncIterator[Running]:
-    async with House.open(Settings(data=str(folder), port=0)) as house:
+async def running(folder: Path, capsys: pytest.CaptureFixture[str], **more: Any) -> AsyncIterator[Running]:
+    settings = Settings(data=str(folder), port=0, **more)
+    async with House.open(settings) as house:
         _, tokens = await house.create_room(parse_scenario(json.dumps(NIM)), "den")
-        async with listening(house) as url:
-            with operator_file(house, url):
+        listener = bind(settings)
+        async with listening(house, listener) as url:
+            with operator_file(house, url, listener.getsockname()[1]):
                 yield Running(house, folder, capsys, tokens)
+
+
+async def test_a_house_behind_a_proxy_is_managed_without_the_proxy(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with running(tmp_path, capsys, public_url="https://play.example.invalid") as here:
+        assert len(await here.token("new", "me", "--host")) == 48
+        assert "https://play.example.invalid/?room=den#" in await here.verb("links", "den", "--renew", "ada")
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({}, "http://127.0.0.1:99"),
+        ({"host": "0.0.0.0", "public_url": "https://play.example.org"}, "http://127.0.0.1:99"),
+        ({"host": "::", "public_url": "https://play.example.org"}, "http://[::1]:99"),
+        ({"host": "10.0.0.5"}, "http://10.0.0.5:99"),
+        ({"tls_cert": "cert.pem", "public_url": "https://play.example.org"}, "https://play.example.org"),
+    ],
+)
+def test_a_house_has_an_address_for_its_own_machine(settings: dict[str, str], expected: str) -> None:
+    assert local_address(Settings(**settings), 99) == expected  # type: ignore[arg-type]
 
 
 def test_a_token_is_printed_once_and_only_its_hash_is_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

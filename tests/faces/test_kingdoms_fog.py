@@ -1,4 +1,7 @@
-"""Fog over every interface: two rooms that differ only where athena cannot see give her the same answers and pushes."""
+"""Fog over every interface: two rooms that differ only where athena cannot see give her the same answers and pushes.
+
+`test_kingdoms_fork.py` compares what she is told while her rivals act.
+"""
 
 import json
 from pathlib import Path
@@ -17,7 +20,7 @@ from cohabit.worldbox.names import PREFIX
 from cohabit.worlds.kingdoms.sight import seen_by
 from cohabit.worlds.kingdoms.world import Kingdoms
 
-from ..worlds.kingdoms.test_fog import HIDDEN_DEEDS, OWN_DEEDS, READS, filled  # noqa: TID252 - two suites share the twins
+from ..worlds.kingdoms.test_fog import READS  # noqa: TID252 - two suites share the twins
 from ..worlds.kingdoms.twins import ATHENA, SCENARIO, scramble  # noqa: TID252
 from .doors import FACES, doors
 
@@ -60,32 +63,6 @@ async def test_no_interface_tells_a_rival_what_lies_in_the_fog(face: str, tmp_pa
                 async with door(tokens[room]["athena"]) as client:
                     tiles = [("get_tile", {"x": x, "y": 64}) for x in range(0, 128, 16)]
                     questions = [*READS, *tiles, *HOUSE_READS]
-                    heard[room] = [await asked(client, named(c, face), a) for c, a in questions]
-        for question, clear, murky in zip(questions, heard["clear"], heard["murky"], strict=True):
-            assert _without_cursor(clear) == _without_cursor(murky), question
-
-
-@pytest.mark.parametrize("face", [*FACES, "bridge"])
-async def test_until_the_next_tick_no_interface_tells_a_member_of_a_rivals_hidden_deeds(
-    face: str, tmp_path: Path
-) -> None:
-    async with House.open(Settings(port=0, bridge_port=0), clock=FakeClock()) as house:
-        tokens = {}
-        for name in ROOMS:
-            _, tokens[name] = await house.create_room(parse_scenario(json.dumps(SCENARIO)), name, seed=5)
-            await house.rooms[name].submit(SystemCall("ticks", {"n": 60}))
-            for who in ("ares", "zeus"):  # when a member was last seen is public
-                await house.call(house.identify(tokens[name][who]), name, "whoami", {})
-        world = house.rooms["murky"].room.world
-        deeds = [deed for deed in HIDDEN_DEEDS if deed[1] != "raid" and deed[2].get("power_id") != "rain"]
-        for who, command, args in deeds:
-            await house.call(house.identify(tokens["murky"][who]), "murky", command, filled(args, world, 2))
-        async with doors(face, house, tmp_path) as door:
-            heard: dict[str, list[str]] = {}
-            for room in ROOMS:
-                async with door(tokens[room]["athena"]) as client:
-                    own = [(c, filled(a, house.rooms[room].room.world, 1)) for c, a in OWN_DEEDS]
-                    questions = [*READS, *HOUSE_READS, *own, *READS, *HOUSE_READS]
                     heard[room] = [await asked(client, named(c, face), a) for c, a in questions]
         for question, clear, murky in zip(questions, heard["clear"], heard["murky"], strict=True):
             assert _without_cursor(clear) == _without_cursor(murky), question

@@ -4,7 +4,7 @@ import asyncio
 import json
 import logging
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any
 
 import pytest
@@ -15,7 +15,7 @@ from websockets.client import ClientProtocol
 from websockets.frames import Opcode
 from websockets.uri import parse_uri
 
-from cohabit.faces.connections import RESERVED_FILES, Connections, ServerConfig
+from cohabit.faces.connections import RESERVED_FILES, Connections, ServerConfig, proxies
 from cohabit.faces.direct import EXTENSION, FRAMES_PER_TURN, DirectProtocol
 from cohabit.faces.ws import Connection
 from cohabit.house.calls import Call
@@ -203,6 +203,65 @@ async def test_a_websocket_that_ends_makes_room() -> None:
                 assert (await me.answer())["ok"]
             await a_moment()
         assert den.house.overload.counts["address"] == 0
+
+
+def of_client(*forwarded: str) -> bytes:
+    """A request as a proxy passes it on."""
+    return GET + b"".join(f"X-Forwarded-For: {each}\r\n".encode() for each in forwarded) + b"\r\n"
+
+
+PROXIES = "10.9.9.9, 127.0.0.1"
+
+
+async def test_behind_a_proxy_each_client_is_limited_and_the_proxy_is_not() -> None:
+    async with served(connections_per_address=2, proxies=PROXIES) as den, AsyncExitStack() as open_:
+        for client in ("10.0.0.1", "10.0.0.2", "10.0.0.1", "10.0.0.2"):
+            raw = await open_.enter_async_context(connected(den))
+            raw.send(of_client(client))
+            assert await raw.status() == 200
+        async with connected(den) as fifth:
+            fifth.send(of_client("10.0.0.1"))
+            assert await fifth.status() == 503
+            assert json.loads(fifth.body)["error"]["code"] == "BUSY"
+            assert await fifth.ended()
+        assert den.house.overload.counts["address"] == 1
+        raw.send(of_client("10.0.0.3"))  # the proxy uses a connection of 10.0.0.2 for somebody else
+        assert await raw.status() == 200
+        sixth = await open_.enter_async_context(connected(den))
+        sixth.send(of_client("10.0.0.2"))
+        assert await sixth.status() == 200
+
+
+@pytest.mark.parametrize("forwarded", [["10.0.0.9, 10.0.0.1"], ["10.0.0.9", "10.0.0.1"], ["10.0.0.9,10.0.0.1 "]])
+async def test_a_client_behind_a_proxy_cannot_choose_its_address(forwarded: list[str]) -> None:
+    limits = {"connections_per_address": 1, "proxies": PROXIES}
+    async with served(**limits) as den, connected(den) as first, connected(den) as second:
+        first.send(of_client("10.0.0.1"))
+        assert await first.status() == 200
+        second.send(of_client(*forwarded))
+        assert await second.status() == 503
+
+
+def test_with_a_public_address_the_proxy_may_be_on_this_machine() -> None:
+    assert proxies(Settings()) == frozenset()
+    assert {"127.0.0.1", "::1"} <= proxies(Settings(public_url="https://play.example.org"))
+
+
+async def test_without_a_proxy_a_client_cannot_choose_its_address() -> None:
+    async with served(connections_per_address=1) as den, connected(den) as first, connected(den) as second:
+        first.send(of_client("10.0.0.1"))
+        assert await first.status() == 200
+        second.send(of_client("10.0.0.2"))
+        assert await second.status() == 503
+
+
+async def test_a_proxy_that_names_no_client_is_not_limited() -> None:
+    limits = {"connections_per_address": 1, "proxies": PROXIES}
+    async with served(**limits) as den, connected(den) as first, connected(den) as second:
+        for raw in (first, second):
+            raw.send(GET + b"\r\n")
+            assert await raw.status() == 200
+        assert await is_served(den)
 
 
 class Stuck(Kept):

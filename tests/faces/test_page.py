@@ -679,3 +679,50 @@ def test_a_keyboard_is_enough_to_play_and_to_send_messages(house: Running, visit
     page.keyboard.press("Enter")
     expect(page.locator(".events blockquote")).to_have_text("your move")
     expect(page.get_by_role("textbox", name="Message")).to_have_value("")
+
+
+# -- agents --------------------------------------------------------------------------------------
+BRAINS = f"{Path(__file__).parent.parent / 'house' / 'brains.py'}"
+
+
+def watched() -> Scenario:
+    """A room in which an agent plays for ann against bob; god sees everything."""
+    return Scenario(
+        scenario="watched",
+        world="nim",
+        config={"stones": STONES},
+        agents=[
+            AgentSpec(
+                id="ann", kind="human", role="human", claim="auto:0", token=token("aya"), brain=f"{BRAINS}:Scripted"
+            ),
+            AgentSpec(id="bob", role="player", claim="auto:1", token=token("bo2")),
+            AgentSpec(id="god", kind="human", role="observer", token=token("god")),
+        ],
+    )
+
+
+def test_a_watcher_sees_what_an_agent_did_and_thought(house: Running, visit: Visit) -> None:
+    house.open(watched(), "watched")
+    page = visit(house.link("god", "watched"))
+    agents = page.get_by_role("region", name="Agents")
+    expect(agents).to_contain_text("ann · brains.py:Scripted")
+    expect(agents).to_contain_text("1 decision")
+    expect(agents.locator("blockquote")).to_have_text("one is enough")
+    expect(agents.get_by_role("button")).to_be_hidden()  # a watcher has no seat to hand over
+
+
+def test_a_person_takes_over_from_an_agent_and_hands_the_seat_back(house: Running, visit: Visit) -> None:
+    house.open(watched(), "watched")
+    page = visit(house.link("aya", "watched"))  # opening the page takes over
+    agents = page.get_by_role("region", name="Agents")
+    expect(agents).to_contain_text("You play. brains.py:Scripted can play for you.")
+    agents.get_by_role("button", name="Let brains.py:Scripted play").click()
+    expect(agents).to_contain_text("brains.py:Scripted plays your seat.")
+    expect(turn(page)).to_have_text("To move: bob.")
+    house.call("bo2", "take", "watched", n=1)
+    expect(page.locator(".world-text")).to_contain_text(f"({STONES - 3} stones)")  # the agent has moved again
+    expect(turn(page)).to_have_text("To move: bob.")
+    agents.get_by_role("button", name="Take over").click()
+    expect(agents).to_contain_text("You play.")
+    house.call("bo2", "take", "watched", n=1)
+    expect(turn(page)).to_have_text("It is your turn.")

@@ -23,7 +23,11 @@ async def test_a_member_is_told_who_it_is_what_the_world_is_about_and_what_it_ma
 @pytest.mark.parametrize(
     ("world", "keys", "told"),
     [
-        ("lanterns", {}, "Time runs by itself"),
+        (
+            "lanterns",
+            {},
+            "Time runs by itself: you can act at any moment, and `wait_for_turn` waits for something new.",
+        ),
         ("lanterns", {"step_ticks": 5}, "act, then call `turn_advance`"),
         ("nim", {}, ""),
     ],

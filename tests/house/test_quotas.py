@@ -7,6 +7,7 @@ import pytest
 
 from cohabit.errors import Busy, CohabitError, TooLarge
 from cohabit.house.house import House
+from cohabit.house.quotas import FAIR_BYTES
 from cohabit.house.runner import MAX_QUEUED_CALLS_OF_MEMBER
 from cohabit.testing.clock import FakeClock
 
@@ -104,6 +105,44 @@ async def test_calls_are_refused_while_too_much_waits_for_the_disk() -> None:
         done = await asyncio.gather(*waiting, return_exceptions=True)
         assert sum(not isinstance(result, CohabitError) for result in done) == 20 - len(refused)
         assert await write(who["bob"], 10) == ""
+
+
+async def test_a_member_whose_writes_wait_for_the_disk_is_refused_before_it_delays_the_others() -> None:
+    store = HeldStore()
+    async with open_house(store=store) as house:
+        who = await make_room(house)
+        store.go.clear()
+        ann = [asyncio.ensure_future(who["ann"]("shout", {"text": "x" * 9_000})) for _ in range(500)]
+        await a_moment()
+        refused = [task.exception() for task in ann if task.done()]
+        assert {type(wrong) for wrong in refused} == {Busy}
+        assert (500 - len(refused)) * 9_000 <= FAIR_BYTES + 9_000
+        assert house.overload.counts["queue"] == len(refused)
+        bob = [asyncio.ensure_future(who["bob"]("shout", {"text": "me too"})) for _ in range(20)]
+        reading = asyncio.ensure_future(who["ann"]("view"))
+        await a_moment()
+        assert not any(task.done() for task in (*bob, reading)), "they wait for the disk"
+        store.go.set()
+        await asyncio.gather(*bob, reading)
+        done = await asyncio.gather(*ann, return_exceptions=True)
+        assert sum(not isinstance(result, CohabitError) for result in done) == 500 - len(refused)
+        assert await write(who["ann"], 9_000) == ""
+
+
+async def test_the_more_members_wait_for_the_disk_the_less_each_may_add() -> None:
+    store = HeldStore()
+    async with open_house(store=store) as house:
+        who = await make_room(house)
+        store.go.clear()
+        ann = [asyncio.ensure_future(who["ann"]("shout", {"text": "x" * 9_000})) for _ in range(200)]
+        await a_moment()
+        bob = [asyncio.ensure_future(who["bob"]("shout", {"text": "x" * 9_000})) for _ in range(200)]
+        await a_moment()
+        by_ann, by_bob = ([task.done() for task in tasks].count(False) for tasks in (ann, bob))
+        assert 0 < by_bob < by_ann < 200
+        assert (by_ann + by_bob) * 9_000 < FAIR_BYTES * (1 + 1 / 2) + 2 * 9_000
+        store.go.set()
+        await asyncio.gather(*ann, *bob, return_exceptions=True)
 
 
 async def test_one_member_cannot_fill_the_queue_of_a_world_on_a_thread() -> None:

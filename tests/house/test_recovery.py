@@ -9,10 +9,21 @@ from pathlib import Path
 
 import pytest
 
-from cohabit.errors import BadArgs, CohabitError, Quarantined, RecordCorrupt, StorageFailed, Unauthorized, UnknownRoom
+from cohabit.errors import (
+    BadArgs,
+    CohabitError,
+    Conflict,
+    PermissionDenied,
+    Quarantined,
+    RecordCorrupt,
+    StorageFailed,
+    Unauthorized,
+    UnknownRoom,
+)  # fmt: skip
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.house.store.sqlite import SQLiteStore
+from cohabit.room.cursors import seal
 from cohabit.scenario import AgentSpec, Scenario
 from cohabit.testing.clock import START, FakeClock
 
@@ -157,6 +168,18 @@ async def test_a_room_that_could_not_be_opened_is_unknown_to_strangers(tmp_path:
         stranger.room = "two"
         with pytest.raises(UnknownRoom):
             await stranger("view")
+
+
+async def test_only_a_house_host_can_reopen_a_room_that_could_not_be_opened(tmp_path: Path) -> None:
+    made = await three_rooms(tmp_path)
+    DAMAGES["a changed snapshot"][0](tmp_path)
+    async with open_house(tmp_path) as house:
+        with pytest.raises(PermissionDenied, match="only a house host"):
+            await back_again(house, made["two"])["ann"]("reopen_room")
+        with pytest.raises(RecordCorrupt):
+            await house.call(house.identify(house.operator_token()), "two", "reopen_room")
+        with pytest.raises(Conflict, match="already open and healthy"):
+            await house.reopen_room("one")
 
 
 async def test_a_database_with_damaged_pages_keeps_the_rooms_that_can_be_read(tmp_path: Path) -> None:
@@ -341,15 +364,42 @@ async def test_old_entries_are_deleted_where_the_house_keeps_a_limited_number(tm
         with pytest.raises(BadArgs) as refused:
             await who["ann"]("events", {"cursor": first})
         assert "cursor" in refused.value.message
+        kept = (await who["ann"]("events", {"max": 500})).items
+        assert len(kept) > 5
+        assert (await who["ann"]("events", {"last": 500})).items == kept
+        assert (await who["ann"]("events", {"last": 7})).items == kept[-7:]
+        for old in (first, seal(house.rooms["den"].room.state.secret, 0)):
+            with pytest.raises(BadArgs, match="this cursor is too old"):
+                await who["ann"]("events", {"cursor": old})
         assert (await who["ann"]("events")).items
     with closing(SQLiteStore(tmp_path)) as store:
-        kept = [row[0] for row in store.lines("den", -1)]
-        assert 10 <= len(kept) <= 45
+        stored = [row[0] for row in store.lines("den", -1)]
+        assert 10 <= len(stored) <= 45
         from cohabit.house.loading import load_room
 
         assert load_room(store, "den").digest() == digest
     async with open_house(tmp_path) as house:
         assert len((await back_again(house, who)["ann"]("numbers"))["red"]) == 101
+
+
+async def test_a_subscription_from_a_cursor_that_is_too_old_fails_before_anything_is_sent(tmp_path: Path) -> None:
+    async with open_house(tmp_path, keep_entries=10, snapshot_every=10, recent_entries=5) as house:
+        who, runner = await make_room(house), house.rooms["den"]
+        for n in range(100):
+            await who["ann"]("hide", {"n": n})
+        await runner.drained()
+        credential, page = house.identify(who["ann"].token), await who["ann"]("events")
+        old = await house.subscribe(credential, "den", seal(runner.room.state.secret, 0))
+        with pytest.raises(BadArgs, match="this cursor is too old"):
+            await old.prepare()
+        assert not runner.fanout.subscriptions
+        fresh = await house.subscribe(credential, "den", "", views=False)
+        await fresh.prepare()
+        first = json.loads(await anext(fresh))["items"]
+        assert first[0]["text"] == page.items[0].text
+        live = await house.subscribe(credential, "den", views=False)
+        await live.prepare()  # has no backlog
+        assert set(runner.fanout.subscriptions) == {fresh, live}
 
 
 async def test_a_deleted_room_is_gone_with_its_tokens_and_its_id_is_free(tmp_path: Path) -> None:

@@ -114,6 +114,20 @@ async def test_a_reader_resumes_from_its_cursor_and_misses_nothing() -> None:
         assert [text for text in heard if "<" in text] == [f"red: <{i}>" for i in range(40)]
 
 
+async def test_what_happens_between_subscribing_and_reading_is_delivered_once() -> None:
+    async with open_house() as house:
+        who = await make_room(house)
+        await who["ann"]("shout", {"text": "<before>"})
+        sub = await house.subscribe(house.identify(who["bob"].token), "den", "", views=False)
+        await who["ann"]("shout", {"text": "<between>"})
+        heard = [item["text"] for item in json.loads(await anext(sub))["items"]]
+        await who["ann"]("shout", {"text": "<last>"})
+        while "<last>" not in heard[-1]:
+            heard += [item["text"] for item in json.loads(await anext(sub))["items"]]
+        assert [text for text in heard if "<" in text] == ["red: <before>", "red: <between>", "red: <last>"]
+        sub.close()
+
+
 async def test_the_newest_events_come_in_order() -> None:
     async with open_house() as house:
         who = await make_room(house)

@@ -1,7 +1,9 @@
 """When a snapshot is due, and when a quick world moves to a thread."""
 
+import asyncio
+
 from cohabit.house.running.world_thread import SLOW_FOR_MS, SLOW_RUNS, SLOW_WITHIN_MS, SlowCalls
-from cohabit.house.snapshots import AFTER_CPU_S, AT_CLOSE_CPU_S, SnapshotSchedule
+from cohabit.house.snapshots import AFTER_CPU_S, AT_CLOSE_CPU_S, LARGE_BATCH, MAX_DELAY, SnapshotSchedule
 
 from .making import make_room, open_house
 
@@ -20,6 +22,31 @@ async def test_a_room_is_copied_again_only_after_as_many_bytes_as_its_last_snaps
             again = schedule.take_if_due()
         sizes = [len(line.body) for line in room.record.tail if line.seq > first.seq]
         assert sum(sizes[:-1]) < len(first.room) + len(first.world) <= sum(sizes)
+
+
+async def test_a_snapshot_waits_while_much_is_written_but_not_forever() -> None:
+    async with open_house() as house:
+        who = await make_room(house)
+        room = house.rooms["den"].room
+        schedule = SnapshotSchedule(room, every=2)
+        due = schedule.next_seq
+        while room.record.seq < due + 2 * MAX_DELAY:
+            assert schedule.take_if_due(LARGE_BATCH + 1) is None
+            await who["ann"]("send_message", {"to": "bob", "content": "x"})
+        assert schedule.take_if_due(LARGE_BATCH + 1) is not None
+
+
+async def test_a_room_with_a_steady_flood_gets_its_snapshot_with_the_first_small_batch() -> None:
+    async with open_house(snapshot_every=10) as house:
+        who = await make_room(house)
+        room = house.rooms["den"].room
+        start = room.record.seq - len(room.record.tail)
+        while room.record.seq < start + 10:
+            large = [asyncio.ensure_future(who["ann"]("shout", {"text": "x" * 9_000})) for _ in range(8)]
+            await asyncio.gather(*large)
+        assert room.record.seq - len(room.record.tail) == start, "no snapshot yet"
+        await who["bob"]("shout", {"text": "quiet again"})
+        assert room.record.tail == []
 
 
 async def test_a_world_that_computes_for_long_is_due_before_its_entries_are_many() -> None:

@@ -1,18 +1,36 @@
 """Time in a house: waits, presence, timeouts, ticks, and bots that stand in."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from msgspec.json import encode as to_json
 
 from cohabit.errors import BadArgs, CohabitError, Quarantined, Unauthorized
+from cohabit.house.command_list import list_commands
 from cohabit.house.house import House
 from cohabit.house.store.memory import MemoryStore
+from cohabit.model.grant import Capability
 from cohabit.testing.clock import FakeClock
 
-from .making import ANN, BOB, HOST, HeldStore, a_moment, back_again, deeds, issue, make_room, open_house, player
+from .making import (
+    ANN,
+    BOB,
+    HOST,
+    OWL,
+    Client,
+    HeldStore,
+    a_moment,
+    back_again,
+    deeds,
+    issue,
+    make_room,
+    open_house,
+    player,
+)
 
 
 # -- waiting ----------------------------------------------------------------------------------------
@@ -93,6 +111,144 @@ async def test_events_that_are_there_already_are_not_waited_for() -> None:
         await who["ann"]("shout", {"text": "early"})
         got = await who["bob"]("events", {"cursor": cursor, "wait_ms": 30_000})
         assert any("early" in item.text for item in got.items)
+
+
+async def test_an_own_action_does_not_end_a_wait_for_events_and_comes_with_what_does() -> None:
+    async with open_house() as house:
+        who = await make_room(house)
+        cursor = (await who["bob"]("events")).cursor
+        waiting = asyncio.create_task(who["bob"]("events", {"cursor": cursor, "wait_ms": 30_000}))
+        await a_moment()
+        await who["bob"]("shout", {"text": "mine"})
+        await a_moment()
+        assert not waiting.done()
+        await who["ann"]("shout", {"text": "hers"})
+        got = await waiting
+        assert [item.text for item in got.items if item.do == "shout"] == ["blue: mine", "red: hers"]
+        assert (await who["bob"]("events", {"cursor": got.cursor})).items == []
+
+
+async def test_own_actions_are_delivered_when_the_time_is_up_and_never_twice() -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock) as house:
+        who = await make_room(house, ANN, OWL)
+        cursor = (await who["ann"]("events")).cursor
+        await who["ann"]("shout", {"text": "one"})
+        waiting = asyncio.create_task(who["ann"]("events", {"cursor": cursor, "wait_ms": 5_000}))
+        await clock.advance(1_000)  # the connection of ann is noted; that is no news to ann
+        await who["ann"]("shout", {"text": "two"})
+        await clock.advance(3_999)
+        assert not waiting.done()
+        await clock.advance(1)
+        got = await waiting
+        assert [item.text for item in got.items] == ["red: one", "ann connected", "red: two"]
+        assert (await who["ann"]("events", {"cursor": got.cursor})).items == []
+
+
+async def test_a_full_page_of_own_actions_is_not_waited_for() -> None:
+    async with open_house() as house:
+        who = await make_room(house)
+        cursor = (await who["ann"]("events")).cursor
+        for number in range(3):
+            await who["ann"]("shout", {"text": str(number)})
+        got = await who["ann"]("events", {"cursor": cursor, "wait_ms": 30_000, "max": 2})
+        assert (len(got.items), got.more) == (2, True)
+
+
+async def test_an_own_action_ends_a_wait_that_asks_for_it() -> None:
+    async with open_house() as house:
+        who = await make_room(house)
+        cursor = (await who["bob"]("events")).cursor
+        waiting = asyncio.create_task(who["bob"]("events", {"cursor": cursor, "wait_ms": 30_000, "own": True}))
+        await a_moment()
+        await who["bob"]("shout", {"text": "mine"})
+        assert [item.text for item in (await waiting).items][-1] == "blue: mine"
+
+
+async def test_what_happens_in_a_step_is_news_also_to_the_member_who_passed_last() -> None:
+    async with open_house() as house:
+        who = await make_room(house, ANN, world="lanterns", step_ticks=1_000)
+        cursor = (await who["ann"]("events")).cursor
+        await who["ann"]("turn_advance")
+        got = await who["ann"]("events", {"cursor": cursor, "wait_ms": 30_000})
+        assert ("your lantern goes dark", None) in {(item.text, item.by) for item in got.items}
+
+
+async def test_where_time_runs_by_itself_waiting_for_the_turn_waits_for_news_of_others() -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock) as house:
+        who = await make_room(house, ANN, BOB, HOST, world="Ticker")
+        await who["ann"]("view")
+        await clock.advance(1_000)
+        waiting = asyncio.create_task(who["ann"]("wait_for_turn", {"wait_ms": 30_000}))
+        await clock.advance(1_000)  # time passes, and that is no news
+        await who["ann"]("drop")
+        await who["bob"]("send_message", {"to": "hostess", "content": "not for ann"})
+        await a_moment()
+        assert not waiting.done()
+        await who["bob"]("drop")
+        got = await waiting
+        assert got.your_turn
+        assert got.observation.status["ticks"] == house.rooms["den"].room.world.ticks
+
+
+@pytest.mark.parametrize("reader", ["ann", "hostess"])
+async def test_what_is_new_since_the_last_view_is_not_waited_for_and_nothing_is_new_twice(reader: str) -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock, away_ms=10**6) as house:
+        who = await make_room(house, ANN, BOB, HOST, world="Ticker")
+        wait = {"wait_ms": 30_000}
+        assert (await who[reader]("wait_for_turn", wait)).tick == 0, (
+            "everything is new to a member that has seen nothing"
+        )
+        await who["bob"]("view")
+        await clock.advance(1_000)
+        first = await who[reader]("view")
+        await who["bob"]("drop")
+        await clock.advance(1_000)
+        assert (await who[reader]("wait_for_turn", wait)).tick == first.tick + 10
+        waiting = asyncio.create_task(who[reader]("wait_for_turn", wait))
+        await clock.advance(29_999)
+        assert not waiting.done()
+        await clock.advance(1)
+        last = (await waiting).tick
+        assert last > first.tick + 10
+        assert (await who[reader]("wait_for_turn", wait | {"since": first.id})).tick == last, (
+            "bob dropped one since then"
+        )
+
+
+async def test_waiting_for_news_ends_when_the_token_expires() -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock) as house:
+        who = await make_room(house, ANN, BOB, HOST, world="Ticker")
+        operator = house.identify(house.operator_token())
+        made = await house.call(operator, None, "issue_credential", {"name": "ann", "room": "den", "expires_in_s": 10})
+        ann = Client(house, "den", "ann", made.token)
+        await ann("view")
+        await clock.advance(1_000)
+        waiting = asyncio.create_task(ann("wait_for_turn", {"wait_ms": 30_000}))
+        await clock.advance(8_000)
+        assert not waiting.done()
+        await clock.advance(2_000)
+        with pytest.raises(Unauthorized, match="expired"):
+            await waiting
+        assert (await who["ann"]("view")).tick > 0
+
+
+async def test_a_wait_for_the_turn_can_return_what_has_changed() -> None:
+    async with open_house() as house:
+        who = await make_room(house, ANN, BOB, world="lanterns", step_ticks=5)
+        first = await who["ann"]("view")
+        await who["ann"]("turn_advance")
+        waiting = asyncio.create_task(who["ann"]("wait_for_turn", {"wait_ms": 30_000, "since": first.id}))
+        await a_moment()
+        assert not waiting.done()
+        await who["bob"]("turn_advance")
+        got = await waiting
+        assert (got.your_turn, got.since) == (True, first.id)
+        assert got.changed["step"] == 5
+        assert got.text.startswith(f"Changes since view {first.id}")
 
 
 async def test_a_hundred_waiters_are_all_woken() -> None:
@@ -325,6 +481,39 @@ async def test_a_bot_whose_game_ends_while_it_pauses_does_not_stop_with_an_error
             await clock.advance(1_000)
             await asyncio.sleep(0.001)  # a bot thinks on a thread of its own
         assert "stopped" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("world", "brains", "keys"),
+    [
+        ("statecraft", ("hawk", "tit-for-tat"), {"turn_seconds": 20}),
+        ("kingdoms", ("warlord", "steward"), {}),
+    ],
+)
+async def test_hidden_brains_are_in_nothing_that_a_member_can_reach_who_does_not_see_everything(
+    world: str, brains: tuple[str, str], keys: dict[str, Any]
+) -> None:
+    """Every command that changes nothing, the events, and what is pushed; to the member on the seat of a bot too."""
+    clock = FakeClock()
+    async with open_house(clock=clock) as house:
+        members = [player("ann", 0, brain=brains[0]), player("bob", 1, brain=brains[1]), player("cy", 2), HOST]
+        members += [{"id": "owl", "role": "observer"}, {"id": "pat", "kind": "human"}]
+        who = await make_room(house, *members, world=world, hide_brains=True, **keys)
+        watching = await house.subscribe(house.identify(who["cy"].token), "den")
+        room = house.rooms["den"].room
+        blind = [m.id for m in room.state.members.values() if Capability.READ_ALL not in m.held]
+        assert blind == ["ann", "bob", "cy", "hostess", "pat"]
+        await until(clock, lambda: len({line.seq for line in room.record.tail if line.entry.via}) >= 5)
+        reached = [(await anext(watching)).decode() for _ in range(5)]
+        for name in reversed(blind):  # the first call of a player takes the seat back from its bot
+            credential = house.identify(who[name].token)
+            for command in list_commands(house, credential, "den"):
+                if not command.records and not command.schema["required"]:
+                    args = {"wait_ms": 0} if command.waits else {}
+                    reached.append(f"{name} {command.name}: {to_json(await who[name](command.name, args)).decode()}")
+        assert len(reached) > 40
+        found = [text for text in reached for brain in brains if re.search(rf"\b{brain.replace('-', '.')}\b", text)]
+        assert found == []
 
 
 async def test_a_brain_that_does_not_exist_opens_no_room() -> None:

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from cohabit.errors import BadArgs, Conflict, GameCrash, GameRejected, PermissionDenied, Quarantined, UnknownCommand
+from cohabit.model.seat import ALL
 from cohabit.registry import make_world
 from cohabit.room.opening import opening_state
 from cohabit.room.room import Room
@@ -14,7 +15,9 @@ from cohabit.room.visibility import feed
 from cohabit.scenario import AgentSpec, Scenario
 from cohabit.world import Arrival, Outcome, Seat, World
 
-from .making import SECRET, entries, replayed, restored
+from .making import BLUE, OBSERVER, RED, SECRET, entries, make_room, replayed, restored
+from .making import GOD as GOD_AGENT
+from .making import HOST as HOST_AGENT
 
 SAMPLES = Path(__file__).parent.parent / "worlds_samples"
 GOD, HOST = AgentSpec(id="zeus", role="god"), AgentSpec(id="hostess", role="host")
@@ -34,6 +37,70 @@ def room_of(sample: str, *agents: AgentSpec, **keys: Any) -> Room:
 def heard(room: Room, who: str, kind: str = "reward") -> list[str]:
     member = room.state.members[who]
     return [i.text for e in entries(room) for i in feed(e, member, room.eye(member)) if i.kind == kind]
+
+
+def test_the_output_schema_of_a_command_describes_what_it_answers() -> None:
+    room = make_room(RED, HOST_AGENT, world="Secrets")
+    for who, name, args in (("ann", "shout", {"text": "hello"}), ("ann", "whoami", {}), ("hostess", "audit", {})):
+        schema = room.commands.named(name).output_schema
+        answer = msgspec.to_builtins(room.call(who, name, args, at=1))
+        assert schema is not None
+        assert answer.keys() <= schema["properties"].keys(), name
+        assert set(schema["required"]) <= answer.keys(), name
+
+
+def test_an_action_may_return_text_or_nothing_instead_of_an_outcome() -> None:
+    room = make_room(RED, BLUE, world="Plain")
+    assert room.call("ann", "say", {"text": "hello"}, at=1).message == "hello"
+    assert room.call("ann", "nod", at=2).message == ""
+
+
+@pytest.mark.parametrize("reward", ["inf", "nan"])
+def test_a_reward_that_is_no_number_is_a_mistake_of_the_world_and_nothing_happened(reward: str) -> None:
+    room = make_room(RED, BLUE, world="Plain")
+    before = room.digest()
+    with pytest.raises(GameCrash):
+        room.call("ann", "win", {"reward": reward}, at=1)
+    assert room.digest() == before
+
+
+def test_a_player_sees_the_goals_of_its_own_seat_and_a_watcher_none() -> None:
+    room = make_room(RED, BLUE, OBSERVER, world="Plain")
+    seen = {who: room.call(who, "view", at=1) for who in ("ann", "bob", "owl")}
+    assert [goal.id for goal in seen["ann"].observation.current_goals] == ["goal-one"]
+    assert "be the best of two" in seen["bob"].text
+    assert "be the best" not in seen["owl"].text
+
+
+def test_a_world_without_a_picture_now_says_so_and_shows_it_when_there_is_one() -> None:
+    room = make_room(RED, BLUE, GOD_AGENT, world="Plain")
+    with pytest.raises(GameRejected, match="no picture now"):
+        room.call("zeus", "picture", at=1)
+    room.call("ann", "move", at=2)
+    assert room.call("zeus", "picture", at=3).base64 == b"PNG"
+
+
+def test_a_member_that_may_see_the_screen_but_not_the_world_gets_no_picture() -> None:
+    room = make_room(RED, BLUE, GOD_AGENT, OBSERVER, world="Plain")
+    room.call("zeus", "grant", {"member": "owl", "may": ["see_screen"]}, at=1)
+    with pytest.raises(PermissionDenied, match="permission to view this world") as refused:
+        room.call("owl", "picture", at=2)
+    assert refused.value.details["needs"] == ["watch"]
+
+
+def test_a_world_that_cannot_be_observed_has_crashed_and_tells_only_the_kind_of_error() -> None:
+    room = make_room(RED, BLUE, world="Exits", config={"where": "observe", "raises": "MemoryError"})
+    for look in (room.observe, room.view_through):
+        room.world.n = 1  # type: ignore[attr-defined]
+        with pytest.raises(GameCrash) as crashed:
+            look(ALL)
+        assert "42" not in crashed.value.message
+
+
+def test_act_cannot_call_itself() -> None:
+    room = make_room(RED, BLUE, world="Plain")
+    with pytest.raises(BadArgs, match="cannot call itself"):
+        room.call("ann", "act", {"action": "act", "params": {"action": "nod"}}, at=1)
 
 
 # -- computed actions -------------------------------------------------------------------------------

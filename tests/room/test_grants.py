@@ -358,3 +358,13 @@ def test_a_member_cannot_choose_its_kind_its_role_or_its_handle_in_a_call() -> N
     for args in ({"role": "god"}, {"kind": "human"}, {"handle": "hostess"}, {"member": "hostess"}):
         with pytest.raises(BadArgs):
             room.call("me", "whoami", args, at=1)
+
+
+def test_the_model_that_an_agent_uses_is_shown_with_its_grant_and_that_it_leaves_the_house() -> None:
+    room = make_room(RED, {**BLUE, "backend": "gpt-9"}, HOST)
+    shown = {
+        who: room.call("hostess", "narrow", {"member": who, "may": ["send_message"]}, at=1).grant
+        for who in ("ann", "bob")
+    }
+    assert (shown["bob"]["backend"], shown["bob"]["egress"]) == ("gpt-9", True)
+    assert {"backend", "egress"}.isdisjoint(shown["ann"])

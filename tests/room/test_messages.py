@@ -86,6 +86,16 @@ def test_a_message_without_a_recipient_or_a_content_or_too_long_is_refused(args:
     assert room.state.bus_seq == 0
 
 
+def test_a_member_that_may_only_broadcast_can_write_to_nobody_alone() -> None:
+    room = make_room(RED, BLUE, HOST)
+    room.call("hostess", "grant", {"member": "hostess", "may": ["manage_members", "send_broadcast"]}, at=0)
+    for to in ("ann", "team:red", "nobody"):
+        with pytest.raises(PermissionDenied) as refused:
+            room.call("hostess", "send_message", {"to": to, "content": "psst"}, at=1)
+        assert refused.value.details["needs"] == ["send_message"]
+    assert room.call("hostess", "send_message", {"to": "*", "content": "hello"}, at=2).broadcast
+
+
 def test_only_members_with_send_broadcast_can_broadcast() -> None:
     room = make_room(*MEMBERS, OBSERVER, HOST, AGENT)
     for who in ("ann", "owl"):
@@ -166,6 +176,16 @@ def test_a_message_to_a_team_reaches_its_members_and_nobody_else() -> None:
 def test_a_member_can_write_to_its_own_team_without_naming_it() -> None:
     room = make_room(*PLAYERS, teams=TEAMS)
     assert send(room, "cy", "team:").recipients == ["ann"]
+
+
+def test_whoever_joins_a_team_gets_its_messages_until_it_is_removed() -> None:
+    room = make_room(*PLAYERS, HOST, {"id": "dee", "role": "host"}, teams=TEAMS)
+    room.call("hostess", "add_member", {"id": "eve", "kind": "human", "role": "player", "team": "red"}, at=1)
+    assert send(room, "ann", "team:red").recipients == ["cy", "eve"]
+    assert send(room, "eve", "team:").recipients == ["ann", "cy"]
+    room.call("hostess", "remove_member", {"member": "cy"}, at=2)
+    room.call("hostess", "remove_member", {"member": "dee"}, at=3)  # in no team
+    assert send(room, "ann", "team:red").recipients == ["eve"]
 
 
 def test_writing_to_a_team_takes_being_in_it() -> None:

@@ -1,6 +1,7 @@
 """The record: what happened, in a chain that shows tampering, from which the room can be made again."""
 
 from collections.abc import Callable
+from hashlib import sha256
 from typing import Any
 
 import msgspec
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from cohabit.errors import BadArgs, CohabitError, GameCrash, RecordCorrupt
 from cohabit.model.record import decode_entry
 from cohabit.registry import make_world
-from cohabit.room.record import GENESIS, Line, Snapshot, chained, read_lines
+from cohabit.room.record import GENESIS, Expected, Line, Snapshot, chained, read_lines
 from cohabit.room.room import Room
 from cohabit.room.state import RoomState
 
@@ -114,6 +115,41 @@ def test_a_digest_of_the_room_in_the_record_stops_a_replay_that_differs() -> Non
 
     with pytest.raises(RecordCorrupt, match="differs"):
         Room.replay(whole(room), other_world)
+
+
+def test_an_entry_that_cannot_be_read_is_damage_even_with_a_digest_of_its_own() -> None:
+    body = b"not an entry"
+    with pytest.raises(RecordCorrupt, match="entry 0 cannot be read") as found:
+        reread([(0, body, chained(GENESIS, body))])
+    assert found.value.details["seq"] == 0
+
+
+def test_a_snapshot_that_has_the_right_checksum_but_is_none_cannot_be_read() -> None:
+    body = msgspec.msgpack.encode(["nonsense"])
+    with pytest.raises(RecordCorrupt, match="cannot be read"):
+        Snapshot.decode(sha256(body).digest() + body)
+
+
+def test_a_record_that_ends_before_a_known_head_misses_entries_and_a_longer_one_does_not() -> None:
+    known = Expected(5, b"digest", "a snapshot")
+    known.check_end(5)
+    known.check_end(6)
+    with pytest.raises(RecordCorrupt, match="ends with entry 4, but a snapshot is of entry 5") as found:
+        known.check_end(4)
+    assert found.value.details["seq"] == 5
+    known.check_digest(b"digest")
+    with pytest.raises(RecordCorrupt, match="a snapshot, of entry 5, does not belong"):
+        known.check_digest(b"another")
+
+
+def test_a_record_can_be_followed_entry_by_entry() -> None:
+    room = played()
+    steps = [(again.record.seq, line.seq, again.state.tick) for again, line in Room.replaying(whole(room), make_world)]
+    assert [seq for seq, _, _ in steps] == [seq for _, seq, _ in steps] == list(range(len(whole(room))))
+    *_, (last, _) = Room.replaying(whole(room), make_world)
+    assert last.digest() == room.digest()
+    with pytest.raises(RecordCorrupt, match="does not begin"):
+        next(Room.replaying(whole(room)[1:], make_world))
 
 
 @given(st.data())

@@ -10,6 +10,8 @@ from cohabit.room.opening import opening_state
 from cohabit.room.room import Room
 from cohabit.scenario import parse_scenario
 
+from .making import BLUE, RED, make_room
+
 
 def room_with(**keys: object) -> Room:
     agents = [{"id": "ann", "role": "player", "claim": "auto:0"}, {"id": "bob", "role": "player", "claim": "auto:1"},
@@ -61,3 +63,13 @@ def test_an_archived_room_and_one_without_the_setting_have_no_rematch() -> None:
 def test_a_rematch_after_no_time_at_all_is_refused() -> None:
     with pytest.raises(BadArgs, match="rematch_seconds"):
         room_with(rematch_seconds=0)
+
+
+@pytest.mark.parametrize(("world", "ends"), [("Curtain", True), ("Interval", False)])
+def test_a_world_that_says_itself_when_it_is_over_is_believed_whoever_could_still_move(world: str, ends: bool) -> None:
+    room = make_room(RED, BLUE, world=world, rematch_seconds=10)
+    room.call("ann", "move", at=1000)
+    assert (room.is_over(), room.next_deadline()) == (False, None)
+    room.call("ann", "move", at=2000)
+    assert room.is_over() is ends
+    assert room.next_deadline() == (12_000 if ends else None)

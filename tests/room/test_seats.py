@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohabit.errors import CohabitError, Conflict, GameRejected, PermissionDenied, UnknownAsset
+from cohabit.room import games
 
 from .making import AGENT, BLUE, GOD, HOST, PERSON, RED, make_room, player, replayed
 
@@ -109,6 +110,23 @@ def test_a_free_seat_can_be_taken_and_left() -> None:
     assert seat(room, "fay") == "blue"
     room.call("fay", "stand_up", at=2)
     assert seat(room, "fay") is None
+
+
+def test_where_every_seat_is_taken_nobody_else_can_sit_down() -> None:
+    room = make_room(RED, BLUE, FREE, world="nim")
+    with pytest.raises(Conflict, match="every seat is taken"):
+        room.call("fay", "sit", at=1)
+    assert seat(room, "fay") is None
+
+
+def test_a_player_whose_seat_is_closed_takes_no_other_before_the_next_game() -> None:
+    room = make_room(FREE, GOD, world="Realms", partial_intel=True)
+    for name in ("avalon", "burgundy"):
+        room.call("zeus", "rise", {"name": name}, at=1)
+    room.call("fay", "sit", {"seat": "avalon"}, at=2)
+    room.call("zeus", "fall", {"name": "avalon"}, at=3)
+    with pytest.raises(GameRejected, match="closed"):
+        room.call("fay", "sit", at=4)
 
 
 def test_a_taken_seat_is_a_conflict_and_an_unknown_one_gets_near_names() -> None:
@@ -233,6 +251,19 @@ def test_another_seat_can_be_taken_in_the_next_game_unless_it_has_the_same_secre
     else:
         with pytest.raises(GameRejected):
             room.call("fay", "sit", {"seat": "blue"}, at=6)
+
+
+def test_who_played_what_is_remembered_for_the_newest_games(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(games, "MAX_GAMES_REMEMBERED", 2)
+    state = make_room(RED, BLUE, HOST).state
+    for game in ("one", "two", "three", "four"):
+        games.switch_game(state, game)
+        state.played = {"ann": game}
+    assert list(state.played_before) == ["two", "three"]
+    games.switch_game(state, "three")
+    assert state.played == {"ann": "three"}
+    games.switch_game(state, "two")
+    assert state.played == {}
 
 
 def test_a_member_that_keeps_its_seat_over_a_rematch_plays_that_one() -> None:

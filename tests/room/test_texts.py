@@ -139,3 +139,8 @@ def test_the_seats_in_a_view_follow_the_members() -> None:
     assert "Seats: first = ann, second = dora\n" in room.call("ann", "view", at=3).text
     room.call("dora", "stand_up", at=4)
     assert "Seats: first = ann\n" in room.call("ann", "view", at=5).text
+
+
+def test_where_time_runs_by_itself_nobody_is_said_to_be_to_move() -> None:
+    assert "To move" not in make_room(world="Ticker").call("ann", "view", at=1).text
+    assert "To move: ann, bob" in make_room(world="Ticker", step_ticks=5).call("ann", "view", at=1).text

@@ -157,6 +157,19 @@ def test_at_pace_turns_the_world_decides_whose_turn_it_is() -> None:
     room.call("bob", "take", {"n": 1}, at=2)
 
 
+def test_whose_turn_it_is_names_the_player_or_the_empty_seat() -> None:
+    room = make_room(BLUE, world="Moody")
+    assert room.movers() == ["one"]
+    with pytest.raises(TurnNotYours, match="waiting for one"):
+        room.call("bob", "move", at=1)
+    room = make_room(RED, BLUE, world="Moody")
+    with pytest.raises(TurnNotYours, match="waiting for ann"):
+        room.call("bob", "move", at=1)
+    realms = make_room(GOD, world="Realms")
+    realms.call("zeus", "rise", {"name": "rome"}, at=1)
+    assert realms.movers() == ["Rome", "gods"]
+
+
 def test_a_silent_seat_is_skipped_as_its_world_says_and_that_is_an_event() -> None:
     room = make_room(RED, BLUE, world="nim", turn_seconds=10, config={"stones": 20})
     room.settle(10_000)
@@ -216,6 +229,17 @@ def test_a_round_takes_the_last_submission_of_each_and_resolves_when_all_have_su
     room.call("bob", "bid", {"n": 3}, at=3)
     assert results(room) == [{"a": 7, "b": 3}]
     assert "round 1: {'a': 7, 'b': 3}" in texts(room, "bid")
+
+
+def test_everybody_sees_the_results_of_a_round_and_they_are_nobodys_doing() -> None:
+    room = make_room(RED, BLUE, OBSERVER, world="Bids")
+    room.call("ann", "bid", {"n": 1}, at=1)
+    room.call("bob", "bid", {"n": 2}, at=2)
+    last = entries(room)[-1]
+    for who in ("ann", "bob", "owl"):
+        member = room.state.members[who]
+        results = [item for item in feed(last, member, room.eye(member)) if item.text.startswith("round 1")]
+        assert [(item.do, item.by, item.at, item.args) for item in results] == [("round", None, 2, None)], who
 
 
 def test_a_round_resolves_at_its_deadline_without_the_silent_ones() -> None:
@@ -305,6 +329,71 @@ def test_a_clock_world_moves_by_ticks_and_only_by_them() -> None:
     assert room.call("ann", "view", at=10**9).tick == 7
 
 
+# -- the stepped clock ------------------------------------------------------------------------------
+def test_a_step_is_made_when_every_player_has_passed_and_not_before() -> None:
+    room = make_room(RED, BLUE, OBSERVER, world="Ticker", step_ticks=10)
+    first = room.call("ann", "turn_advance", at=1)
+    assert (first.previous, first.next, first.forced_by_god) == ("ann", "bob", False)
+    assert (room.state.tick, room.movers()) == (0, ["bob"])
+    assert room.call("ann", "turn_advance", at=2).next == "bob"  # passing twice changes nothing
+    assert room.state.tick == 0
+    last = room.call("bob", "turn_advance", at=3)
+    assert (last.previous, last.next, last.forced_by_god) == ("bob", "bob", False)
+    assert (room.state.tick, room.movers()) == (10, ["ann", "bob"])
+    assert texts(room, "turn_advance") == []  # a step is no news
+
+
+def test_in_a_step_it_is_a_players_turn_until_it_has_passed_and_never_a_spectators() -> None:
+    room = make_room(RED, BLUE, OBSERVER, world="Ticker", step_ticks=10)
+
+    def turns(at: int) -> list[bool]:
+        return [room.call(who, "view", at=at).your_turn for who in ("ann", "bob", "owl")]
+
+    assert turns(1) == [True, True, False]
+    room.call("ann", "turn_advance", at=2)
+    assert turns(3) == [False, True, False]
+    room.call("bob", "turn_advance", at=4)
+    assert turns(5) == [True, True, False]
+
+
+def test_a_step_waits_for_the_players_so_a_spectator_cannot_pass_and_a_god_ends_it() -> None:
+    room = make_room(RED, BLUE, OBSERVER, GOD, world="Ticker", step_ticks=10)
+    with pytest.raises(BadArgs, match="waits for the players only"):
+        room.call("owl", "turn_advance", at=1)
+    assert room.state.tick == 0
+    ended = room.call("zeus", "turn_advance", at=2)
+    assert (ended.previous, ended.next, ended.forced_by_god) == ("zeus", "ann", True)
+    assert (room.state.tick, texts(room, "turn_advance")[-1:]) == (10, ["zeus ended the step"])
+
+
+def test_a_step_that_not_everybody_ends_is_made_at_its_deadline_and_says_who_did_not_pass() -> None:
+    room = make_room(RED, BLUE, world="Ticker", step_ticks=10, turn_seconds=20)
+    room.call("ann", "turn_advance", at=1)
+    room.settle(19_999)
+    assert room.state.tick == 0
+    room.settle(20_000)
+    assert (room.state.tick, room.movers()) == (10, ["ann", "bob"])
+    assert texts(room, "turn_timeout") == ["time is up for this step; bob did not pass"]
+    assert room.next_deadline() == 40_000
+
+
+def test_only_a_real_time_world_can_have_a_stepped_clock() -> None:
+    with pytest.raises(BadArgs, match="step_ticks: nim is not a real-time world"):
+        make_room(RED, BLUE, world="nim", step_ticks=10)
+
+
+def test_a_step_in_a_room_without_players_waits_for_those_who_act_everywhere() -> None:
+    room = make_room(GOD, OBSERVER, world="Ticker", step_ticks=10)
+    assert room.movers() == ["zeus"]
+    assert not room.call("zeus", "turn_advance", at=1).forced_by_god
+    assert room.state.tick == 10
+
+
+def test_a_step_always_has_a_deadline_so_nobody_can_stop_time() -> None:
+    assert make_room(RED, BLUE, world="Ticker", step_ticks=10).next_deadline() is not None
+    assert make_room(RED, BLUE, world="Ticker").next_deadline() is None
+
+
 def test_a_room_without_an_extension_has_the_generic_speeds_and_a_wrong_one_gets_near_names() -> None:
     room = make_room(RED, BLUE, world="Ticker")
     speeds = msgspec.to_builtins(room.call("ann", "list_speeds", at=1))
@@ -334,6 +423,41 @@ def test_the_pause_of_a_player_that_leaves_ends_after_a_while() -> None:
     room.settle(35_000)
     assert not room.state.paused
     assert [e.by for e in entries(room, "pause_expired")] == [None]
+
+
+def test_with_other_players_present_a_pause_begins_when_all_of_them_have_asked() -> None:
+    room = make_room(RED, BLUE, HOST, world="Ticker")
+    room.system("presence", {"members": ["ann", "bob", "hostess"], "here": True}, 0)
+    for at in (1, 2):  # asking twice is asking once
+        asked = room.call("ann", "pause", at=at)
+        assert (asked.previous_paused, asked.paused, room.state.paused) == (False, False, False)
+    assert texts(room, "pause")[-1] == "ann asks for a pause; it begins when bob also pauses"
+    agreed = room.call("bob", "pause", at=3)
+    assert (agreed.previous_paused, agreed.paused, room.state.paused) == (False, True, True)
+    room.call("ann", "resume", at=4)
+    assert not room.call("bob", "pause", at=5).paused  # what was asked for before counts no more
+    assert room.call("hostess", "pause", at=6).paused
+
+
+def test_the_end_of_a_pause_is_put_off_by_the_time_the_house_was_closed() -> None:
+    room = make_room(RED, BLUE, world="Ticker", pause_seconds=30)
+    room.system("presence", {"members": ["ann"], "here": True}, 0)
+    room.call("ann", "pause", at=1000)
+    room.system("presence", {"members": ["ann"], "here": False}, 2000)
+    assert room.next_deadline() == 32_000
+    room.system("opened", {"gap": 5000}, 7000)
+    assert room.next_deadline() == 37_000
+
+
+def test_an_event_about_many_members_names_ten_of_them() -> None:
+    crowd = [{"id": f"m{n}"} for n in range(12)]
+    room = make_room(*crowd)
+    for n in (1, 2, 10, 11, 12):
+        room.system("presence", {"members": [each["id"] for each in crowd[:n]], "here": True}, n)
+    assert [text.removesuffix(" connected") for text in texts(room, "presence")] == [
+        "m0", "m0 and m1", "m0, m1, m2, m3, m4, m5, m6, m7, m8 and m9",
+        "m0, m1, m2, m3, m4, m5, m6, m7, m8, m9 and 1 more", "m0, m1, m2, m3, m4, m5, m6, m7, m8, m9 and 2 more",
+    ]  # fmt: skip
 
 
 def test_a_player_that_returns_keeps_its_pause() -> None:
@@ -381,6 +505,93 @@ def test_a_stand_in_takes_a_seat_whose_player_is_away_and_gives_it_back_at_once(
     assert replayed(room).digest() == room.digest()
 
 
+@pytest.mark.parametrize(
+    ("world", "action", "args", "unit"),
+    [
+        ("nim", "take", {"n": 1}, "move"),
+        ("statecraft", "submit", {}, "turn"),
+        ("lanterns", "halt", {}, "move"),
+        ("Ticker", "drop", {}, "move"),
+    ],
+)
+def test_what_a_stand_in_played_is_in_the_next_views_of_its_player_until_that_player_moves(
+    world: str, action: str, args: dict[str, object], unit: str
+) -> None:
+    room = make_room(player("ann", 0, stand_in="random"), BLUE, OBSERVER, world=world, stand_in_seconds=20)
+    room.system("presence", {"members": ["ann"], "here": True}, 0)
+    room.system("presence", {"members": ["ann"], "here": False}, 1000)
+    assert "stand-in" not in room.call("ann", "view", at=1001).text
+    for moves, counted in ((1, f"1 {unit}"), (2, f"2 {unit}s")):
+        at = 30_000 * moves
+        room.call("ann", action, args, at=at, via="random")
+        if room.pace in ("turns", "rounds"):
+            room.call("bob", action, args, at=at)
+        said = f"While you were away, a stand-in played {counted} for you."
+        assert said in room.call("ann", "view", at=at).text.splitlines()
+        assert said in room.view_through(room.eye_of(room.state.members["ann"])).text
+        for other in ("bob", "owl"):
+            assert "While you were away" not in room.call(other, "view", at=at).text
+    assert "While you were away, a stand-in played" in replayed(room).call("ann", "view", at=at).text
+    room.system("presence", {"members": ["ann"], "here": True}, 90_000)
+    assert said in room.call("ann", "wait_for_turn", {"wait_ms": 0}, at=90_000).text
+    room.call("ann", action, args, at=90_001)
+    assert "While you were away" not in room.call("ann", "view", at=90_001).text
+    assert replayed(room).digest() == room.digest()
+
+
+def test_the_bot_of_a_seat_is_not_told_that_a_stand_in_played_for_it() -> None:
+    room = make_room(player("ann", 0, brain="random"), BLUE, HOST, world="nim")
+    room.call("ann", "take", {"n": 1}, at=1, via="random")
+    assert "stand-in" not in room.call("ann", "view", at=2).text
+
+
+def test_a_new_game_does_not_tell_what_a_stand_in_played_in_the_last_one() -> None:
+    room = make_room(player("ann", 0, stand_in="random"), BLUE, HOST, world="nim")
+    room.system("stand_in", {"member": "ann"}, 1)
+    room.call("ann", "take", {"n": 1}, at=1, via="random")
+    assert "a stand-in played 1 move for you" in room.call("ann", "view", at=2).text
+    room.call("hostess", "reset", at=3)
+    assert "stand-in" not in room.call("ann", "view", at=4).text
+
+
+@pytest.mark.parametrize(
+    ("keys", "action", "args"),
+    [
+        ({"world": "nim"}, "take", {"n": 1}),
+        ({"world": "statecraft"}, "submit", {}),
+        ({"world": "Ticker", "turn_based": True}, "drop", {}),
+        ({"world": "Ticker", "turn_based": True}, "turn_advance", {}),
+        ({"world": "lanterns", "step_ticks": 5}, "turn_advance", {}),
+    ],
+)
+def test_a_turn_that_timed_out_is_in_the_next_views_of_its_player_until_that_player_moves(
+    keys: dict[str, object], action: str, args: dict[str, object]
+) -> None:
+    room = make_room(RED, BLUE, turn_seconds=10, **keys)  # type: ignore[arg-type]
+    room.settle(10_000)
+    at, text = 10_001, "Since your last move, your time ran out once."
+    if keys["world"] in ("statecraft", "lanterns"):  # both players were awaited, and are late a second time
+        room.settle(20_000)
+        at, text = 20_001, "Since your last move, your time ran out 2 times."
+    else:
+        room.call("bob", action, args, at=at)
+        assert "Since your last move" not in room.call("bob", "view", at=at).text
+        if action == "drop":
+            room.call("bob", "turn_advance", at=at)
+    assert text in room.call("ann", "view", at=at).text.splitlines()
+    assert text in replayed(room).call("ann", "view", at=at).text
+    room.call("ann", action, args, at=at)
+    assert "Since your last move" not in room.call("ann", "view", at=at).text
+
+
+def test_everybody_is_told_that_a_player_is_back() -> None:
+    room = make_room(player("ann", 0, stand_in="random"), BLUE, world="Moody", stand_in_seconds=5)
+    room.settle(6_000)
+    assert room.state.members["ann"].played_by_bot
+    room.system("presence", {"members": ["ann"], "here": True}, 7_000)
+    assert "ann is back" in texts(room, "presence")
+
+
 def test_a_scenario_can_hide_which_built_in_player_plays_a_seat() -> None:
     god = {"id": "zeus", "role": "god"}
     room = make_room(player("ann", 0, stand_in="random"), BLUE, god, world="nim", hide_brains=True)
@@ -421,3 +632,14 @@ def test_nobody_is_to_move_in_a_finished_game_whatever_the_turn_order(monkeypatc
     monkeypatch.setattr(room, "is_over", lambda: True)
     room.roster_changed()
     assert room.call("ann", "session_info", at=1).to_move == room.call("ann", "view", at=1).to_move == []
+
+
+@pytest.mark.parametrize(
+    ("world", "keys", "turns"),
+    [
+        ("nim", {}, True), ("statecraft", {}, True), ("Secrets", {}, False), ("Secrets", {"turn_based": True}, True),
+        ("Ticker", {}, False), ("Ticker", {"step_ticks": 5}, True),
+    ],
+)  # fmt: skip
+def test_the_session_info_says_whether_members_take_turns(world: str, keys: dict[str, object], turns: bool) -> None:
+    assert make_room(RED, BLUE, world=world, **keys).call("ann", "session_info", at=1).turn_based is turns

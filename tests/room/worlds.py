@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from cohabit.world import (
     Eye,
     GameRejected,
+    Goal,
     Observation,
     Outcome,
     Range,
@@ -433,6 +434,53 @@ class StuckQuick(Stuck):
     """The same, promising to be quick."""
 
     spec = WorldSpec(name="stuck_quick", seats=2, seat_names=("one", "two"), quick=True)
+
+
+class Plain(Stuck):
+    """Pace step. It has goals, no picture yet, and actions that return something else than an outcome."""
+
+    spec = WorldSpec(name="plain", seats=2, seat_names=("one", "two"), quick=True)
+
+    def goals(self, seat: Seat) -> Sequence[Goal]:
+        return [Goal(f"goal-{seat.id}", f"be the best of {seat.id}")]
+
+    def picture(self, eye: Eye) -> bytes | None:
+        return b"PNG" if self.moves else None
+
+    @action()
+    def say(self, by: Seat, text: str) -> str:
+        """Answer with plain text."""
+        return text
+
+    @action()
+    def nod(self, by: Seat) -> None:
+        """Answer with nothing."""
+
+    @action()
+    def win(self, by: Seat, reward: str) -> Outcome:
+        """Get a reward."""
+        return Outcome("won", reward=float(reward))
+
+
+class Curtain(Stuck):
+    """Pace step. It says itself when it is over: after two moves, although anybody could still move."""
+
+    spec = WorldSpec(name="curtain", seats=2, seat_names=("one", "two"), quick=True)
+
+    def is_over(self) -> bool:
+        return self.moves >= 2
+
+
+class Interval(Stuck):
+    """Pace step. It is never over, although after two moves nobody can move."""
+
+    spec = WorldSpec(name="interval", seats=2, seat_names=("one", "two"), quick=True)
+
+    def to_move(self) -> Sequence[SeatId]:
+        return self.order if self.moves < 2 else []
+
+    def is_over(self) -> bool:
+        return False
 
 
 class Slow(Stuck):

@@ -19,6 +19,7 @@ from cohabit.workspace.clone import setup
 from cohabit.workspace.person.identity import Identity
 from cohabit.workspace.person.registry import Place
 from cohabit.workspace.session import Session
+from cohabit.workspace.sharing import publish
 from cohabit.workspace.tool import Tool
 from cohabit.workspace.workspace import Workspace
 
@@ -59,6 +60,12 @@ def neutral_environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: p
 def now() -> Clock:
     """The clock of every session that `clone` makes: 2026-05-22 14:30:05, two hours east of UTC."""
     return Clock(NOON)
+
+
+@pytest.fixture(autouse=True)
+def no_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Agents in this process push again at once; see ``test_fairness`` for their turns."""
+    monkeypatch.setattr(publish, "MAX_TURN_PAUSE", 0.0)
 
 
 @pytest.fixture(scope="session")

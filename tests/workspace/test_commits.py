@@ -163,6 +163,27 @@ def test_a_commit_includes_the_callers_pointer_and_no_other(board):
         assert git(ws, "show", "--name-only", "--format=").splitlines() == [".pointers/ann-cli.json", "a.md"]
 
 
+def test_a_pointer_that_the_last_commit_had_costs_no_further_process(board, monkeypatch):
+    ws = board()
+    ws.tree.write(".pointers/ann-cli.json", b"{}\n")
+    stage(ws, "a.md", "0\n")
+    commits.commit_index(ws, "a note")
+    ran, run = [], ws.git.run
+
+    def counted(*args, **options):
+        ran.append(args[0])
+        return run(*args, **options)
+
+    stage(ws, "a.md", "1\n")
+    monkeypatch.setattr(ws.git, "run", counted)
+    assert commits.commit_index(ws, "a note").changes == 1
+    assert ran == ["commit"]
+    assert commits.commit_index(ws, "nothing") is None
+    (ws.root / ".pointers/ann-cli.json").write_bytes(b"[]\n")  # by hand, and of the same size
+    stage(ws, "a.md", "2\n")
+    assert commits.commit_index(ws, "a note").changes == 2
+
+
 def test_a_pointer_alone_is_committed_only_when_it_was_staged(board):
     ws = board()
     ws.tree.write(".pointers/ann-cli.json", b"{}\n")

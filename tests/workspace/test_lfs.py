@@ -1,4 +1,5 @@
-"""A repository that keeps files in Git LFS is refused, because its files would be pointers."""
+"""A repository that keeps files in Git LFS is refused, because its files would be pointers. One that adopts it later
+stays usable, and says so."""
 
 import subprocess
 
@@ -59,3 +60,60 @@ def test_other_attributes_are_fine(ann, eve, remote, line):
     share(eve, ".gitattributes", line)
     answer = ann.call("workspace_init", {"name": "board", "remote_url": str(remote), "local_path": "~/board"})
     assert answer["active_workspace"] == "board"
+
+
+# -- adopted later --------------------------------------------------------------------------------
+@pytest.fixture
+def adopted(clone, eve):
+    """Ann has a clone; then Eve begins to keep pictures in LFS."""
+
+    def adopt(path=".gitattributes"):
+        session = clone("ann")
+        share(eve, path, "*.png filter=lfs diff=lfs merge=lfs -text\n")
+        share(eve, "assets/a.png", POINTER)
+        return session
+
+    return adopt
+
+
+@pytest.mark.parametrize("path", [".gitattributes", "assets/.gitattributes"])
+@pytest.mark.parametrize("tool", ["sync", "pull"])
+def test_a_sync_that_brings_lfs_says_so_and_brings_everything_else(adopted, path, tool):
+    ann = adopted(path)
+    [note] = ann.call(tool, {})["notes"]
+    assert note.startswith(f"{path} keeps files in Git LFS, which a workspace does not support")
+    assert ann.call("read", {"path": "assets/a.png"})["content"] == POINTER
+    assert not ann.call(tool, {}).get("notes")
+
+
+@pytest.mark.parametrize("path", [".gitattributes", "assets/.gitattributes"])
+def test_every_way_to_begin_says_that_files_are_in_lfs(adopted, path):
+    ann = adopted(path)
+    assert "note" not in ann.call("workspace_info", {})
+    assert "notes" not in ann.call("whats_new", {})
+    ann.call("sync", {})
+    said = f"{path} keeps files in Git LFS"
+    assert ann.call("workspace_info", {})["note"].startswith(said)
+    assert ann.call("whats_new", {})["notes"][0].startswith(said)
+    [row] = ann.call("health", {})["malformed"]
+    assert row["path"] == path
+    assert row["what"].startswith("keeps files in Git LFS")
+
+
+def test_other_attributes_that_arrive_are_no_news(clone, eve):
+    ann = clone("ann")
+    share(eve, ".gitattributes", "*.png -text\n")
+    assert ann.call("sync", {})["notes"] == []
+    assert "note" not in ann.call("workspace_info", {})
+    assert ann.call("health", {})["malformed"] == []
+
+
+def test_a_file_in_lfs_that_an_agent_replaces_is_shared_as_an_ordinary_file(adopted, eve):
+    ann = adopted()
+    ann.call("sync", {})
+    ann.call("write", {"path": "assets/a.png", "content": "new"})
+    ann.call("add", {"paths": ["assets/a.png"]})
+    ann.call("commit", {"message": "x"})
+    assert ann.call("sync", {})["ok"]
+    git("pull", "-q", at=eve)
+    assert (eve / "assets" / "a.png").read_text() == "new"

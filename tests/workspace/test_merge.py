@@ -66,6 +66,15 @@ def test_merging_variants_does_not_depend_on_the_order(
     assert merge_variants(base, a, b, None) == merge_variants(base, b, a, None)
 
 
+def test_variants_that_only_one_side_has_are_no_new_conflict_and_different_ones_of_both_sides_are() -> None:
+    assert merge_variants({"a"}, {"b", "c"}, {"a"}, None) == ({"b", "c"}, False)
+    assert merge_variants({"a"}, {"b"}, {"b"}, None) == ({"b"}, False)
+    assert merge_variants({"a"}, set(), {"a"}, None) == (set(), False)
+    assert merge_variants({"a"}, {"b"}, {"c"}, None) == ({"b", "c"}, True)
+    assert merge_variants({"a"}, {"b"}, {"c"}, "theirs") == ({"c"}, False)
+    assert merge_variants({"a"}, {"b"}, {"c"}, "ours") == ({"b"}, False)
+
+
 @given(VARIANTS, VARIANTS, VARIANTS, VARIANTS)
 def test_merging_members_does_not_depend_on_the_order(
     base: frozenset[int], a: frozenset[int], b: frozenset[int], c: frozenset[int]
@@ -414,6 +423,13 @@ def test_the_earlier_of_two_closings_counts_and_the_other_is_kept() -> None:
     )
 
 
+def test_items_that_the_sides_closed_are_in_the_order_in_which_they_were_closed() -> None:
+    base = asked(asked("", 0, "first"), 1, "second")
+    mine, yours = closed(base, "INB-001", 9, "ann"), closed(base, "INB-002", 5, "zoe")
+    merged = merge_file(INBOX, base, mine, yours)
+    assert [item.id for item in Inbox.parse(merged.text or "").items if item.closings] == ["INB-002", "INB-001"]
+
+
 def test_the_earlier_closing_is_determined_in_utc() -> None:
     base = asked("", 0, "x")
     east, west = (
@@ -459,6 +475,21 @@ def test_text_between_the_items_is_kept() -> None:
     ):
         assert text.count(piece) == 1
     assert titles(text) == {"INB-501": "a", "INB-502": "b"}
+
+
+def test_text_that_both_sides_changed_between_the_items_is_a_conflict_that_says_where() -> None:
+    base = "Read me.\n\n## Open\nintro\n\n## Closed\n"
+    before = merge_file(INBOX, base, base.replace("Read me.", "Mine."), base.replace("Read me.", "Yours."))
+    assert before.conflicts == ("inbox.md: the text before the first section",)
+    section = merge_file(INBOX, base, base.replace("intro", "mine"), base.replace("intro", "yours"))
+    assert section.conflicts == ("inbox.md: the text of section Open",)
+    for merged, words in ((before, ("Mine.", "Yours.")), (section, ("mine", "yours"))):
+        assert all(word in (merged.text or "") for word in words)
+    for prefer, kept, lost in (("ours", "mine", "yours"), ("theirs", "yours", "mine")):
+        one = merge_file(INBOX, base, base.replace("intro", "mine"), base.replace("intro", "yours"), (), prefer)  # type: ignore[arg-type]
+        assert one.conflicts == ()
+        assert kept in (one.text or "")
+        assert lost not in (one.text or "")
 
 
 # -- other files ----------------------------------------------------------------------------------

@@ -90,6 +90,14 @@ def test_a_write_that_speaks_for_another_agent_is_refused_and_changes_nothing(tw
     assert (place.read_text() if place.exists() else "") == before
 
 
+def test_an_add_that_removes_an_item_of_another_agent_is_refused(two):
+    ann, _ = two
+    inbox = (ann.workspace().root / "inbox.md").read_text()
+    put(ann, "inbox.md", inbox[: inbox.index("- [ ]")] + inbox[inbox.index("## Closed") :])
+    with pytest.raises(PermissionDenied, match="it removes INB-001"):
+        ann.call("add", {"paths": ["inbox.md"]})
+
+
 @pytest.mark.parametrize("what", CHANGES)
 @pytest.mark.parametrize("by_folder", [False, True])
 def test_an_add_of_something_that_speaks_for_another_agent_is_refused(two, what, by_folder):
@@ -270,3 +278,33 @@ def test_an_unknown_identity_may_add_other_files(clone, tmp_path):
     finally:
         nobody.close()
     assert isinstance(tmp_path, Path)
+
+
+def test_a_blank_line_that_somebody_else_put_into_an_entry_makes_it_unverified(two):
+    ann, bob = two
+    bob.call("journal_append", {"summary": "one line", "details": "first\n\nsecond"})
+    bob.call("add", {"paths": ["journal.md"]})
+    bob.call("commit", {"message": "x"})
+    bob.call("sync", {})
+    ann.call("sync", {})
+    assert ann.call("journal_tail", {})["entries"][-1]["verified"] is True
+    put(ann, "journal.md", text(ann, "journal.md").replace("first\n", "first\n\n"))
+    git(ann, "commit", "-qam", "[bob-cli] an edit")
+    entry = ann.call("journal_tail", {})["entries"][-1]
+    assert (entry["verified"], entry["committed_by"]) == (False, "Ann")
+
+
+def test_an_entry_with_blank_lines_is_verified_even_if_the_entries_before_it_left_in_the_same_commit(two):
+    ann, bob = two
+    for i in range(3):
+        ann.call("journal_append", {"summary": f"number {i}", "details": "one\n\ntwo\n\nthree"})
+    ann.call("add", {"paths": ["journal.md"]})
+    ann.call("commit", {"message": "x"})
+    ann.call("sync", {})
+    bob.call("sync", {})
+    # Bob empties the journal and appends in one commit; git takes the blank lines of his entry for older ones.
+    bob.call("journal_append", {"summary": "new", "details": "four\n\nfive"})
+    entry = "## " + text(bob, "journal.md").rpartition("\n## ")[2]
+    put(bob, "journal.md", f"# Journal\n\n{entry}")
+    git(bob, "commit", "-qam", "[bob-cli] archive")
+    assert bob.call("journal_tail", {})["entries"][-1]["verified"] is True

@@ -142,6 +142,33 @@ def test_a_search_stops_at_the_limit_and_says_so(ws: Workspace) -> None:
     assert answer(ws, "word", limit=2)["truncated"]
 
 
+def test_lines_in_files_that_cannot_be_read_do_not_count_towards_the_limit(ws: Workspace) -> None:
+    (ws.root / "a\\b.md").write_text("needle\n" * 5)
+    (ws.root / "a\nb.md").write_text("needle\n" * 5)
+    (ws.root / "z.md").write_text("needle\n" * 2)
+    found = search.search(ws, "needle", None, 1)
+    assert ([match["path"] for match in found["matches"]], found["truncated"]) == (["z.md"], True)
+    found = search.search(ws, "needle", None, 2)
+    assert ([match["line"] for match in found["matches"]], found["truncated"]) == ([1, 2], False)
+
+
+def test_git_is_stopped_after_enough_lines(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    results = []
+    run = type(ws.git).run
+
+    def kept(self: Any, *args: str, **options: Any) -> Any:
+        results.append(run(self, *args, **options))
+        return results[-1]
+
+    for i in range(2_000):
+        (ws.root / f"{i:04}.md").write_text("needle and more of it\n" * 50)
+    monkeypatch.setattr(type(ws.git), "run", kept)
+    found = search.search(ws, "needle", None, 10)
+    assert (len(found["matches"]), found["truncated"]) == (10, True)
+    [result] = results
+    assert result.out.count(b"\n") < 20_000
+
+
 def test_a_long_line_is_cut_around_the_match(ws: Workspace) -> None:
     ws.tree.write("min.js", b"\n" + "é".encode() * 5_000 + b"word" + b"y" * 5_000 + b"\nword\r\n")
     first, second = matches(ws, "word")

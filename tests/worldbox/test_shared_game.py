@@ -185,6 +185,27 @@ async def test_a_claim_binds_what_a_player_may_do() -> None:
         assert (await table.http("zeus", "invoke_power", {"power_id": "rain", "x": 1, "y": 1}))["power_id"] == "rain"
 
 
+async def test_a_players_spawn_has_the_limits_of_the_multi_agent_session() -> None:
+    """Its turn, its own kingdom, 1 to 100 at once; players without a kingdom and spectators spawn nothing."""
+    late = {"id": "late", "role": "player", "kingdom_claim": "id:99"}
+    others = [late, {"id": "owl", "role": "observer"}, {"id": "bard", "role": "narrator"}]
+    async with a_table(turn_based=True, turn_order=["athena", "ares"], agents=[*PLAYERS, *others]) as table:
+        mine, theirs = [(await table.game.ask("query_actors", {"kingdom_id": k})).items[0] for k in (1, 2)]
+        near = {"entity_id": mine.asset_id, "x": mine.x, "y": mine.y}
+        refused = {
+            "ares": [({"entity_id": theirs.asset_id, "x": theirs.x, "y": theirs.y}, "TURN_NOT_YOURS")],
+            "athena": [({**near, "count": 101}, "BAD_ARGS"), ({**near, "count": 0}, "BAD_ARGS"),
+                       ({**near, "entity_id": "dragon"}, "SCOPE_VIOLATION")],
+            **{who: [(near, "PERMISSION_DENIED")] for who in ("owl", "bard", "late")},
+        }  # fmt: skip
+        people = (await table.game.ask("get_world_state")).population_alive
+        for who, calls in refused.items():
+            for args, code in calls:
+                assert await code_of(table.http(who, "spawn", args)) == code, (who, args)
+        assert (await table.game.ask("get_world_state")).population_alive == people
+        assert (await table.http("athena", "spawn", {**near, "count": 100}))["requested"] == 100
+
+
 async def test_turns_and_messages_are_the_rooms_own() -> None:
     async with a_table(turn_based=True, turn_order=["athena", "ares"]) as table, table.mcp("athena") as athena:
         assert await code_of(table.http("ares", "pause")) == "TURN_NOT_YOURS"
@@ -199,6 +220,14 @@ async def test_turns_and_messages_are_the_rooms_own() -> None:
 async def test_a_picture_of_the_game_comes_as_a_picture() -> None:
     async with a_table() as table, table.mcp("zeus") as zeus:
         picture = (await zeus.client.call_tool("worldbox_screenshot", {"max_dimension": 64})).content[0]
+        assert picture.mime_type == "image/jpeg"
+
+
+async def test_without_fog_a_player_may_take_a_picture_and_is_offered_it() -> None:
+    async with a_table(partial_intel=False) as table, table.mcp("athena") as athena:
+        assert "worldbox_screenshot" in {tool.name for tool in (await athena.client.list_tools()).tools}
+        assert (await table.http("athena", "screenshot", {"max_dimension": 64}))["bytes"] > 100
+        picture = (await athena.client.call_tool("worldbox_screenshot", {"max_dimension": 64})).content[0]
         assert picture.mime_type == "image/jpeg"
 
 

@@ -7,8 +7,10 @@
 
 import json
 from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, quote
 
 from msgspec import Struct
 
@@ -37,12 +39,18 @@ class Brain(Struct, frozen=True, omit_defaults=True):
         house's list."""
         return self.is_file or bool(self.target) or bool(self.url)
 
+    @property
+    def label(self) -> str:
+        """The name for other members: without folders, addresses and options."""
+        kind = Path(self.kind).name if self.is_file else self.kind
+        return f"{kind}:{self.target}" if self.target else kind
+
     def __str__(self) -> str:
         name = f"{self.kind}:{self.target}" if self.target else self.kind
         if self.url:
             name += f"@{self.url}"
         if self.options:
-            name += "?" + "&".join(f"{key}={_option_text(value)}" for key, value in self.options.items())
+            name += "?" + "&".join(f"{quote(key)}={_option_text(value)}" for key, value in self.options.items())
         return name
 
 
@@ -65,6 +73,15 @@ def parse_brain(name: str, options: Mapping[str, Any] | None = None) -> Brain:
     return Brain(kind, target, url, _options(query, options))
 
 
+@lru_cache(maxsize=1024)
+def label_of(name: str) -> str:
+    """The label of the brain with this name."""
+    try:
+        return parse_brain(name).label
+    except BadArgs:  # of an old record
+        return name[:80]
+
+
 def _options(query: str, table: Mapping[str, Any] | None) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in [*parse_qsl(query, keep_blank_values=True), *(table or {}).items()]:
@@ -84,4 +101,4 @@ def _read(text: str) -> Any:
 
 
 def _option_text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
+    return quote(value if isinstance(value, str) else json.dumps(value), safe="/:,@ ")

@@ -1,15 +1,17 @@
 """What an agent is: the four methods of WSAP, and what the runner passes to agents that want to know more.
 
 The contract is async. An agent with synchronous methods, as in the WSAP document, is adapted by ``adapted``: a *quick*
-one (a script) is called directly, any other runs on a thread of its own pool, so that it never delays a house.
+one (a script) is called directly, any other runs on a thread of its own, so that it delays neither a house nor others.
 """
 
 import asyncio
 import inspect
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
@@ -17,9 +19,6 @@ from msgspec import Struct
 from cohabit.agents.spending import Spending
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Goal, Observation
-
-MAX_THINKING_THREADS = 64
-"""How many synchronous agents can think at the same time in one process."""
 
 
 class Heard(Struct, frozen=True):
@@ -30,7 +29,7 @@ class Heard(Struct, frozen=True):
     seat: str | None = None
 
 
-class Turn(Struct, frozen=True, omit_defaults=True):
+class Turn(Struct, frozen=True, omit_defaults=True, gc=False):
     """What an agent knows when it decides."""
 
     observation: Observation
@@ -39,6 +38,7 @@ class Turn(Struct, frozen=True, omit_defaults=True):
     game: int = 1  # of the games in this room
     heard: list[Heard] = []  # messages since the last decision
     fallback: Callable[[], Action | None] | None = None  # what is done if the agent gives no usable answer
+    may_pass: bool = True  # False: the game waits for this agent, so doing nothing is no answer
 
 
 class Usage(Struct, frozen=True, omit_defaults=True):
@@ -61,7 +61,7 @@ class Exchange(Struct, frozen=True, omit_defaults=True):
     tool: str = ""  # the tool that the answer called, instead of deciding
 
 
-class Thought(Struct, frozen=True, omit_defaults=True):
+class Thought(Struct, frozen=True, omit_defaults=True, gc=False):
     """What an agent decided. ``problem`` says why there is no usable action."""
 
     action: Action | None = None
@@ -120,6 +120,14 @@ class Closing(Protocol):
         """Called once, at the end."""
 
 
+@runtime_checkable
+class Ready(Protocol):
+    """An agent that can say whether what it thinks with is available."""
+
+    async def ready(self) -> None:
+        """Raise BAD_ARGS, with what to do, if it is not."""
+
+
 How = Literal["async", "quick", "thread"]
 
 
@@ -166,34 +174,81 @@ class Direct:
 
 
 class Threaded:
-    """A synchronous agent that may take its time, on a thread of the pool for agents."""
+    """A synchronous agent that may take its time, on a thread of its own."""
 
     def __init__(self, agent: Any) -> None:
         self.agent = agent
+        self._thread = AgentThread()
 
     async def initialize(self, game_desc: str, action_space: ActionSpace) -> None:
-        await _on_thread(self.agent.initialize, game_desc, action_space)
+        await self._thread.run(partial(self.agent.initialize, game_desc, action_space))
 
     async def decide(self, observation: Observation) -> Action | None:
-        chosen: Action | None = await _on_thread(self.agent.decide, observation)
+        chosen: Action | None = await self._thread.run(partial(self.agent.decide, observation))
         return chosen
 
     async def reflect(self, result: ActionResult) -> None:
-        await _on_thread(self.agent.reflect, result)
+        await self._thread.run(partial(self.agent.reflect, result))
 
     async def plan(self, goals: Sequence[Goal]) -> list[str]:
-        return list(await _on_thread(self.agent.plan, goals))
+        return list(await self._thread.run(partial(self.agent.plan, goals)))
 
     async def hear(self, message: Heard) -> None:
         if isinstance(self.agent, Listener):
-            await _on_thread(self.agent.hear, message)
+            await self._thread.run(partial(self.agent.hear, message))
+
+    async def close(self) -> None:
+        self._thread.close()
 
 
-@cache
-def _pool() -> ThreadPoolExecutor:
-    """Separate from the default pool of asyncio, which a house uses."""
-    return ThreadPoolExecutor(MAX_THINKING_THREADS, "agent")
+class AgentThread:
+    """A daemon thread that runs one thing at a time: an agent that never returns keeps no process from ending."""
+
+    def __init__(self) -> None:
+        self._jobs: SimpleQueue[Callable[[], None] | None] | None = None
+        self._busy = False
+
+    async def run(self, work: Callable[[], Any]) -> Any:
+        """Run ``work`` there. While it is busy with something earlier that was given up, this is a TimeoutError."""
+        if self._busy:
+            raise TimeoutError("the agent has not returned from an earlier call")
+        if self._jobs is None:
+            self._jobs = SimpleQueue()
+            Thread(target=_work_off, args=(self._jobs,), name="agent", daemon=True).start()
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[Any] = loop.create_future()
+
+        def finish(result: Any, wrong: Exception | None) -> None:
+            self._busy = False
+            if done.done():
+                return
+            if wrong is None:
+                done.set_result(result)
+            else:
+                done.set_exception(wrong)
+
+        def job() -> None:
+            result, wrong = None, None
+            try:
+                result = work()
+            except Exception as bug:
+                wrong = bug if not isinstance(bug, StopIteration) else RuntimeError("StopIteration")
+            except BaseException as bug:  # such as SystemExit, which must not end more than this call
+                wrong = RuntimeError(f"{type(bug).__name__} was raised")
+            with suppress(RuntimeError):  # the loop is closed
+                loop.call_soon_threadsafe(finish, result, wrong)
+
+        self._busy = True
+        self._jobs.put(job)
+        return await done
+
+    def close(self) -> None:
+        """End the thread after what it is doing."""
+        if self._jobs is not None:
+            self._jobs.put(None)
+            self._jobs = None
 
 
-async def _on_thread(method: Any, *args: Any) -> Any:
-    return await asyncio.get_running_loop().run_in_executor(_pool(), method, *args)
+def _work_off(jobs: "SimpleQueue[Callable[[], None] | None]") -> None:
+    while (job := jobs.get()) is not None:
+        job()

@@ -9,11 +9,12 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Literal, get_args
+from functools import lru_cache
+from typing import Any, Literal, get_args
 
 from msgspec import Struct
 
-from cohabit.agents.contract import Agent, Closing, Exchange, Listener, Thinker, Thought, Turn
+from cohabit.agents.contract import Agent, Closing, Direct, Exchange, Listener, Thinker, Thought, Turn
 from cohabit.errors import AskerError
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Goal
@@ -45,7 +46,7 @@ class Limits(Struct, frozen=True, omit_defaults=True):
     corrections: int = 1
 
 
-class Decision(Struct, frozen=True, omit_defaults=True):
+class Decision(Struct, frozen=True, omit_defaults=True, gc=False):
     """One decision of a player, as the transcript keeps it. Timings are kept apart."""
 
     number: int
@@ -105,24 +106,51 @@ class Player:
         tally: Tally | None = None,
         on_decision: Callable[[Decision, float], None] | None = None,
         seconds: Callable[[], float] | None = None,
+        name: str = "an agent",
+        plays_on: bool = False,
     ) -> None:
+        """``plays_on``: if the agent cannot be initialized, the fallback is played, and the next decision tries again.
+
+        ``name`` is for the log, which has a problem once, not once for each decision.
+        """
         self.agent = agent
         self.limits = limits
         self.tally = tally if tally is not None else Tally()
         self._on_decision = on_decision
         self._seconds = seconds
-        self._thinks = isinstance(agent, Thinker)
-        self._listens = isinstance(agent, Listener)
+        self.thinks, self._listens, self._closes = _abilities(type(agent))
+        self._script = agent.agent if isinstance(agent, Direct) else None  # called without a detour
         self._goals: list[tuple[str, str]] = []
+        self._name = name
+        self._plays_on = plays_on
+        self._introduction: tuple[str, ActionSpace, list[Goal]] | None = None  # not done yet
+        self._logged = ""
 
     async def initialize(self, game_desc: str, action_space: ActionSpace, goals: Sequence[Goal] = ()) -> None:
-        """Introduce the agent to the world. A failure is a failure of the agent, and raised."""
-        await self._limited(self.agent.initialize(game_desc, action_space))
-        await self._plan(list(goals))
+        """Introduce the agent to the world. A failure is a failure of the agent, and raised, unless it plays on."""
+        self._introduction = game_desc, action_space, list(goals)
+        try:
+            await self._limited(self._introduce())
+        except Exception as bug:
+            if not self._plays_on:
+                raise
+            self._log(_text(bug) or "it was not initialized in time")
+
+    async def _introduce(self) -> None:
+        assert self._introduction is not None
+        game_desc, action_space, goals = self._introduction
+        await self.agent.initialize(game_desc, action_space)
+        await self._plan(goals)
+        self._introduction = None
+
+    def _log(self, problem: str) -> None:
+        if problem != self._logged:
+            self._logged = problem
+            log.warning("%s failed: %s", self._name, problem)
 
     async def close(self) -> None:
-        if isinstance(self.agent, Closing):
-            await self.agent.close()
+        if self._closes:
+            await self.agent.close()  # type: ignore[attr-defined]
 
     # -- a decision -------------------------------------------------------------------------------
     async def move(self, turn: Turn, act: Act) -> Decision:
@@ -140,19 +168,27 @@ class Player:
         first_problem = correction = ""
         outcome: Outcome = "unreadable"
         ends = self._deadline()
-        for attempt in range(1 + (self.limits.corrections if self._thinks else 0)):
+        for attempt in range(1 + (self.limits.corrections if self.thinks else 0)):
             try:
-                async with asyncio.timeout_at(ends) if ends is not None else _NO_LIMIT:
+                if ends is None:
                     thought = await self._think(turn, correction)
-            except TimeoutError:
-                outcome, first_problem = "timeout", f"no answer in {self.limits.seconds:g} s"
+                else:
+                    async with asyncio.timeout_at(ends):
+                        thought = await self._think(turn, correction)
+            except TimeoutError as late:
+                limit = self.limits.seconds
+                no_answer = f"no answer in {'time' if limit is None else f'{limit:g} s'}"
+                outcome, first_problem = "timeout", str(late) or no_answer
+                self._log(first_problem)
                 break
             except Exception as bug:  # of the agent or its backend; the game goes on
-                outcome, first_problem = "failed", f"{type(bug).__name__}: {bug}"
-                log.warning("an agent failed: %s", first_problem)
+                outcome, first_problem = "failed", _text(bug)
+                self._log(first_problem)
                 break
             exchanges += thought.exchanges
             problem, outcome = thought.problem, "unreadable"
+            if thought.action is None and not turn.may_pass:
+                problem = problem or "no action was chosen, and the game waits for one"
             if not problem:
                 try:
                     result = await act(thought.action)
@@ -176,12 +212,16 @@ class Player:
 
     async def _think(self, turn: Turn, correction: str) -> Thought:
         if not correction:
+            if self._introduction is not None:
+                await self._introduce()
             if self._listens:
                 for message in turn.heard:
                     await _maybe(self.agent.hear(message))  # type: ignore[attr-defined]
             if turn.observation.current_goals and _aims(turn.observation.current_goals) != self._goals:
                 await self._plan(turn.observation.current_goals)
-        if self._thinks:
+        if self._script is not None:
+            return Thought(self._script.decide(turn.observation))
+        if self.thinks:
             thought: Thought = await self.agent.think(turn, correction)  # type: ignore[attr-defined]
             return thought
         return Thought(await self.agent.decide(turn.observation))
@@ -203,10 +243,13 @@ class Player:
         if result is None:
             return Decision(turn.number, outcome, action, problem, exchanges)
         try:
-            await self._limited(self.agent.reflect(result))
+            if self._script is not None:
+                self._script.reflect(result)
+            else:
+                await self._limited(self.agent.reflect(result))
         except Exception as bug:
-            problem = problem or f"reflect failed: {type(bug).__name__}: {bug}"
-            log.warning("an agent failed to reflect: %s: %s", type(bug).__name__, bug)
+            problem = problem or f"reflect failed: {_text(bug) or 'it took too long'}"
+            self._log(problem)
         return Decision(turn.number, outcome, action, problem, exchanges, result.reward, result.message)
 
     async def _fall_back(
@@ -224,17 +267,17 @@ class Player:
         return Decision(turn.number, outcome, action, problem, exchanges, reward, message)
 
     async def _limited(self, work: Awaitable[None]) -> None:
-        async with asyncio.timeout(self.limits.seconds) if self.limits.seconds is not None else _NO_LIMIT:
+        if self.limits.seconds is None:
+            await work
+            return
+        async with asyncio.timeout(self.limits.seconds):
             await work
 
 
-class _NoLimit:
-    async def __aenter__(self) -> None: ...
-
-    async def __aexit__(self, *_: object) -> None: ...
-
-
-_NO_LIMIT = _NoLimit()
+@lru_cache(256)
+def _abilities(kind: type[Any]) -> tuple[bool, bool, bool]:
+    """Whether agents of a class think, listen and close."""
+    return issubclass(kind, Thinker), issubclass(kind, Listener), issubclass(kind, Closing)
 
 
 def _correction(turn: Turn, problem: str) -> str:
@@ -246,6 +289,10 @@ def _correction(turn: Turn, problem: str) -> str:
 def _aims(goals: Sequence[Goal]) -> list[tuple[str, str]]:
     """Goals without their progress, which changes in every step and is no reason for a new plan."""
     return [(goal.id, goal.description) for goal in goals]
+
+
+def _text(bug: Exception) -> str:
+    return "" if isinstance(bug, TimeoutError) and not str(bug) else f"{type(bug).__name__}: {bug}"
 
 
 async def _maybe(result: object) -> None:

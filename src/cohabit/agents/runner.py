@@ -66,8 +66,10 @@ class ClientTable:
         return await self._client.call(command, args, room=self._room)
 
     async def changed(self, wait_ms: int) -> None:
-        found = await self.call("events", {"cursor": self._cursor, "wait_ms": wait_ms})
-        self._cursor = found["cursor"]
+        if self._cursor is None:  # from now on
+            self._cursor = (await self.call("events", {"last": 1}))["cursor"]
+        else:
+            self._cursor = (await self.call("events", {"cursor": self._cursor, "wait_ms": wait_ms}))["cursor"]
 
 
 class Seated:
@@ -107,6 +109,8 @@ class Seated:
                     decision = await self._take_turn(seen)
                     if decision is not None:
                         refused = refused + 1 if decision.outcome == "refused" else 0
+                        if self._takes_turns and decision.action is None and not self._ends_turns:
+                            await self._until_news()  # the same question would get the same answer
             except Busy:
                 await asyncio.sleep(BUSY_MS / 1000)
         raise Stopped(f"{MAX_REFUSALS} moves in a row were refused")
@@ -128,9 +132,14 @@ class Seated:
     async def _wait(self) -> Seen:
         if self._takes_turns:
             return msgspec.convert(await self._call("wait_for_turn", {"wait_ms": WAIT_MS}), Seen)
-        if self._pause is None and self._number:  # whoever may act at any time waits for news
-            await self.table.changed(WAIT_MS)
+        if self._number:  # a member that may act at any time waits for news
+            await self._until_news()
         return await self._look()
+
+    async def _until_news(self) -> None:
+        """With a pause before each decision, there is no need to wait for something to happen."""
+        if self._pause is None:
+            await self.table.changed(WAIT_MS)
 
     async def _look(self) -> Seen:
         return msgspec.convert(await self._call("view"), Seen)

@@ -3,6 +3,8 @@
 import socket
 from ipaddress import ip_address
 
+import msgspec
+
 from cohabit.house.settings import Settings
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -17,6 +19,14 @@ def address(settings: Settings, port: int) -> str:
         return settings.url
     host = outward_address(settings.host) if settings.host in ALL_INTERFACES else settings.host
     return f"{'https' if settings.tls_cert else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def local_address(settings: Settings, port: int) -> str:
+    """The address for clients on this machine, without a proxy in between. With TLS it is the address for everybody,
+    because the certificate is for that name."""
+    if settings.tls_cert:
+        return address(settings, port)
+    return msgspec.structs.replace(settings, public_url="", port=port).url
 
 
 def outward_address(host: str) -> str:

@@ -12,7 +12,8 @@ import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from cohabit.errors import BadArgs, Busy, CohabitError, TooLarge
-from cohabit.faces.guard import error_response
+from cohabit.faces.addresses import LOOPBACK
+from cohabit.faces.guard import error_response, split_names
 from cohabit.house.clock import Clock, Timer
 from cohabit.house.overload import OverloadLog
 from cohabit.house.settings import Settings
@@ -23,6 +24,7 @@ RESERVED_FILES = 128
 """Open files that are left for the store and the rest of the process."""
 MAX_PIPELINED = 8
 """Requests that may wait on one connection while an earlier one is being answered."""
+TOO_MANY = Busy("too many connections; close some, or try again later"), HTTPStatus(503)
 
 
 class Connection:
@@ -32,7 +34,7 @@ class Connection:
 
     def __init__(self, transport: Transport, address: str) -> None:
         self.transport = transport
-        self.address = address
+        self.address = address  # of the client; of the proxy, as long as it has named none
         self.request_due: int | None = None  # when the current request must be complete; None: none has begun
         self.unsent = 0  # bytes in the write buffer at the last sweep
         self.stalled_since: int | None = None  # since when the client has read none of them
@@ -46,6 +48,7 @@ class Connections:
         self.clock = clock
         self.overload = overload
         self.limit = min(settings.connections_limit, max(1, max_open_files() - RESERVED_FILES))
+        self.proxies = proxies(settings)
         self._open: dict[Transport, Connection] = {}
         self._by_address: dict[str, int] = {}
         self._timer: Timer | None = None
@@ -58,10 +61,8 @@ class Connections:
         if len(self._open) >= self.limit:
             self.overload.add("connections", address)
             return None
-        if self._by_address.get(address, 0) >= self.settings.connections_per_address:
-            self.overload.add("address", address)
+        if not self._count(address):
             return None
-        self._by_address[address] = self._by_address.get(address, 0) + 1
         added = self._open[transport] = Connection(transport, address)
         if self._timer is None:
             self._timer = self.clock.call_at(self.clock.now() + SWEEP_MS, self._sweep)
@@ -70,9 +71,31 @@ class Connections:
     def remove(self, transport: Transport) -> None:
         gone = self._open.pop(transport, None)
         if gone is not None:
-            self._by_address[gone.address] -= 1
-            if not self._by_address[gone.address]:
-                del self._by_address[gone.address]
+            self._uncount(gone.address)
+
+    def assign(self, connection: Connection, address: str) -> bool:
+        """A proxy uses the connection for this client now. Returns False if the client has too many."""
+        if address == connection.address:
+            return True
+        if not self._count(address):
+            return False
+        self._uncount(connection.address)
+        connection.address = address
+        return True
+
+    def _count(self, address: str) -> bool:
+        """Count a connection, if its address may have one more. Proxies may have any number."""
+        count = self._by_address.get(address, 0)
+        if count >= self.settings.connections_per_address and address not in self.proxies:
+            self.overload.add("address", address)
+            return False
+        self._by_address[address] = count + 1
+        return True
+
+    def _uncount(self, address: str) -> None:
+        self._by_address[address] -= 1
+        if not self._by_address[address]:
+            del self._by_address[address]
 
     def _sweep(self) -> None:
         """Close the connections whose request is late or whose client does not read."""
@@ -121,14 +144,17 @@ class HttpProtocol(HttpToolsProtocol):
         super().__init__(config, *args, **kwargs)
         self._table = config.connections
         self._connection: Connection | None = None
+        self._from_proxy = False
         self._head = 0  # bytes of the current request that are not part of its body
         self._refusal: tuple[CohabitError, HTTPStatus] | None = None
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]  # as uvicorn narrows it too
         super().connection_made(transport)
-        self._connection = self._table.add(transport, self.client[0] if self.client is not None else "")
+        address = self.client[0] if self.client is not None else ""
+        self._connection = self._table.add(transport, address)
+        self._from_proxy = address in self._table.proxies
         if self._connection is None:
-            self._send_refusal(Busy("too many connections; close some, or try again later"), HTTPStatus(503))
+            self._send_refusal(*TOO_MANY)
         else:
             self._expect_request()
 
@@ -183,10 +209,21 @@ class HttpProtocol(HttpToolsProtocol):
             self._table.overload.add("pipelined", self._address)
             self._refusal = Busy("wait for an answer before you send more requests"), HTTPStatus(503)
             raise StopParsing
+        if self._from_proxy:
+            self._assign_to_client()
         self._head = 0
         if self.parser.should_upgrade():
             self._request_complete()
         super().on_headers_complete()
+
+    def _assign_to_client(self) -> None:
+        """Count the connection for the client that the proxy names. The client may have sent such a header too, so only
+        the last address is the proxy's."""
+        named = [value for name, value in self.headers if name == b"x-forwarded-for"]
+        client = named[-1].rpartition(b",")[2].strip().decode("latin-1") if named else ""
+        if client and self._connection is not None and not self._table.assign(self._connection, client):
+            self._refusal = TOO_MANY
+            raise StopParsing
 
     def on_body(self, body: bytes) -> None:
         self._head = 0
@@ -222,6 +259,11 @@ class HttpProtocol(HttpToolsProtocol):
         head = f"HTTP/1.1 {status.value} {status.phrase}\r\ncontent-type: application/json\r\n"
         self.transport.write(f"{head}content-length: {len(body)}\r\nconnection: close\r\n\r\n".encode() + body)
         self.transport.close()
+
+
+def proxies(settings: Settings) -> frozenset[str]:
+    """The addresses of reverse proxies. They name their clients, and only they are believed."""
+    return frozenset([*split_names(settings.proxies), *(LOOPBACK if settings.public_url else ())])
 
 
 def max_open_files() -> int:

@@ -101,6 +101,7 @@ async def _serve_house(house: House, listener: socket.socket, ready: Callable[[s
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=3,
+        forwarded_allow_ips=[*connections.proxies],
         ssl_certfile=settings.tls_cert or None,
         ssl_keyfile=settings.tls_key or None,
     )

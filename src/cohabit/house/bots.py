@@ -1,26 +1,32 @@
 """The agents of a house: they play the seats that are given to a brain, and make the same calls as other members.
 
-Scripts run on the event loop of the house. Every other agent runs on the event loop of a second thread, so that its
-thinking, and the connections of its backend, never delay a call.
+Built-in scripts run on the event loop of the house. Every other agent runs on the event loop of a second thread, and a
+synchronous one on a thread of its own, so that its thinking, and the connections of its backend, never delay a call.
 """
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Mapping
+import time
+from collections.abc import Coroutine, Mapping, Sequence
+from functools import partial
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from cohabit.agents.brain import parse_brain
-from cohabit.agents.contract import adapted, kind_of
-from cohabit.agents.player import Limits, Player, Tally
+from cohabit.agents.brain import label_of, parse_brain
+from cohabit.agents.contract import Agent, Setting, Threaded, adapted, kind_of
+from cohabit.agents.player import Decision, Limits, Player
 from cohabit.agents.runner import Seated
-from cohabit.errors import BadArgs
+from cohabit.agents.spending import Spending
+from cohabit.house.agent_status import AgentStatus
 from cohabit.house.calls import Call
 from cohabit.house.clock import Clock
-from cohabit.model.suggest import nearest
-from cohabit.registry import BRAINS, knows_brain, make_agent
+from cohabit.house.running.threads import run_in_thread
+from cohabit.house.transcripts import Transcripts
+from cohabit.model.action import Action, ActionResult, ActionSpace
+from cohabit.model.observation import Goal, Observation
+from cohabit.registry import is_script, make_agent
 
 if TYPE_CHECKING:
     from cohabit.house.house import House
@@ -33,12 +39,8 @@ STEP_MS = 600
 """Minimum time per move, so people can follow."""
 STAND_IN_STEP_MS = 10_000
 """The same for a stand-in in a world with rounds, so that it does not play many of them before its player is back."""
-
-
-def check_brain(name: str | None) -> None:
-    """Raise BAD_ARGS if there is no brain of this name."""
-    if name is not None and not knows_brain(parse_brain(name)):
-        raise BadArgs(f"unknown brain {name[:40]!r}", did_you_mean=nearest(name[:40], list(BRAINS), 2))
+CLOSING_S = 5.0
+"""How long a house that closes waits for its agents."""
 
 
 class Bots:
@@ -47,44 +49,117 @@ class Bots:
     def __init__(self, house: "House") -> None:
         self._house = house
         self._tasks: dict[tuple[RoomRunner, str], asyncio.Task[None]] = {}
+        self._ending: set[asyncio.Task[None]] = set()  # cancelled
         self._thinking = ThinkingLoop()
-        self.tallies: dict[tuple[str, str], Tally] = {}  # by room and member
+        settings = house.settings
+        self._spending = Spending(settings.agents_dollars or None)
+        self.transcripts = Transcripts(settings.folder if settings.data else None, settings.transcript_bytes)
+        self.agents: dict[tuple[str, str], AgentStatus] = {}  # by room and member
         self.step_ms = STEP_MS
 
     def start_bots(self, runner: "RoomRunner") -> None:
-        """Start an agent for every seat that needs one. Called after each roster change."""
-        if self._house.closing or self._house.dormant or runner.room.state.archived:
+        """Start an agent for every seat that needs one, and stop those whose player is back.
+
+        Called after each roster change.
+        """
+        if self._house.closing or self._house.dormant:
             return
-        for member in runner.room.state.members.values():
-            key = (runner, member.id)
-            if member.played_by_bot and member.stand_in and key not in self._tasks:
-                task = asyncio.get_running_loop().create_task(self._play(runner, member.id, member.stand_in))
+        members = {} if runner.room.state.archived else runner.room.state.members
+        playing = {m.id: m.stand_in for m in members.values() if m.played_by_bot and m.stand_in}
+        self._stop([key for key in self._tasks if key[0] is runner and key[1] not in playing])
+        for who, brain in playing.items():
+            key = (runner, who)
+            if key not in self._tasks:
+                task = asyncio.get_running_loop().create_task(self._play(runner, who, brain))
                 self._tasks[key] = task
-                task.add_done_callback(lambda _, key=key: self._tasks.pop(key, None))  # type: ignore[misc]  # mypy cannot infer a default in a lambda
+                task.add_done_callback(partial(self._ended, key))
+
+    def _ended(self, key: "tuple[RoomRunner, str]", task: "asyncio.Task[None]") -> None:
+        self._ending.discard(task)
+        if self._tasks.get(key) is task:
+            del self._tasks[key]
+
+    def _stop(self, keys: "list[tuple[RoomRunner, str]]") -> None:
+        """Cancel agents. What they are thinking is of no use any more."""
+        for key in keys:
+            task = self._tasks.pop(key)
+            self._ending.add(task)
+            task.cancel()
+
+    def stop_room(self, runner: "RoomRunner") -> None:
+        """Stop the agents of a room that is closed."""
+        self._stop([key for key in self._tasks if key[0] is runner])
+
+    async def delete_room(self, room: str) -> None:
+        """Forget what the agents of a room did and remember."""
+        for key in [key for key in self.agents if key[0] == room]:
+            del self.agents[key]
+        await run_in_thread("the transcripts", partial(self.transcripts.delete, room))
 
     async def close(self) -> None:
-        tasks = list(self._tasks.values())
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        self._thinking.close()
+        self._stop(list(self._tasks))
+        await asyncio.gather(*self._ending, return_exceptions=True)
+        await self._thinking.close()
 
+    # -- playing ----------------------------------------------------------------------------------
     async def _play(self, runner: "RoomRunner", who: str, brain: str) -> None:
-        table = MemberTable(self._house.clock, runner, who, brain)
+        status = self.agents.get((runner.room.id, who))
+        if status is None or status.brain != brain:
+            status = self.agents[(runner.room.id, who)] = AgentStatus(brain)
+        status.stopped = ""
+        table = MemberTable(self._house.clock, runner, who, label_of(brain))
         try:
-            agent = make_agent(brain, f"{runner.room.id}/{who}")
-            tally = self.tallies.setdefault((runner.room.id, who), Tally())
-            if kind_of(agent) == "quick":
-                player = Player(adapted(agent), tally=tally)
+            if is_script(parse_brain(brain)):
+                agent = adapted(make_agent(brain, f"{runner.room.id}/{who}"))
+                player = Player(
+                    agent, tally=status.tally, on_decision=status.decided, name=_name(runner, who, brain), plays_on=True
+                )
                 await Seated(table, player, pause=lambda: self._pause(runner, who)).play()
             else:
-                player = Player(adapted(agent), Limits(self._house.settings.agent_seconds), tally=tally)
                 far = OnOtherLoop(table, asyncio.get_running_loop())
-                await self._thinking.run(_play_and_close(Seated(far, player)))
+                await self._thinking.run(self._play_there(far, runner, who, status))
         except (asyncio.CancelledError, Dismissed):
             pass
-        except Exception:
-            log.exception("agent %s for %s in room %s stopped", brain, who, runner.room.id)
+        except Exception as bug:
+            status.stopped = f"{type(bug).__name__}: {bug}"
+            log.exception("agent %s for %s in room %s stopped", label_of(brain), who, runner.room.id)
+
+    async def _play_there(self, table: "OnOtherLoop", runner: "RoomRunner", who: str, status: AgentStatus) -> None:
+        """Play on the other event loop, within a time limit for each decision, and keep the transcript."""
+        room, brain = runner.room, status.brain
+
+        def decided(decision: Decision, seconds: float) -> None:
+            status.decided(decision, seconds)
+            member = room.state.members.get(who)
+            seat = member.seat if member is not None else None
+            self.transcripts.add(
+                room.id, self._house.clock.now(), who, seat, brain, room.state.games, decision, seconds
+            )
+
+        player = Player(
+            await self._make(room.id, who, brain),
+            Limits(self._house.settings.agent_seconds),
+            tally=status.tally,
+            on_decision=decided,
+            seconds=time.monotonic,
+            name=_name(runner, who, brain),
+            plays_on=True,
+        )
+        try:
+            await Seated(table, player).play()
+        finally:
+            await player.close()
+
+    async def _make(self, room: str, who: str, brain: str) -> Agent:
+        """The agent. One that cannot be made, such as after a restart without its key, fails in each decision."""
+        setting = Setting(memory=self.transcripts.memory_of(room, who), spending=self._spending)
+        make = partial(make_agent, brain, f"{room}/{who}", setting=setting)
+        try:
+            agent = await run_in_thread(f"agent-{who}", make)
+        except Exception as bug:
+            return Unusable(str(bug) or type(bug).__name__)
+        made: Agent = agent if kind_of(agent) == "async" else Threaded(agent)
+        return made
 
     async def _pause(self, runner: "RoomRunner", who: str) -> None:
         member = runner.room.state.members.get(who)
@@ -101,11 +176,25 @@ class Bots:
         return min(STAND_IN_STEP_MS, (room.state.turn_ms or 2 * STAND_IN_STEP_MS) // 2)
 
 
-async def _play_and_close(seated: Seated) -> None:
-    try:
-        await seated.play()
-    finally:
-        await seated.player.close()
+def _name(runner: "RoomRunner", who: str, brain: str) -> str:
+    return f"agent {label_of(brain)} for {who} in room {runner.room.id}"
+
+
+class Unusable:
+    """An agent that could not be made. Each decision fails with the reason, so the fallback is played."""
+
+    def __init__(self, problem: str) -> None:
+        self._problem = problem
+
+    async def initialize(self, game_desc: str, action_space: ActionSpace) -> None: ...
+
+    async def decide(self, observation: Observation) -> Action | None:
+        raise RuntimeError(self._problem)
+
+    async def reflect(self, result: ActionResult) -> None: ...
+
+    async def plan(self, goals: Sequence[Goal]) -> list[str]:
+        return []
 
 
 class Dismissed(Exception):
@@ -162,14 +251,34 @@ class ThinkingLoop:
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: Thread | None = None
 
     async def run(self, work: Coroutine[Any, Any, None]) -> None:
         """Run a coroutine there. Cancelling the caller cancels it."""
         if self._loop is None:
             self._loop = asyncio.new_event_loop()
-            Thread(target=self._loop.run_forever, name="agents", daemon=True).start()
+            self._thread = Thread(target=self._loop.run_forever, name="cohabit-agents", daemon=True)
+            self._thread.start()
         await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
 
-    def close(self) -> None:
-        if self._loop is not None:
-            self._loop.call_soon_threadsafe(self._loop.stop)
+    async def close(self) -> None:
+        """Wait for what was cancelled, and end the thread. One that an agent blocks is left behind."""
+        if self._loop is None or self._thread is None:
+            return
+        loop, thread = self._loop, self._thread
+        ended = asyncio.wrap_future(asyncio.run_coroutine_threadsafe(_end_tasks(), loop))
+        try:
+            await asyncio.wait_for(ended, CLOSING_S)
+            loop.call_soon_threadsafe(loop.stop)
+            await run_in_thread("the agents", thread.join)
+            loop.close()
+        except TimeoutError:
+            log.warning("an agent blocks the thread of the agents; the house closes without it")
+
+
+async def _end_tasks() -> None:
+    others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+    await asyncio.get_running_loop().shutdown_asyncgens()

@@ -9,6 +9,12 @@ from cohabit.room.commands import Command, commands_of, declared_in
 from cohabit.room.extension import extension_named
 
 
+def reserved_names() -> list[str]:
+    """The names of the house and of every room, which the actions of a world cannot have."""
+    rooms = [command for module in COMMAND_MODULES for command in declared_in(module)]
+    return [command.name for command in (*HOUSE_COMMANDS, *rooms) if not command.world_may_replace]
+
+
 def every_command() -> Iterator[tuple[str, Command]]:
     """All commands, each with its heading: "house", "room" or the name of a world."""
     load_extensions()

@@ -107,7 +107,7 @@ def _common(house: "House", credential: Credential) -> Iterator[Command]:
         if member is None:
             continue
         room = runner.room
-        offered = tuple(c.name for c in room.commands if c.offered_if is not None and c.offered_if(room.state, member))
+        offered = tuple(c.name for c in room.commands if room.offers(member, c))
         alike = type(room.world), room.pace, member.held, offered
         if alike in seen:
             continue

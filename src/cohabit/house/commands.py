@@ -6,14 +6,16 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from cohabit.errors import BadArgs, PermissionDenied, UnknownAsset
+from cohabit.house.brains import check_allowed
 from cohabit.house.command_list import CommandInfo, list_commands
 from cohabit.house.door import HouseContext
+from cohabit.house.runner import RoomRunner
 from cohabit.model.grant import Capability
 from cohabit.model.suggest import nearest
 from cohabit.registry import find_world, known_worlds
 from cohabit.room.commands import Resource, command, command_of
-from cohabit.room.state import RoomState
-from cohabit.scenario import AgentSpec, Scenario, check_handle, free_handle, presets, read_scenario
+from cohabit.room.state import Member, RoomState
+from cohabit.scenario import AgentSpec, Scenario, check_handle, free_handle, give_brain, presets, read_scenario
 
 C = Capability
 
@@ -106,6 +108,9 @@ async def create_room(
     scenario: Annotated[str | None, Meta(description="the name of a ready-made scenario")] = None,
     world: Annotated[str | None, Meta(description="a world name; each of `players` gets a seat")] = None,
     players: Annotated[list[str], Meta(max_length=64, description="names of the players")] = [],  # noqa: B006 - never changed
+    brains: Annotated[
+        dict[str, str], Meta(max_length=64, description="the name of a player to the brain that plays for it")
+    ] = {},  # noqa: B006 - never changed
     room: Annotated[str | None, Meta(description="an id for the room; default: generated")] = None,
     seed: int | str | None = None,
 ) -> RoomMade:
@@ -146,6 +151,9 @@ async def create_room(
             "the seed of this world reveals hidden information, so a host cannot choose it; the operator of the house "
             "can, with `cohabit up --seed`"
         )
+    for name, brain in brains.items():
+        check_allowed(brain, ctx.house.settings)
+        give_brain(plan, name, brain)
     taken = {agent.id for agent in plan.agents}
     handle = free_handle(me.name, lambda name: name in taken)
     plan.agents.append(AgentSpec(id=handle, role="host", kind="human", identity=me.id, name=me.name))
@@ -176,9 +184,13 @@ class Reopened(Struct):
     room: str
 
 
+def _is_quarantined(runner: RoomRunner, member: Member) -> bool:
+    return runner.failure is not None
+
+
 @command(
     category="control", where="house", needs=C.CONTROL_WORLD, records=True, any_turn=True, when_archived=True,
-    when_broken=True,
+    when_broken=True, offered_in=_is_quarantined,
 )  # fmt: skip
 async def reopen_room(ctx: HouseContext) -> Reopened:
     """Reopen a quarantined room from its last durable state."""

@@ -10,6 +10,7 @@ A call that waits is resolved and decided again each time it wakes.
 
 import asyncio
 from collections.abc import Mapping
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from cohabit.errors import (
@@ -30,6 +31,7 @@ from cohabit.room.commands import Command
 from cohabit.room.decide import Budget, by_grant, decide, refusal
 from cohabit.room.room import Room
 from cohabit.room.state import Member
+from cohabit.room.visibility import is_news
 
 if TYPE_CHECKING:
     from cohabit.house.house import House
@@ -209,7 +211,7 @@ class Door:
         house, is_host = self._house, self._house.identities.is_host(credential)
         wanted = room or credential.room
         if wanted is None:
-            return [c for c in house.commands if (is_host or not c.host_only) and (is_host or not c.needs)]
+            return [c for c in house.commands if is_host or not (c.host_only or c.needs)]
         runner = house.runner_of(wanted)
         member = runner.room.member_of(credential.identity) if runner is not None else None
         if runner is None or (credential.room not in (None, wanted)):
@@ -220,13 +222,10 @@ class Door:
             open_to_all = [c for c in runner.commands if c.before_joining or c.about == "house"]
             return [c for c in open_to_all if is_host or not c.host_only]
         own = set(runner.room.commands)
-        state = runner.room.state
         mine = [
             c
             for c in runner.commands
-            if by_grant(member, c)
-            and (is_host or not c.host_only)
-            and (c.offered_if is None or c.offered_if(state, member))
+            if by_grant(member, c) and (is_host or not c.host_only) and runner.room.offers(member, c)
         ]
         return sorted(mine, key=lambda c: c not in own)  # the room's own first, then the house's
 
@@ -301,10 +300,22 @@ class Door:
         house, credential = self._house, call.credential
         assert credential is not None
         arrived, ends = house.clock.now(), None
+        after: int | None = None  # for a call that waits for news: those after this entry
         while True:
             target = self.resolve(credential, room, call.name)
             runner, command = target.maybe_runner, target.command
             version = runner.version if runner is not None else 0
+            if command.news_after is not None and runner is not None:
+                if ends is None:
+                    ends = arrived + _wait_ms(command, call.args)
+                    after = command.news_after(runner.room, target.member, command.check(call.args))
+                if after is not None:
+                    if not self._no_news(target, after) or house.clock.now() >= ends:
+                        return await self._in_room(call, target)
+                    after = runner.durable_seq
+                    runner.time.mark_seen(target.member.id)
+                    await runner.changed_since(version, ends)
+                    continue
             if command.exclusive:
                 async with self._exclusive:  # the caller may have lost its token or its grant in the meantime
                     result = await self._in_house(call, self.resolve(credential, room, call.name))
@@ -319,6 +330,17 @@ class Door:
             if house.clock.now() >= ends or runner.failure is not None:  # nothing more will happen
                 return result
             await runner.changed_since(version, ends)  # then it is decided again, even if nothing happened
+
+    def _no_news(self, target: HouseContext, after: int) -> bool:
+        """Whether a call may still wait, and nothing has happened after an entry that its caller is told."""
+        runner, member = target.runner, target.member
+        now = self._house.clock.now()
+        allowed = not decide(target.command, member, runner.room, now, credential=target.credential).code
+        if runner.failure is not None or not allowed or (runner.recent and after < runner.recent[0].seq - 1):
+            return False
+        eye = runner.room.eye(member)
+        newer = takewhile(lambda line: line.seq > after, reversed(runner.recent))
+        return after >= 0 and not any(is_news(line.entry, member, eye) for line in newer)
 
     async def _in_house(self, call: Call, target: HouseContext) -> Any:
         house, command = self._house, target.command

@@ -8,7 +8,6 @@ from msgspec import Meta, Struct
 from cohabit.errors import BadArgs, Unauthorized
 from cohabit.house.door import HouseContext
 from cohabit.house.fanout import event_frame
-from cohabit.house.runner import RoomRunner
 from cohabit.house.running.threads import run_in_thread
 from cohabit.house.subscriptions import Deliver, Subscription
 from cohabit.model.grant import Capability
@@ -18,7 +17,7 @@ from cohabit.room.commands import Resource, WaitMs, command, command_of
 from cohabit.room.cursors import seal, unseal
 from cohabit.room.record import Line
 from cohabit.room.state import Member
-from cohabit.room.visibility import FeedItem, characters, feed
+from cohabit.room.visibility import FeedItem, characters, feed, is_news
 
 C = Capability
 BACKLOG_ITEMS, BACKLOG_CHARACTERS = 200, 200_000
@@ -33,8 +32,12 @@ class Events(Struct):
     more: bool
 
 
+class OwnEvents(Events):
+    """A page without news: empty, or with the caller's own actions only. A call that waits continues to wait."""
+
+
 def _nothing_new(result: Any) -> bool:
-    return isinstance(result, Events) and not result.items
+    return isinstance(result, OwnEvents)
 
 
 @command(
@@ -48,19 +51,21 @@ def _nothing_new(result: Any) -> bool:
 )
 async def events(
     ctx: HouseContext,
-    cursor: Annotated[str, Meta(description="the cursor of the last reply; empty: from the beginning")] = "",
+    cursor: Annotated[str, Meta(description="of the last reply; empty: from the beginning")] = "",
     max: Annotated[int, Meta(ge=1, le=500)] = 100,  # noqa: A002 - the wire's name
     last: Annotated[Annotated[int, Meta(ge=1, le=500)] | None, Meta(description="only the newest N events")] = None,
     wait_ms: WaitMs = 0,
+    own: Annotated[bool, Meta(description="your own actions end a wait too")] = False,
 ) -> Events:
-    """Events in this room that you may see, in order. Pass `cursor` to the next call."""
+    """Events that you may see, in order. Pass `cursor` to the next call."""
     runner, member = ctx.runner, ctx.member
-    if last is not None:
-        return _newest(runner, member, last)
-    seq = unseal(runner.room.state.secret, cursor, runner.durable_seq)
+    seq = unseal(runner.room.state.secret, cursor, runner.durable_seq) if last is None else -1
     while True:
         eye, held = runner.room.eye(member), member.held
-        found = await _page_of_events(ctx, seq, member, eye, max)
+        if last is not None:
+            found = await _newest(ctx, member, eye, last)
+        else:
+            found = await _page_of_events(ctx, seq, member, eye, max, own)
         # Reading takes a while. Discard a page that was built under an earlier grant.
         now = runner.room.state.members.get(member.id)
         if now is None:
@@ -70,9 +75,11 @@ async def events(
             return found
 
 
-async def _page_of_events(ctx: HouseContext, after: int, member: Member, eye: Eye | None, limit: int) -> Events:
+async def _page_of_events(
+    ctx: HouseContext, after: int, member: Member, eye: Eye | None, limit: int, own: bool
+) -> Events:
     items: list[FeedItem] = []
-    secret, reached = ctx.room.state.secret, after
+    secret, reached, has_news = ctx.room.state.secret, after, False
     async for line in _history(ctx, after):
         told = feed(line.entry, member, eye)
         if told:
@@ -80,18 +87,29 @@ async def _page_of_events(ctx: HouseContext, after: int, member: Member, eye: Ey
                 return Events(items, seal(secret, reached), True)
             items.extend(told)
             reached = line.seq
-    return Events(items, seal(secret, reached) if reached >= 0 else "", False)
+            has_news = has_news or own or is_news(line.entry, member, eye)
+    page = Events if has_news else OwnEvents
+    return page(items, seal(secret, reached) if reached >= 0 else "", False)
 
 
 EVENTS = command_of(events)
 """A subscription requires the same grant as this command."""
 
 
-def _newest(runner: RoomRunner, member: Member, limit: int) -> Events:
-    eye = runner.room.eye(member)
-    told = [(line.seq, item) for line in runner.recent for item in feed(line.entry, member, eye)]
-    cursor = seal(runner.room.state.secret, told[-1][0]) if told else ""
-    return Events([item for _, item in told[-limit:]], cursor, False)
+async def _newest(ctx: HouseContext, member: Member, eye: Eye | None, limit: int) -> Events:
+    """The newest events. It reads back as far as it must: what a member gets never depends on entries it cannot see."""
+    lines = list(ctx.runner.recent)
+    told = [(line.seq, item) for line in lines for item in feed(line.entry, member, eye)]
+    oldest = lines[0].seq if lines else ctx.runner.durable_seq + 1
+    while len(told) < limit and oldest > 0:
+        start, count = max(-1, oldest - 1 - PAGE), min(PAGE, oldest)
+        lines = await run_in_thread("a page of the record", lambda start=start, count=count: _kept(ctx, start, count))  # type: ignore[misc]  # mypy cannot infer a default in a lambda
+        lines = [line for line in lines if line.seq < oldest]  # a pruned store has fewer before, and reads on
+        told = [(line.seq, item) for line in lines for item in feed(line.entry, member, eye)] + told
+        oldest = lines[0].seq if lines else 0
+    cursor = seal(ctx.room.state.secret, told[-1][0]) if told else ""
+    page = Events if told else OwnEvents
+    return page([item for _, item in told[-limit:]], cursor, False)
 
 
 def subscribe(target: HouseContext, cursor: str | None, views: bool, deliver: Deliver | None) -> Subscription:
@@ -145,7 +163,13 @@ async def _history(ctx: HouseContext, after: int) -> AsyncIterator[Line]:
 
 
 def _page(ctx: HouseContext, after: int, limit: int) -> list[Line]:
-    rows = list(ctx.house.store.lines(ctx.room.id, after, limit))
-    if rows and rows[0][0] != after + 1 and after >= 0:
+    lines = _kept(ctx, after, limit)
+    if lines and lines[0].seq != after + 1 and after >= 0:
         raise BadArgs("this cursor is too old: its events were deleted. Omit it to start from the oldest event")
+    return lines
+
+
+def _kept(ctx: HouseContext, after: int, limit: int) -> list[Line]:
+    """The lines after a number that are still in the store."""
+    rows = ctx.house.store.lines(ctx.room.id, after, limit)
     return [Line(seq, body, digest, decode_entry(body)) for seq, body, digest in rows]

@@ -11,10 +11,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from cohabit.errors import BadArgs, Busy, CohabitError, Conflict, GameCrash, Unauthorized, UnknownRoom
+from cohabit.errors import AskerError, BadArgs, Busy, CohabitError, Conflict, GameCrash, Unauthorized, UnknownRoom
+from cohabit.house import agent_status, credentials, feed, introduction, invites, saves
 from cohabit.house import commands as house_commands
-from cohabit.house import credentials, feed, introduction, invites, saves
-from cohabit.house.bots import Bots, check_brain
+from cohabit.house.bots import Bots
+from cohabit.house.brains import check_allowed, check_makeable
 from cohabit.house.clock import Clock, SystemClock
 from cohabit.house.door import Door
 from cohabit.house.heads import HeadsFile, read_key
@@ -35,7 +36,7 @@ from cohabit.house.subscriptions import Deliver, Outboxes, Subscription
 from cohabit.house.writer import Writer
 from cohabit.model.identity import Credential, Identity
 from cohabit.model.suggest import nearest
-from cohabit.registry import lasting_source, load_extensions, make_connector, make_world
+from cohabit.registry import absolute_brain, lasting_source, load_extensions, make_connector, make_world
 from cohabit.room.commands import CommandTable, declared_in
 from cohabit.room.opening import opening_state
 from cohabit.room.record import Line, Snapshot
@@ -47,7 +48,9 @@ from cohabit.scenario import AgentSpec, Scenario, check_scenario
 
 log = logging.getLogger("cohabit")
 HOUSE_COMMANDS = CommandTable(
-    chain.from_iterable(map(declared_in, (house_commands, introduction, invites, credentials, feed, saves)))
+    chain.from_iterable(
+        map(declared_in, (house_commands, introduction, invites, credentials, feed, saves, agent_status))
+    )
 )
 ROOM_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 OnLines = Callable[[RoomRunner, Sequence[Line]], None]
@@ -195,6 +198,7 @@ class House:
 
     def make_runner(self, room: Room) -> RoomRunner:
         room.budget.per_second = self.settings.calls_per_second
+        room.check_brain = partial(check_allowed, settings=self.settings)
         room.ahead_ms = max(0, room.record.at - self.clock.now())
         return RoomRunner(
             room, self.writer, self.clock, self._watchdog, self.settings, self.overload, self.outboxes,
@@ -310,6 +314,7 @@ class House:
         owner: Identity | None = None,
     ) -> tuple[str, dict[str, str]]:
         """Create a room. Returns its id and a token for each member. The tokens cannot be retrieved later."""
+        await self._check_brains(check_scenario(scenario))
         name = room_id or self._free_id(scenario.scenario)
         if not ROOM_ID.fullmatch(name):
             raise BadArgs("a room id may contain lower-case letters, digits and hyphens, at most 63 characters")
@@ -317,7 +322,7 @@ class House:
             raise Conflict(f"room {name!r} already exists")
         if len(self.rooms) + len(self._reserved - {HOUSE_ROOM}) >= self.settings.rooms_limit:
             raise Busy(f"room limit reached ({self.settings.rooms_limit}); delete a room or raise rooms_limit")
-        self._check_agents(check_scenario(scenario))
+        self._check_agents(scenario)
         now = self.clock.now()
         self._reserved.add(name)
         try:
@@ -386,16 +391,27 @@ class House:
         for i, agent in enumerate(scenario.agents):
             if agent.token is not None and self.identities.knows(agent.token):
                 raise Conflict(f"agents[{i}]: this token is already in use; choose another one for {agent.id}")
+
+    async def _check_brains(self, scenario: Scenario) -> None:
+        """Refuse a brain that cannot be made, and keep the path of one in a file for restarts."""
+        checked: set[str] = set()
+        for i, agent in enumerate(scenario.agents):
+            agent.brain = absolute_brain(agent.brain, Path())
+            agent.stand_in = absolute_brain(agent.stand_in, Path())
             for brain in (agent.brain, agent.stand_in):
+                if brain is None or brain in checked:
+                    continue
+                checked.add(brain)
                 try:
-                    check_brain(brain)
-                except BadArgs as wrong:
+                    await check_makeable(brain)
+                except AskerError as wrong:
                     raise BadArgs(f"agents[{i}]: {wrong.message}", did_you_mean=wrong.did_you_mean) from None
 
     async def delete_room(self, room_id: str) -> None:
         """Delete a room, with its record and its credentials."""
         runner = self.rooms.pop(room_id)
         runner.close("this room was deleted")
+        self.bots.stop_room(runner)
         self._reserved.add(room_id)
         try:
             if runner.remote is not None:
@@ -408,6 +424,7 @@ class House:
             self.identities.forget_room(room_id)
             if self.settings.data:
                 await run_in_thread("the saves", partial(saves.delete, self.settings.folder, room_id))
+            await self.bots.delete_room(room_id)
             await run_in_thread("the leases", partial(self.leases.release, [room_id]))
         except CohabitError as failed:
             self.broken[room_id] = failed
@@ -426,6 +443,7 @@ class House:
             raise Conflict(f"room {room_id} was reopened in the meantime")
         if old is not None:
             old.close("this room is being reopened; reconnect")
+            self.bots.stop_room(old)
         runner = await self._adopt(fresh)
         self.broken.pop(room_id, None)
         return runner

@@ -15,6 +15,7 @@ from cohabit.room.info import about_world
 from cohabit.room.looking import watch_only
 from cohabit.room.room import Room
 from cohabit.room.state import Member
+from cohabit.room.turns import runs_by_itself
 
 if TYPE_CHECKING:
     from cohabit.house.house import House
@@ -77,11 +78,13 @@ def _world(room: Room) -> str:
 
 def _pace(room: Room) -> str:
     """How time passes, in a world with a clock."""
-    if room.pace != "clock" or room.state.turn_based:
-        return ""
+    if runs_by_itself(room):
+        return room.extension.as_called(
+            "Time runs by itself: you can act at any moment, and `wait_for_turn` waits for something new."
+        )
     if room.state.step_ticks:
         return room.extension.as_called("Time stands still until everybody has passed: act, then call `turn_advance`.")
-    return "Time runs by itself: you can act at any moment, and `events` with `wait_ms` waits for something new."
+    return ""
 
 
 def _you_are(room: Room, member: Member | None) -> str:

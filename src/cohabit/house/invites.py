@@ -9,7 +9,7 @@ from typing import Annotated
 from msgspec import Meta, Struct, structs
 
 from cohabit.errors import BadArgs, PermissionDenied, Unauthorized, UnknownAsset, UnknownRoom
-from cohabit.house.bots import check_brain
+from cohabit.house.brains import check_allowed, check_makeable
 from cohabit.house.calls import PeekCall
 from cohabit.house.door import HouseContext
 from cohabit.house.identities import hashed, make_token, new_identity
@@ -54,7 +54,9 @@ async def invite(
 
     Send its token to the invitee, who connects with it and calls `join`. The token is shown only once.
     """
-    check_brain(stand_in)
+    check_allowed(stand_in, ctx.house.settings)
+    if stand_in is not None:
+        await check_makeable(stand_in)
     if name is not None:
         check_name(name)
     if uses > 1 and claim is not None:

@@ -1,4 +1,5 @@
-"""Storage quotas: how much the members of a room add to its record, and how large the record is.
+"""Storage quotas: how much the members of a room add to its record, how much of that waits for the disk, and how large
+the record is.
 
 The runner counts bytes as entries are stored and reports them from time to time. The size of the whole record is
 measured only in a room that has written much since the start, because that reads all of it.
@@ -14,6 +15,7 @@ from cohabit.house.overload import OverloadLog
 from cohabit.house.running.threads import run_in_thread
 from cohabit.house.settings import Settings
 from cohabit.room.audit import Refusal
+from cohabit.room.record import Line
 from cohabit.room.room import Room
 
 log = logging.getLogger("cohabit")
@@ -21,6 +23,32 @@ REPORT_EVERY = 256 * 1024
 """The runner reports after this many bytes, or earlier if a quota is small."""
 MEASURE_AFTER = 16 * 1024 * 1024
 """The record is measured after this many bytes, or earlier if its limit is small."""
+FAIR_BYTES = 1024 * 1024
+"""Bytes that the members of a room may have waiting for the disk, in equal parts. Every reply waits for all of them."""
+
+
+class WriteShares:
+    """How much of what waits to be written for a room is whose. It is counted only when asked for."""
+
+    def __init__(self) -> None:
+        self.writing: Sequence[Line] = ()  # the batch that is being written, set by the runner
+        self.by_member: dict[str | None, int] | None = None  # the runner sets it to None when the batch changes
+        self._pending = 0  # pending lines that are counted
+
+    def is_used_up(self, member: str, pending: Sequence[Line]) -> bool:
+        """Whether a member has its part of ``FAIR_BYTES`` waiting. A member without any may always add an entry."""
+        if self.by_member is None:
+            self.by_member, self._pending = {}, 0
+            self._count(self.by_member, self.writing)
+        by_member = self.by_member
+        self._count(by_member, pending[self._pending :])
+        self._pending = len(pending)
+        return by_member.get(member, 0) * len(by_member) >= FAIR_BYTES
+
+    @staticmethod
+    def _count(by_member: dict[str | None, int], lines: Sequence[Line]) -> None:
+        for line in lines:
+            by_member[line.entry.by] = by_member.get(line.entry.by, 0) + len(line.body)
 
 
 class RoomQuotas:

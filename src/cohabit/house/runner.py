@@ -28,7 +28,7 @@ from cohabit.house.calls import Call, PeekCall, SystemCall
 from cohabit.house.clock import Clock
 from cohabit.house.fanout import Fanout, Frames
 from cohabit.house.overload import OverloadLog
-from cohabit.house.quotas import RoomQuotas
+from cohabit.house.quotas import FAIR_BYTES, RoomQuotas, WriteShares
 from cohabit.house.running.watchdog import Watchdog
 from cohabit.house.running.world_thread import SLOW_S, SlowCalls, WorldThread
 from cohabit.house.settings import Settings
@@ -75,6 +75,7 @@ class RoomRunner:
         self.overload = overload
         self.outboxes = outboxes
         self.commands = room.callable_here = _all_commands(room, house_commands)
+        room.house_offers = lambda command, member: command.offered_in is None or command.offered_in(self, member)
         self.remote: RemoteRunner | None = None  # runs the commands of a remote world
         self.failure: CohabitError | None = None
         self.recent: deque[Line] = deque(room.record.tail[-settings.recent_entries :], settings.recent_entries)
@@ -107,6 +108,8 @@ class RoomRunner:
         self._stored: dict[str, int] = {}  # bytes by member since the last report to the quotas
         self._stored_bytes = 0
         self._writing_bytes = 0  # of the batch that is being written
+        self._fair_bytes = min(FAIR_BYTES, settings.queue_bytes)
+        self._shares = WriteShares()
         self._roster_version = -1
         self._members: dict[str, Member] = dict(room.state.members)
 
@@ -124,9 +127,8 @@ class RoomRunner:
         if len(self._queue) + len(self._ran) >= self.settings.queue_limit:
             self.overload.add("queue", self.id)
             raise Busy(f"{self.settings.queue_limit} calls are already waiting for this room; try again in a moment")
-        if self.room.record.pending_bytes + self._writing_bytes > self.settings.queue_bytes:
-            self.overload.add("queue", self.id)
-            raise Busy("too much is waiting to be written for this room; try again in a moment")
+        if self.room.record.pending_bytes + self._writing_bytes > self._fair_bytes:
+            self._check_waiting_bytes(call)
         if self._quick and not self._on_thread:
             self._run_here((call,), self._clock.now() if at is None else at)
             if not self._writing and not self.room.record.pending and self.failure is None:
@@ -142,6 +144,16 @@ class RoomRunner:
         if self.failure is not None:
             raise call.error or self.failure
         return False
+
+    def _check_waiting_bytes(self, call: Call) -> None:
+        """Refuse a call if too much waits for the disk: every reply waits for it, also those to other members."""
+        if self.room.record.pending_bytes + self._writing_bytes > self.settings.queue_bytes:
+            self.overload.add("queue", self.id)
+            raise Busy("too much is waiting to be written for this room; try again in a moment")
+        command = self.commands.get(call.name)
+        if command is not None and command.records and self._shares.is_used_up(call.who, self.room.record.pending):
+            self.overload.add("queue", self.id)
+            raise Busy("what you wrote last is still being stored; wait for the replies, then try again")
 
     def _count_queued(self, who: str) -> None:
         waiting = self._queued_by.get(who, 0)
@@ -300,9 +312,10 @@ class RoomRunner:
 
     def _prepare(self) -> Frames:
         """Take the pending lines, and build the frames for the subscriptions that may see them."""
+        size = self.room.record.pending_bytes
         lines = self.room.record.take_pending()
         due = lines and self.room.record.seq >= self._snapshots.next_seq
-        self._snapshot = self._snapshots.take_if_due() if due else None
+        self._snapshot = self._snapshots.take_if_due(size) if due else None
         if not self.fanout.subscriptions:
             return Frames(lines)
         try:
@@ -327,11 +340,13 @@ class RoomRunner:
         keep = self.settings.keep_entries
         forget = frames.lines[-1].seq + 1 - keep if keep and snapshot is not None else None
         self._writing = True
+        self._shares.writing, self._shares.by_member = frames.lines, None
         self._count(frames.lines)
 
         def written(done: "asyncio.Future[None]") -> None:
             self._writing = False
             self._writing_bytes = 0
+            self._shares.writing, self._shares.by_member = (), None
             failure = done.exception()
             if failure is None:
                 self._durable(frames, snapshot)
@@ -416,7 +431,6 @@ class RoomRunner:
             "and this call had no effect"
         )
         for call in batch:
-            call.error = late
             call.settle(late)
         self.stop(
             Quarantined(

@@ -16,9 +16,11 @@ from cohabit.errors import BadArgs, GameRejected, PermissionDenied, StorageFaile
 from cohabit.house.calls import PeekCall
 from cohabit.house.disk import sync_folder
 from cohabit.house.door import HouseContext
+from cohabit.house.runner import RoomRunner
 from cohabit.model.grant import Capability
 from cohabit.room import saves
 from cohabit.room.commands import command
+from cohabit.room.state import Member
 
 SAVE_FILE = "world.save"
 MAX_SAVE = 64 * 1024 * 1024
@@ -36,7 +38,18 @@ class Saved(Struct, omit_defaults=True):
     bytes: int | None = None  # only for members who see everything, because it depends on hidden information
 
 
-@command(category="control", where="house", needs=C.CONTROL_WORLD, records=True, world_may_replace=True)
+def _has_folder(runner: RoomRunner, member: Member) -> bool:
+    return bool(runner.settings.data)
+
+
+def _can_load(runner: RoomRunner, member: Member) -> bool:
+    return _has_folder(runner, member) or C.READ_ALL in member.held  # who may load an uploaded save
+
+
+@command(
+    category="control", where="house", needs=C.CONTROL_WORLD, records=True, world_may_replace=True,
+    offered_in=_has_folder,
+)  # fmt: skip
 async def save_world(
     ctx: HouseContext,
     folder: Annotated[str, Meta(description="the name of the save, such as before-the-war")],
@@ -68,7 +81,10 @@ class Loaded(Struct, omit_defaults=True):
     bytes: int | None = None  # see Saved
 
 
-@command(category="control", where="house", needs=C.CONTROL_WORLD, records=True, world_may_replace=True)
+@command(
+    category="control", where="house", needs=C.CONTROL_WORLD, records=True, world_may_replace=True,
+    offered_in=_can_load,
+)  # fmt: skip
 async def load_world(
     ctx: HouseContext,
     path: Annotated[str | None, Meta(description="the name of a save (see list_saves), or its path")] = None,
@@ -99,7 +115,7 @@ class SaveList(Struct):
     count: int
 
 
-@command(category="read", where="house", needs=C.CONTROL_WORLD, world_may_replace=True)
+@command(category="read", where="house", needs=C.CONTROL_WORLD, world_may_replace=True, offered_in=_has_folder)
 async def list_saves(ctx: HouseContext) -> SaveList:
     """The names of this room's saves."""
     names = await asyncio.to_thread(_names, ctx)

@@ -33,6 +33,13 @@ class Settings(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     ] = 8723
     data: Annotated[str, _doc("data folder; the command line uses a per-user folder by default")] = ""
     public_url: Annotated[str, _doc("address that clients see, behind a reverse proxy")] = ""
+    proxies: Annotated[
+        str,
+        _doc(
+            "addresses of reverse proxies, separated by commas: their X-Forwarded-For is believed; with public_url, "
+            "loopback is one"
+        ),
+    ] = ""
     tls_cert: Annotated[str, _doc("PEM file with the certificate chain")] = ""
     tls_key: Annotated[str, _doc("PEM file with its private key")] = ""
     allowed_hosts: Annotated[str, _doc("further Host names to accept, separated by commas")] = ""
@@ -51,9 +58,7 @@ class Settings(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     connections_limit: Annotated[
         int, _doc("open connections of all clients; fewer if the process may not open that many files", ge=1)
     ] = 4_000
-    connections_per_address: Annotated[
-        int, _doc("open connections per client address; raise it behind a reverse proxy", ge=1)
-    ] = 256
+    connections_per_address: Annotated[int, _doc("open connections per client address; see proxies", ge=1)] = 1_024
     frames_per_second: Annotated[
         int, _doc("frames per second on a WebSocket, 4 KiB each; reading slows down beyond that", ge=1)
     ] = 2_000
@@ -64,8 +69,14 @@ class Settings(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     agent_seconds: Annotated[
         float, _doc("how long an agent of this house may think about one decision, in seconds", ge=0.1)
     ] = 60.0
+    agents_dollars: Annotated[
+        float, _doc("what the agents of this house may spend until it is restarted, in US dollars; 0: no cap", ge=0)
+    ] = 0.0
+    transcript_bytes: Annotated[
+        int, _doc("largest transcript of the agents of a room, in bytes; 0: no transcripts", ge=0)
+    ] = 64 * 1024**2
     brains: Annotated[
-        str, _doc("brains with a model, an address or a file that remote callers may choose, separated by commas")
+        str, _doc("brains, besides the built-in scripts, that members may choose over a network, separated by commas")
     ] = ""
     calls_per_second: Annotated[int, _doc("calls per second that a member may make to one room", ge=1)] = 1_000
     outbox_limit: Annotated[

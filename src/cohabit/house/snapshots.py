@@ -10,11 +10,16 @@ AFTER_CPU_S = 2.0
 """Take a snapshot after this much world CPU time."""
 AT_CLOSE_CPU_S = 0.2
 """At shutdown, take a snapshot if the replay would take longer than this."""
+LARGE_BATCH = 64 * 1024
+"""Bytes of a batch with which no snapshot is written, if that can wait: their replies would wait for it."""
+MAX_DELAY = 3
+"""A snapshot waits for a smaller batch during at most this many times the entries between two snapshots."""
 
 
 class SnapshotSchedule:
     """A snapshot is due after ``every`` entries, but only once they have as many bytes as the last snapshot. So large
-    rooms are not copied too often. A world that computes for long is due earlier."""
+    rooms are not copied too often. A world that computes for long is due earlier. While much is being written, a
+    snapshot waits for a quieter moment."""
 
     def __init__(self, room: Room, every: int) -> None:
         self._room = room
@@ -31,9 +36,11 @@ class SnapshotSchedule:
         if self._cpu_s >= AFTER_CPU_S:
             self.next_seq = self._last_seq
 
-    def take_if_due(self) -> Snapshot | None:
-        """A snapshot of the room if one is due, else None."""
+    def take_if_due(self, batch_bytes: int = 0) -> Snapshot | None:
+        """A snapshot of the room if one is due, else None. ``batch_bytes``: of the entries that it is written with."""
         record = self._room.record
+        if batch_bytes > LARGE_BATCH and record.seq < self.next_seq + self._every * MAX_DELAY:
+            return None
         self.next_seq = record.seq + self._every
         if self._cpu_s < AFTER_CPU_S:
             written = sum(len(line.body) for line in record.tail if line.seq > self._last_seq)

@@ -270,4 +270,3 @@ class Subscription:
         self.runner.unsubscribe(self)
         for stop in self.on_close:
             stop()
-        self.on_close.clear()

@@ -67,7 +67,7 @@ class Timekeeper:
             return
         if self._room.state.archived:
             return
-        if member.played_by_bot or self._room.state.paused_by == who:
+        if (member.played_by_bot and not member.handed_over) or self._room.state.paused_by == who:
             returning = self._returning.get(who)
             if returning is None or returning.ran:
                 self._returning[who] = self._record("presence", {"members": [who], "here": True})

@@ -1,1 +1,1 @@
-"""Experiments: many rounds of Statecraft, played without a house, with measures and a report."""
+"""The lab: games and experiments with any world, without a house; and the experiments of Statecraft."""

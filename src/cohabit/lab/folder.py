@@ -1,129 +1,280 @@
-"""The folder of an experiment: its description, and the log with one line for each finished round.
+"""The folder of a run.
 
-A line is on disk before the next round counts. A crash can leave an incomplete last line; it is dropped, and its round
-is played again. Any other damage is reported and not repaired.
+::
+
+    design.json         the design, with all defaults
+    fingerprints.json   hashes of the code and config of each world and player, and the version of Cohabit
+    games.jsonl         one GameResult for each finished game
+    decisions.jsonl     one DecisionLine for each decision of a finished game: what was asked, answered and played
+    timings.jsonl       one TimingLine for each finished game: the only file that differs from run to run
+    records/GAME.jsonl  the record of each game; `cohabit replay` and `cohabit verify` read it
+    unfinished/         the answers of games that are not finished; removed with the last of them
+
+The lines are in the order of the plan. All lines of a game are written before its line in games.jsonl, which makes it
+finished. A killed run can leave more than that; it is removed, and the game is played again with its logged answers.
+``timings.jsonl`` may have lines of games that were played twice; the last one counts.
 """
 
 import fcntl
 import os
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any
 
 import msgspec
+from msgspec import Struct
 
+from cohabit.agents.player import Decision
 from cohabit.errors import Conflict, RecordCorrupt, UnknownAsset
 from cohabit.house.disk import sync_folder
-from cohabit.lab.config import Experiment, parse_experiment
-from cohabit.lab.rounds import Place, Round
+from cohabit.lab.atomic import write_atomically
+from cohabit.lab.design import Design, parse_design
+from cohabit.lab.fingerprint import Prints, check_same
+from cohabit.lab.game import GameResult, GameSpec
+from cohabit.room.record import Line
 
-CONFIG_FILE = "experiment.json"
-LOG_FILE = "rounds.jsonl"
-_decode = msgspec.json.Decoder(Round, strict=True).decode
-_encode = msgspec.json.Encoder().encode
-
-
-# -- the description --------------------------------------------------------------------------------
-def claim_folder(experiment: Experiment, folder: Path) -> None:
-    """Create the folder for this experiment. A folder never mixes the rounds of different experiments."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path, text = folder / CONFIG_FILE, experiment.as_file()
-    if not path.exists():
-        if (folder / LOG_FILE).exists():
-            raise Conflict(f"{folder} contains rounds but no {CONFIG_FILE} that describes their experiment")
-        write_atomically(path, text)
-    elif path.read_bytes() != text:
-        raise Conflict(f"{folder} belongs to another experiment (its {CONFIG_FILE} differs); use another folder")
+DESIGN, FINGERPRINTS = "design.json", "fingerprints.json"
+GAMES, DECISIONS, TIMINGS = "games.jsonl", "decisions.jsonl", "timings.jsonl"
+RECORDS, UNFINISHED = "records", "unfinished"
+SYNC_BYTES = 1 << 20
+"""How much may be written before it is synced to disk. If the machine fails, no more than that is played again."""
 
 
-def read_experiment(folder: Path) -> Experiment:
-    """The experiment that a folder belongs to. Its players are not loaded."""
-    path = folder / CONFIG_FILE
-    if not path.is_file():
-        raise UnknownAsset(f"there is no experiment in {folder}; create one with `cohabit statecraft run`")
-    return parse_experiment(path.read_bytes(), players=False)
+class DecisionLine(Struct, frozen=True, omit_defaults=True, gc=False):
+    """A decision of the player on seat number ``seat`` (from 0)."""
+
+    game: str
+    seat: int
+    player: str
+    decision: Decision
 
 
-# -- the log ----------------------------------------------------------------------------------------
-class RoundLog:
-    """An open log, locked by this process."""
+class TimingLine(Struct, frozen=True):
+    """How long a game took, and for each seat the seconds of its decisions."""
 
-    def __init__(self, handle: int, rounds: list[Round]) -> None:
-        self._handle = handle
-        self.rounds = rounds
-
-    def add(self, played: Round) -> None:
-        """Append a round. It is on disk when this returns."""
-        line = memoryview(_encode(played) + b"\n")
-        while line:
-            line = line[os.write(self._handle, line) :]
-        os.fsync(self._handle)
-        self.rounds.append(played)
+    game: str
+    seconds: float
+    decisions: list[list[float]]
 
 
-@contextmanager
-def open_log(folder: Path, planned: Sequence[Place]) -> Iterator[RoundLog]:
-    """Open the log of this folder with the rounds that it contains; create it if there is none."""
-    path = folder / LOG_FILE
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
-    try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise Conflict(f"another run is writing to {folder}") from None
-        rounds, valid_bytes = _read(path)
-        os.ftruncate(handle, valid_bytes)
-        sync_folder(folder)
-        _check_planned(rounds, planned, path)
-        yield RoundLog(handle, rounds)
-    finally:
-        os.close(handle)
+class Played(Struct, frozen=True):
+    """A finished game, and its lines in the other files. ``record`` is empty if it is written already."""
+
+    result: GameResult
+    decisions: bytes
+    timing: TimingLine
+    record: bytes = b""
 
 
-def read_rounds(folder: Path) -> list[Round]:
-    """The finished rounds, also while a run is in progress."""
-    return _read(folder / LOG_FILE)[0]
+_encoder = msgspec.json.Encoder()
+encode_lines = _encoder.encode_lines
 
 
-def _read(path: Path) -> tuple[list[Round], int]:
-    """The rounds, and their size in bytes. Only the last line may be broken, because a crash can leave it so."""
-    rounds: list[Round] = []
-    valid_bytes = 0
-    lines = path.read_bytes().split(b"\n") if path.exists() else []
-    for number, line in enumerate(lines[:-1], 1):  # the part after the last newline is not a complete line
-        try:
-            rounds.append(_decode(line))
-        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            if number == len(lines) - 1 and not lines[-1]:
-                break
-            raise RecordCorrupt(f"{path.name}, line {number} is not a valid round: {error}") from None
-        valid_bytes += len(line) + 1
-    return rounds, valid_bytes
+def record_lines(lines: Sequence[Line]) -> bytes:
+    """A record as `cohabit export` writes it."""
+    return b"".join(
+        [b'{"seq":%d,"digest":"%s","entry":%s}\n' % (x.seq, x.digest.hex().encode(), x.body) for x in lines]
+    )
 
 
-def _check_planned(rounds: Sequence[Round], planned: Sequence[Place], path: Path) -> None:
-    remaining = set(planned)
-    for number, played in enumerate(rounds, 1):
-        if played.place not in remaining:
-            raise RecordCorrupt(
-                f"{path.name}, line {number}: {played.place} is duplicated or not part of the experiment"
-            )
-        remaining.remove(played.place)
-
-
-# -- files ------------------------------------------------------------------------------------------
-@contextmanager
-def atomic_file(path: Path) -> Iterator[BinaryIO]:
-    """A file to write that replaces ``path`` when it is complete."""
+def write_record(folder: Path, game: str, record: bytes) -> None:
+    path = folder / RECORDS / f"{game}.jsonl"
     part = path.with_name(path.name + ".part")
-    with part.open("wb") as file:
-        yield file
-        file.flush()
-        os.fsync(file.fileno())
+    part.write_bytes(record)
     part.replace(path)
 
 
-def write_atomically(path: Path, data: bytes) -> None:
-    with atomic_file(path) as file:
-        file.write(data)
+# -- reading ----------------------------------------------------------------------------------------
+def read_design_of(folder: Path) -> Design:
+    """The design of a run. Its worlds and players are not loaded."""
+    path = folder / DESIGN
+    if not path.is_file():
+        raise UnknownAsset(f"there is no run in {folder}; create one with `cohabit match` or `cohabit lab run`")
+    return parse_design(path.read_bytes(), load=False)
+
+
+def read_games(folder: Path) -> list[GameResult]:
+    """The finished games, also while a run is in progress."""
+    return _read(folder / GAMES, GameResult)[0]
+
+
+def read_decisions(folder: Path) -> Iterator[DecisionLine]:
+    """The decisions of the finished games."""
+    yield from _each(folder / DECISIONS, DecisionLine)
+
+
+def read_timings(folder: Path) -> dict[str, TimingLine]:
+    return {line.game: line for line in _each(folder / TIMINGS, TimingLine)}
+
+
+def read_fingerprints(folder: Path) -> Prints:
+    found: Prints = msgspec.json.decode((folder / FINGERPRINTS).read_bytes())
+    return found
+
+
+def record_path(folder: Path, game: str) -> Path:
+    return folder / RECORDS / f"{game}.jsonl"
+
+
+def _each(path: Path, kind: type[Any]) -> Iterator[Any]:
+    """The lines of a file, without an incomplete last one."""
+    decode = msgspec.json.Decoder(kind).decode
+    if not path.exists():
+        return
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            if not line.endswith(b"\n"):
+                return
+            try:
+                yield decode(line)
+            except msgspec.MsgspecError as wrong:
+                raise RecordCorrupt(f"{path.name}, line {number} cannot be read: {wrong}") from None
+
+
+def _read(path: Path, kind: type[Any]) -> tuple[list[Any], int]:
+    """The lines, and their size in bytes. Only the last line may be broken, because a crash can leave it so."""
+    found: list[Any] = []
+    size = 0
+    decode = msgspec.json.Decoder(kind).decode
+    lines = path.read_bytes().split(b"\n") if path.exists() else []
+    for number, line in enumerate(lines[:-1], 1):
+        try:
+            found.append(decode(line))
+        except (msgspec.MsgspecError, UnicodeDecodeError) as wrong:
+            if number == len(lines) - 1 and not lines[-1]:
+                break
+            raise RecordCorrupt(f"{path.name}, line {number} cannot be read: {wrong}") from None
+        size += len(line) + 1
+    return found, size
+
+
+# -- writing ----------------------------------------------------------------------------------------
+class RunFolder:
+    """An open folder, locked by this process."""
+
+    def __init__(self, folder: Path, games: list[GameResult], handles: dict[str, int]) -> None:
+        self.folder = folder
+        self.games = games
+        self._handles = handles
+        self._unsynced = 0
+
+    def add(self, played: Played) -> None:
+        """Append a game."""
+        game = played.result.spec.id
+        if played.record:
+            write_record(self.folder, game, played.record)
+        self._append(TIMINGS, encode_lines([played.timing]))
+        self._append(DECISIONS, played.decisions)
+        self._append(GAMES, encode_lines([played.result]))
+        answers_path(self.folder, game).unlink(missing_ok=True)
+        self.games.append(played.result)
+        if self._unsynced >= SYNC_BYTES:
+            self.sync()
+
+    def sync(self) -> None:
+        for name in (TIMINGS, DECISIONS, GAMES):
+            os.fsync(self._handles[name])
+        self._unsynced = 0
+
+    def finish(self) -> None:
+        """All games are played."""
+        shutil.rmtree(self.folder / UNFINISHED, ignore_errors=True)
+
+    def _append(self, name: str, text: bytes) -> None:
+        view = memoryview(text)
+        self._unsynced += len(view)
+        while view:
+            view = view[os.write(self._handles[name], view) :]
+
+
+def answers_path(folder: Path, game: str) -> Path:
+    """The log of the answers of an unfinished game."""
+    return folder / UNFINISHED / f"{game}.jsonl"
+
+
+@contextmanager
+def open_folder(folder: Path, design: Design, prints: Prints, planned: Sequence[GameSpec]) -> Iterator[RunFolder]:
+    """Open the folder of a run, or create it. It never mixes designs or versions."""
+    folder.mkdir(parents=True, exist_ok=True)
+    handles: dict[str, int] = {}
+    try:
+        handles[GAMES] = _open(folder / GAMES)
+        _lock(handles[GAMES], folder)
+        _claim(folder, design, prints)
+        for name in (DECISIONS, TIMINGS):
+            handles[name] = _open(folder / name)
+        (folder / RECORDS).mkdir(exist_ok=True)
+        (folder / UNFINISHED).mkdir(exist_ok=True)
+        games = _finished(folder, handles, planned)
+        sync_folder(folder)
+        run = RunFolder(folder, games, handles)
+        try:
+            yield run
+        finally:
+            run.sync()
+    finally:
+        for handle in handles.values():
+            os.close(handle)
+
+
+def _open(path: Path) -> int:
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+
+
+def _lock(handle: int, folder: Path) -> None:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise Conflict(f"another run is writing to {folder}") from None
+
+
+def _claim(folder: Path, design: Design, prints: Prints) -> None:
+    """Write the description of a new run, or compare with the one that is there."""
+    path = folder / DESIGN
+    if not path.exists():
+        if (folder / GAMES).stat().st_size:
+            raise Conflict(f"{folder} contains games but no {DESIGN} that describes them")
+        write_atomically(folder / FINGERPRINTS, msgspec.json.format(msgspec.json.encode(prints)) + b"\n")
+        write_atomically(path, design.as_file())
+        return
+    if _without_cap(path.read_bytes()) != _without_cap(design.as_file()):
+        raise Conflict(f"{folder} belongs to another design (its {DESIGN} differs); use another folder")
+    check_same(prints, read_fingerprints(folder), folder)
+    if path.read_bytes() != design.as_file():
+        write_atomically(path, design.as_file())  # the spending cap may change
+
+
+def _without_cap(text: bytes) -> dict[str, Any]:
+    plain: dict[str, Any] = msgspec.json.decode(text)
+    plain.pop("max_cost", None)
+    return plain
+
+
+def _finished(folder: Path, handles: dict[str, int], planned: Sequence[GameSpec]) -> list[GameResult]:
+    """The finished games. What was written of others is removed."""
+    games, size = _read(folder / GAMES, GameResult)
+    for number, (game, spec) in enumerate(zip(games, planned, strict=False), 1):
+        if game.spec != spec:
+            raise RecordCorrupt(f"{GAMES}, line {number}: expected the game {spec.id}, not {game.spec.id}")
+    if len(games) > len(planned):
+        raise RecordCorrupt(f"{GAMES}, line {len(planned) + 1}: not part of the design")
+    os.ftruncate(handles[GAMES], size)
+    finished = {game.spec.id: game.decisions for game in games}
+    os.ftruncate(handles[DECISIONS], _size_of(folder / DECISIONS, finished))
+    return games
+
+
+def _size_of(path: Path, finished: dict[str, int]) -> int:
+    """The size of the lines of finished games."""
+    size, left = 0, sum(finished.values())
+    with path.open("rb") as file:
+        for line in file:
+            if not left:
+                break
+            size += len(line)
+            left -= 1
+    if left:
+        raise RecordCorrupt(f"{path.name} has no lines for the last {left} decisions in {GAMES}")
+    return size

@@ -5,14 +5,15 @@ their actions are applied in the order of the seats. So the same answers give th
 """
 
 import asyncio
-import inspect
 from collections.abc import Callable, Sequence
+from functools import partial
 from hashlib import blake2b
 from typing import Literal
 
+import msgspec
 from msgspec import Struct
 
-from cohabit.agents.contract import Agent, Thinker, Turn, adapted
+from cohabit.agents.contract import Agent, Turn, adapted
 from cohabit.agents.player import Act, Decision, Limits, Player, Tally
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.registry import make_agent, make_world
@@ -20,32 +21,50 @@ from cohabit.room.opening import opening_state
 from cohabit.room.record import Line
 from cohabit.room.room import Room
 from cohabit.room.state import Member
+from cohabit.room.timers import can_skip
 from cohabit.scenario import AgentSpec, Scenario
-from cohabit.world import Standing
+from cohabit.world import Standing, World
 
 MAX_ACTIONS_PER_STEP = 8
 """In a real-time world, each agent may act this often between two steps of the clock."""
 STEP_TICKS = 50
 """By how many ticks a real-time world advances between two decisions of a player, unless the game says otherwise."""
+MAX_INTRODUCTIONS = 256
+"""How many worlds are remembered with what players are told about them."""
 MAX_DECISIONS = 10_000
 """Of all players, after which a game that does not end is stopped."""
 
 
-class GameSpec(Struct, frozen=True, omit_defaults=True):
-    """Everything that defines a game. Equal specs with the same answers give the same record."""
+class GameSpec(Struct, frozen=True):
+    """Everything that defines a game. Equal specs with the same answers give the same record.
+
+    Defaults are not omitted: msgspec recognizes them by identity, so equal specs could be encoded differently.
+    """
 
     id: str
     world: str
     players: list[str]  # the brain on each seat, in the order of the seats
+    names: list[str] = []  # of the players, for results; empty: their brains
     seed: str = "0"
     config: dict[str, object] = {}
+    partial_intel: bool = False  # fog, in worlds that let the scenario decide
     step_ticks: int = STEP_TICKS
     max_ticks: int = 0  # stop a real-time world after this many ticks; 0: when it is over
     max_decisions: int = MAX_DECISIONS
     seconds: float | None = None  # per decision
+    # The place of the game in its design:
+    setting: str = ""  # the key of its world
+    factors: dict[str, object] = {}  # the level of each factor
+    lineup: str = ""
+    order: int = 0  # which of the orders in which the line-up takes its seats
+
+    @property
+    def named(self) -> list[str]:
+        """The name of the player on each seat."""
+        return self.names or self.players
 
 
-class GameResult(Struct, omit_defaults=True):
+class GameResult(Struct):
     """What came of a game."""
 
     spec: GameSpec
@@ -53,7 +72,8 @@ class GameResult(Struct, omit_defaults=True):
     decisions: int
     ticks: int
     seats: list[str]
-    returns: dict[str, float]
+    rewards: list[float]  # by seat: what its actions earned
+    returns: dict[str, float]  # by the id of the seat, in worlds that count them
     standings: list[Standing]
     tallies: list[Tally]  # by seat
     entries: int
@@ -74,29 +94,36 @@ class Game:
         agents: Sequence[Agent] | None = None,
         on_decision: Heard | None = None,
         seconds: Callable[[], float] | None = None,
+        source: str | None = None,
     ) -> None:
+        """``source``: where the world is, if its file is not found from here."""
         self.spec = spec
+        source = self._source = source or spec.world
         self.at = 0
         self.decisions = 0
         handles = [f"p{number}" for number in range(1, len(spec.players) + 1)]
         scenario = Scenario(
-            world=spec.world,
+            world=source,
             config=dict(spec.config),
+            partial_intel=spec.partial_intel,
             agents=[AgentSpec(id=handle, role="player", claim=f"auto:{i}") for i, handle in enumerate(handles)],
         )
-        world = make_world(spec.world, spec.config)
+        world = make_world(source, spec.config)
         secret = blake2b(spec.seed.encode(), digest_size=16, person=b"match secret").hexdigest()
-        self.room = Room.create(opening_state(scenario, world, spec.world, spec.id, spec.seed, secret), world, self.at)
+        self.room = Room.create(opening_state(scenario, world, source, spec.id, spec.seed, secret), world, self.at)
         self.members: list[Member] = [self.room.state.members[handle] for handle in handles]
         minds = agents or [
-            adapted(make_agent(name, f"{spec.id}/{h}")) for name, h in zip(spec.players, handles, strict=True)
+            adapted(make_agent(name, why)) for name, why in zip(spec.players, purposes(spec), strict=True)
         ]
         limits = Limits(spec.seconds)
         self.players = [
             Player(mind, limits, on_decision=_for(on_decision, i), seconds=seconds) for i, mind in enumerate(minds)
         ]
         self._numbers = [0] * len(self.players)
+        self._rewards = [0.0] * len(self.players)
         self._acts: list[Act] = [self._act_of(member) for member in self.members]
+        self._fallbacks = [partial(self.room.fallback, member) for member in self.members]
+        self._may_pass = self.room.pace == "clock"
 
     # -- playing ----------------------------------------------------------------------------------
     async def play(self) -> GameResult:
@@ -108,20 +135,18 @@ class Game:
                 await self._step_of_clock()
                 if spec.max_ticks and room.state.tick >= spec.max_ticks:
                     break
-            else:
-                await self._moves(self._to_move())
+            elif not await self._turn_of(self._to_move()):
+                break
         for player in self.players:
             await player.close()
+        self._acts = []  # they refer back to the game, which is now freed without a search for garbage
         return self.result()
 
     async def _introduce(self) -> None:
-        description = inspect.cleandoc(type(self.room.world).__doc__ or "")
-        space = self.room.commands.action_space()
+        description, space = _introduction(self._source, msgspec.json.encode(self.spec.config), self.room)
         for player, member in zip(self.players, self.members, strict=True):
-            if isinstance(player.agent, Thinker):  # reads the actions, so it gets only those that it may use
-                await player.initialize(description, self._actions_of(member))
-            else:
-                await player.initialize(description, space)
+            # A model reads the actions, so it gets only those that it may use.
+            await player.initialize(description, self._actions_of(member) if player.thinks else space)
 
     def _actions_of(self, member: Member) -> ActionSpace:
         room = self.room
@@ -132,6 +157,26 @@ class Game:
     def _to_move(self) -> list[int]:
         to_move = self.room.to_move()
         return [i for i, member in enumerate(self.members) if member.seat in to_move]
+
+    async def _turn_of(self, movers: list[int]) -> bool:
+        """One move of each. A player that did nothing, although the game waits for it, has missed its turn. False: the
+        game cannot go on, because its world has no rule for that."""
+        room = self.room
+        if len(movers) == 1:
+            mover = movers[0]
+            if (await self._move(mover, self._turn(mover))).action is not None:
+                return True
+            idle = movers
+        else:
+            decisions = await self._moves(movers)
+            idle = [i for i, made in zip(movers, decisions, strict=True) if made.action is None]
+        if not idle or room.is_over() or not any(self.members[i].seat in room.to_move() for i in idle):
+            return bool(movers)
+        if room.pace not in ("turns", "rounds") or (room.pace == "turns" and not can_skip(room.world)):
+            return False
+        self.at += 1
+        room.system("turn_timeout", {}, self.at)
+        return True
 
     async def _step_of_clock(self) -> None:
         """Let every agent act until it passes, then let time pass."""
@@ -149,8 +194,6 @@ class Game:
 
     async def _moves(self, movers: list[int]) -> list[Decision]:
         """One decision of each, on the state as it is now, applied in order."""
-        if len(movers) == 1:
-            return [await self._move(movers[0], self._turn(movers[0]))]
         turns = [self._turn(i) for i in movers]
         gate: asyncio.Event | None = None
         moves = []
@@ -175,13 +218,19 @@ class Game:
 
     async def _move(self, i: int, turn: Turn, act: Act | None = None) -> Decision:
         self.decisions += 1
-        return await self.players[i].move(turn, act or self._acts[i])
+        decision = await self.players[i].move(turn, act or self._acts[i])
+        self._rewards[i] += decision.reward
+        return decision
 
     def _turn(self, i: int) -> Turn:
-        member = self.members[i]
-        view = self.room.view(member)
+        room, member = self.room, self.members[i]
         self._numbers[i] += 1
-        return Turn(view.observation, view.text, self._numbers[i], fallback=lambda: self.room.fallback(member))
+        if self.players[i].thinks:
+            view = room.view(member)
+            seen, text = view.observation, view.text
+        else:  # it reads the observation alone
+            seen, text = room.observe_with_choices(member), ""
+        return Turn(seen, text, self._numbers[i], fallback=self._fallbacks[i], may_pass=self._may_pass)
 
     def _act_of(self, member: Member) -> Act:
         room, who = self.room, member.id
@@ -205,6 +254,7 @@ class Game:
             decisions=self.decisions,
             ticks=room.state.tick,
             seats=[member.seat or "" for member in self.members],
+            rewards=list(self._rewards),
             returns=dict(room.state.returns),
             standings=list(room.world.standings()),
             tallies=[player.tally for player in self.players],
@@ -217,5 +267,27 @@ class Game:
         return self.room.record.tail
 
 
+_introductions: dict[tuple[str, bytes], tuple[type[World], str, ActionSpace]] = {}
+
+
+def _introduction(source: str, config: bytes, room: Room) -> tuple[str, ActionSpace]:
+    """What players are told about a world. It depends on the class and the config alone, and most games of a process
+    have the same."""
+    known = _introductions.get((source, config))
+    cls = type(room.world)
+    if known is None or known[0] is not cls:  # a file may have been edited
+        if len(_introductions) >= MAX_INTRODUCTIONS:
+            _introductions.clear()
+        known = cls, room.world.describe(), room.commands.action_space()
+        _introductions[source, config] = known
+    return known[1], known[2]
+
+
+def purposes(spec: GameSpec) -> list[str]:
+    """The purpose of each player's random stream. It depends on the seed and the player, not on its seat or on the
+    condition, so that games with the same seed are comparable."""
+    return [f"{spec.seed}/{name}/{spec.named[:i].count(name)}" for i, name in enumerate(spec.named)]
+
+
 def _for(heard: Heard | None, i: int) -> Callable[[Decision, float], None] | None:
-    return None if heard is None else lambda decision, seconds: heard(i, decision, seconds)
+    return None if heard is None else partial(heard, i)

@@ -1,58 +1,218 @@
-"""Runs an experiment: plays the missing rounds, in this process or in several, and logs them in order.
+"""Plays the games of a design, in this process or in several, and keeps them in the order of the plan.
 
-The order makes the log the same for any number of processes. A process may be a few rounds ahead of the log; after a
-crash those rounds are played again.
+The order makes the files the same for any number of processes. Games of players that wait for a backend are played
+concurrently within a process.
 """
 
+import asyncio
+import gc
+import logging
 import os
+import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import contextmanager
 from itertools import islice
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
-from cohabit.lab.config import Experiment
-from cohabit.lab.folder import claim_folder, open_log
-from cohabit.lab.play import play_round
-from cohabit.lab.rounds import Place, Round
+from msgspec import Struct
+
+from cohabit.agents.brain import parse_brain
+from cohabit.agents.contract import adapted, kind_of
+from cohabit.agents.player import Decision
+from cohabit.lab.answers import AnswerLog, CapReached, log_answers, log_decisions
+from cohabit.lab.design import Design, located
+from cohabit.lab.fingerprint import fingerprints
+from cohabit.lab.folder import (
+    DecisionLine,
+    Played,
+    TimingLine,
+    answers_path,
+    encode_lines,
+    open_folder,
+    record_lines,
+    write_record,
+)
+from cohabit.lab.game import Game, GameSpec, purposes
+from cohabit.lab.results import Results
+from cohabit.registry import make_agent
 
 PENDING_PER_WORKER = 4
-"""Rounds submitted per process before the first of them must be finished."""
+"""Batches submitted per process before the first of them must be finished."""
+BATCH = 16
+"""Games per batch, if all players are scripted."""
+MOMENT_S = 0.05
+"""How long games are played in this process before they are kept. Starting the event loop costs as much as a game."""
+CONCURRENT = 8
+"""Games that a process plays at the same time, if players wait for a backend."""
+ONE_AT_A_TIME = ("local",)
+"""Backends that compute in this process, so that concurrency gains nothing."""
+
+Progress = Callable[[int, int], None]
+"""Called with the numbers of finished and planned games."""
 
 
-def run(
-    experiment: Experiment, folder: Path, workers: int = 1, on_round: Callable[[int, int], None] = lambda *_: None
-) -> list[Round]:
-    """Play the missing rounds and return all rounds. ``on_round`` is called with the finished and planned numbers."""
-    claim_folder(experiment, folder)
-    planned = list(experiment.places())
-    with open_log(folder, planned) as log:
-        done = {played.place for played in log.rounds}
-        on_round(len(done), len(planned))
-        for played in _play_rounds(experiment, [place for place in planned if place not in done], workers):
-            log.add(played)
-            on_round(len(log.rounds), len(planned))
-        return in_order(log.rounds, planned)
+class Table(Struct, frozen=True):
+    """What a process needs besides the game."""
+
+    design: Design
+    folder: Path | None
+    concurrent: int
 
 
-def in_order(rounds: Iterable[Round], planned: Iterable[Place]) -> list[Round]:
-    found = {played.place: played for played in rounds}
-    return [found[place] for place in planned if place in found]
+# -- the run ----------------------------------------------------------------------------------------
+def run(design: Design, folder: Path | None = None, workers: int = 1, on_game: Progress = lambda *_: None) -> Results:
+    """Play the missing games and return the results of all. Without a folder they are kept in memory."""
+    specs = design.specs()
+    table = Table(design, folder, _concurrent(design))
+    with _quiet():
+        if folder is None:
+            return _in_memory(table, specs, workers, on_game)
+        with open_folder(folder, design, fingerprints(design), specs) as kept:
+            results = Results(design, kept.games, folder=folder, planned=len(specs))
+            spent = sum(tally.dollars for game in kept.games for tally in game.tallies)
+            on_game(len(kept.games), len(specs))
+            try:
+                for played in _play(table, specs[len(kept.games) :], workers, spent):
+                    kept.add(played)
+                    on_game(len(kept.games), len(specs))
+            except CapReached:
+                results.stopped = f"the run has reached its spending cap of ${design.max_cost:g}"
+            else:
+                kept.finish()
+    return results
 
 
-def _play_rounds(experiment: Experiment, places: list[Place], workers: int) -> Iterator[Round]:
-    if workers <= 1 or len(places) <= 1:
-        for place in places:
-            yield play_round(experiment, place)
-        return
-    # Spawned, not forked, because the calling process may have threads.
-    pool = ProcessPoolExecutor(workers, get_context("spawn"), initializer=exit_with_parent)
+def _in_memory(table: Table, specs: Sequence[GameSpec], workers: int, on_game: Progress) -> Results:
+    results = Results(table.design, [], planned=len(specs))
+    on_game(0, len(specs))
     try:
-        yield from _play_in_order(pool, experiment, places, workers * PENDING_PER_WORKER)
+        for played in _play(table, specs, workers, 0.0):
+            results.keep(played)
+            on_game(len(results.games), len(specs))
+    except CapReached:
+        results.stopped = f"the run has reached its spending cap of ${table.design.max_cost:g}"
+    return results
+
+
+def _play(table: Table, specs: Sequence[GameSpec], workers: int, spent: float) -> Iterator[Played]:
+    """The games in order."""
+    if workers <= 1 or len(specs) <= 1:
+        yield from _play_here(table, specs, spent)
+        return
+    context = get_context("spawn")  # not forked, because the calling process may have threads
+    total = context.Value("d", spent)
+    # The signature of get_context's Value differs between platforms in the type stubs.
+    pool = ProcessPoolExecutor(workers, context, initializer=_begin_worker, initargs=(table, total))
+    try:
+        yield from _play_in_order(pool, _batches(table, specs, workers), workers * PENDING_PER_WORKER)
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _batches(table: Table, specs: Sequence[GameSpec], workers: int) -> Iterator[Sequence[GameSpec]]:
+    size = table.concurrent if table.concurrent > 1 else min(BATCH, max(1, len(specs) // (workers * 4)))
+    return (specs[i : i + size] for i in range(0, len(specs), size))
+
+
+def _play_in_order(
+    pool: ProcessPoolExecutor, batches: Iterator[Sequence[GameSpec]], max_pending: int
+) -> Iterator[Played]:
+    pending: deque[Future[list[Played]]] = deque(
+        pool.submit(_play_batch, batch) for batch in islice(batches, max_pending)
+    )
+    while pending:
+        yield from pending.popleft().result()
+        pending.extend(pool.submit(_play_batch, batch) for batch in islice(batches, 1))
+
+
+def _play_here(table: Table, specs: Sequence[GameSpec], spent: float) -> Iterator[Played]:
+    """The games in this process. A notebook already runs an event loop; then they are played on another thread."""
+    spending = Spending(table.design.max_cost, _Plain(spent))
+    done = 0
+    if _has_loop():
+        with ThreadPoolExecutor(1, "lab") as thread:
+            while done < len(specs):
+                played = thread.submit(asyncio.run, _play_some(table, specs[done:], spending)).result()
+                done += len(played)
+                yield from played
+        return
+    with asyncio.Runner() as runner:
+        while done < len(specs):
+            played = runner.run(_play_some(table, specs[done:], spending))
+            done += len(played)
+            yield from played
+
+
+def _has_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def _concurrent(design: Design) -> int:
+    """How many games a process plays at the same time."""
+    brains = [design.brain(player) for player in design.every_player()]
+    return CONCURRENT if any(map(_waits, brains)) else 1
+
+
+def _waits(brain: str) -> bool:
+    return kind_of(make_agent(brain, "check")) != "quick" and parse_brain(brain).kind not in ONE_AT_A_TIME
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Failures of players are counted and reported, so they need not be logged one by one."""
+    log = logging.getLogger("cohabit.agents")
+    level = log.level
+    log.setLevel(logging.ERROR)
+    gc.freeze()  # what is loaded by now need not be searched for garbage after every few games
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+        log.setLevel(level)
+
+
+# -- spending ---------------------------------------------------------------------------------------
+class _Plain:
+    """A number in this process, as multiprocessing has one for several."""
+
+    def __init__(self, value: float) -> None:
+        self.value = value
+
+
+class Spending:
+    """What the games of a run spend, in all processes."""
+
+    def __init__(self, cap: float | None, total: Any) -> None:
+        self._cap, self._total = cap, total
+
+    def check(self) -> None:
+        if self._cap is not None and self._total.value >= self._cap:
+            raise CapReached
+
+    def add(self, dollars: float) -> None:
+        if dollars:
+            self._total.value += dollars
+
+
+# -- in a worker process ----------------------------------------------------------------------------
+_worker: tuple[Table, Spending, asyncio.Runner] | None = None
+
+
+def _begin_worker(table: Table, total: Any) -> None:
+    global _worker
+    _worker = table, Spending(table.design.max_cost, total), asyncio.Runner()
+    logging.getLogger("cohabit.agents").setLevel(logging.ERROR)
+    gc.freeze()
+    exit_with_parent()
 
 
 def exit_with_parent() -> None:
@@ -66,13 +226,71 @@ def exit_with_parent() -> None:
     Thread(target=watch, daemon=True).start()
 
 
-def _play_in_order(
-    pool: ProcessPoolExecutor, experiment: Experiment, places: list[Place], max_pending: int
-) -> Iterator[Round]:
-    remaining = iter(places)
-    pending: deque[Future[Round]] = deque(
-        pool.submit(play_round, experiment, place) for place in islice(remaining, max_pending)
+def _play_batch(specs: Sequence[GameSpec]) -> list[Played]:
+    assert _worker is not None
+    table, spending, runner = _worker
+    return runner.run(_play_games(table, specs, spending))
+
+
+async def _play_games(table: Table, specs: Sequence[GameSpec], spending: Spending) -> list[Played]:
+    if table.concurrent == 1:
+        return [await play_game(table, spec, spending) for spec in specs]
+    return list(await asyncio.gather(*(play_game(table, spec, spending) for spec in specs)))
+
+
+async def _play_some(table: Table, specs: Sequence[GameSpec], spending: Spending) -> list[Played]:
+    """The first games: as many as are played concurrently, or as can be played in a moment."""
+    if table.concurrent > 1:
+        return await _play_games(table, specs[: table.concurrent], spending)
+    ends = time.perf_counter() + MOMENT_S
+    played: list[Played] = []
+    for spec in specs:
+        played.append(await play_game(table, spec, spending))
+        if time.perf_counter() > ends:
+            break
+    return played
+
+
+async def play_game(table: Table, spec: GameSpec, spending: Spending) -> Played:
+    """Play a game, with the answers that were logged when it was played before."""
+    design, folder = table.design, table.folder
+    log = AnswerLog(answers_path(folder, spec.id) if folder is not None else None)
+    decisions: list[DecisionLine] = []
+    took: list[list[float]] = [[] for _ in spec.players]
+    names = spec.named
+
+    def on_decision(seat: int, decision: Decision, seconds: float) -> None:
+        log.decided(seat, decision)
+        decisions.append(DecisionLine(spec.id, seat, names[seat], decision))
+        took[seat].append(round(seconds, 6))
+
+    began = time.perf_counter()
+    game = Game(
+        spec,
+        agents=[_agent(design, spec, seat, why, log, spending) for seat, why in enumerate(purposes(spec))],
+        on_decision=on_decision,
+        seconds=time.perf_counter,
+        source=located(spec.world, design.folder),
     )
-    while pending:
-        yield pending.popleft().result()
-        pending.extend(pool.submit(play_round, experiment, place) for place in islice(remaining, 1))
+    try:
+        result = await game.play()
+    finally:
+        log.close()
+    for tally in result.tallies:
+        tally.seconds = 0.0  # times are kept in another file, because they differ from run to run
+    record = record_lines(game.lines())
+    if folder is not None:
+        write_record(folder, spec.id, record)
+        record = b""
+    timing = TimingLine(spec.id, round(time.perf_counter() - began, 6), took)
+    return Played(result, encode_lines(decisions), timing, record)
+
+
+def _agent(design: Design, spec: GameSpec, seat: int, purpose: str, log: AnswerLog, spending: Spending) -> Any:
+    made = make_agent(located(spec.players[seat], design.folder), purpose)
+    if not log_answers(made, seat, log, spending):
+        return adapted(made)
+    agent = adapted(made)
+    if not hasattr(made, "backend"):
+        log_decisions(agent, seat, log)
+    return agent

@@ -9,9 +9,10 @@ import msgspec
 
 from cohabit.model.observation import Observation, one_line
 from cohabit.model.strict_json import sorted_json
+from cohabit.model.value import Value
 
 
-class ParamDef(msgspec.Struct, frozen=True, omit_defaults=True):
+class ParamDef(msgspec.Struct, Value, frozen=True, omit_defaults=True):
     """One parameter of an action.
 
     `required=False` and `optional=True` mean the same. Either can be given, and both are set.
@@ -54,7 +55,7 @@ class ParamDef(msgspec.Struct, frozen=True, omit_defaults=True):
         return limits
 
 
-class ActionDef(msgspec.Struct, frozen=True, omit_defaults=True):
+class ActionDef(msgspec.Struct, Value, frozen=True, omit_defaults=True):
     """An available action. Preconditions are informational sentences; the world enforces them."""
 
     name: str
@@ -78,7 +79,7 @@ class ActionDef(msgspec.Struct, frozen=True, omit_defaults=True):
         return "\n".join(lines)
 
 
-class ActionSpace(msgspec.Struct, frozen=True, omit_defaults=True):
+class ActionSpace(msgspec.Struct, Value, frozen=True, omit_defaults=True):
     """All actions of a world, in declaration order. ``examples``: an observation lists only some legal actions."""
 
     actions: list[ActionDef] = []
@@ -98,7 +99,7 @@ class ActionSpace(msgspec.Struct, frozen=True, omit_defaults=True):
         return "\n".join(action.to_text() for action in self.actions)
 
 
-class Action(msgspec.Struct, frozen=True, omit_defaults=True, dict=True):
+class Action(msgspec.Struct, Value, frozen=True, omit_defaults=True, dict=True):
     """An action as sent by a participant. `reasoning` is for the log; the world does not read it."""
 
     name: str
@@ -114,13 +115,16 @@ class Action(msgspec.Struct, frozen=True, omit_defaults=True, dict=True):
         """The action as one line of text. Cached, because worlds list the same actions at every step."""
         return f"{self.name} {sorted_json(self.parameters).decode()}"
 
+    def to_text(self) -> str:
+        return f"{self.text}: {one_line(self.reasoning)}" if self.reasoning else self.text
+
     @cached_property
     def choice(self) -> dict[str, Any]:
         """The action as it would be sent."""
         return {"action": self.name, "params": self.parameters}
 
 
-class ActionResult(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+class ActionResult(msgspec.Struct, Value, frozen=True, omit_defaults=True, gc=False):
     """The result of an action. The observation is optional. ``to_move``: whose turn it is now, if there are turns."""
 
     success: bool
@@ -131,6 +135,25 @@ class ActionResult(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     observation: Observation | None = None
     data: Any = None
     to_move: list[str] = []
+
+    def to_text(self) -> str:
+        """What came of the action, and what is seen now."""
+        lines = self.summary()
+        if self.done:
+            lines.append("The game is over.")
+        if self.observation is not None:
+            lines += ["", self.observation.to_text()]
+        return "\n".join(lines)
+
+    def summary(self) -> list[str]:
+        """The lines about the action itself."""
+        done = self.message or "Done."
+        lines = [done if self.success else f"Failed: {self.message}" if self.message else "Failed."]
+        if self.reward:
+            lines.append(f"Reward: {self.reward:g}")
+        if self.achievements:
+            lines.append(f"Achieved: {', '.join(self.achievements)}")
+        return lines
 
 
 def _refuse_duplicates(names: list[str], message: str) -> None:

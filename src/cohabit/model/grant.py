@@ -10,6 +10,7 @@ an upper bound set by a host.
 Other protocols register their own names for these capabilities with `add_aliases`.
 """
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Literal
@@ -129,7 +130,7 @@ def fold(role: frozenset[Capability], layers: Iterable[Layer]) -> frozenset[Capa
     return frozenset(given & (allowed | lifted))
 
 
-FOREVER = 2**62
+FOREVER = sys.maxsize
 """A time (ms) after every expiry."""
 
 

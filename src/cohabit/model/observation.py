@@ -13,12 +13,15 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
+from cohabit.model.text_changes import changes
+from cohabit.model.value import Value
+
 EventType = Literal["info", "success", "danger", "reward"]
 
 _EVENT_MARKS = {"info": "-", "success": "+", "danger": "!", "reward": "*"}
 
 
-class Location(msgspec.Struct, frozen=True, omit_defaults=True):
+class Location(msgspec.Struct, Value, frozen=True, omit_defaults=True):
     """The location of the participant: coordinates, a named region, and a description."""
 
     coordinates: tuple[float, ...] = ()
@@ -33,7 +36,7 @@ class Location(msgspec.Struct, frozen=True, omit_defaults=True):
         return f"{place} {point}".strip()
 
 
-class Entity(msgspec.Struct, frozen=True, omit_defaults=True):
+class Entity(msgspec.Struct, Value, frozen=True, omit_defaults=True):
     """Something in the world. `distance` is None in a world without distances."""
 
     type: str
@@ -60,7 +63,7 @@ class Entity(msgspec.Struct, frozen=True, omit_defaults=True):
         return one_line(_with_details(label, details))
 
 
-class Terrain(msgspec.Struct, frozen=True, omit_defaults=True):
+class Terrain(msgspec.Struct, Value, frozen=True, omit_defaults=True):
     """A type of terrain, and its direction."""
 
     type: str
@@ -75,7 +78,7 @@ class Terrain(msgspec.Struct, frozen=True, omit_defaults=True):
         return one_line(_with_details(self.type, details if self.passable else [*details, "cannot pass"]))
 
 
-class Effect(msgspec.Struct, frozen=True, omit_defaults=True):
+class Effect(msgspec.Struct, Value, frozen=True, omit_defaults=True):
     """A buff, a debuff or a condition. `duration` is the number of steps left; None means no fixed end."""
 
     name: str
@@ -93,7 +96,7 @@ class Effect(msgspec.Struct, frozen=True, omit_defaults=True):
         return one_line(_with_details(label, details))
 
 
-class Event(msgspec.Struct, frozen=True, omit_defaults=True):
+class Event(msgspec.Struct, Value, frozen=True, omit_defaults=True):
     """Something that just happened."""
 
     description: str
@@ -103,8 +106,11 @@ class Event(msgspec.Struct, frozen=True, omit_defaults=True):
         if self.type not in _EVENT_MARKS:
             raise ValueError(f"the type of an event must be one of {', '.join(get_args(EventType))}, not {self.type!r}")
 
+    def to_text(self) -> str:
+        return f"{_EVENT_MARKS[self.type]} {one_line(self.description)}"
 
-class Goal(msgspec.Struct, frozen=True, omit_defaults=True):
+
+class Goal(msgspec.Struct, Value, frozen=True, omit_defaults=True):
     """An objective. `type` is main, side, achievement, or a type that the world defines."""
 
     id: str
@@ -122,7 +128,7 @@ class Goal(msgspec.Struct, frozen=True, omit_defaults=True):
         return "\n".join([first, *(f"  hint: {one_line(hint)}" for hint in self.hints)])
 
 
-class Achievement(msgspec.Struct, frozen=True, omit_defaults=True):
+class Achievement(msgspec.Struct, Value, frozen=True, omit_defaults=True):
     """Something that was accomplished."""
 
     name: str
@@ -132,13 +138,17 @@ class Achievement(msgspec.Struct, frozen=True, omit_defaults=True):
     def __post_init__(self) -> None:
         _need(self.name, "an achievement's name")
 
+    def to_text(self) -> str:
+        label = f"{self.name}: {self.description}" if self.description else self.name
+        return one_line(_with_details(label, [self.rarity] if self.rarity else []))
 
-class Observation(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+
+class Observation(msgspec.Struct, Value, frozen=True, omit_defaults=True, gc=False):
     """Everything a participant needs for its next decision.
 
     `text` is the world's own description, such as a board or a hand of cards. It comes first in `to_text`
     and keeps its line breaks. `choices` are the legal actions, each as it would be sent, if the world lists
-    them. `text_has_status`: the text says what the status has, so `to_text` leaves the status out.
+    them. `text_has_status`: the text says what the status and the step are, so `to_text` leaves them out.
     """
 
     status: dict[str, Any] = {}
@@ -161,11 +171,12 @@ class Observation(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
     def to_text(self) -> str:
         """The observation as text for a model. Empty sections are left out."""
+        own = self.text.strip("\n")
         text = f"Step {self.step}"
         if self.time_of_day:
             text += f" ({one_line(self.time_of_day)})"
-        if own := self.text.strip("\n"):
-            text += "\n\n" + own
+        if own:
+            text = own if self.text_has_status else f"{text}\n\n{own}"
         if self.status and not self.text_has_status:
             text += "\n\nSTATUS:\n" + _pairs(self.status)
         if self.inventory:
@@ -178,15 +189,20 @@ class Observation(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
         if self.active_effects:
             text += _section("ACTIVE EFFECTS", _bullets(e.to_text() for e in self.active_effects))
         if self.recent_events:
-            text += _section("RECENT EVENTS", [_event_line(event) for event in self.recent_events])
+            text += _section("RECENT EVENTS", [event.to_text() for event in self.recent_events])
         if self.current_goals:
             text += _section("CURRENT GOALS", _bullets(goal.to_text() for goal in self.current_goals))
         return text
 
-    def to_structured(self) -> dict[str, Any]:
-        """The observation as plain dicts and lists, with all fields, including empty ones."""
-        structured: dict[str, Any] = _builtins(self)
-        return structured
+    def changes_since(self, earlier: Observation) -> str:
+        """What has changed in the text, for a reader who has the earlier one; empty if nothing has.
+
+        `text_changes.apply_changes` restores this text from it. If two long texts have little in common, it is the
+        whole text: changes begin with `@`, which no text of an observation does.
+        """
+        text = self.to_text()
+        found = changes(earlier.to_text(), text)
+        return text if found is None else found
 
 
 def one_line(text: str) -> str:
@@ -211,10 +227,6 @@ def _section(title: str, lines: list[str]) -> str:
 
 def _bullets(items: Iterable[str]) -> list[str]:
     return [f"- {item}" for item in items]
-
-
-def _event_line(event: Event) -> str:
-    return f"{_EVENT_MARKS[event.type]} {one_line(event.description)}"
 
 
 def _pairs(values: Mapping[str, Any]) -> str:
@@ -250,15 +262,3 @@ def _value(value: object) -> str:
 
 def _nested(value: object) -> str:
     return f"({_value(value)})" if isinstance(value, dict | list | tuple) and value else _value(value)
-
-
-def _builtins(value: Any) -> Any:
-    """Like `msgspec.to_builtins`, but with default values, so the shape is always the same."""
-    match value:
-        case msgspec.Struct():
-            return {name: _builtins(getattr(value, name)) for name in value.__struct_fields__}
-        case dict():
-            return {key: _builtins(item) for key, item in value.items()}
-        case list() | tuple():
-            return [_builtins(item) for item in value]
-    return msgspec.to_builtins(value)

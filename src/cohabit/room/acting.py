@@ -46,7 +46,7 @@ def unwrap(args: Any) -> tuple[str, dict[str, Any], str | None]:
 )
 def act(
     ctx: Context,
-    action: Annotated[str, Meta(description="the name of an action of this world (see `rules`)")],
+    action: Annotated[str, Meta(description="the name of an action (see `rules`)")],
     params: Annotated[dict[str, Any], Meta(description="its parameters")] = {},  # noqa: B006 - never changed
     reasoning: Annotated[str | None, Meta(description="why, for the record")] = None,
 ) -> dict[str, Any]:

@@ -4,10 +4,10 @@ A room command is a function ``(ctx, …) -> result``, a house command an async 
 become commands too. What is special about a command is declared with it, so no other module asks for its name.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
-from functools import cached_property
-from typing import Annotated, Any, Literal, TypeVar
+from functools import cache, cached_property, lru_cache
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from msgspec import Meta, Struct
 
@@ -16,14 +16,19 @@ from cohabit.errors import BadArgs, UnknownCommand
 from cohabit.model.action import ActionDef, ActionResult, ActionSpace, ParamDef
 from cohabit.model.grant import Capability, capabilities
 from cohabit.model.suggest import nearest
-from cohabit.room.state import Member, RoomState
-from cohabit.world import World
+from cohabit.room.state import Member
+from cohabit.room.visibility import sees_everything
+from cohabit.world import ActionSpec, World, marked_methods, overrides
+
+if TYPE_CHECKING:
+    from cohabit.room.room import Room
 
 Category = Literal["meta", "discovery", "action", "read", "control", "bus", "host"]
 Where = Literal["world", "room", "house"]
 MAX_WAIT_MS = 30_000
-WaitMs = Annotated[int, Meta(ge=0, le=MAX_WAIT_MS, description="wait up to this many ms for something new")]
+WaitMs = Annotated[int, Meta(ge=0, le=MAX_WAIT_MS, description="how long to wait for something new")]
 Handle = Annotated[str, Meta(description="the member's handle")]
+NewsAfter = Callable[["Room", Member, Mapping[str, Any]], int | None]
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -54,6 +59,7 @@ class Command(Declaration):
         records: bool = False,
         any_turn: bool = False,
         waits: Callable[[Any], bool] | None = None,
+        news_after: "NewsAfter | None" = None,
         about: Literal["room", "house", "either"] = "room",
         host_only: bool = False,
         joins: bool = False,
@@ -70,9 +76,12 @@ class Command(Declaration):
         group: str = "",
         preconditions: tuple[str, ...] = (),
         needs_seat: bool = False,
+        sees_all: bool = False,
         result: Any = None,
         only_if: Callable[[World], bool] | None = None,
-        offered_if: Callable[[RoomState, Member], bool] | None = None,
+        offered_if: Callable[["Room", Member], bool] | None = None,
+        offered_in: Callable[[Any, Member], bool] | None = None,
+        admits: Callable[[Any, dict[str, Any], str | None], None] | None = None,
         **declaration: Any,
     ) -> None:
         super().__init__(name, run, **declaration)
@@ -85,6 +94,7 @@ class Command(Declaration):
         self.needs_turn = self.acts and not any_turn  # only on the member's turn
         self.is_action = where == "world" and records
         self.waits = waits  # returns True while the result is empty, so the house waits and retries
+        self.news_after = news_after  # after which entry it waits for news instead; None: it does not
         self.about = about  # what a call must name: a room, nothing, or either
         self.host_only = host_only  # only for house hosts
         self.joins = joins  # makes the caller a member
@@ -101,9 +111,12 @@ class Command(Declaration):
         self.group = group or category
         self.preconditions = preconditions
         self.needs_seat = needs_seat
+        self.sees_all = sees_all  # only for members who see everything
         self.result = result  # result type, if not ActionResult
         self.only_if = only_if
         self.offered_if = offered_if  # False: it would only be refused, so lists of commands leave it out
+        self.offered_in = offered_in  # the same, of a house command; it gets the RoomRunner instead of the room
+        self.admits = admits  # (room, arguments, via): refuses what this house does not allow; no part of a replay
         self.tool_name = name
         self.as_called: Callable[[str], str] = str  # a text with the names of commands as they are called here
 
@@ -148,6 +161,14 @@ class Command(Declaration):
             only = known[0] if len(known) == 1 else {}
             yield parameter, {**only, **spec, "type": spec.get("type") or " or ".join(kinds)}
 
+    def bound(self, run: Callable[..., Any]) -> "Command":
+        """The same command of one world. What a call needs is derived once, for all of them."""
+        self.derive()
+        other = object.__new__(type(self))  # what copy() does, in a third of the time
+        other.__dict__.update(self.__dict__)
+        other.run, other._skip = run, 1
+        return other
+
     def renamed(self, tool_name: str, as_called: Callable[[str], str]) -> "Command":
         """The same command where commands have other tool names."""
         other = copy(self)
@@ -183,47 +204,76 @@ def command_of(function: Callable[..., Any]) -> Command:
 
 def declared_in(module: Any, world: World | None = None) -> Iterator[Command]:
     """The commands that a module declares, except those that do not apply to ``world``."""
-    for value in vars(module).values():
-        command = getattr(value, "__command__", None)
-        if not isinstance(command, Command) or getattr(value, "__module__", None) != module.__name__:
-            continue
+    for command in _declared_in(module):
         if command.only_if is None or world is None or command.only_if(world):
             yield command
 
 
+@cache
+def _declared_in(module: Any) -> list[Command]:
+    made = [(value, getattr(value, "__command__", None)) for value in vars(module).values()]
+    return [c for value, c in made if isinstance(c, Command) and value.__module__ == module.__name__]
+
+
+def _sees_everything(room: "Room", member: Member) -> bool:
+    return sees_everything(room.state, member)
+
+
 def commands_of(world: World) -> Iterator[Command]:
     """The actions and queries of a world, as commands."""
-    for spec in world.actions():
-        yield Command(
-            spec.name,
-            spec.run,
-            where="world",
-            category=spec.category,
-            needs=tuple(sorted(capabilities(spec.needs))),
-            records=spec.changes,
-            raw=spec.raw,
-            any_turn=not spec.changes,
-            result=spec.result,
-            group=spec.group,
-            preconditions=spec.preconditions,
-            needs_seat=spec.needs_seat and spec.changes,
-            args=spec.args,
-            doc=spec.description,
-            listed=spec.listed,
-        )
+    if overrides(world, "actions"):
+        yield from map(_command_of, world.actions())
+        return
+    for attribute, command in _commands_of_class(type(world)):
+        yield command.bound(getattr(world, attribute))
+
+
+@lru_cache(256)
+def _commands_of_class(world: type[World]) -> list[tuple[str, Command]]:
+    """The commands of a class of worlds, with the names of their methods. They are bound to each world, because making
+    a command and its arguments costs much more than a short game."""
+    return [
+        (attribute, _command_of(ActionSpec(**options, run=getattr(world, attribute)), skip=2))
+        for attribute, options in marked_methods(world)
+    ]
+
+
+def _command_of(spec: ActionSpec, skip: int = 1) -> Command:
+    return Command(
+        spec.name,
+        spec.run,
+        where="world",
+        category=spec.category,
+        needs=tuple(sorted(capabilities(spec.needs))),
+        records=spec.changes,
+        raw=spec.raw,
+        any_turn=not spec.changes,
+        result=spec.result,
+        group=spec.group,
+        preconditions=spec.preconditions,
+        needs_seat=spec.needs_seat and spec.changes,
+        sees_all=spec.sees_all,
+        offered_if=_sees_everything if spec.sees_all else None,
+        args=spec.args,
+        doc=spec.description,
+        listed=spec.listed,
+        skip=skip,
+    )
 
 
 class CommandTable:
     """Commands by name."""
 
-    def __init__(self, commands: Iterable[Command] = ()) -> None:
-        self._by_name: dict[str, Command] = {}
+    def __init__(self, commands: Iterable[Command] = (), base: "CommandTable | None" = None) -> None:
+        """``base``: a table to begin with."""
+        self._by_name: dict[str, Command] = {} if base is None else base._by_name.copy()
+        self._by_tool_name: dict[str, Command] = {} if base is None else base._by_tool_name.copy()
         for command in commands:
             known = self._by_name.get(command.name)
             if known is not None and not (command.where == "world" and known.world_may_replace):
                 raise BadArgs(f"the name {command.name!r} is reserved: a world cannot use it for an action or query")
             self._by_name[command.name] = command
-        self._by_tool_name = {command.tool_name: command for command in self}
+            self._by_tool_name[command.tool_name] = command
         self.get = self._by_name.get
         self.with_tool_name = self._by_tool_name.get
         """The command with this MCP tool name."""

@@ -165,6 +165,8 @@ def by_credential(credential: Credential | None, at: int) -> Decision:
 def _by_seat_and_turn(command: Command, member: Member, room: "Room", via: str | None) -> Decision:
     if via is not None and not member.played_by_bot:
         return Decision("PERMISSION_DENIED", f"{member.handle} is back and plays its own seat")
+    if member.handed_over and via is None:
+        return Decision("PERMISSION_DENIED", "an agent plays your seat; call take_over to play it yourself")
     if member.seat not in room.seats:
         decision = by_seat(member, command, room.seats)
         if decision.code:

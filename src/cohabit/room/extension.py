@@ -18,7 +18,7 @@ SPEEDS: Mapping[str, int] = MappingProxyType(
 _QUOTED = re.compile(r"`(\w+)`")
 
 
-class Extension(Struct, frozen=True):
+class Extension(Struct, frozen=True, eq=False):
     """What a protocol adds to a room."""
 
     name: str
@@ -31,13 +31,14 @@ class Extension(Struct, frozen=True):
     def named(self, commands: Iterable[Command]) -> Iterable[Command]:
         """These commands, with this protocol's MCP tool names."""
         for made in commands:
-            yield made.renamed(self._tool_name(made.name), self.as_called) if self.prefixed else made
+            yield made.renamed(self.tool_name(made.name), self.as_called) if self.prefixed else made
 
     def as_called(self, text: str) -> str:
         """A text with the names of commands, quoted as `name`, replaced by their tool names."""
-        return _QUOTED.sub(lambda found: f"`{self._tool_name(found[1])}`", text)
+        return _QUOTED.sub(lambda found: f"`{self.tool_name(found[1])}`", text)
 
-    def _tool_name(self, name: str) -> str:
+    def tool_name(self, name: str) -> str:
+        """The name of a command's MCP tool. It can be called by that name over every interface."""
         return self.tool_prefix + name if name in self.prefixed else name
 
 

@@ -1,10 +1,10 @@
 """Commands that describe the caller, the room and the rules: whoami, session_info, roster, rules, objective_status."""
 
-import inspect
 from typing import Any
 
 from msgspec import Struct
 
+from cohabit.agents.brain import label_of
 from cohabit.model.action import ActionSpace
 from cohabit.model.grant import Capability
 from cohabit.model.timestamps import utc
@@ -35,6 +35,8 @@ class WhoAmI(Struct, omit_defaults=True):
     seat: str | None = None
     claim: str | None = None
     team: str | None = None
+    stand_in: str | None = None  # the agent that can play for you
+    played_by: str | None = None  # the agent that plays for you now
     note: str = ""
 
 
@@ -57,6 +59,8 @@ def whoami(ctx: Context) -> WhoAmI:
         seat=me.seat,
         claim=me.claim,
         team=me.team,
+        stand_in=brain_shown(state, me, me),
+        played_by=brain_shown(state, me, me) if me.played_by_bot else None,
         note=watch_only(me),
     )
 
@@ -105,7 +109,7 @@ def session_info(ctx: Context) -> SessionInfo:
         world=state.world,
         scenario=state.scenario,
         partial_intel=state.partial_intel,
-        turn_based=state.turn_based,
+        turn_based=ctx.room.has_turns,
         ends_turns=takes_turns(state),
         member_count=len(state.members),
         members=roster_of(state, ctx.member) if C.READ_ROSTER in ctx.member.held else [],
@@ -123,14 +127,21 @@ def session_info(ctx: Context) -> SessionInfo:
 
 
 def roster_of(state: RoomState, reader: Member) -> list[RosterLine]:
-    hidden = state.hide_brains and C.READ_ALL not in reader.held
     return [
         RosterLine(
             m.handle, m.role_name, m.kind, m.here, m.name, m.seat, m.team,
-            (HIDDEN_BRAIN if hidden else m.stand_in) if m.played_by_bot else None, m.backend,
+            brain_shown(state, m, reader) if m.played_by_bot else None, m.backend,
         )
         for m in state.members.values()
     ]  # fmt: skip
+
+
+def brain_shown(state: RoomState, member: Member, reader: Member) -> str | None:
+    """What a reader may know of the brain that plays, or can play, the seat of a member."""
+    if member.stand_in is None:
+        return None
+    hidden = state.hide_brains and C.READ_ALL not in reader.held
+    return HIDDEN_BRAIN if hidden else label_of(member.stand_in)
 
 
 class Roster(Struct):
@@ -169,7 +180,7 @@ class Rules(Struct):
     listed=True,
 )
 def rules(ctx: Context) -> Rules:
-    """What this world is about, its actions with their parameters, and the commands you may use."""
+    """What this world is about, its actions, and the commands you may use."""
     world, as_called = ctx.room.world, ctx.room.extension.as_called
     title, description = about_world(world)
     description = as_called(description)
@@ -195,17 +206,14 @@ def _usable(ctx: Context) -> list[Command]:
     found = [
         c
         for c in ctx.room.callable_here
-        if c.about != "house"
-        and not c.joins
-        and by_grant(ctx.member, c)
-        and (c.offered_if is None or c.offered_if(ctx.state, ctx.member))
+        if c.about != "house" and not c.joins and by_grant(ctx.member, c) and ctx.room.offers(ctx.member, c)
     ]
     return sorted(found, key=lambda c: c.where == "house")  # the room's own first
 
 
 def about_world(world: World) -> tuple[str, str]:
     """The title of a world, and what it is about."""
-    return world.spec.title or world.spec.name, inspect.cleandoc(type(world).__doc__ or "")
+    return world.spec.title or world.spec.name, world.describe()
 
 
 class MemberObjectives(Struct, omit_defaults=True):

@@ -1,6 +1,6 @@
 """Members: adding and removing them, add_member and remove_member."""
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import Meta, Struct
 
@@ -13,6 +13,9 @@ from cohabit.room.context import Context
 from cohabit.room.grants import check_grantable
 from cohabit.room.state import Member
 from cohabit.scenario import check_claim, check_handle
+
+if TYPE_CHECKING:
+    from cohabit.room.room import Room
 
 C = Capability
 
@@ -34,7 +37,11 @@ def check_invitation(
     return named
 
 
-@command(category="host", needs=C.MANAGE_MEMBERS, records=True)
+def _may_choose_stand_in(room: "Room", args: dict[str, Any], via: str | None) -> None:
+    room.check_brain(args.get("stand_in"))
+
+
+@command(category="host", needs=C.MANAGE_MEMBERS, records=True, admits=_may_choose_stand_in)
 def add_member(
     ctx: Context,
     id: Annotated[str, Meta(description="a handle that no member here has")],  # noqa: A002 - the wire's name

@@ -117,7 +117,7 @@ def plan_of(room: "Room", call: "Admitted") -> Plan:
     if command.records:
         actor: Any = None if Capability.ACT_GLOBAL in member.held else room.seat_of(member)
     else:
-        actor = room.eye_of(member)
+        actor = room.eye_of(member, command)
     plan: Plan = command.run(actor, **call.args)
     return plan
 

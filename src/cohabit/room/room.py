@@ -4,9 +4,8 @@ Synchronous and deterministic: no I/O, no clock (``at`` comes with each call) an
 validates, runs and records an entry; ``replay`` runs the recorded entries and produces the same room.
 """
 
-from collections.abc import Mapping, Sequence
-from itertools import chain
-from math import isfinite
+from collections.abc import Callable, Mapping, Sequence
+from math import isclose, isfinite
 from typing import Any
 
 import msgspec
@@ -28,13 +27,14 @@ from cohabit.model.record import Entry, Told
 from cohabit.model.seat import Eye, Seat, SeatId
 from cohabit.room import seats, turns, visibility
 from cohabit.room.audit import Audit
-from cohabit.room.command_modules import room_commands
-from cohabit.room.commands import Command, CommandTable, commands_of
+from cohabit.room.command_modules import command_table
+from cohabit.room.commands import Command
 from cohabit.room.context import Context
 from cohabit.room.decide import Budget, StorageQuota, by_credential, by_grant, decide, refusal, seat_names
 from cohabit.room.extension import extension_named
 from cohabit.room.recorded import SYSTEM, RecordedRoom, WorldInterrupted
 from cohabit.room.replies import keep_reply, kept_reply
+from cohabit.room.shown import ShownViews
 from cohabit.room.state import HIDDEN_BRAIN, KeptReply, Member, RoomState, handle_of
 from cohabit.room.view import Turn, View, make_turn, make_view
 from cohabit.world import Outcome, World, overrides
@@ -71,11 +71,14 @@ class Room(RecordedRoom):
         self.audit = Audit()
         self.budget = Budget(CALLS_PER_SECOND)
         self.quota = StorageQuota()
+        self.shown = ShownViews()
         self.ahead_ms = 0  # how far the record is ahead of the house clock; set by the house
+        self.check_brain: Callable[[str | None], None] = lambda name: None  # raises if members may not choose it; ditto
         self.digest_every = DIGEST_EVERY
         self.checks_refusals = True
-        self.commands = CommandTable(self.extension.named(chain(room_commands(world), commands_of(world))))
-        self.callable_here = self.commands  # the house adds its own
+        self.commands = command_table(world)
+        self.callable_here = self.commands  # the house adds its own …
+        self.house_offers: Callable[[Command, Member], bool] = lambda command, member: True  # … and when it offers them
         self.seats: dict[SeatId, Seat] = {s.id: s for s in state.seats}
         self.roster_version = 0  # incremented when permissions or visibility may have changed
         self._to_move: Sequence[SeatId] | None = None
@@ -90,12 +93,20 @@ class Room(RecordedRoom):
         self._has_scope = overrides(world, "scope")
         self._observe = self._observe_with_goals if overrides(world, "goals") else world.observe
         self._has_legal = overrides(world, "legal")
+        # How the text of a view names legal actions; None: the world lists only examples.
+        names = self.extension.tool_name if self.extension.prefixed else str
+        self._legal_names: Callable[[str], str] | None = None if world.spec.legal_examples else names
         self._takes_turns = self.pace in ("turns", "rounds")
         self._has_returns = overrides(world, "returns")
         self._overrides_is_over = overrides(world, "is_over")
         self.has_arrivals = overrides(world, "arrive")
         self.has_moving_seats = overrides(world, "seats_now")
         self._refusals: dict[tuple[str, str], int] = {}
+
+    @property
+    def has_turns(self) -> bool:
+        """Whether members take turns: in the world's order, in the room's, or in steps."""
+        return self._takes_turns or turns.takes_turns(self.state)
 
     @property
     def id(self) -> str:
@@ -168,6 +179,8 @@ class Room(RecordedRoom):
         if decision.code:
             raise refusal(decision)
         checked = command.check(args)
+        if command.admits is not None:
+            command.admits(self, checked, via)
         if self._has_scope and command.is_action:
             self._check_scope(member, command, checked)
         return Admitted(member, command, checked, key, why, wrapped)
@@ -185,7 +198,7 @@ class Room(RecordedRoom):
     def _ask(self, member: Member, command: Command, args: Mapping[str, Any], at: int) -> Any:
         if command.where == "room":
             return command.run(Context(self, member, at), **args)
-        return command.run(self.eye_of(member), **args)
+        return command.run(self.eye_of(member, command), **args)
 
     def _write(
         self, at: int, command: Command, by: str | None, args: Any, checked: Mapping[str, Any],
@@ -195,7 +208,7 @@ class Room(RecordedRoom):
         result, told = self._perform(by, at, command, checked)
         record = self.record
         if via is not None and self.state.hide_brains:
-            via = HIDDEN_BRAIN
+            via, why = HIDDEN_BRAIN, None  # its reasons show which one it is
         players = self._players_of(told)
         entry = Entry(record.seq + 1, at, command.name, by, args or None, tuple(told), why, key, via, players)
         if key is not None:
@@ -212,16 +225,19 @@ class Room(RecordedRoom):
         found: dict[SeatId, str] | None = None
         for notice in told:
             if notice.seats:
-                players = self._players
-                if players is None:
-                    players = {m.seat: m.id for m in self.state.members.values() if m.seat is not None}
-                    self._players = players
+                players = self._seat_players()
                 for seat in notice.seats:
                     if seat in players:
                         if found is None:
                             found = {}
                         found[seat] = players[seat]
         return found
+
+    def _seat_players(self) -> dict[SeatId, str]:
+        """The id of the member on each seat. Cached until the roster changes."""
+        if self._players is None:
+            self._players = {m.seat: m.id for m in self.state.members.values() if m.seat is not None}
+        return self._players
 
     def _perform(
         self, by: str | None, at: int, command: Command, args: Mapping[str, Any]
@@ -230,7 +246,11 @@ class Room(RecordedRoom):
         if command.where == "world":
             assert by is not None
             told: list[Told] = []
-            result: Any = self._act(self.state.members[by], command, args, told)
+            member = self.state.members[by]
+            result: Any = self._act(member, command, args, told)
+            if member.stand_in_since is not None or member.moves_by_bot or member.timeouts:
+                member.has_moved()
+                self._turns = {}  # they tell it
             self._follow_up(at, told)
             return (self._rewarded(by, result, told) if self._has_returns else result), told
         context = Context(self, self.state.members[by] if by is not None else None, at)
@@ -307,7 +327,10 @@ class Room(RecordedRoom):
     def _rewarded(self, by: str, outcome: Outcome, told: list[Told]) -> Outcome:
         """The outcome with the actor's reward, as reported by ``World.returns``."""
         gains, seat = self._report_returns(told), self.state.members[by].seat
-        return msgspec.structs.replace(outcome, reward=gains.get(seat, 0.0) if seat is not None else 0.0)
+        gain = gains.get(seat, 0.0) if seat is not None else 0.0
+        if isclose(gain, outcome.reward):  # the same but for rounding
+            return outcome
+        return msgspec.structs.replace(outcome, reward=gain)
 
     def _report_returns(self, told: list[Told]) -> dict[SeatId, float]:
         """Notify each seat whose total reward has changed."""
@@ -332,8 +355,8 @@ class Room(RecordedRoom):
         seen = None if eye is None else self._observe(eye)
         to_move = self.turn().shown if look and (self._takes_turns or self.state.turn_based) else []
         return ActionResult(
-            True, outcome.message, outcome.reward, list(outcome.achievements), self.is_over(), seen, outcome.data,
-            to_move,
+            outcome.success, outcome.message, outcome.reward, list(outcome.achievements), self.is_over(), seen,
+            outcome.data, to_move,
         )  # fmt: skip
 
     # -- system entries and turns ------------------------------------------------------------------
@@ -383,7 +406,8 @@ class Room(RecordedRoom):
             if turn is None:
                 if len(self._turns) >= TURNS_CACHED:
                     self._turns = {}
-                turn = self._turns[key] = make_turn(self.state, self._find_movers(over), over)
+                movers, runs = self._find_movers(over), turns.runs_by_itself(self)
+                turn = self._turns[key] = make_turn(self.state, movers, over, self.pace, runs)
             self._turn = turn
         return turn
 
@@ -437,6 +461,12 @@ class Room(RecordedRoom):
         """The commands that this member's grant allows, regardless of whose turn it is."""
         return [c for c in self.commands if by_grant(member, c)]
 
+    def offers(self, member: Member, command: Command) -> bool:
+        """Whether lists of commands have this one: it is left out where it would only be refused."""
+        if command.needs_seat and member.seat is None and not seats.can_sit(self, member):
+            return False
+        return (command.offered_if is None or command.offered_if(self, member)) and self.house_offers(command, member)
+
     # -- seeing -----------------------------------------------------------------------------------
     def eye(self, member: Member) -> Eye | None:
         """This member's viewpoint; None if its grant lets it see nothing."""
@@ -446,11 +476,13 @@ class Room(RecordedRoom):
             eye = self._eyes[member.id] = visibility.eye_for(self.state, member, self.seats, self.world.spec.fog)
             return eye
 
-    def eye_of(self, member: Member) -> Eye:
-        """The member's eye, or PERMISSION_DENIED."""
+    def eye_of(self, member: Member, query: Command | None = None) -> Eye:
+        """The member's eye, for a query if one is given, or PERMISSION_DENIED."""
         eye = self.eye(member)
         if eye is None:
             raise PermissionDenied("you don't have permission to view this world; a host can grant it", needs=["watch"])
+        if query is not None and query.sees_all and eye.sees != "all":
+            raise PermissionDenied(f"{query.name} shows what fog hides; it requires read_all", needs=["read_all"])
         return eye
 
     def view(self, member: Member) -> View:
@@ -480,19 +512,37 @@ class Room(RecordedRoom):
         except BaseException as bug:
             raise self._crashed(bug) from bug
 
+    def observe_with_choices(self, member: Member) -> Observation:
+        """What this member sees, as values alone, with its legal actions: the observation of its view."""
+        eye = self._eyes.get(member.id) or self.eye_of(member)
+        try:
+            seen = self._observe(eye)
+            if self._has_legal and eye.seat is not None and eye.seat in self.to_move():
+                choices = self.world.legal(self.seats[eye.seat])
+                if choices:
+                    return msgspec.structs.replace(seen, choices=[action.choice for action in choices])
+            return seen
+        except (CohabitError, WorldInterrupted):
+            raise
+        except BaseException as bug:
+            raise self._crashed(bug) from bug
+
     def _view_through(self, eye: Eye) -> View:
         seat, total = eye.seat, None
         choices: Sequence[Action] = ()
-        turn, yours = self.turn(), False
+        turn, own = self.turn(), ""
         if seat is not None:
             if seat in self.to_move():
-                yours = self._takes_turns
+                if self._takes_turns:
+                    own = "\nIt is your turn."
                 if self._has_legal:
                     choices = self.world.legal(self.seats[seat]) or ()
             if self._has_returns:
                 total = self.state.returns.get(seat, 0.0)
+            if turn.missed:
+                own += turn.missed.get(seat, "")
         seen = self._observe(eye)
-        return make_view(self.state, seen, turn, yours, choices, total)
+        return make_view(self.state, seen, turn, own, choices, total, self._legal_names)
 
     def fallback(self, member: Member) -> Action | None:
         """What this member's seat does if the agent that plays it gives no usable answer."""

@@ -24,8 +24,20 @@ class Seated(Struct):
     seat: str | None
 
 
-def _may_change_seats(state: RoomState, member: Member) -> bool:
-    return member.claim is None
+def _may_change_seats(room: "Room", member: Member) -> bool:
+    return member.claim is None  # even if every seat is taken now: one may become free
+
+
+def _may_leave_seat(room: "Room", member: Member) -> bool:
+    return member.claim is None and member.seat is not None
+
+
+def can_sit(room: "Room", member: Member) -> bool:
+    """Whether this member can take a seat now, or will get the one that it claims."""
+    if member.claim is not None:
+        return True
+    taken = {m.seat for m in room.state.members.values()}
+    return C.ACT in member.held and (room.has_arrivals or any(seat not in taken for seat in room.seats))
 
 
 @command(category="meta", needs=C.ACT, records=True, offered_if=_may_change_seats, listed=True)
@@ -98,7 +110,7 @@ def _arrive(ctx: Context, me: Member, seat: str | None, played: str | None) -> N
     adopt_seats(room, seats)
 
 
-@command(category="meta", needs=(C.ACT, C.ACT_GLOBAL), records=True, offered_if=_may_change_seats)
+@command(category="meta", needs=(C.ACT, C.ACT_GLOBAL), records=True, offered_if=_may_leave_seat)
 def stand_up(ctx: Context) -> Seated:
     """Leave your seat, so another member can take it."""
     me = ctx.member

@@ -43,6 +43,13 @@ class Member(Struct, omit_defaults=True, dict=True):
     here: bool = False
     away_since: int | None = None
     played_by_bot: bool = False
+    moves_by_bot: int = 0  # since its own last move: what a stand-in played for it …
+    timeouts: int = 0  # … and how often its time ran out
+    handed_over: bool = False  # the member is content to let the bot play while it is here
+
+    def end_stand_in(self) -> None:
+        """The member plays itself."""
+        self.played_by_bot, self.handed_over, self.stand_in_since = False, False, None
 
     @property
     def handle(self) -> str:
@@ -57,6 +64,14 @@ class Member(Struct, omit_defaults=True, dict=True):
         """Replace the layers and drop the cached capabilities."""
         self.layers = layers
         vars(self).pop("held", None)
+
+    def has_moved(self) -> None:
+        """Count a move of a stand-in; a move of the member itself, or of the bot that plays for it from the start, ends
+        the count."""
+        if self.played_by_bot and self.stand_in_since is not None:
+            self.moves_by_bot += 1
+        elif self.moves_by_bot or self.timeouts:
+            self.moves_by_bot = self.timeouts = 0
 
     @property
     def role_grant(self) -> frozenset[Capability]:

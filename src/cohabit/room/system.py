@@ -3,6 +3,7 @@
 from base64 import b64decode
 from typing import Any
 
+from cohabit.agents.brain import label_of
 from cohabit.errors import RecordCorrupt
 from cohabit.model.grant import Layer, in_order
 from cohabit.model.identity import Kind
@@ -57,12 +58,14 @@ def ticks(ctx: Context, n: int) -> None:
 def turn_timeout(ctx: Context) -> None:
     """A turn timed out: the game continues without that member."""
     state, world = ctx.state, ctx.room.world
+    for member in turns.late(ctx.room):
+        member.timeouts += 1
     if state.turn_holder is not None:
         late = handle_of(state.turn_holder)
         ctx.tell(f"{late}'s time is up; it is {turns.next_turn(ctx.room, ctx.at, ctx.told)}'s turn", "turn")
         return
     if state.step_ticks:
-        missing = [m.handle for m in turns.awaited(ctx.room) if m.id not in state.passed]
+        missing = [m.handle for m in turns.late(ctx.room)]
         ctx.tell(f"time is up for this step; {', '.join(missing) or 'nobody'} did not pass", "turn")
         turns.step(ctx.room, ctx.at, ctx.told)
         return
@@ -111,13 +114,12 @@ def presence(ctx: Context, members: list[str], here: bool) -> None:
         who = state.members[name]
         who.here = here
         who.away_since = None if here else ctx.at
-        if here and who.played_by_bot:
-            who.played_by_bot = False
+        if here and who.played_by_bot and not who.handed_over:
             ctx.tell(f"{who.handle} is back", "roster")
             if who.stand_in_since is not None:
                 minutes, seconds = divmod((ctx.at - who.stand_in_since) // 1000, 60)
                 ctx.tell(f"your stand-in played for you for {minutes} min {seconds} s", ACCOUNT, members=(name,))
-                who.stand_in_since = None
+            who.end_stand_in()
         if state.paused and state.paused_by == name:
             state.pause_until = None if here else ctx.at + state.pause_grace_ms
     names = [handle_of(name) for name in members[:10]]
@@ -155,7 +157,7 @@ def stand_in(ctx: Context, member: str) -> None:
     """The stand-in takes over the seat of a player who has been away too long."""
     who = ctx.state.members[member]
     who.played_by_bot, who.stand_in_since = True, ctx.at
-    brain = HIDDEN_BRAIN if ctx.state.hide_brains else who.stand_in
+    brain = HIDDEN_BRAIN if ctx.state.hide_brains or not who.stand_in else label_of(who.stand_in)
     ctx.tell(f"{brain} stands in for {who.handle}", "roster")
 
 

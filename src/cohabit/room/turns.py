@@ -1,5 +1,6 @@
 """Turns: whose turn it is, turn_advance, and the rounds of a world."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -37,6 +38,16 @@ def awaited(room: "Room") -> list[Member]:
     ]
 
 
+def late(room: "Room") -> list[Member]:
+    """The members whose time runs out if the turn, round or step ends now."""
+    state = room.state
+    if state.turn_holder is not None:
+        return [state.members[state.turn_holder]]
+    if state.step_ticks:
+        return [m for m in awaited(room) if m.id not in state.passed]
+    return [m for m in state.members.values() if m.seat is not None and m.seat in state.waiting_for]
+
+
 def is_awaited(room: "Room", member: Member) -> bool:
     """Whether a stepped clock waits for this member."""
     return room.state.step_ticks > 0 and member in awaited(room)
@@ -47,13 +58,19 @@ def takes_turns(state: RoomState) -> bool:
     return state.turn_based or state.step_ticks > 0
 
 
+def runs_by_itself(room: "Room") -> bool:
+    """Whether time passes without anybody's turn."""
+    return room.pace == "clock" and not takes_turns(room.state)
+
+
 class TurnAdvanced(Struct):
     previous: str
     next: str
     forced_by_god: bool
 
 
-def _takes_turns(state: RoomState, member: Member) -> bool:
+def _takes_turns(room: "Room", member: Member) -> bool:
+    state = room.state
     if state.step_ticks:
         return member.seat is not None or C.ACT_GLOBAL in member.held
     return state.turn_based and (member.id in state.turn_order or C.ACT_GLOBAL in member.held)
@@ -78,10 +95,17 @@ def turn_advance(ctx: Context) -> TurnAdvanced:
     previous, forced = handle_of(current), current != me.id
     if forced and C.ACT_GLOBAL not in me.held:
         raise TurnNotYours(f"it is {previous}'s turn; only {previous} or a member with act_global can end it")
+    _ended_turn(me)
     following = next_turn(ctx.room, ctx.at, ctx.told)
     by = f" (ended by {me.handle})" if forced else ""
     ctx.tell(f"{previous}'s turn is over{by}; it is {following}'s turn", "turn")
     return TurnAdvanced(previous, following, forced)
+
+
+def _ended_turn(me: Member) -> None:
+    """A member that ends its turn is there; a bot that does so has played nothing by that."""
+    if not me.played_by_bot:
+        me.has_moved()
 
 
 def _pass(ctx: Context) -> TurnAdvanced:
@@ -90,11 +114,13 @@ def _pass(ctx: Context) -> TurnAdvanced:
     forced = me not in awaited(ctx.room)
     if forced and C.ACT_GLOBAL not in me.held:
         raise BadArgs("this step waits for the players only; you cannot pass")
+    _ended_turn(me)
     if me in waiting:
         waiting.remove(me)
         state.passed = [*state.passed, me.id]
+    if forced:
+        ctx.tell(f"{me.handle} ended the step", "turn")
     if not waiting or forced:
-        ctx.tell(f"{me.handle} ended the step" if forced else "everybody has passed", "turn")
         step(ctx.room, ctx.at, ctx.told)
     return TurnAdvanced(me.handle, waiting[0].handle if waiting else me.handle, forced)
 
@@ -103,7 +129,7 @@ def step(room: "Room", at: int, told: list[Told]) -> None:
     """Advance a stepped clock."""
     state = room.state
     state.passed, state.turn_started = [], at
-    advance(room, state.step_ticks, told)
+    _pass_time(room, state.step_ticks, told)
 
 
 def next_turn(room: "Room", at: int, told: list[Told]) -> str:
@@ -112,12 +138,22 @@ def next_turn(room: "Room", at: int, told: list[Told]) -> str:
     state.turn_index = (state.turn_index + 1) % len(state.turn_order)
     state.turn_started = at
     if state.ticks_per_turn and room.pace == "clock":
-        advance(room, state.ticks_per_turn, told)
+        _pass_time(room, state.ticks_per_turn, told)
     return handle_of(state.turn_order[state.turn_index])
+
+
+def _pass_time(room: "Room", ticks: int, told: list[Told]) -> None:
+    """Advance the time. What happens meanwhile is not the doing of the member who happened to pass last."""
+    news: list[Told] = []
+    advance(room, ticks, news)
+    told.extend(_by_world(news))
 
 
 def resolve(room: "Room", told: list[Told]) -> None:
     """Resolve a round. Its results are not the doing of the member who happened to submit last."""
-    results = room.crash_on_error(room.world.resolve)
-    told.extend(msgspec.structs.replace(result, by_world=True) for result in results)
+    told.extend(_by_world(room.crash_on_error(room.world.resolve)))
     room.roster_changed()
+
+
+def _by_world(results: Iterable[Told]) -> Iterable[Told]:
+    return (msgspec.structs.replace(result, by_world=True) for result in results)

@@ -1,13 +1,14 @@
 """A view: what an eye sees of the world now, as values and as text for a model."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 from msgspec import Struct
 
 from cohabit.model.action import Action
 from cohabit.model.observation import Observation
-from cohabit.room.state import RoomState
+from cohabit.model.seat import SeatId
+from cohabit.room.state import Member, RoomState
 
 CHOICES_SHOWN = 40
 """How many legal actions the text lists."""
@@ -32,30 +33,41 @@ class Turn(Struct, frozen=True, gc=False):
     shown: list[str]  # the first of them
     over: bool
     text: str
+    missed: dict[SeatId, str]  # what the players of these seats alone are told: what happened in place of their moves
 
 
-def make_turn(state: RoomState, movers: list[str], over: bool) -> Turn:
-    text = seats_text(state) + turn_text(movers, over, state.turn_ms, state.rematch_ms)
-    return Turn(movers, movers[:MOVERS_SHOWN], over, text)
+def make_turn(state: RoomState, movers: list[str], over: bool, pace: str, runs_by_itself: bool) -> Turn:
+    text = seats_text(state)
+    if over or not runs_by_itself:
+        text += turn_text(movers, over, state.turn_ms, state.rematch_ms)
+    missed = {
+        m.seat: missed_text(m, pace)
+        for m in state.members.values()
+        if (m.moves_by_bot or m.timeouts) and m.seat is not None
+    }
+    return Turn(movers, movers[:MOVERS_SHOWN], over, text.rstrip("\n"), missed)
 
 
 def make_view(
     state: RoomState,
     seen: Observation,
     turn: Turn,
-    yours: bool,
+    own: str,
     choices: Sequence[Action],
     total_reward: float | None = None,
+    tool_name: Callable[[str], str] | None = str,
 ) -> View:
-    """Combine the observation, the turn (``yours``: it is the viewer's) and the legal actions."""
-    text = f"{seen.to_text()}\n\n{turn.text}"
-    if yours:
-        text += "\nIt is your turn."
+    """Combine the observation, the turn, lines for this viewer alone (``own``) and the legal actions.
+
+    ``tool_name``: what an action is called here; None: the legal actions are examples, and not listed.
+    """
+    text = f"{seen.to_text()}\n\n{turn.text}{own}" if turn.text or own else seen.to_text()
     if total_reward is not None:
         text += f"\nYour total reward: {total_reward:g}"
     if choices:
         seen = msgspec.structs.replace(seen, choices=[a.choice for a in choices])
-        text += "\nLegal actions: " + _choices_text(choices)
+        if tool_name is not None:
+            text += "\nLegal actions: " + _choices_text(choices, tool_name)
     return View(text, seen, turn.shown, turn.over, state.paused, state.tick, total_reward)
 
 
@@ -80,11 +92,24 @@ def turn_text(movers: list[str], over: bool, turn_ms: int | None = None, rematch
     return f"To move: {', '.join(movers[:MOVERS_SHOWN])}{more}{limit}"
 
 
+def missed_text(player: Member, pace: str) -> str:
+    """What happened in place of the moves of this seat's player, since its own last one."""
+    text = ""
+    if n := player.moves_by_bot:
+        moves = f"{n} {'turn' if pace == 'rounds' else 'move'}{'' if n == 1 else 's'}"
+        text += f"\nWhile you were away, a stand-in played {moves} for you."
+    if n := player.timeouts:
+        text += f"\nSince your last move, your time ran out {'once' if n == 1 else f'{n} times'}."
+    return text
+
+
 def _seconds(ms: int) -> str:
     return f"{ms / 1000:g} s"
 
 
-def _choices_text(choices: Sequence[Action]) -> str:
-    if len(choices) > CHOICES_SHOWN:
-        return f"{_choices_text(choices[:CHOICES_SHOWN])} … and {len(choices) - CHOICES_SHOWN} more"
-    return " | ".join([choice.text for choice in choices])
+def _choices_text(choices: Sequence[Action], tool_name: Callable[[str], str]) -> str:
+    if tool_name is str:  # the usual case: actions are called by their own names
+        shown = " | ".join([a.text for a in choices[:CHOICES_SHOWN]])
+    else:
+        shown = " | ".join([tool_name(a.name) + a.text[len(a.name) :] for a in choices[:CHOICES_SHOWN]])
+    return shown if len(choices) <= CHOICES_SHOWN else f"{shown} … and {len(choices) - CHOICES_SHOWN} more"

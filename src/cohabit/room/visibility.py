@@ -32,6 +32,13 @@ def eye_for(state: RoomState, member: Member, seats: Mapping[SeatId, Seat], fog:
     return PUBLIC if Capability.WATCH in held else None
 
 
+def sees_everything(state: RoomState, member: Member) -> bool:
+    """Whether fog hides nothing from this member, in a world with fog."""
+    if Capability.READ_ALL in member.held:
+        return True
+    return Capability.READ_OWN in member.held and member.seat is not None and not state.partial_intel
+
+
 def _plays(state: RoomState, kibitzer: Member) -> bool:
     """Whether the notified player still holds the seat."""
     player = state.members.get(kibitzer.through_player or "")
@@ -91,6 +98,21 @@ def perceives(
     if eye.seat not in told.seats or not players:
         return False
     return players.get(eye.seat) == (member.id if member.seat == eye.seat else member.through_player)
+
+
+def is_news(entry: Entry, member: Member, eye: Eye | None) -> bool:
+    """Whether an entry tells this member something that it has not done itself. A wait ends for news only.
+
+    The room knows members, not connections: what a member does over one connection is its own on the others too. What
+    its stand-in did, or the world in the same entry, is news.
+    """
+    connected = entry.do == "presence" and entry.args["members"] == [member.id]
+    own = entry.by == member.id and entry.via is None
+    return any(
+        told.by_world or not (own or (connected and told.kind == "roster"))
+        for told in entry.told
+        if perceives(told, member, member.held, eye, entry.players)
+    )
 
 
 def feed(entry: Entry, member: Member, eye: Eye | None) -> list[FeedItem]:

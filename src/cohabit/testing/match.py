@@ -1,9 +1,9 @@
 """Complete matches of built-in players in a real room, without a house or a clock, for soaks and experiments."""
 
-import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from cohabit.agents.runner import MAX_ACTIONS_PER_TURN
 from cohabit.errors import CohabitError
 from cohabit.model.action import ActionResult
 from cohabit.registry import make_agent, make_world
@@ -11,6 +11,7 @@ from cohabit.room.opening import opening_state
 from cohabit.room.record import Line
 from cohabit.room.room import Room
 from cohabit.room.state import Member
+from cohabit.room.turns import awaited
 from cohabit.scenario import Scenario
 
 BEAT = 50
@@ -20,8 +21,8 @@ BEAT = 50
 class Match:
     """A room from a scenario, in which every member that has a brain decides once in ``beat`` ticks.
 
-    The brains make the same calls as every client and see what their members may see, so a house could have written the
-    same record.
+    With a stepped clock they act in every step and everybody passes, as in a house. The brains make the same calls as
+    every client and see what their members may see, so a house could have written the same record.
     """
 
     def __init__(self, scenario: Scenario, seed: int, beat: int = BEAT) -> None:
@@ -40,8 +41,10 @@ class Match:
         """Play until the game is over or tick ``ticks`` is reached. ``between`` is called after each beat."""
         while self.tick < ticks and not self.room.is_over():
             for member, mind in self.minds:
-                self._decide(member, mind)
-            self.room.system("ticks", {"n": min(self.beat, ticks - self.tick)}, self._now())
+                actions = MAX_ACTIONS_PER_TURN if self.room.state.step_ticks else 1
+                while actions and self._decide(member, mind):
+                    actions -= 1
+            self._advance(ticks)
             if between is not None:
                 between(self)
         return self
@@ -50,18 +53,28 @@ class Match:
         """The whole record, from which ``Room.replay`` restores the same room."""
         return self.room.record.tail
 
-    def _decide(self, member: Member, mind: Any) -> None:
+    def _advance(self, ticks: int) -> None:
+        if not self.room.state.step_ticks:
+            self.room.system("ticks", {"n": min(self.beat, ticks - self.tick)}, self._now())
+            return
+        for member in awaited(self.room):
+            via = member.stand_in if member.played_by_bot else None
+            self.room.call(member.id, "turn_advance", at=self._now(), via=via)
+
+    def _decide(self, member: Member, mind: Any) -> bool:
+        """Let a brain act. Returns False if it does nothing or is refused."""
         action = mind.decide(self.room.view(member).observation)
         if action is None:
-            return
+            return False
         args = {"action": action.name, "params": action.parameters, "reasoning": action.reasoning}
         try:
             result = self.room.call(member.id, "act", args, at=self._now(), via=member.stand_in)
         except CohabitError as refusal:
             self.refused.append(f"tick {self.tick}, {member.id}, {action.name}: {refusal.as_text()}")
-            return
+            return False
         if isinstance(result, ActionResult):
             mind.reflect(result)
+        return True
 
     def _now(self) -> int:
         """The time of this tick at normal speed, in ms."""
@@ -70,5 +83,5 @@ class Match:
 
 def _mind(room: Room, member: Member, brain: str) -> Any:
     mind: Any = make_agent(brain, f"{room.id}/{member.id}")
-    mind.initialize(inspect.cleandoc(type(room.world).__doc__ or ""), room.commands.action_space())
+    mind.initialize(room.world.describe(), room.commands.action_space())
     return mind

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cohabit.errors import BadArgs
 from cohabit.workspace import driver
@@ -14,6 +15,9 @@ from cohabit.workspace.clone.lock import Lock
 from cohabit.workspace.clone.signing import Signing
 from cohabit.workspace.clone.tree import Tree
 from cohabit.workspace.person.identity import UNKNOWN, Identity
+
+if TYPE_CHECKING:
+    from cohabit.workspace.sharing.publish import Turn
 
 Now = Callable[[], datetime]
 IdentitySource = Identity | Callable[[], Identity] | None
@@ -55,6 +59,10 @@ class Workspace:
         """Whether a commit that names an agent can be one of that agent; a house knows what its members committed."""
         self.tracked_pointers: set[str] = set()
         """Pointer files that git was seen to track. Asking git again before every commit would cost a process."""
+        self.committed_pointers: dict[str, object] = {}
+        """The version of each pointer file when a commit last included it; including it again would cost a process."""
+        self.last_push: Turn | None = None
+        """The last push of this process, after which others have their turn."""
         self._trust = trust.Trust(root)
         self._has_driver = False
 

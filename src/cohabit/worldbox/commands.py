@@ -120,14 +120,14 @@ def session_info(ctx: Context) -> AgentSessionInfo:
         **asdict(info.session_info(ctx)),
         legacy_mode=is_legacy(state),
         agent_count=len(state.members),
-        agents=[_agent(m) for m in state.members.values()] if Capability.READ_ROSTER in ctx.member.held else [],
+        agents=[_agent(ctx, m) for m in state.members.values()] if Capability.READ_ROSTER in ctx.member.held else [],
     )
 
 
-def _agent(member: Member) -> AgentLine:
+def _agent(ctx: Context, member: Member) -> AgentLine:
     return AgentLine(
         member.handle, role_on_wire(member.role_name), member.kind, member.here, member.seat, kingdom_id(member),
-        member.team, member.stand_in if member.played_by_bot else None, member.backend,
+        member.team, info.brain_shown(ctx.state, member, ctx.member) if member.played_by_bot else None, member.backend,
     )  # fmt: skip
 
 

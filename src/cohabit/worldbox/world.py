@@ -276,7 +276,7 @@ class WorldBox(RemoteWorld):
         matched = found.get("matched") if len(items) == len(_items(found)) else None
         return _page(items, matched if isinstance(matched, int) else offset + len(items), page, offset, own.units_count)
 
-    @query(needs="read_all")
+    @query(needs=("read_own", "read_all"), sees_all=True)
     def screenshot(
         self,
         eye: Eye,
@@ -284,7 +284,7 @@ class WorldBox(RemoteWorld):
         format: PictureFormat = "jpg",  # noqa: A002 - the wire's name
         quality: Quality = 80,
     ) -> Plan:
-        """A picture of the game's screen."""
+        """A picture of the game's screen, where fog hides nothing from you."""
         return _ask("screenshot", max_dimension=max_dimension, format=format, quality=quality)
 
     @query()

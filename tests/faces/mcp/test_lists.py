@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx2
 import mcp_types as types
 import pytest
 
+from cohabit.errors import PermissionDenied, Quarantined
 from cohabit.faces.mcp import prompts
 from cohabit.faces.mcp.backend import InHouse
 from cohabit.faces.mcp.schemas import short_schema
@@ -97,6 +99,8 @@ def test_the_short_form_of_a_schema_keeps_what_a_caller_must_know() -> None:
                 "size": {"anyOf": [{"type": "integer"}, {"type": "string"}, {"type": "null"}]},
                 "x": {"type": "integer", "minimum": 0, "maximum": 2**31 - 1, "default": 3},
                 "to": {"type": "object", "additionalProperties": {"title": "Way", "type": "string"}, "default": {}},
+                "on": {"type": "boolean", "default": False},
+                "off": {"type": "boolean", "default": True},
             },
         }
     ) == {
@@ -106,6 +110,8 @@ def test_the_short_form_of_a_schema_keeps_what_a_caller_must_know() -> None:
             "size": {"anyOf": [{"type": "integer"}, {"type": "string"}, {"type": "null"}]},
             "x": {"type": "integer", "minimum": 0, "default": 3},
             "to": {"type": "object", "additionalProperties": {"type": "string"}},
+            "on": {"type": "boolean"},
+            "off": {"type": "boolean", "default": True},
         },
     }  # fmt: skip
 
@@ -158,6 +164,44 @@ async def test_a_member_is_not_listed_tools_that_can_only_be_refused_or_do_nothi
             assert "worldbox_dismiss_window" not in {tool.name for tool in (await list_tools(backend)).tools}
     assert "picture" not in await names(table, "hal", "auto", profile="full")  # Nim has no pictures
     assert not {"sit", "stand_up"} & set(await names(table, "ann", "auto", profile="full"))  # her seat is claimed
+
+
+async def listed_to(house: House, tokens: dict[str, str], who: str, room: str = ROOM) -> set[str]:
+    backend = InHouse(house, house.identify(tokens[who]), room, full=True)
+    return {tool.name for tool in (await list_tools(backend)).tools}
+
+
+async def test_actions_that_need_a_seat_are_listed_only_to_members_who_have_one_or_can_take_one() -> None:
+    agents = [AgentSpec(id="ann", role="player", claim="auto:0"), AgentSpec(id="bob", role="player")]
+    async with House.open(Settings()) as house:
+        _, tokens = await house.create_room(
+            Scenario(world="nim", agents=[*agents, AgentSpec(id="zeus", role="god")]), ROOM
+        )
+        assert {"take", "sit"} <= await listed_to(house, tokens, "zeus"), "the second seat is free"
+        assert "stand_up" not in await listed_to(house, tokens, "bob")
+        await house.door.call(house.identify(tokens["bob"]), ROOM, "sit")
+        assert not {"take", "stand_up"} & await listed_to(house, tokens, "zeus")
+        assert "take" not in (await house.door.call(house.identify(tokens["zeus"]), ROOM, "rules")).your_commands
+        assert {"take", "stand_up"} <= await listed_to(house, tokens, "bob")
+        assert "take" in await listed_to(house, tokens, "ann")
+        with pytest.raises(PermissionDenied, match="take requires a seat"):  # it stays callable, and says what is wrong
+            await house.door.call(house.identify(tokens["zeus"]), ROOM, "take", {"n": 1})
+
+
+async def test_saves_are_listed_only_in_a_house_with_a_data_folder_and_reopening_only_in_a_quarantined_room(
+    tmp_path: Path,
+) -> None:
+    scenario = Scenario(world="nim", agents=[AgentSpec(id=role, role=role) for role in ("god", "host", "player")])
+    saves, reopen = {"save_world", "load_world", "list_saves"}, {"reopen_room"}
+    for data, god, host in ((None, {"load_world"}, set()), (str(tmp_path), saves, saves)):
+        async with House.open(Settings(data=data) if data else Settings()) as house:
+            _, tokens = await house.create_room(scenario, ROOM)
+            assert (saves | reopen) & await listed_to(house, tokens, "god") == god
+            assert (saves | reopen) & await listed_to(house, tokens, "host") == host
+            house.rooms[ROOM].failure = Quarantined("it failed")
+            assert "reopen_room" in await listed_to(house, tokens, "host")
+            assert "reopen_room" not in await listed_to(house, tokens, "player")
+            house.rooms[ROOM].failure = None
 
 
 async def test_a_player_without_a_claim_is_listed_how_to_take_a_seat(table: Any, era: str) -> None:

@@ -1,5 +1,6 @@
 """Built-in kings play whole matches against each other, on small maps. `make soak` plays many more."""
 
+from collections import Counter
 from functools import cache
 
 import pytest
@@ -13,6 +14,10 @@ from cohabit.worlds.kingdoms.world import Kingdoms
 SEEDS = (5, 8)
 TICKS = 20_000
 SMALL = {"zones_x": 2, "zones_y": 2}
+SCREEN, MOST_ALIKE = 20, 4
+"""In so many lines of news the same one stands at most this often."""
+FIRST_WAR = 60
+"""Steps until the first war, at most: about 40 seconds between built-in players."""
 
 
 @cache
@@ -37,6 +42,18 @@ def test_a_match_of_two_kings_comes_to_an_end(seed: int) -> None:
     match = played(seed, "warlord", "steward")
     assert match.room.is_over()
     assert len(left(match)) == 1
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_spectator_soon_sees_a_war_and_the_same_news_never_over_and_over(seed: int) -> None:
+    match = played(seed, "warlord", "steward")
+    news = [told.text for line in match.lines() for told in line.entry.told]
+    for begin in range(len(news)):
+        text, times = Counter(news[begin : begin + SCREEN]).most_common(1)[0]
+        assert times <= MOST_ALIKE, text
+    steps = [line.entry.do for line in match.lines() if line.entry.do in ("turn_advance", "declare_war")]
+    assert steps.index("declare_war") <= 2 * FIRST_WAR
+    assert news[-1].startswith("The match is over: ")
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -51,3 +51,15 @@ def test_powers_and_creatures_are_suggested_only_to_those_who_can_use_them(room:
         with pytest.raises(UnknownAsset) as unknown:
             room.call(who, "invoke_power", {"power_id": "lightnin", "x": 1, "y": 1}, at=1)
         assert unknown.value.did_you_mean == near
+
+
+def test_the_news_say_in_a_sentence_who_was_spawned(room: Room) -> None:
+    home = next(city for city in room.world.sim.cities.values() if city.kingdom == 1)  # type: ignore[attr-defined]
+    realm, at = room.world.sim.kingdoms[1], {"x": home.x, "y": home.y}  # type: ignore[attr-defined]
+    for who, kind, count, sentence in (
+        ("zeus", "wolf", 1, "1 wolf appears"),
+        ("zeus", "wolf", 2, "2 wolves appear"),
+        ("ann", realm.race, 1, f"1 {realm.race} joins {realm.name}"),
+    ):
+        room.call(who, "spawn", {"entity_id": kind, "count": count, **at}, at=1)
+        assert room.record.tail[-1].entry.told[0].text == f"{sentence} at {home.x},{home.y}."

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from cohabit.errors import GameRejected
 from cohabit.room.room import Room
 from cohabit.worlds.kingdoms.names import city_id
+from cohabit.worlds.kingdoms.observe import mark
 from cohabit.worlds.kingdoms.rules import cities, diplomacy, life, realms
 from cohabit.worlds.kingdoms.sim import City, Sim
 from cohabit.worlds.kingdoms.species import SPECIES_ROW
@@ -50,7 +52,7 @@ def test_an_early_view_is_short(room: Room) -> None:
     assert tokens(view(room)) <= EARLY
 
 
-def test_a_late_view_is_not_long(room: Room) -> None:
+def grow_late(room: Room) -> None:
     """Twelve cities in trouble, ten kingdoms at war with each other, full coffers and many news."""
     sim = room.world.sim
     for number in range(8):
@@ -68,7 +70,28 @@ def test_a_late_view_is_not_long(room: Room) -> None:
     room.call("athena", "muster", {"percent": 44}, at=2000)
     room.call("athena", "raid", {"kingdom_id": 2}, at=2000)
     sim.refresh()
+
+
+def test_a_late_view_is_not_long(room: Room) -> None:
+    grow_late(room)
     assert tokens(view(room)) <= LATE
+
+
+def test_the_view_of_a_god_is_not_long_either(room: Room) -> None:
+    assert tokens(view(room, "zeus")) <= EARLY
+    grow_late(room)
+    sim = room.world.sim
+    besieged = found(sim, 3, 20)[-1]
+    besieged.besieger, besieged.siege = 2, 10
+    for one in range(4, 8):
+        for other in range(8, 11):
+            diplomacy.declare_war(sim, one, other, "old hatred")
+    text = view(room, "zeus")
+    assert tokens(text) <= LATE
+    assert f"more_cities: {len(sim.cities) - 20}" in text
+    assert f"more_wars: {len(sim.wars) - 8}" in text
+    assert f"{besieged.name} (id {city_id(sim, besieged.id)}," in text, "cities in trouble are not left out"
+    assert "besieged_by 2, siege 10" in text
 
 
 def test_nothing_is_said_twice(room: Room) -> None:
@@ -188,6 +211,7 @@ def test_the_view_has_the_objectives_of_the_scenario_and_the_newest_messages(roo
         room.call("ares", "send_message", {"to": "athena", "content": f"truce\n{number}?"}, at=3000)
     text = view(room)
     assert "Your objectives: Survive" in text
+    assert "(`worldbox_recv_messages` has all" in text
     assert "truce 1?" not in text
     assert "- ares: truce 2?\n- ares: truce 3?\n- ares: truce 4?" in text
     assert "truce" not in view(room, "zeus")
@@ -204,3 +228,60 @@ def test_after_a_step_the_view_says_what_has_changed(room: Room) -> None:
     room.system("ticks", {"n": 1}, 4001)
     assert "In the last 31 ticks: " in view(room)
     assert "In the last" not in view(room, "zeus")
+
+
+def test_the_wars_stand_once_in_the_view_of_a_god(room: Room) -> None:
+    sim = room.world.sim
+    diplomacy.declare_war(sim, 2, 3, "old hatred")
+    one, two = sim.kingdoms[2].name, sim.kingdoms[3].name
+    text = view(room, "zeus").partition("RECENT EVENTS:")[0]
+    assert text.count(f"{one} against {two} (attacker 2, defender 3)") == 1
+    assert text.count("against") == len(sim.wars)
+    assert text.casefold().count("wars:") == 1
+
+
+def test_a_king_is_told_the_id_of_its_kingdom_once(room: Room) -> None:
+    text = view(room)
+    assert text.count("kingdom_id: 1") == 1
+    assert "(kingdom 1" not in text
+
+
+def test_actions_have_the_names_by_which_they_can_be_called(room: Room) -> None:
+    room.world.sim.kingdoms[1].faith = 25
+    listed = view(room).partition("Legal actions: ")[2].splitlines()[0].split(" | ")
+    names = [action.split(" ")[0] for action in listed]
+    assert "worldbox_spawn" in names
+    assert {name for name in names if room.commands.with_tool_name(name) is None} == set()
+
+
+def test_nobody_raids_the_own_kingdom(room: Room) -> None:
+    with pytest.raises(GameRejected, match=r"^That is your own kingdom. Name another one.$"):
+        room.call("athena", "raid", {"kingdom_id": 1}, at=3000)
+
+
+def test_an_army_whose_raid_is_over_is_not_said_to_attack(room: Room) -> None:
+    mine = room.world.sim.kingdoms[1]
+    room.world.sim.creatures.job[room.world.sim.creatures.kingdom == 1] = 2
+    room.call("athena", "raid", {"kingdom_id": 2}, at=3000)
+    mine.army_out = 5
+    assert "at home, attacking" in view(room)
+    mine.orders.end_raid()
+    assert "at home, coming home" in view(room)
+
+
+def test_a_muster_says_how_far_it_is(room: Room) -> None:
+    mine = room.world.sim.kingdoms[1]
+    mine.people, mine.soldiers = 40, 3
+    room.call("athena", "muster", {"percent": 60}, at=3000)
+    assert "muster 60% (3 of 24 soldiers)" in view(room)
+    mine.soldiers = 24
+    assert "orders: muster 60%\n" in view(room)
+
+
+def test_after_a_step_in_which_no_number_changed_none_is_said_to_have(room: Room) -> None:
+    sim = room.world.sim
+    room.world.state.marks = {1: mark(sim, sim.kingdoms[1])}
+    sim.tick += 30
+    assert "In the last" not in view(room)
+    sim.kingdoms[1].faith += 1
+    assert "In the last 30 ticks: faith " in view(room)

@@ -9,6 +9,7 @@ from cohabit.errors import (
     CohabitError,
     GameRejected,
     OutOfBounds,
+    PermissionDenied,
     ScopeViolation,
     UnknownAsset,
 )
@@ -71,6 +72,20 @@ def test_a_record_with_several_worlds_replays(room):
     ask(room, "zeus", "invoke_power", power_id="meteorite", x=64, y=64)
     rows = [(line.seq, line.body, line.digest) for line in room.record.tail]
     assert Room.replay(read_lines(rows, -1, GENESIS), make_world).digest() == room.digest()
+
+
+# -- pictures -----------------------------------------------------------------------------------------
+@pytest.mark.parametrize("fog", [True, False])
+def test_a_player_may_take_a_screenshot_unless_there_is_fog(fog):
+    room = opened(ticks=0, partial_intel=fog)
+    offered = ask(room, "athena", "rules").your_commands
+    assert any("screenshot" in name for name in offered) is not fog
+    if fog:
+        with pytest.raises(PermissionDenied, match="fog hides") as refused:
+            ask(room, "athena", "screenshot")
+        assert refused.value.details["needs"] == ["read_all"]
+    else:
+        assert ask(room, "athena", "screenshot") == ask(room, "zeus", "screenshot")
 
 
 # -- bad input ----------------------------------------------------------------------------------------

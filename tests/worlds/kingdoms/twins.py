@@ -30,8 +30,8 @@ SCENARIO = {
 ATHENA = 1
 
 
-def opened(seed: int = 5, ticks: int = 60) -> Room:
-    scenario = parse_scenario(json.dumps(SCENARIO))
+def opened(seed: int = 5, ticks: int = 60, **keys: Any) -> Room:
+    scenario = parse_scenario(json.dumps(SCENARIO | keys))
     world = make_world("kingdoms", scenario.config)
     room = Room.create(opening_state(scenario, world, "kingdoms", "den", seed, "00" * 16), world, at=0)
     room.call("athena", "declare_war", {"kingdom_id": 2}, at=1)

@@ -317,7 +317,7 @@ def test_array_policies_decide_what_the_scripted_nations_decide(
         decisions = decide(Situation(batched, rules, last, left), [batch.POLICIES[kind] for kind in kinds], memories)
         memories = [decision.memory for decision in decisions]
         orders = combine_decisions(batched, decisions)
-        answer = {n: nations[n].act(build_agent_input(plain, n, rules, turns_left=left, last=known)) for n in names}
+        answer = {n: nations[n].rule(build_agent_input(plain, n, rules, turns_left=left, last=known)) for n in names}
         known = run_turn(plain, answer, rules)
         intended = known.ledgers
         assert convert.amounts_in_game(board, orders.purchase, 0) == intended.d_mil_purchase_intent
@@ -385,7 +385,7 @@ def test_an_array_policy_decides_like_its_scripted_nation_in_any_situation(
         seen["history_summary"] = HEADINGS[kind] + ", ".join(
             n for n, flag in zip(names, remembered, strict=True) if flag
         )
-    answer = NATIONS[kind]().act(seen)
+    answer = NATIONS[kind]().rule(seen)
     board = convert.make_board(names, places, None)
     mils = np.asarray([case["mils"]])
     state = batch.BatchState(board, 4, mils, mils * 0, np.asarray([case["owner"]]), mils * 0 - 1)
@@ -491,7 +491,7 @@ def test_a_lost_answer_is_the_same_as_none_in_the_plain_engine(kinds: list[str],
     for turn in range(turns):
         drawn = random_numbers(seed, f"noise in turn {turn}", 3, len(names))[1].tolist()
         known = {n: build_agent_input(state, n, rules, turns_left=turns - turn, last=last) for n in names}
-        answers = {n: NATIONS[kind]().act(known[n]) for n, kind in zip(names, kinds, strict=True)}
+        answers = {n: NATIONS[kind]().rule(known[n]) for n, kind in zip(names, kinds, strict=True)}
         arrived = {n: answers[n] for n, number in zip(names, drawn, strict=True) if number * 100 >= 40 * 2**31}
         last = run_turn(state, arrived, rules)
         state = last.end

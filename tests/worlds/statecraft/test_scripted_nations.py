@@ -1,12 +1,18 @@
 """Scripted nations: each does what its docstring says, and all their answers are valid."""
 
+import re
+from itertools import pairwise
+
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohabit.agents.brains.statecraft import NATIONS, TRAITS, read_input
+import statecraft_letters
+from cohabit.agents.brains.statecraft import NATIONS, TRAITS, Correspondent, read_input
 from cohabit.model.action import ActionSpace
 from cohabit.registry import BRAINS, make_agent
+from cohabit.scenario import read_scenario
 from cohabit.world import Eye, Seat
 from cohabit.worlds.statecraft.agent_input import build_agent_input
 from cohabit.worlds.statecraft.intake import read_intentions
@@ -162,11 +168,11 @@ def test_an_opportunist_attacks_only_a_much_weaker_nation():
 
 
 # -- letters --------------------------------------------------------------------------------------
-def with_letters(*turns: dict) -> list[dict]:
-    """The answers of a diplomat, Ash, to a game in which Birch gives these answers."""
-    now, last, found = start(mils=1), None, []
+def with_letters(*turns: dict, kind: str = "diplomat", mils: int = 1) -> list[dict]:
+    """The answers of a nation, Ash, in a game in which Birch gives these answers."""
+    now, last, found = start(mils), None, []
     for left, birch in zip(range(len(turns), 0, -1), turns, strict=True):
-        found.append(NATIONS["diplomat"]().act(build_agent_input(now, "Ash", RULES, turns_left=left + 3, last=last)))
+        found.append(NATIONS[kind]().act(build_agent_input(now, "Ash", RULES, turns_left=left + 3, last=last)))
         answers = {"Ash": found[-1], "Birch": birch}
         assert read_intentions(now, answers, RULES)[1] == []
         last = run_turn(now, answers, RULES)
@@ -227,11 +233,164 @@ def test_among_diplomats_a_free_rider_does_worse_than_a_diplomat_would():
     assert rider["Ash"] < rider["Birch"] < honest["Ash"]
 
 
-@given(st.text(max_size=300), st.text(max_size=300))
-def test_a_diplomat_plays_whatever_is_written_to_it_and_whatever_its_history_is(letter, history):
+READERS = [brain.replace("-", "_") for agent in read_scenario("statecraft").agents if (brain := agent.brain)]
+PAYING = [kind for kind in READERS if kind not in ("hawk", "opportunist")]
+PLEDGE = {"messages": {"Ash": "pledge: grant 6 to Ash"}}
+
+
+def test_every_nation_of_the_default_scenario_reads_letters():
+    assert len(READERS) == 6
+    assert all(issubclass(NATIONS[kind], Correspondent) for kind in READERS)
+
+
+@pytest.mark.parametrize("kind", PAYING)
+def test_a_nation_grants_nothing_after_a_broken_pledge_and_says_why(kind):
+    answers = with_letters(PLEDGE, {}, {}, kind=kind)
+    assert "Birch" in answers[0]["money_grants"]
+    assert "Birch" not in answers[2]["money_grants"]
+    assert answers[2]["messages"]["Birch"].startswith("You broke your word, so I grant you nothing.")
+    assert answers[2]["keeps_word_report"]["Birch"] == 2
+
+
+@pytest.mark.parametrize("kind", PAYING)
+def test_a_nation_that_has_paid_what_it_owes_is_trusted_again_except_by_a_grudger(kind):
+    answers = with_letters(PLEDGE, {}, {"money_grants": {"Ash": 6}}, {"money_grants": {"Ash": 6}}, {}, kind=kind)
+    assert ("Birch" in answers[4]["money_grants"]) is (kind != "grudger")
+
+
+@pytest.mark.parametrize("kind", PAYING)
+def test_an_offer_that_was_taken_is_a_promise(kind):
+    offer = {"messages": {"Ash": "If you give me 4, I will give you 4."}}
+    answers = with_letters({}, offer, {}, {}, {}, kind=kind)
+    assert answers[2]["money_grants"]["Birch"] >= 4
+    assert answers[2]["messages"]["Birch"].startswith("I accept your offer")
+    assert "Birch" not in answers[4]["money_grants"]
+    assert answers[4]["messages"]["Birch"].startswith("You broke your word")
+
+
+@pytest.mark.parametrize("kind", PAYING)
+def test_a_nation_keeps_its_own_pledges(kind):
+    steady = {"money_grants": {"Ash": 3}}
+    answers = with_letters(*[steady] * 6, kind=kind)
+    for before, after in pairwise(answers):
+        pledged = [int(n) for n in re.findall(r"pledge: grant (\d+) to Birch", before["messages"].get("Birch", ""))]
+        assert all(after["money_grants"]["Birch"] >= n for n in pledged)
+        assert "Birch" not in after["attacks"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "turns"), [("grudger", 3), ("peace_enforcer", 3), ("diplomat", 2), ("tit_for_tat", 1)]
+)
+def test_grants_without_a_return_end_with_a_letter_and_begin_again_with_a_return(kind, turns):
+    pays = {"money_grants": {"Ash": 5}}
+    answers = with_letters(*[{}] * 5, pays, {}, kind=kind)
+    assert ["Birch" in answer["money_grants"] for answer in answers[:6]] == [turn < turns for turn in range(6)]
+    said = [answer["messages"].get("Birch", "").startswith("You took my grants") for answer in answers]
+    assert said.index(True) == turns
+    assert sum(said) == 1, "it is said once"
+    assert answers[6]["money_grants"]["Birch"] > 0
+
+
+@pytest.mark.parametrize("kind", PAYING)
+def test_a_nation_that_cannot_pay_because_it_is_attacked_pays_later_and_is_not_called_a_liar(kind):
+    """Cedar attacks Ash in turn 1, so that Ash cannot pay what it pledged to Birch."""
+    now, last, paid, said = start(), None, [], []
+    now = msgspec.structs.replace(now, mils={**now.mils, "Cedar": 8})
+    pays = {"money_grants": {"Ash": 5}, "messages": {"Ash": "pledge: grant 5 to Ash"}}
+    for turn in range(5):
+        answer = NATIONS[kind]().act(build_agent_input(now, "Ash", RULES, turns_left=9, last=last))
+        orders = {"Ash": answer, "Birch": pays} | ({"Cedar": {"attacks": {"Ash": 8}}} if turn == 1 else {})
+        last = run_turn(now, orders, RULES)
+        now = last.end
+        paid.append(last.ledgers.d_grants_paid["Ash"].get("Birch", 0))
+        said.append(answer["messages"].get("Birch", ""))
+    pledged = int(said[0].split("pledge: grant ")[1].split()[0]) if "pledge" in said[0] else 0
+    assert sum(paid[1:]) >= pledged
+    assert all("broke your word" not in text for text in said)
+
+
+@pytest.mark.parametrize(("damage", "trusted"), [(8, True), (2, False)])
+def test_a_pledge_that_could_not_be_paid_because_of_damage_is_not_called_broken(damage, trusted):
+    """Cedar destroys 5 of Birch's income of 50 with each mil. Birch pledged 11 and pays nothing."""
+    now, last = msgspec.structs.replace(start(), mils={**start().mils, "Cedar": 8}), None
+    for birch, cedar in (({"messages": {"Ash": "pledge: grant 11 to Ash"}}, 0), ({}, damage), ({}, 0)):
+        answer = NATIONS["diplomat"]().act(build_agent_input(now, "Ash", RULES, turns_left=9, last=last))
+        last = run_turn(now, {"Ash": answer, "Birch": birch, "Cedar": {"attacks": {"Birch": cedar}}}, RULES)
+        now = last.end
+    assert ("broke your word" not in answer["messages"].get("Birch", "")) is trusted
+
+
+def test_an_opportunist_pays_a_stronger_nation_that_threatens_it_and_no_other():
+    threat = {"messages": {"Ash": "Pay me 4 or else my army will burn your cities."}}
+    weak = with_letters({**threat, "purchase_mils": 2}, threat, {}, kind="opportunist", mils=0)
+    assert weak[1]["money_grants"]["Birch"] == 4
+    assert weak[1]["messages"]["Birch"] == "I pay you 4. Leave me in peace."
+    strong = with_letters(threat, threat, kind="opportunist", mils=2)
+    assert "Birch" not in strong[1]["money_grants"]
+
+
+def test_an_opportunist_takes_only_offers_that_give_it_more_and_breaks_its_word_in_the_last_turn():
+    even, better = ({"messages": {"Ash": f"If you give me 4, I give you {n}."}} for n in (4, 5))
+    assert "Birch" not in with_letters(even, {}, kind="opportunist")[1]["money_grants"]
+    assert with_letters(better, {}, kind="opportunist")[1]["money_grants"]["Birch"] == 4
+    last, now = None, start()
+    answers = []
+    for left in (3, 2, 1):
+        answers.append(NATIONS["opportunist"]().act(build_agent_input(now, "Ash", RULES, turns_left=left, last=last)))
+        last = run_turn(now, {"Ash": answers[-1], "Cedar": {"money_grants": {"Ash": 10}}}, RULES)
+        now = last.end
+    assert "pledge: grant" in answers[1]["messages"]["Cedar"]
+    assert answers[2]["money_grants"] == {}
+
+
+@pytest.mark.parametrize("kind", READERS)
+def test_a_nation_grants_nothing_to_a_nation_that_it_attacks_in_the_same_turn(kind):
+    offer = {"messages": {"Ash": "If you give me 4, I give you 9."}}
+    for answer in with_letters(
+        offer, {**offer, "attacks": {"Cedar": 1}}, offer, {**offer, "attacks": {"Ash": 1}}, offer, kind=kind
+    ):
+        assert answer["attacks"].keys().isdisjoint(answer.get("money_grants", {}))
+
+
+def test_a_hawk_demands_a_tribute_spares_the_nation_that_pays_it_and_breaks_its_pledges_of_peace():
+    pays = {"money_grants": {"Ash": 20}}
+    peace = {"messages": {"Ash": "pledge: no attack on Ash"}, "money_grants": {}}
+    first, second = with_letters({}, {}, kind="hawk")
+    assert (first["attacks"], first["messages"]) == (
+        {"Birch": 1}, {"Birch": "Pay me 5 or else my army will attack you again."}
+    )  # fmt: skip
+    assert list(second["attacks"]) == ["Birch"]
+    spared = with_letters(pays, {}, kind="hawk")[1]
+    assert "Birch" not in spared["attacks"]
+    assert spared["messages"]["Birch"] == "You have paid, so I spare you."
+    fooled = with_letters(peace, {}, {}, kind="hawk")
+    assert list(fooled[1]["attacks"]) == list(fooled[2]["attacks"]) == ["Birch"]
+
+
+def test_a_hawk_attacks_a_weaker_nation_first_that_threatens_it_or_broke_its_word_to_it():
+    now = msgspec.structs.replace(start(mils=0), mils={"Ash": 5, "Birch": 3, "Cedar": 0, "Durian": 0})
+    for letter in ("Pay me 9 or else my army will crush you.", "pledge: grant 9 to Ash"):
+        last = run_turn(now, {"Birch": {"messages": {"Ash": letter}}}, RULES)
+        for _ in range(2):
+            answer = NATIONS["hawk"]().act(build_agent_input(last.end, "Ash", RULES, turns_left=5, last=last))
+            last = run_turn(last.end, {"Ash": {**answer, "attacks": {}}, "Birch": {"messages": {"Ash": letter}}}, RULES)
+        assert list(answer["attacks"]) == ["Birch"], letter
+
+
+def test_among_the_nations_of_the_default_scenario_honesty_is_worth_more_than_free_riding_and_that_more_than_lies():
+    rates = {
+        player: statecraft_letters.measure(player, letters=True, games=6).rate
+        for player in ("diplomat", "passive", "free_rider")
+    }
+    assert rates["diplomat"] > rates["passive"] > rates["free_rider"]
+
+
+@pytest.mark.parametrize("kind", READERS)
+@given(letter=st.text(max_size=300), history=st.text(max_size=300))
+def test_a_nation_plays_whatever_is_written_to_it_and_whatever_its_history_is(kind, letter, history):
     state = start(mils=1)
     last = run_turn(state, {"Birch": {"messages": {"Ash": letter}}, "Ash": {"history_summary": history}}, RULES)
-    answer = NATIONS["diplomat"]().act(build_agent_input(last.end, "Ash", RULES, turns_left=3, last=last))
+    answer = NATIONS[kind]().act(build_agent_input(last.end, "Ash", RULES, turns_left=3, last=last))
     assert read_intentions(last.end, {"Ash": answer}, RULES)[1] == []
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 
 from cohabit.errors import BadArgs
 from cohabit.faces.cli import main
-from cohabit.lab.single_turn import resolve_document, resolve_text
+from cohabit.lab.statecraft.single_turn import resolve_document, resolve_text
 from cohabit.worlds.statecraft import Ledgers, rules_from, run_turn
 
 from .cases import turns

@@ -381,6 +381,24 @@ def test_the_view_says_nothing_twice():
     assert text.count("a-letter") == 1
     assert text.count("RULES:") == 1
     assert world.observe(own(ARDEN)).status["army"]["Arden"] == 4, "programs still read the status"
+    room = room_of(2, turns=3)
+    seen = room.view(room.state.members["p0"])
+    assert seen.text.startswith("You are Arden. Turn 0; 3 turns left"), "no other count of steps"
+    assert seen.text.count("3 turns left") == 1
+    assert "Legal actions" not in seen.text, "the text says how to answer; these are examples"
+    assert len(seen.observation.choices) > 1, "programs still read them"
+
+
+def test_the_news_have_one_line_for_the_grants_of_each_nation_and_leave_out_nations_without_an_army():
+    world = after(
+        {ARDEN: {"money_grants": {"Borland": 3, "Corvia": 4}}, BORLAND: {"attacks": {"Corvia": 1}}, CORVIA: {}}
+    )
+    lines = world.observe(own(ARDEN)).text.splitlines()
+    assert "- Arden granted 3 to Borland, 4 to Corvia." in lines
+    assert "- Armies at the start of the turn: Arden 4, Borland 4 (3 at home), Corvia 4." in lines
+    peaceful = statecraft(mils=0)
+    peaceful.resolve()
+    assert "Armies at the start" not in peaceful.observe(own(ARDEN)).text
 
 
 def test_the_text_explains_the_order_of_payments_attacks_pledges_and_ratings():
@@ -418,6 +436,8 @@ def test_the_last_view_has_the_standings_and_says_who_won(level):
     welfare = world.state.welfare
     assert f"FINAL STANDINGS:\n1. Corvia: welfare {welfare['Corvia']}\n2. Borland" in world.observe(own(ARDEN)).text
     assert "Corvia won; you did not." in world.observe(own(ARDEN)).text
+    for about_the_next_turn in ("Expected this turn", "RULES", "LEGAL CESSIONS", "HOW TO ANSWER"):
+        assert about_the_next_turn not in world.observe(own(ARDEN)).text
     assert "you won" in world.observe(own(CORVIA)).text
     assert "1. Corvia" in world.observe(PUBLIC).text
 

@@ -6,18 +6,37 @@ part of the next input, so a nation that is restored after a restart plays on un
 
 import json
 from collections.abc import Container
-from typing import Any, ClassVar
-
-from msgspec import DecodeError, Struct, to_builtins
-from msgspec.json import decode as decode_json
+from typing import ClassVar
 
 from cohabit.agents.brains.scripted import Scripted
-from cohabit.agents.brains.statecraft_letters import Letter, read_letters
+from cohabit.agents.brains.statecraft_input import (
+    Answer,
+    Input,
+    affordable_mils,
+    attackers,
+    attacks_last_turn,
+    budget,
+    equal_shares,
+    grants_paid,
+    grants_received,
+    is_last_turn,
+    names_in_history,
+    others,
+    own_army,
+    purchase_cost,
+    weakest,
+)
+from cohabit.agents.brains.statecraft_letters import Letter
+from cohabit.agents.brains.statecraft_promises import (
+    Dealings,
+    Word,
+    history,
+    pledges,
+    read_dealings,
+    replies,
+)
 from cohabit.model.action import Action
 from cohabit.model.observation import Observation
-
-Input = dict[str, Any]
-Answer = dict[str, Any]
 
 LOW_RATING, NEUTRAL_RATING, HIGH_RATING = 2, 5, 9
 GRUDGES = "grudges: "
@@ -29,8 +48,12 @@ class Nation(Scripted):
 
     name: ClassVar[str]
 
-    def act(self, agent_input: Input) -> Answer:
+    def rule(self, agent_input: Input) -> Answer:
+        """What this nation does without letters. The batch engine plays the same."""
         raise NotImplementedError
+
+    def act(self, agent_input: Input) -> Answer:
+        return self.rule(agent_input)
 
     def decide(self, observation: Observation) -> Action | None:
         if "self" not in observation.status:  # this player has no seat yet
@@ -44,72 +67,6 @@ def read_input(observation: Observation) -> Input:
     if isinstance(known.get("messages"), str):
         known["messages"] = json.loads(known["messages"])
     return known
-
-
-# -- reading the input --------------------------------------------------------------------------
-def others(seen: Input) -> list[str]:
-    """The other nations in name order."""
-    return sorted(name for name in seen["agents"] if name != seen["self"])
-
-
-def own_army(seen: Input) -> int:
-    return int(seen["army"].get(seen["self"], 0))
-
-
-def budget(seen: Input) -> int:
-    """This turn's income after upkeep, if nobody attacks."""
-    constants = seen["constants"]
-    income = len(seen["territories"].get(seen["self"], ())) * int(constants["c_money_per_territory"])
-    return max(income - own_army(seen) * int(constants["c_mil_upkeep_price"]), 0)
-
-
-def affordable_mils(seen: Input, money: int) -> int:
-    return money // int(seen["constants"]["c_mil_purchase_price"])
-
-
-def purchase_cost(seen: Input, mils: int) -> int:
-    return mils * int(seen["constants"]["c_mil_purchase_price"])
-
-
-def attacks_last_turn(seen: Input) -> dict[str, dict[str, int]]:
-    """attacker -> target -> mils, as far as this nation knows."""
-    found: dict[str, dict[str, int]] = seen.get("last_turn", {}).get("attacks", {})
-    return found
-
-
-def attackers(seen: Input) -> dict[str, int]:
-    """The mils that each nation sent against this nation last turn, in name order."""
-    attacks, me = attacks_last_turn(seen), seen["self"]
-    return {name: attacks[name][me] for name in sorted(attacks) if attacks[name].get(me)}
-
-
-def grants_received(seen: Input) -> dict[str, int]:
-    """The money that each nation paid to this nation last turn, in name order."""
-    grants, me = seen.get("last_turn", {}).get("grants", {}), seen["self"]
-    return {name: grants[name][me] for name in sorted(grants) if grants[name].get(me)}
-
-
-def names_in_history(seen: Input, heading: str) -> list[str]:
-    """The names that this nation wrote into its own history under this heading."""
-    history = str(seen.get("history_summary", ""))
-    return history.removeprefix(heading).split(", ") if history.startswith(heading) else []
-
-
-def weakest(seen: Input, among: list[str]) -> str:
-    """The nation with the smallest visible army; ties go to the one with most territories, then by name."""
-    return min(among, key=lambda n: (seen["army"].get(n, 0), -len(seen["territories"].get(n, ())), n))
-
-
-# -- parts of an answer -------------------------------------------------------------------------
-def equal_shares(amount: int, among: list[str]) -> dict[str, int]:
-    """The amount in equal integer parts; nothing if it is too small for one each."""
-    each = amount // len(among) if among else 0
-    return dict.fromkeys(among, each) if each else {}
-
-
-def pledges(grants: dict[str, int]) -> dict[str, str]:
-    """A message to each: the same grant next turn, and no attack."""
-    return {name: f"pledge: grant {n} to {name}\npledge: no attack on {name}" for name, n in grants.items()}
 
 
 def ratings(seen: Input, liars: Container[str] = ()) -> Answer:
@@ -133,7 +90,7 @@ class Passive(Nation):
 
     name = "passive"
 
-    def act(self, agent_input: Input) -> Answer:
+    def rule(self, agent_input: Input) -> Answer:
         return {}
 
 
@@ -142,7 +99,7 @@ class Trader(Nation):
 
     name = "trader"
 
-    def act(self, agent_input: Input) -> Answer:
+    def rule(self, agent_input: Input) -> Answer:
         grants = equal_shares(budget(agent_input) // 2, others(agent_input))
         return {"money_grants": grants, "messages": pledges(grants), **ratings(agent_input)}
 
@@ -155,7 +112,7 @@ class RingBuilder(Nation):
 
     name = "ring_builder"
 
-    def act(self, agent_input: Input) -> Answer:
+    def rule(self, agent_input: Input) -> Answer:
         later = [name for name in others(agent_input) if name > agent_input["self"]]
         next_nation = (later or others(agent_input))[:1]
         grants = equal_shares(budget(agent_input), next_nation)
@@ -168,35 +125,172 @@ class FreeRider(Nation):
 
     name = "free_rider"
 
-    def act(self, agent_input: Input) -> Answer:
+    def rule(self, agent_input: Input) -> Answer:
         pledged = equal_shares(budget(agent_input), others(agent_input))
         return {"messages": pledges(pledged), **ratings(agent_input)}
 
 
+# -- nations that read letters -------------------------------------------------------------------
+class Correspondent(Nation):
+    """A nation that reads letters: they change what its rule does, each in the nation's own character.
+
+    It keeps its own word, takes fair offers, returns a threat with arms and not with money, and grants nothing to a
+    nation that broke its word, or that took its grants for a while and returned nothing.
+    """
+
+    forgives: ClassVar[bool] = True  # trusts a nation again that has paid what it owes
+    returns_pledges: ClassVar[bool] = False  # grants as much as was pledged to it, before it is paid
+    patience: ClassVar[int] = 3  # turns in which it grants without getting anything back
+
+    def keeps_word(self, seen: Input) -> bool:
+        return True
+
+    def takes(self, letter: Letter) -> bool:
+        """Whether an offer is good enough."""
+        return 0 < letter.asks <= letter.offers
+
+    def tribute(self, seen: Input, deal: Dealings, name: str) -> int:
+        """What it pays to a nation that threatens it."""
+        return 0
+
+    def act(self, agent_input: Input) -> Answer:
+        plan, deal = self.rule(agent_input), read_dealings(agent_input, forgives=self.forgives)
+        money, rivals = budget(agent_input), others(agent_input)
+        attacks = self._attacks(agent_input, deal, plan.get("attacks", {}))
+        promised = self._promised(agent_input, deal)
+        alarm = sum(deal.attacked_by.values()) + len(deal.threats) - own_army(agent_input) if deal.threats else 0
+        buy = max(plan.get("purchase_mils", 0), min(alarm, affordable_mils(agent_input, money // 2)))
+        buy = min(buy, affordable_mils(agent_input, max(money - sum(promised.values()), 0)))
+        spendable = money - purchase_cost(agent_input, buy)
+        share = spendable // 2 // max(len(rivals), 1)
+        grants: dict[str, int] = {}
+        asked: dict[str, int] = {}
+        for name in rivals:
+            wanted = max(plan.get("money_grants", {}).get(name, 0), promised.get(name, 0))
+            letter = deal.letter(name)
+            if name in deal.owed or name in deal.attacked_by or name in attacks:
+                continue
+            if letter.threatens:
+                grants[name] = min(self.tribute(agent_input, deal, name), share)
+                continue
+            if self.takes(letter):
+                wanted = max(wanted, min(letter.asks, share))
+            if self.returns_pledges:
+                wanted = max(wanted, min(letter.pledged, share))
+            if deal.unreturned.get(name, 0) >= self.patience and not (letter.pledged or self.takes(letter)):
+                wanted = promised.get(name, 0)
+                asked |= {name: share} if grants_paid(agent_input).get(name) else {}  # said once, when grants end
+            grants[name] = wanted
+        grants = _affordable(grants, promised, spendable)
+        promises = {} if is_last_turn(agent_input) else {n: min(g, share) for n, g in grants.items() if share}
+        promises = {name: n for name, n in promises.items() if self._promises_to(deal, name)}
+        word = Word(
+            promised=promises, due=promised, debts=list(deal.debts), spared=list(promises), expected=deal.expected(),
+            accepted={name: deal.letter(name).offers for name in grants if self.takes(deal.letter(name))},
+            peace=[name for name, letter in deal.letters.items() if letter.peace],
+            owed=deal.owed, unreturned=deal.unreturned,
+        )  # fmt: skip
+        return {
+            **plan,
+            "purchase_mils": buy,
+            "attacks": attacks,
+            "money_grants": grants,
+            "messages": replies(deal, grants, promises, asked),
+            "history_summary": history(plan.get("history_summary", ""), word),
+            **ratings(agent_input, deal.owed),
+        }
+
+    def _promised(self, seen: Input, deal: Dealings) -> dict[str, int]:
+        """What it has to grant in this turn to keep its word, with what it could not pay in the last one."""
+        if not self.keeps_word(seen):
+            return {}
+        promised = deal.word.promised
+        due = {name: promised.get(name, 0) + deal.debts.get(name, 0) for name in sorted({*promised, *deal.debts})}
+        return {name: n for name, n in due.items() if name not in deal.owed and name not in deal.attacked_by}
+
+    def _promises_to(self, deal: Dealings, name: str) -> bool:
+        """Whether it pledges the same grant again: to a nation that pays or pledges something, or still may."""
+        letter = deal.letter(name)
+        returned = name in deal.received or letter.pledged or self.takes(letter)
+        return not letter.threatens and bool(returned or deal.unreturned.get(name, 0) + 1 < self.patience)
+
+    def _attacks(self, seen: Input, deal: Dealings, planned: dict[str, int]) -> dict[str, int]:
+        """What its rule plans, without the nations that it pledged not to attack and that did it no harm."""
+        spared = deal.word.spared if self.keeps_word(seen) else []
+        return {name: n for name, n in planned.items() if name not in spared or name in deal.attacked_by}
+
+
+def _affordable(grants: dict[str, int], promised: Container[str], money: int) -> dict[str, int]:
+    """The grants that the money is enough for, promised ones first."""
+    paid: dict[str, int] = {}
+    for name in sorted(grants, key=lambda name: (name not in promised, name)):
+        paid[name] = min(grants[name], money)
+        money -= paid[name]
+    return {name: paid[name] for name in sorted(paid) if paid[name]}
+
+
 # -- nations with an army -----------------------------------------------------------------------
-class Hawk(Nation):
-    """Spends all its money on mils, except in the last turn, and sends its whole army against the weakest nation."""
+class Hawk(Correspondent):
+    """Spends all its money on mils, except in the last turn, and sends its whole army against the weakest nation.
+
+    It demands a tribute from that nation, and spares those that paid theirs. It attacks a weaker nation that threatens
+    it or that broke its word first. It pledges peace to everybody who offers something, and keeps no such pledge.
+    """
 
     name = "hawk"
 
+    def rule(self, agent_input: Input) -> Answer:
+        return self._attack(agent_input, others(agent_input))
+
     def act(self, agent_input: Input) -> Answer:
-        buy = affordable_mils(agent_input, budget(agent_input)) if agent_input.get("turns_left", 2) > 1 else 0
-        army = own_army(agent_input)
-        attacks = {weakest(agent_input, others(agent_input)): army} if army else {}
-        return {"purchase_mils": buy, "attacks": attacks, **ratings(agent_input)}
+        deal, army, rivals = read_dealings(agent_input), own_army(agent_input), others(agent_input)
+        paid = [name for name, n in deal.word.demanded.items() if deal.received.get(name, 0) >= n]
+        provoking = [name for name in rivals if name in deal.owed or name in deal.threats]
+        weaker = [name for name in provoking if agent_input["army"].get(name, 0) < army]
+        answer = self._attack(agent_input, weaker or [name for name in rivals if name not in paid] or rivals)
+        price = army * int(agent_input["constants"]["c_damage_per_attack_mil"])
+        demanded = {name: price for name in answer["attacks"] if not is_last_turn(agent_input)}
+        messages = {
+            name: f"pledge: no attack on {name}" for name, letter in deal.letters.items() if letter.offers_peace
+        }
+        messages |= {name: "You have paid, so I spare you." for name in paid if name not in answer["attacks"]}
+        messages |= {name: f"Pay me {n} or else my army will attack you again." for name, n in demanded.items()}
+        peace = [name for name, letter in deal.letters.items() if letter.peace]
+        word = Word(expected=deal.expected(), peace=peace, owed=deal.owed, demanded=demanded)
+        return {
+            **answer,
+            "messages": messages,
+            "history_summary": history("", word),
+            **ratings(agent_input, deal.owed),
+        }
+
+    def _attack(self, seen: Input, targets: list[str]) -> Answer:
+        buy = 0 if is_last_turn(seen) else affordable_mils(seen, budget(seen))
+        army = own_army(seen)
+        return {"purchase_mils": buy, "attacks": {weakest(seen, targets): army} if army else {}, **ratings(seen)}
 
 
-class Opportunist(Nation):
+class Opportunist(Correspondent):
     """Arms slowly, attacks the weakest nation if it is less than half as strong, and repays half of each grant.
 
-    In the last turn it grants nothing, because nobody can respond.
+    In the last turn it grants nothing, because nobody can respond. It keeps its word until then, takes offers that give
+    it more than they cost, and pays a nation that threatens it with a larger army.
     """
 
     name = "opportunist"
 
-    def act(self, agent_input: Input) -> Answer:
+    def keeps_word(self, seen: Input) -> bool:
+        return not is_last_turn(seen)
+
+    def takes(self, letter: Letter) -> bool:
+        return 0 < letter.asks < letter.offers
+
+    def tribute(self, seen: Input, deal: Dealings, name: str) -> int:
+        return deal.letter(name).asks if seen["army"].get(name, 0) > own_army(seen) else 0
+
+    def rule(self, agent_input: Input) -> Answer:
         money, army, rivals = budget(agent_input), own_army(agent_input), others(agent_input)
-        last_turn = agent_input.get("turns_left", 2) <= 1
+        last_turn = is_last_turn(agent_input)
         buy = min(1, affordable_mils(agent_input, money)) if army < len(rivals) and not last_turn else 0
         target = weakest(agent_input, rivals)
         attacks = {target: army} if army > 2 * agent_input["army"].get(target, army) else {}
@@ -205,16 +299,17 @@ class Opportunist(Nation):
         return {"purchase_mils": buy, "attacks": attacks, "money_grants": grants, **ratings(agent_input)}
 
 
-class PeaceEnforcer(Nation):
+class PeaceEnforcer(Correspondent):
     """Keeps as many mils as there are other nations, and attacks the nations that broke the peace last turn.
 
     Attacking an attacker, or a nation that broke the peace in the turn before, is not a breach; otherwise two
-    enforcers would end up at war with each other. Peaceful nations share half of its remaining money.
+    enforcers would end up at war with each other. Peaceful nations share half of its remaining money, if they return
+    something and keep their word.
     """
 
     name = "peace_enforcer"
 
-    def act(self, agent_input: Input) -> Answer:
+    def rule(self, agent_input: Input) -> Answer:
         money, army, rivals = budget(agent_input), own_army(agent_input), others(agent_input)
         known = names_in_history(agent_input, BREACHES)
         offenders = [name for name in rivals if _broke_the_peace(agent_input, name, known)]
@@ -230,6 +325,9 @@ class PeaceEnforcer(Nation):
             **ratings(agent_input),
         }
 
+    def _attacks(self, seen: Input, deal: Dealings, planned: dict[str, int]) -> dict[str, int]:
+        return planned  # a pledge does not protect a nation that broke the peace
+
 
 def _broke_the_peace(seen: Input, name: str, known: list[str]) -> bool:
     """Whether it attacked a nation that attacked nobody and had not broken the peace in the turn before."""
@@ -239,12 +337,14 @@ def _broke_the_peace(seen: Input, name: str, known: list[str]) -> bool:
 
 
 # -- nations that respond in kind ---------------------------------------------------------------
-class TitForTat(Nation):
-    """Starts by granting half of its money in equal parts; then returns each grant and each attack."""
+class TitForTat(Correspondent):
+    """Starts by granting half of its money in equal parts; then returns each grant, each attack and each pledge."""
 
     name = "tit_for_tat"
+    returns_pledges = True
+    patience = 1
 
-    def act(self, agent_input: Input) -> Answer:
+    def rule(self, agent_input: Input) -> Answer:
         money, attacked_by = budget(agent_input), attackers(agent_input)
         if "last_turn" not in agent_input:
             grants = equal_shares(money // 2, others(agent_input))
@@ -259,12 +359,17 @@ class TitForTat(Nation):
         }
 
 
-class Grudger(Nation):
-    """Shares half of its money with all nations that never attacked it; every attacker stays an enemy."""
+class Grudger(Correspondent):
+    """Shares half of its money with all nations that never attacked it; every attacker stays an enemy.
+
+    A nation that broke its word to it gets nothing again, whatever it pays; one that returns nothing gets nothing until
+    it does.
+    """
 
     name = "grudger"
+    forgives = False
 
-    def act(self, agent_input: Input) -> Answer:
+    def rule(self, agent_input: Input) -> Answer:
         remembered = names_in_history(agent_input, GRUDGES)
         attacked_by = attackers(agent_input)
         enemies = [name for name in others(agent_input) if name in remembered or name in attacked_by]
@@ -282,103 +387,29 @@ class Grudger(Nation):
         }
 
 
-# -- a nation that reads letters ----------------------------------------------------------------
-class Word(Struct):
-    """What a diplomat remembers from turn to turn, in its history."""
-
-    promised: dict[str, int] = {}  # what it pledged to grant in this turn
-    expected: dict[str, int] = {}  # what others pledged to grant it in the last turn
-    peace: list[str] = []  # the nations that pledged not to attack it in the last turn
-    owed: dict[str, int] = {}  # what the nations that broke their word have to pay before it trusts them again
-
-
-class Diplomat(Nation):
-    """Reads letters. It returns grants and pledges, keeps its own word, and takes offers that it can afford.
+class Diplomat(Correspondent):
+    """Returns grants and pledges, up to an equal share of half of its money, keeps its word, and takes fair offers.
 
     A nation that breaks its word gets nothing until it has paid what it owes; one that attacked in spite of a pledge
     never does. It does not pay under a threat, but arms; and it returns attacks.
     """
 
     name = "diplomat"
+    returns_pledges = True
+    patience = 2
 
-    def act(self, agent_input: Input) -> Answer:
-        word = _read_word(agent_input)
-        letters = read_letters(agent_input.get("messages", ()), agent_input["agents"], agent_input["self"])
-        received, attacked_by = grants_received(agent_input), attackers(agent_input)
-        broken = _broken_pledges(word, received, attacked_by)
-        owed = {name: n - received.get(name, 0) for name, n in word.owed.items() if n > received.get(name, 0)} | broken
-        partners = [name for name in others(agent_input) if name not in owed and name not in attacked_by]
-        threats = [name for name, letter in letters.items() if letter.threatens]
-        money = budget(agent_input)
-        alarm = sum(attacked_by.values()) + len(threats) - own_army(agent_input)
-        buy = min(max(alarm, 0), affordable_mils(agent_input, money // 2))
+    def rule(self, agent_input: Input) -> Answer:
+        money, received, attacked_by = budget(agent_input), grants_received(agent_input), attackers(agent_input)
+        missing = max(sum(attacked_by.values()) - own_army(agent_input), 0)
+        buy = min(missing, affordable_mils(agent_input, money // 2))
         share = (money - purchase_cost(agent_input, buy)) // 2 // max(len(others(agent_input)), 1)
-        wanted = {name: _fair_grant(agent_input, letters.get(name, Letter()), received.get(name, 0), share)
-                  for name in partners if name not in threats}  # fmt: skip
-        grants = {name: max(n, word.promised.get(name, 0)) for name, n in wanted.items()}
-        grants = {name: n for name, n in grants.items() if n}
-        promises = (
-            {} if agent_input.get("turns_left", 2) <= 1 else {n: min(g, share) for n, g in grants.items() if share}
-        )
-        expected = {name: letter.pledged for name, letter in letters.items() if letter.pledged}
-        peace = [name for name, letter in letters.items() if letter.peace]
+        if "last_turn" not in agent_input:
+            received = dict.fromkeys(others(agent_input), share)
         return {
             "purchase_mils": buy,
             "attacks": attacked_by if own_army(agent_input) else {},
-            "money_grants": grants,
-            "messages": _replies(letters, broken, owed, grants, promises),
-            "history_summary": json.dumps(to_builtins(Word(promises, expected, peace, owed))),
-            **ratings(agent_input, owed),
+            "money_grants": {name: min(n, share) for name, n in received.items() if name not in attacked_by},
         }
-
-
-NEVER = 10**9
-"""More than any nation can pay: what a nation owes that attacked in spite of its pledge."""
-
-
-def _read_word(seen: Input) -> Word:
-    """Its own history. A history of another player of this seat is ignored."""
-    try:
-        return decode_json(str(seen.get("history_summary", "")), type=Word)
-    except DecodeError:
-        return Word()
-
-
-def _broken_pledges(word: Word, received: dict[str, int], attacked_by: dict[str, int]) -> dict[str, int]:
-    """The nations that broke their word last turn, and what they owe for it."""
-    unpaid = {name: n - received.get(name, 0) for name, n in word.expected.items() if received.get(name, 0) < n}
-    return unpaid | {name: NEVER for name in word.peace if name in attacked_by}
-
-
-def _fair_grant(seen: Input, letter: Letter, received: int, share: int) -> int:
-    """What a nation gets: as much as it gives, pledges or offers in return, up to an equal share."""
-    if "last_turn" not in seen:
-        return share
-    offered = min(letter.asks, letter.offers)
-    return min(max(received, letter.pledged, offered), share)
-
-
-def _replies(
-    letters: dict[str, Letter], broken: dict[str, int], owed: dict[str, int], grants: dict[str, int],
-    promises: dict[str, int],
-) -> dict[str, str]:  # fmt: skip
-    """An answer to each letter that needs one, and the pledges for the next turn."""
-    texts: dict[str, list[str]] = {name: pledge.splitlines() for name, pledge in pledges(promises).items()}
-    for name in sorted({*letters, *broken}):
-        letter, said = letters.get(name, Letter()), texts.setdefault(name, [])
-        if name in broken:
-            debt = "" if broken[name] >= NEVER else f" You owe me {broken[name]}."
-            said.insert(0, f"You broke your word, so I grant you nothing.{debt}")
-        elif letter.threatens:
-            said.insert(0, "I do not pay under a threat. If you attack me, I will attack you.")
-        elif letter.asks and name in owed:
-            said.insert(0, "You have not kept your word, so I make no agreement with you.")
-        elif letter.asks:
-            given = grants.get(name, 0)
-            accepted = f"I accept your offer and grant you {given} this turn."
-            declined = f"I cannot agree to {letter.asks}" + (f", but I grant you {given} this turn." if given else ".")
-            said.insert(0, accepted if given >= letter.asks else declined)
-    return {name: "\n".join(said) for name, said in texts.items() if said}
 
 
 NATIONS: dict[str, type[Nation]] = {

@@ -24,6 +24,11 @@ class Letter(Struct, frozen=True):
     offers: int = 0  # what it offers in return
     threatens: bool = False
 
+    @property
+    def offers_peace(self) -> bool:
+        """Whether the writer wants to get on with the reader."""
+        return bool(self.pledged or self.peace or self.offers) and not self.threatens
+
 
 def read_letters(messages: Sequence[Mapping[str, str]], nations: Sequence[str], me: str) -> dict[str, Letter]:
     """What each other nation wrote to this one, or to all."""

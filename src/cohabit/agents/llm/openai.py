@@ -15,6 +15,8 @@ from cohabit.agents.llm.prices import dollars
 from cohabit.agents.llm.schema import strict_schema
 from cohabit.errors import BadArgs
 
+READY_S = 10.0
+"""How long a server of your own may take to answer at all."""
 PASSED_ON = ("top_p", "reasoning_effort", "presence_penalty", "frequency_penalty", "service_tier", "verbosity")
 STRICT = "strict"
 """Option: whether the service has the limits of OpenAI's strict mode. By default only api.openai.com has."""
@@ -31,7 +33,7 @@ class OpenAiBackend:
             raise BadArgs("openai needs a model: openai:MODEL, or openai:MODEL@URL for a server of your own")
         with installed("openai"):
             import openai
-        own_server = bool(brain.url)
+        own_server = self._own_server = bool(brain.url)
         self.name = f"openai:{brain.target}"
         self._model = brain.target
         self._options = known_options(brain, (*PASSED_ON, STRICT))
@@ -43,6 +45,17 @@ class OpenAiBackend:
             raise BadArgs("set the environment variable OPENAI_API_KEY, or name a server of your own: openai:MODEL@URL")
         self._key = key
         self._client = openai.AsyncOpenAI(api_key=key, base_url=brain.url or None, max_retries=0)
+
+    async def ready(self) -> None:
+        """Raise BAD_ARGS if a server of your own cannot be reached. Whether it lists its models is not asked."""
+        if not self._own_server:
+            return
+        try:
+            await self._client.models.list(timeout=READY_S)
+        except self._errors.APIConnectionError:
+            raise BadArgs(f"{self.name}: no server answers at {self._client.base_url}; start it first") from None
+        except self._errors.APIError:
+            pass  # it answers
 
     async def complete(self, request: Request) -> Completion:
         body: dict[str, Any] = {

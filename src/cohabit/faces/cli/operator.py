@@ -1,7 +1,7 @@
 """The operator: the owner of the data folder can manage its house, even while it runs.
 
-A running house writes its address and a token to a file that only the owner of the folder can read. The token is
-valid until the house stops. If no house is running, it is opened for the one command.
+A running house writes its address, where it listens, and a token to a file that only the owner of the folder can read.
+The token is valid until the house stops. If no house is running, it is opened for the one command.
 """
 
 import json
@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING
 
 from cohabit.errors import Conflict
+from cohabit.faces.addresses import local_address
 from cohabit.house.settings import Settings
 
 if TYPE_CHECKING:
@@ -21,10 +22,11 @@ FILE = "operator.json"
 
 
 @contextmanager
-def operator_file(house: "House", url: str) -> Iterator[None]:
-    """Give the owner of the data folder access as long as the house runs."""
+def operator_file(house: "House", url: str, port: int) -> Iterator[None]:
+    """Give the owner of the data folder access as long as the house runs. ``url``: its address for others."""
     path = house.settings.folder / FILE
-    content = json.dumps({"url": url, "token": house.operator_token()}).encode()
+    local = local_address(house.settings, port)
+    content = json.dumps({"url": url, "local": local, "token": house.operator_token()}).encode()
     path.unlink(missing_ok=True)
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(content)
@@ -49,7 +51,7 @@ async def as_operator(settings: Settings) -> "AsyncIterator[Client]":
         if not path.is_file():
             raise
     found = json.loads(path.read_bytes())
-    async with connect(found["url"], found["token"], transport="http") as client:
+    async with connect(found["local"], found["token"], transport="http") as client:
         yield client
 
 

@@ -67,7 +67,7 @@ async def _play(place: Place) -> None:
         tell(clean(rules["actions"], lines=True))
         tell("Type /help for help.")
         with Terminal() as terminal:
-            table = Table(me, terminal)
+            table = Table(me, terminal, str(who["handle"]))
             table.see(await me.call("view"))
             ends = [asyncio.ensure_future(table.follow()), asyncio.ensure_future(table.obey())]
             try:
@@ -83,9 +83,11 @@ async def _play(place: Place) -> None:
 class Table:
     """What the player sees, and the choices behind the numbers."""
 
-    def __init__(self, me: Client, terminal: Terminal) -> None:
+    def __init__(self, me: Client, terminal: Terminal, handle: str) -> None:
         self._me = me
         self._terminal = terminal
+        self._handle = handle
+        self._acted: list[str] = []  # own actions whose event has not arrived yet
         self._views = ViewPace()
         self._choices: list[dict[str, Any]] = []
         self._shown = ""
@@ -110,7 +112,15 @@ class Table:
             if push["push"] == "view" and self._views.due(push["view"]):
                 self.see(push["view"])
             for item in push.get("items", ()):
-                self._tell(feed_event(item))
+                if not self._is_own(item):
+                    self._tell(feed_event(item))
+
+    def _is_own(self, item: dict[str, Any]) -> bool:
+        """Whether this is the event of an action that was typed here. Its reply says the same."""
+        if item.get("by") != self._handle or item["do"] not in self._acted:
+            return False
+        self._acted.remove(item["do"])
+        return True
 
     async def obey(self) -> None:
         """Do what is typed until the input ends."""
@@ -178,8 +188,14 @@ class Table:
             chosen = self._choices[number - 1]
         else:
             chosen = {"action": word, "params": arguments([rest] if rest.startswith("{") else rest.split())}
-        result = await self._me.call("act", chosen)
-        self._tell(paint("green", clean(result["message"])))
+        self._acted.append(chosen["action"])  # before the call, because the event may arrive before the reply
+        result: dict[str, Any] = {}
+        try:
+            result = await self._me.call("act", chosen)
+        finally:
+            if "message" not in result and chosen["action"] in self._acted:  # no reply says what the event says
+                self._acted.remove(chosen["action"])
+        self._tell(paint("green", clean(result.get("message", "Done."))))
         if result.get("to_move") and not result.get("done"):
             self._tell(clean(turn_text(result["to_move"], over=False)))
         if not self._views.show_all:  # a world with a clock: show the effect now

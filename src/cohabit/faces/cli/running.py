@@ -73,7 +73,7 @@ def run_house(settings: Settings, prepare: "Callable[[House], Awaitable[Greeting
             greeting = await prepare(house)
 
             def ready(url: str) -> None:
-                stack.enter_context(operator_file(house, url))
+                stack.enter_context(operator_file(house, url, listener.getsockname()[1]))
                 for line in greeting(url, beside):
                     tell(line)
                 warning = exposure(settings)

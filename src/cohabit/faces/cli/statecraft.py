@@ -3,12 +3,10 @@
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from cohabit.faces.cli.parser import add_verb
-from cohabit.faces.cli.say import UsageError, clean, tell
+from cohabit.faces.cli.say import UsageError, tell
 
 MAX_WORKERS = 256
 
@@ -52,7 +50,7 @@ def statecraft(args: argparse.Namespace) -> int:
 
 
 def _resolve(args: argparse.Namespace) -> int:
-    from cohabit.lab.single_turn import resolve_text
+    from cohabit.lab.statecraft.single_turn import resolve_text
 
     result = resolve_text(sys.stdin.buffer.read())
     tell(json.dumps(result, indent=2 if args.pretty else None))
@@ -60,56 +58,28 @@ def _resolve(args: argparse.Namespace) -> int:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from cohabit.lab.config import parse_experiment
-    from cohabit.lab.report import write_report
-    from cohabit.lab.run import run
+    from cohabit.lab.progress import progress_bar
+    from cohabit.lab.statecraft.config import parse_experiment
+    from cohabit.lab.statecraft.report import write_report
+    from cohabit.lab.statecraft.run import run
 
     if not 1 <= args.workers <= MAX_WORKERS:
         raise UsageError(f"--workers: must be from 1 to {MAX_WORKERS}")
     config, folder = Path(args.config), Path(args.out)
     experiment = parse_experiment(config.read_bytes(), folder=str(config.resolve().parent))
-    with _progress_bar(experiment.name) as on_round:
+    with progress_bar(experiment.name) as on_round:
         rounds = run(experiment, folder, args.workers, on_round)
     tell(f"{len(rounds)} rounds in {folder}; the report is {write_report(experiment, rounds, folder)}")
     return 0
 
 
 def _report(args: argparse.Namespace) -> int:
-    from cohabit.lab.folder import read_experiment, read_rounds
-    from cohabit.lab.report import write_report
-    from cohabit.lab.run import in_order
+    from cohabit.lab.statecraft.folder import read_experiment, read_rounds
+    from cohabit.lab.statecraft.report import write_report
+    from cohabit.lab.statecraft.run import in_order
 
     folder = Path(args.folder)
     experiment = read_experiment(folder)
     rounds = in_order(read_rounds(folder), experiment.places())
     tell(f"{len(rounds)} rounds in {folder}; the report is {write_report(experiment, rounds, folder)}")
     return 0
-
-
-@contextmanager
-def _progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on stderr, if that is a terminal."""
-    if not sys.stderr.isatty():
-        yield lambda done, planned: None
-        return
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True)) as progress:
-        task = progress.add_task(escape(clean(title)), total=None)
-        yield lambda done, planned: progress.update(task, completed=done, total=planned)

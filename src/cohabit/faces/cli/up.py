@@ -3,10 +3,11 @@
 import argparse
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from cohabit.agents.brain import label_of
 from cohabit.errors import BadArgs, CohabitError, Quarantined
 from cohabit.faces.cli.options import data_hint, settings_of, settings_options
 from cohabit.faces.cli.running import Greeting, first_host_token, host_lines, run_house
@@ -14,9 +15,9 @@ from cohabit.faces.cli.say import UsageError, clean, paint, table
 from cohabit.house.settings import Settings
 from cohabit.model.grant import ROLES, Capability
 from cohabit.model.suggest import nearest
-from cohabit.registry import BRAINS, find_world, known_worlds
-from cohabit.scenario import AgentSpec, Scenario, check_handle, presets, read_scenario
-from cohabit.world import World
+from cohabit.registry import absolute_brain, find_world, known_worlds, make_agent
+from cohabit.scenario import AgentSpec, Scenario, check_handle, give_brain, presets, read_scenario
+from cohabit.world import World, WorldSpec
 
 if TYPE_CHECKING:
     from cohabit.faces.serve import SideServer
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 AGENTS_FILE = "agents.json"
 DEFAULT_SCENARIO = "default"
+MODEL, MODEL_ROOM, MODEL_REMATCH_SECONDS = "local?reasoning=true&max_tokens=96", "model", 30
+"""The room of --model-room. The pause between two games leaves the processor to others."""
 BOTS_REMATCH_SECONDS = 15
 """Games between built-in players are short. The next one follows, so that a visitor has something to see."""
 
@@ -39,9 +42,21 @@ def up_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--world", help="use this world instead of the scenario's, by name or .py file")
     parser.add_argument("--players", metavar="A,B", help="names of the players, if only a world is given")
     parser.add_argument(
+        "--player",
+        action="append",
+        default=[],
+        metavar="NAME=BRAIN",
+        help="let a brain play for a member: a script, a model such as ollama:qwen3:8b or local, or FILE.py; repeatable",
+    )
+    parser.add_argument(
         "--bots",
         action="store_true",
         help="built-in players play every seat until its player connects, one game after another",
+    )
+    parser.add_argument(
+        "--model-room",
+        action="store_true",
+        help="also a room in which the embedded language model plays, if it is installed",
     )
     parser.add_argument("--room", help="id of the room (default: named after the scenario)")
     parser.add_argument("--seed", help="the seed: a number, or hexadecimal digits after 0x (default: random)")
@@ -62,6 +77,8 @@ def up(args: argparse.Namespace) -> int:
     Examples:
       cohabit up --demo
       cohabit up pvp
+      cohabit up pvp --player athena=ollama:qwen3:8b --player ares=warlord
+      cohabit up tictactoe --player X=local --player O=random
       cohabit up nim --players athena,ares
       cohabit up ./mygame.py --bots
       cohabit up agents.json --data ./house --port 9000
@@ -80,6 +97,7 @@ async def open_room(house: "House", plan: "Plan", args: argparse.Namespace) -> G
     if plan.room in house.broken:
         raise Quarantined(f"room {plan.room} could not be opened: {house.broken[plan.room].message}")
     if plan.room in house.rooms:
+        _check_players(house, plan, args)
         tokens, new = _known_tokens(house, plan), False
     else:
         (_, tokens), new = await house.create_room(plan.scenario, plan.room), True
@@ -87,7 +105,57 @@ async def open_room(house: "House", plan: "Plan", args: argparse.Namespace) -> G
         Capability.MANAGE_MEMBERS in m.held for m in house.rooms[plan.room].room.state.members.values()
     )
     token = await first_host_token(house) if needs_host else None
-    return lambda url, beside: _greeting(house, plan, tokens, new, url, beside, args, token)
+    model_room = await open_model_room(house) if args.model_room else None
+    return lambda url, beside: [
+        *_greeting(house, plan, tokens, new, url, beside, args, token),
+        *(model_room(url) if model_room is not None else ()),
+    ]
+
+
+async def open_model_room(house: "House") -> "Callable[[str], Iterator[str]]":
+    """Open the room in which the embedded model plays. Returns the lines that say where, or how to install it."""
+    missing = missing_for(MODEL)
+    if missing is not None:
+        return lambda url: iter((f"A language model can play here, too: {missing}.", ""))
+    tokens: dict[str, str] = {}
+    if MODEL_ROOM not in house.rooms and MODEL_ROOM not in house.broken:
+        plan = world_scenario("tictactoe", ["model", "script"])
+        give_brain(plan, "model", MODEL)
+        give_brain(plan, "script", "random")
+        plan.rematch_seconds = MODEL_REMATCH_SECONDS
+        plan.agents.append(AgentSpec(id="spectator", kind="human", role="observer"))
+        _, tokens = await house.create_room(plan, MODEL_ROOM)
+
+    def lines(url: str) -> Iterator[str]:
+        yield paint("bold", f"Room {MODEL_ROOM}: a language model plays Tic-tac-toe on this machine")
+        if tokens:
+            yield f"  watch it, with what it thinks: {page_link(url, MODEL_ROOM, tokens['spectator'])}"
+        else:
+            yield f"  its link was shown when it was created; `cohabit links {MODEL_ROOM}` makes a new one"
+        yield ""
+
+    return lines
+
+
+def missing_for(brain: str) -> str | None:
+    """What has to be installed or set before this brain can play; None if nothing."""
+    try:
+        make_agent(brain, "check")
+    except CohabitError as wrong:
+        return wrong.message
+    return None
+
+
+def _check_players(house: "House", plan: "Plan", args: argparse.Namespace) -> None:
+    """A room that exists keeps its agents: say so, instead of ignoring other ones."""
+    members = house.rooms[plan.room].room.state
+    for name, brain in _players_of(args):
+        member = members.with_handle(name)
+        if member is None or member.stand_in != absolute_brain(brain, Path()):
+            raise BadArgs(
+                f"room {plan.room} exists already, with other players; open another one with --room NAME, or leave out "
+                "--player"
+            )
 
 
 # -- which room ---------------------------------------------------------------------------------
@@ -102,8 +170,11 @@ def plan_of(args: argparse.Namespace, settings: Settings) -> Plan:
     if args.demo and args.scenario:
         raise UsageError("give either --demo or a SCENARIO")
     wanted: str | None = "demo" if args.demo else args.scenario
+    given = _players_of(args)
     players = args.players.split(",") if args.players else []
     if wanted is not None:
+        if not players and wanted not in presets() and _is_world(wanted):
+            players = _named_players(find_world(wanted).spec, [name for name, _ in given])
         plan = plan_for(wanted, args.room, players)
         if args.world:
             put_under(plan.scenario, args.world)
@@ -112,6 +183,10 @@ def plan_of(args: argparse.Namespace, settings: Settings) -> Plan:
         plan = plan_for(args.world, args.room, players)
     else:
         plan = _of_this_folder(settings, args.room)
+    for name, brain in given:
+        give_brain(plan.scenario, name, brain)
+    if given and plan.scenario.rematch_seconds is None and _all_played(plan.scenario):
+        plan.scenario.rematch_seconds = BOTS_REMATCH_SECONDS
     if args.seed is not None:
         plan.scenario.seed = _seed(args.seed)
     if args.bots:
@@ -122,6 +197,30 @@ def plan_of(args: argparse.Namespace, settings: Settings) -> Plan:
             plan.scenario.rematch_seconds = BOTS_REMATCH_SECONDS
     _check(plan)
     return plan
+
+
+def _players_of(args: argparse.Namespace) -> list[tuple[str, str]]:
+    """``--player NAME=BRAIN``, as pairs."""
+    found = []
+    for text in args.player:
+        name, equals, brain = text.partition("=")
+        if not (name and equals and brain):
+            raise UsageError(f"--player expects NAME=BRAIN, such as ada=random, not {text!r}")
+        found.append((name.strip(), brain.strip()))
+    return found
+
+
+def _named_players(spec: WorldSpec, names: list[str]) -> list[str]:
+    """The players of a world alone: those that were named, on their seats if they are named after seats."""
+    seats = list(spec.seat_names)
+    if names and set(names) <= set(seats):
+        return seats[: max(spec.seat_range[0], *(seats.index(name) + 1 for name in names))]
+    fewest = spec.seat_range[0]
+    return names + [f"player-{i + 1}" for i in range(len(names), fewest)] if names else []
+
+
+def _all_played(scenario: Scenario) -> bool:
+    return all(agent.brain is not None for agent in scenario.agents if agent.claim is not None)
 
 
 def put_under(scenario: Scenario, world: str) -> None:
@@ -161,9 +260,15 @@ def _check(plan: Plan) -> None:
     find_world(plan.scenario.world)
     for agent in plan.scenario.agents:
         for brain in (agent.brain, agent.stand_in):
-            if brain is not None and brain not in BRAINS:
-                near = nearest(brain, list(BRAINS), 2)
-                raise BadArgs(f"{plan.source}: {agent.id}: unknown brain {brain!r}", did_you_mean=near)
+            if brain is not None:
+                try:
+                    make_agent(brain, "check")
+                except CohabitError as wrong:
+                    text = f"{plan.source}: {agent.id}: {wrong.message}"
+                    raise BadArgs(text, did_you_mean=wrong.did_you_mean) from None
+                except Exception as bug:  # of a class in a file
+                    what = f"{label_of(brain)} cannot be made: {type(bug).__name__}: {bug}"
+                    raise BadArgs(f"{plan.source}: {agent.id}: {what}") from bug
 
 
 def _is_world(source: str) -> bool:
@@ -255,7 +360,7 @@ def _greeting(
             m.handle,
             m.role_name,
             m.seat or "-",
-            (m.stand_in if m.played_by_bot else None) or "-",
+            label_of(m.stand_in) if m.played_by_bot and m.stand_in else "-",
             tokens.get(m.handle, "-"),
         )
         for m in members

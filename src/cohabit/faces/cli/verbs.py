@@ -29,6 +29,7 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
     ),
     "Take part": (
         Verb("play", "ROOM", "play in a room in this terminal", "play"),
+        Verb("agent", "BRAIN [ROOM]", "let an agent play in somebody's house, and watch it think", "agent"),
         Verb("watch", "ROOM", "watch a room live", "watch"),
         Verb("call", "COMMAND [NAME=VALUE …]", "send one command and print the result as JSON", "call"),
         Verb("invite", "HANDLE", "invite a person or an agent to a room", "call"),
@@ -46,6 +47,8 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
         Verb("backup", "FILE", "copy the whole store to one file", "records"),
     ),
     "Research": (
+        Verb("match", "WORLD BRAIN BRAIN …", "play games between agents, and compare them", "match"),
+        Verb("lab", "run", "run an experiment: worlds, configs, line-ups and seeds", "lab"),
         Verb("statecraft", "resolve|run|report", "resolve a turn of Statecraft, or run experiments", "statecraft"),
     ),
 }

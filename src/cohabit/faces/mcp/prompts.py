@@ -47,7 +47,8 @@ async def get_prompt(backend: Backend, params: types.GetPromptRequestParams) -> 
         resource = info.resource
         if resource is not None and resource.text:
             shown = msgspec.to_builtins(await backend.call(info.name, resource.args, room))
-            parts.append(f"# {resource.title}\n{shown[resource.text].removesuffix(told.note).rstrip()}")
+            text = shown[resource.text].replace(f"\n{told.note}", "") if told.note else shown[resource.text]
+            parts.append(f"# {resource.title}\n{text.rstrip()}")
     if not told.note:
         parts.append("Play as well as you can until the game is over: wait until you may act, look, and act.")
     message = types.PromptMessage(role="user", content=types.TextContent(text="\n\n".join(parts)))

@@ -91,11 +91,7 @@ def _nested(value: Any) -> str:
 
 
 def _action(result: ActionResult) -> str:
-    parts = [result.message or "Done."]
-    if result.reward:
-        parts.append(f"Reward: {result.reward:g}")
-    if result.achievements:
-        parts.append(f"Achieved: {', '.join(result.achievements)}")
+    parts = result.summary()
     seen = result.observation.to_text() if result.observation is not None else ""
     if seen:
         parts += ["", seen]

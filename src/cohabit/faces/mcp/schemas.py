@@ -14,7 +14,7 @@ LARGE: Final = 2**31 - 1
 def short_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     """A schema that allows the same calls, but for `null` instead of leaving an argument out.
 
-    It has no titles and no defaults that are empty, and does not say that other arguments are refused.
+    It has no titles and no defaults that are empty, zero or false, and does not say that other arguments are refused.
     """
     options = schema.get("anyOf", ())
     present = [option for option in options if option.get("type") != "null"]
@@ -29,7 +29,7 @@ def _is_left_out(keyword: str, value: Any) -> bool:
         keyword == "title"
         or (keyword == "required" and not value)
         or (keyword == "additionalProperties" and value is False)
-        or (keyword == "default" and value in (None, {}, [], ""))
+        or (keyword == "default" and not value)
         or (keyword in ("minimum", "maximum") and abs(value) >= LARGE)
     )
 

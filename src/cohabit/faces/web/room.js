@@ -1,5 +1,6 @@
 // One room: fetches what it shows, receives the pushes, and resumes from its cursor after a lost connection.
 
+import { Agents } from "./agents.js";
 import { Board } from "./board.js";
 import { POLL_MS } from "./connection.js";
 import { Choices, MessageForm, actionLabel } from "./controls.js";
@@ -33,6 +34,7 @@ export class RoomScreen {
     this.choices = new Choices((choice) => this.act(choice));
     this.roster = new Roster();
     this.standings = new Standings();
+    this.agents = new Agents((command) => this.connection.callOnce(command, {}, this.room), () => this.guarded(() => this.fetchMe()));
     this.invites = new Invites((command, args) => this.call(command, args), room);
     this.events = new EventLog();
     this.message = new MessageForm((to, content) => this.connection.callOnce("send_message", { to, content }, this.room));
@@ -55,7 +57,7 @@ export class RoomScreen {
         this.turn, this.world.element, this.board.element, this.choices.element,
         h("details", { class: "about" }, h("summary", {}, "About this world"), this.description)),
       h("div", { class: "side" }, this.events.element, this.message.element),
-      h("div", { class: "people" }, this.roster.element, this.standings.element, this.invites.element));
+      h("div", { class: "people" }, this.roster.element, this.standings.element, this.agents.element, this.invites.element));
   }
 
   focus() {
@@ -172,6 +174,7 @@ export class RoomScreen {
     this.drawYou();
     this.drawTurn();
     this.drawPeople();
+    if (this.session) await this.fetchAgents();
   }
 
   async fetchSession() {
@@ -183,7 +186,14 @@ export class RoomScreen {
       this.drawTurn();
       this.drawPeople();
       if (this.seesWorld()) this.standings.draw(await this.call("objective_status"));
+      await this.fetchAgents();
     });
+  }
+
+  /** Only where agents play, or one can play for us. */
+  async fetchAgents() {
+    const some = this.me?.stand_in || !this.agents.element.hidden || this.session.members.some((m) => m.played_by);
+    if (this.me && some) this.agents.draw(this.me, (await this.call("agents")).agents);
   }
 
   async fetchPicture() {
@@ -228,7 +238,7 @@ export class RoomScreen {
   /** What can be chosen now: a title, and the choices. */
   offered() {
     const { me, view, session } = this;
-    if (!me || isWatchOnly(me)) return ["", []];
+    if (!me || isWatchOnly(me) || me.played_by) return ["", []];
     if (this.isMyTurn()) {
       const actions = (view.observation.choices ?? []).map((choice) => ({ ...choice, label: actionLabel(choice) }));
       if (session?.current_turn === me.handle) actions.push({ endTurn: true, label: "End my turn" });
@@ -243,7 +253,7 @@ export class RoomScreen {
   }
 
   isMyTurn() {
-    return Boolean(this.me && this.view && !this.view.over && this.view.to_move.includes(this.me.handle));
+    return Boolean(this.me && !this.me.played_by && this.view && !this.view.over && this.view.to_move.includes(this.me.handle));
   }
 
   // -- drawing -----------------------------------------------------------------------------------

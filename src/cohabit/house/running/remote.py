@@ -45,7 +45,8 @@ log = logging.getLogger("cohabit")
 T = TypeVar("T")
 MAX_PENDING_CALLS = 64
 """Calls of one room that may wait for a remote world; more are refused with BUSY."""
-MAX_PENDING_CALLS_OF_MEMBER, MAX_PENDING_CALLS_SEPARATE = 16, 256
+MAX_PENDING_CALLS_OF_MEMBER = 16
+MAX_PENDING_CALLS_SEPARATE = 256
 """With separate workspaces: calls of one member, and of all. So one member cannot block the others."""
 STOPPED = "the server stopped before the answer arrived; it is unknown whether the action was executed"
 

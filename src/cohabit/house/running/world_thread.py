@@ -71,7 +71,6 @@ class WorldThread:
 
         if self._worker is None:
             self._worker = Worker(self._name)
-        begin_step()
         self._timer = loop.call_later(self._deadline_s, check)
         self._worker.submit(job)
 

@@ -22,11 +22,11 @@ def check_spec(trial: Trial) -> str:
     spec = cls.spec
     if not isinstance(spec, WorldSpec):
         raise CheckFailed(f"spec is a {type(spec).__name__}; write spec = WorldSpec(name=…)")
-    make_world(trial.source, trial.config)
+    world = make_world(trial.source, trial.config)
     for method in ("reset", "to_move", "observe"):
         if getattr(cls, method) is getattr(World, method):
             raise CheckFailed(f"{cls.__name__} has no {method}(); every world needs one")
-    if not (cls.__doc__ or "").strip() or cls.__doc__ == World.__doc__:
+    if not world.describe().strip() or cls.__doc__ == World.__doc__:
         raise CheckFailed(f"{cls.__name__} has no docstring; write the rules there, because players read it")
     if len(dict.fromkeys(spec.seat_names)) != len(spec.seat_names):
         raise CheckFailed(f"seat_names has duplicates: {', '.join(spec.seat_names)}")

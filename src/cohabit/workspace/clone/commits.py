@@ -167,6 +167,9 @@ def commit_index(ws: "Workspace", message: str) -> Committed | None:
     full_message(ws.identity, message)  # a blank message is refused first
     branch = refs.on_branch(ws)
     pointer = own_pointer(ws)
+    version = _version(ws, pointer) if pointer else None
+    if pointer and ws.committed_pointers.get(pointer) == version:
+        pointer = None  # the last commit has it already
     if pointer and not _anything_to_commit(ws):  # a pointer alone is not worth a commit
         return None
     if pointer and pointer not in ws.tracked_pointers:
@@ -184,6 +187,8 @@ def commit_index(ws: "Workspace", message: str) -> Committed | None:
     sha = refs.head(ws)
     assert sha is not None
     written.commit_made(ws, sha)
+    if pointer:
+        ws.committed_pointers[pointer] = version
     changes, insertions, deletions = (int(n or 0) for n in _summary(result.text))
     return Committed(sha, branch, changes, insertions, deletions)
 
@@ -196,6 +201,12 @@ def own_pointer(ws: "Workspace") -> str | None:
     except (FileNotFoundError, BadArgs):
         return None
     return path
+
+
+def _version(ws: "Workspace", path: str) -> tuple[int, ...]:
+    """Differs whenever the file was written."""
+    found = os.lstat(ws.root / path)
+    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 def _anything_to_commit(ws: "Workspace") -> bool:

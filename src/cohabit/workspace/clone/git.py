@@ -9,14 +9,13 @@ that is defined there. Commands that use the network do, because credentials and
 
 import os
 import re
-import selectors
+import select
 import signal
 import subprocess
-import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -66,6 +65,7 @@ NETWORK_CONFIG: Final = CONFIG | {
     "credential.interactive": "false",
 }
 """The same for commands that use the network."""
+CHUNK_BYTES: Final = 65_536
 KEPT_VARIABLES: Final = ("PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "TZ", "SYSTEMROOT")
 """The environment variables that a local command keeps."""
 DISK_FULL: Final = ("no space left", "disk quota exceeded", "file too large")
@@ -138,15 +138,17 @@ class Git:
         network: bool = False,
         timeout: float | None = None,
         max_bytes: int | None = None,
+        max_lines: int | None = None,
         environ: Mapping[str, str] | None = None,
         config: Mapping[str, str] | None = None,
     ) -> Result:
         """Run one command. Raises GitFailed for an exit code that is not in ``ok``, Unreachable if the remote does not
-        answer, Busy if another git holds a lock. With ``max_bytes``, git is stopped when it has printed that much.
+        answer, Busy if another git holds a lock. With ``max_bytes`` or ``max_lines``, git is stopped when it has
+        printed more than that.
         ``environ`` and ``config`` are added to the fixed environment and configuration."""
         deadline = time.monotonic() + GIT_LOCK_TIMEOUT
         while True:
-            result = self._run_once(args, stdin, network, timeout, max_bytes, environ, config)
+            result = self._run_once(args, stdin, network, timeout, max_bytes, max_lines, environ, config)
             if result.code == 0 or network or not _is_locked(result) or time.monotonic() > deadline:
                 break
             time.sleep(0.02)  # a person's git, which usually ends in a moment
@@ -163,6 +165,7 @@ class Git:
         network: bool,
         timeout: float | None,
         max_bytes: int | None,
+        max_lines: int | None,
         environ: Mapping[str, str] | None,
         config: Mapping[str, str] | None,
     ) -> Result:
@@ -177,6 +180,7 @@ class Git:
                 stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
+                bufsize=0,
                 start_new_session=True,  # without a terminal, no program can ask for a password there
                 pass_fds=() if self.lock_fd is None or network else (self.lock_fd,),
             )
@@ -186,10 +190,8 @@ class Git:
             raise GitFailed("git is not installed, or not on the PATH; install git 2.38 or newer") from None
         with process, _killed_by(CANCELLATION.get() if network else None, process):
             try:
-                if network:
-                    result = _finish_network(process, timeout)
-                else:
-                    result = self._finish(process, stdin, timeout, max_bytes)
+                idle = NETWORK_IDLE_TIMEOUT if network else timeout
+                result = _finish(process, stdin, timeout, idle, max_bytes, max_lines)
             except subprocess.TimeoutExpired as expired:
                 self.killed = True
                 _kill(process)
@@ -203,51 +205,70 @@ class Git:
                 _kill(process)
                 raise
         self.killed |= result.code < 0 and not result.truncated
-        return result
-
-    @staticmethod
-    def _finish(process: "subprocess.Popen[bytes]", stdin: bytes, timeout: float, max_bytes: int | None) -> Result:
-        timer = _KillTimer(process, timeout)  # the timeout of ``communicate`` polls, which costs milliseconds
-        timer.start()
-        try:
-            out, truncated = b"", False
-            if max_bytes is not None:
-                assert process.stdout is not None
-                assert not stdin
-                out = process.stdout.read(max_bytes + 1)
-                truncated = len(out) > max_bytes
-                if truncated:
-                    _kill(process)
-            rest, err = process.communicate(stdin or None)
-        finally:
-            timer.cancel()
-        if timer.fired:
-            raise subprocess.TimeoutExpired(process.args, timeout)
-        out = rest if max_bytes is None else out[:max_bytes]
-        return Result(process.returncode, out, err.decode(errors="replace"), truncated)
+        return replace(result, err=_without_progress(result.err)) if network else result
 
 
-def _finish_network(process: "subprocess.Popen[bytes]", timeout: float) -> Result:
-    """Wait for a command that uses the network as long as it makes progress, which git prints to stderr."""
+def _finish(
+    process: "subprocess.Popen[bytes]",
+    stdin: bytes,
+    timeout: float,
+    idle: float,
+    max_bytes: int | None,
+    max_lines: int | None,
+) -> Result:
+    """Exchange input and output until git ends, at most ``timeout`` seconds in all and ``idle`` without any output.
+
+    ``communicate`` would need a thread for the time limit or poll for the end of the process; each costs more than the
+    rest of this function. Git keeps stderr open to its end, so at the end of both outputs it has ended."""
     assert process.stdout is not None
     assert process.stderr is not None
-    found: dict[int, bytes] = {process.stdout.fileno(): b"", process.stderr.fileno(): b""}
-    deadline = time.monotonic() + timeout
-    with selectors.DefaultSelector() as selector:
-        for fd in found:
-            selector.register(fd, selectors.EVENT_READ)
-        while selector.get_map():
-            ready = selector.select(min(NETWORK_IDLE_TIMEOUT, deadline - time.monotonic()))
-            if not ready or time.monotonic() > deadline:
-                raise subprocess.TimeoutExpired(process.args, min(NETWORK_IDLE_TIMEOUT, timeout))
-            for key, _ in ready:
-                chunk = os.read(key.fd, 65_536)
-                found[key.fd] += chunk
-                if not chunk:
-                    selector.unregister(key.fd)
+    out, err = bytearray(), bytearray()
+    outputs = {process.stdout.fileno(): out, process.stderr.fileno(): err}
+    poll = select.poll()
+    for fd in outputs:
+        poll.register(fd, select.POLLIN)
+    if process.stdin is not None:
+        poll.register(process.stdin.fileno(), select.POLLOUT)
+    deadline, lines, truncated, rest = time.monotonic() + timeout, 0, False, memoryview(stdin)
+    while outputs:
+        left = deadline - time.monotonic()
+        ready = poll.poll(max(0, min(idle, left)) * 1000)
+        if not ready or left < 0:
+            raise subprocess.TimeoutExpired(process.args, min(idle, timeout))
+        for fd, _ in ready:
+            if fd not in outputs:
+                rest = _feed(process, rest, poll)
+                continue
+            chunk = os.read(fd, CHUNK_BYTES)
+            if not chunk:
+                poll.unregister(fd)
+                del outputs[fd]
+            elif not truncated or outputs[fd] is err:
+                outputs[fd] += chunk
+                if outputs[fd] is out and max_lines is not None:
+                    lines += chunk.count(b"\n")
+                if _is_enough(out, max_bytes) or _is_enough(range(lines), max_lines):
+                    truncated = True
+                    _kill(process)
     process.wait()
-    out, err = found.values()
-    return Result(process.returncode, out, _without_progress(err.decode(errors="replace")))
+    return Result(process.returncode, bytes(out[:max_bytes]), err.decode(errors="replace"), truncated)
+
+
+def _feed(process: "subprocess.Popen[bytes]", rest: memoryview, poll: "select.poll") -> memoryview:
+    """Write a piece of the input; returns what is left of it."""
+    assert process.stdin is not None
+    try:
+        rest = rest[os.write(process.stdin.fileno(), rest[: select.PIPE_BUF]) :]
+    except BrokenPipeError:  # git needs no more, or has failed
+        rest = rest[len(rest) :]
+    if not rest:
+        poll.unregister(process.stdin.fileno())
+        process.stdin.close()
+    return rest
+
+
+def _is_enough(found: Sized, limit: int | None) -> bool:
+    return limit is not None and len(found) > limit
 
 
 def _without_progress(err: str) -> str:
@@ -325,16 +346,3 @@ def _kill(process: "subprocess.Popen[bytes]") -> None:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:
         process.kill()
-
-
-class _KillTimer(threading.Timer):
-    """Kills git at its time limit."""
-
-    def __init__(self, process: "subprocess.Popen[bytes]", timeout: float) -> None:
-        super().__init__(timeout, self._fire, [process])
-        self.daemon = True
-        self.fired = False
-
-    def _fire(self, process: "subprocess.Popen[bytes]") -> None:
-        self.fired = True
-        _kill(process)

@@ -18,7 +18,7 @@ from urllib.parse import unquote
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, GitFailed
 from cohabit.workspace import answers, driver
-from cohabit.workspace.clone import commits, objects, remotes
+from cohabit.workspace.clone import commits, lfs, remotes
 from cohabit.workspace.clone.git import Git
 from cohabit.workspace.formats import template
 from cohabit.workspace.person.identity import Identity
@@ -26,8 +26,6 @@ from cohabit.workspace.workspace import Now, Workspace, utc_now
 
 DEFAULT_BRANCH: Final = "main"
 ATTEMPTS: Final = 3
-LFS: Final = re.compile(r"^[^#\n]*\sfilter=lfs\b", re.MULTILINE)
-"""A line of ``.gitattributes`` that keeps files in Git LFS."""
 MAX_DRAFT_AGE: Final = 3600.0
 """Seconds after which an incomplete clone is taken for abandoned."""
 
@@ -156,13 +154,8 @@ def _fetched(workspace: Workspace) -> str | None:
 
 
 def refuse_lfs(workspace: Workspace, commit: str) -> None:
-    """Raises Conflict if a commit keeps files in Git LFS. The program that fetches their content is a filter, and no
-    filter of a pulled repository runs here: agents would read and overwrite the pointers."""
-    names = workspace.git.run("ls-tree", "-r", "-z", "--full-tree", "--name-only", commit).fields
-    attributes = [name for name in names if name.rpartition("/")[2] == ".gitattributes"]
-    found = objects.texts(workspace, [f"{commit}:{name}" for name in attributes])
-    used = [name.partition(":")[2] for name, text in found.items() if LFS.search(text)]
-    if used:
+    """Raises Conflict if a commit keeps files in Git LFS: agents would read and overwrite the pointers."""
+    if used := lfs.attributes_with_lfs(workspace, commit):
         raise Conflict(
             f"this repository keeps files in Git LFS ({', '.join(used[:3])}), which a workspace does not support: use "
             "another repository, or turn them into ordinary files with `git lfs migrate export`"

@@ -156,8 +156,12 @@ class Block:
     @property
     def time(self) -> str:
         """UTC, for ordering; "" if unknown."""
-        known = self.hidden.times.get("at", "") if self.hidden else ""
-        return known or stamp_as_utc(self.heading[3:19])
+        return self.utc or stamp_as_utc(self.heading[3:19])
+
+    @property
+    def utc(self) -> str:
+        """The time in the hidden comment; "" if there is none."""
+        return self.hidden.times.get("at", "") if self.hidden else ""
 
     @property
     def own(self) -> str:
@@ -191,7 +195,7 @@ class Block:
             details=unescape("\n".join(without_blank_ends(rest[cut:]))),
             todos=tuple(Todo(unescape_comments(found[2]), found[1].rstrip()) for found in todos.values()),
             uid=self.uid,
-            utc=self.hidden.times.get("at", "") if self.hidden else "",
+            utc=self.utc,
         )
 
 

@@ -16,6 +16,7 @@ from cohabit.workspace.merging.numbering import Side, agree_on_ids, renumber, re
 from cohabit.workspace.merging.three_way import (
     Merged,
     Prefer,
+    by_author,
     by_key,
     in_order,
     merge_members,
@@ -46,7 +47,7 @@ def merge_inbox(base: str, ours: str, theirs: str, pushed: Mapping[str, str], pr
     left, right = renumbered_side(was, here, there, ids), renumbered_side(was, there, here, ids)
     kept = _merge_items(with_ids(was, ids), left, right, found, prefer)
     frame = _merge_frames(before, mine, other, found, prefer)
-    text = _put_together(frame, kept, before)
+    text = _put_together(frame, kept, before, (left, right))
     return Merged(text, tuple(sorted(found.conflicts)), tuple(renumbered), tuple(sorted(found.notes)))
 
 
@@ -159,28 +160,35 @@ def _merge_frames(was: Inbox, mine: Inbox, other: Inbox, found: Findings, prefer
     return merged
 
 
-def _put_together(frame: Frame, kept: Side, was: Inbox) -> str:
+def _put_together(frame: Frame, kept: Side, was: Inbox, sides: Sequence[Side]) -> str:
     pieces = [frame.preamble]
     for name, text in frame.texts.items():
         if name in SECTIONS:
-            pieces += [f"## {name}\n", text, *_items_of(name, kept, was)]
+            pieces += [f"## {name}\n", text, *_items_of(name, kept, was, sides)]
         else:
             pieces.append(text)
     return without_trailing_blanks("".join(with_blank_line(piece) for piece in pieces)) + "\n"
 
 
-def _items_of(name: str, kept: Side, was: Inbox) -> list[str]:
-    """The items of a section: those that were in it keep their order, the others follow by time."""
+def _items_of(name: str, kept: Side, was: Inbox, sides: Sequence[Side]) -> list[str]:
+    """The items of a section: those that were in it keep their order, the others follow by time. Open items of one
+    agent stay in the order of that agent."""
     times = {key: _time_in(name, variants) for key, variants in kept.items() if _section(variants[0]) == name}
     before = by_key(_entries(was), _entries(was), lambda item: item.id)
     stayed = [key for key, variants in before.items() if _section(variants[0]) == name]
-    return [item.text for key in in_order(stayed, times) for item in kept[key]]
+    sequences = [each for side in sides for each in by_author(side, _opener)] if name == "Open" else []
+    undated = {key for key in times if not any(item.added_utc for item in kept[key])}
+    return [item.text for key in in_order(stayed, times, sequences, undated) for item in kept[key]]
 
 
 def _section(item: Item) -> str:
     if not item.id:
         return item.section
     return "Closed" if item.closings else "Open"
+
+
+def _opener(item: Item) -> str:
+    return item.added_by if item.id else ""
 
 
 def _time_in(name: str, variants: Sequence[Item]) -> str:

@@ -58,7 +58,7 @@ def losses(before: Mapping[str, Sequence[str]], after: Mapping[str, str]) -> lis
 
 def missing_entries(before: str, after: str) -> bool:
     """Whether a journal has fewer entries than before, so that the archive has to be looked at."""
-    return not _keys(before) <= _keys(after)
+    return not (_pieces([before]) <= _pieces([after]) or _keys(before) <= _keys(after))
 
 
 def _keys(text: str) -> set[str]:
@@ -66,16 +66,25 @@ def _keys(text: str) -> set[str]:
 
 
 def _lost_entries(before: Iterable[str], after: Sequence[str]) -> Iterator[Loss]:
-    blocks = [block for text in after for block in Journal.parse(text).blocks]
-    here = {_content(block) for block in blocks}
     first = dict[str, Block]()
     for block in _distinct(before):
         first.setdefault(block.key, block)
-    lacking = [block for block in first.values() if _content(block) not in here]
+    unchanged = _pieces(after)
+    lacking = [block for block in first.values() if block.own.rstrip("\n") not in unchanged]
+    if not lacking:  # the usual case; an archive of years need not be parsed
+        return
+    blocks = [block for text in after for block in Journal.parse(text).blocks]
+    here = {_content(block) for block in blocks}
+    lacking = [block for block in lacking if _content(block) not in here]
     lacking.sort(key=lambda block: (block.time, block.key))
     known = by_key(blocks, lacking, lambda block: block.heading)
     for block in lacking:
         yield Loss(JOURNAL, block.key, "edited" if block.key in known else "vanished", block)
+
+
+def _pieces(texts: Iterable[str]) -> set[str]:
+    """The texts of all blocks, without line breaks at their ends."""
+    return {piece.rstrip("\n") for text in texts for piece in Journal.parse(text).pieces[1:]}
 
 
 def _distinct(texts: Iterable[str]) -> Iterator[Block]:

@@ -1,8 +1,8 @@
 """Merging two versions of a protocol file by its entries, never by line.
 
 Entries and items are identified by keys. A file that only one side changed is taken unchanged, to the byte; otherwise
-it is built entry by entry. Entries that both sides had keep their order; new ones follow by UTC time and key, so
-everybody who merges the same versions gets the same file.
+it is built entry by entry. Entries that both sides had keep their order; new ones follow by UTC time and key, but those
+of one author always in the author's order. So everybody who merges the same versions gets the same file.
 """
 
 import re
@@ -18,7 +18,7 @@ from cohabit.workspace.formats.pointers import later
 from cohabit.workspace.formats.text import line_ending, with_blank_line, with_line_ending
 from cohabit.workspace.merging.inboxes import merge_inbox
 from cohabit.workspace.merging.numbering import Renumbered
-from cohabit.workspace.merging.three_way import Merged, Prefer, by_key, in_order, merge_text, merge_variants
+from cohabit.workspace.merging.three_way import Merged, Prefer, by_author, by_key, in_order, merge_text, merge_variants
 
 __all__ = ["Merged", "Prefer", "Renumbered", "entry_keys", "is_protocol", "item_ids", "merge_file", "pushed_ids"]
 
@@ -104,7 +104,10 @@ def merge_journal(path: str, base: str, ours: str, theirs: str, prefer: Prefer =
             conflicts.append(f"{path}: {found[0].heading.removeprefix('## ')}")
         if contents:
             kept[key] = _each_once(found)
-    order = in_order(sides[0], {key: min(block.time for block in blocks) for key, blocks in kept.items()})
+    times = {key: min(block.time for block in blocks) for key, blocks in kept.items()}
+    sequences = [each for side in sides[1:] for each in by_author(side, lambda block: block.author)]
+    undated = {key for key, blocks in kept.items() if not any(block.utc for block in blocks)}
+    order = in_order(sides[0], times, sequences, undated)
     text = preamble + "".join(with_blank_line(block.text) for key in order for block in kept[key])
     return Merged(text, tuple(sorted(conflicts)))
 

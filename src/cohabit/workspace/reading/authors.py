@@ -8,15 +8,16 @@ verified nor not.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from cohabit.workspace.answers import Answer
+from cohabit.workspace.clone import objects
 from cohabit.workspace.formats import INBOX, JOURNAL
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.item import LINE, Item
 from cohabit.workspace.formats.journal import Block, Journal
 from cohabit.workspace.formats.stamps import Hidden
-from cohabit.workspace.formats.text import displayable, lines_of, without_trailing_blanks
+from cohabit.workspace.formats.text import displayable, is_blank, lines_of, without_trailing_blanks
 from cohabit.workspace.reading import history
 
 if TYPE_CHECKING:
@@ -30,6 +31,14 @@ Expected = dict[int, frozenset[str]]
 """For each line number, the agents that may have committed the line."""
 
 
+class Claim(NamedTuple):
+    """What an entry or an item claims: the agents of its lines, those of its blank lines, and its text."""
+
+    filled: Expected
+    blank: Expected
+    text: str
+
+
 def of_entries(ws: "Workspace", journal: Journal, blocks: Iterable[Block]) -> dict[str, Answer]:
     """``verified``, and if it is false ``committed_by``, by the key of the entry."""
     first, line = dict[int, int](), 1 + journal.preamble.count("\n")
@@ -37,9 +46,9 @@ def of_entries(ws: "Workspace", journal: Journal, blocks: Iterable[Block]) -> di
         first[id(block)] = line
         line += block.text.count("\n")
     found = list(blocks)
-    expected = {block.key: _lines_of_entry(block, first[id(block)]) for block in found}
+    claims = {block.key: _claim_of_entry(block, first[id(block)]) for block in found}
     names = {block.key: entry.agent_name for block in found if (entry := block.entry)}
-    return _verified(ws, JOURNAL, expected, names)
+    return _verified(ws, JOURNAL, claims, names)
 
 
 def of_items(ws: "Workspace", inbox: Inbox, items: Iterable[Item]) -> dict[str, Answer]:
@@ -50,30 +59,56 @@ def of_items(ws: "Workspace", inbox: Inbox, items: Iterable[Item]) -> dict[str, 
         for item in section.items:
             first[id(item)] = line
             line += item.text.count("\n")
-    return _verified(ws, INBOX, {item.key: _lines_of_item(item, first[id(item)]) for item in items}, {})
+    return _verified(ws, INBOX, {item.key: _claim_of_item(item, first[id(item)]) for item in items}, {})
 
 
-def _lines_of_entry(block: Block, first: int) -> Expected:
-    entry = block.entry
-    count = without_trailing_blanks(block.own).count("\n") + 1
-    return dict.fromkeys(range(first, first + count), frozenset([entry.agent_id if entry else ""]))
+def _claim_of_entry(block: Block, first: int) -> Claim:
+    text = without_trailing_blanks(block.own)
+    expected = dict.fromkeys(range(first, first + text.count("\n") + 1), frozenset([block.author]))
+    return _claim(expected, text, first)
 
 
-def _lines_of_item(item: Item, first: int) -> Expected:
+def _claim_of_item(item: Item, first: int) -> Claim:
+    text = without_trailing_blanks(item.text)
     names = [item.added_by, item.claimed_by, *(closing.by for closing in item.closings)]
     expected = {first: frozenset(name for name in names if name)}
-    for number, line in enumerate(lines_of(without_trailing_blanks(item.text))[1:], first + 1):
+    for number, line in enumerate(lines_of(text)[1:], first + 1):
         own = LINE.fullmatch(line.rstrip())
         if Hidden.read(line) is None and not (own and own[1] == "also closed"):  # merging writes these
             expected[number] = frozenset([own[3] if own and own[3] in names else item.added_by])
-    return {number: agents for number, agents in expected.items() if agents != {""}}
+    return _claim({number: agents for number, agents in expected.items() if agents != {""}}, text, first)
 
 
-def _verified(ws: "Workspace", path: str, expected: dict[str, Expected], names: dict[str, str]) -> dict[str, Answer]:
-    lines = sorted(number for each in expected.values() for number in each)
-    blamed = _blamed(ws, path, lines)
+def _claim(expected: Expected, text: str, first: int) -> Claim:
+    blank = {number for number, line in enumerate(text.split("\n"), first) if is_blank(line)}
+    filled = {number: agents for number, agents in expected.items() if number not in blank}
+    return Claim(filled, {number: agents for number, agents in expected.items() if number in blank}, text)
+
+
+def _verified(ws: "Workspace", path: str, claims: dict[str, Claim], names: dict[str, str]) -> dict[str, Answer]:
+    blamed = _blamed(ws, path, sorted(number for claim in claims.values() for number in claim.filled))
+    expected = {key: claim.filled for key, claim in claims.items()}
+    if changed := _not_in_their_commits(ws, path, claims, blamed):
+        expected |= {key: claims[key].filled | claims[key].blank for key in changed}
+        blamed |= _blamed(ws, path, sorted(number for key in changed for number in claims[key].blank))
     commits = _commits(ws, set(blamed.values()) - {NOT_COMMITTED})
     return {key: _judged(ws, each, names.get(key), blamed, commits) for key, each in expected.items()}
+
+
+def _not_in_their_commits(ws: "Workspace", path: str, claims: dict[str, Claim], blamed: dict[int, str]) -> list[str]:
+    """The keys of those with blank lines whose text is in none of the commits that their other lines come from.
+
+    To git all blank lines are equal: it may take one for a line of any older entry, and reads all of history to find
+    that one. So they are followed only where one may have been inserted or removed."""
+    shas = {
+        key: {blamed[number] for number in claim.filled if number in blamed} - {NOT_COMMITTED}
+        for key, claim in claims.items()
+        if claim.blank
+    }
+    texts = objects.texts(ws, [f"{sha}:{path}" for each in shas.values() for sha in sorted(each)])
+    return [
+        key for key, each in shas.items() if not any(claims[key].text in texts.get(f"{sha}:{path}", "") for sha in each)
+    ]
 
 
 def _judged(

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from cohabit.errors import GitFailed
-from cohabit.workspace.clone import refs
+from cohabit.workspace.clone import lfs, refs
 from cohabit.workspace.formats import INBOX, JOURNAL
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.journal import Journal
@@ -45,7 +45,7 @@ def health(ws: "Workspace", since: str | None = None, limit: int = 10) -> dict[s
             clip(item.id) for item in inbox.items if item.closing and "see journal" not in item.closing.resolution
         ],
         "lost": [loss.row for loss in lost(ws, refs.checked(since) if since else None)],
-        "malformed": [*_malformed(inbox, journal), *_damaged_pointers(ws)],
+        "malformed": [*_malformed(inbox, journal), *_damaged_pointers(ws), *_lfs(ws)],
     }
     counts = {kind: len(findings) for kind, findings in found.items()}
     return {
@@ -117,6 +117,12 @@ def _damaged_pointers(ws: "Workspace") -> Iterator[dict[str, str]]:
         path = f".pointers/{agent}.json"
         if Pointer.parse(text_of(ws, path)) is None:
             yield {"path": path, "what": "damaged: the next visit of its agent counts as a first one"}
+
+
+def _lfs(ws: "Workspace") -> Iterator[dict[str, str]]:
+    head = refs.head(ws)
+    for path in lfs.attributes_with_lfs(ws, head) if head else ():
+        yield {"path": path, "what": lfs.WHAT}
 
 
 def _agents(ws: "Workspace", commits: list[Commit]) -> list[dict[str, Any]]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from cohabit.workspace.workspace import Workspace
 
 MAX_NAME_CHARS: Final = 200
+"""Anybody who can push can write a name of a megabyte."""
 FIELDS: Final = {
     "sha": "%H",
     "date": "%aI",
@@ -26,14 +27,6 @@ FIELDS: Final = {
     "refs": "%D",
     "agent_id": f"%(trailers:key={TRAILER},valueonly,separator=%x0a)",
 }
-MAX_CHARS: Final = {
-    "author_name": MAX_NAME_CHARS,
-    "author_email": MAX_NAME_CHARS,
-    "agent_id": MAX_NAME_CHARS,
-    "message": MAX_LINE_CHARS,
-    "refs": MAX_LINE_CHARS,
-}
-"""Anybody who can push can write a name of a megabyte."""
 CURSOR: Final = re.compile(r"([0-9a-f]{40}):(\d{1,8})")
 """The first commit of a log, and how many were shown. A single commit would not do: after a merge, the remaining
 commits are not all ancestors of one."""
@@ -82,17 +75,21 @@ def commits(ws: "Workspace", *args: str) -> Iterator[dict[str, Any]]:
 
 def _commit(values: Sequence[str]) -> dict[str, Any]:
     """A commit from the values of ``FIELDS`` and, if present, of its signature."""
-    commit: dict[str, Any] = dict(zip(FIELDS, values, strict=False))
-    for field in ("date", "author_name", "author_email"):
-        if commit[field] == FIELDS[field]:  # git prints the format itself if the commit lacks the field
-            commit[field] = ""
-    email = commit["author_email"]
-    commit["agent_id"] = commit["agent_id"].rpartition("\n")[2] or None  # the last trailer is written by the tool
-    for field, limit in MAX_CHARS.items():
-        commit[field] = commit[field] and commit[field][:limit]
-    if len(values) == len(FIELDS):
+    sha, date, name, email, message, names, trailers, *signature = values
+    # Git prints the format itself if the commit lacks the field.
+    email = "" if email == FIELDS["author_email"] else email
+    commit: dict[str, Any] = {
+        "sha": sha,
+        "date": "" if date == FIELDS["date"] else date,
+        "author_name": "" if name == FIELDS["author_name"] else name[:MAX_NAME_CHARS],
+        "author_email": email[:MAX_NAME_CHARS],
+        "message": message[:MAX_LINE_CHARS],
+        "refs": names[:MAX_LINE_CHARS],
+        "agent_id": trailers.rpartition("\n")[2][:MAX_NAME_CHARS] or None,  # the last trailer is written by the tool
+    }
+    if not signature:
         return commit
-    code, signer = values[len(FIELDS) :]
+    code, signer = signature
     return commit | signing.verification(code, signer, email)
 
 

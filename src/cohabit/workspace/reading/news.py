@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from cohabit.errors import BadArgs, GitFailed
-from cohabit.workspace.clone import objects, refs, written
+from cohabit.workspace.clone import lfs, objects, refs, written
 from cohabit.workspace.clone.signing import Signing
 from cohabit.workspace.formats import INBOX, JOURNAL
 from cohabit.workspace.formats.pointers import Pointer
@@ -56,6 +56,8 @@ def whats_new(ws: "Workspace", *, ack: bool = True, limit: int = MAX_NEWS, curso
     answer = _commits(ws, span, scanned, limit)
     if len(scanned) > MAX_SCANNED:
         notes.append(f"Files and own commits are counted in the newest {MAX_SCANNED} commits only.")
+    if attributes := lfs.with_lfs_here(ws, (path for commit in scanned for path in commit.files)):
+        notes.append(lfs.note(attributes))
     answer["first_visit"] = visit.pointer is None
     answer["previous_sha"] = visit.pointer.last_seen_sha if visit.pointer else None
     news = bool(answer["new_commits"])

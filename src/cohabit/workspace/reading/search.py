@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cohabit.errors import BadArgs
 from cohabit.workspace.answers import Answer
+from cohabit.workspace.clone.git import Result
 from cohabit.workspace.clone.tree import names_of, pathspecs
 from cohabit.workspace.limits import MAX_LINE_CHARS, MAX_MATCHES, MAX_PATH_CHARS, MAX_QUERY_CHARS
 
@@ -36,14 +37,22 @@ def search(ws: "Workspace", query: str, paths: Sequence[str] | None, limit: int)
     """The answer of the tool ``search``."""
     wanted = checked_query(query)
     limit = min(limit, MAX_MATCHES)
-    result = ws.git.run(
+    result = _grep(ws, query, paths, limit, max_lines=limit)
+    found = list(islice(_matches(result.out, wanted), limit + 1))
+    if result.truncated and len(found) <= limit:  # some lines do not count, because their files cannot be read
+        result = _grep(ws, query, paths, limit)
+        found = list(islice(_matches(result.out, wanted), limit + 1))
+    return {"query": query, "matches": found[:limit], "truncated": result.truncated or len(found) > limit}
+
+
+def _grep(ws: "Workspace", query: str, paths: Sequence[str] | None, limit: int, max_lines: int | None = None) -> Result:
+    """The lines of git, which is stopped after ``max_lines``: the files that follow need not be read."""
+    return ws.git.run(
         "grep", "--no-index", "--no-exclude-standard", "-I", "-F", "-n", "-z", f"--max-count={limit + 1}",
         f"--threads={THREADS}", "-e", query, "--", *(pathspecs(paths) or ["."]),
-        ok=(0, 1), max_bytes=MAX_OUTPUT_BYTES,
+        ok=(0, 1), max_bytes=MAX_OUTPUT_BYTES, max_lines=max_lines,
         environ={"LC_ALL": "C", "GIT_DIR": str(_empty_repository(ws.state_folder / "grep"))},
     )  # fmt: skip
-    found = list(islice(_matches(result.out, wanted), limit + 1))
-    return {"query": query, "matches": found[:limit], "truncated": result.truncated or len(found) > limit}
 
 
 def checked_query(query: str) -> bytes:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from cohabit.errors import BadArgs, Conflict
-from cohabit.workspace.clone import objects, plain_git
+from cohabit.workspace.clone import lfs, objects, plain_git
 from cohabit.workspace.clone.objects import EMPTY_TREE, Change, Dirty, Entry, changes, dirty_files, untracked_files
 from cohabit.workspace.clone.recovery import Carried
 from cohabit.workspace.formats import INBOX, JOURNAL
@@ -96,6 +96,7 @@ class _Planner:
         if self.renumbered and not self.blocking:
             self._update_other_files()
         self._note_losses()
+        self._note_lfs()
         return Move(
             self.start, self.goal, self.coming, tuple(self.carried), tuple(sorted(set(self.blocking))), bool(hidden),
             tuple(self.newly_renumbered), tuple(self.notes),
@@ -112,6 +113,20 @@ class _Planner:
         self.notes += [loss.note for loss in found[:MAX_LOSSES]]
         if len(found) > MAX_LOSSES:
             self.notes.append(f"{len(found) - MAX_LOSSES} more published entries vanished or were edited; see health")
+
+    def _note_lfs(self) -> None:
+        """Files that the incoming commits begin to keep in Git LFS."""
+        arriving = {
+            change.after.sha: path
+            for path, change in self.coming.items()
+            if lfs.is_attributes(path) and change.after is not None and change.after.is_file
+        }
+        before = {
+            change.before.sha: path for path in arriving.values() if (change := self.coming[path]).before is not None
+        }
+        known = lfs.with_lfs(self.ws, before)
+        if new := [path for path in lfs.with_lfs(self.ws, arriving) if path not in known]:
+            self.notes.append(lfs.note(new))
 
     def _is_affected(self, path: str, change: Change) -> bool:
         """Whether the change meets uncommitted work that may be carried along. A file in the way of a new folder, or

@@ -28,6 +28,10 @@ T = TypeVar("T")
 PUSH_SECONDS: Final = 50.0
 """How long a push keeps trying. Clients give up after a minute."""
 MAX_PAUSE: Final = 2.0
+MERGE_FACTOR: Final = 4
+"""How much longer an attempt takes that fetches and merges first."""
+MAX_TURN_PAUSE: Final = 5.0
+"""The longest pause between two pushes of one agent."""
 PATIENT_LOSSES: Final = 4
 """Lost races after which an agent no longer waits before it tries again."""
 UNCOMMITTED: Final = (
@@ -79,12 +83,41 @@ def push(ws: "Workspace") -> Answer:
         theirs = origin.fetch(ws)
         if integrate.ahead_behind(ws, ours, theirs)[0] == 0:
             return {"ok": True, "pushed": [_row(ws, already=True)]} | _report((), (), integrated=0)
+    wait_for_turn(ws)
     return _Push(ws).run(fetch_first=False)
 
 
 def sync(ws: "Workspace") -> Answer:
     """Fetch, integrate and push in one call, even if there is nothing to push."""
+    wait_for_turn(ws)
     return _Push(ws).run(fetch_first=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """The last push of an agent: when it ended, how long its last attempt took, whether that one merged, and how many
+    races it lost before."""
+
+    ended: float
+    took: float
+    merged: bool
+    losses: int
+
+    def pause(self, now: float) -> float:
+        """How long to wait before the next push. A push right after another needs no fetch and no merge, so without a
+        pause an agent would win every race against those who need both. After such a push it lets one of them pass, and
+        in any case as many as it had to compete with."""
+        turns = self.losses if self.merged else MERGE_FACTOR * (1 + self.losses)
+        return max(0.0, self.ended + min(turns * self.took * random.uniform(1.0, 2.0), MAX_TURN_PAUSE) - now)
+
+
+def wait_for_turn(ws: "Workspace") -> None:
+    """Let others push first if there is something to push and this agent has just pushed."""
+    if ws.last_push is None or refs.head(ws) == refs.upstream(ws):
+        return
+    if pause := ws.last_push.pause(time.monotonic()):
+        with ws.released():
+            time.sleep(pause)
 
 
 @dataclass(slots=True)
@@ -127,6 +160,9 @@ class _Push:
                 ahead, behind = integrate.ahead_behind(self.ws, self.ours, self.gone)[0], max(behind, 1)
             answer = self._attempt(ahead, behind)
             if isinstance(answer, dict):
+                if ahead and "error" not in answer:
+                    ended = time.monotonic()
+                    self.ws.last_push = Turn(ended, ended - began, behind > 0, losses)
                 return answer
             retry_reason = answer
             if time.monotonic() > self.deadline:

@@ -7,7 +7,7 @@ from typing import Annotated
 from cohabit.errors import BadArgs, CohabitError, Conflict, UnknownAsset
 from cohabit.workspace import driver
 from cohabit.workspace.answers import Answer
-from cohabit.workspace.clone import refs, remotes, setup
+from cohabit.workspace.clone import lfs, refs, remotes, setup
 from cohabit.workspace.limits import MAX_PATH_CHARS
 from cohabit.workspace.person import config, registry
 from cohabit.workspace.person.registry import Place
@@ -81,7 +81,9 @@ def workspace_info(session: Session) -> Answer:
     workspace = session.workspace()
     with workspace.held():
         head, branch = refs.head(workspace) or "", refs.branch(workspace)
+        attributes = lfs.attributes_with_lfs(workspace, head) if head else []
     agent_id, problem = _agent_id(session)
+    notes = [note for note in (problem, lfs.note(attributes) if attributes else "") if note]
     return {
         "name": workspace.name,
         "local_path": str(workspace.root),
@@ -89,7 +91,7 @@ def workspace_info(session: Session) -> Answer:
         "head": head,
         "branch": branch if head else "",
         "agent_id": agent_id,
-    } | ({"note": problem} if problem else {})
+    } | ({"note": " ".join(notes)} if notes else {})
 
 
 def _agent_id(session: Session) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from cohabit.world import Range
 
 MAX_ACTORS = 5000
 """The size of the largest page of query_actors."""
-X = Annotated[int, Range(doc="column, from 0 in the west")]
+X = Annotated[int, Range(doc="column")]
 Y = Annotated[int, Range(doc="row")]
 Zones = Annotated[int, Range(2, 16, "zones of 64 tiles")]
 KingdomId = Annotated[int, Range(doc="the id of a kingdom")]

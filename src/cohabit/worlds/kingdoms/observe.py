@@ -9,11 +9,11 @@ from msgspec.structs import asdict
 
 from cohabit.model.observation import Effect, Entity, Event, EventType, Observation
 from cohabit.worlds.kingdoms.creatures import Job, Rows
-from cohabit.worlds.kingdoms.names import city_id, plural, word_for
+from cohabit.worlds.kingdoms.names import city_id, word_for
 from cohabit.worlds.kingdoms.powers.table import POWERS
 from cohabit.worlds.kingdoms.rules import armies, cities, city_life, life, settlers
 from cohabit.worlds.kingdoms.sight import View
-from cohabit.worlds.kingdoms.sim import YEAR, City, Kingdom, News, Sim
+from cohabit.worlds.kingdoms.sim import YEAR, City, Kingdom, News, Sim, War
 from cohabit.worlds.kingdoms.species import IS_MONSTER, SPECIES
 from cohabit.worlds.kingdoms.text_map import text_map
 from cohabit.worlds.kingdoms.tiles import BUILDING_ROW, BUILDINGS, TOP_ROW
@@ -22,6 +22,9 @@ MAX_EVENTS = 5
 MAX_WARS = 4
 MAX_THREATS = 4
 MAX_CITIES = 5
+MAX_CITIES_OF_WORLD = 20
+"""How many cities an eye has that sees everything. `list_cities` has all of them."""
+MAX_WARS_OF_WORLD = 8
 PLAIN_POWERS = ("rain", "thaw", "heal", "cure", "feast", "youth", "coming_of_age")
 """Powers whose names say what they do."""
 LOW_FOOD = 2
@@ -83,7 +86,7 @@ def _digest(sim: Sim, mine: Kingdom | None, marks: Mapping[int, Mark]) -> str:
         return ""
     old, new = asdict(before), asdict(mark(sim, mine))
     changes = [f"{name} {old[name]} → {new[name]}" for name in old if name != "tick" and old[name] != new[name]]
-    return f"In the last {sim.tick - before.tick} ticks: {', '.join(changes) or 'nothing has changed'}."
+    return f"In the last {sim.tick - before.tick} ticks: {', '.join(changes)}." if changes else ""
 
 
 def heard(view: View) -> Sequence[News]:
@@ -107,10 +110,9 @@ def _head(view: View, mine: Kingdom | None, over: bool) -> str:
     ended = f" {result(sim, mine)}" if over else ""
     if mine is not None:
         homeless = "" if sim.cities_of(mine.id) else " You have no cities left."
-        return f"You rule {mine.name} (kingdom {mine.id}, {plural(mine.race)}).{homeless}{ended}"
+        return f"You rule {mine.name}.{homeless}{ended}"
     if view.everything:
-        wars = "; ".join(_wars(sim))
-        return f"You see the whole world.{ended} Wars: {wars or 'none'}."
+        return f"You see the whole world.{ended}"
     return f"You see what is public: the chart, the kingdoms and the news.{ended}"
 
 
@@ -124,10 +126,13 @@ def result(sim: Sim, mine: Kingdom | None = None) -> str:
     return "The match is over: you have won." if mine is winner else f"The match is over: you have lost, {won}."
 
 
-def _wars(sim: Sim, besides: int = 0) -> list[str]:
-    """The wars, except those of one kingdom."""
-    wars = [war for war in sim.wars if besides not in (war.attacker, war.defender)]
-    found = [f"{sim.kingdoms[war.attacker].name} against {sim.kingdoms[war.defender].name}" for war in wars]
+def _war(sim: Sim, war: War) -> str:
+    return f"{sim.kingdoms[war.attacker].name} against {sim.kingdoms[war.defender].name}"
+
+
+def _other_wars(sim: Sim, mine: Kingdom) -> list[str]:
+    """The wars that a kingdom has no part in."""
+    found = [_war(sim, war) for war in sim.wars if mine.id not in (war.attacker, war.defender)]
     return found if len(found) <= MAX_WARS else [*found[:MAX_WARS], f"{len(found) - MAX_WARS} more"]
 
 
@@ -149,7 +154,7 @@ def _my_status(view: View, mine: Kingdom) -> dict[str, object]:
         "raid": orders.raid_named if orders.raid else None,
         "fortify": "yes" if orders.fortify else None,
         "settle": f"{orders.settle[0]},{orders.settle[1]}{waits}" if orders.settle else None,
-        "muster": f"{orders.muster}%" if orders.muster else None,
+        "muster": f"{orders.muster}%{_still_enlisting(mine)}" if orders.muster else None,
     }
     own = sorted(sim.cities_of(mine.id), key=lambda city: _urgency(mine, city))
     others = [city for city in sim.cities.values() if city.kingdom != mine.id and view.sees_city(city)]
@@ -159,7 +164,7 @@ def _my_status(view: View, mine: Kingdom) -> dict[str, object]:
         "faith": mine.faith,
         "weariness": mine.weariness,
         "at_war_with": [k.id for k in sim.alive if k.id != mine.id and sim.at_war[mine.id, k.id]],
-        "other_wars": _wars(sim, mine.id),
+        "other_wars": _other_wars(sim, mine),
         "peace_offered_to": list(orders.peace),
         "peace_offered_by": [k.id for k in sim.alive if mine.id in k.orders.peace],
         "army": _army(sim, mine, own),
@@ -173,6 +178,12 @@ def _my_status(view: View, mine: Kingdom) -> dict[str, object]:
         "orders": {name: value for name, value in given.items() if value},
     }
     return {name: value for name, value in found.items() if value not in (None, "", [], {})}
+
+
+def _still_enlisting(mine: Kingdom) -> str:
+    """How far a muster is, because only a few people enlist each day."""
+    wanted = mine.people * mine.orders.muster // 100
+    return f" ({mine.soldiers} of {wanted} soldiers)" if mine.soldiers < wanted else ""
 
 
 def _urgency(mine: Kingdom, city: City) -> tuple[bool, bool, bool, int, int]:
@@ -206,31 +217,35 @@ def _army(sim: Sim, mine: Kingdom, own: Sequence[City]) -> str:
         camp = f" at {mine.camp[0]},{mine.camp[1]}" if mine.camp else ""
         parts.append(f"gathering{camp} until {armies.GATHERED}% are there and fit")
     elif mine.army_out:
-        parts.append("attacking")
+        parts.append("attacking" if mine.orders.raid or mine.goal_is_attack else "coming home")
     return ", ".join(parts) if len(rows) else ""
 
 
-def _places(sim: Sim, found: Sequence[City]) -> dict[str, dict[str, int]]:
-    """Cities by name."""
+def _notable_cities(sim: Sim) -> list[City]:
+    """The cities in trouble, the capitals and the largest ones, in the order in which they were founded."""
+    ranked = sorted(sim.cities.values(), key=lambda city: _urgency(sim.kingdoms[city.kingdom], city))
+    return sorted(ranked[:MAX_CITIES_OF_WORLD], key=lambda city: city.id)
+
+
+def _place(sim: Sim, city: City) -> dict[str, object]:
     return {
-        c.name: {
-            "id": city_id(sim, c.id), "kingdom": c.kingdom, "x": c.x, "y": c.y, "people": c.people,
-            "soldiers": c.soldiers, "loyalty": c.loyalty, "siege": c.siege,
-        }
-        for c in found
-    }  # fmt: skip
+        "id": city_id(sim, city.id), "kingdom": city.kingdom, "x": city.x, "y": city.y, "people": city.people,
+        "soldiers": city.soldiers, "loyalty": city.loyalty,
+    } | _siege(city)  # fmt: skip
 
 
 def _whole_world(sim: Sim) -> dict[str, object]:
     """The part of the status for eyes that see everything."""
     fires = np.flatnonzero(sim.land.top == TOP_ROW["fire"])
+    wars, notable = sim.wars[-MAX_WARS_OF_WORLD:], _notable_cities(sim)
+    more = {"more_wars": len(sim.wars) - len(wars), "more_cities": len(sim.cities) - len(notable)}
     return {
-        "wars": [[war.attacker, war.defender] for war in sim.wars],
+        "wars": {_war(sim, war): {"attacker": war.attacker, "defender": war.defender} for war in wars},
         "laws": [name for name, holds in sim.laws.items() if holds],
-        "cities": _places(sim, list(sim.cities.values())),
+        "cities": {city.name: _place(sim, city) for city in notable},
         "fires": {"tiles": len(fires), "at": list(sim.land.xy(int(fires[len(fires) // 2])))} if len(fires) else None,
         "creatures": _census(sim),
-    }
+    } | {name: number for name, number in more.items() if number}
 
 
 def _census(sim: Sim) -> dict[str, int]:

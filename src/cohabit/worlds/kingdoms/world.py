@@ -111,10 +111,10 @@ class MatchState(Struct):
 class Kingdoms(OrderActions):
     """Kingdoms. Rule a kingdom in a simulated world of people, animals and gods, and be the last one left.
 
-    Time runs by itself. People farm, build, settle, quarrel and die on their own; you steer your kingdom with
-    orders. `muster` sets how many people are soldiers, `declare_war` and `offer_peace` decide on war and peace,
-    `raid` sends the army against a kingdom or a city, `rally` gathers it at a place, `fortify` keeps it at home,
-    `settle` sends the next settlers to a place, and `stand_down` leaves everything to the crown again.
+    People farm, build, settle, quarrel and die on their own; you steer your kingdom with orders. `muster` sets
+    how many people are soldiers, `declare_war` and `offer_peace` decide on war and peace, `raid` sends the army
+    against a kingdom or a city, `rally` gathers it at a place, `fortify` keeps it at home, `settle` sends the
+    next settlers to a place, and `stand_down` leaves everything to the crown again.
 
     On your own land you can also `spawn` people of your race and use the powers that `list_powers` offers to
     kingdoms. Both cost faith, which grows by itself, faster with temples. Gods pay nothing and aim anywhere.
@@ -315,7 +315,7 @@ class Kingdoms(OrderActions):
         view = self.view(eye) if alive else View(self.sim, None, False)
         return queries.actors(view, race, kingdom_id, in_rect, page, offset)
 
-    @query(needs="read_all", listed=False)
+    @query(needs=("read_own", "read_all"), listed=False, sees_all=True)
     def screenshot(
         self,
         eye: Eye,
@@ -323,7 +323,7 @@ class Kingdoms(OrderActions):
         format: PictureFormat = "jpg",  # noqa: A002 - the wire's name
         quality: Quality = 80,
     ) -> Screenshot:
-        """A picture of the whole map. `picture` shows what you may see."""
+        """A picture of the whole map, where fog hides nothing from you. `picture` shows what you may see."""
         return picture.screenshot(self.view(eye), max_dimension, format, quality)
 
     @query(listed=False)

@@ -31,12 +31,12 @@ def text_for_nation(known: Known, submitted: str) -> str:
         _heading(known),
         _own_nation(known),
         _other_nations(known),
-        _rules(known),
+        _rules(known) if known["turns_left"] else "",
         _section("NEWS OF LAST TURN", known.get("previous_turn_news", ())),
         _section("YOUR REPORT ON LAST TURN", known.get("previous_turn_report", ())),
         _section("MESSAGES TO YOU (not verified)", [_message(m) for m in known.get("messages", ()) if m["from"] != me]),
         _section("MESSAGES THAT YOU SENT", [f"to {to}:{quoted(text)}" for to, text in _sent(known)]),
-        _legal_cessions(known),
+        _legal_cessions(known) if known["turns_left"] else "",
         _ratings(known.get("ratings")),
         _section("YOUR NOTES", known.get("history_context", "").splitlines()),
         submitted or (HOW_TO_ANSWER if known["turns_left"] else _standings(known)),
@@ -89,7 +89,7 @@ def _own_nation(known: Known) -> str:
     return _section("YOU", [
         f"Territory: {_territories(known, me)}",
         f"Army: {known['army'][me]}",
-        f"Expected this turn: income {income}, upkeep {upkeep}: {money}.",
+        *([f"Expected this turn: income {income}, upkeep {upkeep}: {money}."] if known["turns_left"] else []),
         f"Welfare so far: {known['welfare'][me]}",
     ])  # fmt: skip
 

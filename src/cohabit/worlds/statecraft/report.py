@@ -20,7 +20,7 @@ def news(turn: TurnResult, visibility: Visibility) -> list[str]:
         *(f"{attacker} attacked {target} with {_mils(n)}." for attacker, target, n in _rows(attacks)),
         *(f"{name} lost {_mils(n)} in its attacks." for name, n in _non_zero(losses)),
         *(f"{name} took {n} damage{_income_note(ledgers, name)}." for name, n in _non_zero(damage)),
-        *(f"{giver} granted {n} to {receiver}." for giver, receiver, n in _rows(grants)),
+        *(f"{giver} granted {', '.join(shares)}." for giver, shares in _by_giver(grants).items()),
         *(f"{giver} ceded {territory} to {receiver}." for giver, receiver, territory in turn.cessions_done),
         *_army_news(ledgers, visibility),
         *(f"{name} could not pay its army and disbanded {_mils(n)}." for name, n in _non_zero(unpaid)),
@@ -28,9 +28,20 @@ def news(turn: TurnResult, visibility: Visibility) -> list[str]:
     ]
 
 
+def _by_giver(grants: Flows) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for giver, receiver, n in _rows(grants):
+        found.setdefault(giver, []).append(f"{n} to {receiver}")
+    return found
+
+
 def _army_news(ledgers: Ledgers, visibility: Visibility) -> list[str]:
     home = visibility.armies(ledgers.d_defense_mils)
-    armies = [f"{name} {n + ledgers.d_attacking_mils.get(name, 0)} ({n} at home)" for name, n in sorted(home.items())]
+    armies = [
+        f"{name} {n + away} ({n} at home)" if away else f"{name} {n}"
+        for name, n in sorted(home.items())
+        if (away := ledgers.d_attacking_mils.get(name, 0)) or n
+    ]
     return [f"Armies at the start of the turn: {', '.join(armies)}."] if armies else []
 
 

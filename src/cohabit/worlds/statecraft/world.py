@@ -85,8 +85,9 @@ class Statecraft(World):
     """
 
     spec = WorldSpec(
-        name="statecraft", title="Statecraft", seats=(2, 16), seat_names=NATION_NAMES, pace="rounds", examples=True
-    )
+        name="statecraft", title="Statecraft", seats=(2, 16), seat_names=NATION_NAMES, pace="rounds", examples=True,
+        legal_examples=True,
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -270,8 +271,7 @@ class Statecraft(World):
         return known if means is None else {**known, "ratings": means}
 
     def goals(self, seat: Seat) -> Sequence[Goal]:
-        progress = f"{self.state.welfare[seat.id]} so far, {self._turns_left()} turns left"
-        return [Goal("welfare", "Have the most welfare at the end", progress=progress)]
+        return [Goal("welfare", "Have the most welfare at the end")]
 
     def standings(self) -> Sequence[Standing]:
         """By welfare. In fog the welfare of the others is hidden until the end."""

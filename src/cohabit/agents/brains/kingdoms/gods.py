@@ -97,8 +97,8 @@ class Ecologist(God):
     def _calm(self, world: Reading) -> Action | None:
         """Make the enemy of a small kingdom weary of the war."""
         lines = {line.id: line for line in world.kingdoms.values()}
-        for war in world.wars:
-            one, other = sorted((lines[who] for who in war), key=lambda line: line.people)
+        for war in world.wars.values():
+            one, other = sorted((lines[war.attacker], lines[war.defender]), key=lambda line: line.people)
             found = world.biggest_city(other.id)
             if one.people < SMALL_KINGDOM and found is not None:
                 return power("weariness", found[1], f"{world.name_of(one.id)} is too small for a war")

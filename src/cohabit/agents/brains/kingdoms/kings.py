@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from msgspec import Struct
 
-from cohabit.agents.brains.kingdoms.reading import Kingdom, Reading, power, read
+from cohabit.agents.brains.kingdoms.reading import City, Kingdom, Reading, power, read
 from cohabit.agents.brains.scripted import Scripted
 from cohabit.agents.contract import Heard
 from cohabit.model.action import Action
@@ -122,14 +122,14 @@ class King(Scripted):
 
     def _muster(self, me: Reading) -> Action | None:
         wanted = self.temper.war_muster if me.at_war_with else self.temper.peace_muster
-        if me.orders.get("muster") == f"{wanted}%":
+        if me.orders.get("muster", "").partition(" ")[0] == f"{wanted}%":
             return None
         return Action("muster", {"percent": wanted}, "at war" if me.at_war_with else "at peace")
 
     def _defend(self, me: Reading) -> Action | None:
-        """Bring the army home to a city under siege."""
+        """Bring the army home to a city under siege. An army that defends one already stays there."""
         name, city = max(me.own.items(), key=lambda found: found[1].siege)
-        if not city.siege or me.orders.get("rally") == f"{city.x},{city.y}":
+        if not city.siege or any(own.siege for own in _rallied_at(me)):
             return None
         return Action("rally", {"x": city.x, "y": city.y}, f"{name} is under siege")
 
@@ -145,7 +145,7 @@ class King(Scripted):
 
     def _stay_at_home(self, me: Reading) -> Action | None:
         """Keep a beaten army at home, and that of a cautious king when it does not attack."""
-        if "fortify" in me.orders or not me.at_war_with or _besieged(me):
+        if "fortify" in me.orders or _rallied_at(me) or not me.at_war_with or _besieged(me):
             return None
         beaten = me.soldiers * 2 < self.temper.marches_with
         if beaten or (self.temper.cautious and "raid" not in me.orders):
@@ -200,7 +200,7 @@ class Warlord(King):
         peace_muster=30,
         war_muster=45,
         declares_at=70,
-        declares_with=18,
+        declares_with=12,
         marches_at=70,
         marches_with=8,
         yields_at=35,
@@ -221,13 +221,18 @@ class Steward(King):
         marches_with=10,
         yields_at=45,
         saves=RELIEF_FAITH,
-        min_spawn_in_war=3,
+        min_spawn_in_war=6,
         cautious=True,
     )
 
 
 def _letter(to: str, content: str) -> Action:
     return Action("send_message", {"to": to, "content": content, "kind": "diplomacy"})
+
+
+def _rallied_at(me: Reading) -> list[City]:
+    """The own city at which the army gathers, if it does."""
+    return [city for city in me.own.values() if me.orders.get("rally") == f"{city.x},{city.y}"]
 
 
 def _besieged(me: Reading) -> bool:

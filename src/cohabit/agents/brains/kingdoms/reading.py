@@ -38,6 +38,11 @@ class Fires(Struct):
     at: tuple[int, int]
 
 
+class War(Struct):
+    attacker: int
+    defender: int
+
+
 class Reading(Struct):
     """The whole status. Values that are not shown keep their default."""
 
@@ -57,7 +62,7 @@ class Reading(Struct):
     orders: dict[str, str] = {}
     hungry: list[str] = []  # names of my cities in which food is running low
     # for eyes that see everything
-    wars: list[tuple[int, int]] = []
+    wars: dict[str, War] = {}
     laws: list[str] = []
     fires: Fires | None = None
     creatures: dict[str, int] = {}

@@ -64,6 +64,7 @@ def raid_kingdom(sim: Sim, kingdom: Kingdom, enemy: int | None) -> str:
     enemies = [other for other in sim.alive if sim.are_at_war(kingdom.id, other.id)]
     if enemy is not None:
         enemies = [find_kingdom(sim, enemy)]
+        _must_be_another(kingdom, enemies[0])
         _must_be_at_war(sim, kingdom, enemies[0])
     if not enemies:
         raise GameRejected(f"{kingdom.name} is not at war. Declare war first, then raid.")

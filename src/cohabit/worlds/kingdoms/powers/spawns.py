@@ -30,7 +30,12 @@ def spawn(sim: Sim, mine: Kingdom | None, kind: int, x: int, y: int, count: int,
         raise GameRejected(f"{plural(species)} cannot live at {x},{y} or near it")
     names = [name_of(sim, int(row)) for row in np.searchsorted(sim.creatures.id, ids[:NAMES_SHOWN])]
     answer = Spawned(species, x, y, count, len(ids), count - len(ids), names)
-    return answer, f"{counted(len(ids), species)} at {x},{y}"
+    return answer, f"{counted(len(ids), species)} {_come(mine, len(ids))} at {x},{y}."
+
+
+def _come(mine: Kingdom | None, count: int) -> str:
+    ending = "s" if count == 1 else ""
+    return f"appear{ending}" if mine is None else f"join{ending} {mine.name}"
 
 
 def pay(mine: Kingdom, cost: int, what: str) -> None:

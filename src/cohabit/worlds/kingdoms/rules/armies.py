@@ -155,7 +155,7 @@ def gather(sim: Sim, kingdom: Kingdom) -> None:
         if beaten and sim.tick - kingdom.army_left_at > LEAVING_TICKS:
             kingdom.army_out = 0
             if kingdom.claimed:
-                sim.tell("The army is beaten. It gathers again at home.", [kingdom.id], "danger")
+                sim.tell(f"The army of {kingdom.name} is beaten. It gathers at {start.name}.", [kingdom.id], "danger")
     elif at_camp >= ARMY_MIN_SOLDIERS and at_camp * 100 >= max(len(rows), kingdom.soldiers) * GATHERED:
         kingdom.army_out, kingdom.army_left_at = at_camp, sim.tick
         if kingdom.claimed:

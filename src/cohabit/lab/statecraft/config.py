@@ -9,8 +9,8 @@ import msgspec
 from msgspec import Struct
 
 from cohabit.errors import BadArgs, CohabitError
-from cohabit.lab.players import check_player
-from cohabit.lab.rounds import Place
+from cohabit.lab.statecraft.players import check_player
+from cohabit.lab.statecraft.rounds import Place
 from cohabit.worlds.statecraft.maps import WORLD_MAP, validate_map
 from cohabit.worlds.statecraft.rules import Rules, rules_from
 from cohabit.worlds.statecraft.world import NATION_NAMES

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from cohabit.agents.brains.statecraft import NATIONS
-from cohabit.lab.config import Experiment
-from cohabit.lab.players import Player, TimeLimitedPlayer, make_player
-from cohabit.lab.pledges import read_pledges
-from cohabit.lab.rounds import Attack, Column, Grant, Place, Rating, Round, TurnRecord
+from cohabit.lab.statecraft.config import Experiment
+from cohabit.lab.statecraft.players import Player, TimeLimitedPlayer, make_player
+from cohabit.lab.statecraft.pledges import read_pledges
+from cohabit.lab.statecraft.rounds import Attack, Column, Grant, Place, Rating, Round, TurnRecord
 from cohabit.model.stream import Stream
 from cohabit.worlds.statecraft.agent_input import build_agent_input
 from cohabit.worlds.statecraft.maps import make_map

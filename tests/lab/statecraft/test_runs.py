@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 
 from cohabit.agents.brains.statecraft import NATIONS, TRAITS
 from cohabit.errors import BadArgs, Conflict, RecordCorrupt
-from cohabit.lab import measures
-from cohabit.lab import run as runs
-from cohabit.lab.config import Experiment, parse_experiment
-from cohabit.lab.folder import CONFIG_FILE, LOG_FILE, open_log, read_rounds
-from cohabit.lab.play import Game, assign_players, first_state, play_round
-from cohabit.lab.players import make_player
-from cohabit.lab.report import write_report
-from cohabit.lab.rounds import Place, Round
-from cohabit.lab.run import run
-from cohabit.lab.tables import TABLES
+from cohabit.lab.statecraft import measures
+from cohabit.lab.statecraft import run as runs
+from cohabit.lab.statecraft.config import Experiment, parse_experiment
+from cohabit.lab.statecraft.folder import CONFIG_FILE, LOG_FILE, open_log, read_rounds
+from cohabit.lab.statecraft.play import Game, assign_players, first_state, play_round
+from cohabit.lab.statecraft.players import make_player
+from cohabit.lab.statecraft.report import write_report
+from cohabit.lab.statecraft.rounds import Place, Round
+from cohabit.lab.statecraft.run import run
+from cohabit.lab.statecraft.tables import TABLES
 from cohabit.model.seat import Eye, Seat
 from cohabit.worlds.statecraft.world import Statecraft
 
@@ -245,8 +245,8 @@ def test_a_crash_keeps_the_finished_rounds(tmp_path: Path, monkeypatch: pytest.M
 KILLED = """
 import sys
 from pathlib import Path
-from cohabit.lab.config import parse_experiment
-from cohabit.lab.run import run
+from cohabit.lab.statecraft.config import parse_experiment
+from cohabit.lab.statecraft.run import run
 if __name__ == "__main__":
     run(parse_experiment(sys.argv[1]), Path(sys.argv[2]), 2, lambda done, planned: print(done, flush=True))
 """
@@ -385,6 +385,6 @@ def test_a_description_that_is_not_a_json_object_is_refused(text: str | bytes) -
 
 
 def test_the_documentation_lists_every_key_every_nation_and_every_table() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "statecraft-experiments.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "statecraft-experiments.md").read_text(encoding="utf-8")
     for word in (*Experiment.__struct_fields__, *NATIONS, *TABLES):
         assert word == "folder" or f"`{word}`" in page, word

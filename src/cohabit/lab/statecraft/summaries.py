@@ -4,10 +4,16 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from cohabit.lab import measures
 from cohabit.lab.estimates import Estimate, correlation, estimate
-from cohabit.lab.pledges import PledgeOutcome, RatingWithHistory, final_ratings, pledge_outcomes, ratings_with_history
-from cohabit.lab.rounds import Round
+from cohabit.lab.statecraft import measures
+from cohabit.lab.statecraft.pledges import (
+    PledgeOutcome,
+    RatingWithHistory,
+    final_ratings,
+    pledge_outcomes,
+    ratings_with_history,
+)
+from cohabit.lab.statecraft.rounds import Round
 
 Curve = list[Fraction | None]
 """A mean per turn; None if no round has a value for it."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from cohabit.lab.rounds import Attack, Grant, Place, Pledge, Rating, Round, TurnRecord
+from cohabit.lab.statecraft.rounds import Attack, Grant, Place, Pledge, Rating, Round, TurnRecord
 
 NATIONS = ("A", "B", "C")
 PLACE = Place("by hand", 1, 1)

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from cohabit.lab import measures
-from cohabit.lab.folder import atomic_file
-from cohabit.lab.pledges import PledgeOutcome, final_ratings, pledge_outcomes, ratings_with_history
-from cohabit.lab.rounds import Round
+from cohabit.lab.atomic import atomic_file
+from cohabit.lab.statecraft import measures
+from cohabit.lab.statecraft.pledges import PledgeOutcome, final_ratings, pledge_outcomes, ratings_with_history
+from cohabit.lab.statecraft.rounds import Round
 
 Row = dict[str, Any]
 SUM_COLUMNS = (

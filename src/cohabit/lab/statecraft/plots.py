@@ -8,7 +8,7 @@ from math import ceil
 from typing import Any
 
 from cohabit.lab.estimates import Estimate
-from cohabit.lab.summaries import Curve, LineupSummary, RatedPledges
+from cohabit.lab.statecraft.summaries import Curve, LineupSummary, RatedPledges
 
 COLOURS = (
     "#3366aa", "#cc5533", "#448855", "#aa7722", "#885599", "#338899", "#bb4477", "#777733", "#555555", "#99aabb",

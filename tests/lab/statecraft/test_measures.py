@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohabit.lab import measures
 from cohabit.lab.estimates import T_975, correlation, estimate, t_quantile
-from cohabit.lab.pledges import final_ratings, pledge_outcomes, ratings_with_history, read_pledges
-from cohabit.lab.rounds import Grant, Place, Pledge, Rating
+from cohabit.lab.statecraft import measures
+from cohabit.lab.statecraft.pledges import final_ratings, pledge_outcomes, ratings_with_history, read_pledges
+from cohabit.lab.statecraft.rounds import Grant, Place, Pledge, Rating
 from cohabit.worlds.statecraft.pledges import find_pledges
 
 from .example_rounds import a_round, attacks, eventful, turn

@@ -10,12 +10,12 @@ from xml.etree import ElementTree
 import pytest
 
 from cohabit.faces.cli import main
-from cohabit.lab import plots
-from cohabit.lab.config import Experiment, parse_experiment
-from cohabit.lab.report import REPORT_FILE, page, write_report
-from cohabit.lab.rounds import Place, Round
-from cohabit.lab.summaries import analyse, rated_pledges, summarise
-from cohabit.lab.tables import TABLES
+from cohabit.lab.statecraft import plots
+from cohabit.lab.statecraft.config import Experiment, parse_experiment
+from cohabit.lab.statecraft.report import REPORT_FILE, page, write_report
+from cohabit.lab.statecraft.rounds import Place, Round
+from cohabit.lab.statecraft.summaries import analyse, rated_pledges, summarise
+from cohabit.lab.statecraft.tables import TABLES
 
 from .example_rounds import a_round, eventful, turn
 

@@ -5,13 +5,20 @@ from fractions import Fraction
 from html import escape
 from pathlib import Path
 
-from cohabit.lab import plots
-from cohabit.lab.config import Experiment
+from cohabit.lab.atomic import write_atomically
 from cohabit.lab.estimates import Estimate
-from cohabit.lab.folder import write_atomically
-from cohabit.lab.rounds import Round
-from cohabit.lab.summaries import LineupSummary, RatedPledges, analyse, rated_pledges, rating_correlation, summarise
-from cohabit.lab.tables import TABLES, write_tables
+from cohabit.lab.statecraft import plots
+from cohabit.lab.statecraft.config import Experiment
+from cohabit.lab.statecraft.rounds import Round
+from cohabit.lab.statecraft.summaries import (
+    LineupSummary,
+    RatedPledges,
+    analyse,
+    rated_pledges,
+    rating_correlation,
+    summarise,
+)
+from cohabit.lab.statecraft.tables import TABLES, write_tables
 
 REPORT_FILE = "report.html"
 STYLE = """

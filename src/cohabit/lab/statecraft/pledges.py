@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
-from cohabit.lab.rounds import Pledge, Rating, Round
+from cohabit.lab.statecraft.rounds import Pledge, Rating, Round
 from cohabit.worlds.statecraft.pledges import find_pledges
 from cohabit.worlds.statecraft.rules import BROADCAST
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 from itertools import accumulate
 from typing import NamedTuple
 
-from cohabit.lab.rounds import Round, TurnRecord
+from cohabit.lab.statecraft.rounds import Round, TurnRecord
 
 
 # -- welfare --------------------------------------------------------------------------------------

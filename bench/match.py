@@ -1,0 +1,162 @@
+"""Whole games through `match`: beside the bare loops of two peers, in two processes, and beside Statecraft's own loop."""
+
+import json
+import time
+from functools import partial
+from typing import Any
+
+from bench.common import child, quotients, take_turns
+from bench.report import Report
+from bench.step import PettingZoo, TextArena
+
+HOW = """
+Whole games of random tic-tac-toe, per CPU second. Ours are played by `match`: for each game a room is opened and two
+players are made; each decision is timed, made, authorized, validated, run, recorded (including the hash chain) and kept
+for the transcript; the result, the transcript and the record are encoded. The peers' loops only play, as in the bench
+of a step. Statecraft: turns of four scripted nations per CPU second, by `match` and by the loop of
+`cohabit statecraft run`, which has no room, no record and no transcript. Two processes: Statecraft games of 40 turns
+per second of wall time, without the time to start the processes.
+""".strip()
+NATIONS = ["hawk", "trader", "tit-for-tat", "opportunist"]
+
+
+class Matches:
+    """Games of tic-tac-toe by `match`, in memory."""
+
+    def __init__(self, games: int) -> None:
+        from cohabit.lab.match import match_design
+
+        self.design = match_design("tictactoe", ["random", "random"], games=games)
+
+    def round(self) -> float:
+        from cohabit.lab.run import run
+
+        began = time.process_time()
+        played = run(self.design)
+        return len(played.games) / (time.process_time() - began)
+
+
+class ArenaGames(TextArena):
+    """Games of TextArena: the loop of the bench of a step, with games counted."""
+
+    def __init__(self) -> None:
+        super().__init__("TicTacToe-v0")
+        self.games = 0
+        reset = self.env.reset
+
+        def counted(**options: Any) -> Any:
+            self.games += 1
+            return reset(**options)
+
+        self.env.reset = counted
+
+    def games_per_second(self, seconds: float) -> float:
+        self.games, began = 0, time.process_time()
+        self.round(seconds)
+        return self.games / (time.process_time() - began)
+
+
+class ZooGames(PettingZoo):
+    """Games of PettingZoo, counted likewise."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.games = 0
+        reset = self.env.reset
+
+        def counted(**options: Any) -> Any:
+            self.games += 1
+            return reset(**options)
+
+        self.env.reset = counted
+
+    def games_per_second(self, seconds: float) -> float:
+        self.games, began = 0, time.process_time()
+        self.round(seconds)
+        return self.games / (time.process_time() - began)
+
+
+class Nations:
+    """Turns of Statecraft, by `match` and by the loop of its own experiments."""
+
+    def __init__(self, games: int, turns: int) -> None:
+        from cohabit.lab.match import match_design
+        from cohabit.lab.statecraft.config import parse_experiment
+
+        config = {"turns": turns, "map": "generated", "size": 24}
+        self.design = match_design("statecraft", NATIONS, games=games, config=config)
+        names = [name.replace("-", "_") for name in NATIONS]
+        plan = {"name": "bench", "lineups": {"x": names}, "seeds": games, "turns": turns, "size": 24}
+        self.experiment = parse_experiment(json.dumps(plan))
+        self.turns = games * turns
+
+    def matched(self) -> float:
+        from cohabit.lab.run import run
+
+        began = time.process_time()
+        run(self.design)
+        return self.turns / (time.process_time() - began)
+
+    def special(self) -> float:
+        from cohabit.lab.statecraft.play import play_round
+
+        began = time.process_time()
+        for place in self.experiment.places():
+            play_round(self.experiment, place)
+        return self.turns / (time.process_time() - began)
+
+
+def games_per_second(games: int, workers: int) -> float:
+    """Statecraft games per second of wall time, from the first finished game to the last."""
+    from cohabit.lab.match import match_design
+    from cohabit.lab.run import run
+
+    times: list[tuple[int, float]] = []
+    design = match_design("statecraft", NATIONS, games=games, config={"turns": 40})
+    run(design, None, workers, lambda done, planned: times.append((done, time.perf_counter())))
+    began = next(i for i, (done, _) in enumerate(times) if done > games // 5)  # every process is at work by then
+    return (times[-1][0] - times[began][0]) / (times[-1][1] - times[began][1])
+
+
+def run(quick: bool) -> Report:
+    seconds, games, times = (0.2, 100, 2) if quick else (1.0, 2000, 9)
+    with (
+        child("bench.match:Matches", 0, games=games) as ours,
+        child("bench.match:ArenaGames", 0) as arena,
+        child("bench.match:ZooGames", 0) as zoo,
+        child("bench.match:Nations", 0, games=4 if quick else 24, turns=10 if quick else 24) as nations,
+    ):
+        found = take_turns(
+            {
+                "tic-tac-toe by match": partial(ours.ask, "round"),
+                "TextArena TicTacToe-v0": partial(arena.ask, "games_per_second", seconds=seconds),
+                "PettingZoo tictactoe_v3": partial(zoo.ask, "games_per_second", seconds=seconds),
+            },
+            times,
+        )
+        turns = take_turns(
+            {
+                "Statecraft by match": partial(nations.ask, "matched"),
+                "Statecraft by its own loop": partial(nations.ask, "special"),
+            },
+            times,
+        )
+    count = 20 if quick else 160
+    walls = take_turns(
+        {
+            "Statecraft in one process": partial(games_per_second, count, 1),
+            "Statecraft in two processes": partial(games_per_second, count, 2),
+        },
+        1 if quick else 3,
+    )
+    report = Report("match", "Whole games through match", HOW)
+    for rows, unit in ((found, "games / CPU-s"), (turns, "turns / CPU-s"), (walls, "games / s")):
+        for name, values in rows.items():
+            report.measure(name, values, unit)
+    mine, theirs, zoos = found.values()
+    report.ratio("match: games over TextArena's loop", quotients(mine, theirs), 0.8)
+    report.ratio("match: games over PettingZoo's loop", quotients(mine, zoos), 2.0)
+    report.ratio("match: Statecraft over its own loop", quotients(*turns.values()), 0.5)
+    one, two = walls.values()
+    report.ratio("match: two processes over one", quotients(two, one), 1.8)
+    return report

@@ -1,0 +1,34 @@
+"""The process of the embedded model: ``python -m cohabit.agents.llm.local_process WEIGHTS CONTEXT_TOKENS THREADS``.
+
+Reads a request per line from stdin and writes a reply per line to stdout, as JSON, until stdin ends. It is a process of
+its own because llama.cpp holds the interpreter while it loads a model, which would stop a house for seconds.
+"""
+
+import json
+import os
+import sys
+
+
+def main() -> None:
+    weights, context_tokens, threads = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # what a library prints must not be read as a reply
+    import xllamacpp
+
+    params = xllamacpp.CommonParams()
+    params.model.path = weights
+    params.n_ctx = context_tokens
+    params.n_parallel = 1
+    params.cpuparams.n_threads = threads
+    server = xllamacpp.Server(params)
+    for line in sys.stdin:
+        try:
+            reply = server.handle_chat_completions(json.loads(line))
+        except Exception as wrong:
+            reply = {"error": f"{type(wrong).__name__}: {wrong}"}
+        answers.write(json.dumps(reply) + "\n")
+        answers.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,282 @@
+"""``cohabit agent``: an agent of this machine plays in a house, on this machine or elsewhere."""
+
+import argparse
+import asyncio
+import secrets
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Any, Protocol
+
+from cohabit.agents.brain import parse_brain
+from cohabit.agents.contract import Setting, adapted
+from cohabit.agents.player import Decision, Limits, Player, Tally
+from cohabit.agents.runner import Seated, Stopped
+from cohabit.agents.spending import Spending
+from cohabit.client import Client
+from cohabit.errors import CohabitError, Disabled, OutcomeUnknown, Unreachable
+from cohabit.faces.cli.options import Place, place_of, place_options
+from cohabit.faces.cli.say import UsageError, clean, complain, looked_at, tell
+from cohabit.faces.cli.watch import enter_room
+from cohabit.faces.python import connect
+from cohabit.registry import HUMAN, make_agent
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+RETRY_S = (0.5, 1, 2, 5, 10, 30)
+"""The delays between attempts to reconnect; the last one is repeated."""
+DECISIONS_SHOWN = 8
+DEFAULT_SECONDS = 60.0
+
+
+def agent_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("brain", metavar="BRAIN", help="what it thinks with, such as ollama:qwen3:8b, local or FILE.py")
+    parser.add_argument("room", nargs="?", metavar="ROOM", help="the room, or a link from `cohabit up`")
+    place_options(parser, room=False)
+    parser.add_argument("--room", dest="room_option", metavar="ROOM", help="the same as ROOM")
+    parser.add_argument("--games", type=int, metavar="N", help="stop after this many games (default: play on)")
+    parser.add_argument(
+        "--seconds", type=float, default=DEFAULT_SECONDS, help=f"per decision (default {DEFAULT_SECONDS:g})"
+    )
+    parser.add_argument("--max-dollars", type=float, metavar="X", help="stop asking the model after spending this much")
+    parser.add_argument("--memory", metavar="FILE", help="keep the agent's memory in this file")
+
+
+def agent(args: argparse.Namespace) -> int:
+    """Let an agent play in a room until Ctrl-C, or for --games N.
+
+    It has the rights of the token, waits for its turns, reconnects when the connection is lost, and shows the
+    world, what it thought, and its tokens, seconds and cost. An answer that cannot be used is asked for once
+    more; then the world's fallback is played. `human` is you: the same as `cohabit play`.
+
+    Examples:
+      cohabit agent ollama:qwen3:8b 'http://127.0.0.1:8724/?room=demo#TOKEN'
+      COHABIT_TOKEN=… cohabit agent local --url https://house.example.org --room demo --games 3
+      cohabit agent ./mybot.py:Bot demo --token …
+    """
+    if args.room and args.room_option:
+        raise UsageError("name the room once: as ROOM or with --room")
+    args.room = args.room or args.room_option
+    if parse_brain(args.brain).kind == HUMAN:
+        from cohabit.faces.cli.play import play
+
+        return play(args)
+    if args.games is not None and args.games < 1:
+        raise UsageError("--games must be at least 1")
+    place = place_of(args)
+    mind = _make(args)
+    with suppress(KeyboardInterrupt):
+        return asyncio.run(_play(place, mind, args))
+    return 0
+
+
+def _make(args: argparse.Namespace) -> Any:
+    from pathlib import Path
+
+    spending = Spending(args.max_dollars) if args.max_dollars is not None else None
+    setting = Setting(memory=Path(args.memory) if args.memory else None, spending=spending)
+    return make_agent(args.brain, "agent", setting=setting)
+
+
+async def _play(place: Place, mind: Any, args: argparse.Namespace) -> int:
+    tally = Tally()
+    screen: Screen = LiveScreen(args.brain, tally) if looked_at() else Lines()
+    player = Player(
+        adapted(mind), Limits(args.seconds), tally=tally, on_decision=screen.decided, seconds=time.monotonic,
+        name=f"the agent {parse_brain(args.brain).label}", plays_on=True,
+    )  # fmt: skip
+    code = 0
+    async with SteadyTable.open(place, screen) as table:
+        with screen:
+            try:
+                await Seated(table, player).play(args.games)
+            except (Stopped, CohabitError) as ended:
+                complain(str(ended) if isinstance(ended, Stopped) else ended.as_text())
+                code = 1
+            finally:
+                await player.close()
+    tell(summary(tally))
+    return code
+
+
+def summary(tally: Tally) -> str:
+    """What the decisions came to, in one line."""
+    outcomes = ", ".join(f"{count} {name}" for name, count in tally.outcomes.items()) or "none"
+    return f"Decisions: {tally.decisions} ({outcomes}). {cost(tally)}."
+
+
+def cost(tally: Tally) -> str:
+    price = f"${tally.dollars:.4f}" + (f" and {tally.unpriced} answers of unknown price" if tally.unpriced else "")
+    return f"{tally.prompt_tokens:,} + {tally.completion_tokens:,} tokens, {tally.seconds:.1f} s, {price}"
+
+
+# -- the connection -----------------------------------------------------------------------------
+class SteadyTable:
+    """A room over a connection that is made again when it is lost.
+
+    An action carries an idempotency key, so it is performed once even if its reply was lost. A subscription shows what
+    happens, and counts as presence while the agent thinks.
+    """
+
+    def __init__(self, place: Place, screen: "Screen") -> None:
+        self._place, self._screen = place, screen
+        self._me: Client | None = None
+        self._cursor: str | None = None
+        self._connected = asyncio.Lock()
+        self._close: Any = None
+        self._following: asyncio.Task[None] | None = None
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, place: Place, screen: "Screen") -> "AsyncIterator[SteadyTable]":
+        table = cls(place, screen)
+        await table._connect()  # the first time, a failure is reported at once
+        try:
+            yield table
+        finally:
+            await table._disconnect()
+
+    async def call(self, command: str, args: Mapping[str, Any] | None = None) -> Any:
+        key = secrets.token_hex(8)
+        for attempt in range(1_000_000):
+            me = self._me
+            try:
+                if me is None:
+                    me = await self._connect()
+                return await me.call(command, args, key=key)
+            except (Unreachable, OutcomeUnknown, Disabled) as lost:
+                await self._lost(me, lost, attempt)
+        raise AssertionError
+
+    async def changed(self, wait_ms: int) -> None:
+        if self._cursor is None:
+            self._cursor = (await self.call("events", {"last": 1}))["cursor"]
+        else:
+            self._cursor = (await self.call("events", {"cursor": self._cursor, "wait_ms": wait_ms}))["cursor"]
+
+    async def _connect(self) -> Client:
+        async with self._connected:
+            if self._me is None:
+                opening = connect(self._place.url, self._place.token, self._place.room)
+                me = await opening.__aenter__()
+                self._close = opening.__aexit__
+                try:
+                    who = await enter_room(me)
+                except BaseException:
+                    await opening.__aexit__(None, None, None)
+                    raise
+                self._screen.connected(str(who["handle"]), str(who["room"]), str(who["world"]))
+                self._following = asyncio.get_running_loop().create_task(self._follow(me))
+                self._me = me
+            return self._me
+
+    async def _lost(self, me: Client | None, why: CohabitError, attempt: int) -> None:
+        if me is not None and me is self._me:
+            await self._disconnect()
+        delay = RETRY_S[min(attempt, len(RETRY_S) - 1)]
+        self._screen.note(f"{why.message.partition('. ')[0]}; connecting again in {delay:g} s")
+        await asyncio.sleep(delay)
+
+    async def _disconnect(self) -> None:
+        self._me, following, close = None, self._following, self._close
+        self._following = self._close = None
+        if following is not None:
+            following.cancel()
+            await asyncio.gather(following, return_exceptions=True)
+        if close is not None:
+            with suppress(Exception):  # the connection is gone already
+                await close(None, None, None)
+
+    async def _follow(self, me: Client) -> None:
+        with suppress(CohabitError):  # the calls say why
+            async for push in me.subscribe():
+                if push["push"] == "view":
+                    self._screen.view(push["view"]["text"])
+
+
+# -- what is shown ------------------------------------------------------------------------------
+class Screen(Protocol):
+    """Where the agent can be watched."""
+
+    def __enter__(self) -> "Screen": ...
+    def __exit__(self, *_: object) -> None: ...
+    def connected(self, handle: str, room: str, world: str) -> None: ...
+    def view(self, text: str) -> None: ...
+    def note(self, text: str) -> None: ...
+    def decided(self, decision: Decision, seconds: float) -> None: ...
+
+
+def decision_text(decision: Decision, seconds: float) -> str:
+    """One decision in one line. What a model wrote is shown without control characters."""
+    played = decision.action.text if decision.action is not None else "nothing"
+    used = [exchange.usage for exchange in decision.exchanges]
+    tokens = f", {sum(u.prompt_tokens for u in used)} + {sum(u.completion_tokens for u in used)} tokens" if used else ""
+    why = decision.action.reasoning if decision.action is not None else ""
+    said = f"  “{why}”" if why else ""
+    wrong = f"  [{decision.problem}]" if decision.problem else ""
+    return clean(f"{decision.number}. {played} ({decision.outcome}, {seconds:.1f} s{tokens}){said}{wrong}")
+
+
+class Lines:
+    """For an output that is not a terminal: a line for each decision."""
+
+    def __enter__(self) -> "Lines":
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def connected(self, handle: str, room: str, world: str) -> None:
+        tell(f"Playing as {clean(handle)} in {clean(room)}: {clean(world)}.")
+
+    def view(self, text: str) -> None: ...
+
+    def note(self, text: str) -> None:
+        tell(clean(text))
+
+    def decided(self, decision: Decision, seconds: float) -> None:
+        tell(decision_text(decision, seconds))
+
+
+class LiveScreen:
+    """The world above, what the agent thought below, and what it cost."""
+
+    def __init__(self, brain: str, tally: Tally) -> None:
+        from rich.live import Live
+
+        self._brain, self._tally = parse_brain(brain).label, tally
+        self._title = self._scene = self._note = ""
+        self._decisions: deque[str] = deque(maxlen=DECISIONS_SHOWN)
+        self._live = Live(get_renderable=self._render, refresh_per_second=4)
+
+    def __enter__(self) -> "LiveScreen":
+        self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._live.stop()
+
+    def connected(self, handle: str, room: str, world: str) -> None:
+        self._title, self._note = f"{handle} in {room}: {world}", ""
+
+    def view(self, text: str) -> None:
+        self._scene = text
+
+    def note(self, text: str) -> None:
+        self._note = text
+
+    def decided(self, decision: Decision, seconds: float) -> None:
+        self._decisions.append(decision_text(decision, seconds))
+
+    def _render(self) -> "RenderableType":
+        from rich.console import Group
+        from rich.panel import Panel
+        from rich.text import Text
+
+        thoughts = Text("\n".join(self._decisions) or "thinking …")
+        return Group(
+            Panel(Text(clean(self._scene, lines=True)), title=Text(clean(self._title))),
+            Panel(thoughts, title=Text(clean(self._brain)), subtitle=Text(cost(self._tally))),
+            Text(clean(self._note), style="red"),
+        )

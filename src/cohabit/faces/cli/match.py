@@ -1,0 +1,101 @@
+"""``cohabit match``: games between agents in one world."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from cohabit.faces.cli.say import UsageError, paint, table, tell
+
+MAX_WORKERS = 256
+
+
+def match_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("world", metavar="WORLD", help="a world by name, or a file such as mygame.py")
+    parser.add_argument("players", metavar="BRAIN", nargs="+", help="the players, such as random or ollama:qwen3:8b")
+    parser.add_argument("--games", metavar="N", type=int, default=100, help="number of games (default: 100)")
+    parser.add_argument("--seed", metavar="N", type=int, default=1, help="the first seed (default: 1)")
+    parser.add_argument("--config", metavar="NAME=VALUE", action="append", default=[], help="a setting of the world")
+    parser.add_argument("--max-decisions", metavar="N", type=int, help="stop a game after this many decisions")
+    parser.add_argument("--max-ticks", metavar="N", type=int, help="stop a game of a real-time world after this")
+    parser.add_argument("--step-ticks", metavar="N", type=int, help="ticks between decisions in a real-time world")
+    parser.add_argument("--swap", choices=("rotate", "permute", "none"), default="rotate",
+                        help="how players take turns on the seats (default: rotate)")  # fmt: skip
+    run_options(parser)
+
+
+def run_options(parser: argparse.ArgumentParser, required: bool = False) -> None:
+    """The options of every run."""
+    kept = "" if required else " (default: the results are shown, not kept)"
+    parser.add_argument("--out", metavar="DIR", required=required, help=f"the folder for all results{kept}")
+    parser.add_argument("--workers", metavar="N", type=int, default=1, help="number of processes (default: 1)")
+    parser.add_argument("--seconds", metavar="S", type=float, help="time limit of a decision")
+    parser.add_argument("--max-cost", metavar="DOLLARS", type=float, help="stop when the models have cost this much")
+
+
+def match(args: argparse.Namespace) -> int:
+    """Play games between agents, and compare them. The players take turns on the seats: with two players every
+    seed is played twice. With --out the record of each game is kept, what each player was asked and answered, and
+    the results; the same command resumes an interrupted match.
+
+    If a player fails too often (5 % of its decisions), the match ends with exit code 1: its results say nothing
+    about its play.
+
+    Examples:
+      cohabit match nim random nim-master
+      cohabit match tictactoe random local --games 20 --out first
+      cohabit match statecraft hawk trader diplomat --config turns=10 --workers 4
+      cohabit match kingdoms warlord steward --games 2 --max-ticks 3000 --out war
+    """
+    from cohabit.lab.match import match_design
+    from cohabit.lab.progress import progress_bar
+    from cohabit.lab.run import run
+
+    limits = {
+        name: getattr(args, name)
+        for name in ("max_decisions", "max_ticks", "step_ticks", "seconds", "max_cost")
+        if getattr(args, name) is not None
+    }
+    design = match_design(
+        args.world, args.players, games=args.games, seed=args.seed, config=config_of(args.config), swap=args.swap,
+        **limits,
+    )  # fmt: skip
+    folder = Path(args.out) if args.out else None
+    with progress_bar(design.name) as on_game:
+        results = run(design, folder, checked_workers(args.workers), on_game)
+    return show(results)
+
+
+def checked_workers(workers: int) -> int:
+    if not 1 <= workers <= MAX_WORKERS:
+        raise UsageError(f"--workers: must be from 1 to {MAX_WORKERS}")
+    return workers
+
+
+def config_of(given: list[str]) -> dict[str, Any]:
+    """``NAME=VALUE`` pairs. Values are JSON, or else text."""
+    found: dict[str, Any] = {}
+    for pair in given:
+        name, equals, value = pair.partition("=")
+        if not equals or not name:
+            raise UsageError(f"--config {pair}: must be NAME=VALUE")
+        try:
+            found[name] = json.loads(value)
+        except ValueError:
+            found[name] = value
+    return found
+
+
+def show(results: Any) -> int:
+    """Print the closing table. Exit code 1 if the results cannot be trusted or are not complete."""
+    from cohabit.lab.results import HEADINGS
+
+    tell(table(HEADINGS, results.rows()))
+    place = f" in {results.folder}" if results.folder is not None else ""
+    limited = sum(game.ended == "limit" for game in results.games)
+    stopped = f"; {limited:,} of them stopped at a limit, before they were over" if limited else ""
+    tell(f"{len(results.games):,} of {results.planned:,} games{place}{stopped}")
+    problems = results.problems()
+    for problem in problems:
+        tell(paint("red", f"FAILED: {problem}."))
+    return 1 if problems else 0

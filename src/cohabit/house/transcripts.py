@@ -1,0 +1,97 @@
+"""Files about agents in the data folder: what each was asked and answered, and what it remembers.
+
+``agents/ROOM/transcript.jsonl`` has one line per decision; ``transcript.1.jsonl`` the lines before. Only the owner of
+the data folder can read them: a prompt contains what a seat sees. Values of API keys are removed.
+"""
+
+import logging
+import os
+import re
+import shutil
+from pathlib import Path
+from threading import Lock
+
+import msgspec
+from msgspec import Struct
+
+from cohabit.agents.player import Decision
+
+log = logging.getLogger("cohabit")
+TRANSCRIPT = "transcript.jsonl"
+EARLIER = "transcript.1.jsonl"
+_SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD)$")
+MIN_SECRET = 8
+"""A shorter value of such a variable is no secret, and may be part of many words."""
+
+
+class TranscriptLine(Struct, omit_defaults=True):
+    """One decision."""
+
+    at: int  # Unix time in ms
+    member: str
+    seat: str | None
+    brain: str
+    game: int
+    seconds: float
+    decision: Decision
+
+
+class Transcripts:
+    """The files of all rooms. ``max_bytes`` for each room; 0: no transcripts."""
+
+    def __init__(self, folder: Path | None, max_bytes: int) -> None:
+        self._folder = folder.resolve() / "agents" if folder is not None else None
+        self._max_bytes = max_bytes
+        self._lock = Lock()
+        self._encode = msgspec.json.Encoder().encode
+        self._failed = False
+
+    def memory_of(self, room: str, member: str) -> Path | None:
+        """Where an agent keeps its memory; None without a data folder."""
+        return self._folder / room / f"memory-{_file_name(member)}.json" if self._folder is not None else None
+
+    def add(
+        self, room: str, at: int, member: str, seat: str | None, brain: str, game: int, decision: Decision,
+        seconds: float,
+    ) -> None:  # fmt: skip
+        """Append a decision. Writes to the disk: call it off the event loop of the house."""
+        if self._folder is None or not self._max_bytes:
+            return
+        line = TranscriptLine(at, member, seat, brain, game, round(seconds, 3), decision)
+        data = without_secrets(self._encode(line)) + b"\n"
+        try:
+            with self._lock:
+                self._append(self._folder / room, data)
+                self._failed = False
+        except OSError as wrong:  # the game goes on without it
+            if not self._failed:
+                log.warning("the transcript of room %s cannot be written: %s", room, wrong.strerror)
+            self._failed = True
+
+    def _append(self, folder: Path, data: bytes) -> None:
+        """Half of the limit for the current file: when it is full, it replaces the earlier one."""
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path = folder / TRANSCRIPT
+        if path.exists() and path.stat().st_size + len(data) > self._max_bytes // 2:
+            path.replace(folder / EARLIER)
+        if len(data) <= self._max_bytes // 2:
+            with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as file:
+                file.write(data)
+
+    def delete(self, room: str) -> None:
+        """Delete the files of a room."""
+        if self._folder is not None:
+            with self._lock:
+                shutil.rmtree(self._folder / room, ignore_errors=True)
+
+
+def without_secrets(data: bytes) -> bytes:
+    """The data without the values of environment variables that hold keys."""
+    for name, value in os.environ.items():
+        if len(value) >= MIN_SECRET and _SECRET_NAME.search(name):
+            data = data.replace(msgspec.json.encode(value)[1:-1], b"[hidden]")
+    return data
+
+
+def _file_name(member: str) -> str:
+    return re.sub(r"[^A-Za-z0-9-]", lambda found: f"_{ord(found[0]):x}", member)

@@ -1,0 +1,241 @@
+"""The answers of unfinished games, logged as they come, so that a resumed run uses them again.
+
+Scripted players give the same answers again and are not logged. A language model is logged at its backend: the agent
+around it runs again on the same completions, so its memory is the same. Any other agent is asked again, because it may
+keep memory of its own, but its logged answer counts. A logged timeout is a timeout again.
+"""
+
+import asyncio
+import os
+from collections import deque
+from collections.abc import Awaitable, Callable
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from cohabit.agents.contract import Thinker, Thought, Turn, kind_of
+from cohabit.agents.llm.backend import Backend, Completion, Request
+from cohabit.agents.player import Decision
+from cohabit.errors import Conflict, RecordCorrupt
+from cohabit.model.action import Action
+from cohabit.model.observation import Observation
+
+T = TypeVar("T")
+
+
+class Answer(Struct, frozen=True, omit_defaults=True):
+    """One answer of the player on a seat: a completion of its backend, its thought, a failure or a timeout."""
+
+    seat: int
+    asked: str = ""  # a hash of the question
+    completion: Completion | None = None
+    thought: Thought | None = None
+    error: tuple[str, str] | None = None  # the type of the exception, and its text
+    timeout: bool = False
+
+
+_decode = msgspec.json.Decoder(Answer).decode
+
+
+class CapReached(BaseException):
+    """The run has spent what it may spend. Not an Exception, so that it ends the game and is no player's failure."""
+
+
+class Budget(Protocol):
+    """What the games of a run may spend together."""
+
+    def check(self) -> None:
+        """Raise CapReached if nothing is left."""
+
+    def add(self, dollars: float) -> None: ...
+
+
+class AnswerLog:
+    """The log of one game. Without a path nothing is kept."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._path = path
+        self._handle: int | None = None
+        self._known: dict[int, deque[Answer]] = {}
+        self._timeouts: set[int] = set()  # seats whose logged timeout is being repeated
+        if path is not None and path.exists():
+            self._read(path)
+
+    def take(self, seat: int, asked: str) -> Answer | None:
+        """The next logged answer of this seat. Raises if it timed out then."""
+        known = self._known.get(seat)
+        if not known:
+            return None
+        answer = known.popleft()
+        if answer.timeout:
+            self._timeouts.add(seat)
+            raise TimeoutError
+        if answer.asked != asked:
+            raise _other_question(self._path)
+        return answer
+
+    def knows(self, seat: int) -> bool:
+        """Whether there is a logged answer of this seat."""
+        return bool(self._known.get(seat))
+
+    def times_out(self, seat: int) -> bool:
+        """Whether the next logged answer of this seat is a timeout."""
+        return self.knows(seat) and self._known[seat][0].timeout
+
+    def add(self, answer: Answer) -> Answer:
+        """Append an answer. It survives the end of this process when this returns.
+
+        Returns it as it will be read, so that the first use and a later one are alike in every detail.
+        """
+        line = msgspec.json.encode(answer)
+        if self._path is not None:
+            if self._handle is None:
+                self._handle = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+            os.write(self._handle, line + b"\n")
+        return _decode(line)
+
+    def decided(self, seat: int, decision: Decision) -> None:
+        """Log that a decision timed out."""
+        if decision.outcome != "timeout":
+            return
+        if seat in self._timeouts:
+            self._timeouts.remove(seat)
+        elif self.times_out(seat):
+            self._known[seat].popleft()
+        else:
+            self.add(Answer(seat, timeout=True))
+
+    def close(self) -> None:
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
+
+    def _read(self, path: Path) -> None:
+        text = path.read_bytes()
+        whole = text[: text.rfind(b"\n") + 1]  # a killed process leaves an incomplete last line
+        if len(whole) < len(text):
+            os.truncate(path, len(whole))
+        try:
+            for answer in map(_decode, whole.splitlines()):
+                self._known.setdefault(answer.seat, deque()).append(answer)
+        except msgspec.MsgspecError as wrong:
+            raise RecordCorrupt(f"{path} cannot be read: {wrong}. Delete it to play this game again") from None
+
+
+def _other_question(path: Path | None) -> Conflict:
+    return Conflict(
+        f"a logged answer in {path} belongs to another question, so the game cannot be resumed. The world or a player "
+        "does not repeat itself: `cohabit check WORLD` finds out. Delete the file to play this game again"
+    )
+
+
+# -- agents whose answers are logged ----------------------------------------------------------------
+def log_answers(agent: Any, seat: int, log: AnswerLog, budget: Budget) -> bool:
+    """Let an agent use the log, before it is adapted. Returns whether it does: quick agents need none."""
+    if kind_of(agent) == "quick":
+        return False
+    if hasattr(getattr(agent, "backend", None), "complete"):
+        agent.backend = LoggedBackend(agent.backend, seat, log, budget)
+    return True
+
+
+class LoggedBackend:
+    """A backend whose completions are logged, and which spends the budget of the run."""
+
+    def __init__(self, backend: Backend, seat: int, log: AnswerLog, budget: Budget) -> None:
+        self.backend = backend
+        self.name, self.constrains = backend.name, backend.constrains
+        self._seat, self._log, self._budget = seat, log, budget
+
+    async def complete(self, request: Request) -> Completion:
+        asked = _hash(request)
+        known = self._log.take(self._seat, asked)
+        if known is not None:
+            if known.error is not None or known.completion is None:
+                raise _again(known.error)
+            self._spend(known.completion)
+            return known.completion
+        self._budget.check()
+        try:
+            completion = await self.backend.complete(request)
+        except TimeoutError:
+            raise  # logged when it is known that the decision timed out
+        except Exception as bug:
+            self._log.add(Answer(self._seat, asked, error=(type(bug).__name__, str(bug))))
+            raise
+        kept = self._log.add(Answer(self._seat, asked, completion)).completion
+        assert kept is not None
+        self._spend(kept)
+        return kept
+
+    def _spend(self, completion: Completion) -> None:
+        if not completion.usage.cached:
+            self._budget.add(completion.usage.dollars or 0.0)
+
+    async def close(self) -> None:
+        await self.backend.close()
+
+
+def log_decisions(agent: Any, seat: int, log: AnswerLog) -> None:
+    """Log the decisions of an adapted agent that has no backend of ours."""
+    if isinstance(agent, Thinker):
+        think = agent.think
+
+        async def logged_think(turn: Turn, correction: str = "") -> Thought:
+            asked = _hash((turn.observation, correction))
+            return await _logged(lambda: think(turn, correction), asked, seat, log, lambda t: t, lambda t: t)
+
+        agent.think = logged_think  # type: ignore[method-assign]
+        return
+    decide = agent.decide
+
+    async def logged_decide(observation: Observation) -> Action | None:
+        asked = _hash(observation)
+        return await _logged(lambda: decide(observation), asked, seat, log, Thought, lambda t: t.action)
+
+    agent.decide = logged_decide
+
+
+async def _logged(
+    ask: Callable[[], Awaitable[T]],
+    asked: str,
+    seat: int,
+    log: AnswerLog,
+    thought: Callable[[T], Thought],
+    answer: Callable[[Thought], T],
+) -> T:
+    """Ask, so that the agent's memory is the same again; a logged answer counts for the given one."""
+    failure: Exception | None = None
+    made: T | None = None
+    try:
+        made = await ask()
+    except (asyncio.CancelledError, TimeoutError):
+        if not log.knows(seat) or log.times_out(seat):
+            raise
+    except Exception as bug:
+        failure = bug
+    known = log.take(seat, asked)
+    if known is not None:
+        if known.thought is None:
+            raise _again(known.error)
+        return answer(known.thought)
+    if failure is not None:
+        log.add(Answer(seat, asked, error=(type(failure).__name__, str(failure))))
+        raise failure
+    kept = log.add(Answer(seat, asked, thought=thought(made))).thought  # type: ignore[arg-type]
+    assert kept is not None
+    return answer(kept)
+
+
+def _again(error: tuple[str, str] | None) -> Exception:
+    """A logged failure, as an exception of the same name and text."""
+    name, text = error or ("RuntimeError", "no answer")
+    made: Exception = type(name, (Exception,), {})(text)
+    return made
+
+
+def _hash(question: object) -> str:
+    return blake2b(msgspec.json.encode(question), digest_size=8).hexdigest()

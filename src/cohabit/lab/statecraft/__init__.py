@@ -1,0 +1,1 @@
+"""Experiments with Statecraft: many rounds, played without a house, with measures and a report."""

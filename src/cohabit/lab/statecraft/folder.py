@@ -1,0 +1,112 @@
+"""The folder of an experiment: its description, and the log with one line for each finished round.
+
+A line is on disk before the next round counts. A crash can leave an incomplete last line; it is dropped, and its round
+is played again. Any other damage is reported and not repaired.
+"""
+
+import fcntl
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from cohabit.errors import Conflict, RecordCorrupt, UnknownAsset
+from cohabit.house.disk import sync_folder
+from cohabit.lab.atomic import write_atomically
+from cohabit.lab.statecraft.config import Experiment, parse_experiment
+from cohabit.lab.statecraft.rounds import Place, Round
+
+CONFIG_FILE = "experiment.json"
+LOG_FILE = "rounds.jsonl"
+_decode = msgspec.json.Decoder(Round, strict=True).decode
+_encode = msgspec.json.Encoder().encode
+
+
+# -- the description --------------------------------------------------------------------------------
+def claim_folder(experiment: Experiment, folder: Path) -> None:
+    """Create the folder for this experiment. A folder never mixes the rounds of different experiments."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path, text = folder / CONFIG_FILE, experiment.as_file()
+    if not path.exists():
+        if (folder / LOG_FILE).exists():
+            raise Conflict(f"{folder} contains rounds but no {CONFIG_FILE} that describes their experiment")
+        write_atomically(path, text)
+    elif path.read_bytes() != text:
+        raise Conflict(f"{folder} belongs to another experiment (its {CONFIG_FILE} differs); use another folder")
+
+
+def read_experiment(folder: Path) -> Experiment:
+    """The experiment that a folder belongs to. Its players are not loaded."""
+    path = folder / CONFIG_FILE
+    if not path.is_file():
+        raise UnknownAsset(f"there is no experiment in {folder}; create one with `cohabit statecraft run`")
+    return parse_experiment(path.read_bytes(), players=False)
+
+
+# -- the log ----------------------------------------------------------------------------------------
+class RoundLog:
+    """An open log, locked by this process."""
+
+    def __init__(self, handle: int, rounds: list[Round]) -> None:
+        self._handle = handle
+        self.rounds = rounds
+
+    def add(self, played: Round) -> None:
+        """Append a round. It is on disk when this returns."""
+        line = memoryview(_encode(played) + b"\n")
+        while line:
+            line = line[os.write(self._handle, line) :]
+        os.fsync(self._handle)
+        self.rounds.append(played)
+
+
+@contextmanager
+def open_log(folder: Path, planned: Sequence[Place]) -> Iterator[RoundLog]:
+    """Open the log of this folder with the rounds that it contains; create it if there is none."""
+    path = folder / LOG_FILE
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise Conflict(f"another run is writing to {folder}") from None
+        rounds, valid_bytes = _read(path)
+        os.ftruncate(handle, valid_bytes)
+        sync_folder(folder)
+        _check_planned(rounds, planned, path)
+        yield RoundLog(handle, rounds)
+    finally:
+        os.close(handle)
+
+
+def read_rounds(folder: Path) -> list[Round]:
+    """The finished rounds, also while a run is in progress."""
+    return _read(folder / LOG_FILE)[0]
+
+
+def _read(path: Path) -> tuple[list[Round], int]:
+    """The rounds, and their size in bytes. Only the last line may be broken, because a crash can leave it so."""
+    rounds: list[Round] = []
+    valid_bytes = 0
+    lines = path.read_bytes().split(b"\n") if path.exists() else []
+    for number, line in enumerate(lines[:-1], 1):  # the part after the last newline is not a complete line
+        try:
+            rounds.append(_decode(line))
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            if number == len(lines) - 1 and not lines[-1]:
+                break
+            raise RecordCorrupt(f"{path.name}, line {number} is not a valid round: {error}") from None
+        valid_bytes += len(line) + 1
+    return rounds, valid_bytes
+
+
+def _check_planned(rounds: Sequence[Round], planned: Sequence[Place], path: Path) -> None:
+    remaining = set(planned)
+    for number, played in enumerate(rounds, 1):
+        if played.place not in remaining:
+            raise RecordCorrupt(
+                f"{path.name}, line {number}: {played.place} is duplicated or not part of the experiment"
+            )
+        remaining.remove(played.place)

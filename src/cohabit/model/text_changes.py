@@ -1,0 +1,97 @@
+"""The difference between two texts, by lines, for a reader who has the old one.
+
+``= line`` replaces the only line that begins alike, ``+ line`` is new and ``- line`` is gone. ``@7 STATUS`` says where
+the next ones are: at line 7 of the old text, under this heading. So a model can read it, and a program can apply it.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+
+MAX_COMPARISONS = 100_000
+"""Texts with more pairs of lines than this are not compared, because it would take too long."""
+MAX_KEY = 40
+"""The first words of a line identify it, up to a colon that comes within this many characters."""
+
+
+def changes(old: str, new: str) -> str | None:
+    """What turns the old text into the new one; empty if they are equal, None if they are too long to compare."""
+    before, after = old.split("\n"), new.split("\n")
+    same = _common(before, after)
+    rest = before[same:], after[same:]
+    end = _common(rest[0][::-1], rest[1][::-1])
+    ours, theirs = rest[0][: len(rest[0]) - end], rest[1][: len(rest[1]) - end]
+    if len(ours) * len(theirs) > MAX_COMPARISONS:
+        return None
+    unique = _unique_keys(before) & _unique_keys(after)
+    found: list[str] = []
+    for what, i, j, k, n in SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes():
+        if what != "equal":
+            found.append(f"@{same + i + 1} {_heading(before, same + i)}".rstrip())
+            found += _replaced(ours[i:j], theirs[k:n], unique)
+    return "\n".join(found)
+
+
+def apply_changes(old: str, delta: str) -> str:
+    """The new text. Raises ValueError if the changes do not belong to the old text."""
+    before, after, at = old.split("\n"), [], 0
+    for line in delta.split("\n") if delta else ():
+        mark, text = line[:1], line[2:]
+        if mark == "@":
+            start = int(line[1:].split(" ")[0]) - 1
+            after += before[at:start]
+            at = start
+            continue
+        if mark in ("=", "+"):
+            after.append(text)
+        if mark in ("=", "-"):
+            if at >= len(before) or (mark == "-" and before[at] != text):
+                raise ValueError(f"line {at + 1} is not the line that was changed")
+            at += 1
+    return "\n".join(after + before[at:])
+
+
+def _common(one: Sequence[str], two: Sequence[str]) -> int:
+    """How many lines at the beginning are the same."""
+    for number, (a, b) in enumerate(zip(one, two, strict=False)):
+        if a != b:
+            return number
+    return min(len(one), len(two))
+
+
+def _key(line: str) -> str:
+    """The words that identify a line: a name before a colon, or the first word."""
+    name, colon, _ = line.partition(":")
+    if colon and len(name) <= MAX_KEY:
+        return name.strip()
+    return line.split(maxsplit=1)[0] if line.strip() else ""
+
+
+def _unique_keys(lines: Sequence[str]) -> set[str]:
+    return {key for key, count in Counter(map(_key, lines)).items() if count == 1 and key}
+
+
+def _replaced(old: Sequence[str], new: Sequence[str], unique: set[str]) -> Iterator[str]:
+    """The marked lines of one place. Only a line that a reader can find by its beginning is replaced as a whole."""
+    matcher = SequenceMatcher(None, list(map(_key, old)), list(map(_key, new)), autojunk=False)
+    for what, i, j, k, n in matcher.get_opcodes():
+        if what == "equal":
+            for before, after in zip(old[i:j], new[k:n], strict=True):
+                if _key(after) in unique:
+                    yield f"= {after}"
+                else:
+                    yield f"- {before}"
+                    yield f"+ {after}"
+            continue
+        yield from (f"- {line}" for line in old[i:j])
+        yield from (f"+ {line}" for line in new[k:n])
+
+
+def _heading(lines: Sequence[str], at: int) -> str:
+    """The last heading before a line; empty if the line is not under one."""
+    for line in reversed(lines[:at]):
+        if line.endswith(":"):
+            return line.partition(" (")[0].removesuffix(":")
+        if not line:
+            return ""
+    return ""

@@ -1,0 +1,63 @@
+"""The last views that each member was shown, so that it can ask for what has changed since one of them.
+
+They are kept in memory only: after a restart, or when a view is too old, a member gets the whole view again.
+"""
+
+from hashlib import blake2b
+
+from msgspec import Struct
+
+from cohabit.model.observation import Observation
+
+VIEWS_PER_MEMBER = 4
+MAX_CHARACTERS = 2_000_000
+"""How much text is kept for all members of a room. The oldest views are dropped first."""
+UNKNOWN = -1
+"""Before the first entry: everything has happened since."""
+
+
+class ShownView(Struct, frozen=True, gc=False):
+    text: str
+    observation: Observation
+    seq: int  # the last entry of the record at that time
+
+
+class ShownViews:
+    """Views by member and id. An id is a digest of the view, so it fits no other one, also after a restart."""
+
+    def __init__(self) -> None:
+        self._views: dict[tuple[str, str], ShownView] = {}  # the oldest first
+        self._of_member: dict[str, list[str]] = {}  # ids, the oldest first
+        self._characters = 0
+
+    def add(self, member: str, text: str, observation: Observation, seq: int) -> str:
+        """Remember a view that is about to be shown to a member. Returns its id."""
+        content = f"{text}\0{observation!r}".encode(errors="surrogatepass")
+        view = blake2b(content, digest_size=6).hexdigest()
+        self._drop(member, view)
+        self._views[member, view] = ShownView(text, observation, seq)
+        self._of_member.setdefault(member, []).append(view)
+        self._characters += len(text)
+        if len(self._of_member[member]) > VIEWS_PER_MEMBER:
+            self._drop(member, self._of_member[member][0])
+        while self._characters > MAX_CHARACTERS:
+            self._drop(*next(iter(self._views)))
+        return view
+
+    def get(self, member: str, view: str) -> ShownView | None:
+        """A view that this member was shown."""
+        return self._views.get((member, view))
+
+    def seq(self, member: str, view: str = "") -> int:
+        """The last entry when a member was shown this view, or its newest one."""
+        known = self._of_member.get(member)
+        shown = self._views.get((member, view or (known[-1] if known else "")))
+        return shown.seq if shown is not None else UNKNOWN
+
+    def _drop(self, member: str, view: str) -> None:
+        old = self._views.pop((member, view), None)
+        if old is not None:
+            self._characters -= len(old.text)
+            self._of_member[member].remove(view)
+            if not self._of_member[member]:
+                del self._of_member[member]

@@ -1,0 +1,198 @@
+"""`cohabit agent`, and brains on the command line of `cohabit up`."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import io
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from cohabit.agents.brains.human import Human, read_line
+from cohabit.agents.contract import Turn
+from cohabit.faces.cli import agent as verb
+from cohabit.faces.cli.options import Place
+from cohabit.faces.cli.say import UsageError
+from cohabit.faces.cli.up import plan_of, up_options
+from cohabit.house.settings import Settings
+from cohabit.model.action import Action
+from cohabit.model.observation import Observation
+
+from .serving import Served, served
+from .test_cli_house import cohabit, running
+
+SOON_S = 60
+
+
+def test_an_agent_plays_a_game_in_somebody_elses_house_and_says_what_it_did(tmp_path: Path) -> None:
+    with running("up", "nim", "--players", "ann,bob", "--player", "bob=random", home=tmp_path) as house:
+        env = {"COHABIT_TOKEN": house.token("ann"), "COHABIT_URL": house.url}
+        done = cohabit("agent", "nim-master", "--room", "nim", "--games", "1", home=tmp_path, env=env)
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert lines[0] == "Playing as ann in nim: nim."
+    assert lines[1].startswith('1. take {"n":')
+    assert lines[-1].startswith(f"Decisions: {len(lines) - 2} ({len(lines) - 2} chosen). 0 + 0 tokens")
+
+
+def test_an_agent_that_cannot_be_made_or_has_no_token_is_refused(tmp_path: Path) -> None:
+    done = cohabit("agent", "galaxy", "--token", "x" * 40, home=tmp_path)
+    assert (done.returncode, "unknown brain 'galaxy'" in done.stderr) == (1, True)
+    done = cohabit("agent", "random", home=tmp_path)
+    assert (done.returncode, "COHABIT_TOKEN" in done.stderr) == (1, True)
+
+
+def test_the_brain_human_is_a_person_who_plays_at_the_terminal(tmp_path: Path) -> None:
+    with running("up", "nim", "--players", "ann,bob", home=tmp_path) as house:
+        link = f"{house.url}/?room=nim#{house.token('ann')}"
+        done = cohabit("agent", "human", link, home=tmp_path, typed="1\n/quit\n")
+    assert "You are ann (player), seat first, in nim: nim." in done.stdout
+    assert "took 1" in done.stdout
+
+
+# -- a connection that is lost -------------------------------------------------------------------
+class Cable:
+    """Passes on bytes to the house, and can be cut."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._writers: list[asyncio.StreamWriter] = []
+        self.connections = 0
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        there_reader, there_writer = await asyncio.open_connection("127.0.0.1", self._port)
+        self._writers += [writer, there_writer]
+
+        async def passed(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
+            try:
+                while data := await source.read(65536):
+                    target.write(data)
+                    await target.drain()
+            except OSError:
+                pass
+            finally:
+                target.close()
+
+        await asyncio.gather(passed(reader, there_writer), passed(there_reader, writer))
+
+    def cut(self) -> None:
+        for writer in self._writers:
+            writer.transport.abort()
+        self._writers.clear()
+
+
+@asynccontextmanager
+async def cable(place: Served) -> AsyncIterator[tuple[Cable, str]]:
+    made = Cable(int(place.url.rpartition(":")[2]))
+    server = await asyncio.start_server(made.serve, "127.0.0.1", 0)
+    try:
+        yield made, f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    finally:
+        made.cut()
+        server.close()
+
+
+async def test_an_agent_reconnects_and_each_of_its_actions_is_performed_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(verb, "RETRY_S", (0,))
+    async with served(world="nim") as place, cable(place) as (wire, url):
+        args = argparse.Namespace(brain="random", games=1, seconds=60.0, max_dollars=None, memory=None)
+        player = asyncio.ensure_future(verb._play(Place(url, place.tokens["ann"], "den"), verb._make(args), args))
+        runner = place.house.rooms["den"]
+        taken = 0
+        async with asyncio.timeout(SOON_S):
+            while not runner.room.is_over():
+                mover = runner.room.movers()
+                if mover == ["bob"]:
+                    await place.act("bob", "take", {"n": 1})
+                    wire.cut()  # while ann waits, or has just been told
+                    taken += 1
+                else:
+                    await runner.changed_since(runner.version, place.clock.now() + 1)
+            assert await player == 0
+    moves = [line.entry for line in runner.room.record.tail if line.entry.do == "take"]
+    assert [entry.by for entry in moves] == (["ann", "bob"] * 30)[: len(moves)]
+    assert taken >= 2
+    assert wire.connections >= 3
+    assert "connecting again" in capsys.readouterr().out
+
+
+async def test_an_agent_counts_as_present_while_it_thinks() -> None:
+    async with served(world="nim", away_ms=1_000) as place:
+        screen = verb.Lines()
+        async with verb.SteadyTable.open(Place(place.url, place.tokens["ann"], "den"), screen) as table:
+            await table.call("view")
+            member = place.house.rooms["den"].room.state.members["ann"]
+            async with asyncio.timeout(SOON_S):
+                while not place.house.rooms["den"].fanout.members():
+                    await asyncio.sleep(0)
+            for _ in range(5):
+                await place.clock.advance(60_000)
+            assert member.here
+
+
+# -- cohabit up --player -----------------------------------------------------------------------
+def planned(*words: str) -> dict[str, tuple[str | None, str | None]]:
+    parser = argparse.ArgumentParser()
+    up_options(parser)
+    plan = plan_of(parser.parse_args(words), Settings())
+    return {agent.id: (agent.claim, agent.brain) for agent in plan.scenario.agents}
+
+
+def test_a_brain_is_given_to_a_member_of_a_scenario_or_to_a_seat_of_a_world() -> None:
+    pvp = planned("pvp", "--player", "athena=random", "--player", "ares=steward")
+    assert (pvp["athena"][1], pvp["ares"][1]) == ("random", "steward")
+    found = planned("tictactoe", "--player", "O=random", "--player", "X=local")
+    assert found == {"host": (None, None), "X": ("auto:0", "local"), "O": ("auto:1", "random")}
+    found = planned("nim", "--player", "ada=nim-master")
+    assert found == {"host": (None, None), "ada": ("auto:0", "nim-master"), "player-2": ("auto:1", None)}
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("pvp", "--player", "athena=openai:gpt-x"), "athena: set the environment variable OPENAI_API_KEY"),
+        (("pvp", "--player", "athena=./nobody.py"), "athena: file not found: "),
+        (("pvp", "--player", "zeus=random"), "unknown agent 'zeus'"),
+        (("nim", "--player", "ada"), "--player expects NAME=BRAIN"),
+    ],
+)
+def test_a_player_that_cannot_be_is_refused_before_the_house_opens(
+    words: tuple[str, ...], reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(Exception, match=reason) as refused:
+        planned(*words)
+    assert type(refused.value).__name__ in ("BadArgs", UsageError.__name__)
+
+
+# -- a person in a match -------------------------------------------------------------------------
+CHOICES = [{"action": "take", "params": {"n": 1}}, {"action": "take", "params": {"n": 2}}]
+
+
+@pytest.mark.parametrize(
+    ("line", "action"),
+    [
+        ("2\n", Action("take", {"n": 2})),
+        ("take n=1\n", Action("take", {"n": 1})),
+        ("say text=hello", Action("say", {"text": "hello"})),
+        ("\n", None),
+    ],
+)
+def test_what_a_person_types_is_an_action(line: str, action: Action | None) -> None:
+    assert read_line(line, CHOICES) == action
+
+
+@pytest.mark.parametrize("line", ["3", "0", "take n"])
+async def test_what_cannot_be_understood_is_asked_for_again(line: str) -> None:
+    said = io.StringIO()
+    thought = await Human(io.StringIO(f"{line}\n"), said).think(Turn(Observation(choices=CHOICES), "\x1b[2Ja heap"))
+    assert thought.action is None
+    assert thought.problem
+    assert "\x1b" not in said.getvalue()
+    assert '1  take {"n":1}' in said.getvalue()

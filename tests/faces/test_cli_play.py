@@ -1,0 +1,84 @@
+"""What `cohabit play` prints of the player's own actions."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from typing import Any, cast
+
+import pytest
+
+from cohabit.client import Client
+from cohabit.errors import GameRejected
+from cohabit.faces.cli.play import Table
+from cohabit.faces.cli.typing_line import Terminal
+
+TAKE = {"at": 1, "do": "take", "by": "ann", "text": "first takes 2", "args": {"n": 2}}
+REWARD = {"at": 1, "do": "take", "by": "ann", "text": "Reward: +1 (total 1)", "kind": "reward"}
+AGAIN = {**TAKE, "at": 2, "text": "first takes 1"}
+OTHER = {**TAKE, "by": "bob", "text": "second takes 2"}
+CHAT = {"at": 1, "do": "send_message", "by": "ann", "text": "to bob: hi", "kind": "direct"}
+
+
+class House:
+    """A house that pushes events before or after the reply to `act`."""
+
+    reply: dict[str, Any] | None = {"message": "You took 2; 6 are left.", "done": True}  # noqa: RUF012 - never changed
+
+    def __init__(self, before: list[dict[str, Any]], after: list[dict[str, Any]]) -> None:
+        self.pushes: asyncio.Queue[list[dict[str, Any]]] = asyncio.Queue()
+        self.before, self.after = before, after
+
+    async def call(self, command: str, args: Any = None) -> dict[str, Any]:
+        if command != "act":
+            return {}
+        await self.push(self.before)
+        if self.reply is None:
+            raise GameRejected("no")
+        return self.reply
+
+    async def push(self, items: list[dict[str, Any]]) -> None:
+        self.pushes.put_nowait(items)
+        await self.pushes.join()
+
+    async def subscribe(self) -> AsyncIterator[dict[str, Any]]:
+        while True:
+            yield {"push": "events", "items": await self.pushes.get()}
+            self.pushes.task_done()
+
+
+async def printed(house: House, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """What is printed of events while and after a player types `take n=2`, without times."""
+    table = Table(cast(Client, house), Terminal(), "ann")
+    following = asyncio.ensure_future(table.follow())
+    with suppress(GameRejected):
+        await table._do("take n=2")
+    await house.push(house.after)
+    await house.push([AGAIN])
+    following.cancel()
+    return [line.split(maxsplit=2)[-1] if line[:1].isdigit() else line for line in capsys.readouterr().out.splitlines()]
+
+
+@pytest.mark.parametrize("early", [True, False])
+async def test_an_own_action_is_printed_once_whether_its_event_or_its_reply_arrives_first(
+    early: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    items = [OTHER, CHAT, TAKE, REWARD]
+    shown = await printed(House(items if early else [], [] if early else items), capsys)
+    rest = ["second takes 2", "to bob: hi", "Reward: +1 (total 1)"]
+    reply = "You took 2; 6 are left."
+    assert shown == [*(rest if early else []), reply, *([] if early else rest), "first takes 1"]
+
+
+async def test_after_a_refused_action_the_next_one_from_elsewhere_is_printed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    house = House([], [])
+    house.reply = None
+    assert await printed(house, capsys) == ["first takes 1"]
+
+
+async def test_a_command_that_is_no_action_of_the_world_can_be_typed_too(capsys: pytest.CaptureFixture[str]) -> None:
+    """Its reply has no message, so its event is printed."""
+    house = House([], [{**TAKE, "text": "everybody has passed"}])
+    house.reply = {"previous": "ann", "next": "bob"}
+    assert await printed(house, capsys) == ["Done.", "everybody has passed", "first takes 1"]

@@ -1,0 +1,425 @@
+"""The agents of a house: what they think never delays anybody, what they fail at is seen, and a person can take over."""
+
+import asyncio
+import json
+import logging
+import os
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from cohabit.agents.contract import Exchange, Usage
+from cohabit.agents.player import Decision
+from cohabit.errors import BadArgs, PermissionDenied
+from cohabit.house.house import House
+from cohabit.house.transcripts import EARLIER, TRANSCRIPT, Transcripts, without_secrets
+from cohabit.model.action import Action
+from cohabit.registry import _module_from
+from cohabit.scenario import parse_scenario, read_scenario
+
+from .making import GOD, HOST, Client, make_room, open_house, player, recorded
+
+BRAINS = Path(__file__).with_name("brains.py")
+SOON_S = 100
+"""A test that waits longer than this hangs."""
+
+
+def brain(name: str) -> str:
+    return f"{BRAINS}:{name}"
+
+
+@pytest.fixture
+def gate() -> Iterator[ModuleType]:
+    """The module of the agents, with a closed gate."""
+    module = _module_from(BRAINS)
+    module.GO.clear()
+    module.Waits.cancelled.clear()
+    while module.STARTED.acquire(blocking=False):
+        pass
+    yield module
+    module.GO.set()
+
+
+async def started(gate: ModuleType, times: int = 1) -> None:
+    """Wait until so many agents are thinking."""
+    for _ in range(times):
+        assert await asyncio.to_thread(gate.STARTED.acquire, True, SOON_S)
+
+
+async def until(house: House, is_so: Callable[[], Any], room: str = "den") -> None:
+    """Wait until the room has come to this. The clock of these houses stands still, so nothing else ends the wait."""
+    runner = house.rooms[room]
+    async with asyncio.timeout(SOON_S):
+        while not is_so():
+            await runner.changed_since(runner.version, house.clock.now() + 1)
+
+
+def moves(house: House, who: str, room: str = "den") -> list[Any]:
+    return [entry for entry in recorded(house.rooms[room], "take") if entry.by == who]
+
+
+async def nim(
+    house: House, first: str, second: str | None = "random", room: str = "den", **keys: Any
+) -> dict[str, Client]:
+    """A room with Nim in which a brain plays for ann, and maybe one for bob."""
+    bob = player("bob", 1, brain=second) if second else player("bob", 1)
+    return await make_room(house, player("ann", 0, brain=first), bob, HOST, GOD, world="nim", room=room, **keys)
+
+
+# -- isolation ----------------------------------------------------------------------------------
+async def test_sixteen_slow_brains_do_not_delay_the_calls_of_other_members(gate: ModuleType) -> None:
+    async with open_house() as house:
+        rooms = [await nim(house, brain("Slow"), room=f"room-{i}") for i in range(16)]
+        await started(gate, 16)  # all of them think at the same time
+        async with asyncio.timeout(SOON_S):
+            for who in rooms:
+                assert (await who["zeus"]("view")).text
+                assert (await who["hostess"]("whoami")).handle == "hostess"
+        assert not any(moves(house, "ann", f"room-{i}") for i in range(16))
+        gate.GO.set()
+        for i in range(16):
+            await until(house, lambda i=i: moves(house, "ann", f"room-{i}"), f"room-{i}")
+
+
+async def test_a_slow_reflect_stops_no_room(gate: ModuleType) -> None:
+    async with open_house() as house:
+        one = await nim(house, brain("SlowReflect"), room="one")
+        other = await nim(house, "random", room="other")
+        await started(gate)
+        await until(house, lambda: house.rooms["other"].room.is_over(), "other")
+        async with asyncio.timeout(SOON_S):
+            assert (await one["zeus"]("view")).text
+            assert (await other["zeus"]("view")).over
+
+
+async def test_an_async_agent_that_blocks_its_loop_delays_other_agents_but_no_member(gate: ModuleType) -> None:
+    async with open_house() as house:
+        who = await nim(house, brain("Blocks"))
+        await started(gate)
+        async with asyncio.timeout(SOON_S):
+            assert (await who["zeus"]("view")).text
+            await who["hostess"]("send_message", {"to": "*", "content": "still here"})
+        gate.GO.set()
+        await until(house, lambda: moves(house, "ann"))
+
+
+async def test_after_the_deadline_the_fallback_is_played_for_a_brain_that_never_returns(gate: ModuleType) -> None:
+    async with open_house(agent_seconds=0.1) as house:
+        who = await nim(house, brain("Slow"))
+        await until(house, lambda: len(moves(house, "ann")) >= 3)
+        (line,) = [line for line in (await who["zeus"]("agents")).agents if line.member == "ann"]
+        assert line.outcomes.get("timeout", 0) >= 2
+        assert line.failures == line.decisions
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [("Raises", "ZeroDivisionError: a bug of the agent"), ("CannotStart", "ZeroDivisionError: a bug in initialize")],
+)
+async def test_the_game_goes_on_with_the_fallback_if_a_brain_raises_and_it_is_said_once(
+    name: str, problem: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        async with open_house() as house:
+            who = await nim(house, brain(name))
+            await until(house, lambda: house.rooms["den"].room.is_over())
+            (line,) = [line for line in (await who["zeus"]("agents")).agents if line.member == "ann"]
+    assert line.failures == line.decisions == line.outcomes["failed"] >= 2
+    assert line.last.problem == problem
+    assert [record.message for record in caplog.records if problem in record.message] == [
+        f"agent brains.py:{name} for ann in room den failed: {problem}"
+    ]
+
+
+@asynccontextmanager
+async def model_server(answers: Callable[[bytes], Awaitable[bytes | None]]) -> AsyncIterator[str]:
+    """A server that lists models, and answers everything else as it is told: None cuts the connection."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while (head := await reader.readuntil(b"\r\n\r\n")) is not None:
+                size = next((int(h[15:]) for h in head.lower().split(b"\r\n") if h.startswith(b"content-length:")), 0)
+                asked = await reader.readexactly(size)
+                body = b'{"data": []}' if head.startswith(b"GET") else await answers(asked)
+                if body is None:
+                    break
+                writer.write(
+                    b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%b"
+                    % (len(body), body)
+                )
+                await writer.drain()
+        except asyncio.IncompleteReadError:
+            pass
+        finally:
+            writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    try:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    finally:
+        server.close()
+
+
+def completion(text: str) -> bytes:
+    return json.dumps(
+        {
+            "id": "1", "object": "chat.completion", "created": 1, "model": "m",
+            "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}],
+            "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
+        }
+    ).encode()  # fmt: skip
+
+
+async def test_the_game_goes_on_if_the_backend_goes_down(tmp_path: Path) -> None:
+    async def cut(asked: bytes) -> None:
+        return None
+
+    async with model_server(cut) as url, open_house(tmp_path) as house:
+        who = await nim(house, f"openai:m@{url}?retries=0")
+        await until(house, lambda: house.rooms["den"].room.is_over())
+        (line,) = [line for line in (await who["hostess"]("agents")).agents if line.member == "ann"]
+    assert line.outcomes == {"failed": line.decisions}
+    assert line.decisions
+    lines = [json.loads(text) for text in (tmp_path / "agents/den" / TRANSCRIPT).read_text().splitlines()]
+    assert all("cannot reach the server" in line["decision"]["problem"] for line in lines)
+
+
+async def test_the_thread_of_the_agents_ends_with_the_house(gate: ModuleType) -> None:
+    def threads() -> list[str]:
+        return [thread.name for thread in threading.enumerate() if thread.name == "cohabit-agents"]
+
+    before = len(threads())
+    async with open_house() as house:
+        await nim(house, brain("Waits"))
+        await started(gate)
+        assert len(threads()) == before + 1
+    assert len(threads()) == before
+    assert gate.Waits.cancelled.is_set()
+
+
+# -- taking over and handing back ----------------------------------------------------------------
+async def test_a_person_who_takes_over_a_seat_ends_the_thinking_of_its_agent(gate: ModuleType) -> None:
+    async with open_house() as house:
+        who = await nim(house, brain("Waits"), None)
+        await started(gate)
+        me = await who["ann"]("whoami")  # a call is enough
+        assert await asyncio.to_thread(gate.Waits.cancelled.wait, SOON_S)
+        me = await who["ann"]("whoami")
+        assert (me.stand_in, me.played_by) == ("brains.py:Waits", None)
+        await who["ann"]("take", {"n": 1})
+        assert [entry.via for entry in moves(house, "ann")] == [None]
+
+
+async def test_a_person_hands_the_seat_back_watches_and_takes_it_over_again(gate: ModuleType) -> None:
+    async with open_house() as house:
+        who = await nim(house, brain("Scripted"), None)
+        await until(house, lambda: moves(house, "ann"))
+        await who["ann"]("whoami")
+        await who["bob"]("take", {"n": 1})
+        await who["ann"]("take", {"n": 2})
+        assert (await who["ann"]("hand_back")).played_by == "brains.py:Scripted"
+        await who["bob"]("take", {"n": 1})
+        await until(house, lambda: len(moves(house, "ann")) == 3)
+        seen = await who["ann"]("whoami")  # looking does not take over
+        assert seen.played_by == "brains.py:Scripted"
+        with pytest.raises(PermissionDenied, match="call take_over"):
+            await who["ann"]("take", {"n": 1})
+        assert (await who["ann"]("take_over")).you_play
+        await who["bob"]("take", {"n": 1})
+        await who["ann"]("take", {"n": 3})
+        assert [entry.via for entry in moves(house, "ann")] == ["brains.py:Scripted", None, "brains.py:Scripted", None]
+
+
+async def test_a_handed_back_seat_is_still_played_after_a_restart(tmp_path: Path) -> None:
+    async with open_house(tmp_path) as house:
+        who = await nim(house, brain("Scripted"), None)
+        await until(house, lambda: moves(house, "ann"))
+        await who["ann"]("take_over")
+        await who["ann"]("hand_back")
+    async with open_house(tmp_path) as house:
+        await house.call(house.identify(who["bob"].token), "den", "take", {"n": 1})
+        await until(house, lambda: len(moves(house, "ann")) == 2)
+
+
+async def test_an_agent_cannot_take_over_or_hand_back_the_seat_that_it_plays(gate: ModuleType) -> None:
+    async with open_house() as house:
+        await nim(house, brain("Waits"), None)
+        room = house.rooms["den"].room
+        for command in ("take_over", "hand_back"):
+            with pytest.raises(PermissionDenied, match="only the member itself"):
+                room.call("ann", "act", {"action": command}, at=house.clock.now(), via="waits")
+
+
+async def test_without_a_stand_in_there_is_nobody_to_hand_back_to() -> None:
+    async with open_house() as house:
+        who = await make_room(house, world="nim")
+        with pytest.raises(Exception, match="no agent can play for you"):
+            await who["ann"]("hand_back")
+
+
+# -- which brains ---------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("warlrod", "unknown brain 'warlrod'"),
+        ("openai:gpt-x", "OPENAI_API_KEY"),
+        ("anthropic:claude-x", "ANTHROPIC_API_KEY"),
+        ("openai:m@http://127.0.0.1:1", "no server answers at http://127.0.0.1:1"),
+        ("ollama:qwen3:8b@http://127.0.0.1:1", "start it with `ollama serve`"),
+        ("ollama", "ollama needs a model"),
+        ("/nowhere/bot.py", "file not found: /nowhere/bot.py"),
+        (f"{BRAINS}:Nobody", "has no agent 'Nobody'"),
+        (f"{BRAINS}:CannotBeMade", "cannot be made: OSError: no such device"),
+        ("local:/nowhere/model.gguf", "no file /nowhere/model.gguf"),
+        ("random?speed=9", "random has no option 'speed'"),
+        ("human", "connect with `cohabit play`"),
+    ],
+)
+async def test_a_brain_that_cannot_be_made_is_refused_before_anything_is_created(
+    name: str, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    async with open_house() as house:
+        with pytest.raises(BadArgs) as refused:
+            await nim(house, name)
+        assert reason in refused.value.message
+        assert not house.rooms
+
+
+def test_a_brain_can_be_a_table_and_its_file_is_relative_to_the_scenario(tmp_path: Path) -> None:
+    (tmp_path / "bot.py").write_text("")
+    plan = {
+        "world": "nim",
+        "agents": [
+            {"id": "a", "brain": {"brain": "local", "options": {"temperature": 0.2, "persona": "bold & loud?"}}},
+            {"id": "b", "brain": "bot.py:Bot?depth=3", "stand_in": {"brain": "random"}},
+        ],
+    }
+    (tmp_path / "plan.json").write_text(json.dumps(plan))
+    a, b = read_scenario(str(tmp_path / "plan.json")).agents
+    assert a.brain == "local?temperature=0.2&persona=bold %26 loud%3F"
+    assert b.brain == f"{(tmp_path / 'bot.py').resolve()}:Bot?depth=3"
+    assert b.stand_in == "random"
+
+
+@pytest.mark.parametrize(
+    ("given", "wrong"),
+    [
+        ({"options": {}}, "missing required field `brain`"),
+        ({"brain": "local", "model": "x"}, "unknown field `model`"),
+        ({"brain": "openai:m", "options": {"api_key": "sk-1"}}, "api_key does not belong in the name of a brain"),
+    ],
+)
+def test_a_table_that_is_no_brain_is_refused(given: dict[str, Any], wrong: str) -> None:
+    text = json.dumps({"world": "nim", "agents": [{"id": "a", "brain": given}]})
+    with pytest.raises(BadArgs, match="agents.json: agents\\[0\\]: brain: ") as refused:
+        parse_scenario(text)
+    assert wrong in refused.value.message
+    assert "sk-1" not in refused.value.message
+
+
+async def test_other_members_see_a_label_without_folders_addresses_and_options(gate: ModuleType) -> None:
+    async def wait(asked: bytes) -> bytes:
+        await asyncio.Event().wait()
+        return b""
+
+    async with model_server(wait) as url, open_house() as house:
+        who = await nim(house, brain("Slow"), f"openai:m@{url}?temperature=1")
+        lines = (await who["hostess"]("roster")).members
+        assert [line.played_by for line in lines[:2]] == ["brains.py:Slow", "openai:m"]
+
+
+# -- what they did ---------------------------------------------------------------------------------
+async def test_tokens_and_reasons_are_counted_and_shown_to_those_who_may_know(tmp_path: Path) -> None:
+    async def answer(asked: bytes) -> bytes:
+        return completion('{"action": "take", "params": {"n": 1}, "reasoning": "leaves a multiple of four"}')
+
+    async with model_server(answer) as url, open_house(tmp_path) as house:
+        who = await nim(house, f"openai:m@{url}", None)
+        await until(house, lambda: moves(house, "ann"))
+        async with asyncio.timeout(SOON_S):
+            while not (lines := (await who["hostess"]("agents")).agents) or not lines[0].decisions:
+                await asyncio.sleep(0)
+        (line,) = lines
+        assert (line.member, line.brain, line.playing) == ("ann", "openai:m", True)
+        assert (line.decisions, line.outcomes, line.prompt_tokens, line.completion_tokens) == (
+            1,
+            {"chosen": 1},
+            100,
+            10,
+        )
+        assert line.last is None  # a host that does not see everything
+        (line,) = (await who["zeus"]("agents")).agents
+        assert line.last.reasoning == "leaves a multiple of four"
+        assert (await who["bob"]("agents")).agents == []
+        (kept,) = (tmp_path / "agents/den" / TRANSCRIPT).read_text().splitlines()
+        decision = json.loads(kept)["decision"]
+        assert decision["action"]["reasoning"] == "leaves a multiple of four"
+        assert [message["role"] for message in decision["exchanges"][0]["messages"]] == ["system", "user"]
+        assert (tmp_path / "agents/den" / TRANSCRIPT).stat().st_mode & 0o777 == 0o600
+        await who["hostess"]("delete_room", {"confirm": "den"})
+        assert not (tmp_path / "agents/den").exists()
+
+
+async def test_brains_are_hidden_in_agents_where_the_scenario_hides_them(gate: ModuleType) -> None:
+    async with open_house() as house:
+        who = await nim(house, brain("Scripted"), None, hide_brains=True)
+        await until(house, lambda: moves(house, "ann"))
+        assert [line.brain for line in (await who["hostess"]("agents")).agents] == ["bot"]
+        assert [line.brain for line in (await who["zeus"]("agents")).agents] == ["brains.py:Scripted"]
+
+
+def test_a_transcript_stays_within_its_limit_and_keeps_the_newest(tmp_path: Path) -> None:
+    kept = Transcripts(tmp_path, 4_000)
+    for number in range(100):
+        kept.add("den", number, "ann", "first", "local", 1, Decision(number, "chosen", Action("take", {"n": 1})), 0.5)
+    files = [tmp_path / "agents/den" / name for name in (EARLIER, TRANSCRIPT)]
+    numbers = [json.loads(line)["decision"]["number"] for file in files for line in file.read_text().splitlines()]
+    assert numbers == list(range(numbers[0], 100))
+    assert len(numbers) >= 10
+    assert sum(file.stat().st_size for file in files) <= 4_000
+
+
+def test_the_value_of_an_api_key_never_enters_a_transcript(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", 'sk-"quoted"-0123456789')
+    kept = Transcripts(tmp_path, 10**6)
+    exchange = Exchange([{"role": "user", "content": "hi"}], 'my key is sk-"quoted"-0123456789', usage=Usage(1, 1))
+    kept.add(
+        "den",
+        1,
+        "ann",
+        None,
+        "openai:m",
+        1,
+        Decision(1, "failed", problem='key sk-"quoted"-0123456789', exchanges=[exchange]),
+        1.0,
+    )
+    text = (tmp_path / "agents/den" / TRANSCRIPT).read_text()
+    assert "0123456789" not in text
+    assert text.count("[hidden]") == 2
+    assert without_secrets(b"plain") == b"plain"
+    assert os.environ["OPENAI_API_KEY"]
+    json.loads(text)
+
+
+async def test_the_embedded_model_plays_in_a_house_and_a_killed_process_is_started_again() -> None:
+    local = pytest.importorskip("cohabit.agents.llm.local")
+    if local.missing():
+        pytest.skip(local.missing())
+    async with open_house() as house:
+        who = await nim(house, "local", None)
+        await until(house, lambda: moves(house, "ann"))
+        local._processes[""].kill()
+        await who["bob"]("take", {"n": 1})
+        await until(house, lambda: len(moves(house, "ann")) == 2)
+        async with asyncio.timeout(SOON_S):
+            while (line := (await who["zeus"]("agents")).agents[0]).decisions < 2:
+                await asyncio.sleep(0)
+    assert line.failures == 0
+    assert line.completion_tokens

@@ -1,0 +1,56 @@
+"""The commands that are exceptions to a rule, by name: an exception that nobody meant to make is found here."""
+
+from collections.abc import Callable
+
+import pytest
+
+from cohabit.house.catalogue import every_command
+from cohabit.room.commands import Command
+
+EXCEPTIONS: dict[str, tuple[Callable[[Command], bool], set[str]]] = {
+    "only for hosts of the house": (
+        lambda command: command.host_only,
+        {"create_room", "issue_credential", "list_credentials", "revoke_credential", "rotate_credential"},
+    ),
+    "for callers who are not members yet": (
+        lambda command: command.before_joining,
+        {"capabilities", "introduction", "join", "schemas"},
+    ),
+    "makes the caller a member": (lambda command: command.joins, {"join"}),
+    "also in an archived room, although it changes something": (
+        lambda command: command.when_archived,
+        {"delete_room", "issue_credential", "reopen_room", "revoke_credential", "revoke_invite", "revoke_token",
+         "rotate_credential", "rotate_token"},
+    ),
+    "also in a room that could not be opened": (lambda command: command.when_broken, {"reopen_room"}),
+    "controls the world and waits for no turn": (
+        lambda command: command.acts and not command.needs_turn,
+        {"archive", "delete_room", "rematch", "reopen_room", "reset"},
+    ),
+    "changes who has access, so one at a time": (
+        lambda command: command.exclusive,
+        {"issue_credential", "join", "revoke_credential", "revoke_invite", "revoke_token", "rotate_credential",
+         "rotate_token"},
+    ),
+    "a world may have its own": (
+        lambda command: command.world_may_replace, {"list_saves", "load_world", "save_world"},
+    ),
+    "leaves nothing on record": (
+        lambda command: not command.records,
+        {"audit", "capabilities", "events", "introduction", "invites", "list_credentials", "list_saves", "list_speeds",
+         "objective_status", "picture", "recv_messages", "rooms", "roster", "rules", "schemas", "session_info", "view",
+         "wait_for_turn", "whoami", "worlds"},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("exception", EXCEPTIONS)
+def test_the_exceptions_to_a_rule_are_those_that_are_meant(exception: str) -> None:
+    applies, meant = EXCEPTIONS[exception]
+    assert {c.name for where, c in every_command() if where in ("house", "room") and applies(c)} == meant
+
+
+def test_every_command_of_the_house_the_room_and_each_world_is_in_the_reference() -> None:
+    found = [(where, command.name) for where, command in every_command()]
+    assert len(found) == len(set(found))
+    assert {("house", "invite"), ("room", "view"), ("nim", "take"), ("tictactoe", "mark")} <= set(found)

@@ -1,0 +1,177 @@
+"""Commands of the house: what it can open, which commands a caller has, and what is refused and why."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cohabit.errors import BadArgs, GameRejected, PermissionDenied, StorageFailed, TooLarge, UnknownAsset, UnknownRoom
+from cohabit.house import saves
+from cohabit.house.house import House
+from cohabit.registry import known_worlds
+from cohabit.room import saves as save_format
+from cohabit.scenario import parse_scenario
+
+from .making import GOD, TOKENS_MADE, Client, issue, make_room, open_house, player
+
+
+async def operator(house: House, name: str, args: Any = None, room: str | None = None) -> Any:
+    return await house.call(house.identify(house.operator_token()), room, name, args)
+
+
+async def test_the_house_lists_every_world_with_a_title_and_the_first_line_of_its_description() -> None:
+    async with open_house() as house:
+        lines = (await operator(house, "worlds")).worlds
+    assert [line.name for line in lines] == list(known_worlds())
+    assert all(line.title and line.description and "\n" not in line.description for line in lines)
+    found = {line.name: line.title for line in lines}
+    assert found["nim"] == "Nim"
+
+
+@pytest.mark.parametrize("args", [{}, {"world": "nim", "scenario": "pvp"}])
+async def test_a_room_is_created_from_a_world_or_a_scenario_and_not_from_both_or_none(args: dict[str, str]) -> None:
+    async with open_house() as house:
+        with pytest.raises(BadArgs, match="either scenario or world"):
+            await operator(house, "create_room", args)
+        assert not house.rooms
+
+
+@pytest.mark.parametrize(("key", "wrong", "meant"), [("world", "nin", "nim"), ("scenario", "pvq", "pvp")])
+async def test_a_misspelt_world_or_scenario_is_refused_with_the_nearest_name(key: str, wrong: str, meant: str) -> None:
+    async with open_house() as house:
+        with pytest.raises(BadArgs, match=f"unknown {key} '{wrong}'") as refused:
+            await operator(house, "create_room", {key: wrong})
+        assert meant in refused.value.did_you_mean
+
+
+async def test_one_command_is_described_by_its_name_and_one_that_is_not_there_gets_near_names() -> None:
+    async with open_house() as house:
+        who = await make_room(house)
+        everything = (await who["ann"]("schemas")).commands
+        one = (await who["ann"]("schemas", {"command": "hide"})).commands
+        assert [info.name for info in one] == ["hide"]
+        assert one[0] in everything
+        assert len(everything) > 1
+        for name in ("hiide", "create_room"):
+            with pytest.raises(UnknownAsset, match=f"no command '{name}'") as refused:
+                await who["ann"]("schemas", {"command": name})
+            assert ("hide" in refused.value.did_you_mean) == (name == "hiide")
+
+
+async def test_a_member_that_was_given_an_identity_the_house_does_not_know_opens_no_room() -> None:
+    async with open_house() as house:
+        plan = parse_scenario('{"world": "nim", "agents": [{"id": "ann", "role": "player"}]}')
+        plan.agents[0].identity = "i-nobody"
+        with pytest.raises(BadArgs, match="ann: unknown identity 'i-nobody'"):
+            await house.create_room(plan, "den", seed=7)
+        assert not house.rooms
+
+
+# -- a room is needed -------------------------------------------------------------------------------
+async def test_a_command_about_a_room_asks_for_one_when_the_caller_names_none() -> None:
+    async with open_house() as house:
+        await make_room(house)
+        zoe = await issue(house, "zoe")
+        for name in ("view", "nonsense"):
+            with pytest.raises(BadArgs, match=f"{name} needs a room"):
+                await house.call(house.identify(zoe.token), None, name)
+
+
+async def test_a_house_host_is_told_to_join_before_it_uses_a_room() -> None:
+    async with open_house() as house:
+        await make_room(house)
+        boss = await issue(house, "boss", host=True)
+        with pytest.raises(UnknownRoom, match="call join first"):
+            await boss("view")
+        stranger = await issue(house, "zoe")
+        with pytest.raises(UnknownRoom) as refused:
+            await stranger("view")
+        assert "join" not in refused.value.message
+
+
+# -- tokens -----------------------------------------------------------------------------------------
+async def test_a_built_in_player_has_no_token_to_replace_or_revoke() -> None:
+    async with open_house() as house:
+        who = await make_room(house)
+        await who["hostess"]("add_member", {"id": "bot", "stand_in": "random"})
+        for name in ("rotate_credential", "revoke_credential"):
+            with pytest.raises(BadArgs, match="bot is a built-in player and has no token"):
+                await operator(house, name, {"name": "bot", "room": "den"})
+
+
+async def test_an_identity_without_a_token_there_has_nothing_to_replace_or_revoke() -> None:
+    async with open_house() as house:
+        who = await make_room(house)
+        ann = house.identify(who["ann"].token).identity
+        for name in ("rotate_credential", "revoke_credential"):
+            with pytest.raises(UnknownAsset, match="no token for the house"):
+                await operator(house, name, {"name": ann})
+        await operator(house, "revoke_credential", {"name": "ann", "room": "den"})
+        for name in ("rotate_credential", "revoke_credential"):
+            with pytest.raises(UnknownAsset, match="no token for room den"):
+                await operator(house, name, {"name": "ann", "room": "den"})
+
+
+async def test_a_member_without_manage_members_replaces_its_own_token_and_nobody_elses() -> None:
+    async with open_house() as house:
+        who = await make_room(house)
+        with pytest.raises(PermissionDenied, match="manage_members"):
+            await who["ann"]("rotate_token", {"member": "bob"})
+        assert (await who["bob"]("whoami")).handle == "bob"
+        made = await who["ann"]("rotate_token")
+        TOKENS_MADE.append(made.token)
+        assert (await Client(house, "den", "ann", made.token)("whoami")).handle == "ann"
+
+
+# -- saves ------------------------------------------------------------------------------------------
+async def test_a_room_has_a_limit_of_saves_and_one_of_them_can_still_be_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(saves, "MAX_SAVES", 2)
+    async with open_house(tmp_path) as house:
+        who = await make_room(house, player("ann", 0), GOD, world="nim")
+        for name in ("one", "two", "one"):
+            await who["zeus"]("save_world", {"folder": name})
+        with pytest.raises(GameRejected, match="save limit reached"):
+            await who["zeus"]("save_world", {"folder": "three"})
+        assert (await who["zeus"]("list_saves")).items == ["one", "two"]
+
+
+async def test_a_save_that_has_grown_too_large_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with open_house(tmp_path) as house:
+        who = await make_room(house, player("ann", 0), GOD, world="nim")
+        path = (await who["zeus"]("save_world", {"folder": "one"})).path
+        size = next(tmp_path.rglob(path)).stat().st_size
+        monkeypatch.setattr(saves, "MAX_SAVE", size)
+        await who["zeus"]("load_world", {"path": "one"})
+        monkeypatch.setattr(saves, "MAX_SAVE", size - 1)
+        with pytest.raises(TooLarge, match=f"at most {size - 1} bytes"):
+            await who["zeus"]("load_world", {"path": "one"})
+
+
+async def test_a_save_that_unpacks_to_too_much_is_refused_and_nothing_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_house(tmp_path) as house:
+        who = await make_room(house, player("ann", 0), GOD, world="nim")
+        await who["zeus"]("save_world", {"folder": "one"})
+        before = house.rooms["den"].room.digest()
+        monkeypatch.setattr(save_format, "MAX_UNPACKED", 5)
+        with pytest.raises(GameRejected, match="truncated or too large"):
+            await who["zeus"]("load_world", {"path": "one"})
+        assert house.rooms["den"].room.digest() == before
+
+
+async def test_a_save_that_cannot_be_read_is_the_fault_of_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_house(tmp_path) as house:
+        who = await make_room(house, player("ann", 0), GOD, world="nim")
+        await who["zeus"]("save_world", {"folder": "one"})
+
+        def fail(path: Path) -> bytes:
+            raise OSError(5, "Input/output error")
+
+        monkeypatch.setattr(Path, "read_bytes", fail)
+        with pytest.raises(StorageFailed, match="could not be read: Input/output error"):
+            await who["zeus"]("load_world", {"path": "one"})

@@ -1,0 +1,102 @@
+"""What is closed, revoked or unsubscribed leaves nothing behind: no thread, no timer, no callback."""
+
+import asyncio
+import secrets
+import threading
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+
+from cohabit.house.identities import ALPHABET, Identities, hashed, make_token, new_identity
+from cohabit.house.leases import LEASE_MS
+from cohabit.model.identity import Credential
+from cohabit.testing.clock import FakeClock, FakeTimer
+
+from .making import a_moment, issue, make_room, open_house
+
+
+def test_every_character_of_a_token_is_equally_likely(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cohabit.house.identities.TOKEN_LENGTH", 2 * 248)
+    monkeypatch.setattr(secrets, "token_bytes", lambda size: bytes(reversed(range(256))))
+    token = make_token()
+    assert Counter(token) == dict.fromkeys(ALPHABET, 8)
+    monkeypatch.undo()
+    assert len(make_token()) == 48
+
+
+async def test_a_closed_house_has_no_thread_left() -> None:
+    before = set(threading.enumerate())
+    async with open_house() as house:
+        who = await make_room(house)
+        await who["ann"]("hide", {"n": 1})
+        started = set(threading.enumerate()) - before
+        assert any(thread.name == "cohabit-watchdog" for thread in started)
+    for thread in started:
+        if thread.name.startswith(("cohabit", "world-")):
+            thread.join(10)
+            assert not thread.is_alive(), thread.name
+
+
+async def test_a_closed_house_sets_no_timer_again() -> None:
+    class Counted(FakeClock):
+        timers = 0
+
+        def call_at(self, at: int, then: Callable[[], None]) -> FakeTimer:
+            self.timers += 1
+            return super().call_at(at, then)
+
+    clock = Counted()
+    async with open_house(clock=clock) as house:
+        who = await make_room(house, world="Ticker")
+        await who["ann"]("drop")
+        before = clock.timers
+        await clock.advance(LEASE_MS)
+        assert clock.timers > before
+    clock.between = None
+    before = clock.timers
+    await clock.advance(10 * LEASE_MS)
+    await a_moment()
+    assert clock.timers == before
+
+
+def test_whoever_stops_watching_a_credential_is_not_told_of_its_end_and_the_others_are() -> None:
+    told: list[str] = []
+    ada = new_identity("ada")
+    credential = Credential(hashed("x"), ada.id, None)
+    identities = Identities([ada], [credential])
+    stop_first = identities.watch(credential, lambda: told.append("first"))
+    stop_second = identities.watch(credential, lambda: told.append("second"))
+    stop_first()
+    stop_first()
+    assert identities.revoke([credential]) == [credential]
+    assert told == ["second"]
+    stop_second()
+    assert identities.revoke([credential]) == []
+    assert told == ["second"]
+
+
+@pytest.mark.parametrize("how", [{}, {"expires_in_s": 3600}])
+async def test_a_subscription_that_was_closed_is_not_ended_with_the_credential(how: dict[str, int]) -> None:
+    async with open_house() as house:
+        await make_room(house, guests=True)
+        eve = await issue(house, "eve", **how)
+        await eve("join")
+        one, other = await eve.reader(), await eve.reader()
+        one.sub.close()
+        await house.call(house.identify(house.operator_token()), None, "revoke_credential", {"name": "eve"})
+        await other.task
+        assert one.sub.ended is None
+        assert other.ended is not None
+
+
+async def test_a_call_whose_caller_has_gone_away_waits_no_longer() -> None:
+    async with open_house() as house:
+        who = await make_room(house)
+        before = asyncio.all_tasks()
+        waiting = asyncio.ensure_future(who["ann"]("recv_messages", {"wait_ms": 30_000}))
+        await a_moment()
+        assert len(asyncio.all_tasks() - before) > 1
+        waiting.cancel()
+        await a_moment()
+        assert asyncio.all_tasks() <= before

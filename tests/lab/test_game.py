@@ -1,0 +1,72 @@
+"""One game: the same spec gives the same record, whatever was played before."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cohabit.lab.folder import record_lines
+from cohabit.lab.game import Game, GameResult, GameSpec
+from cohabit.registry import make_world
+from cohabit.room.room import Room
+
+PLAYERS = {
+    "nim": st.lists(st.sampled_from(["random", "nim-master"]), min_size=2, max_size=2),
+    "tictactoe": st.just(["random", "random"]),
+    "statecraft": st.lists(st.sampled_from(["random", "hawk", "trader", "grudger"]), min_size=2, max_size=4),
+    "lanterns": st.lists(st.just("lamplighter"), min_size=2, max_size=3),
+}
+CONFIG: dict[str, dict[str, Any]] = {"statecraft": {"turns": 3}, "lanterns": {"ticks": 100}}
+
+
+@st.composite
+def specs(draw: st.DrawFn) -> GameSpec:
+    world = draw(st.sampled_from(sorted(PLAYERS)))
+    seed = str(draw(st.integers(0, 10**6)))
+    return GameSpec("g", world, draw(PLAYERS[world]), seed=seed, config=CONFIG.get(world, {}), step_ticks=10)
+
+
+def played(spec: GameSpec) -> tuple[GameResult, bytes]:
+    game = Game(spec)
+    return asyncio.run(game.play()), record_lines(game.lines())
+
+
+@settings(max_examples=25, deadline=None)
+@given(specs(), specs())
+def test_the_same_spec_gives_the_same_record_and_result_whatever_was_played_before(
+    spec: GameSpec, other: GameSpec
+) -> None:
+    first = played(spec)
+    played(other)
+    assert played(spec) == first
+
+
+@settings(max_examples=15, deadline=None)
+@given(specs())
+def test_the_record_of_a_game_replays_to_its_end(spec: GameSpec) -> None:
+    game = Game(spec)
+    result = asyncio.run(game.play())
+    again = Room.replay(game.lines(), make_world)
+    assert again.digest() == game.room.digest()
+    assert list(again.world.standings()) == result.standings
+
+
+@pytest.mark.parametrize(("limit", "spec"), [
+    ("decisions", GameSpec("g", "tictactoe", ["random", "random"], max_decisions=3)),
+    ("ticks", GameSpec("g", "lanterns", ["lamplighter"] * 2, step_ticks=7, max_ticks=30)),
+])  # fmt: skip
+def test_a_game_stops_at_its_limit_and_says_so(limit: str, spec: GameSpec) -> None:
+    result, _ = played(spec)
+    assert result.ended == "limit"
+    assert (result.decisions, result.ticks)[limit == "ticks"] == (3, 30)[limit == "ticks"]
+
+
+def test_players_of_games_with_the_same_seed_draw_the_same_numbers_on_any_seat() -> None:
+    def first_moves(players: list[str], names: list[str]) -> dict[str, str]:
+        game = Game(GameSpec("g", "tictactoe", players, seed="5", names=names))
+        return {name: str(p.agent.agent.stream.bits64()) for name, p in zip(names, game.players, strict=True)}  # type: ignore[attr-defined]
+
+    assert first_moves(["random"] * 2, ["a", "b"]) == first_moves(["random"] * 2, ["b", "a"])
+    assert len(set(first_moves(["random"] * 2, ["a", "b"]).values())) == 2

@@ -1,0 +1,358 @@
+"""Runs of a design: the same files again, resumed after a kill, never of mixed versions, failures counted."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from cohabit.errors import Conflict, RecordCorrupt
+from cohabit.lab.design import Design, parse_design
+from cohabit.lab.folder import DECISIONS, GAMES, TIMINGS, UNFINISHED, read_decisions, read_games, record_path
+from cohabit.lab.match import match_design
+from cohabit.lab.results import Results, winners
+from cohabit.lab.run import run
+
+SMALL: dict[str, Any] = {
+    "name": "small",
+    "worlds": {"nim": {"factors": {"stones": [9, 12]}}, "tictactoe": {"lineups": [["random", "random"]]}},
+    "lineups": [["nim-master", "random"]],
+    "seeds": 3,
+}
+
+MODEL = '''
+import os, signal
+from pathlib import Path
+from cohabit.agents.brain import Brain
+from cohabit.agents.contract import Usage
+from cohabit.agents.llm.backend import BackendError, Completion
+from cohabit.agents.llm.mind import LlmAgent
+
+
+class Canned:
+    """Answers by how often it was asked, which a file remembers, so an answer is another one if it is asked for again.
+    Kills its process before an answer if the file `kill` says so."""
+
+    name, constrains = "canned", True
+
+    def __init__(self, brain):
+        self.folder, self.purpose = Path(brain.target), brain.url
+
+    async def complete(self, request):
+        mine = self.folder / self.purpose.replace("/", "-")
+        n = len(mine.read_bytes()) if mine.exists() else 0
+        kill = self.folder / "kill"
+        if kill.exists():
+            left = int(kill.read_text()) - 1
+            kill.write_text(str(left))
+            if left == 0:
+                kill.unlink()
+                os.kill(os.getpid(), signal.SIGKILL)
+        mine.write_bytes(b"x" * (n + 1))
+        if n % 5 == 1:
+            return Completion("I would rather not say.", usage=Usage(10, 1, 0.25))
+        if n % 5 == 3:
+            raise TimeoutError
+        if n % 5 == 4:
+            raise BackendError("the server is down")
+        return Completion('{"action": "take", "params": {"n": %d}}' % (1 + n % 2), usage=Usage(10, 1, 0.25))
+
+    async def close(self):
+        pass
+
+
+class Model(LlmAgent):
+    def __init__(self, purpose="", folder=""):
+        super().__init__(Canned, Brain("canned", folder, purpose), purpose)
+'''
+
+
+def small(**changes: Any) -> Design:
+    return parse_design(json.dumps({**SMALL, **changes}))
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """All files but the timings."""
+    found = {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+    del found[TIMINGS]
+    return found
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("whole")
+    run(small(), folder)
+    return folder
+
+
+# -- the same files ---------------------------------------------------------------------------------
+def test_two_processes_write_the_same_files_as_one(whole: Path, tmp_path: Path) -> None:
+    run(small(), tmp_path / "two", workers=2)
+    assert files(tmp_path / "two") == files(whole)
+
+
+def test_a_run_in_memory_has_the_same_results(whole: Path) -> None:
+    memory = run(small())
+    kept = Results.read(whole)
+    assert memory.games == kept.games
+    assert list(memory.decisions()) == list(kept.decisions())
+    assert all(memory.record(game.spec.id) == kept.record(game.spec.id) for game in memory.games)
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_a_run_interrupted_after_any_byte_resumes_to_the_same_files(
+    whole: Path, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    folder = tmp_path_factory.mktemp("interrupted")
+    for name, text in files(whole).items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_bytes(text)
+    games, decisions = (whole / GAMES).read_bytes(), (whole / DECISIONS).read_bytes()
+    kept = data.draw(st.integers(0, len(games)))
+    finished = [json.loads(line)["decisions"] for line in games[:kept].split(b"\n")[:-1]]
+    least = sum(len(line) for line in decisions.splitlines(keepends=True)[: sum(finished)])
+    (folder / GAMES).write_bytes(games[:kept])
+    (folder / DECISIONS).write_bytes(decisions[: data.draw(st.integers(least, len(decisions)))])
+    run(small(), folder)
+    assert files(folder) == files(whole)
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from cohabit.lab.design import parse_design
+from cohabit.lab.run import run
+if __name__ == "__main__":
+    run(parse_design(sys.argv[1]), Path(sys.argv[2]), 2, lambda done, planned: print(done, flush=True))
+"""
+
+
+def test_a_killed_run_ends_its_worker_processes_and_resumes_to_the_same_files(whole: Path, tmp_path: Path) -> None:
+    script, folder = tmp_path / "killed.py", tmp_path / "out"
+    script.write_text(KILLED)
+    command = [sys.executable, str(script), json.dumps(SMALL), str(folder)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert [process.stdout.readline() for _ in range(3)] == ["0\n", "1\n", "2\n"]
+        process.kill()
+        process.stdout.read()  # returns when the last worker process has ended
+    run(small(), folder)
+    assert files(folder) == files(whole)
+
+
+@pytest.mark.parametrize("answers", [1, 4, 6, 11])
+def test_a_killed_run_uses_logged_answers_failures_and_timeouts_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answers: int
+) -> None:
+    (tmp_path / "model.py").write_text(MODEL)
+    monkeypatch.chdir(tmp_path)
+    asked = tmp_path / "asked"
+    words = ["nim", f"model.py:Model?folder={asked}", "random", "--games", "3", "--swap", "none"]
+
+    def play(out: str) -> int:
+        return subprocess.run([sys.executable, "-m", "cohabit", "match", *words, "--out", out], check=False).returncode
+
+    asked.mkdir()
+    assert play("whole") == 1  # it fails too often
+    for path in asked.iterdir():
+        path.unlink()
+    (asked / "kill").write_text(str(answers))
+    assert play("killed") == -signal.SIGKILL
+    assert any((tmp_path / "killed" / UNFINISHED).iterdir()) or answers == 1
+    assert play("killed") == 1
+    assert files(tmp_path / "killed") == files(tmp_path / "whole")
+    outcomes = {line.decision.outcome for line in read_decisions(tmp_path / "killed") if line.seat == 0}
+    assert {"chosen", "corrected", "timeout", "failed"} <= outcomes
+    assert not (tmp_path / "killed" / UNFINISHED).exists()
+
+
+FORGETFUL = """
+class Forgetful:
+    def __init__(self, purpose=""):
+        self.asked = 0
+    def initialize(self, description, space): pass
+    def reflect(self, result): pass
+    def plan(self, goals): return []
+    def decide(self, seen):
+        self.asked += 1
+        if self.asked == 2:
+            raise TimeoutError
+        return __import__("cohabit").Action("take", {"n": 1}, f"{type(self).__name__} {self.asked} %s")
+"""
+
+
+def test_the_logged_answer_of_any_other_agent_counts_and_its_memory_is_the_same(tmp_path: Path) -> None:
+    import asyncio
+
+    from cohabit.lab.folder import answers_path
+    from cohabit.lab.run import Spending, Table, _Plain, play_game
+
+    path = tmp_path / "mine.py"
+
+    def play(word: str) -> Any:
+        path.write_text(FORGETFUL % word)
+        design = match_design("nim", [f"{path}:Forgetful", "random"], games=1)
+        table = Table(design, tmp_path, 1)
+        return asyncio.run(play_game(table, design.specs()[0], Spending(None, _Plain(0))))
+
+    for name in ("records", UNFINISHED):
+        (tmp_path / name).mkdir()
+    first = play("then")
+    log = answers_path(tmp_path, first.result.spec.id)
+    log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:3]) + b'{"seat":0,"thou')
+    second = play("now")
+    reasons = [
+        json.loads(line)["decision"]["action"].get("reasoning", "")
+        for line in second.decisions.splitlines()
+        if json.loads(line)["seat"] == 0
+    ]
+    assert reasons[:4] == ["Forgetful 1 then", "", "Forgetful 3 then", "Forgetful 4 now"]
+    assert second.result.tallies == first.result.tallies
+
+
+# -- never mixed ------------------------------------------------------------------------------------
+def test_an_edited_player_is_refused_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.py").write_text("from cohabit.agents.brains.scripted import Random\nclass Mine(Random): pass\n")
+    design = match_design("nim", ["mine.py:Mine", "random"], games=2)
+    run(design, tmp_path / "out")
+    with Path("mine.py").open("a") as file:
+        file.write("# better now\n")
+    with pytest.raises(Conflict, match=r"the code of player mine\.py:Mine has changed\. Restore what changed"):
+        run(design, tmp_path / "out")
+
+
+def test_an_edited_world_is_refused_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    from cohabit.worlds import nim
+
+    Path("mynim.py").write_text(Path(nim.__file__).read_text())
+    design = match_design("mynim.py:Nim", ["random", "random"], games=2)
+    run(design, tmp_path / "out")
+    Path("mynim.py").write_text(Path(nim.__file__).read_text().replace("between(12, 21)", "between(12, 22)"))
+    with pytest.raises(Conflict, match="the code of world mynim has changed"):
+        run(design, tmp_path / "out")
+
+
+def test_a_folder_belongs_to_one_design_and_one_run_at_a_time(whole: Path, tmp_path: Path) -> None:
+    import fcntl
+
+    with pytest.raises(Conflict, match="another design"):
+        run(small(seeds=4), whole)
+    run(small(seeds=1), tmp_path)
+    with (tmp_path / GAMES).open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with pytest.raises(Conflict, match="another run"):
+            run(small(seeds=1), tmp_path)
+    (tmp_path / "design.json").unlink()
+    with pytest.raises(Conflict, match=r"no design\.json"):
+        run(small(seeds=1), tmp_path)
+
+
+def test_damage_is_reported_and_not_repaired(whole: Path, tmp_path: Path) -> None:
+    run(small(), tmp_path)
+    lines = (whole / GAMES).read_bytes().splitlines(keepends=True)
+    for broken, message in (
+        (lines[0] + b"{}\n" + lines[1], "line 2 cannot be read"),
+        (lines[1] + lines[0], r"line 1: expected the game nim\.stones-9"),
+    ):
+        (tmp_path / GAMES).write_bytes(broken)
+        with pytest.raises(RecordCorrupt, match=message):
+            run(small(), tmp_path)
+        assert (tmp_path / GAMES).read_bytes() == broken
+
+
+# -- seats, failures, money -------------------------------------------------------------------------
+def test_players_really_play_both_seats(whole: Path) -> None:
+    games = [game for game in read_games(whole) if game.spec.setting == "nim"]
+    for game in games:
+        entries = [json.loads(line)["entry"] for line in record_path(whole, game.spec.id).read_bytes().splitlines()]
+        first = next(entry for entry in entries if entry["do"] == "take")
+        by_master = "multiple of four" in first["why"]
+        assert by_master == (game.spec.names[0] == "nim-master")
+        assert [game.spec.names[seat] for seat in winners(game)] == ["nim-master"]
+    assert {game.spec.names[0] for game in games} == {"nim-master", "random"}
+
+
+FAILING = """
+class Failing:
+    def initialize(self, description, space): pass
+    def reflect(self, result): pass
+    def plan(self, goals): return []
+    def decide(self, seen): raise SystemExit("no idea")
+"""
+
+
+def test_failures_are_counted_and_the_run_says_that_they_are_not_results(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from cohabit.faces.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    Path("bad.py").write_text(FAILING)
+    assert main(["match", "nim", "bad.py:Failing", "random", "--games", "4", "--out", "out"]) == 1
+    shown = capsys.readouterr().out
+    assert "FAILED: bad.py:Failing: 100.0% of its decisions failed" in shown
+    failing, fine = Results.read("out").players()
+    assert failing.failure_rate == 1
+    assert failing.tally.outcomes == {"failed": failing.tally.decisions}
+    assert fine.failure_rate == 0
+    assert main(["match", "nim", "nim-master", "random", "--games", "4"]) == 0
+
+
+def test_a_player_that_does_nothing_on_its_turn_has_failed() -> None:
+    results = run(match_design("nim", ["trader", "random"], games=2))  # of another world: it has no idea of Nim
+    assert {game.ended for game in results.games} == {"over"}
+    assert [player.player for player in results.failing()] == ["trader"]
+
+
+def test_a_run_stops_at_its_spending_cap_and_goes_on_with_a_higher_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("model.py").write_text(MODEL.replace("n % 5", "0"))
+    asked = tmp_path / "asked"
+    asked.mkdir()
+    players = [f"model.py:Model?folder={asked}", "random"]
+
+    def played(cap: float, out: str) -> Results:
+        return run(match_design("nim", players, games=3, swap="none", max_cost=cap), tmp_path / out)
+
+    stopped = played(1.0, "out")
+    assert "spending cap of $1" in stopped.problems()[0]
+    assert len(stopped.games) < 3
+    assert sum(len(path.read_bytes()) for path in asked.iterdir()) == 4
+    assert not played(100.0, "out").problems()
+    for path in asked.iterdir():
+        path.unlink()
+    assert played(100.0, "whole").games == Results.read("out").games
+
+
+def test_every_record_replays(whole: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from cohabit.faces.cli import main
+
+    paths = [str(record_path(whole, game.spec.id)) for game in read_games(whole)]
+    assert main(["verify", *paths]) == 0
+    heads = [line.split(":")[1] for line in capsys.readouterr().out.splitlines() if line.startswith("  head")]
+    assert heads == [game.head for game in read_games(whole)]
+
+
+def test_a_match_in_a_notebook_runs_beside_its_event_loop() -> None:
+    import asyncio
+
+    from cohabit import match
+
+    async def cell() -> Results:
+        return match("nim", "random", "nim-master", games=4)
+
+    results = asyncio.run(cell())
+    assert [player.won for player in results.players()] == [0, 4]
+    assert "<td>nim-master</td>" in results._repr_html_()
+    assert os.environ.get("DISPLAY") is None or results.plot() is not None

@@ -1,0 +1,44 @@
+"""The difference between two texts is exact: who has the old text and the difference has the new one."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cohabit.model.text_changes import MAX_COMPARISONS, apply_changes, changes
+
+LINES = st.lists(st.sampled_from(["a: 1", "a: 2", "b: 1", "", "- x", "@1", "= y", "+", "HEAD:", "12 ~~"]), max_size=12)
+TEXTS = st.one_of(LINES.map("\n".join), st.text(max_size=60))
+
+
+@given(TEXTS, TEXTS)
+def test_a_text_and_its_changes_make_the_new_text(old: str, new: str) -> None:
+    delta = changes(old, new)
+    assert delta is not None
+    assert apply_changes(old, delta) == new
+    assert (delta == "") == (old == new)
+
+
+def test_a_line_that_begins_alike_is_given_once_and_others_with_what_is_gone() -> None:
+    old = "Step 1\n\nSTATUS:\nfaith: 3\nfood: 9\n\nEVENTS:\n- year 1: a\n- year 1: b"
+    new = "Step 2\n\nSTATUS:\nfaith: 4\nfood: 9\n\nEVENTS:\n- year 1: b\n- year 1: c"
+    assert changes(old, new) == "\n".join(
+        ["@1", "= Step 2", "@4 STATUS", "= faith: 4", "@8 EVENTS", "- - year 1: a", "@10 EVENTS", "+ - year 1: c"]
+    )
+
+
+def test_two_lines_that_begin_alike_are_not_replaced_by_their_beginning() -> None:
+    assert changes("- year 1: a\n- year 1: b", "- year 1: a\n- year 1: c") == "@2\n- - year 1: b\n+ - year 1: c"
+
+
+def test_changes_of_another_text_are_refused() -> None:
+    with pytest.raises(ValueError, match="line 1 is not the line"):
+        apply_changes("x", "@1\n- y")
+    with pytest.raises(ValueError, match="line 2 is not the line"):
+        apply_changes("x", "@2\n= y")
+
+
+def test_texts_of_many_different_lines_are_not_compared() -> None:
+    count = int(MAX_COMPARISONS**0.5) + 1
+    old, new = ("\n".join(f"{mark}{number}" for number in range(count)) for mark in "ab")
+    assert changes(old, new) is None
+    assert changes(old, f"{old}\nmore") == f"@{count + 1}\n+ more"

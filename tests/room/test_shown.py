@@ -1,0 +1,128 @@
+"""A view since an earlier one: exact, only against what the member itself was shown, and never more than is kept."""
+
+from typing import Any
+
+import pytest
+
+from cohabit.model.text_changes import apply_changes
+from cohabit.registry import BUILT_IN
+from cohabit.room.looking import CHANGES_TITLE, LONG_VIEW, ViewReply
+from cohabit.room.room import Room
+from cohabit.room.shown import MAX_CHARACTERS, VIEWS_PER_MEMBER, ShownViews
+from cohabit.testing.play import Play
+from cohabit.world import Observation
+
+from .making import BLUE, GOD, HOST, RED, make_room, restored
+
+
+def look(room: Room, who: str, since: str = "", at: int = 10**9) -> ViewReply:
+    reply: ViewReply = room.call(who, "view", {"since": since} if since else {}, at=at)
+    return reply
+
+
+def body(reply: ViewReply) -> str:
+    """The text without the line that names the view."""
+    return reply.text.removesuffix(f"\nThis is view {reply.id}.")
+
+
+def brought_up_to_date(old: ViewReply, new: ViewReply) -> tuple[str, Any]:
+    """What a reader knows who has the old view and the new reply."""
+    if not new.since:
+        assert new.observation is not None
+        return body(new), new.observation.to_structured()
+    assert old.observation is not None
+    assert new.changed is not None
+    assert new.since == old.id
+    text = body(new)
+    delta = "" if text.startswith("Nothing has changed") else text.removeprefix(CHANGES_TITLE.format(old.id))
+    return apply_changes(body(old), delta), old.observation.to_structured() | new.changed
+
+
+@pytest.mark.parametrize("world", list(BUILT_IN))
+def test_the_old_view_and_what_has_changed_tell_everything_that_the_new_view_tells(world: str) -> None:
+    play = Play(world, 3)
+    shorter = 0
+    for _ in range(40):
+        who = [m.id for m in play.room.state.members.values()]
+        before = {name: look(play.room, name, at=play.at) for name in who}
+        play.step()
+        for name in who:
+            new, whole = look(play.room, name, before[name].id, at=play.at), look(play.room, name, at=play.at)
+            assert whole.observation is not None
+            assert brought_up_to_date(before[name], new) == (body(whole), whole.observation.to_structured())
+            assert new.id == whole.id
+            assert len(new.text) <= len(whole.text)
+            shorter += len(new.text) < len(whole.text) / 2
+    assert shorter
+
+
+def test_a_view_that_has_not_changed_is_one_line() -> None:
+    room = make_room()
+    for number in range(80):
+        room.call("ann", "shout", {"text": f"nothing new in number {number}"}, at=number)
+    first = look(room, "ann")
+    again = look(room, "ann", first.id)
+    assert again.text == f"Nothing has changed since view {first.id}.\nThis is view {first.id}."
+    assert (again.since, again.id, again.changed, again.observation) == (first.id, first.id, {}, None)
+
+
+def test_nobody_gets_the_changes_since_a_view_that_only_another_member_was_shown() -> None:
+    room = make_room(RED, BLUE, GOD)
+    room.call("ann", "hide", {"n": 4711}, at=1)
+    hers = look(room, "zeus")
+    told = look(room, "bob", hers.id)
+    assert told.text == f"View {hers.id} is not known any more, so this is all of it.\n{look(room, 'bob').text}"
+    assert (told.since, told.changed) == ("", None)
+    assert told.observation == look(room, "bob").observation
+
+
+def test_after_a_restart_a_member_gets_the_whole_view_and_is_told_so() -> None:
+    room = make_room()
+    before = look(room, "ann")
+    after = look(restored(room), "ann", before.id)
+    assert after.text.startswith(f"View {before.id} is not known any more")
+    assert after.id == before.id, "an id says what the view is, so it never fits another one"
+
+
+@pytest.mark.parametrize("since", ["x", "9" * 500, "a\nb"])
+def test_an_id_that_is_none_gets_the_whole_view(since: str) -> None:
+    room = make_room()
+    assert look(room, "ann", since).text.endswith(look(room, "ann").text)
+    assert len(look(room, "ann", since).text.splitlines()[0]) < 100
+
+
+def test_a_long_view_ends_with_its_id_and_a_short_one_does_not() -> None:
+    room = make_room(RED, BLUE, HOST)
+    short = look(room, "ann")
+    assert short.id
+    assert short.id not in short.text
+    room.call("ann", "shout", {"text": "x" * LONG_VIEW}, at=1)
+    long = look(room, "ann")
+    assert long.text.endswith(f"\nThis is view {long.id}.")
+
+
+def test_two_views_with_the_same_text_and_other_values_have_other_ids() -> None:
+    shown = ShownViews()
+    one, two = (shown.add("ann", "text", Observation(status={"n": n}), 1) for n in (1, 2))
+    assert one != two
+
+
+def test_a_member_has_few_views_kept_and_a_room_not_too_much_text() -> None:
+    shown = ShownViews()
+    ids = [shown.add("ann", f"view {number}", Observation(), number) for number in range(VIEWS_PER_MEMBER + 1)]
+    assert [shown.get("ann", view) is not None for view in ids] == [False] + [True] * VIEWS_PER_MEMBER
+    assert (shown.seq("ann"), shown.seq("ann", ids[1]), shown.seq("ann", ids[0]), shown.seq("bob")) == (4, 1, -1, -1)
+    large = [shown.add(f"m{number}", "x" * (MAX_CHARACTERS // 3), Observation(), 9) for number in range(4)]
+    assert [shown.get(f"m{number}", large[0]) is not None for number in range(4)] == [False, True, True, True]
+    assert shown.get("ann", ids[-1]) is None, "the oldest are dropped first"
+    shown.add("huge", "x" * (MAX_CHARACTERS + 1), Observation(), 9)
+    assert (shown._views, shown._of_member, shown._characters) == ({}, {}, 0)
+
+
+def test_what_is_shown_again_is_the_newest() -> None:
+    shown = ShownViews()
+    first = shown.add("ann", "a", Observation(), 1)
+    shown.add("ann", "b", Observation(), 2)
+    assert shown.add("ann", "a", Observation(), 3) == first
+    assert shown.seq("ann") == 3
+    assert len(shown._views) == 2
