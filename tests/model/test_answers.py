@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohabit.model.action import Action
+from cohabit.model.action import Action, ActionDef, ActionSpace, ParamDef
 from cohabit.model.answers import parse_action
 
 MOVE = Action("move", {"direction": "left", "deep": {"a": {}}}, "because")
@@ -24,6 +24,14 @@ MOVE_JSON = '{"action": "move", "params": {"direction": "left", "deep": {"a": {}
         f"I go {{left}}.\n```json\n{MOVE_JSON}\n```\nThat is all.",
         f'I see {{"name": "zombie"}}. {MOVE_JSON}',
         f"{{So: {MOVE_JSON}}}",
+        f"<THINKING>left or right? {{}}</THINKING>{MOVE_JSON}",
+        f"<think>a</think>no: <think>b</think>{MOVE_JSON}<think>and now",
+        f"我向左走。{MOVE_JSON} 完毕。",
+        f"Ich gehe nach links:\n\n{MOVE_JSON}\n\nFertig.",
+        f"<tool_call>{MOVE_JSON.replace('action', 'name').replace('params', 'arguments')}</tool_call>",
+        MOVE_JSON.replace("action", "Action").replace("params", "PARAMS"),
+        '{"action": "move", "arguments": "{\\"direction\\": \\"left\\", \\"deep\\": {\\"a\\": {}}}", "reasoning": "because"}',
+        '{"reasoning": "because", "action": {"name": "move", "params": {"direction": "left", "deep": {"a": {}}}}}',
     ],
 )
 def test_the_action_is_found_in_every_format_that_models_use(text: str) -> None:
@@ -33,6 +41,18 @@ def test_the_action_is_found_in_every_format_that_models_use(text: str) -> None:
 @pytest.mark.parametrize("text", ["noop", " noop\n", "`noop`", '"noop"', "```\nnoop\n```", "<think>hm</think>noop"])
 def test_a_name_alone_is_an_answer(text: str) -> None:
     assert parse_action(text) == Action("noop")
+
+
+@pytest.mark.parametrize("text", ['take {"n":2}', '`take {"n": 2}`', '```\ntake {"n":2}\n```', 'take{"n":2}'])
+def test_an_action_as_it_stands_in_the_list_of_legal_actions_is_an_answer(text: str) -> None:
+    assert parse_action(text) == Action("take", {"n": 2})
+
+
+def test_parameters_beside_the_name_are_read_if_the_action_has_them() -> None:
+    space = ActionSpace([ActionDef("take", parameters=[ParamDef("n", type="integer")])])
+    text = '{"action": "take", "n": 2, "confidence": 1}'
+    assert parse_action(text, space) == Action("take", {"n": 2})
+    assert parse_action(text) == Action("take")
 
 
 def test_a_line_break_in_the_reasoning_is_accepted() -> None:
@@ -52,6 +72,13 @@ def test_a_repeated_action_is_one_answer() -> None:
         ('{"direction": "left"}', 'no "action"'),
         ('{"action": "attack", "params": {"name": "zombie"}, "reasoning": "It is', "incomplete"),
         ('{"action": "a"} or {"action": "b"}', "only one"),
+        ('{"action": "take", "params": {"n": 1}} {"action": "take", "params": {"n": 2}}', "only one"),
+        ('take {"n": 1} or take {"n": 2}', 'no "action"'),
+        ('{"action": "take", "params": "two"}', "by name"),
+        ('<think>{"action": "noop"}', "empty"),
+        ("Ich nehme zwei.", "no JSON"),
+        ("我拿两个。", "no JSON"),
+        ("<!DOCTYPE html><html><body>Bad gateway</body></html>", "no JSON"),
         ('{"action": 3}', "must be a string"),
         ('{"action": "move", "params": ["left"]}', "by name"),
         ('{"action": "move", "params": {"n": NaN}}', "invalid"),
@@ -85,6 +112,35 @@ def test_an_action_within_any_prose_without_braces_is_found(
     answer = json.dumps({"action": name, "params": params, "reasoning": reasoning}, ensure_ascii=escaped)
     if "think>" not in answer:
         assert parse_action(before + answer + after) == Action(name, params, reasoning)
+
+
+@given(
+    prose,
+    names,
+    st.dictionaries(names, st.integers(), max_size=3),
+    names,
+    st.dictionaries(names, st.integers(), max_size=3),
+)
+def test_two_different_actions_are_never_an_answer(
+    between: str, one: str, params: dict[str, int], other: str, others: dict[str, int]
+) -> None:
+    answers = [json.dumps({"action": one, "params": params}), json.dumps({"action": other, "params": others})]
+    text = between.join(answers)
+    if (one, params) == (other, others):
+        assert parse_action(text) == Action(one, params)
+    else:
+        with pytest.raises(ValueError, match="only one is allowed"):
+            parse_action(text)
+
+
+@given(names, st.dictionaries(names, json_values, min_size=1, max_size=3), st.data())
+def test_an_answer_that_is_cut_off_is_never_read_as_another_action(
+    name: str, params: dict[str, Any], data: st.DataObject
+) -> None:
+    answer = json.dumps({"action": name, "params": params})
+    cut = answer[: data.draw(st.integers(0, len(answer) - 1))]
+    with pytest.raises(ValueError, match="Send one JSON object"):
+        parse_action(cut)
 
 
 @given(st.text())

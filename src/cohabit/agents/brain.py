@@ -66,6 +66,10 @@ def parse_brain(name: str, options: Mapping[str, Any] | None = None) -> Brain:
     target, _, url = rest.partition("@")
     if url and not url.startswith(("http://", "https://")):
         raise BadArgs(f"the address in {plain!r} must start with http:// or https://")
+    if "@" in url:
+        raise BadArgs(
+            "a user or password does not belong in the name of a brain, which is recorded; set it in the environment"
+        )
     return Brain(kind, target, url, _options(query, options))
 
 

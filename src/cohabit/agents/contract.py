@@ -58,6 +58,7 @@ class Exchange(Struct, frozen=True, omit_defaults=True):
     thinking: str = ""
     usage: Usage = Usage()
     problem: str = ""  # why the answer could not be used
+    tool: str = ""  # the tool that the answer called, instead of deciding
 
 
 class Thought(Struct, frozen=True, omit_defaults=True, gc=False):

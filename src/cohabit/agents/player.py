@@ -73,6 +73,7 @@ class Tally(Struct):
     completion_tokens: int = 0
     dollars: float = 0.0
     unpriced: int = 0  # answers whose price is unknown
+    tool_calls: int = 0
     seconds: float = 0.0  # spent on deciding
 
     @property
@@ -90,6 +91,7 @@ class Tally(Struct):
             usage = exchange.usage
             self.prompt_tokens += usage.prompt_tokens
             self.completion_tokens += usage.completion_tokens
+            self.tool_calls += bool(exchange.tool)
             if usage.dollars is None:
                 self.unpriced += 1
             elif not usage.cached:
@@ -123,7 +125,7 @@ class Player:
         self._script = agent.agent if isinstance(agent, Direct) else None  # called without a detour
         self.is_quick = self._script is not None
         self.reads_choices = getattr(self._script, "reads_choices", True)
-        self._goals: list[Goal] = []
+        self._goals: list[tuple[str, str]] = []
         self._name = name
         self._plays_on = plays_on
         self._introduction: tuple[str, ActionSpace, list[Goal]] | None = None  # not done yet
@@ -280,7 +282,7 @@ class Player:
             if self._listens:
                 for message in turn.heard:
                     await _maybe(self.agent.hear(message))  # type: ignore[attr-defined]
-            if turn.observation.current_goals and turn.observation.current_goals != self._goals:
+            if turn.observation.current_goals and _aims(turn.observation.current_goals) != self._goals:
                 await self._plan(turn.observation.current_goals)
         if self._script is not None:
             return Thought(self._script.decide(turn.observation))
@@ -290,7 +292,7 @@ class Player:
         return Thought(await self.agent.decide(turn.observation))
 
     async def _plan(self, goals: list[Goal]) -> None:
-        self._goals = goals
+        self._goals = _aims(goals)
         await self.agent.plan(goals)
 
     async def _played(
@@ -363,6 +365,11 @@ def _correction(turn: Turn, problem: str) -> str:
     choices = turn.observation.choices[:CHOICES_QUOTED]
     legal = " | ".join(Action(c["action"], c["params"]).text for c in choices)
     return f"{problem}. Legal actions: {legal}" if legal else problem
+
+
+def _aims(goals: Sequence[Goal]) -> list[tuple[str, str]]:
+    """Goals without their progress, which changes in every step and is no reason for a new plan."""
+    return [(goal.id, goal.description) for goal in goals]
 
 
 def _text(bug: Exception) -> str:

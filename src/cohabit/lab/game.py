@@ -149,8 +149,15 @@ class Game:
 
     async def _introduce(self) -> None:
         description, space = _introduction(self._source, msgspec.json.encode(self.spec.config), self.room)
-        for player in self.players:
-            await player.initialize(description, space)
+        for player, member in zip(self.players, self.members, strict=True):
+            # A model reads the actions, so it gets only those that it may use.
+            await player.initialize(description, self._actions_of(member) if player.thinks else space)
+
+    def _actions_of(self, member: Member) -> ActionSpace:
+        room = self.room
+        usable = room.call(member.id, "rules", {}, at=self.at).your_commands
+        actions = [c.as_action() for c in room.commands if c.is_action and c.tool_name in usable]
+        return ActionSpace(actions, room.world.spec.examples)
 
     def _to_move(self) -> list[int]:
         to_move = self.room.to_move()

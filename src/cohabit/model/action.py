@@ -80,9 +80,10 @@ class ActionDef(msgspec.Struct, Value, frozen=True, omit_defaults=True):
 
 
 class ActionSpace(msgspec.Struct, Value, frozen=True, omit_defaults=True):
-    """All actions of a world, in declaration order."""
+    """All actions of a world, in declaration order. ``examples``: an observation lists only some legal actions."""
 
     actions: list[ActionDef] = []
+    examples: bool = False
 
     def __post_init__(self) -> None:
         _refuse_duplicates(self.names(), "an action space has two actions")

@@ -8,25 +8,30 @@ from typing import Any
 
 import msgspec
 
-from cohabit.model.action import Action
+from cohabit.model.action import Action, ActionSpace
 from cohabit.model.strict_json import finite_number
 
 _EXPECTED = 'Send one JSON object: {"action": "name", "params": {}, "reasoning": "why"}'
-_BARE_NAME = re.compile(r"[\w$.:-]{1,100}")
+_NAME = r"[\w$.:-]{1,100}"
+_BARE_NAME = re.compile(_NAME)
+_NAME_AND_PARAMETERS = re.compile(rf"({_NAME})\s*(\{{.*\}})", re.DOTALL)
 _FENCED = re.compile(r"```\w*\n(.*?)\n?```", re.DOTALL)
+_THINK_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
+_THINK_BEGIN = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
 _STRING_OR_BRACE = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]', re.DOTALL)
 _OPENING = re.compile(r'\{\s*["}]')
 _MAX_ANSWER_CHARS = 100_000  # without the <think> section
 _PARAMETER_KEYS = ("params", "parameters", "arguments", "args")
 
 
-def parse_action(text: str) -> Action:
+def parse_action(text: str, space: ActionSpace | None = None) -> Action:
     """Parse the action in a model's answer; ValueError says what to send instead.
 
-    Accepts a JSON object anywhere in the text, or a text that consists of an action name. It does not guess: a name
-    within a sentence is not an answer, and neither are two different actions.
+    Accepts a JSON object anywhere in the text, or a text that consists of an action name, alone or with its parameters
+    as in a list of legal actions. It does not guess: a name within a sentence is not an answer, and neither are two
+    different actions. With ``space``, parameters may also be beside the name: ``{"action": "take", "n": 2}``.
     """
-    answer = text.rpartition("</think>")[2].partition("<think>")[0].strip()
+    answer = _THINK_BEGIN.split(_THINK_END.split(text)[-1])[0].strip()
     if not answer:
         raise ValueError(f"The answer is empty. {_EXPECTED}")
     if len(answer) > _MAX_ANSWER_CHARS:
@@ -36,7 +41,7 @@ def parse_action(text: str) -> Action:
     found = [o for o in objects if "action" in o] or [o for o in objects if "name" in o]
     if not found:
         return _bare_action(answer, objects)
-    actions = [_read_action(candidate) for candidate in found]
+    actions = [_read_action(candidate, space) for candidate in found]
     if any((a.name, a.parameters) != (actions[0].name, actions[0].parameters) for a in actions):
         raise ValueError(f"The answer contains {len(actions)} actions, but only one is allowed. {_EXPECTED}")
     return actions[0]
@@ -47,6 +52,9 @@ def _bare_action(answer: str, objects: list[dict[str, Any]]) -> Action:
     bare = (fenced[1] if fenced else answer).strip().strip("`\"'")
     if _BARE_NAME.fullmatch(bare):
         return Action(bare)
+    listed = _NAME_AND_PARAMETERS.fullmatch(bare)
+    if listed and len(objects) == 1 and _parsed(listed[2]) == objects[0]:
+        return _checked(Action(listed[1], objects[0]))
     if objects:
         raise ValueError(f'The JSON in the answer has no "action". {_EXPECTED}')
     if "{" in answer:
@@ -54,15 +62,30 @@ def _bare_action(answer: str, objects: list[dict[str, Any]]) -> Action:
     raise ValueError(f"There is no JSON in the answer. {_EXPECTED}")
 
 
-def _read_action(candidate: dict[str, Any]) -> Action:
+def _read_action(candidate: dict[str, Any], space: ActionSpace | None) -> Action:
     name = candidate["action"] if "action" in candidate else candidate["name"]
+    if isinstance(name, dict) and ("action" in name or "name" in name):  # {"action": {"name": "take", "params": {}}}
+        return _read_action({"reasoning": candidate.get("reasoning"), **name}, space)
     if not isinstance(name, str) or not name.strip():
         raise ValueError(f"The action must be a string. {_EXPECTED}")
-    given: Any = next((candidate[key] for key in _PARAMETER_KEYS if candidate.get(key) is not None), {})
+    given: Any = next((candidate[key] for key in _PARAMETER_KEYS if candidate.get(key) is not None), None)
+    if isinstance(given, str):  # as in the tool calls of some servers
+        given = _parsed(given)
+    if given is None:
+        given = _parameters_beside(candidate, name.strip(), space)
     if not isinstance(given, dict):
         raise ValueError(f'"params" must be an object with the parameters by name. {_EXPECTED}')
     reasoning = candidate.get("reasoning")
-    action = Action(name.strip(), given, None if reasoning is None else str(reasoning))
+    return _checked(Action(name.strip(), given, None if reasoning is None else str(reasoning)))
+
+
+def _parameters_beside(candidate: dict[str, Any], name: str, space: ActionSpace | None) -> dict[str, Any]:
+    action = space.get(name) if space is not None else None
+    known = [p.name for p in action.parameters] if action is not None else []
+    return {key: candidate[key] for key in known if key in candidate and key not in ("action", "name", "reasoning")}
+
+
+def _checked(action: Action) -> Action:
     try:
         msgspec.json.encode(action)
     except ValueError:  # an unpaired surrogate is valid JSON, but cannot be encoded again
@@ -70,8 +93,17 @@ def _read_action(candidate: dict[str, Any]) -> Action:
     return action
 
 
+def _parsed(text: str) -> Any:
+    """A JSON text; the text itself if it is none."""
+    try:
+        return _DECODER.decode(text)
+    except (ValueError, RecursionError):
+        return text
+
+
 def _json_objects(text: str) -> list[dict[str, Any]]:
-    """Every outermost JSON object in the text, in order. Braces in prose are skipped."""
+    """Every outermost JSON object in the text, in order, with the keys that we read in lower case. Braces in prose are
+    skipped."""
     objects = []
     opening = _OPENING.search(text)
     while opening:
@@ -79,12 +111,21 @@ def _json_objects(text: str) -> list[dict[str, Any]]:
         try:
             # A slice, because an error counts the lines before it, which is slow if there are many errors.
             value, length = _DECODER.raw_decode(text[start:])
-            objects.append(value)
+            objects.append(_with_our_keys(value))
             end = start + length
         except (ValueError, RecursionError):
             end = _end_of_invalid_object(text, start)
         opening = _OPENING.search(text, end)
     return objects
+
+
+_OUR_KEYS = {"action", "reasoning", *_PARAMETER_KEYS}
+
+
+def _with_our_keys(found: dict[str, Any]) -> dict[str, Any]:
+    """``Action`` and ``PARAMS`` as ``action`` and ``params``; nothing is replaced."""
+    lower = {key: key.lower() for key in found if key.lower() in _OUR_KEYS and key.lower() not in found}
+    return {lower.get(key, key): value for key, value in found.items()} if lower else found
 
 
 def _end_of_invalid_object(text: str, start: int) -> int:

@@ -185,7 +185,7 @@ def rules(ctx: Context) -> Rules:
     title, description = about_world(world)
     description = as_called(description)
     mine = _usable(ctx)
-    space = ActionSpace([c.as_action(c.tool_name) for c in mine if c.is_action])
+    space = ActionSpace([c.as_action(c.tool_name) for c in mine if c.is_action], world.spec.examples)
     actions = as_called(space.to_text())
     yours = [c.tool_name for c in mine]
     heading = description if description.startswith(title) else f"{title}\n{description}"

@@ -9,6 +9,7 @@ from cohabit.agents.llm.backend import Completion, Request
 from cohabit.agents.llm.clients import installed, translated
 from cohabit.agents.llm.openai import known_options
 from cohabit.agents.llm.prices import dollars
+from cohabit.agents.llm.schema import strict_schema
 from cohabit.errors import BadArgs
 
 PASSED_ON = ("effort", "service_tier")
@@ -32,6 +33,7 @@ class AnthropicBackend:
         key = os.environ.get("ANTHROPIC_API_KEY") or ("none" if brain.url else None)
         if key is None:
             raise BadArgs("set the environment variable ANTHROPIC_API_KEY")
+        self._key = key
         self._client = anthropic.AsyncAnthropic(api_key=key, base_url=brain.url or None, max_retries=0)
 
     async def complete(self, request: Request) -> Completion:
@@ -40,8 +42,8 @@ class AnthropicBackend:
         output: dict[str, Any] = {}
         if (effort := options.pop("effort", None)) is not None:
             output["effort"] = effort
-        if request.schema is not None:
-            output["format"] = {"type": "json_schema", "schema": request.schema}
+        if request.schema is not None and (schema := strict_schema(request.schema)) is not None:
+            output["format"] = {"type": "json_schema", "schema": schema}
         body: dict[str, Any] = {
             "model": self._model,
             "max_tokens": request.max_tokens,
@@ -54,7 +56,7 @@ class AnthropicBackend:
             body["output_config"] = output
         if request.temperature is not None:
             body["extra_body"] = {"temperature": request.temperature}
-        with translated(self._errors, self.name):
+        with translated(self._errors, self.name, request, self._key):
             found = await self._client.messages.create(**body)
             text = "".join(block.text for block in found.content if block.type == "text")
             thinking = "".join(block.thinking for block in found.content if block.type == "thinking")

@@ -23,7 +23,7 @@ class Request(Struct, frozen=True, omit_defaults=True):
     max_tokens: int = 512
     temperature: float | None = None
     seed: int | None = None
-    options: dict[str, Any] = {}  # of this backend alone
+    answers: list[str] = []  # if it is not empty: every allowed answer, which is shorter than what the schema allows
 
 
 class Completion(Struct, frozen=True, omit_defaults=True):

@@ -1,12 +1,13 @@
-"""Ollama: ``ollama:qwen3:8b`` on this machine, ``ollama:MODEL@URL`` elsewhere."""
+"""Ollama: ``ollama:qwen3:8b`` on this machine, ``ollama:MODEL@URL`` elsewhere. A hosted one needs OLLAMA_API_KEY."""
 
 import asyncio
+import os
 from typing import Any, ClassVar
 
 from cohabit.agents.brain import Brain
 from cohabit.agents.contract import Usage
 from cohabit.agents.llm.backend import BackendError, Completion, Request
-from cohabit.agents.llm.clients import installed
+from cohabit.agents.llm.clients import installed, without_secrets
 from cohabit.agents.llm.openai import known_options
 from cohabit.errors import BadArgs
 
@@ -15,13 +16,15 @@ PASSED_ON = ("think", "keep_alive", *SAMPLING)
 READY_S = 10.0
 """How long the server may take to say that it has the model."""
 RETRIED = (408, 429, 500, 502, 503, 504)
+RECOMMENDED: dict[str, Any] = {"top_p": 0.9, "repeat_penalty": 1.1, "num_ctx": 4096, "think": False}
+"""The options that WSAP recommends. Thinking takes many more tokens: ``?think=true&max_tokens=2000``."""
 
 
 class OllamaBackend:
     """The native chat API with a schema as format. Thinking is kept apart from the answer."""
 
     constrains = True
-    defaults: ClassVar[dict[str, Any]] = {}
+    defaults: ClassVar[dict[str, Any]] = {"max_tokens": 300, "temperature": 0.7}
 
     def __init__(self, brain: Brain) -> None:
         if not brain.target:
@@ -31,7 +34,8 @@ class OllamaBackend:
         self._module: Any = ollama
         self.name = f"ollama:{brain.target}"
         self._model = brain.target
-        self._given = known_options(brain, PASSED_ON)
+        self._given = {**RECOMMENDED, **known_options(brain, PASSED_ON)}
+        self._key = os.environ.get("OLLAMA_API_KEY")  # the client sends it
         self._client = ollama.AsyncClient(host=brain.url or None)
 
     async def ready(self) -> None:
@@ -63,13 +67,17 @@ class OllamaBackend:
         except self._module.ResponseError as wrong:
             hint = f"; get it with `ollama pull {self._model}`" if wrong.status_code == 404 else ""
             retry = wrong.status_code in RETRIED
-            raise BackendError(f"{self.name}: {str(wrong.error)[:200]}{hint}", retry=retry) from None
+            raise BackendError(
+                f"{self.name}: {without_secrets(wrong.error, self._key, request)}{hint}", retry=retry
+            ) from None
         except (ConnectionError, OSError) as wrong:
             raise BackendError(
                 f"{self.name}: no Ollama server answers ({wrong}); start it with `ollama serve`"
             ) from None
         except Exception as wrong:  # what the client raises for a reply it cannot read
-            raise BackendError(f"{self.name}: {type(wrong).__name__}: {str(wrong)[:200]}", retry=True) from None
+            raise BackendError(
+                f"{self.name}: {type(wrong).__name__}: {without_secrets(str(wrong), self._key, request)}", retry=True
+            ) from None
         usage = Usage(found.prompt_eval_count or 0, found.eval_count or 0, 0.0)
         stopped = {"stop": "end", "length": "length"}.get(found.done_reason or "", "other")
         return Completion(found.message.content or "", found.message.thinking or "", usage, stopped)  # type: ignore[arg-type]  # one of three

@@ -12,11 +12,14 @@ from cohabit.agents.contract import Usage
 from cohabit.agents.llm.backend import BackendError, Completion, Request
 from cohabit.agents.llm.clients import installed, translated
 from cohabit.agents.llm.prices import dollars
+from cohabit.agents.llm.schema import strict_schema
 from cohabit.errors import BadArgs
 
 READY_S = 10.0
 """How long a server of your own may take to answer at all."""
 PASSED_ON = ("top_p", "reasoning_effort", "presence_penalty", "frequency_penalty", "service_tier", "verbosity")
+STRICT = "strict"
+"""Option: whether the service has the limits of OpenAI's strict mode. By default only api.openai.com has."""
 
 
 class OpenAiBackend:
@@ -33,12 +36,14 @@ class OpenAiBackend:
         own_server = self._own_server = bool(brain.url)
         self.name = f"openai:{brain.target}"
         self._model = brain.target
-        self._options = known_options(brain, PASSED_ON)
+        self._options = known_options(brain, (*PASSED_ON, STRICT))
+        self._strict = bool(self._options.pop(STRICT, not own_server))
         self._limit_key = "max_tokens" if own_server else "max_completion_tokens"
         self._errors: Any = openai
         key = os.environ.get("OPENAI_API_KEY") or ("none" if own_server else None)
         if key is None:
             raise BadArgs("set the environment variable OPENAI_API_KEY, or name a server of your own: openai:MODEL@URL")
+        self._key = key
         self._client = openai.AsyncOpenAI(api_key=key, base_url=brain.url or None, max_retries=0)
 
     async def ready(self) -> None:
@@ -64,9 +69,8 @@ class OpenAiBackend:
         if request.seed is not None:
             body["seed"] = request.seed
         if request.schema is not None:
-            schema = {"name": "action", "schema": request.schema}
-            body["response_format"] = {"type": "json_schema", "json_schema": schema}
-        with translated(self._errors, self.name):
+            body["response_format"] = self._format(request.schema)
+        with translated(self._errors, self.name, request, self._key):
             found = await self._client.chat.completions.create(**body)
             if not getattr(found, "choices", None):
                 raise BackendError(f"{self.name}: the server's reply has no choices", retry=True)
@@ -76,6 +80,14 @@ class OpenAiBackend:
             usage = Usage(prompt, written, dollars(self.name, prompt, written))
             stopped = {"stop": "end", "length": "length"}.get(found.choices[0].finish_reason or "", "other")
             return Completion(message.content or "", thinking, usage, stopped)  # type: ignore[arg-type]  # one of three
+
+    def _format(self, schema: dict[str, Any]) -> dict[str, Any]:
+        if not self._strict:
+            return {"type": "json_schema", "json_schema": {"name": "action", "schema": schema}}
+        strict = strict_schema(schema)
+        if strict is None:
+            return {"type": "json_object"}
+        return {"type": "json_schema", "json_schema": {"name": "action", "schema": strict, "strict": True}}
 
     async def close(self) -> None:
         await self._client.close()

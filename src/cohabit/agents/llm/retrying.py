@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import deque
+from collections.abc import Awaitable, Callable
 from random import Random
 
 from cohabit.agents.llm.backend import Backend, BackendError, Completion, Request
@@ -14,11 +15,21 @@ JITTER = 0.25
 class RetryingBackend:
     """``retries`` times after the first request; at most ``per_minute`` requests, 0: no limit."""
 
-    def __init__(self, backend: Backend, retries: int = 3, per_minute: int = 0) -> None:
+    def __init__(
+        self,
+        backend: Backend,
+        retries: int = 3,
+        per_minute: int = 0,
+        *,
+        now: Callable[[], float] | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        """``now`` and ``sleep``: the clock, in seconds."""
         self.name, self.constrains = backend.name, backend.constrains
         self._backend, self._retries, self._per_minute = backend, retries, per_minute
         self._asked: deque[float] = deque(maxlen=per_minute or 1)
         self._random = Random(backend.name)
+        self._now, self._sleep = now or (lambda: asyncio.get_running_loop().time()), sleep
 
     async def complete(self, request: Request) -> Completion:
         for attempt in range(self._retries + 1):
@@ -26,9 +37,9 @@ class RetryingBackend:
             try:
                 return await self._backend.complete(request)
             except BackendError as wrong:
-                if not wrong.retry or attempt == self._retries:
+                if not wrong.retry or attempt == self._retries or (wrong.after_s or 0) > LONGEST_WAIT_S:
                     raise
-                await asyncio.sleep(self._wait_s(attempt, wrong.after_s))
+                await self._sleep(self._wait_s(attempt, wrong.after_s))
         raise AssertionError("unreachable")
 
     def _wait_s(self, attempt: int, after_s: float | None) -> float:
@@ -39,10 +50,11 @@ class RetryingBackend:
     async def _keep_rate(self) -> None:
         if not self._per_minute:
             return
-        now = asyncio.get_running_loop().time()
-        if len(self._asked) == self._per_minute and (wait := self._asked[0] + 60 - now) > 0:
-            await asyncio.sleep(wait)
-        self._asked.append(asyncio.get_running_loop().time())
+        now = self._now()
+        start = max(now, self._asked[0] + 60) if len(self._asked) == self._per_minute else now
+        self._asked.append(start)  # before waiting, so that two requests at once do not take the same place
+        if start > now:
+            await self._sleep(start - now)
 
     async def close(self) -> None:
         await self._backend.close()

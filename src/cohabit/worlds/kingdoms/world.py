@@ -127,7 +127,8 @@ class Kingdoms(OrderActions):
     """
 
     spec = WorldSpec(
-        name="kingdoms", title="Kingdoms", seats=(0, 16), pace="clock", fog=True, tick_ms=100, extension="worldbox"
+        name="kingdoms", title="Kingdoms", seats=(0, 16), pace="clock", fog=True, tick_ms=100, examples=True,
+        extension="worldbox",
     )  # fmt: skip
 
     def __init__(

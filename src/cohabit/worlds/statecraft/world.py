@@ -85,7 +85,7 @@ class Statecraft(World):
     """
 
     spec = WorldSpec(
-        name="statecraft", title="Statecraft", seats=(2, 16), seat_names=NATION_NAMES, pace="rounds",
+        name="statecraft", title="Statecraft", seats=(2, 16), seat_names=NATION_NAMES, pace="rounds", examples=True,
         legal_examples=True,
     )  # fmt: skip
 

@@ -1,0 +1,237 @@
+"""The model server has a bad day: the game goes on, the outcome is counted, and the transcript says what happened.
+
+Every server here is real and local; only what it answers is wrong.
+"""
+
+import asyncio
+import json
+import logging
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from cohabit.agents.llm.backend import BackendError, ChatMessage, Request
+from cohabit.agents.llm.retrying import LONGEST_WAIT_S, RetryingBackend
+from cohabit.errors import BadArgs
+from cohabit.lab.game import Game, GameSpec
+from cohabit.registry import make_agent
+
+from .minds import ScriptedModel
+from .servers import Handler, http_server, reply
+
+KEY = "sk-recognisable-0123456789abcdef"
+BRAINS = {"openai": "openai:m@{url}/v1", "anthropic": "anthropic:m@{url}", "ollama": "ollama:m@{url}"}
+
+
+def said(brain: str, text: str, stopped: str = "end") -> str:
+    """An answer of the model in the protocol of this brain."""
+    reason = {"openai": ("stop", "length"), "anthropic": ("end_turn", "max_tokens"), "ollama": ("stop", "length")}[
+        brain
+    ]
+    why = reason[stopped != "end"]
+    match brain:
+        case "openai":
+            message = {"role": "assistant", "content": text}
+            found: dict[str, Any] = {
+                "id": "x", "object": "chat.completion", "created": 1, "model": "m",
+                "choices": [{"index": 0, "message": message, "finish_reason": why}],
+                "usage": {"prompt_tokens": 50, "completion_tokens": 9, "total_tokens": 59},
+            }  # fmt: skip
+        case "anthropic":
+            found = {
+                "id": "x", "type": "message", "role": "assistant", "model": "m", "stop_reason": why,
+                "stop_sequence": None, "content": [{"type": "text", "text": text}],
+                "usage": {"input_tokens": 50, "output_tokens": 9},
+            }  # fmt: skip
+        case _:
+            found = {
+                "model": "m", "done": True, "done_reason": why, "message": {"role": "assistant", "content": text},
+                "prompt_eval_count": 50, "eval_count": 9,
+            }  # fmt: skip
+    return json.dumps(found)
+
+
+def always(make: Callable[[str], bytes]) -> Callable[[str], Handler]:
+    """A server that gives the same reply to every request of a brain."""
+
+    def for_brain(brain: str) -> Handler:
+        async def handle(path: str, body: dict[str, Any], writer: asyncio.StreamWriter) -> None:
+            writer.write(make(brain))
+
+        return handle
+
+    return for_brain
+
+
+def never(brain: str) -> Handler:
+    async def handle(path: str, body: dict[str, Any], writer: asyncio.StreamWriter) -> None:
+        await asyncio.Event().wait()
+
+    return handle
+
+
+def echo(brain: str) -> Handler:
+    """A server that repeats the whole request in its error, and the key."""
+
+    async def handle(path: str, body: dict[str, Any], writer: asyncio.StreamWriter) -> None:
+        message = f"cannot handle {KEY} {body['messages'][-1]['content']} {json.dumps(body)}"
+        writer.write(reply(400, json.dumps({"error": {"message": message, "type": "bad"}})))
+
+    return handle
+
+
+HTML = "<!DOCTYPE html><html><body><h1>502 Bad Gateway</h1></body></html>"
+ERROR = '{"error": {"message": "%s", "type": "bad", "code": "%s"}}'
+DAYS: dict[str, tuple[Callable[[str], Handler], str, str]] = {
+    "slow": (never, "timeout", r"no answer in 0.2 s"),
+    "html": (always(lambda _: reply(200, HTML, "text/html")), "failed", r"cannot be read|no choices|Error"),
+    "html error": (always(lambda _: reply(502, HTML, "text/html")), "failed", r"502|Bad Gateway"),
+    "cuts the stream": (always(lambda b: reply(200, said(b, "{}")[:40], length=5000)), "failed", r"reach|closed|read|Error"),
+    "invalid json": (always(lambda b: reply(200, said(b, "{}")[:-9])), "failed", r"read|reach|Error"),
+    "another language": (always(lambda b: reply(200, said(b, "我拿两颗石头。"))), "unreadable", r"There is no JSON"),
+    "loops": (always(lambda b: reply(200, said(b, "the the the " * 80, "length"))), "unreadable", r"cut off after \d+ tokens"),
+    "too many requests": (
+        always(lambda _: reply(429, ERROR % ("slow down", "rate_limit"), retry_after="3600")), "failed", r"429|slow down",
+    ),
+    "out of quota": (always(lambda _: reply(402, ERROR % ("no credit left", "billing"))), "failed", r"402|no credit"),
+    "internal error": (always(lambda _: reply(500, ERROR % ("oops", "internal"))), "failed", r"500|oops"),
+    "echoes": (echo, "failed", r"400|cannot handle"),
+    "another shape": (always(lambda _: reply(200, "[1, 2]")), "failed", r"read|Error|choices"),
+}  # fmt: skip
+
+
+async def a_game(name: str, seconds: float = 30) -> tuple[Game, list[Any]]:
+    made: list[Any] = []
+    spec = GameSpec("g", "nim", [name, "random"], seed="1", config={"stones": 5}, seconds=seconds)
+    game = Game(spec, on_decision=lambda player, decision, _: made.append(decision) if player == 0 else None)
+    await game.play()
+    return game, made
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    monkeypatch.setenv("OLLAMA_API_KEY", KEY)
+
+
+@pytest.mark.parametrize("brain", BRAINS)
+@pytest.mark.parametrize("day", DAYS)
+async def test_on_a_bad_day_the_game_goes_on_and_the_transcript_says_what_happened(
+    day: str, brain: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    server, outcome, says = DAYS[day]
+    with caplog.at_level(logging.INFO):
+        async with http_server(server(brain)) as url:
+            game, made = await a_game(BRAINS[brain].format(url=url) + "?retries=0", 0.2 if day == "slow" else 30)
+    assert game.room.is_over()
+    assert {decision.outcome for decision in made} == {outcome}
+    assert game.players[0].tally.failures == len(made)
+    assert all(re.search(says, decision.problem) for decision in made), made[0].problem
+    public = " ".join(decision.problem for decision in made) + caplog.text
+    assert KEY not in public
+    assert "The heap" not in public
+    assert "Players take turns to remove" not in public
+    assert KEY not in repr(made)
+
+
+@pytest.mark.parametrize("brain", BRAINS)
+async def test_a_server_that_is_down_fails_every_decision_and_not_the_game(brain: str) -> None:
+    async with http_server(never(brain)) as url:
+        pass  # it was there, and its port is free now
+    game, made = await a_game(BRAINS[brain].format(url=url) + "?retries=0")
+    assert game.room.is_over()
+    assert {decision.outcome for decision in made} == {"failed"}
+    assert "reach" in made[0].problem or "no Ollama server answers" in made[0].problem
+
+
+@pytest.mark.parametrize("brain", BRAINS)
+async def test_a_good_answer_is_played_and_its_tokens_are_counted(brain: str) -> None:
+    good = always(lambda b: reply(200, said(b, '{"action": "take", "params": {"n": 1}}')))
+    async with http_server(good(brain)) as url:
+        game, made = await a_game(BRAINS[brain].format(url=url))
+    assert {decision.outcome for decision in made} == {"chosen"}
+    assert game.players[0].tally.prompt_tokens == 50 * len(made)
+    assert game.players[0].tally.completion_tokens == 9 * len(made)
+
+
+def test_a_missing_key_is_reported_when_the_agent_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable, name in (("OPENAI_API_KEY", "openai:m"), ("ANTHROPIC_API_KEY", "anthropic:m")):
+        monkeypatch.delenv(variable)
+        with pytest.raises(BadArgs, match=variable):
+            make_agent(name, "test")
+
+
+# -- retries and rates ------------------------------------------------------------------------------
+class Clock:
+    """Time that passes only by sleeping."""
+
+    def __init__(self) -> None:
+        self.at, self.slept = 0.0, list[float]()
+
+    def now(self) -> float:
+        return self.at
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.at += seconds
+
+
+REQUEST = Request([ChatMessage("user", "hi")])
+
+
+def busy(after_s: float | None = None) -> BackendError:
+    return BackendError("busy", retry=True, after_s=after_s)
+
+
+async def test_a_busy_server_is_asked_again_after_longer_and_longer_waits() -> None:
+    clock, model = Clock(), ScriptedModel(busy(), busy(), busy(), "yes")
+    found = await RetryingBackend(model, 3, now=clock.now, sleep=clock.sleep).complete(REQUEST)
+    assert found.text == "yes"
+    assert [0.75 * 0.5 * 2**i <= wait <= 1.25 * 0.5 * 2**i for i, wait in enumerate(clock.slept)] == [True] * 3
+
+
+async def test_the_wait_that_the_server_asks_for_is_kept_unless_it_is_too_long() -> None:
+    clock = Clock()
+    await RetryingBackend(ScriptedModel(busy(12), "yes"), 3, now=clock.now, sleep=clock.sleep).complete(REQUEST)
+    assert clock.slept == [12]
+    with pytest.raises(BackendError, match="busy"):
+        await RetryingBackend(
+            ScriptedModel(busy(LONGEST_WAIT_S + 1), "yes"), now=clock.now, sleep=clock.sleep
+        ).complete(REQUEST)
+    assert clock.slept == [12]
+
+
+async def test_an_error_that_cannot_pass_is_not_tried_again() -> None:
+    clock, model = Clock(), ScriptedModel(BackendError("no such model"), "yes")
+    with pytest.raises(BackendError, match="no such model"):
+        await RetryingBackend(model, 3, now=clock.now, sleep=clock.sleep).complete(REQUEST)
+    assert len(model.requests) == 1
+
+
+@pytest.mark.parametrize("together", [False, True])
+async def test_no_minute_has_more_requests_than_allowed(together: bool) -> None:
+    clock, starts = Clock(), list[float]()
+
+    class Watched(ScriptedModel):
+        async def complete(self, request: Request) -> Any:
+            starts.append(clock.at)
+            return await super().complete(request)
+
+    async def passing(seconds: float) -> None:
+        until = clock.at + seconds
+        while clock.at < until:  # others may sleep as well
+            clock.at = min(until, clock.at + 1)
+            await asyncio.sleep(0)
+
+    backend = RetryingBackend(Watched("yes"), 0, 5, now=clock.now, sleep=passing if together else clock.sleep)
+    if together:
+        await asyncio.gather(*(backend.complete(REQUEST) for _ in range(23)))
+    else:
+        for _ in range(23):
+            await backend.complete(REQUEST)
+            clock.at += 1
+    assert len(starts) == 23
+    assert all(start >= 60 * (number // 5) for number, start in enumerate(sorted(starts)))

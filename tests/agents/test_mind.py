@@ -1,0 +1,261 @@
+"""The language model agent: what it asks, how it is corrected, what it remembers, and what is counted."""
+
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cohabit.agents.brain import parse_brain
+from cohabit.agents.contract import Setting, Turn
+from cohabit.agents.llm.backend import BackendError, Completion, SpendingCapReached
+from cohabit.agents.llm.memory import CHARS_PER_TOKEN, Notebook
+from cohabit.agents.llm.prompt import shortened
+from cohabit.agents.llm.tools import Toolbox, calculate
+from cohabit.agents.spending import Spending
+from cohabit.errors import BadArgs
+from cohabit.model.action import Action, ActionDef, ActionResult, ActionSpace
+from cohabit.model.observation import Goal, Observation
+
+from .minds import ScriptedModel, mind, played
+
+TAKE_ONE = '{"reasoning": "a little", "action": "take", "params": {"n": 1}}'
+
+
+# -- the prompt -------------------------------------------------------------------------------------
+async def test_the_prompt_has_the_layout_of_wsap_and_the_system_message_never_changes() -> None:
+    model = ScriptedModel(TAKE_ONE)
+    await played(mind(model), decisions=4)
+    system = {request.messages[0].content for request in model.requests}
+    assert len(model.requests) == 2
+    assert len(system) == 1
+    assert system.pop().splitlines() == [
+        "You are an agent playing Nim.",
+        "",
+        "Nim. Players take turns to remove 1 to 3 stones from the heap. The player who takes the last one wins.",
+        "",
+        "Available actions:",
+        "- take [action]: Take 1 to 3 stones from the heap.",
+        "    params:",
+        "      n (integer, 1 to 3, required): how many stones",
+        "    requires: It is your turn",
+        "",
+        "Your goal is to survive and accomplish objectives. Respond with a JSON action.",
+    ]
+    first, second = (request.messages[1].content for request in model.requests)
+    assert first.startswith("Step 0\n\nThe heap: oooooooooooooooooooo  (20 stones)\n\nSTATUS:\nstones: 20\nyou: first")
+    assert second.startswith('YOUR LATEST ACTIONS:\n- take {"n":1}: ')
+    ask = 'What action do you take? Respond with JSON: {"action": "name", "params": {}, "reasoning": "why"}'
+    assert first.endswith(ask)
+    assert second.endswith(ask)
+
+
+async def test_a_model_is_told_when_the_listed_actions_are_examples() -> None:
+    model = ScriptedModel('{"action": "submit", "params": {"purchase_mils": 3}}')
+    _, made = await played(mind(model), "statecraft", 1)
+    assert "are examples; other actions" in model.requests[0].messages[0].content
+    assert made[0].action == Action("submit", {"purchase_mils": 3})
+
+
+@given(st.lists(st.text(max_size=300), max_size=40).map("\n".join), st.integers(1, 300))
+def test_a_shortened_view_is_within_its_budget_and_has_the_beginning(view: str, tokens: int) -> None:
+    short = shortened(view, tokens)
+    assert len(short) <= max(tokens * CHARS_PER_TOKEN, 1)
+    if len(view) <= tokens * CHARS_PER_TOKEN:
+        assert short == view
+
+
+# -- corrections ------------------------------------------------------------------------------------
+async def test_an_unreadable_answer_is_corrected_once_in_the_same_conversation() -> None:
+    model = ScriptedModel("I take some stones.", TAKE_ONE)
+    _, made = await played(mind(model), decisions=1)
+    assert [d.outcome for d in made] == ["corrected"]
+    assert made[0].problem.startswith("There is no JSON in the answer.")
+    again = model.requests[1].messages
+    assert [m.role for m in again] == ["system", "user", "assistant", "user"]
+    assert again[:2] == model.requests[0].messages
+    assert again[2].content == "I take some stones."
+    assert 'Legal actions: take {"n":1} | take {"n":2} | take {"n":3}' in again[3].content
+    assert [exchange.problem == "" for exchange in made[0].exchanges] == [False, True]
+
+
+async def test_after_two_unreadable_answers_the_fallback_is_played_and_counted() -> None:
+    model = ScriptedModel("no", "Ich weiß nicht.")
+    game, made = await played(mind(model), decisions=1)
+    assert [(d.outcome, d.action) for d in made] == [("unreadable", Action("take", {"n": 1}))]
+    assert game.players[0].tally.outcomes == {"unreadable": 1}
+    assert game.players[0].tally.prompt_tokens == 20
+
+
+async def test_an_answer_that_never_ends_is_called_too_long() -> None:
+    _, made = await played(
+        mind(ScriptedModel(Completion("and again " * 40, stopped="length")), "max_tokens=99"), decisions=1
+    )
+    assert made[0].outcome == "unreadable"
+    assert made[0].problem.startswith("The answer was cut off after 99 tokens. Write less.")
+
+
+async def test_an_action_that_the_world_refuses_is_corrected_with_its_reason() -> None:
+    model = ScriptedModel('{"action": "take", "params": {"n": 7}}', TAKE_ONE)
+    _, made = await played(mind(model), decisions=1)
+    assert made[0].outcome == "corrected"
+    assert "7" in model.requests[1].messages[3].content
+
+
+# -- tools ------------------------------------------------------------------------------------------
+async def test_a_model_may_call_tools_before_it_decides_and_the_calls_are_counted() -> None:
+    calls = [
+        '{"action": "calculate", "params": {"expression": "20 % 4"}}',
+        '{"action": "remember", "params": {"fact": "Leave multiples of four."}}',
+    ]
+    model = ScriptedModel(*calls, TAKE_ONE)
+    agent = mind(model, "tools=2")
+    game, made = await played(agent, decisions=1)
+    assert made[0].outcome == "chosen"
+    assert [e.tool for e in made[0].exchanges] == ["calculate", "remember", ""]
+    assert game.players[0].tally.tool_calls == 2
+    assert model.requests[1].messages[-1].content.startswith("calculate: 0\n")
+    assert agent.notebook.memory.facts == ["Leave multiples of four."]
+    assert "- calculate [tool]: Compute a number" in model.requests[0].messages[0].content
+
+
+async def test_a_model_that_only_calls_tools_is_stopped() -> None:
+    model = ScriptedModel('{"action": "calculate", "params": {"expression": "1"}}')
+    _, made = await played(mind(model, "tools=2"), decisions=1)
+    assert made[0].outcome == "unreadable"
+    assert "only 2 calls are allowed" in made[0].problem
+    assert len(model.requests) == 6  # twice: one more than allowed
+
+
+async def test_without_the_option_a_tool_is_an_unknown_action() -> None:
+    _, made = await played(mind(ScriptedModel('{"action": "calculate", "params": {"expression": "1"}}')), decisions=1)
+    assert made[0].outcome == "refused"
+
+
+def test_a_tool_never_hides_an_action_of_the_world() -> None:
+    assert "remember" not in Toolbox(Notebook(10), ActionSpace([ActionDef("remember")]))
+
+
+@given(st.text("0123456789+-*/%(). e", max_size=30))
+def test_the_calculator_computes_or_refuses_quickly(expression: str) -> None:
+    with suppress(ValueError, SyntaxError, ArithmeticError):
+        assert isinstance(calculate(expression), int | float)
+
+
+@pytest.mark.parametrize(
+    "attack", ["9**9**9**9", "__import__('os')", "(1).__class__", "'a'*9", "1e308*1e308", "2**0.5j", "()"]
+)
+def test_the_calculator_refuses_everything_else(attack: str) -> None:
+    with pytest.raises(ValueError, match=r"exponent|only numbers|ordinary size"):
+        calculate(attack)
+
+
+# -- memory -----------------------------------------------------------------------------------------
+async def test_a_memory_is_kept_across_restarts(tmp_path: Path) -> None:
+    setting = Setting(memory=tmp_path / "room" / "ann.json")
+    agent = mind(ScriptedModel(TAKE_ONE), "", setting)
+    await played(agent, decisions=3)
+    agent.notebook.learn("The rival takes two.")
+    model = ScriptedModel(TAKE_ONE)
+    await played(mind(model, "", setting), decisions=1)
+    remembered = model.requests[0].messages[1].content
+    assert remembered.startswith("WHAT YOU KNOW:\n- The rival takes two.\n\nYOUR LATEST ACTIONS:\n- take")
+
+
+def test_a_damaged_memory_is_forgotten(tmp_path: Path) -> None:
+    path = tmp_path / "memory.json"
+    path.write_bytes(b'{"facts": [3')
+    assert Notebook(100, path).to_text() == ""
+
+
+lines = st.text(max_size=400)
+
+
+@given(st.lists(st.tuples(st.sampled_from(["learn", "plan", "remember"]), lines), max_size=60), st.integers(1, 300))
+def test_a_memory_is_always_within_its_budget(steps: list[tuple[str, str]], tokens: int) -> None:
+    notebook = Notebook(tokens)
+    for kind, text in steps:
+        match kind:
+            case "learn":
+                notebook.learn(text)
+            case "plan":
+                notebook.plan([text] * 9)
+            case _:
+                notebook.remember(1, Action("say", {"text": text}), text, 0.5)
+    assert len(notebook.to_text()) <= tokens * CHARS_PER_TOKEN
+
+
+def test_the_latest_steps_are_kept_and_the_oldest_forgotten_in_blocks() -> None:
+    notebook, firsts = Notebook(100), []
+    for step in range(60):
+        notebook.remember(step, Action("walk", {"to": step}), "", 0.0)
+        firsts.append(notebook.memory.history[0].step)
+    assert notebook.memory.history[-1].step == 59
+    assert 60 / len(set(firsts)) > 2  # so a prompt begins in the same way for several steps
+
+
+# -- plans ------------------------------------------------------------------------------------------
+async def test_a_plan_is_made_when_the_goals_change_and_not_when_their_progress_does() -> None:
+    model = ScriptedModel("- Light T3\n- Take oil", '{"action": "halt", "params": {}}')
+    _, made = await played(mind(model, "plan=true&reasoning=false"), "lanterns", 8, max_ticks=200)
+    planned = [r for r in model.requests if "Write a plan" in r.messages[1].content]
+    assert len(planned) == 1
+    assert "YOUR PLAN:\n- Light T3\n- Take oil" in model.requests[1].messages[1].content
+    assert [len(d.exchanges) for d in made][:2] == [2, 1]  # the plan is counted with the decision it was made for
+
+
+async def test_a_plan_that_cannot_be_made_does_not_end_the_game() -> None:
+    model = ScriptedModel(BackendError("the server is away"), TAKE_ONE)
+    agent = mind(model, "plan=true")
+    assert await agent.plan([Goal("win", "Win")]) == []
+    await agent.initialize("Nim.", ActionSpace())
+    thought = await agent.think(Turn(Observation(), "You see nothing."))
+    assert [e.problem for e in thought.exchanges] == ["the server is away", ""]
+
+
+async def test_an_agent_reflects_only_on_its_own_action() -> None:
+    agent = mind(ScriptedModel("I do not know."))
+    await agent.think(Turn(Observation(), ""))
+    await agent.reflect(ActionResult(True, "The fallback was played"))
+    assert agent.notebook.to_text() == ""
+
+
+# -- money ------------------------------------------------------------------------------------------
+async def test_the_spending_cap_ends_asking_and_the_game_goes_on() -> None:
+    spending = Spending(cap=0.015)
+    model = ScriptedModel(TAKE_ONE)
+    game, made = await played(mind(model, "", Setting(spending=spending)), decisions=9)
+    assert len(model.requests) == 2
+    assert [d.outcome for d in made] == ["chosen", "chosen", "failed", "failed", "failed"]
+    assert "the spending cap of $0.015 is reached" in made[-1].problem
+    assert game.players[0].tally.dollars == pytest.approx(0.02)
+    assert issubclass(SpendingCapReached, BackendError)
+
+
+async def test_a_repeated_run_is_free_and_identical(tmp_path: Path) -> None:
+    runs = []
+    for answer in (TAKE_ONE, '{"action": "take", "params": {"n": 3}}'):
+        model = ScriptedModel(answer)
+        game, _ = await played(mind(model, "", Setting(cache=tmp_path, spending=Spending(cap=1))), decisions=40)
+        runs.append((game, model))
+    (first, asked), (second, not_asked) = runs
+    assert asked.requests
+    assert not not_asked.requests
+    assert first.result().head == second.result().head
+    assert second.players[0].tally.dollars == 0
+    assert second.players[0].tally.prompt_tokens == first.players[0].tally.prompt_tokens
+
+
+async def test_another_model_or_another_question_is_not_answered_from_the_cache(tmp_path: Path) -> None:
+    for options in ("", "temperature=0.5", "seed=3", "memory=0"):
+        model = ScriptedModel(TAKE_ONE)
+        await played(mind(model, options, Setting(cache=tmp_path)), decisions=3)
+        assert model.requests or options == "memory=0"
+
+
+@pytest.mark.parametrize("name", ["openai:m@http://ann:secret@host/v1", "openai:m?api_key=secret"])
+def test_a_key_or_a_password_is_refused_in_the_name_of_a_brain(name: str) -> None:
+    with pytest.raises(BadArgs, match="which is recorded") as refusal:
+        parse_brain(name)
+    assert "secret" not in str(refusal.value)
