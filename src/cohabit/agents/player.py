@@ -218,9 +218,9 @@ class Player:
         script, seen = self._script, turn.observation
         assert script is not None
         try:
-            if seen.current_goals and seen.current_goals != self._goals:
-                self._goals = seen.current_goals
-                script.plan(self._goals)
+            if seen.current_goals and (aims := _aims(seen.current_goals)) != self._goals:
+                self._goals = aims
+                script.plan(seen.current_goals)
             action = script.decide(seen)
         except TimeoutError as late:
             return self._fall_back_now(turn, act, "timeout", self._too_late(late))
