@@ -10,9 +10,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from cohabit.agents.brains.human import Human, read_line
-from cohabit.agents.contract import Turn
+from cohabit.agents.contract import Exchange, Turn, Usage
+from cohabit.agents.player import Decision, Tally
 from cohabit.faces.cli import agent as verb
 from cohabit.faces.cli.options import Place
 from cohabit.faces.cli.say import UsageError
@@ -196,3 +198,23 @@ async def test_what_cannot_be_understood_is_asked_for_again(line: str) -> None:
     assert thought.problem
     assert "\x1b" not in said.getvalue()
     assert '1  take {"n":1}' in said.getvalue()
+
+
+def test_the_live_view_shows_the_world_the_thought_and_the_cost_without_control_characters() -> None:
+    tally = Tally()
+    screen = verb.LiveScreen("openai:m@http://127.0.0.1:1/v1", tally)
+    screen.connected("ann", "den", "nim")
+    screen.view("The heap: ooo\x1b[2J\n[bold]not markup[/bold]")
+    exchange = Exchange([], usage=Usage(1_000, 20, 0.5))
+    decision = Decision(1, "corrected", Action("take", {"n": 1}, "leaves \x07two"), "was refused", [exchange])
+    tally.add(decision, 1.5)
+    screen.decided(decision, 1.5)
+    console = Console(width=100, file=io.StringIO(), record=True)
+    console.print(screen._render())
+    text = console.export_text()
+    assert "ann in den: nim" in text
+    assert "[bold]not markup[/bold]" in text
+    assert '1. take {"n":1} (corrected, 1.5 s, 1000 + 20 tokens)  “leaves ·two”  [was refused]' in text
+    assert "1,000 + 20 tokens, 1.5 s, $0.5000" in text
+    assert "openai:m" in text
+    assert not {"\x1b", "\x07"} & set(text)
