@@ -9,6 +9,7 @@ BENCHES = [
     "reopen",
     "start",
     "overload",
+    "agents",
     "kingdoms",
     "statecraft",
     "match",

@@ -1,4 +1,4 @@
-"""Whole games through `match`: beside the bare loops of two peers, in two processes, and beside Statecraft's own loop."""
+"""Whole games through `match`: beside two peers, in two processes, and beside the loop of Statecraft's experiments."""
 
 import json
 import time

@@ -162,3 +162,45 @@ async def mcp(*, how: str, result: dict[str, Any]) -> None:
             yield
 
     await serve_bare(Starlette(routes=[Route("/mcp", Endpoint())], lifespan=lifespan))
+
+
+async def waiting_agents(*, agents: int, model: str) -> None:
+    """A house in which agents, two to a room, ask a model server. A member is in a room of its own."""
+    from cohabit.faces.serve import serve
+    from cohabit.house.house import House
+    from cohabit.house.settings import Settings
+    from cohabit.scenario import AgentSpec, Scenario
+
+    async with House.open(Settings(port=0, rooms_limit=10**6)) as opened:
+        brain = f"openai:bench@{model}/v1?retries=0"
+        for i in range(agents // 2):
+            seats = [AgentSpec(id=f"m{n}", role="player", claim=f"auto:{n}", brain=brain) for n in range(2)]
+            await opened.create_room(Scenario(world=str(WORLDS / "plaza.py"), agents=seats), f"bench-{i}", 1)
+        member = AgentSpec(id="ann", role="human", kind="human")
+        _, made = await opened.create_room(Scenario(world="nim", agents=[member]), "quiet", 1)
+        await serve(opened, ready=lambda url: say({"url": url, "tokens": list(made.values())}), mcp=False)
+
+
+async def slow_model(*, delay_s: float) -> None:
+    """Chat completions as OpenAI's protocol has them, each after ``delay_s``."""
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import JSONResponse
+    from starlette.routing import Route
+
+    async def models(request: Request) -> JSONResponse:
+        return JSONResponse({"data": []})
+
+    async def chat(request: Request) -> JSONResponse:
+        await asyncio.sleep(delay_s)
+        message = {"role": "assistant", "content": '{"action": "bump", "params": {"by_n": 1}}'}
+        return JSONResponse(
+            {
+                "id": "1", "object": "chat.completion", "created": 1, "model": "bench",
+                "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
+                "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
+            }
+        )  # fmt: skip
+
+    routes = [Route("/v1/models", models), Route("/v1/chat/completions", chat, methods=["POST"])]
+    await serve_bare(Starlette(routes=routes))

@@ -7,7 +7,7 @@ import importlib
 import inspect
 import sys
 from collections.abc import Callable, Mapping
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from hashlib import sha256
 from importlib.util import find_spec
 from operator import attrgetter
@@ -19,13 +19,13 @@ import msgspec
 
 from cohabit.adapter import as_world, is_adapter
 from cohabit.agents.brain import Brain, parse_brain
-from cohabit.agents.contract import Setting
 from cohabit.declare import Declaration
 from cohabit.errors import BadArgs, UnknownAsset
 from cohabit.model.suggest import nearest
 from cohabit.world import World
 
 if TYPE_CHECKING:
+    from cohabit.agents.contract import Setting
     from cohabit.house.clock import Clock
     from cohabit.house.house import House
     from cohabit.house.running.remote import Connector
@@ -118,19 +118,20 @@ def _package_is_installed(module: str) -> bool:
 
 
 def make_agent(
-    name: str, purpose: str, options: Mapping[str, Any] | None = None, setting: Setting | None = None
+    name: str, purpose: str, options: Mapping[str, Any] | None = None, setting: "Setting | None" = None
 ) -> Any:
     """An agent with this brain; see ``agents.brain`` for the names and ``agents.contract.adapted`` for how to call it.
 
     ``purpose`` seeds its random stream, so its play is reproducible. ``options`` come after those in the name.
     """
-    if options is None and (known := _scripted(name)) is not None:
-        return known(purpose=purpose)
+    if options is None and (script := _scripted(name)) is not None:
+        return script(purpose=purpose)
     brain = parse_brain(name, options)
     if brain.is_file:
         return _called(brain, _class_in_file(Path(brain.kind), brain.target), purpose)
     if brain.kind in BACKENDS:
-        return _imported(LLM_AGENT)(_imported(BACKENDS[brain.kind]), brain, setting or Setting())
+        made = partial(_imported(LLM_AGENT), _imported(BACKENDS[brain.kind]), brain)
+        return made() if setting is None else made(setting)
     target = BRAINS.get(brain.kind) or AT_A_TERMINAL.get(brain.kind) or installed_brains().get(brain.kind)
     if target is None or brain.target:
         known = [*BRAINS, *BACKENDS, *AT_A_TERMINAL, *installed_brains()]
@@ -259,7 +260,7 @@ def absolute_brain(name: str | None, folder: Path) -> str | None:
 def make_world(source: str, config: Mapping[str, Any]) -> World:
     """A world ready for ``reset``. Its config is validated against the parameters of its ``__init__``."""
     cls = find_world(source)
-    takes = _config_of(cls, source)
+    takes = _config_of(cls, source)  # type: ignore[arg-type]  # classes are hashable
     try:
         return cls(**takes.check(dict(config)))
     except BadArgs as wrong:

@@ -226,7 +226,7 @@ class World:
 
 def overrides(world: World, method: str) -> bool:
     """Whether this world defines the method itself."""
-    return method in _overridden(type(world))
+    return method in _overridden(type(world))  # type: ignore[arg-type]  # classes are hashable
 
 
 @lru_cache(256)
@@ -309,7 +309,7 @@ def Range(lo: int | None = None, hi: int | None = None, doc: str | None = None) 
 
 def declared_actions(world: World) -> Iterator[ActionSpec]:
     """The methods of a world that are marked as actions and queries, in the order they are written."""
-    for attribute, options in marked_methods(type(world)):
+    for attribute, options in marked_methods(type(world)):  # type: ignore[arg-type]  # classes are hashable
         yield ActionSpec(**options, run=getattr(world, attribute))
 
 

@@ -34,7 +34,7 @@ def test_an_agent_plays_a_game_in_somebody_elses_house_and_says_what_it_did(tmp_
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert lines[0] == "Playing as ann in nim: nim."
-    assert lines[1].startswith("1. take {\"n\":")
+    assert lines[1].startswith('1. take {"n":')
     assert lines[-1].startswith(f"Decisions: {len(lines) - 2} ({len(lines) - 2} chosen). 0 + 0 tokens")
 
 
@@ -195,4 +195,4 @@ async def test_what_cannot_be_understood_is_asked_for_again(line: str) -> None:
     assert thought.action is None
     assert thought.problem
     assert "\x1b" not in said.getvalue()
-    assert "1  take {\"n\":1}" in said.getvalue()
+    assert '1  take {"n":1}' in said.getvalue()

@@ -692,7 +692,9 @@ def watched() -> Scenario:
         world="nim",
         config={"stones": STONES},
         agents=[
-            AgentSpec(id="ann", kind="human", role="human", claim="auto:0", token=token("aya"), brain=f"{BRAINS}:Scripted"),
+            AgentSpec(
+                id="ann", kind="human", role="human", claim="auto:0", token=token("aya"), brain=f"{BRAINS}:Scripted"
+            ),
             AgentSpec(id="bob", role="player", claim="auto:1", token=token("bo2")),
             AgentSpec(id="god", kind="human", role="observer", token=token("god")),
         ],

@@ -22,7 +22,7 @@ from cohabit.model.action import Action
 from cohabit.registry import _module_from
 from cohabit.scenario import parse_scenario, read_scenario
 
-from .making import GOD, HOST, Client, a_moment, make_room, open_house, player, recorded
+from .making import GOD, HOST, Client, make_room, open_house, player, recorded
 
 BRAINS = Path(__file__).with_name("brains.py")
 SOON_S = 100
@@ -63,7 +63,9 @@ def moves(house: House, who: str, room: str = "den") -> list[Any]:
     return [entry for entry in recorded(house.rooms[room], "take") if entry.by == who]
 
 
-async def nim(house: House, first: str, second: str | None = "random", room: str = "den", **keys: Any) -> dict[str, Client]:
+async def nim(
+    house: House, first: str, second: str | None = "random", room: str = "den", **keys: Any
+) -> dict[str, Client]:
     """A room with Nim in which a brain plays for ann, and maybe one for bob."""
     bob = player("bob", 1, brain=second) if second else player("bob", 1)
     return await make_room(house, player("ann", 0, brain=first), bob, HOST, GOD, world="nim", room=room, **keys)
@@ -316,7 +318,7 @@ def test_a_brain_can_be_a_table_and_its_file_is_relative_to_the_scenario(tmp_pat
 )
 def test_a_table_that_is_no_brain_is_refused(given: dict[str, Any], wrong: str) -> None:
     text = json.dumps({"world": "nim", "agents": [{"id": "a", "brain": given}]})
-    with pytest.raises(BadArgs, match="agents.json: agents\\[0\\]: brain: ") as refused:
+    with pytest.raises(BadArgs, match=r"agents\.json: agents\[0\]: brain: ") as refused:
         parse_scenario(text)
     assert wrong in refused.value.message
     assert "sk-1" not in refused.value.message
@@ -346,7 +348,12 @@ async def test_tokens_and_reasons_are_counted_and_shown_to_those_who_may_know(tm
                 await asyncio.sleep(0)
         (line,) = lines
         assert (line.member, line.brain, line.playing) == ("ann", "openai:m", True)
-        assert (line.decisions, line.outcomes, line.prompt_tokens, line.completion_tokens) == (1, {"chosen": 1}, 100, 10)
+        assert (line.decisions, line.outcomes, line.prompt_tokens, line.completion_tokens) == (
+            1,
+            {"chosen": 1},
+            100,
+            10,
+        )
         assert line.last is None  # a host that does not see everything
         (line,) = (await who["zeus"]("agents")).agents
         assert line.last.reasoning == "leaves a multiple of four"
@@ -383,7 +390,16 @@ def test_the_value_of_an_api_key_never_enters_a_transcript(tmp_path: Path, monke
     monkeypatch.setenv("OPENAI_API_KEY", 'sk-"quoted"-0123456789')
     kept = Transcripts(tmp_path, 10**6)
     exchange = Exchange([{"role": "user", "content": "hi"}], 'my key is sk-"quoted"-0123456789', usage=Usage(1, 1))
-    kept.add("den", 1, "ann", None, "openai:m", 1, Decision(1, "failed", problem="key sk-\"quoted\"-0123456789", exchanges=[exchange]), 1.0)
+    kept.add(
+        "den",
+        1,
+        "ann",
+        None,
+        "openai:m",
+        1,
+        Decision(1, "failed", problem='key sk-"quoted"-0123456789', exchanges=[exchange]),
+        1.0,
+    )
     text = (tmp_path / "agents/den" / TRANSCRIPT).read_text()
     assert "0123456789" not in text
     assert text.count("[hidden]") == 2

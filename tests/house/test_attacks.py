@@ -730,3 +730,59 @@ async def test_an_unknown_world_is_reported_as_unknown_although_a_seed_is_given(
         for args in ({"world": "nimm", "players": ["a", "b"]}, {"scenario": "pvpp"}):
             with pytest.raises(BadArgs, match="unknown"):
                 await by_operator(house, "create_room", seed=1, **args)
+
+
+# -- waits while others do something hidden -----------------------------------------------------------
+@pytest.mark.parametrize("command", ["events", "recv_messages", "wait_for_turn"])
+@pytest.mark.parametrize("deeds", [0, 3])
+async def test_a_hidden_deed_costs_a_waiting_member_nothing_and_does_not_show_when_it_was_done(
+    command: str, deeds: int
+) -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock) as house:
+        who = await make_room(house, ANN, BOB, HOST, world="nim" if command == "wait_for_turn" else "Moody")
+        runner = house.rooms["den"]
+        if command == "wait_for_turn":
+            await who["ann"]("take", {"n": 1})
+        args: dict[str, Any] = {"wait_ms": 30_000}
+        if command == "events":
+            args["cursor"] = (await who["ann"]("events")).cursor
+        waiting = asyncio.ensure_future(who["ann"](command, args))
+        await a_moment()
+        spent, seen = dict(runner.room.budget._spent), dict(runner.time.seen)
+        house_spent = dict(house.door.budget._spent)
+        await clock.advance(1)
+        for _ in range(deeds):
+            await who["bob"]("send_message", {"to": "hostess", "content": "hidden from ann"})
+            await a_moment()
+        assert not waiting.done()
+        assert runner.room.budget._spent.get("ann") == spent.get("ann")
+        assert {key: n for key, n in house.door.budget._spent.items() if key in house_spent} == house_spent
+        assert runner.time.seen.get("ann") == seen.get("ann")
+        waiting.cancel()
+
+
+async def test_chatter_during_a_wait_does_not_push_out_the_view_that_the_member_asked_about() -> None:
+    async with open_house() as house:
+        who = await make_room(house, ANN, BOB, HOST, world="nim")
+        await who["ann"]("take", {"n": 1})
+        shown = (await who["ann"]("view")).id
+        waiting = asyncio.ensure_future(who["ann"]("wait_for_turn", {"wait_ms": 30_000, "since": shown}))
+        for n in range(6):
+            await who["bob"]("send_message", {"to": "ann", "content": f"hi {n}"})
+            await a_moment()
+        await who["bob"]("take", {"n": 1})
+        assert "is not known any more" not in (await waiting).text
+
+
+async def test_the_calls_of_a_member_that_may_wait_in_a_room_are_limited() -> None:
+    async with open_house() as house:
+        who = await make_room(house, ANN, BOB, HOST)
+        cursor = (await who["ann"]("events")).cursor
+        waits = started(*(who["ann"]("events", {"cursor": cursor, "wait_ms": 30_000}) for _ in range(257)))
+        await a_moment()
+        refused = [task.exception() for task in waits if task.done()]
+        assert [type(wrong).__name__ for wrong in refused] == ["Busy"]
+        assert (await who["bob"]("whoami")).handle == "bob"
+        for task in waits:
+            task.cancel()

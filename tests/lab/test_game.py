@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cohabit.agents.contract import adapted
 from cohabit.lab.folder import record_lines
-from cohabit.lab.game import Game, GameResult, GameSpec
-from cohabit.registry import make_world
+from cohabit.lab.game import Game, GameResult, GameSpec, purposes
+from cohabit.model.action import Action
+from cohabit.registry import make_agent, make_world
 from cohabit.room.room import Room
 
 PLAYERS = {
@@ -70,3 +72,51 @@ def test_players_of_games_with_the_same_seed_draw_the_same_numbers_on_any_seat()
 
     assert first_moves(["random"] * 2, ["a", "b"]) == first_moves(["random"] * 2, ["b", "a"])
     assert len(set(first_moves(["random"] * 2, ["a", "b"]).values())) == 2
+
+
+class Waiting:
+    """A script behind async methods, as an agent that waits for something."""
+
+    def __init__(self, script: Any) -> None:
+        self.script = script
+
+    async def initialize(self, game_desc: str, action_space: Any) -> None:
+        self.script.initialize(game_desc, action_space)
+
+    async def decide(self, observation: Any) -> Any:
+        await asyncio.sleep(0)
+        return self.script.decide(observation)
+
+    async def reflect(self, result: Any) -> None:
+        self.script.reflect(result)
+
+    async def plan(self, goals: Any) -> list[str]:
+        return list(self.script.plan(goals))
+
+
+@settings(max_examples=25, deadline=None)
+@given(specs(), st.sampled_from([None, "raise", "pass", "illegal", "late"]), st.integers(1, 4))
+def test_scripts_play_the_same_game_whether_they_are_waited_for_or_not(
+    spec: GameSpec, mishap: str | None, at: int
+) -> None:
+    def scripts() -> list[Any]:
+        made = [make_agent(name, why) for name, why in zip(spec.players, purposes(spec), strict=True)]
+        decide, count = made[0].decide, iter(range(1, 10**9))
+
+        def unreliable(observation: Any) -> Any:
+            if next(count) != at or mishap is None:
+                return decide(observation)
+            if mishap == "pass":
+                return None
+            if mishap == "illegal":
+                return Action("fly", {"to": "the moon"})
+            raise TimeoutError if mishap == "late" else ValueError("no idea")
+
+        made[0].decide = unreliable
+        return made
+
+    def outcome(agents: list[Any]) -> tuple[GameResult, bytes]:
+        game = Game(spec, agents=agents)
+        return asyncio.run(game.play()), record_lines(game.lines())
+
+    assert outcome([adapted(script) for script in scripts()]) == outcome([Waiting(script) for script in scripts()])

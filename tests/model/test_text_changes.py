@@ -26,6 +26,25 @@ def test_a_line_that_begins_alike_is_given_once_and_others_with_what_is_gone() -
     )
 
 
+def test_news_that_reads_the_same_is_given_again_and_state_is_not() -> None:
+    old = "Turn 1\n\nNEWS:\n- Ann attacked Bob.\n- Bob pays.\n\nYOU:\n- Army: 3"
+    new = "Turn 2\n\nNEWS:\n- Ann attacked Bob.\n- Cy pays.\n\nYOU:\n- Army: 3"
+    delta = changes(old, new, lambda heading: heading == "NEWS")
+    assert delta == "@1\n= Turn 2\n@4 NEWS\n! - Ann attacked Bob.\n@5 NEWS\n- - Bob pays.\n+ - Cy pays."
+    assert apply_changes(old, delta) == new
+
+
+@given(TEXTS, TEXTS)
+def test_a_text_and_its_changes_with_repeated_news_make_the_new_text(old: str, new: str) -> None:
+    delta = changes(old, new, lambda heading: heading == "HEAD")
+    assert delta is not None
+    assert apply_changes(old, delta) == new
+
+
+def test_a_quoted_line_is_never_taken_for_the_new_form_of_another() -> None:
+    assert changes("letter:\n  > You took it.", "letter:\n  > Paid.") == "@2 letter\n-   > You took it.\n+   > Paid."
+
+
 def test_two_lines_that_begin_alike_are_not_replaced_by_their_beginning() -> None:
     assert changes("- year 1: a\n- year 1: b", "- year 1: a\n- year 1: c") == "@2\n- - year 1: b\n+ - year 1: c"
 

@@ -8,7 +8,7 @@ import asyncio
 import inspect
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
@@ -133,9 +133,14 @@ How = Literal["async", "quick", "thread"]
 
 def kind_of(agent: Any) -> How:
     """How the methods of an agent have to be called."""
-    if inspect.iscoroutinefunction(getattr(agent, "think", None) or agent.decide):
+    if _is_async(type(agent)):  # type: ignore[arg-type]  # classes are hashable
         return "async"
     return "quick" if getattr(agent, "quick", False) else "thread"
+
+
+@lru_cache(256)
+def _is_async(kind: type[Any]) -> bool:
+    return inspect.iscoroutinefunction(getattr(kind, "think", None) or kind.decide)
 
 
 def adapted(agent: Any) -> Agent:

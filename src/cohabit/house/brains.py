@@ -33,7 +33,7 @@ def check_allowed(name: str | None, settings: Settings) -> None:
     if brain not in allowed:
         others = f" or one of: {', '.join(listed.label for listed in allowed)}" if allowed else ""
         raise PermissionDenied(
-            f"the brain {brain.label[:80]!r} is not one that members may choose here; choose a built-in script{others}. "
+            f"the brain {brain.label[:80]!r} may not be chosen over a network; choose a built-in script{others}. "
             "The operator of the house can allow it with the setting brains"
         )
 

@@ -9,12 +9,13 @@ A call that waits is resolved and decided again each time it wakes.
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Mapping
-from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from cohabit.errors import (
     BadArgs,
+    Busy,
     CohabitError,
     Disabled,
     PermissionDenied,
@@ -26,16 +27,19 @@ from cohabit.errors import (
 )
 from cohabit.house.calls import Call, Check, SystemCall
 from cohabit.house.store.contract import Write
+from cohabit.house.waiting import Wait
 from cohabit.model.identity import Credential, Identity
 from cohabit.room.commands import Command
 from cohabit.room.decide import Budget, by_grant, decide, refusal
 from cohabit.room.room import Room
 from cohabit.room.state import Member
-from cohabit.room.visibility import is_news
 
 if TYPE_CHECKING:
     from cohabit.house.house import House
     from cohabit.house.runner import RoomRunner
+
+WAITS_PER_MEMBER = 256
+"""How many calls of one member may wait in a room. Each entry costs time for every one of them."""
 
 
 class HouseContext:
@@ -111,6 +115,7 @@ class Door:
         self.budget = Budget(house.settings.calls_per_second)  # of house commands, by credential
         self._tasks: set[asyncio.Task[None]] = set()
         self._exclusive = asyncio.Lock()
+        self._waits: Counter[tuple[RoomRunner, str]] = Counter()  # unfinished calls that are not in a queue, by member
         self.calls = 0
         self.refusals: dict[str, int] = {}  # by code; refusals of members are counted in the audit log of their room
 
@@ -274,13 +279,28 @@ class Door:
             raise
 
     def _start(self, call: Call, target: HouseContext, room: str | None, at: int) -> None:
-        if target.maybe_runner is not None and target.maybe_member is not None:
-            target.maybe_runner.time.mark_seen(target.maybe_member.id, at)
+        runner, member = target.maybe_runner, target.maybe_member
+        key = (runner, member.id) if runner is not None and member is not None else None
+        if key is not None:
+            if self._waits[key] >= WAITS_PER_MEMBER:
+                raise Busy(f"you have {WAITS_PER_MEMBER} calls waiting in this room; wait for a reply")
+            key[0].time.mark_seen(key[1], at)
+            self._waits[key] += 1
         task = asyncio.get_running_loop().create_task(self._through(call, room))
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(lambda task: self._ended(task, key))
         if target.command.takes_wait_ms:  # other commands run to completion
             call.stop_waiting = task.cancel
+
+    def _ended(self, task: "asyncio.Task[None]", key: "tuple[RoomRunner, str] | None") -> None:
+        self._tasks.discard(task)
+        if key is None:
+            return
+        self._waits[key] -= 1
+        if not self._waits[key]:
+            del self._waits[key]
+        if not task.cancelled():  # a call that waits is seen when it arrives and when it ends, not in between
+            key[0].time.mark_seen(key[1])
 
     async def _through(self, call: Call, room: str | None) -> None:
         """Run a house command, or one that waits, to completion."""
@@ -299,22 +319,16 @@ class Door:
         """The result of a call, repeated until it is not empty or its wait has timed out."""
         house, credential = self._house, call.credential
         assert credential is not None
-        arrived, ends = house.clock.now(), None
-        after: int | None = None  # for a call that waits for news: those after this entry
+        arrived, wait = house.clock.now(), None
         while True:
             target = self.resolve(credential, room, call.name)
             runner, command = target.maybe_runner, target.command
             version = runner.version if runner is not None else 0
-            if command.news_after is not None and runner is not None:
-                if ends is None:
-                    ends = arrived + _wait_ms(command, call.args)
-                    after = command.news_after(runner.room, target.member, command.check(call.args))
-                if after is not None:
-                    if not self._no_news(target, after) or house.clock.now() >= ends:
-                        return await self._in_room(call, target)
-                    after = runner.durable_seq
-                    runner.time.mark_seen(target.member.id)
-                    await runner.changed_since(version, ends)
+            if command.waits is not None and runner is not None and target.maybe_member is not None:
+                if wait is None:
+                    wait = Wait(target, command.check(call.args), arrived + _wait_ms(command, call.args))
+                if await wait.goes_on(target, house.clock.now()):
+                    await runner.changed_since(version, wait.ends)
                     continue
             if command.exclusive:
                 async with self._exclusive:  # the caller may have lost its token or its grant in the meantime
@@ -323,24 +337,12 @@ class Door:
                 result = await self._in_house(call, target)
             else:
                 result = await self._in_room(call, target)
-            if command.waits is None or runner is None or not command.waits(result):
+            if wait is None or runner is None or wait.is_for_news or command.waits is None or not command.waits(result):
                 return result
-            if ends is None:
-                ends = arrived + _wait_ms(command, call.args)
-            if house.clock.now() >= ends or runner.failure is not None:  # nothing more will happen
+            if house.clock.now() >= wait.ends or runner.failure is not None:  # nothing more will happen
                 return result
-            await runner.changed_since(version, ends)  # then it is decided again, even if nothing happened
-
-    def _no_news(self, target: HouseContext, after: int) -> bool:
-        """Whether a call may still wait, and nothing has happened after an entry that its caller is told."""
-        runner, member = target.runner, target.member
-        now = self._house.clock.now()
-        allowed = not decide(target.command, member, runner.room, now, credential=target.credential).code
-        if runner.failure is not None or not allowed or (runner.recent and after < runner.recent[0].seq - 1):
-            return False
-        eye = runner.room.eye(member)
-        newer = takewhile(lambda line: line.seq > after, reversed(runner.recent))
-        return after >= 0 and not any(is_news(line.entry, member, eye) for line in newer)
+            wait.has_run = True
+            await runner.changed_since(version, wait.ends)
 
     async def _in_house(self, call: Call, target: HouseContext) -> Any:
         house, command = self._house, target.command
@@ -360,7 +362,6 @@ class Door:
         return result
 
     async def _in_room(self, call: Call, target: HouseContext) -> Any:
-        target.runner.time.mark_seen(target.member.id)
         once = Call(target.member.id, call.name, call.args, call.key, credential=call.credential)
         return await target.runner.submit(once)
 

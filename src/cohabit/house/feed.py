@@ -1,29 +1,27 @@
 """The feed: a room's events, filtered for one member, from a cursor."""
 
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from cohabit.errors import BadArgs, Unauthorized
+from cohabit.errors import Unauthorized
 from cohabit.house.door import HouseContext
 from cohabit.house.fanout import event_frame
+from cohabit.house.history import PAGE, history, kept_lines
 from cohabit.house.running.threads import run_in_thread
 from cohabit.house.subscriptions import Deliver, Subscription
 from cohabit.model.grant import Capability
-from cohabit.model.record import decode_entry
 from cohabit.model.seat import Eye
 from cohabit.room.commands import Resource, WaitMs, command, command_of
 from cohabit.room.cursors import seal, unseal
-from cohabit.room.record import Line
 from cohabit.room.state import Member
 from cohabit.room.visibility import FeedItem, characters, feed, is_news
 
 C = Capability
 BACKLOG_ITEMS, BACKLOG_CHARACTERS = 200, 200_000
 """A page of a backlog ends after this many items, or this much text: clients accept frames of at most a megabyte."""
-PAGE = 1000
-"""How many entries are read from the store at once."""
 
 
 class Events(Struct):
@@ -80,7 +78,7 @@ async def _page_of_events(
 ) -> Events:
     items: list[FeedItem] = []
     secret, reached, has_news = ctx.room.state.secret, after, False
-    async for line in _history(ctx, after):
+    async for line in history(ctx, after):
         told = feed(line.entry, member, eye)
         if told:
             if len(items) + len(told) > limit and items:
@@ -103,7 +101,7 @@ async def _newest(ctx: HouseContext, member: Member, eye: Eye | None, limit: int
     oldest = lines[0].seq if lines else ctx.runner.durable_seq + 1
     while len(told) < limit and oldest > 0:
         start, count = max(-1, oldest - 1 - PAGE), min(PAGE, oldest)
-        lines = await run_in_thread("a page of the record", lambda start=start, count=count: _kept(ctx, start, count))  # type: ignore[misc]  # mypy cannot infer a default in a lambda
+        lines = await run_in_thread("a page of the record", partial(kept_lines, ctx, start, count))
         lines = [line for line in lines if line.seq < oldest]  # a pruned store has fewer before, and reads on
         told = [(line.seq, item) for line in lines for item in feed(line.entry, member, eye)] + told
         oldest = lines[0].seq if lines else 0
@@ -129,7 +127,7 @@ async def _backlog(ctx: HouseContext, after: int, head: int) -> AsyncIterator[by
     eye = room.eye(member)
     items: list[FeedItem] = []
     reached, size = after, 0
-    async for line in _history(ctx, after):
+    async for line in history(ctx, after):
         if line.seq > head:
             break
         told = feed(line.entry, member, eye)
@@ -142,34 +140,3 @@ async def _backlog(ctx: HouseContext, after: int, head: int) -> AsyncIterator[by
             items, size = [], 0
     if items:
         yield event_frame(room, reached, items)
-
-
-async def _history(ctx: HouseContext, after: int) -> AsyncIterator[Line]:
-    """The durable lines after a number: from memory if they are there, else from the store."""
-    runner = ctx.runner
-    recent = list(runner.recent)
-    oldest = recent[0].seq if recent else runner.durable_seq + 1
-    while after + 1 < oldest:
-        start, limit = after, min(PAGE, oldest - after - 1)
-        page = await run_in_thread("a page of the record", lambda start=start, limit=limit: _page(ctx, start, limit))  # type: ignore[misc]  # mypy cannot infer a default in a lambda
-        for line in page:
-            yield line
-        if not page:
-            break
-        after = page[-1].seq
-    for line in recent:
-        if line.seq > after:
-            yield line
-
-
-def _page(ctx: HouseContext, after: int, limit: int) -> list[Line]:
-    lines = _kept(ctx, after, limit)
-    if lines and lines[0].seq != after + 1 and after >= 0:
-        raise BadArgs("this cursor is too old: its events were deleted. Omit it to start from the oldest event")
-    return lines
-
-
-def _kept(ctx: HouseContext, after: int, limit: int) -> list[Line]:
-    """The lines after a number that are still in the store."""
-    rows = ctx.house.store.lines(ctx.room.id, after, limit)
-    return [Line(seq, body, digest, decode_entry(body)) for seq, body, digest in rows]

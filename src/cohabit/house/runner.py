@@ -103,7 +103,7 @@ class RoomRunner:
         self._audit_planned = False
         self._snapshots = SnapshotSchedule(room, settings.snapshot_every)
         self._snapshot: Snapshot | None = None  # written with the next batch
-        self._waiters: list[asyncio.Future[bool]] = []
+        self._waiters: dict[asyncio.Future[bool], None] = {}
         self._quotas = RoomQuotas(room, settings, writer.size_of, clock.now, overload)
         self._stored: dict[str, int] = {}  # bytes by member since the last report to the quotas
         self._stored_bytes = 0
@@ -179,18 +179,17 @@ class RoomRunner:
         if ends <= self._clock.now() or self.failure is not None:
             return False
         waiter: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-        self._waiters.append(waiter)
+        self._waiters[waiter] = None
         over = self._clock.call_at(ends, lambda: None if waiter.done() else waiter.set_result(False))
         try:
             return await waiter
         finally:
             over.cancel()
-            if waiter in self._waiters:
-                self._waiters.remove(waiter)
+            self._waiters.pop(waiter, None)
 
     def _something_happened(self) -> None:
         self.version += 1
-        waiters, self._waiters = self._waiters, []
+        waiters, self._waiters = self._waiters, {}
         for waiter in waiters:
             if not waiter.done():
                 waiter.set_result(True)

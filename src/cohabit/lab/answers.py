@@ -18,7 +18,6 @@ from msgspec import Struct
 
 from cohabit.agents.contract import Thinker, Thought, Turn, kind_of
 from cohabit.agents.llm.backend import Backend, Completion, Request
-from cohabit.agents.player import Decision
 from cohabit.errors import Conflict, RecordCorrupt
 from cohabit.model.action import Action
 from cohabit.model.observation import Observation
@@ -97,10 +96,8 @@ class AnswerLog:
             os.write(self._handle, line + b"\n")
         return _decode(line)
 
-    def decided(self, seat: int, decision: Decision) -> None:
+    def timed_out(self, seat: int) -> None:
         """Log that a decision timed out."""
-        if decision.outcome != "timeout":
-            return
         if seat in self._timeouts:
             self._timeouts.remove(seat)
         elif self.times_out(seat):

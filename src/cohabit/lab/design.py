@@ -241,7 +241,9 @@ def parse_design(text: str | bytes, folder: str = "", *, load: bool = True) -> D
     try:
         design = msgspec.convert(raw, Design)
     except msgspec.ValidationError as wrong:
-        raise BadArgs(in_words(wrong, raw, object_schema(Design))) from None
+        schema = object_schema(Design)
+        del schema["properties"]["folder"]
+        raise BadArgs(in_words(wrong, raw, schema)) from None
     return checked(msgspec.structs.replace(design, folder=folder), load=load)
 
 

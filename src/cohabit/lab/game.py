@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from cohabit.agents.contract import Agent, Turn, adapted
-from cohabit.agents.player import Act, Decision, Limits, Player, Tally
+from cohabit.agents.player import ActNow, Decision, Limits, Player, Tally
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.registry import make_agent, make_world
 from cohabit.room.opening import opening_state
@@ -121,9 +121,10 @@ class Game:
         ]
         self._numbers = [0] * len(self.players)
         self._rewards = [0.0] * len(self.players)
-        self._acts: list[Act] = [self._act_of(member) for member in self.members]
+        self._acts: list[ActNow] = [self._act_of(member) for member in self.members]
         self._fallbacks = [partial(self.room.fallback, member) for member in self.members]
         self._may_pass = self.room.pace == "clock"
+        self._quick = all(player.is_quick for player in self.players)  # nobody waits, so nothing is gained by tasks
 
     # -- playing ----------------------------------------------------------------------------------
     async def play(self) -> GameResult:
@@ -131,12 +132,16 @@ class Game:
         await self._introduce()
         room, spec = self.room, self.spec
         while not room.is_over() and self.decisions < spec.max_decisions:
+            movers = self._to_move()
             if room.pace == "clock":
-                await self._step_of_clock()
+                await self._act_until_all_pass(movers)
+                self._advance()
                 if spec.max_ticks and room.state.tick >= spec.max_ticks:
                     break
-            elif not await self._turn_of(self._to_move()):
-                break
+            else:
+                decisions = self._moves_now(movers) if self._quick else await self._moves(movers)
+                if not self._go_on(movers, decisions):
+                    break
         for player in self.players:
             await player.close()
         self._acts = []  # they refer back to the game, which is now freed without a search for garbage
@@ -158,18 +163,11 @@ class Game:
         to_move = self.room.to_move()
         return [i for i, member in enumerate(self.members) if member.seat in to_move]
 
-    async def _turn_of(self, movers: list[int]) -> bool:
-        """One move of each. A player that did nothing, although the game waits for it, has missed its turn. False: the
-        game cannot go on, because its world has no rule for that."""
+    def _go_on(self, movers: list[int], decisions: list[Decision]) -> bool:
+        """A player that did nothing, although the game waits for it, has missed its turn. False: the game cannot go on,
+        because its world has no rule for that."""
         room = self.room
-        if len(movers) == 1:
-            mover = movers[0]
-            if (await self._move(mover, self._turn(mover))).action is not None:
-                return True
-            idle = movers
-        else:
-            decisions = await self._moves(movers)
-            idle = [i for i, made in zip(movers, decisions, strict=True) if made.action is None]
+        idle = [i for i, made in zip(movers, decisions, strict=True) if made.action is None]
         if not idle or room.is_over() or not any(self.members[i].seat in room.to_move() for i in idle):
             return bool(movers)
         if room.pace not in ("turns", "rounds") or (room.pace == "turns" and not can_skip(room.world)):
@@ -178,22 +176,32 @@ class Game:
         room.system("turn_timeout", {}, self.at)
         return True
 
-    async def _step_of_clock(self) -> None:
-        """Let every agent act until it passes, then let time pass."""
-        acting = self._to_move()
+    async def _act_until_all_pass(self, acting: list[int]) -> None:
+        """What happens between two steps of the clock."""
         for _ in range(MAX_ACTIONS_PER_STEP):
             if not acting or self.room.is_over():
                 break
-            decisions = await self._moves(acting)
+            decisions = self._moves_now(acting) if self._quick else await self._moves(acting)
             acting = [i for i, made in zip(acting, decisions, strict=True) if made.outcome in ("chosen", "corrected")]
+
+    def _advance(self) -> None:
+        """Let time pass."""
         ticks = self.spec.step_ticks
         if self.spec.max_ticks:
             ticks = min(ticks, self.spec.max_ticks - self.room.state.tick)
         self.at += ticks * self.room.world.spec.tick_ms
         self.room.system("ticks", {"n": ticks}, self.at)
 
+    # -- one decision of each, on the state as it is now, applied in order -------------------------
+    def _moves_now(self, movers: list[int]) -> list[Decision]:
+        """By scripts, which answer at once."""
+        turns = [self._turn(i) for i in movers]
+        made = [self.players[i].move_now(turn, self._acts[i]) for i, turn in zip(movers, turns, strict=True)]
+        self._count(movers, made)
+        return made
+
     async def _moves(self, movers: list[int]) -> list[Decision]:
-        """One decision of each, on the state as it is now, applied in order."""
+        """By any players, concurrently."""
         turns = [self._turn(i) for i in movers]
         gate: asyncio.Event | None = None
         moves = []
@@ -201,26 +209,27 @@ class Game:
             done = asyncio.Event()
             moves.append(self._move_in_order(i, turn, gate, done))
             gate = done
-        return list(await asyncio.gather(*moves))
+        made = list(await asyncio.gather(*moves)) if len(moves) > 1 else [await moves[0]] if moves else []
+        self._count(movers, made)
+        return made
 
     async def _move_in_order(self, i: int, turn: Turn, before: asyncio.Event | None, done: asyncio.Event) -> Decision:
         async def act(action: Action | None) -> ActionResult | None:
             if before is not None:
                 await before.wait()
-            return await self._acts[i](action)
+            return self._acts[i](action)
 
         try:
-            return await self._move(i, turn, act)
+            return await self.players[i].move(turn, act)
         finally:
             if before is not None:
                 await before.wait()
             done.set()
 
-    async def _move(self, i: int, turn: Turn, act: Act | None = None) -> Decision:
-        self.decisions += 1
-        decision = await self.players[i].move(turn, act or self._acts[i])
-        self._rewards[i] += decision.reward
-        return decision
+    def _count(self, movers: list[int], decisions: list[Decision]) -> None:
+        self.decisions += len(decisions)
+        for i, made in zip(movers, decisions, strict=True):
+            self._rewards[i] += made.reward
 
     def _turn(self, i: int) -> Turn:
         room, member = self.room, self.members[i]
@@ -229,13 +238,14 @@ class Game:
             view = room.view(member)
             seen, text = view.observation, view.text
         else:  # it reads the observation alone
-            seen, text = room.observe_with_choices(member), ""
+            choices = self.players[i].reads_choices
+            seen, text = room.observe_with_choices(member) if choices else room.observe(room.eye_of(member)), ""
         return Turn(seen, text, self._numbers[i], fallback=self._fallbacks[i], may_pass=self._may_pass)
 
-    def _act_of(self, member: Member) -> Act:
+    def _act_of(self, member: Member) -> ActNow:
         room, who = self.room, member.id
 
-        async def act(action: Action | None) -> ActionResult | None:
+        def act(action: Action | None) -> ActionResult | None:
             if action is None:
                 return None
             self.at += 1

@@ -260,7 +260,8 @@ async def play_game(table: Table, spec: GameSpec, spending: Spending) -> Played:
     names = spec.named
 
     def on_decision(seat: int, decision: Decision, seconds: float) -> None:
-        log.decided(seat, decision)
+        if decision.outcome == "timeout":
+            log.timed_out(seat)
         decisions.append(DecisionLine(spec.id, seat, names[seat], decision))
         took[seat].append(round(seconds, 6))
 

@@ -1,11 +1,12 @@
 """The difference between two texts, by lines, for a reader who has the old one.
 
-``= line`` replaces the only line that begins alike, ``+ line`` is new and ``- line`` is gone. ``@7 STATUS`` says where
-the next ones are: at line 7 of the old text, under this heading. So a model can read it, and a program can apply it.
+``= line`` replaces the only line that begins alike, ``+ line`` is new, ``- line`` is gone, and ``! line`` is news that
+reads the same as the last time. ``@7 STATUS`` says where the next ones are: at line 7 of the old text, under this
+heading. So a model can read it, and a program can apply it.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 
 MAX_COMPARISONS = 100_000
@@ -14,8 +15,12 @@ MAX_KEY = 40
 """The first words of a line identify it, up to a colon that comes within this many characters."""
 
 
-def changes(old: str, new: str) -> str | None:
-    """What turns the old text into the new one; empty if they are equal, None if they are too long to compare."""
+def changes(old: str, new: str, is_news: Callable[[str], bool] = lambda heading: False) -> str | None:
+    """What turns the old text into the new one; empty if they are equal, None if they are too long to compare.
+
+    ``is_news``: whether what stands under a heading has happened since the old text. It is given even if it reads the
+    same.
+    """
     before, after = old.split("\n"), new.split("\n")
     same = _common(before, after)
     rest = before[same:], after[same:]
@@ -29,7 +34,26 @@ def changes(old: str, new: str) -> str | None:
         if what != "equal":
             found.append(f"@{same + i + 1} {_heading(before, same + i)}".rstrip())
             found += _replaced(ours[i:j], theirs[k:n], unique)
+        elif found:
+            found += _repeated(before, same + i, same + j, is_news)
+    if found:
+        start = _repeated(before, 0, same, is_news)
+        found = [*start, *found, *_repeated(before, len(before) - end, len(before), is_news)]
     return "\n".join(found)
+
+
+def _repeated(lines: Sequence[str], start: int, end: int, is_news: Callable[[str], bool]) -> Iterator[str]:
+    """News among lines that have not changed."""
+    last = ""
+    for at in range(start, end):
+        heading = _heading(lines, at)
+        if lines[at] and heading and is_news(heading):
+            if heading != last:
+                yield f"@{at + 1} {heading}"
+                last = heading
+            yield f"! {lines[at]}"
+        else:
+            last = ""
 
 
 def apply_changes(old: str, delta: str) -> str:
@@ -42,10 +66,10 @@ def apply_changes(old: str, delta: str) -> str:
             after += before[at:start]
             at = start
             continue
-        if mark in ("=", "+"):
+        if mark in ("=", "+", "!"):
             after.append(text)
-        if mark in ("=", "-"):
-            if at >= len(before) or (mark == "-" and before[at] != text):
+        if mark in ("=", "-", "!"):
+            if at >= len(before) or (mark in ("-", "!") and before[at] != text):
                 raise ValueError(f"line {at + 1} is not the line that was changed")
             at += 1
     return "\n".join(after + before[at:])
@@ -60,7 +84,9 @@ def _common(one: Sequence[str], two: Sequence[str]) -> int:
 
 
 def _key(line: str) -> str:
-    """The words that identify a line: a name before a colon, or the first word."""
+    """The words that identify a line: a name before a colon, or the first word. A quoted line has none."""
+    if line.lstrip().startswith(">"):
+        return ""
     name, colon, _ = line.partition(":")
     if colon and len(name) <= MAX_KEY:
         return name.strip()

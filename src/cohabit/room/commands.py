@@ -60,6 +60,7 @@ class Command(Declaration):
         any_turn: bool = False,
         waits: Callable[[Any], bool] | None = None,
         news_after: "NewsAfter | None" = None,
+        ready: Callable[["Room", Member], bool] | None = None,
         about: Literal["room", "house", "either"] = "room",
         host_only: bool = False,
         joins: bool = False,
@@ -95,6 +96,7 @@ class Command(Declaration):
         self.is_action = where == "world" and records
         self.waits = waits  # returns True while the result is empty, so the house waits and retries
         self.news_after = news_after  # after which entry it waits for news instead; None: it does not
+        self.ready = ready  # whether a wait may end; None: when the caller is told something
         self.about = about  # what a call must name: a room, nothing, or either
         self.host_only = host_only  # only for house hosts
         self.joins = joins  # makes the caller a member
@@ -224,7 +226,7 @@ def commands_of(world: World) -> Iterator[Command]:
     if overrides(world, "actions"):
         yield from map(_command_of, world.actions())
         return
-    for attribute, command in _commands_of_class(type(world)):
+    for attribute, command in _commands_of_class(type(world)):  # type: ignore[arg-type]  # classes are hashable
         yield command.bound(getattr(world, attribute))
 
 
@@ -234,7 +236,7 @@ def _commands_of_class(world: type[World]) -> list[tuple[str, Command]]:
     a command and its arguments costs much more than a short game."""
     return [
         (attribute, _command_of(ActionSpec(**options, run=getattr(world, attribute)), skip=2))
-        for attribute, options in marked_methods(world)
+        for attribute, options in marked_methods(world)  # type: ignore[arg-type]  # classes are hashable
     ]
 
 

@@ -15,6 +15,7 @@ from cohabit.room.messages import INBOX_LIMIT, inbox, sender_name
 from cohabit.room.shown import ShownView
 from cohabit.room.state import Member
 from cohabit.room.turns import is_turn_of, runs_by_itself
+from cohabit.room.view import missed_text
 from cohabit.world import World, overrides
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ MAX_ID = 40
 LONG_VIEW = 1_000
 """The text of a view with at least this many characters ends with its id, because it pays to ask for changes then."""
 CHANGES_TITLE = (
-    "Changes since view {}: = replaces the line that begins alike, + is new, - is gone; the rest is as it was.\n"
+    "Changes since view {}: = replaces the line that begins alike, + is new, - is gone, ! happened again; "
+    "the rest is as it was.\n"
 )
 CAN_VIEW = (C.WATCH, C.READ_OWN, C.READ_ALL)
 
@@ -79,7 +81,7 @@ def view(ctx: Context, since: Since = "") -> ViewReply:
 
 def view_reply(ctx: Context, since: str = "") -> ViewReply:
     room, me, seen = ctx.room, ctx.member, ctx.room.view(ctx.member)
-    notes = "\n".join(filter(None, [_objectives(me), _messages(ctx), watch_only(me)]))
+    notes = "\n".join(filter(None, [missed_text(me, room.pace), _objectives(me), _messages(ctx), watch_only(me)]))
     text = f"{seen.text}\n{notes}" if notes else seen.text
     yours = is_turn_of(room, me)
     fallback = room.fallback(me) if yours and not seen.over else None
@@ -100,13 +102,19 @@ def view_reply(ctx: Context, since: str = "") -> ViewReply:
     return reply
 
 
+def _is_news(heading: str) -> bool:
+    """Whether a section tells what happened in the last step, and not how things are."""
+    return heading.startswith(("NEWS", "MESSAGES", "LETTERS")) or heading.endswith("LAST TURN")
+
+
 def _only_changes(reply: ViewReply, since: str, before: ShownView) -> None:
     """Leave out what has not changed since a view, if that is shorter."""
-    found = changes(before.text, reply.text)
+    assert reply.observation is not None
+    happened = reply.observation.step != before.observation.step
+    found = changes(before.text, reply.text, _is_news if happened else lambda heading: False)
     if found is None or len(found) + len(CHANGES_TITLE) >= len(reply.text):
         return
     reply.text = CHANGES_TITLE.format(since) + found if found else f"Nothing has changed since view {since}."
-    assert reply.observation is not None
     old, new = before.observation.to_structured(), reply.observation.to_structured()
     reply.since, reply.observation = since, None
     reply.changed = {name: value for name, value in new.items() if value != old[name]}
@@ -146,6 +154,7 @@ def _news_after(room: "Room", member: Member, args: Mapping[str, Any]) -> int | 
     needs=CAN_VIEW,
     waits=_not_yet,
     news_after=_news_after,
+    ready=lambda room, member: room.is_over() or is_turn_of(room, member),
     task=("your_turn", "over"),
     hint="waits for your turn; where time runs by itself, for something new. If nothing came, call it again.",
     listed=True,

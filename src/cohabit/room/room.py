@@ -250,7 +250,6 @@ class Room(RecordedRoom):
             result: Any = self._act(member, command, args, told)
             if member.stand_in_since is not None or member.moves_by_bot or member.timeouts:
                 member.has_moved()
-                self._turns = {}  # they tell it
             self._follow_up(at, told)
             return (self._rewarded(by, result, told) if self._has_returns else result), told
         context = Context(self, self.state.members[by] if by is not None else None, at)
@@ -407,7 +406,7 @@ class Room(RecordedRoom):
                 if len(self._turns) >= TURNS_CACHED:
                     self._turns = {}
                 movers, runs = self._find_movers(over), turns.runs_by_itself(self)
-                turn = self._turns[key] = make_turn(self.state, movers, over, self.pace, runs)
+                turn = self._turns[key] = make_turn(self.state, movers, over, runs)
             self._turn = turn
         return turn
 
@@ -539,8 +538,6 @@ class Room(RecordedRoom):
                     choices = self.world.legal(self.seats[seat]) or ()
             if self._has_returns:
                 total = self.state.returns.get(seat, 0.0)
-            if turn.missed:
-                own += turn.missed.get(seat, "")
         seen = self._observe(eye)
         return make_view(self.state, seen, turn, own, choices, total, self._legal_names)
 

@@ -7,7 +7,6 @@ from msgspec import Struct
 
 from cohabit.model.action import Action
 from cohabit.model.observation import Observation
-from cohabit.model.seat import SeatId
 from cohabit.room.state import Member, RoomState
 
 CHOICES_SHOWN = 40
@@ -33,19 +32,13 @@ class Turn(Struct, frozen=True, gc=False):
     shown: list[str]  # the first of them
     over: bool
     text: str
-    missed: dict[SeatId, str]  # what the players of these seats alone are told: what happened in place of their moves
 
 
-def make_turn(state: RoomState, movers: list[str], over: bool, pace: str, runs_by_itself: bool) -> Turn:
+def make_turn(state: RoomState, movers: list[str], over: bool, runs_by_itself: bool) -> Turn:
     text = seats_text(state)
     if over or not runs_by_itself:
         text += turn_text(movers, over, state.turn_ms, state.rematch_ms)
-    missed = {
-        m.seat: missed_text(m, pace)
-        for m in state.members.values()
-        if (m.moves_by_bot or m.timeouts) and m.seat is not None
-    }
-    return Turn(movers, movers[:MOVERS_SHOWN], over, text.rstrip("\n"), missed)
+    return Turn(movers, movers[:MOVERS_SHOWN], over, text.rstrip("\n"))
 
 
 def make_view(
@@ -93,14 +86,14 @@ def turn_text(movers: list[str], over: bool, turn_ms: int | None = None, rematch
 
 
 def missed_text(player: Member, pace: str) -> str:
-    """What happened in place of the moves of this seat's player, since its own last one."""
-    text = ""
+    """What happened in place of a player's moves since its own last one; empty if nothing did."""
+    lines = []
     if n := player.moves_by_bot:
         moves = f"{n} {'turn' if pace == 'rounds' else 'move'}{'' if n == 1 else 's'}"
-        text += f"\nWhile you were away, a stand-in played {moves} for you."
+        lines.append(f"While you were away, a stand-in played {moves} for you.")
     if n := player.timeouts:
-        text += f"\nSince your last move, your time ran out {'once' if n == 1 else f'{n} times'}."
-    return text
+        lines.append(f"Since your last move, your time ran out {'once' if n == 1 else f'{n} times'}.")
+    return "\n".join(lines)
 
 
 def _seconds(ms: int) -> str:

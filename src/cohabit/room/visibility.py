@@ -115,6 +115,11 @@ def is_news(entry: Entry, member: Member, eye: Eye | None) -> bool:
     )
 
 
+def is_told(entry: Entry, member: Member, eye: Eye | None) -> bool:
+    """Whether an entry tells this member anything."""
+    return any(perceives(told, member, member.held, eye, entry.players) for told in entry.told)
+
+
 def feed(entry: Entry, member: Member, eye: Eye | None) -> list[FeedItem]:
     """The parts of an entry that this member may see."""
     held = member.held

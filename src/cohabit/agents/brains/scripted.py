@@ -11,6 +11,7 @@ class Scripted:
     """The base class of scripted brains. They keep no memory and make no plans."""
 
     quick = True  # called directly, not on a thread
+    reads_choices = True  # False: it never looks at the legal actions, so the lab need not list them
 
     def __init__(self, purpose: str = "agent") -> None:
         self.stream = Stream(0, purpose)

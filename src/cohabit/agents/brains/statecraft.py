@@ -47,6 +47,7 @@ class Nation(Scripted):
     """A nation that decides by a rule: ``act`` by its input object, ``decide`` by an observation."""
 
     name: ClassVar[str]
+    reads_choices = False
 
     def rule(self, agent_input: Input) -> Answer:
         """What this nation does without letters. The batch engine plays the same."""

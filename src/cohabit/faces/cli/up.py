@@ -46,7 +46,7 @@ def up_options(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=BRAIN",
-        help="let a brain play for a member: a script, a model such as ollama:qwen3:8b or local, or FILE.py; repeatable",
+        help="let a brain play for a member: a script, a model such as ollama:qwen3:8b or local, a FILE.py; repeatable",
     )
     parser.add_argument(
         "--bots",
@@ -105,7 +105,7 @@ async def open_room(house: "House", plan: "Plan", args: argparse.Namespace) -> G
         Capability.MANAGE_MEMBERS in m.held for m in house.rooms[plan.room].room.state.members.values()
     )
     token = await first_host_token(house) if needs_host else None
-    model_room = await open_model_room(house) if args.model_room else None
+    model_room = await open_model_room(house) if getattr(args, "model_room", False) else None
     return lambda url, beside: [
         *_greeting(house, plan, tokens, new, url, beside, args, token),
         *(model_room(url) if model_room is not None else ()),
@@ -202,7 +202,7 @@ def plan_of(args: argparse.Namespace, settings: Settings) -> Plan:
 def _players_of(args: argparse.Namespace) -> list[tuple[str, str]]:
     """``--player NAME=BRAIN``, as pairs."""
     found = []
-    for text in args.player:
+    for text in getattr(args, "player", ()):  # other verbs open rooms, too
         name, equals, brain = text.partition("=")
         if not (name and equals and brain):
             raise UsageError(f"--player expects NAME=BRAIN, such as ada=random, not {text!r}")

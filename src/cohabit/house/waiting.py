@@ -1,0 +1,70 @@
+"""A call that waits: whether it goes on when the room has changed.
+
+Every entry wakes it, also one that its caller may not know of. So until it ends, it costs the caller nothing and shows
+nothing: it is decided again, but the command runs only when something concerns the caller.
+"""
+
+from collections.abc import Mapping
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any
+
+from cohabit.errors import CohabitError
+from cohabit.house.calls import PeekCall
+from cohabit.house.history import history
+from cohabit.room.decide import decide
+from cohabit.room.visibility import is_news, is_told
+
+if TYPE_CHECKING:
+    from cohabit.house.door import HouseContext
+
+
+class Wait:
+    """The wait of one call. ``ends``: when it times out."""
+
+    def __init__(self, target: "HouseContext", args: Mapping[str, Any], ends: int) -> None:
+        command, runner = target.command, target.runner
+        self.ends = ends
+        self.has_run = False
+        self._checked = runner.durable_seq
+        self._after = None if command.news_after is None else command.news_after(runner.room, target.member, args)
+
+    @property
+    def is_for_news(self) -> bool:
+        """Whether the command runs once, when there is news."""
+        return self._after is not None
+
+    async def goes_on(self, target: "HouseContext", now: int) -> bool:
+        """Whether the call still waits. Otherwise it is run."""
+        command, runner, member = target.command, target.runner, target.member
+        if now >= self.ends or runner.failure is not None:
+            return False
+        if decide(command, member, runner.room, now, credential=target.credential).code:
+            return False
+        reached = runner.durable_seq
+        if self._after is not None:
+            after, self._after = self._after, reached
+            return not await _has_news(target, after)
+        ready = command.ready
+        if ready is not None:
+            return not await runner.submit(PeekCall(lambda room: ready(room, member)))
+        if not self.has_run:
+            return False
+        newer = takewhile(lambda line: line.seq > self._checked, reversed(runner.recent))
+        eye = runner.room.eye(member)
+        concerned = any(is_told(line.entry, member, eye) for line in newer)
+        self._checked = reached
+        return not concerned
+
+
+async def _has_news(target: "HouseContext", after: int) -> bool:
+    """Whether something has happened after an entry that the caller is told and has not done itself."""
+    if after < 0:
+        return True
+    eye = target.runner.room.eye(target.member)
+    try:
+        async for line in history(target, after):
+            if is_news(line.entry, target.member, eye):
+                return True
+    except CohabitError:  # the entries were deleted
+        return True
+    return False
