@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cohabit.errors import CohabitError, PermissionDenied
+from cohabit.errors import CohabitError, PermissionDenied, StorageFailed, Unauthorized
 from cohabit.house.house import House
 from cohabit.house.runner import AUDIT_MS
 from cohabit.house.running.watchdog import Watchdog
@@ -140,3 +140,31 @@ def test_a_section_is_slow_if_it_computes_for_long_or_is_blocked_for_very_long(
         assert watchdog.slow(1.0) is is_slow
     finally:
         watchdog.close()
+
+
+class NoCredentials(MemoryStore):
+    """A store that can be told to fail when credentials alone are written."""
+
+    failing = False
+
+    def commit(self, writes: Sequence[Write]) -> None:
+        if self.failing and any(write.credentials and not write.lines for write in writes):
+            raise StorageFailed("no space for credentials")
+        super().commit(writes)
+
+
+@pytest.mark.parametrize("failing", [False, True])
+async def test_an_operator_is_told_if_the_revoked_token_of_a_removed_member_could_not_be_stored(
+    failing: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = NoCredentials()
+    async with open_house(store=store) as house:
+        who = await make_room(house)
+        store.failing = failing
+        await who["hostess"]("remove_member", {"member": "ann"})
+        await all_written(house)
+        await a_moment()
+        with pytest.raises(Unauthorized):
+            house.identify(who["ann"].token)
+        errors = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
+        assert ["no space for credentials" in error for error in errors] == [True] * failing
