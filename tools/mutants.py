@@ -212,8 +212,20 @@ def _is_size(node: ast.Constant) -> bool:
     return isinstance(node.value, int) and node.value > 9
 
 
+def _is_unpromised(name: str) -> bool:
+    return name.isupper() and name not in DOCUMENTED_LIMITS
+
+
 STRUCT_OPTIONS = ("frozen", "kw_only", "gc", "eq", "slots", "omit_defaults")
 """How a struct may be built and changed. With or without `omit_defaults` a reader gets the same value."""
+
+
+DOCUMENTED_LIMITS = {
+    "FAIR_BYTES", "HOUR_MS", "INBOX_LIMIT", "KEYS_KEPT", "LOG_EVERY_MS", "MAX_PENDING_CALLS",
+    "MAX_QUEUED_CALLS_OF_MEMBER", "MAX_SAVE", "MAX_SAVES", "MAX_WAIT_MS", "REFUSALS_KEPT", "SLOW_FOR_MS",
+    "STAND_IN_STEP_MS", "TOKEN_LENGTH", "WINDOW_MS",
+}  # fmt: skip
+"""Numbers that the documentation states; `tests/house/test_documented_limits.py` has them too."""
 
 
 def _not_behaviour(tree: ast.Module) -> Iterator[ast.AST]:
@@ -221,8 +233,9 @@ def _not_behaviour(tree: ast.Module) -> Iterator[ast.AST]:
 
     Annotations, imports for types, `__all__` and the like. Checks of ourselves: assertions, `zip(strict=True)`, methods
     that a subclass has to write, the options of structs. The wording of the log. In a refusal: how many characters of a
-    wrong value it quotes, and how many names it suggests. The size of a limit with a name, such as `MAX_CALLS = 64`:
-    tests use the name, and 65 would do as well. How many random bytes a secret has.
+    wrong value it quotes, and how many names it suggests. The size of a limit with a name that the documentation
+    does not state, such as `VIEWS_CACHED = 64`: it is there for speed, or to bound something, and 65 would do as well.
+    How many random bytes a secret has.
     """
     for node in ast.walk(tree):
         parts: list[ast.AST | None] = []
@@ -246,7 +259,7 @@ def _not_behaviour(tree: ast.Module) -> Iterator[ast.AST]:
                 parts = [cut]
             case ast.Call(ast.Name("nearest")) | ast.Call(ast.Attribute(ast.Name("secrets"))):
                 parts = list(node.args)
-            case ast.Assign([ast.Name(id=name) | ast.Tuple([ast.Name(id=name), *_])]) if name.isupper():
+            case ast.Assign([ast.Name(id=name) | ast.Tuple([ast.Name(id=name), *_])]) if _is_unpromised(name):
                 parts = [each for each in ast.walk(node.value) if isinstance(each, ast.Constant) and _is_size(each)]
             case ast.ClassDef() | ast.Call(ast.Name("dataclass")):
                 parts = [each for each in node.keywords if each.arg in STRUCT_OPTIONS]

@@ -3,8 +3,10 @@
 import asyncio
 import json
 import logging
+import socket
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from ipaddress import IPv4Address, IPv6Address
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ from websockets.client import ClientProtocol
 from websockets.frames import Opcode
 from websockets.uri import parse_uri
 
+from cohabit.faces.addresses import plain_address
 from cohabit.faces.connections import RESERVED_FILES, Connections, ServerConfig, proxies
 from cohabit.faces.direct import EXTENSION, FRAMES_PER_TURN, DirectProtocol
 from cohabit.faces.ws import Connection
@@ -62,9 +65,10 @@ class Raw:
 
 
 @asynccontextmanager
-async def connected(den: Served) -> AsyncIterator[Raw]:
-    host, port = den.url.removeprefix("http://").split(":")
-    raw = Raw(*await asyncio.open_connection(host, int(port)))
+async def connected(den: Served, host: str = "") -> AsyncIterator[Raw]:
+    """A connection to the address of the house, or to another one of this machine."""
+    shown, _, port = den.url.removeprefix("http://").rpartition(":")
+    raw = Raw(*await asyncio.open_connection(host or shown.strip("[]"), int(port)))
     try:
         yield raw
     finally:
@@ -240,6 +244,83 @@ async def test_a_client_behind_a_proxy_cannot_choose_its_address(forwarded: list
         assert await first.status() == 200
         second.send(of_client(*forwarded))
         assert await second.status() == 503
+
+
+MAPPED_PROXIES = "10.9.9.9, ::ffff:127.0.0.1"
+
+
+def has_dual_stack() -> bool:
+    """Whether a house on ``::`` gets connections over IPv4 here."""
+    try:
+        with socket.socket(socket.AF_INET6) as probe:
+            probe.bind(("::", 0))
+            return not probe.getsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY)
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not has_dual_stack(), reason="this machine has no IPv6")
+@pytest.mark.parametrize("known", [PROXIES, MAPPED_PROXIES])
+async def test_a_house_on_all_interfaces_knows_its_proxy_over_ipv4(known: str) -> None:
+    limits = {"connections_per_address": 1, "proxies": known}
+    async with served(host="::", **limits) as den, AsyncExitStack() as open_:
+        for client, status in (("10.0.0.1", 200), ("10.0.0.2", 200), ("10.0.0.1", 503), ("::ffff:10.0.0.1", 503)):
+            raw = await open_.enter_async_context(connected(den, "127.0.0.1"))
+            raw.send(of_client(client))
+            assert (client, await raw.status()) == (client, status)
+
+
+@pytest.mark.skipif(not has_dual_stack(), reason="this machine has no IPv6")
+async def test_metrics_of_a_house_on_all_interfaces_are_for_this_machine_over_ipv4_too() -> None:
+    async with served(host="::") as den, connected(den, "127.0.0.1") as raw:
+        raw.send(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert await raw.status() == 200
+
+
+async def test_a_websocket_through_a_proxy_over_ipv4_is_that_of_its_client() -> None:
+    """The peer of a socket for IPv4 and IPv6 is an IPv4 address inside an IPv6 address."""
+    clock = FakeClock()
+    table = Connections(Settings(proxies=PROXIES), clock, OverloadLog(clock))
+    seen = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        seen.append(scope["client"][0])
+        await send({"type": "websocket.close"})
+
+    trusted = {"forwarded_allow_ips": [*table.proxies]}
+    config = ServerConfig(app, table, interface="asgi3", log_config=None, **trusted)
+    protocol = DirectProtocol(config, ServerState(), {})
+    protocol.connection_made(Mapped(bytearray()))
+    key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\nUpgrade: websocket\r\n"
+    protocol.data_received(b"GET /ws HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\n" + key.encode())
+    protocol.data_received(b"x-forwarded-for: 10.0.0.1\r\n\r\n")
+    await a_moment()
+    assert seen == ["10.0.0.1"]
+
+
+class Mapped(Kept):
+    """A transport of a dual-stack socket whose peer uses IPv4."""
+
+    def get_extra_info(self, name: str, default: Any = None) -> Any:
+        return ("::ffff:127.0.0.1", 4711) if name == "peername" else default
+
+
+@given(st.ip_addresses(v=4))
+def test_an_ipv4_address_is_the_same_however_it_is_written(given_: IPv4Address) -> None:
+    plain = str(given_)
+    for written in (plain, f"::ffff:{plain}", f"::FFFF:{plain}", IPv6Address(f"::ffff:{plain}").exploded):
+        assert plain_address(written) == plain
+        assert proxies(Settings(proxies=f" {written} ,x")) == {plain, "x"}
+
+
+@given(st.ip_addresses(v=6).filter(lambda found: found.ipv4_mapped is None))
+def test_an_ipv6_address_is_the_same_however_it_is_written(given_: IPv6Address) -> None:
+    assert plain_address(given_.exploded) == plain_address(str(given_).upper()) == str(given_)
+
+
+@pytest.mark.parametrize("name", ["", "localhost", "10.0.0.0/8", "10.0.0.1:80", "there"])
+def test_what_is_not_an_address_stays_as_it_is(name: str) -> None:
+    assert plain_address(name) == name
 
 
 def test_with_a_public_address_the_proxy_may_be_on_this_machine() -> None:

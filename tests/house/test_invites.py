@@ -167,6 +167,23 @@ async def test_an_acceptance_that_could_not_be_written_leaves_the_invite_as_it_w
         assert (await cy.join()).who == "cy"
 
 
+async def test_an_acceptance_that_could_not_be_written_uses_up_nothing_of_a_shared_invite() -> None:
+    store = HeldStore()
+    async with open_house(store=store) as house:
+        who = await make_room(house)
+        crowd = await invite(who["hostess"], "cy", uses=2)
+        store.failing = True
+        with pytest.raises(StorageFailed):
+            await crowd("join")
+        store.failing = False
+        for left in (2, 1):
+            assert [line.uses for line in (await who["hostess"]("invites")).invites] == [left]
+            await crowd.join()
+        assert (await who["hostess"]("invites")).invites == []
+        with pytest.raises(Unauthorized):
+            await crowd("join")
+
+
 # -- refused ----------------------------------------------------------------------------------------
 async def test_an_invite_that_cannot_be_accepted_is_refused_when_it_is_made() -> None:
     async with open_house() as house:

@@ -141,6 +141,9 @@ async def test_the_more_members_wait_for_the_disk_the_less_each_may_add() -> Non
         by_ann, by_bob = ([task.done() for task in tasks].count(False) for tasks in (ann, bob))
         assert 0 < by_bob < by_ann < 200
         assert (by_ann + by_bob) * 9_000 < FAIR_BYTES * (1 + 1 / 2) + 2 * 9_000
+        assert by_bob * 19_000 > FAIR_BYTES / 2, (
+            "an entry has the text twice: as an argument, and for those who hear it"
+        )
         store.go.set()
         await asyncio.gather(*ann, *bob, return_exceptions=True)
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -316,6 +317,29 @@ async def test_heads_are_appended_while_the_house_runs_and_only_those_that_chang
         assert before[-1][0] == "den"
         assert before[-1][1] > seq
         assert await noted() == before
+
+
+async def test_a_heads_file_is_closed_after_every_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, heads, handles = FakeClock(), tmp_path / "heads.jsonl", set[int]()
+    opened, closed = os.open, os.close
+
+    def open_(path: str | Path, *how: int) -> int:
+        handle = opened(path, *how)
+        if path == heads:
+            handles.add(handle)
+        return handle
+
+    def close(handle: int) -> None:
+        closed(handle)
+        handles.discard(handle)
+
+    monkeypatch.setattr(os, "open", open_)
+    monkeypatch.setattr(os, "close", close)
+    async with open_house(tmp_path / "data", clock=clock, heads_file=str(heads), heads_every_s=5) as house:
+        await make_room(house)
+        await clock.advance(10_000)
+    assert heads.read_text().count('"den"') >= 1
+    assert not handles
 
 
 async def test_a_heads_file_that_cannot_be_written_stops_the_start_by_its_name(tmp_path: Path) -> None:

@@ -51,3 +51,39 @@ def test_the_data_folder_is_the_given_one_or_the_users_own(monkeypatch: pytest.M
     assert Settings().folder == Path("/data/cohabit")
     monkeypatch.setattr("sys.platform", "darwin")
     assert default_folder() == Path.home() / "Library" / "Application Support" / "cohabit"
+
+
+def test_every_default_is_the_one_in_the_documentation() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "settings.md").read_text(encoding="utf-8")
+    rows = [[cell.strip() for cell in line.split("|")] for line in page.splitlines() if line.startswith("| `")]
+    documented = {cells[1].strip("`"): (cells[2], cells[3]) for cells in rows}
+    defaults = {name: getattr(Settings(), name) for name in Settings.__struct_fields__}
+    assert documented == {
+        name: (f"`COHABIT_{name.upper()}`", f"`{value}`" if value != "" else "") for name, value in defaults.items()
+    }
+
+
+AT_LEAST: dict[float, list[str]] = {
+    1024: ["body_limit", "frame_limit", "header_limit", "queue_bytes", "outbox_bytes", "outboxes_bytes",
+           "member_bytes_per_hour"],
+    256: ["url_limit"],
+    10: ["beat_ms"],
+    1: ["write_timeout_s", "connections_limit", "connections_per_address", "frames_per_second", "queue_limit",
+        "calls_per_second", "outbox_limit", "connections_per_member", "rooms_limit", "members_limit", "snapshot_every",
+        "recent_entries", "away_ms"],
+    0: ["port", "bridge_port", "room_bytes", "keep_entries"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "least"), [(name, least) for least, names in AT_LEAST.items() for name in names])
+def test_a_limit_that_nothing_could_keep_is_refused_and_the_smallest_one_is_not(name: str, least: int) -> None:
+    assert getattr(load_settings({name: least}, {}), name) == least
+    with pytest.raises(BadArgs, match=f"settings: .*{name}"):
+        load_settings({name: least - 1}, {})
+
+
+@pytest.mark.parametrize("name", ["port", "bridge_port"])
+def test_a_port_is_at_most_65535(name: str) -> None:
+    assert getattr(load_settings({name: 65535}, {}), name) == 65535
+    with pytest.raises(BadArgs, match=f"settings: .*{name}"):
+        load_settings({name: 65536}, {})

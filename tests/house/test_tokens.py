@@ -189,6 +189,34 @@ async def test_a_rotated_token_keeps_the_expiry_of_the_old_one() -> None:
         assert (await Client(house, "den", "ann", again.token)("whoami")).handle == "ann"
 
 
+@pytest.mark.parametrize(
+    ("seconds", "valid_at", "expired_at"),
+    [
+        ([10, 30], 29_999, 30_000),  # as long as the longest
+        ([10, None], 10**12, None),  # one of them never expires
+        ([1, 10], 9_999, 10_000),  # one of them has expired
+    ],
+)
+async def test_a_token_that_a_host_replaces_is_valid_as_long_as_the_longest_of_the_old_ones(
+    seconds: list[int | None], valid_at: int, expired_at: int | None
+) -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock) as house:
+        who = await make_room(house)
+        await who["hostess"]("revoke_token", {"member": "ann"})
+        begun = clock.now()
+        for each in seconds:
+            await extra(house, "ann", expires_in_s=each)
+        await clock.advance(2_000)
+        made = await who["hostess"]("rotate_token", {"member": "ann"})
+        TOKENS_MADE.append(made.token)
+        credential = house.identify(made.token)
+        assert house.identities.check(credential, begun + valid_at) is credential
+        if expired_at is not None:
+            with pytest.raises(Unauthorized, match="expired"):
+                house.identities.check(credential, begun + expired_at)
+
+
 async def test_of_two_rotations_at_once_only_one_token_is_left() -> None:
     store = HeldStore()
     async with open_house(store=store) as house:
@@ -398,3 +426,69 @@ async def test_an_added_member_without_an_identity_has_no_token_to_rotate() -> N
         with pytest.raises(BadArgs, match="built-in"):
             await who["zeus"]("rotate_token", {"member": "robot"})
         assert (await newcomer(who["zeus"], "cy")).who == "cy"
+
+
+async def test_an_identity_of_the_house_is_named_by_its_id_or_by_its_name_if_no_other_has_it() -> None:
+    async with open_house() as house:
+        await make_room(house, guests=True)
+        operator = house.identify(house.operator_token())
+        eves = [await issue(house, "eve"), await issue(house, "eve")]
+        ids = [house.identify(eve.token).identity for eve in eves]
+        with pytest.raises(Conflict) as refused:
+            await house.call(operator, None, "revoke_credential", {"name": "eve"})
+        assert refused.value.message.endswith(f"pass an id instead: {', '.join(ids)}")
+        assert (await house.call(operator, None, "revoke_credential", {"name": ids[0]})).revoked == 1
+        assert house.identify(eves[1].token)
+        again = await house.call(operator, None, "rotate_credential", {"name": "eve"})
+        TOKENS_MADE.append(again.token)
+        assert house.identify(again.token).identity == ids[1]
+        with pytest.raises(Unauthorized):
+            house.identify(eves[1].token)
+        for name in ("revoke_credential", "rotate_credential"):
+            with pytest.raises(UnknownAsset, match="has no token for the house"):
+                await house.call(operator, None, name, {"name": ids[0]})
+            with pytest.raises(UnknownAsset, match="it has one for room den, so pass room"):
+                await house.call(operator, None, name, {"name": "ann"})
+
+
+async def test_a_member_may_have_a_token_for_the_house_and_one_for_a_room_and_each_is_replaced_alone() -> None:
+    async with open_house() as house:
+        await make_room(house, guests=True)
+        operator = house.identify(house.operator_token())
+        eve = await issue(house, "eve")
+        await eve("join")
+        await house.call(operator, None, "issue_credential", {"name": "eve", "room": "den", "label": "phone"})
+        made = await house.call(operator, None, "rotate_credential", {"name": "eve", "room": "den"})
+        TOKENS_MADE.append(made.token)
+        assert house.identify(made.token).label == "phone"
+        assert house.identify(eve.token).room is None
+        assert (await house.call(operator, None, "revoke_credential", {"name": "eve", "room": "den"})).revoked == 1
+        assert (await eve("whoami")).handle == "eve"
+
+
+async def test_a_new_identity_is_a_person_if_it_is_a_host_and_else_an_agent() -> None:
+    async with open_house() as house:
+        await make_room(house)
+        found = {}
+        for name, how in (("boss", {"host": True}), ("bot", {}), ("pat", {"kind": "human"})):
+            identity = house.identities.get(house.identify((await issue(house, name, **how)).token).identity)
+            assert identity is not None
+            found[name] = (identity.kind, identity.host)
+        assert found == {"boss": ("human", True), "bot": ("agent", False), "pat": ("human", False)}
+
+
+async def test_a_temporary_token_cannot_be_replaced() -> None:
+    async with open_house() as house:
+        with pytest.raises(BadArgs, match="valid only while this house runs"):
+            await house.call(house.identify(house.operator_token()), None, "rotate_token")
+
+
+async def test_a_host_of_a_room_cannot_replace_a_token_that_is_valid_in_the_whole_house() -> None:
+    async with open_house() as house:
+        who = await make_room(house, guests=True)
+        eve = await issue(house, "eve")
+        await eve("join")
+        with pytest.raises(PermissionDenied, match="house-wide token"):
+            await who["hostess"]("rotate_token", {"member": "eve"})
+        assert (await eve("whoami")).handle == "eve"
+        assert (await eve("rotate_token")).member == "eve"

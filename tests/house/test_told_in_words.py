@@ -39,6 +39,8 @@ async def test_of_many_refusals_of_a_kind_one_line_a_while_is_logged_with_their_
     counted.add("login")
     assert [line.rpartition("expired")[2] for line in lines()] == [""]
     assert (counted.counts["login"], counted.counts["url"], counted.counts["late"]) == (7, 1, 0)
+    counted.add("calls", "den", 2)
+    assert [line.partition("BUSY")[2] for line in lines()] == [" (calls_per_second) [den]; 2 times since the last line"]
 
 
 async def test_where_turns_are_taken_nobody_is_told_that_time_runs_by_itself() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cohabit.errors import CohabitError
+from cohabit.errors import CohabitError, GameCrash
 from cohabit.room.audit import REFUSALS_KEPT, Audit, AuditReply
 from cohabit.room.room import Room
 
@@ -87,3 +87,15 @@ def test_grants_that_differ_from_the_role_are_listed_and_no_others() -> None:
     assert shown(room).grants == []
     room.call("hostess", "narrow", {"member": "owl", "may": ["read_chat"]}, at=2)
     assert [each.member for each in shown(room).grants] == ["owl"]
+
+
+@pytest.mark.parametrize("name", ["move", "view"])
+def test_a_call_in_which_the_world_fails_is_in_the_audit_once(name: str) -> None:
+    room = make_room(RED, BLUE, HOST, world="Moody", config={"fails_in": "observe"})
+    if name == "view":
+        vars(room.world)["moves"] = 1
+    with pytest.raises(GameCrash):
+        room.call("ann", name, {}, at=1)
+    assert [(line.member, line.command, line.code, line.count) for line in room.audit.kept] == [
+        ("ann", name, "GAME_CRASH", 1)
+    ]

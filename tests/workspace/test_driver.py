@@ -154,7 +154,7 @@ def test_the_person_is_told_which_number_changed(clone: Clone) -> None:
     on_the_board(ann, "ann")
     ann.call("push", {})
     on_the_board(bob, "bob")
-    assert "INB-001 is now INB-002 (from bob)" in git(bob, "pull", "--no-rebase", "--no-edit")
+    assert "INB-001 is now INB-002 ('from bob')" in git(bob, "pull", "--no-rebase", "--no-edit")
 
 
 def test_an_entry_that_both_changed_stops_the_merge_and_keeps_both(clone: Clone) -> None:

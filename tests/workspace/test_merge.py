@@ -268,14 +268,14 @@ def test_new_files_on_both_sides_become_one() -> None:
 def test_an_entry_that_both_edited_is_a_conflict_with_both_kept() -> None:
     base = noted(noted("", 0, "base"), 1, "other")
     merged = merge_file(JOURNAL, base, base.replace("base", "mine"), base.replace("base", "yours"))
-    assert merged.conflicts == ("journal.md: 2026-05-22 14:30 — ann (Ann)",)
+    assert merged.conflicts == ("journal.md: '2026-05-22 14:30 — ann (Ann)'",)
     assert summaries(merged.text) == ["mine", "yours", "other"]
 
 
 def test_an_entry_of_multisphere_that_both_edited_is_a_conflict_too() -> None:
     base = "# Journal\n\n## 2026-05-22 09:00 — bob (Bob)\nbase\n\n"
     merged = merge_file(JOURNAL, base, base.replace("base", "mine"), base.replace("base", "yours"))
-    assert merged.conflicts == ("journal.md: 2026-05-22 09:00 — bob (Bob)",)
+    assert merged.conflicts == ("journal.md: '2026-05-22 09:00 — bob (Bob)'",)
     edited = merge_file(JOURNAL, base, base.replace("base", "mine"), noted(base, 1, "new"))
     assert (summaries(edited.text), edited.conflicts) == (["mine", "new"], ())
 
@@ -482,7 +482,7 @@ def test_text_that_both_sides_changed_between_the_items_is_a_conflict_that_says_
     before = merge_file(INBOX, base, base.replace("Read me.", "Mine."), base.replace("Read me.", "Yours."))
     assert before.conflicts == ("inbox.md: the text before the first section",)
     section = merge_file(INBOX, base, base.replace("intro", "mine"), base.replace("intro", "yours"))
-    assert section.conflicts == ("inbox.md: the text of section Open",)
+    assert section.conflicts == ("inbox.md: the text of section 'Open'",)
     for merged, words in ((before, ("Mine.", "Yours.")), (section, ("mine", "yours"))):
         assert all(word in (merged.text or "") for word in words)
     for prefer, kept, lost in (("ours", "mine", "yours"), ("theirs", "yours", "mine")):

@@ -144,7 +144,7 @@ def merging(board, mine: str, theirs: str):
 @pytest.mark.parametrize("path", [".", "a.md"])
 def test_a_file_with_conflict_markers_is_not_added(board, path):
     ws = merging(board, "mine\n", "theirs\n")
-    with pytest.raises(Conflict, match=r"a\.md still contains both sides"):
+    with pytest.raises(Conflict, match=r"'a\.md' still contains both sides"):
         add(ws, [path])
     add(ws, ["b.md"])
     with pytest.raises(Conflict, match="by hand"):

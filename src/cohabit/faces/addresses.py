@@ -50,6 +50,21 @@ def is_address(host: str) -> bool:
     return True
 
 
+def plain_address(host: str) -> str:
+    """An IP address as it is usually written, so that addresses can be compared. A socket for IPv4 and IPv6 shows an
+    IPv4 client as ``::ffff:192.0.2.1``; that is 192.0.2.1. Anything else is returned unchanged."""
+    try:
+        found = ip_address(host)
+    except ValueError:
+        return host
+    return str(getattr(found, "ipv4_mapped", None) or found)
+
+
+def plain_client(client: tuple[str, int] | None) -> tuple[str, int] | None:
+    """The address and the port of a client, as uvicorn gives them, with its plain address."""
+    return client and (plain_address(client[0]), client[1])
+
+
 def exposure(settings: Settings) -> str | None:
     """A warning if tokens would cross a network unencrypted."""
     if settings.host in LOOPBACK or settings.tls_cert or settings.public_url.startswith("https:"):

@@ -12,7 +12,7 @@ import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from cohabit.errors import BadArgs, Busy, CohabitError, TooLarge
-from cohabit.faces.addresses import LOOPBACK
+from cohabit.faces.addresses import LOOPBACK, plain_address, plain_client
 from cohabit.faces.guard import error_response, split_names
 from cohabit.house.clock import Clock, Timer
 from cohabit.house.overload import OverloadLog
@@ -150,6 +150,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]  # as uvicorn narrows it too
         super().connection_made(transport)
+        self.client = plain_client(self.client)
         address = self.client[0] if self.client is not None else ""
         self._connection = self._table.add(transport, address)
         self._from_proxy = address in self._table.proxies
@@ -221,7 +222,7 @@ class HttpProtocol(HttpToolsProtocol):
         the last address is the proxy's."""
         named = [value for name, value in self.headers if name == b"x-forwarded-for"]
         client = named[-1].rpartition(b",")[2].strip().decode("latin-1") if named else ""
-        if client and self._connection is not None and not self._table.assign(self._connection, client):
+        if client and self._connection is not None and not self._table.assign(self._connection, plain_address(client)):
             self._refusal = TOO_MANY
             raise StopParsing
 
@@ -263,7 +264,7 @@ class HttpProtocol(HttpToolsProtocol):
 
 def proxies(settings: Settings) -> frozenset[str]:
     """The addresses of reverse proxies. They name their clients, and only they are believed."""
-    return frozenset([*split_names(settings.proxies), *(LOOPBACK if settings.public_url else ())])
+    return frozenset([*map(plain_address, split_names(settings.proxies)), *(LOOPBACK if settings.public_url else ())])
 
 
 def max_open_files() -> int:

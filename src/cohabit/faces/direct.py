@@ -9,7 +9,7 @@ Connections take turns: one that sends much gets a few frames handled per iterat
 its rate allows. Meanwhile nothing more is read from it.
 """
 
-from asyncio import Handle
+from asyncio import BaseTransport, Handle
 from collections.abc import Callable
 from struct import pack
 from typing import Any
@@ -19,6 +19,7 @@ from websockets.frames import apply_mask  # type: ignore[attr-defined]  # C impl
 from websockets.http11 import Request
 from websockets.protocol import State
 
+from cohabit.faces.addresses import plain_client
 from cohabit.faces.connections import Connections
 from cohabit.house.clock import Timer
 
@@ -50,6 +51,10 @@ class DirectProtocol(WebSocketsSansIOProtocol):
         self._frames_left = self._table.settings.frames_per_second if self._table is not None else 0
         self._second_began = self._table.clock.now() if self._table is not None else 0
         self._in_parts = False  # a fragmented message is in progress
+
+    def connection_made(self, transport: BaseTransport) -> None:
+        super().connection_made(transport)
+        self.client = plain_client(self.client)
 
     def handle_connect(self, event: Request) -> None:
         super().handle_connect(event)

@@ -219,9 +219,7 @@ def _state(credential: Credential, now: int) -> str:
     return "good" if by_credential(credential, now) else "expired"
 
 
-@command(
-    exclusive=True, category="host", where="house", about="house", host_only=True, records=True, when_archived=True
-)
+@command(exclusive=True, category="host", where="house", about="house", host_only=True, records=True)
 async def issue_credential(
     ctx: HouseContext,
     name: Annotated[str, Meta(description="the owner; with `room`, the handle of a member")],
@@ -251,9 +249,7 @@ async def issue_credential(
     return TokenMade(name, token)
 
 
-@command(
-    exclusive=True, category="host", where="house", about="house", host_only=True, records=True, when_archived=True
-)
+@command(exclusive=True, category="host", where="house", about="house", host_only=True, records=True)
 async def rotate_credential(ctx: HouseContext, name: str, room: RoomName = None) -> TokenMade:
     """Replace all tokens of an identity, house-wide or for one room, with a new one. It is shown once."""
     identity = _identity_in(ctx, name, room) if room is not None else _identity(ctx, name)
@@ -262,9 +258,7 @@ async def rotate_credential(ctx: HouseContext, name: str, room: RoomName = None)
     return TokenMade(name, await _replace(ctx, identity, room, _longest(ctx, identity, room)))
 
 
-@command(
-    exclusive=True, category="host", where="house", about="house", host_only=True, records=True, when_archived=True
-)
+@command(exclusive=True, category="host", where="house", about="house", host_only=True, records=True)
 async def revoke_credential(ctx: HouseContext, name: str, room: RoomName = None) -> TokensRevoked:
     """Revoke all tokens of an identity, house-wide or for one room."""
     identity = _identity_in(ctx, name, room) if room is not None else _identity(ctx, name)

@@ -59,9 +59,9 @@ class Fanout:
         self._room = room
         self.subscriptions: dict[Subscription, None] = {}
         self._known: Collection[Subscription] | None = None
-        self._groups: list[Group] | None = None
+        self._groups: list[Group] = []
         self._viewers: dict[Eye, list[Subscription]] = {}  # those that get views, by what they see
-        self._groups_of = -1
+        self._groups_of = -1  # the version of the roster that they are made from; -1: they are out of date
         self._last_views: dict[Eye, bytes] = {}
         self._new_eyes: set[Subscription] = set()  # those that have not got a view since their eye changed
 
@@ -73,10 +73,10 @@ class Fanout:
         if member is not None:
             sub.held, sub.through, sub.eye = member.held, member.through, self._room.eye(member)
         self.subscriptions[sub] = None
-        self._groups = self._known = None
+        self._groups_of, self._known = -1, None
 
     def remove(self, sub: Subscription) -> bool:
-        self._groups = self._known = None
+        self._groups_of, self._known = -1, None
         self._new_eyes.discard(sub)
         return self.subscriptions.pop(sub, 0) is None
 
@@ -135,7 +135,7 @@ class Fanout:
 
     def _current_groups(self, made: Frames) -> list[Group]:
         room = self._room
-        if self._groups is None or self._groups_of != room.roster_version:
+        if self._groups_of != room.roster_version:
             found: dict[Any, Group] = {}
             self._viewers = {}
             for sub in list(self.subscriptions):

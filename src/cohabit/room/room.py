@@ -172,6 +172,8 @@ class Room(RecordedRoom):
                 raise refusal(self.budget.refusal)
             command = self.commands.named(name, self.commands_for(member))
         if key is not None and command.records:
+            if self.budget.exceeded and self.budget.is_spent(who, at):  # a kept reply is no way around the limit
+                raise refusal(self.budget.refusal)
             kept = kept_reply(self.state, member, command, args, key)
             if kept is not None:  # before the decision: after the first call it may be another member's turn
                 return Admitted(member, command, {}, key, why, wrapped, kept)

@@ -91,6 +91,7 @@ def main(args: Sequence[str]) -> int:
     The exit code ``CONFLICT`` says that there is a conflict; the file then holds both sides.
     """
     from cohabit.workspace.clone import plain_git
+    from cohabit.workspace.formats.quoting import quoted
     from cohabit.workspace.merging import merge
 
     state_folder = Path(os.environ.get("GIT_DIR", ".git")) / "cohabit"
@@ -105,7 +106,9 @@ def main(args: Sequence[str]) -> int:
     merged = merge.merge_file(path, base or None, ours, theirs, _pushed_ids() if path == INBOX else {})
     Path(args[1]).write_bytes((merged.text or "").encode(errors="surrogateescape"))
     for one in merged.renumbered:
-        _print(f"{one.old} is now {one.new} ({one.title}): its number was taken. Update it where you mention it.")
+        _print(
+            f"{one.old} is now {one.new} ({quoted(one.title)}): its number was taken. Update it where you mention it."
+        )
     for note in (*merged.notes, *merged.conflicts):
         _print(note)
     if shared:

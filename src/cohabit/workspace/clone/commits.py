@@ -16,6 +16,7 @@ from cohabit.workspace.clone import plain_git, protocol_files, refs, written
 from cohabit.workspace.clone.git import Result, author_environment, failure
 from cohabit.workspace.clone.objects import EMPTY_TREE
 from cohabit.workspace.clone.tree import pathspecs
+from cohabit.workspace.formats.quoting import listed, quoted
 from cohabit.workspace.formats.text import displayable
 from cohabit.workspace.limits import MAX_TEXT_CHARS
 from cohabit.workspace.person.identity import Identity
@@ -58,7 +59,7 @@ def _refuse_repositories(ws: "Workspace", folders: list[str]) -> None:
     for field in ws.git.run("ls-files", "--stage", "-z", "--", *folders).fields:
         entry, _, path = field.partition("\t")
         if entry.startswith("160000 ") and os.path.lexists(ws.root / path / ".git"):
-            raise _nested_repository(path)
+            raise _nested_repository(quoted(path))
 
 
 def _refuse_unresolved(ws: "Workspace", wanted: list[str]) -> None:
@@ -71,7 +72,7 @@ def _refuse_unresolved(ws: "Workspace", wanted: list[str]) -> None:
     if unresolved := [path for path in paths if _has_markers(ws, path)]:
         abort = f", or end the {command} with `git {command} --abort`" if command else ""
         raise Conflict(
-            f"nothing was added: {', '.join(unresolved[:5])} still contains both sides of a {command or 'merge'} by "
+            f"nothing was added: {listed(unresolved)} still contains both sides of a {command or 'merge'} by "
             f"hand, between <<<<<<< and >>>>>>>; resolve it first{abort}"
         )
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from cohabit.errors import CohabitError
 from cohabit.workspace.clone import objects
+from cohabit.workspace.formats.quoting import listed
 
 if TYPE_CHECKING:
     from cohabit.workspace.workspace import Workspace
@@ -51,4 +52,4 @@ def with_lfs_here(ws: "Workspace", changed: Iterable[str]) -> list[str]:
 
 
 def note(paths: Sequence[str]) -> str:
-    return f"{', '.join(paths[:3])} {WHAT}."
+    return f"{listed(paths)} {WHAT}."

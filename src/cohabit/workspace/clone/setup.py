@@ -21,6 +21,7 @@ from cohabit.workspace import answers, driver
 from cohabit.workspace.clone import commits, lfs, remotes
 from cohabit.workspace.clone.git import Git
 from cohabit.workspace.formats import template
+from cohabit.workspace.formats.quoting import listed
 from cohabit.workspace.person.identity import Identity
 from cohabit.workspace.workspace import Now, Workspace, utc_now
 
@@ -157,7 +158,7 @@ def refuse_lfs(workspace: Workspace, commit: str) -> None:
     """Raises Conflict if a commit keeps files in Git LFS: agents would read and overwrite the pointers."""
     if used := lfs.attributes_with_lfs(workspace, commit):
         raise Conflict(
-            f"this repository keeps files in Git LFS ({', '.join(used[:3])}), which a workspace does not support: use "
+            f"this repository keeps files in Git LFS ({listed(used)}), which a workspace does not support: use "
             "another repository, or turn them into ordinary files with `git lfs migrate export`"
         )
 

@@ -17,6 +17,7 @@ from cohabit.workspace.formats import fields
 from cohabit.workspace.formats import item as items
 from cohabit.workspace.formats.item import ID, START, Claim, Closing, Item
 from cohabit.workspace.formats.journal import content_key
+from cohabit.workspace.formats.quoting import named
 from cohabit.workspace.formats.stamps import later_than, new_uid, stamp, utc
 from cohabit.workspace.formats.text import line_ending, one_line, with_blank_line, with_line_ending
 
@@ -131,14 +132,16 @@ class Inbox:
         """Assign an open item to an agent; raises Conflict if another agent has it or it is closed."""
         item = self._unclosed(id_)
         if item.claim and item.claim.by != by:
-            raise Conflict(f"{id_} was claimed {item.claim.at} by {item.claim.by}; choose another item or ask them")
+            raise Conflict(
+                f"{id_} was claimed {item.claim.at} by {named(item.claim.by)}; choose another item or ask them"
+            )
         return self if item.claim else self._replaced(item, replace(item, claim=Claim(stamp(now), by, utc(now))))
 
     def release(self, id_: str, by: str) -> "Inbox":
         """Undo the claim of the agent that has the item."""
         item = self._unclosed(id_)
         if item.claim and item.claim.by != by:
-            raise Conflict(f"{id_} is claimed by {item.claim.by}; only they can release it")
+            raise Conflict(f"{id_} is claimed by {named(item.claim.by)}; only they can release it")
         return self._replaced(item, replace(item, claim=None)) if item.claim else self
 
     def restore(self, lost: Item) -> "Inbox":
@@ -153,7 +156,9 @@ class Inbox:
     def _unclosed(self, id_: str) -> Item:
         closing = self._closing(id_)
         if closing and not any(item.id == id_ and item.open for item in self.items):
-            raise Conflict(f"{id_} was closed {closing.at} by {closing.by or 'hand'}; choose another item")
+            raise Conflict(
+                f"{id_} was closed {closing.at} by {named(closing.by) if closing.by else 'hand'}; choose another item"
+            )
         return self.find(id_)
 
     # -- pieces -----------------------------------------------------------------------------------

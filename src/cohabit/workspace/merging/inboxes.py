@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from cohabit.workspace.formats import item as items
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.item import Claim, Closing, Item
+from cohabit.workspace.formats.quoting import named, quoted
 from cohabit.workspace.formats.text import with_blank_line, without_trailing_blanks
 from cohabit.workspace.merging.numbering import Side, agree_on_ids, renumber, renumbered_side, with_ids
 from cohabit.workspace.merging.three_way import (
@@ -89,7 +90,7 @@ def _merge_changed_item(
     by_content = {_content(item): item for item in (*was, *mine, *other)}
     before, here, there = ({_content(item) for item in side} for side in (was, mine, other))
     contents, conflict = merge_variants(before, here, there, prefer)
-    name = mine[0].id or without_trailing_blanks(mine[0].text)
+    name = mine[0].id or quoted(without_trailing_blanks(mine[0].text))
     if conflict:
         found.conflicts.append(f"inbox.md: {name}")
     claim = _merge_claims(was, mine, other, name, found)
@@ -110,7 +111,8 @@ def _merge_claims(
     before, here, there = ({item.claim for item in side if item.claim} for side in (was, mine, other))
     claims = sorted(merge_members(before, here, there), key=lambda claim: claim.order)
     found.notes += [
-        f"{name} was claimed by {claims[0].by} before {late.by}, so {claims[0].by} has it" for late in claims[1:]
+        f"{name} was claimed by {named(claims[0].by)} before {named(late.by)}, so {named(claims[0].by)} has it"
+        for late in claims[1:]
     ]
     return claims[0] if claims else None
 
@@ -123,7 +125,8 @@ def _merge_closings(
     # Two equal closings may differ in their UTC time, so they are taken from the items and not from `kept`.
     closings = items.sort_closings(closing for item in (*mine, *other) for closing in item.closings if closing in kept)
     if len(closings) > max(len(here), len(there)):
-        found.notes.append(f"{name} was closed more than once: the closing by {closings[0].by} counts, all are kept")
+        first = named(closings[0].by) if closings[0].by else "hand"
+        found.notes.append(f"{name} was closed more than once: the closing by {first} counts, all are kept")
     return closings
 
 
@@ -154,7 +157,7 @@ def _merge_frames(was: Inbox, mine: Inbox, other: Inbox, found: Findings, prefer
     for name in names:
         text, conflict = merge_text(*(frame.texts.get(name, "") for frame in (before, here, there)), prefer=prefer)
         if conflict:
-            found.conflicts.append(f"inbox.md: the text of section {name}")
+            found.conflicts.append(f"inbox.md: the text of section {quoted(name)}")
         if text or name in SECTIONS:
             merged.texts[name] = text
     return merged

@@ -12,6 +12,7 @@ from cohabit.workspace.formats import INBOX, JOURNAL
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.item import Item
 from cohabit.workspace.formats.journal import Block, Journal
+from cohabit.workspace.formats.quoting import named
 from cohabit.workspace.formats.text import displayable, without_trailing_blanks
 from cohabit.workspace.merging.merge import JOURNAL_PATH
 from cohabit.workspace.merging.ownership import original
@@ -34,11 +35,11 @@ class Loss:
     def what(self) -> str:
         """The loss in words."""
         if isinstance(self.was, Item):
-            return f"{self.kind}: {self.was.id} by {_short(self.was.added_by or 'unknown')}, {_short(self.was.title)!r}"
+            return f"{self.kind}: {self.was.id} by {named(self.was.added_by or 'unknown')}, {_short(self.was.title)!r}"
         entry = self.was.entry
         if entry is None:
             return f"{self.kind}: {_short(self.was.heading)!r}"
-        return f"{self.kind}: the entry of {entry.at} by {_short(entry.agent_id)}, {_short(entry.summary)!r}"
+        return f"{self.kind}: the entry of {entry.at} by {named(entry.agent_id)}, {_short(entry.summary)!r}"
 
     @property
     def row(self) -> dict[str, str]:

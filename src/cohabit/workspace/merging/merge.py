@@ -15,6 +15,7 @@ from cohabit.workspace.formats import INBOX
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.journal import Block, Journal
 from cohabit.workspace.formats.pointers import later
+from cohabit.workspace.formats.quoting import quoted
 from cohabit.workspace.formats.text import line_ending, with_blank_line, with_line_ending
 from cohabit.workspace.merging.inboxes import merge_inbox
 from cohabit.workspace.merging.numbering import Renumbered
@@ -71,7 +72,7 @@ def merge_file(
     if ours is None or theirs is None:
         return Merged(
             theirs if ours is None else ours,
-            notes=(f"{path} was removed on one side and changed on the other: it stays",),
+            notes=(f"{quoted(path)} was removed on one side and changed on the other: it stays",),
         )
     if POINTER_PATH.fullmatch(path):
         return Merged(later(ours, theirs))
@@ -101,7 +102,7 @@ def merge_journal(path: str, base: str, ours: str, theirs: str, prefer: Prefer =
         contents, conflict = merge_variants(was, here, there, prefer)
         found = [block for side in sides for block in side.get(key, ()) if block.content in contents]
         if conflict:
-            conflicts.append(f"{path}: {found[0].heading.removeprefix('## ')}")
+            conflicts.append(f"{path}: {quoted(found[0].heading.removeprefix('## '))}")
         if contents:
             kept[key] = _each_once(found)
     times = {key: min(block.time for block in blocks) for key, blocks in kept.items()}

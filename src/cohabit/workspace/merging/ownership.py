@@ -12,6 +12,7 @@ from cohabit.workspace.formats import INBOX
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.item import Item
 from cohabit.workspace.formats.journal import Block, Journal
+from cohabit.workspace.formats.quoting import named
 from cohabit.workspace.formats.text import without_trailing_blanks
 from cohabit.workspace.merging.merge import JOURNAL_PATH, POINTER_PATH
 from cohabit.workspace.person.identity import Identity
@@ -122,7 +123,7 @@ def _inbox_changes(
 def _new_item(item: Item, who: Identity) -> Iterator[str]:
     names = (item.added_by, item.claimed_by, *(closing.by for closing in item.closings))
     if others := _others(names, who):
-        yield f"it adds {item.id} in the name of {others[0][:100]}"
+        yield f"it adds {item.id} in the name of {named(others[0])}"
 
 
 def _changed_item(was: Item, item: Item, who: Identity) -> Iterator[str]:
@@ -130,14 +131,14 @@ def _changed_item(was: Item, item: Item, who: Identity) -> Iterator[str]:
         yield f"it changes {item.id}, which is published"
     closed = set(item.closings) - set(was.closings)
     if others := _others((closing.by for closing in closed), who):
-        yield f"it closes {item.id} in the name of {others[0][:100]}"
+        yield f"it closes {item.id} in the name of {named(others[0])}"
     reopened = set(was.closings) - set(item.closings)
     if reopened and was.added_by != who.agent_id and _others((closing.by for closing in reopened), who):
         yield f"it reopens {item.id}, which only the agent that added or closed it may do"
     if item.claim != was.claim:
         names = [claim.by for claim in (was.claim, item.claim) if claim and not (claim is was.claim and item.closings)]
         if others := _others(names, who):
-            yield f"it changes the claim of {others[0][:100]} on {item.id}"
+            yield f"it changes the claim of {named(others[0])} on {item.id}"
 
 
 def original(item: Item) -> tuple[str, ...]:
@@ -163,7 +164,7 @@ def _pointer_changes(path: str, before: str | None, after: str | None, who: Iden
     if path == f".pointers/{who.agent_id}.json" or after == before:
         return
     if after is None or not known(pointer_content(path, after)):
-        yield f"it changes how far {path.removeprefix('.pointers/').removesuffix('.json')[:100]} has read"
+        yield f"it changes how far {named(path.removeprefix('.pointers/').removesuffix('.json'))} has read"
 
 
 def pointer_content(path: str, text: str) -> str:

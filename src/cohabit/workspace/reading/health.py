@@ -12,6 +12,7 @@ from cohabit.workspace.formats import INBOX, JOURNAL
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.journal import Journal
 from cohabit.workspace.formats.pointers import Pointer
+from cohabit.workspace.formats.quoting import quoted
 from cohabit.workspace.reading import board
 from cohabit.workspace.reading.board import clip, text_of
 from cohabit.workspace.reading.changes import UNKNOWN_REVISION
@@ -104,12 +105,12 @@ def _malformed(inbox: Inbox, journal: Journal) -> Iterator[dict[str, str]]:
     for section in inbox.sections:
         for item in section.items:
             if not item.id:
-                yield {"path": INBOX, "what": f"not an item: {clip(item.text, 80)}"}
+                yield {"path": INBOX, "what": f"not an item: {quoted(item.text.rstrip(), 80)}"}
             elif section.name == "Open" and item.closings:
                 yield {"path": INBOX, "what": f"{item.id} is ticked but still in Open"}
     other = [journal.preamble, *(block.below if block.entry else block.text for block in journal.blocks)]
     for heading in re.findall(r"^## .*", "\n".join(other), re.MULTILINE):
-        yield {"path": JOURNAL, "what": f"not the heading of an entry: {clip(heading, 80)}"}
+        yield {"path": JOURNAL, "what": f"not the heading of an entry: {quoted(heading, 80)}"}
 
 
 def _damaged_pointers(ws: "Workspace") -> Iterator[dict[str, str]]:
@@ -122,7 +123,7 @@ def _damaged_pointers(ws: "Workspace") -> Iterator[dict[str, str]]:
 def _lfs(ws: "Workspace") -> Iterator[dict[str, str]]:
     head = refs.head(ws)
     for path in lfs.attributes_with_lfs(ws, head) if head else ():
-        yield {"path": path, "what": lfs.WHAT}
+        yield {"path": clip(path), "what": lfs.WHAT}
 
 
 def _agents(ws: "Workspace", commits: list[Commit]) -> list[dict[str, Any]]:

@@ -17,6 +17,7 @@ from cohabit.workspace.clone import lfs, objects, refs, written
 from cohabit.workspace.clone.signing import Signing
 from cohabit.workspace.formats import INBOX, JOURNAL
 from cohabit.workspace.formats.pointers import Pointer
+from cohabit.workspace.formats.quoting import quoted
 from cohabit.workspace.limits import JOURNAL_TAIL, MAX_COMMITS, MAX_LINE_CHARS, MAX_NEWS
 from cohabit.workspace.merging import ownership
 from cohabit.workspace.person.identity import Identity
@@ -173,9 +174,10 @@ def _scan(ws: "Workspace", pointer: Pointer | None, head: str, notes: list[str])
         if pointer is None or not UNKNOWN_REVISION.search(error.message):
             raise
     when = pointer.moment
+    since = quoted(pointer.last_read_at, 40) if pointer.last_read_at else "the beginning"
     notes.append(
         f"The commit you saw last ({pointer.last_seen_sha[:12]}) is not in this clone, perhaps because history was "
-        f"rewritten; this answer lists the commits since {clip(pointer.last_read_at, 30) or 'the beginning'}."
+        f"rewritten; this answer lists the commits since {since}."
     )
     span = Span(f"@{int(when.timestamp())}" if when > EARLIEST_VISIT else "", head)
     return span, scan(ws, span.args(), MAX_SCANNED + 1, span.skip)

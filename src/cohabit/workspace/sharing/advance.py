@@ -14,6 +14,7 @@ from cohabit.workspace.clone import objects, refs
 from cohabit.workspace.clone.git import Result, failure
 from cohabit.workspace.clone.objects import EMPTY_TREE, Change, Entry, changes
 from cohabit.workspace.clone.recovery import Carried, Intent
+from cohabit.workspace.formats.quoting import listed, quoted
 from cohabit.workspace.limits import MAX_FILE_BYTES
 from cohabit.workspace.merging import merge
 from cohabit.workspace.sharing.plan import Move
@@ -21,6 +22,8 @@ from cohabit.workspace.sharing.plan import Move
 if TYPE_CHECKING:
     from cohabit.workspace.workspace import Workspace
 
+MAX_REASON: Final = 120
+"""Characters of git's message in a note."""
 SUBMODULE: Final = "160000"
 BRANCH_MOVED: Final = "this branch was moved by somebody else at the same time; call again"
 
@@ -108,10 +111,10 @@ def _skip_unwritable(ws: "Workspace", result: Result, written: Sequence[str]) ->
     different = set(ws.git.run("diff-files", "--name-only", "-z", ok=(0, 1, 128)).fields)
     paths = [path for path in written if path in different or not os.path.lexists(ws.root / path)]
     ws.git.run("update-index", "--skip-worktree", "-z", "--stdin", stdin=_nul_terminated(paths))
-    names, why = ", ".join(paths[:10]), result.err.strip()[:300]
     commands = "`git update-index --no-skip-worktree` and `git checkout`"
     note = (
-        f"these files could not be written and are unchanged: {names}. When the cause is fixed, run {commands} ({why})"
+        f"these files could not be written and are unchanged: {listed(paths)}. When the cause is fixed, run {commands} "
+        f"({quoted(result.err.strip(), MAX_REASON)})"
     )
     return (note,)
 

@@ -15,6 +15,7 @@ from cohabit.workspace.clone.objects import Entry
 from cohabit.workspace.formats import INBOX
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.item import ID, Item
+from cohabit.workspace.formats.quoting import listed
 from cohabit.workspace.sharing import advance, integrate, origin, plan, publish
 
 if TYPE_CHECKING:
@@ -127,8 +128,9 @@ def _update_clone(ws: "Workspace", theirs: str) -> Answer:
             return {"note": "shared; this clone is not updated yet because of a conflict: call push"}
         move = plan.plan_move(ws, ours, integration.commit, integration.base, integration.renumbered_files)
         if move.blocking:
-            paths = ", ".join(move.blocking[:5])
-            return {"note": f"shared; this clone is not updated because of uncommitted changes: {paths}"}
+            return {
+                "note": f"shared; this clone is not updated because of uncommitted changes: {listed(move.blocking)}"
+            }
         advance.carry_out(ws, move)
     except CohabitError as error:
         return {"note": f"shared; this clone is not updated yet: {error.message}"}

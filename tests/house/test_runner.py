@@ -1,0 +1,170 @@
+"""How a room is run: what is written when, and when a quick world is called slow."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from cohabit.errors import CohabitError, PermissionDenied, StorageFailed, Unauthorized
+from cohabit.house.house import House
+from cohabit.house.runner import AUDIT_MS
+from cohabit.house.running.watchdog import Watchdog
+from cohabit.house.store.contract import Write
+from cohabit.house.store.memory import MemoryStore
+from cohabit.testing.clock import FakeClock
+
+from .making import GOD, HOST, Client, a_moment, make_room, open_house, player
+
+
+class CountedStore(MemoryStore):
+    """Counts the writes that have refusals."""
+
+    audited = 0
+
+    def commit(self, writes: Sequence[Write]) -> None:
+        self.audited += sum(bool(write.refusals) for write in writes)
+        super().commit(writes)
+
+
+async def test_many_refusals_in_a_second_are_one_write_and_later_ones_another() -> None:
+    clock, store = FakeClock(), CountedStore()
+    async with open_house(clock=clock, store=store) as house:
+        who = await make_room(house)
+        await who["ann"]("view")
+        await clock.advance(1_000)  # her arrival is on record
+        for written in (1, 2):
+            for _ in range(20):
+                with pytest.raises(PermissionDenied):
+                    await who["ann"]("reset")
+            await clock.advance(AUDIT_MS - 1)
+            await all_written(house)
+            assert store.audited == written - 1
+            await clock.advance(1)
+            await all_written(house)
+            assert store.audited == written
+        assert sum(refusal.count for refusal in store.refusals("den")) == 40
+
+
+async def all_written(house: House) -> None:
+    await a_moment()
+    await house.writer.submit(Write("den"))  # after all queued writes
+
+
+async def test_refusals_just_before_a_house_closes_are_kept() -> None:
+    store = CountedStore()
+    async with open_house(store=store) as house:
+        who = await make_room(house)
+        with pytest.raises(PermissionDenied):
+            await who["ann"]("reset")
+        assert store.audited == 0
+    assert store.audited == 1
+
+
+async def test_a_refusal_in_a_room_that_stops_before_it_is_written_does_no_harm() -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock) as house:
+        who = await make_room(house, player("ann", 0), HOST, world="Stuck")
+        with pytest.raises(CohabitError):
+            await who["ann"]("reset")
+        house.rooms["den"].stop(PermissionDenied("the room stops"))
+        await clock.advance(10 * AUDIT_MS)
+        with pytest.raises(PermissionDenied, match="the room stops"):
+            await who["ann"]("view")
+
+
+async def test_a_wait_that_timed_out_is_forgotten() -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock) as house:
+        who = await make_room(house)
+        waiting = [asyncio.ensure_future(who["ann"]("recv_messages", {"wait_ms": 1_000})) for _ in range(3)]
+        await a_moment()
+        assert vars(house.rooms["den"])["_waiters"]
+        await clock.advance(1_000)
+        await asyncio.gather(*waiting)
+        assert not vars(house.rooms["den"])["_waiters"]
+
+
+async def test_a_reader_is_sent_a_view_that_changed_although_nothing_is_told() -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock) as house:
+        who = await make_room(house, world="Ticker")
+        ann = await who["ann"].reader()
+        await clock.advance(1_000)
+        await a_moment()
+        events, views = len(ann.events), len(ann.views)
+        for _ in range(5):
+            await clock.advance(1_000)
+            await a_moment()
+        assert len(ann.events) == events
+        assert len(ann.views) >= views + 5
+        ann.sub.close()
+        await ann.task
+
+
+@pytest.mark.parametrize("has_folder", [True, False])
+async def test_commands_for_saves_are_offered_where_they_can_be_used(tmp_path: Path, has_folder: bool) -> None:
+    async with open_house(tmp_path if has_folder else None) as house:
+        who = await make_room(house, player("ann", 0), HOST, GOD)
+
+        async def offered(member: Client) -> set[str]:
+            names = {command.name for command in (await member("capabilities")).commands}
+            return names & {"save_world", "load_world", "list_saves"}
+
+        every = {"save_world", "load_world", "list_saves"}
+        assert await offered(who["hostess"]) == (every if has_folder else set())
+        assert await offered(who["zeus"]) == (every if has_folder else {"load_world"})
+        assert await offered(who["ann"]) == set()
+
+
+@pytest.mark.parametrize(
+    ("took", "cpu", "is_slow"),
+    [
+        (0.9, 5.0, False),  # the section itself was short
+        (1.0, 5.0, False),
+        (1.1, 1.1, True),  # it computed
+        (1.1, 0.2, False),  # the CPU was busy with something else
+        (10.0, 0.2, False),
+        (10.1, 0.2, True),  # it was blocked
+    ],
+)
+def test_a_section_is_slow_if_it_computes_for_long_or_is_blocked_for_very_long(
+    monkeypatch: pytest.MonkeyPatch, took: float, cpu: float, is_slow: bool
+) -> None:
+    at = [0.0]
+    monkeypatch.setattr(time, "thread_time", lambda: at[0])
+    watchdog = Watchdog(60)
+    try:
+        at[0], watchdog.took = cpu, took
+        assert watchdog.slow(1.0) is is_slow
+    finally:
+        watchdog.close()
+
+
+class NoCredentials(MemoryStore):
+    """A store that can be told to fail when credentials alone are written."""
+
+    failing = False
+
+    def commit(self, writes: Sequence[Write]) -> None:
+        if self.failing and any(write.credentials and not write.lines for write in writes):
+            raise StorageFailed("no space for credentials")
+        super().commit(writes)
+
+
+@pytest.mark.parametrize("failing", [False, True])
+async def test_an_operator_is_told_if_the_revoked_token_of_a_removed_member_could_not_be_stored(
+    failing: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = NoCredentials()
+    async with open_house(store=store) as house:
+        who = await make_room(house)
+        store.failing = failing
+        await who["hostess"]("remove_member", {"member": "ann"})
+        await all_written(house)
+        await a_moment()
+        with pytest.raises(Unauthorized):
+            house.identify(who["ann"].token)
+        errors = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
+        assert ["no space for credentials" in error for error in errors] == [True] * failing
