@@ -51,7 +51,7 @@ class WorldSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     ``resolve`` · clock: real time, through ``advance``. Override ``World.pace`` if the config decides."""
     fog: bool = False  # True if the scenario (partial_intel), not the rules, decides whether information is hidden
     open_information: bool = False  # True if every seat sees everything, so members may change seats during a game
-    legal_examples: bool = False  # True if ``legal`` lists only examples; then the text of a view leaves them out
+    show_legal: bool = True  # whether the text of a view lists what ``legal`` gives
     quick: bool = False  # every call takes well under a millisecond, so it can run on the event loop
     tick_ms: int = 100  # pace clock: how long a tick takes at speed x1
     examples: bool = False  # ``legal`` lists examples only: other actions are legal as well

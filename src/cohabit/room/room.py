@@ -95,7 +95,7 @@ class Room(RecordedRoom):
         self._has_legal = overrides(world, "legal")
         # How the text of a view names legal actions; None: the world lists only examples.
         names = self.extension.tool_name if self.extension.prefixed else str
-        self._legal_names: Callable[[str], str] | None = None if world.spec.legal_examples else names
+        self._legal_names: Callable[[str], str] | None = names if world.spec.show_legal else None
         self._takes_turns = self.pace in ("turns", "rounds")
         self._has_returns = overrides(world, "returns")
         self._overrides_is_over = overrides(world, "is_over")

@@ -86,7 +86,7 @@ class Statecraft(World):
 
     spec = WorldSpec(
         name="statecraft", title="Statecraft", seats=(2, 16), seat_names=NATION_NAMES, pace="rounds", examples=True,
-        legal_examples=True,
+        show_legal=False,
     )  # fmt: skip
 
     def __init__(
