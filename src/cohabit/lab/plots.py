@@ -136,10 +136,9 @@ def plots_of(name: str, found: ConditionResults, over_time: Sequence[Curve], col
     """The plots of a condition; none without matplotlib."""
     if not can_draw():
         return {}
-    drawn = {
-        "scores": score_plot(f"{name}-scores", found.players, colours),
-        "outcomes": outcome_plot(f"{name}-outcomes", found.players),
-    }
+    drawn = {"scores": score_plot(f"{name}-scores", found.players, colours)}
+    if any(set(player.tally.outcomes) - {"chosen"} for player in found.players):
+        drawn["outcomes"] = outcome_plot(f"{name}-outcomes", found.players)
     if over_time:
         drawn["curves"] = curve_plot(f"{name}-curves", over_time, colours)
     return drawn

@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 from urllib.parse import quote
 
-from cohabit.agents.player import FAILURES, OUTCOMES
+from cohabit.agents.player import FAILURES, OUTCOMES, Tally
 from cohabit.lab import plots
 from cohabit.lab.analysis import ConditionResults, PlayerInCondition, analyse, between_conditions, level_text
 from cohabit.lab.atomic import write_atomically
@@ -45,7 +45,7 @@ th { border-bottom: 1px solid var(--soft); vertical-align: bottom; font-weight: 
 .t3 td:nth-child(-n+3), .t3 th:nth-child(-n+3), .t9 td, .t9 th { text-align: left; }
 tr:nth-child(even) td { background: var(--row); }
 code, pre { font: 0.86rem ui-monospace, monospace; } pre { overflow-x: auto; background: var(--row); padding: 0.8rem; }
-nav a { margin-right: 0.9rem; } summary { cursor: pointer; margin: 0.6rem 0; font-weight: 600; }
+nav a { margin-right: 0.9rem; display: inline-block; } summary { cursor: pointer; margin: 0.6rem 0; font-weight: 600; }
 """
 Cell = str | tuple[str, str]
 """Text, or text with a class."""
@@ -119,6 +119,12 @@ def _estimate(found: Estimate | None) -> str:
     return f"{shown} (one seed)" if found.half_width is None else f"{shown} ± {found.half_width:,.{digits}f}"
 
 
+def _seconds(value: float | None) -> str:
+    if value is None:
+        return "–"
+    return f"{value:.2g} s" if value >= 0.1 else f"{1000 * value:.2g} ms"
+
+
 def _plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
@@ -163,23 +169,29 @@ def _swap_in_words(swap: str) -> str:
     }[swap]
 
 
+COSTS = ("tokens in", "tokens out", "dollars")
+
+
+def _costs(tally: Tally) -> list[Cell]:
+    unpriced = f" + {_plural(tally.unpriced, 'answer')} of unknown price" if tally.unpriced else ""
+    return [f"{tally.prompt_tokens:,}", f"{tally.completion_tokens:,}", f"{tally.dollars:.4f}{unpriced}"]
+
+
 def _overview(results: Results) -> str:
-    head = ("player", "brain", "games", "won", "drawn", "decisions", "failed", "tokens in", "tokens out", "dollars",
-            "s / decision")  # fmt: skip
+    found, limit = results.players(), results.design.max_failures
+    head = ["player", "brain", "games", "won", "drawn", "decisions", "failed", "per decision"]
+    costs = any(player.tally.prompt_tokens or player.tally.dollars for player in found)
     rows: list[list[Cell]] = []
-    for player in results.players():
+    for player in found:
         tally = player.tally
-        bad = player.failure_rate > results.design.max_failures
         failed = f"{tally.failures:,} ({player.failure_rate:.1%})" if tally.failures else "0"
-        rows.append(
-            [
-                player.player, results.design.players.get(player.player, player.player), f"{player.games:,}",
-                f"{player.won:,}", f"{player.drawn:,}", f"{tally.decisions:,}", (failed, "bad") if bad else failed,
-                f"{tally.prompt_tokens:,}", f"{tally.completion_tokens:,}",
-                f"{tally.dollars:.4f}" + (f" + {tally.unpriced} unpriced" if tally.unpriced else ""),
-                f"{tally.seconds / tally.decisions:.3g}" if tally.decisions else "–",
-            ]
-        )  # fmt: skip
+        row: list[Cell] = [
+            player.player, results.design.players.get(player.player, player.player), f"{player.games:,}",
+            f"{player.won:,}", f"{player.drawn:,}", f"{tally.decisions:,}",
+            (failed, "bad") if player.failure_rate > limit else failed,
+            _seconds(tally.seconds / tally.decisions if tally.decisions else None),
+        ]  # fmt: skip
+        rows.append([*row, *(_costs(tally) if costs else ())])
     return (
         "<h2>Players</h2>\n"
         + _note(
@@ -187,7 +199,7 @@ def _overview(results: Results) -> str:
             f"({', '.join(FAILURES)}), so the world’s fallback was played. The limit is "
             f"{results.design.max_failures:.0%} of a player’s decisions."
         )
-        + _table(head, rows, 2)
+        + _table([*head, *(COSTS if costs else ())], rows, 2)
     )
 
 
@@ -241,31 +253,32 @@ def _seats(found: ConditionResults) -> str:
 
 
 def _measures(found: ConditionResults) -> list[str]:
-    names = [name for name in found.measure_names if name != "alive" or _varies(found, name)]
+    names = [name for name in found.measure_names if _says_more(found, name)]
     if not names:
         return []
     rows = [[player.player, *(_estimate(player.measure(name)) for name in names)] for player in found.players]
     return ["<h3>Measures of the world</h3>\n", _note(MEASURES), _table(("player", *names), rows)]
 
 
-def _varies(found: ConditionResults, name: str) -> bool:
-    values = {v for p in found.players for group in p.measures.get(name, {}).values() for v in group}
-    return len(values) > 1
+def _says_more(found: ConditionResults, name: str) -> bool:
+    """Whether a measure is neither the same for everybody nor the score again."""
+    values = {value for p in found.players for group in p.measures.get(name, {}).values() for value in group}
+    return len(values) > 1 and any(player.measure(name) != player.score for player in found.players)
 
 
 def _outcomes(design: Design, players: Sequence[PlayerInCondition]) -> str:
-    head = ("player", "decisions", *OUTCOMES, "failed %", "tokens in", "tokens out", "dollars", "median s")
+    """Outcomes that no player had are left out; the share of failures is always there."""
+    had = [outcome for outcome in OUTCOMES if any(player.tally.outcomes.get(outcome) for player in players)]
+    costs = any(player.tally.prompt_tokens or player.tally.dollars for player in players)
+    head = ["player", "decisions", *had, "failed", "median time", *(COSTS if costs else ())]
     rows: list[list[Cell]] = []
     for player in players:
         tally, rate = player.tally, f"{player.failure_rate:.1%}"
-        counts = [f"{tally.outcomes.get(outcome, 0):,}" for outcome in OUTCOMES]
-        median = player.median_seconds
         rows.append(
             [
-                player.player, f"{tally.decisions:,}", *counts,
+                player.player, f"{tally.decisions:,}", *(f"{tally.outcomes.get(outcome, 0):,}" for outcome in had),
                 (rate, "bad") if player.failure_rate > design.max_failures else rate,
-                f"{tally.prompt_tokens:,}", f"{tally.completion_tokens:,}", f"{tally.dollars:.4f}",
-                "–" if median is None else f"{median:.3g}",
+                _seconds(player.median_seconds), *(_costs(tally) if costs else ()),
             ]
         )  # fmt: skip
     return _table(head, rows)

@@ -217,7 +217,7 @@ def write_table(path: Path, form: Format, columns: Mapping[str, Kind], rows: Ite
 
 def csv_text(columns: Mapping[str, Kind], rows: Iterable[Row]) -> str:
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
+    writer = csv.writer(out, lineterminator="\r\n")  # so that line breaks in a cell are quoted
     writer.writerow(columns)
     for row in rows:
         writer.writerow([_cell(_flat(row.get(name), kind)) for name, kind in columns.items()])

@@ -14,6 +14,7 @@ from cohabit.agents.contract import Exchange, Heard, Thought, Turn
 from cohabit.agents.llm.backend import Backend, ChatMessage, Request
 from cohabit.agents.llm.memory import Notebook
 from cohabit.agents.llm.schema import answer_schema, fit
+from cohabit.agents.llm.telemetry import traced
 from cohabit.errors import BadArgs
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.answers import parse_action
@@ -45,7 +46,7 @@ class LlmAgent:
     def __init__(self, backend: Callable[[Brain], Backend], brain: Brain, purpose: str) -> None:
         self.brain = brain
         self.options, rest = _split_options(brain, getattr(backend, "defaults", {}))
-        self.backend = backend(msgspec.structs.replace(brain, options=rest))
+        self.backend = traced(backend(msgspec.structs.replace(brain, options=rest)))
         self.notebook = Notebook(self.options.memory)
         self._system = ""
         self._space = ActionSpace()
