@@ -47,7 +47,9 @@ def test_a_paired_difference_is_antisymmetric_and_of_the_means(pairs: dict[int, 
     found, back = paired_difference(first, second), paired_difference(second, first)
     assert found is not None
     assert back is not None
-    assert found.mean == -back.mean == (sum(first.values(), Fraction(0)) - sum(second.values(), Fraction(0))) / len(pairs)
+    assert (
+        found.mean == -back.mean == (sum(first.values(), Fraction(0)) - sum(second.values(), Fraction(0))) / len(pairs)
+    )
     assert found.half_width == back.half_width
     assert found.n == len(pairs)
 

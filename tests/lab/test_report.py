@@ -51,7 +51,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def failing(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("failing")
     (made / "bad.py").write_text(BAD)
-    design = {"name": "bad", "worlds": ["nim"], "players": {"bad": "bad.py:Bad"}, "lineups": [["bad", "random"]], "seeds": 2}
+    design = {
+        "name": "bad",
+        "worlds": ["nim"],
+        "players": {"bad": "bad.py:Bad"},
+        "lineups": [["bad", "random"]],
+        "seeds": 2,
+    }
     run(parse_design(json.dumps(design), str(made)), made / "run")
     return made / "run"
 

@@ -17,13 +17,13 @@ from msgspec import Struct
 from cohabit.agents.contract import Thought, Turn
 from cohabit.agents.player import Decision
 from cohabit.errors import RecordCorrupt
-from cohabit.lab.folder import DECISIONS, DecisionLine, read_decisions, read_games, record_path
+from cohabit.lab.folder import DECISIONS, DecisionLine, read_decisions, read_games, read_record
 from cohabit.lab.game import Game, GameResult
 from cohabit.lab.results import scores
 from cohabit.lab.tables import Format, Kind, write_table
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Goal, Observation
-from cohabit.model.record import Told
+from cohabit.model.record import Entry, Told
 from cohabit.room.commands import Command
 from cohabit.room.record import Line
 from cohabit.room.room import Room
@@ -52,6 +52,7 @@ class Row(Struct, frozen=True, kw_only=True):
     outcome: str  # of a run: chosen, corrected, timeout …; of a house: played, or the stand-in that played
     problem: str = ""
     reward: float
+    gain: float | None = None  # how much its score on the scoreboard changed by its next decision, or by the end
     done: bool = False
     truncated: bool = False
     score: float | None = None  # of the seat at the end of the game
@@ -62,7 +63,7 @@ class Row(Struct, frozen=True, kw_only=True):
 COLUMNS: dict[str, Kind] = {
     "game": "text", "world": "text", "seed": "text", "seat": "text", "player": "text", "number": "integer",
     "text": "text", "observation": "json", "legal": "json", "action": "json", "reasoning": "text", "outcome": "text",
-    "problem": "text", "reward": "number", "done": "flag", "truncated": "flag", "score": "number", "lineup": "text",
+    "problem": "text", "reward": "number", "gain": "number", "done": "flag", "truncated": "flag", "score": "number", "lineup": "text",
     "factors": "json",
 }  # fmt: skip
 """The columns of a Parquet file: the fields of a row."""
@@ -81,36 +82,52 @@ class Seen(Struct):
     text: str
     observation: Observation
     total: float  # what the seat had gained before
+    points: float | None  # its score on the scoreboard before
     decision: Decision
 
 
-def _rows(seen: Sequence[Seen], totals: Mapping[str, float], over: bool, **of_game: Any) -> list[Row]:
-    """The rows of one game. ``totals``: what each seat had gained at its end, in worlds that count it."""
+class End(Struct, frozen=True):
+    """The end of a game: what each seat had gained, in worlds that count it; the scoreboard; whether it was over."""
+
+    totals: Mapping[str, float]
+    points: Mapping[str, float]
+    over: bool
+
+
+def scoreboard(room: Room) -> dict[str, float]:
+    return {standing.seat: float(standing.score) for standing in room.world.standings()}
+
+
+def _rows(seen: Sequence[Seen], end: End, **of_game: Any) -> list[Row]:
+    """The rows of one game."""
     found: list[Row] = []
-    following: dict[str, float] = dict(totals)
+    following, points = dict(end.totals), dict(end.points)
     last: set[str] = set()
     numbers: dict[str, int] = {}
     for each in seen:
         numbers[each.seat] = numbers.get(each.seat, 0) + 1
     for each in reversed(seen):
-        gained = following.get(each.seat, each.total) - each.total if totals else each.decision.reward
+        reward = following.get(each.seat, each.total) - each.total if end.totals else each.decision.reward
+        gain = None if each.points is None else points.get(each.seat, 0.0) - each.points
         following[each.seat] = each.total
+        if each.points is not None:
+            points[each.seat] = each.points
         ends = each.seat not in last
         last.add(each.seat)
         number = numbers[each.seat]
         numbers[each.seat] -= 1
-        found.append(_row(each, number, gained, ends and over, ends and not over, **of_game))
+        ending = {"done": ends and end.over, "truncated": ends and not end.over}
+        found.append(_row(each, number=number, reward=reward, gain=gain, **ending, **of_game))
     return found[::-1]
 
 
-def _row(seen: Seen, number: int, reward: float, done: bool, truncated: bool, **of_game: Any) -> Row:
+def _row(seen: Seen, **more: Any) -> Row:
     plain = msgspec.to_builtins(seen.observation)
     choices = plain.pop("choices", None)
-    action, scored = seen.decision.action, of_game.pop("scores", {})
+    action, scored = seen.decision.action, more.pop("scores", {})
     return Row(
         seat=seen.seat,
         player=seen.player,
-        number=number,
         text=seen.text,
         observation=plain,
         legal=choices or None,
@@ -118,12 +135,14 @@ def _row(seen: Seen, number: int, reward: float, done: bool, truncated: bool, **
         reasoning=None if action is None else action.reasoning,
         outcome=seen.decision.outcome,
         problem=seen.decision.problem,
-        reward=reward,
-        done=done,
-        truncated=truncated,
         score=scored.get(seen.seat),
-        **of_game,
+        **more,
     )
+
+
+def _before(room: Room, seat: str) -> tuple[float, float | None]:
+    """What a seat has gained so far, and its score on the scoreboard."""
+    return room.state.returns.get(seat, 0.0), scoreboard(room).get(seat)
 
 
 # -- the games of a run -----------------------------------------------------------------------------
@@ -136,25 +155,16 @@ def run_rows(folder: Path, on_game: Callable[[int, int], None] = lambda *_: None
         for number, game in enumerate(games):
             on_game(number, len(games))
             mine = list(lines) if of_game == game.spec.id else []
-            yield from runner.run(game_rows(game, mine, _source_in(record_path(folder, game.spec.id))))
+            yield from runner.run(game_rows(game, mine, [line.entry for line in read_record(folder, game.spec.id)]))
             if of_game == game.spec.id:
                 of_game, lines = next(groups, ("", iter(())))
         on_game(len(games), len(games))
 
 
-def _source_in(record: Path) -> str | None:
-    """Where the world is, by the first line of a record; None: by the design."""
-    if not record.is_file():
-        return None
-    with record.open("rb") as file:
-        try:
-            return str(msgspec.json.decode(file.readline())["entry"]["args"]["state"]["source"])
-        except (msgspec.MsgspecError, KeyError, TypeError):
-            raise RecordCorrupt(f"{record} does not begin with an 'open' entry") from None
-
-
-async def game_rows(game: GameResult, lines: Iterable[DecisionLine], source: str | None = None) -> list[Row]:
+async def game_rows(game: GameResult, lines: Iterable[DecisionLine], record: Sequence[Entry]) -> list[Row]:
     """Play a game again with its decisions. Raises RecordCorrupt if that gives another record."""
+    if not record or record[0].do != "open":
+        raise RecordCorrupt(f"{game.spec.id} has no record")
     decisions: list[list[Decision]] = [[] for _ in game.seats]
     for line in lines:
         decisions[line.seat].append(line.decision)
@@ -162,10 +172,13 @@ async def game_rows(game: GameResult, lines: Iterable[DecisionLine], source: str
     players = [
         Again(found, seen, seat, name)
         for found, seat, name in zip(decisions, game.seats, game.spec.named, strict=True)
-    ]
-    again = Game(msgspec.structs.replace(game.spec, seconds=None), agents=players, source=source)
+    ]  # fmt: skip
+    again = Game(
+        msgspec.structs.replace(game.spec, seconds=None), agents=players, source=record[0].args["state"]["source"]
+    )
+    _at_recorded_times(again.room, record)
     for player in players:
-        player.totals = lambda: again.room.state.returns
+        player.room = again.room
     result = await again.play()
     if result.head != game.head:
         raise RecordCorrupt(
@@ -174,8 +187,7 @@ async def game_rows(game: GameResult, lines: Iterable[DecisionLine], source: str
         )
     return _rows(
         seen,
-        result.returns,
-        game.ended == "over",
+        End(result.returns, scoreboard(again.room), game.ended == "over"),
         game=game.spec.id,
         world=game.spec.setting or game.spec.world,
         seed=game.spec.seed,
@@ -185,13 +197,30 @@ async def game_rows(game: GameResult, lines: Iterable[DecisionLine], source: str
     )
 
 
+def _at_recorded_times(room: Room, record: Sequence[Entry]) -> None:
+    """Calls and system entries at the times in the record: refused calls took time too, and are not repeated."""
+    call, system = room.call, room.system
+
+    def now(at: int) -> int:
+        following = room.record.seq + 1
+        return record[following].at if following < len(record) else at
+
+    def timed_call(*args: Any, at: int, **more: Any) -> Any:
+        return call(*args, at=now(at), **more)
+
+    def timed_system(do: str, args: Mapping[str, Any], at: int) -> Any:
+        return system(do, args, now(at))
+
+    room.call, room.system = timed_call, timed_system  # type: ignore[method-assign]
+
+
 class Again:
     """A player that repeats its recorded decisions, and keeps what it is shown."""
 
     def __init__(self, decisions: Iterable[Decision], seen: list[Seen], seat: str, name: str) -> None:
         self._decisions = iter(decisions)
         self._seen, self._seat, self._name = seen, seat, name
-        self.totals: Callable[[], Mapping[str, float]] = dict
+        self.room: Room | None = None
 
     async def initialize(self, game_desc: str, action_space: ActionSpace) -> None: ...
 
@@ -199,13 +228,16 @@ class Again:
         raise NotImplementedError  # think is called instead
 
     async def think(self, turn: Turn, correction: str = "") -> Thought:
+        if correction:  # it failed then, too
+            return Thought(problem=correction)
         decision = next(self._decisions, None)
         if decision is None:
             raise RecordCorrupt(f"{DECISIONS} has no line for decision {turn.number} of {self._name}")
-        total = self.totals().get(self._seat, 0.0)
-        self._seen.append(Seen(self._seat, self._name, turn.text, turn.observation, total, decision))
+        assert self.room is not None
+        total, points = _before(self.room, self._seat)
+        self._seen.append(Seen(self._seat, self._name, turn.text, turn.observation, total, points, decision))
         if decision.failed or decision.outcome == "late":
-            raise RuntimeError(decision.problem)  # the world's fallback is played again
+            return Thought(problem=decision.problem or decision.outcome)  # the world's fallback is played again
         return Thought(decision.action)
 
     async def reflect(self, result: ActionResult) -> None: ...
@@ -228,23 +260,23 @@ class ObservedRoom(Room):
         if not command.is_action or member is None or member.seat is None or self.eye(member) is None:
             return super()._perform(by, at, command, args)
         view, seat = self.view(member), member.seat
-        total = self.state.returns.get(seat, 0.0)
+        total, points = _before(self, seat)
         result, told = super()._perform(by, at, command, args)
         reward = float(result.reward) if isinstance(result, Outcome) else 0.0
         decision = Decision(0, "chosen", Action(command.name, dict(args)), reward=reward)
-        self.seen = Seen(seat, member.handle, view.text, view.observation, total, decision)
+        self.seen = Seen(seat, member.handle, view.text, view.observation, total, points, decision)
         return result, told
 
 
 def record_rows(steps: Iterable[tuple[Room, Line]], name: str) -> Iterator[Row]:
     """The actions of players in a record, in order. ``steps`` replays it with an ObservedRoom."""
     seen: list[tuple[Seen, str]] = []
-    totals: dict[str, float] = {}
-    game, over, world, seed = 0, False, "", ""
+    end = End({}, {}, over=False)
+    game, world, seed = 0, "", ""
     for room, line in steps:
         assert isinstance(room, ObservedRoom)
         if room.state.games != game:
-            yield from _record_game(seen, totals, over, game=f"{name}#{game}", world=world, seed=seed)
+            yield from _record_game(seen, end, game=f"{name}#{game}", world=world, seed=seed)
             seen, game, world, seed = [], room.state.games, room.state.world, room.state.seed
         if room.seen is not None:
             decision = room.seen.decision
@@ -253,13 +285,11 @@ def record_rows(steps: Iterable[tuple[Room, Line]], name: str) -> Iterator[Row]:
                     decision, action=msgspec.structs.replace(decision.action, reasoning=line.entry.why)
                 )
             seen.append((room.seen, line.entry.via or "played"))
-        totals, over = dict(room.state.returns), room.is_over()
-    yield from _record_game(seen, totals, over, game=f"{name}#{game}", world=world, seed=seed)
+        end = End(dict(room.state.returns), scoreboard(room), room.is_over())
+    yield from _record_game(seen, end, game=f"{name}#{game}", world=world, seed=seed)
 
 
-def _record_game(
-    seen: Sequence[tuple[Seen, str]], totals: Mapping[str, float], over: bool, **of_game: Any
-) -> Iterator[Row]:
-    rows = _rows([each for each, _ in seen], totals, over, **of_game)
+def _record_game(seen: Sequence[tuple[Seen, str]], end: End, **of_game: Any) -> Iterator[Row]:
+    rows = _rows([each for each, _ in seen], end, **of_game)
     for row, (_, how) in zip(rows, seen, strict=True):
         yield msgspec.structs.replace(row, outcome=how)

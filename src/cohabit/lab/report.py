@@ -353,7 +353,9 @@ SEATS = """What a seat is worth, whoever sits on it, and how much more its score
 the same seed. Swapping cancels this in the comparison of players."""
 CURVES = """The mean score after each entry of the record, with the 95 % band over seeds. A game that is over keeps its
 last score."""
-MEASURES = "Means over seeds with 95 % intervals: the numbers of the world’s scoreboard, and what a player’s actions earned."
+MEASURES = (
+    "Means over seeds with 95 % intervals: the numbers of the world’s scoreboard, and what a player’s actions earned."
+)
 RATINGS = """OpenSkill (Plackett-Luce), from 25 ± 8.3, for the games of each world in the order of the plan. σ is the
 uncertainty of the skill; a rating with few games is uncertain. It depends on the opponents in the design."""
 BETWEEN = "What the factors change: the scores of the same player on the same seeds in two conditions."

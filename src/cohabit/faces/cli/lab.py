@@ -29,7 +29,9 @@ def lab_options(parser: argparse.ArgumentParser) -> None:
         help="the folder of a run, an exported record (.jsonl), or a room in the data folder of a house",
     )  # fmt: skip
     exporting.add_argument("--format", choices=("jsonl", "parquet"), default="jsonl", help="(default: jsonl)")
-    exporting.add_argument("-o", "--output", metavar="FILE", help="output file (default: dataset.jsonl in DIR, or here)")
+    exporting.add_argument(
+        "-o", "--output", metavar="FILE", help="output file (default: dataset.jsonl in DIR, or here)"
+    )
     data_option(exporting)
 
 
