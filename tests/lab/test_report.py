@@ -35,8 +35,14 @@ DESIGN: dict[str, Any] = {
     },
     "seeds": 3,
 }
-BAD = "class Bad:\n    quick = True\n    def initialize(self, *a): pass\n    def decide(self, o): raise ValueError('no')\n" \
-      "    def reflect(self, r): pass\n    def plan(self, g): return []\n"  # fmt: skip
+BAD = """
+from cohabit.agents.brains.scripted import Scripted
+
+
+class Bad(Scripted):
+    def decide(self, observation):
+        raise ValueError("no")
+"""
 
 
 @pytest.fixture(scope="module")

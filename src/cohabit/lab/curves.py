@@ -64,9 +64,7 @@ def _changes(path: Sequence[Fraction]) -> bool:
 
 def _at(seeds: Iterable[Sequence[Sequence[Fraction]]], moment: int) -> Estimate:
     """The mean over seeds, of the means over the games of each."""
-    means = []
-    for paths in seeds:
-        means.append(sum((path[min(moment, len(path) - 1)] for path in paths), Fraction(0)) / len(paths))
+    means = [sum((path[min(moment, len(path) - 1)] for path in paths), Fraction(0)) / len(paths) for paths in seeds]
     found = estimate(means)
     assert found is not None
     return found

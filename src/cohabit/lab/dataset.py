@@ -63,8 +63,8 @@ class Row(Struct, frozen=True, kw_only=True):
 COLUMNS: dict[str, Kind] = {
     "game": "text", "world": "text", "seed": "text", "seat": "text", "player": "text", "number": "integer",
     "text": "text", "observation": "json", "legal": "json", "action": "json", "reasoning": "text", "outcome": "text",
-    "problem": "text", "reward": "number", "gain": "number", "done": "flag", "truncated": "flag", "score": "number", "lineup": "text",
-    "factors": "json",
+    "problem": "text", "reward": "number", "gain": "number", "done": "flag", "truncated": "flag", "score": "number",
+    "lineup": "text", "factors": "json",
 }  # fmt: skip
 """The columns of a Parquet file: the fields of a row."""
 
@@ -182,8 +182,8 @@ async def game_rows(game: GameResult, lines: Iterable[DecisionLine], record: Seq
     result = await again.play()
     if result.head != game.head:
         raise RecordCorrupt(
-            f"{game.spec.id}: {DECISIONS} does not lead to the recorded game. The world or Cohabit has changed since, or "
-            "the file was edited"
+            f"{game.spec.id}: {DECISIONS} does not lead to the recorded game. The world or Cohabit has changed since, "
+            "or the file was edited"
         )
     return _rows(
         seen,

@@ -108,7 +108,7 @@ def rating_plot(name: str, ratings: Sequence[PlayerRating], colours: dict[str, s
             axes.errorbar(each.mu, place, xerr=1.96 * each.sigma, fmt="o", color=colour, capsize=4, lw=2, ms=6)
         axes.set_yticks(range(len(ratings)), [_label(each.player) for each in ratings])
         axes.set_ylim(len(ratings) - 0.4, -0.6)
-        axes.set_xlabel("OpenSkill μ ± 1.96 σ")
+        axes.set_xlabel("OpenSkill rating, ± 1.96 standard deviations")
 
     return svg(name, draw, 7.2, 0.9 + 0.42 * len(ratings))
 

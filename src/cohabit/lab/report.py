@@ -300,7 +300,7 @@ def _ratings(games: Sequence[GameResult], colours: dict[str, str]) -> str:
         parts.append(f"<h3>{escape(setting)}</h3>\n")
         if plots.can_draw():
             parts.append(_figure(plots.rating_plot(f"r{number}", found, colours)))
-        parts.append(_table(("player", "rated games", "μ", "σ", "μ - 3 σ"), rows))
+        parts.append(_table(("player", "rated games", "rating", "uncertainty", "cautious rating"), rows))
     return "".join(parts)
 
 
@@ -356,18 +356,18 @@ last score."""
 MEASURES = (
     "Means over seeds with 95 % intervals: the numbers of the world’s scoreboard, and what a player’s actions earned."
 )
-RATINGS = """OpenSkill (Plackett-Luce), from 25 ± 8.3, for the games of each world in the order of the plan. σ is the
-uncertainty of the skill; a rating with few games is uncertain. It depends on the opponents in the design."""
+RATINGS = """OpenSkill (Plackett-Luce), from 25 ± 8.3, for the games of each world in the order of the plan. The
+uncertainty is a standard deviation, and large after few games; the cautious rating is three of them lower. Ratings
+depend on the opponents in the design."""
 BETWEEN = "What the factors change: the scores of the same player on the same seeds in two conditions."
-METHODS = """<b>Sample.</b> The seeds are the sample: games with the same seed share a map and draws, so scores are first
-averaged over the games of a seed. <b>Intervals.</b> Mean ± t × s / √n over n seeds, with t the 97.5 % quantile of
-Student’s distribution; with one seed there is none, and with few it is wide. ± 0 says that all seeds gave the same, not
-that the next one must. Players that repeat themselves, such as a
-model at temperature 0, differ between seeds only by the draws of the world and of the others. Shares of wins: a
-draw is shared among its players; Wilson’s interval over games, which treats games as independent.
-<b>Score.</b> The return of a seat if the world counts returns, else its score on the scoreboard, else what its actions
-earned. <b>Failures.</b> Decisions without a usable answer are never counted as play: they are shown, and past the limit
-this page says so at its top."""
+METHODS = """<b>Sample.</b> The seeds are the sample: games with the same seed share a map and draws, so scores are
+first averaged over the games of a seed. <b>Intervals.</b> Mean ± t × s / √n over n seeds, with t the 97.5 % quantile
+of Student’s distribution; with one seed there is none, and with few it is wide. ± 0 says that all seeds gave the same,
+not that the next one must. Players that repeat themselves, such as a model at temperature 0, differ between seeds only
+by the draws of the world and of the others. Shares of wins: a draw is shared among its players; Wilson’s interval over
+games, which treats games as independent. <b>Score.</b> The return of a seat if the world counts returns, else its score
+on the scoreboard, else what its actions earned. <b>Failures.</b> Decisions without a usable answer are never counted as
+play: they are shown, and past the limit this page says so at its top."""
 
 
 def _methods(design: Design, tables: bool) -> str:

@@ -210,8 +210,9 @@ def write_table(path: Path, form: Format, columns: Mapping[str, Kind], rows: Ite
         return len(found)
     encode, count = msgspec.json.Encoder().encode, 0
     with atomic_file(path) as file:
-        for count, row in enumerate(rows, 1):
+        for row in rows:
             file.write(encode({name: row.get(name) for name in columns}) + b"\n")
+            count += 1
     return count
 
 
