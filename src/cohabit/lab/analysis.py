@@ -233,8 +233,8 @@ def seat_effects(condition: str, games: Sequence[GameResult]) -> list[SeatEffect
         for other, theirs in by_seat.items():
             for seed, values in theirs.items() if other != number else ():
                 rest.setdefault(seed, []).extend(values)
-        score = estimate(list(mine.values()))
-        assert score is not None
+        mean = estimate(list(mine.values()))
+        assert mean is not None
         advantage = paired_difference(mine, {seed: _mean(values) for seed, values in rest.items()})
-        found.append(SeatEffect(condition, names[number], counts[number], points[number], score, advantage))
+        found.append(SeatEffect(condition, names[number], counts[number], points[number], mean, advantage))
     return found

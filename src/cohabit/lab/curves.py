@@ -49,7 +49,8 @@ def curves(folder: Path | None, games: Sequence[GameResult]) -> list[Curve]:
 
 
 def _chosen(games: Sequence[GameResult]) -> list[GameResult]:
-    found, entries = [], 0
+    found: list[GameResult] = []
+    entries = 0
     for game in games[:MAX_GAMES]:
         entries += game.entries
         if entries > MAX_ENTRIES and found:

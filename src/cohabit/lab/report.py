@@ -169,12 +169,14 @@ def _swap_in_words(swap: str) -> str:
     }[swap]
 
 
-COSTS = ("tokens in", "tokens out", "dollars")
+COSTS = ("tokens in + out", "cost")
 
 
 def _costs(tally: Tally) -> list[Cell]:
+    if not tally.prompt_tokens and not tally.dollars:
+        return ["–", "–"]
     unpriced = f" + {_plural(tally.unpriced, 'answer')} of unknown price" if tally.unpriced else ""
-    return [f"{tally.prompt_tokens:,}", f"{tally.completion_tokens:,}", f"{tally.dollars:.4f}{unpriced}"]
+    return [f"{tally.prompt_tokens:,} + {tally.completion_tokens:,}", f"${tally.dollars:.4f}{unpriced}"]
 
 
 def _overview(results: Results) -> str:
@@ -197,7 +199,8 @@ def _overview(results: Results) -> str:
         + _note(
             f"Over all worlds. Scores are compared within a world only, below. <i>Failed</i>: no usable answer "
             f"({', '.join(FAILURES)}), so the world’s fallback was played. The limit is "
-            f"{results.design.max_failures:.0%} of a player’s decisions."
+            f"{results.design.max_failures:.0%} of a player’s decisions. The time of a decision includes waiting for the "
+            "players on earlier seats, if several move at once."
         )
         + _table([*head, *(COSTS if costs else ())], rows, 2)
     )
