@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from cohabit.errors import BadArgs, UnknownAsset
 from cohabit.faces.cli import main
 from cohabit.lab import tables
-from cohabit.lab.analysis import analyse, between_conditions
+from cohabit.lab.analysis import _is_measure, analyse, between_conditions
 from cohabit.lab.curves import curves
 from cohabit.lab.design import parse_design
 from cohabit.lab.folder import read_games
@@ -170,6 +170,21 @@ def test_an_unfinished_run_says_so(folder: Path) -> None:
     part = Results(results.design, results.games[:2], folder=folder, planned=results.planned)
     assert problems_of(part) == [f"the run is not finished: 2 of {results.planned} games are played"]
     assert "the run is not finished" in page(part)
+
+
+def test_a_limit_on_the_games_that_leaves_orders_of_the_seats_out_is_said() -> None:
+    design = {"name": "cut", "worlds": ["nim"], "lineups": [["random", "nim-master"]], "seeds": 3}
+    whole = parse_design(json.dumps(design))
+    cut = parse_design(json.dumps({**design, "games": 1}))
+    words = "as the design limits the games"
+    assert words not in page(Results(whole, [], planned=6))
+    assert f"1 of 6 orders and seeds, {words}" in page(Results(cut, [], planned=1))
+
+
+def test_identifiers_on_a_scoreboard_are_no_measures() -> None:
+    assert [_is_measure(*item) for item in {"id": 3, "city_id": 1, "gold": 2.5, "name": "x"}.items()] == [
+        False, False, True, False,
+    ]  # fmt: skip
 
 
 def test_a_report_of_no_games_is_a_page(folder: Path) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
 from json import dumps
+from math import isfinite
 from statistics import median
 from typing import Any
 
@@ -164,12 +165,16 @@ def _measures(game: GameResult) -> list[dict[str, Fraction]]:
         if (standing := shown.get(seat)) is not None:
             if game.returns:
                 measured["scoreboard"] = Fraction(standing.score)
-            numbers = {name: value for name, value in standing.data.items() if isinstance(value, int | float)}
-            measured |= {name: Fraction(value) for name, value in numbers.items()}
+            measured |= {name: Fraction(n) for name, n in standing.data.items() if _is_measure(name, n)}
             measured["alive"] = Fraction(standing.alive)
         measured["rewards of its actions"] = Fraction(game.rewards[number])
         found.append(measured)
     return found
+
+
+def _is_measure(name: str, value: Any) -> bool:
+    """Whether a value on the scoreboard is a quantity."""
+    return isinstance(value, int | float) and isfinite(value) and name != "id" and not name.endswith("_id")
 
 
 # -- differences ------------------------------------------------------------------------------------

@@ -8,12 +8,14 @@ from html import escape
 from pathlib import Path
 from urllib.parse import quote
 
+import msgspec
+
 from cohabit.agents.player import FAILURES, OUTCOMES, Tally
 from cohabit.lab import plots
 from cohabit.lab.analysis import ConditionResults, PlayerInCondition, analyse, between_conditions, level_text
 from cohabit.lab.atomic import write_atomically
 from cohabit.lab.curves import curves
-from cohabit.lab.design import Design
+from cohabit.lab.design import MAX_GAMES, Design, WorldPlan
 from cohabit.lab.estimates import Estimate
 from cohabit.lab.game import GameResult
 from cohabit.lab.ratings import can_rate, rate
@@ -156,9 +158,17 @@ def _design_in_words(results: Results) -> str:
             f"<b>{escape(title)}</b>: {_plural(len(specs), 'game')} "
             f"({_plural(len(lineups), 'line-up')}, {_plural(len(seeds), 'seed')}"
             + (f", {_plural(len(levels), 'condition')}" if len(levels) > 1 else "")
-            + f", {_swap_in_words(plan.swap or design.swap)})"
+            + f", {_swap_in_words(plan.swap or design.swap)}{_cut_in_words(design, title, plan, len(specs))})"
         )
     return f"{_plural(len(results.games), 'game')} of {results.planned:,} planned. " + "; ".join(words) + "."
+
+
+def _cut_in_words(design: Design, title: str, plan: WorldPlan, planned: int) -> str:
+    """A limit on the games leaves some orders of the seats out."""
+    whole = len(list(design._specs(title, msgspec.structs.replace(plan, games=MAX_GAMES))))
+    return (
+        f"; <b>{planned:,} of {whole:,} orders and seeds, as the design limits the games</b>" if planned < whole else ""
+    )
 
 
 def _swap_in_words(swap: str) -> str:
@@ -199,8 +209,8 @@ def _overview(results: Results) -> str:
         + _note(
             f"Over all worlds. Scores are compared within a world only, below. <i>Failed</i>: no usable answer "
             f"({', '.join(FAILURES)}), so the world’s fallback was played. The limit is "
-            f"{results.design.max_failures:.0%} of a player’s decisions. The time of a decision includes waiting for the "
-            "players on earlier seats, if several move at once."
+            f"{results.design.max_failures:.0%} of a player’s decisions. The time of a decision includes waiting for "
+            "the players on earlier seats, if several move at once."
         )
         + _table([*head, *(COSTS if costs else ())], rows, 2)
     )
