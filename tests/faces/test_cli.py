@@ -187,6 +187,9 @@ def test_a_link_says_where_who_and_which_room(monkeypatch: pytest.MonkeyPatch) -
     assert place_of(Namespace(url=None, token=None)).token == "newer"
 
 
+VERBS_BELOW = {"token": ("new", "list", "rotate", "revoke", "make"), "lab": ("run", "report", "export")}
+
+
 def test_the_documentation_has_every_verb_and_option(capsys: pytest.CaptureFixture[str]) -> None:
     page = (ROOT / "docs/cli.md").read_text(encoding="utf-8")
     settings = {f"--{name.replace('_', '-')}" for name, _, _ in settings_table()}
@@ -195,10 +198,9 @@ def test_the_documentation_has_every_verb_and_option(capsys: pytest.CaptureFixtu
         assert len(section) == 2, f"docs/cli.md has no section {verb}"
         text = section[1].split("\n## ")[0]
         shown = _options_of([verb], capsys)
-        if verb == "token":
-            for below in ("new", "list", "rotate", "revoke", "make"):
-                assert f"token {below}" in text
-                shown |= _options_of([verb, below], capsys)
+        for below in VERBS_BELOW.get(verb, ()):
+            assert f"{verb} {below}" in text
+            shown |= _options_of([verb, below], capsys)
         for option in shown - settings - {"--help"} - {"--url", "--token", "--data"}:
             assert f"`{option}" in text, f"docs/cli.md, {verb}: {option} is missing"
 

@@ -5,10 +5,14 @@ divided by n - 1, and t the 97.5 % quantile of Student's distribution with n - 1
 Between two rows of the table the earlier one is used, which makes the interval slightly wider.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from fractions import Fraction
 from math import sqrt
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
+
+K = TypeVar("K", bound=Hashable)
+Z_975 = 1.959963984540054
+"""The 97.5 % quantile of the normal distribution."""
 
 T_975 = {
     1: "12.706", 2: "4.303", 3: "3.182", 4: "2.776", 5: "2.571", 6: "2.447", 7: "2.365", 8: "2.306", 9: "2.262",
@@ -59,3 +63,22 @@ def correlation(pairs: Sequence[tuple[Fraction, Fraction]]) -> float | None:
     if variation_x == 0 or variation_y == 0:
         return None
     return float(covariation) / sqrt(variation_x * variation_y)
+
+
+def share_interval(successes: Fraction | int, n: int) -> tuple[float, float] | None:
+    """The 95 % interval of a share by Wilson's formula, which stays within 0 and 1 also for few games or none won.
+
+    None without trials. A draw may count as part of a success.
+    """
+    if n == 0:
+        return None
+    share, z2 = float(Fraction(successes) / n), Z_975 * Z_975
+    centre = share + z2 / (2 * n)
+    spread = Z_975 * sqrt(max(0.0, share * (1 - share)) / n + z2 / (4 * n * n))
+    whole = 1 + z2 / n
+    return max(0.0, (centre - spread) / whole), min(1.0, (centre + spread) / whole)
+
+
+def paired_difference(first: Mapping[K, Fraction], second: Mapping[K, Fraction]) -> Estimate | None:
+    """The mean of first - second over the keys that both have, such as seeds, with its interval. None: no such key."""
+    return estimate([first[key] - second[key] for key in first if key in second])

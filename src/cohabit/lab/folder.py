@@ -33,7 +33,7 @@ from cohabit.lab.atomic import write_atomically
 from cohabit.lab.design import Design, parse_design
 from cohabit.lab.fingerprint import Prints, check_same
 from cohabit.lab.game import GameResult, GameSpec
-from cohabit.room.record import Line
+from cohabit.room.record import GENESIS, Line, read_lines
 
 DESIGN, FINGERPRINTS = "design.json", "fingerprints.json"
 GAMES, DECISIONS, TIMINGS = "games.jsonl", "decisions.jsonl", "timings.jsonl"
@@ -116,6 +116,20 @@ def read_fingerprints(folder: Path) -> Prints:
 
 def record_path(folder: Path, game: str) -> Path:
     return folder / RECORDS / f"{game}.jsonl"
+
+
+class _RecordLine(Struct):
+    """``entry`` keeps its exact bytes: the digest is over them."""
+
+    seq: int
+    digest: str
+    entry: msgspec.Raw
+
+
+def read_record(folder: Path, game: str) -> Iterator[Line]:
+    """The record of a game, with its chain of digests verified."""
+    lines = _each(record_path(folder, game), _RecordLine)
+    return read_lines(((line.seq, bytes(line.entry), bytes.fromhex(line.digest)) for line in lines), -1, GENESIS)
 
 
 def _each(path: Path, kind: type[Any]) -> Iterator[Any]:

@@ -80,12 +80,12 @@ def summarise(games: Iterable[GameResult], timings: dict[str, TimingLine] | None
             player.won += best == [seat]
             player.drawn += len(best) > 1 and seat in best
             player.scores.append(results[seat])
-            _add(player.tally, game.tallies[seat])
+            add_tally(player.tally, game.tallies[seat])
             player.tally.seconds += sum(timing.decisions[seat]) if timing is not None else 0.0
     return list(found.values())
 
 
-def _add(whole: Tally, part: Tally) -> None:
+def add_tally(whole: Tally, part: Tally) -> None:
     for outcome, count in part.outcomes.items():
         whole.outcomes[outcome] = whole.outcomes.get(outcome, 0) + count
     whole.prompt_tokens += part.prompt_tokens

@@ -24,6 +24,7 @@ from cohabit.agents.llm.prompt import (
 )
 from cohabit.agents.llm.retrying import RetryingBackend
 from cohabit.agents.llm.schema import answer_schema, compact_answers, fit, is_listed
+from cohabit.agents.llm.telemetry import traced
 from cohabit.agents.llm.tools import Toolbox
 from cohabit.errors import BadArgs
 from cohabit.model.action import Action, ActionResult, ActionSpace
@@ -80,7 +81,7 @@ class LlmAgent:
 
     def _wrapped(self, backend: Backend, setting: Setting) -> Backend:
         """Ask the cache first, then the purse, then the server, again if need be."""
-        backend = RetryingBackend(backend, self.options.retries, self.options.per_minute)
+        backend = RetryingBackend(traced(backend), self.options.retries, self.options.per_minute)
         if setting.spending is not None:
             backend = CappedBackend(backend, setting.spending)
         return backend if setting.cache is None else CachedBackend(backend, setting.cache)

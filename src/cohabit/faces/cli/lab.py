@@ -1,17 +1,38 @@
-"""``cohabit lab``: experiments with any world."""
+"""``cohabit lab``: experiments with any world, their reports and datasets."""
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cohabit.faces.cli.match import checked_workers, run_options, show
+from cohabit.faces.cli.options import data_option
 from cohabit.faces.cli.parser import add_verb
+from cohabit.faces.cli.say import paint, tell
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cohabit.lab.dataset import Row
 
 
 def lab_options(parser: argparse.ArgumentParser) -> None:
-    verbs = parser.add_subparsers(prog="cohabit lab", dest="what", metavar="run", required=True)
+    verbs = parser.add_subparsers(prog="cohabit lab", dest="what", metavar="run|report|export", required=True)
     running = add_verb(verbs, "run", "run or resume an experiment")
     running.add_argument("design", metavar="FILE", help="the design of the experiment; see docs/lab.md")
     run_options(running, required=True)
+    reporting = add_verb(verbs, "report", "write the report and the tables of a run, finished or not")
+    reporting.add_argument("folder", metavar="DIR", help="the folder of a run or a match")
+    reporting.add_argument("--no-tables", action="store_true", help="write the page alone, without CSV and other files")
+    exporting = add_verb(verbs, "export", "write a dataset for trainers: one row per decision")
+    exporting.add_argument(
+        "source", metavar="DIR|RECORD|ROOM",
+        help="the folder of a run, an exported record (.jsonl), or a room in the data folder of a house",
+    )  # fmt: skip
+    exporting.add_argument("--format", choices=("jsonl", "parquet"), default="jsonl", help="(default: jsonl)")
+    exporting.add_argument(
+        "-o", "--output", metavar="FILE", help="output file (default: dataset.jsonl in DIR, or here)"
+    )
+    data_option(exporting)
 
 
 def lab(args: argparse.Namespace) -> int:
@@ -19,11 +40,20 @@ def lab(args: argparse.Namespace) -> int:
     finished game is saved, and the same command resumes an interrupted run. A folder never mixes designs or
     versions of players and worlds.
 
+    `report` writes report.html, one page without external files, and the same numbers as CSV, JSON lines and Parquet.
+    Its exit code is 1 if a player failed too often, or if games are missing.
+
+    `export` writes what each player saw before a decision, its legal actions, what it did and what it gained.
+    Observations contain only what the player's seat could see.
+
     Examples:
       cohabit lab run examples/lab/nim.json --out nim
       cohabit lab run examples/lab/nim.json --out nim --workers 4
+      cohabit lab report nim
+      cohabit lab export nim --format parquet
+      cohabit lab export demo -o demo-decisions.jsonl
     """
-    return _run(args)
+    return {"run": _run, "report": _report, "export": _export}[args.what](args)
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -40,3 +70,41 @@ def _run(args: argparse.Namespace) -> int:
     with progress_bar(design.name) as on_game:
         results = run(design, Path(args.out), checked_workers(args.workers), on_game)
     return show(results)
+
+
+def _report(args: argparse.Namespace) -> int:
+    from cohabit.lab.report import problems_of, write_report
+    from cohabit.lab.results import Results
+
+    results = Results.read(Path(args.folder))
+    path = write_report(results, Path(args.folder), tables=not args.no_tables)
+    tell(f"{len(results.games):,} of {results.planned:,} games; the report is {path}")
+    problems = problems_of(results)
+    for problem in problems:
+        tell(paint("red", f"FAILED: {problem}."))
+    return 1 if problems else 0
+
+
+def _export(args: argparse.Namespace) -> int:
+    from cohabit.faces.cli.records import open_source, run_again, with_progress
+    from cohabit.lab.dataset import ObservedRoom, record_rows, run_rows
+    from cohabit.lab.folder import read_design_of
+    from cohabit.lab.progress import progress_bar
+
+    folder = Path(args.source)
+    if folder.is_dir():
+        title = read_design_of(folder).name
+        path = Path(args.output or folder / f"dataset.{args.format}")
+        with progress_bar(title) as on_game:
+            return _written(path, args.format, run_rows(folder, on_game))
+    path = Path(args.output or f"dataset.{args.format}")
+    with open_source(args, args.source) as source:
+        steps = with_progress(run_again(source, ObservedRoom), source.total, source.name)
+        return _written(path, args.format, record_rows(steps, source.name.removesuffix(".jsonl")))
+
+
+def _written(path: Path, form: str, rows: "Iterator[Row]") -> int:
+    from cohabit.lab.dataset import write_dataset
+
+    tell(f"{path}: {write_dataset(path, form, rows):,} rows")  # type: ignore[arg-type]
+    return 0

@@ -89,7 +89,7 @@ def _is_file(name: str) -> bool:
 
 
 @contextmanager
-def _source(args: argparse.Namespace, name: str) -> Iterator[Source]:
+def open_source(args: argparse.Namespace, name: str) -> Iterator[Source]:
     if _is_file(name):
         if not Path(name).is_file():
             raise UnknownAsset(f"no such file: {name}")
@@ -109,9 +109,9 @@ class Reading:
         self.head: tuple[int, bytes] = (-1, GENESIS)
         """The last entry that was read, and the digest of the chain up to it."""
 
-    def steps(self) -> Iterator[tuple[Room, Line]]:
+    def steps(self, kind: type[Room] = Room) -> Iterator[tuple[Room, Line]]:
         """Yield the room after each line of the record."""
-        yield from _steps(self._source._replace(rows=self._compared()))
+        yield from _steps(self._source._replace(rows=self._compared()), kind)
 
     def _compared(self) -> Iterator[Row]:
         left = deque(self._expected)
@@ -127,17 +127,17 @@ class Reading:
             left[-1].check_end(self.head[0])
 
 
-def run_again(source: Source) -> Iterator[tuple[Room, Line]]:
+def run_again(source: Source, kind: type[Room] = Room) -> Iterator[tuple[Room, Line]]:
     """Yield the room after each line of its record. Checks the chain of digests."""
-    yield from Reading(source).steps()
+    yield from Reading(source).steps(kind)
 
 
-def _steps(source: Source) -> Iterator[tuple[Room, Line]]:
+def _steps(source: Source, kind: type[Room]) -> Iterator[tuple[Room, Line]]:
     rows = iter(source.rows)
     first = next(rows, None)
     if first is None or first[0] == 0:
         lines = read_lines(chain([first], rows) if first else (), -1, GENESIS)
-        yield from Room.replaying(lines, world_from(source.world))
+        yield from kind.replaying(lines, world_from(source.world))
         return
     snapshot = next((each for each in source.snapshots if first[0] <= each.seq + 1), None)
     if snapshot is None:
@@ -151,7 +151,7 @@ def _steps(source: Source) -> Iterator[tuple[Room, Line]]:
         for line in lines if first[0] < snapshot.seq else ():
             if line.seq == snapshot.seq:
                 break
-    yield from Room.restore(snapshot, (), world_from(source.world)).following(lines)
+    yield from kind.restore(snapshot, (), world_from(source.world)).following(lines)
 
 
 def with_progress(steps: Iterable[tuple[Room, Line]], total: int, what: str) -> Iterator[tuple[Room, Line]]:
@@ -184,7 +184,7 @@ def replay(args: argparse.Namespace) -> int:
     """
     if args.at is not None and args.at < 0:
         raise UsageError("--at: entries are counted from 0")
-    with _source(args, args.record) as source:
+    with open_source(args, args.record) as source:
         room, seq, entries = None, -1, 0
         steps = with_progress(run_again(source), source.total, source.name)
         for room, line in steps:
@@ -285,7 +285,7 @@ def _verify(args: argparse.Namespace, name: str, expected: Iterable[Expected]) -
     entries = digests = 0
     room: Room | None = None
     try:
-        with _source(args, name) as source:
+        with open_source(args, name) as source:
             reading = Reading(source, expected)
             for room, line in with_progress(reading.steps(), source.total, name):
                 entries += 1

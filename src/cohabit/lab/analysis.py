@@ -1,0 +1,245 @@
+"""What the games of a run say, by world and condition: scores, paired differences, effects of seats, failures.
+
+The seeds are the sample. Games with the same seed share a map and draws, so a player's score is first averaged over
+its games of a seed; means and intervals are over seeds. Shares of won games have Wilson's interval over games.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from itertools import combinations
+from json import dumps
+from math import isfinite
+from statistics import median
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from cohabit.agents.player import Tally
+from cohabit.lab.estimates import Estimate, estimate, paired_difference, share_interval
+from cohabit.lab.folder import TimingLine
+from cohabit.lab.game import GameResult
+from cohabit.lab.results import add_tally, scores, winners
+
+Seed = str
+BySeed = dict[Seed, Fraction]
+"""The mean score of a player in its games of each seed."""
+
+
+class Condition(Struct, frozen=True):
+    """A world of the design, and the level of each factor."""
+
+    setting: str
+    factors: dict[str, Any] = {}
+
+    @property
+    def title(self) -> str:
+        levels = ", ".join(f"{name} {level_text(level)}" for name, level in self.factors.items())
+        return f"{self.setting} · {levels}" if levels else self.setting
+
+
+def level_text(level: Any) -> str:
+    return level if isinstance(level, str) else dumps(level, ensure_ascii=False)
+
+
+class PlayerInCondition(Struct):
+    """A player in all its games of a condition."""
+
+    player: str
+    games: int = 0
+    won: int = 0
+    drawn: int = 0
+    points: Fraction = Fraction(0)  # a win counts 1; a draw is shared
+    by_seed: BySeed = {}
+    tally: Tally = msgspec.field(default_factory=Tally)
+    seconds: list[float] = []  # of each decision
+    measures: dict[str, dict[Seed, list[Fraction]]] = {}
+
+    @property
+    def score(self) -> Estimate | None:
+        return estimate(list(self.by_seed.values()))
+
+    @property
+    def win_interval(self) -> tuple[float, float] | None:
+        return share_interval(self.points, self.games)
+
+    @property
+    def failure_rate(self) -> float:
+        return self.tally.failures / self.tally.decisions if self.tally.decisions else 0.0
+
+    @property
+    def median_seconds(self) -> float | None:
+        return median(self.seconds) if self.seconds else None
+
+    def measure(self, name: str) -> Estimate | None:
+        return estimate([_mean(values) for values in self.measures.get(name, {}).values()])
+
+
+class Difference(Struct, frozen=True):
+    """A paired difference of scores: the first minus the second, by seed."""
+
+    condition: str
+    lineup: str
+    first: str
+    second: str
+    difference: Estimate
+
+
+class SeatEffect(Struct, frozen=True):
+    """The scores on one seat, by whoever sat there; and how much more than on the other seats, paired by seed."""
+
+    condition: str
+    seat: str
+    games: int
+    won: Fraction
+    score: Estimate
+    advantage: Estimate | None
+
+
+class ConditionResults(Struct):
+    """The games of one condition."""
+
+    condition: Condition
+    games: list[GameResult]
+    players: list[PlayerInCondition]
+    differences: list[Difference]
+    seats: list[SeatEffect]
+
+    @property
+    def measure_names(self) -> list[str]:
+        """The world's own measures that at least one player has."""
+        return list(dict.fromkeys(name for player in self.players for name in player.measures))
+
+
+def analyse(games: Iterable[GameResult], timings: Mapping[str, TimingLine] | None = None) -> list[ConditionResults]:
+    """The results of each condition, in the order of the plan."""
+    groups: dict[str, tuple[Condition, list[GameResult]]] = {}
+    for game in games:
+        condition = Condition(game.spec.setting, game.spec.factors)
+        groups.setdefault(condition.title, (condition, []))[1].append(game)
+    return [
+        ConditionResults(
+            condition,
+            found,
+            player_results(found, timings or {}),
+            head_to_head(condition.title, found),
+            seat_effects(condition.title, found),
+        )
+        for condition, found in groups.values()
+    ]
+
+
+# -- players ----------------------------------------------------------------------------------------
+def player_results(games: Sequence[GameResult], timings: Mapping[str, TimingLine]) -> list[PlayerInCondition]:
+    found: dict[str, PlayerInCondition] = {}
+    by_seed: dict[str, dict[Seed, list[Fraction]]] = {}
+    for game in games:
+        best, results, timing = winners(game), scores(game), timings.get(game.spec.id)
+        measured = _measures(game)
+        for seat, name in enumerate(game.spec.named):
+            player = found.setdefault(name, PlayerInCondition(name))
+            player.games += 1
+            player.won += best == [seat]
+            player.drawn += len(best) > 1 and seat in best
+            player.points += Fraction(1, len(best)) if seat in best else 0
+            by_seed.setdefault(name, {}).setdefault(game.spec.seed, []).append(Fraction(results[seat]))
+            add_tally(player.tally, game.tallies[seat])
+            player.seconds += timing.decisions[seat] if timing is not None else []
+            for measure, value in measured[seat].items():
+                player.measures.setdefault(measure, {}).setdefault(game.spec.seed, []).append(value)
+    for name, player in found.items():
+        player.by_seed = {seed: _mean(values) for seed, values in by_seed[name].items()}
+    return list(found.values())
+
+
+def _mean(values: Sequence[Fraction]) -> Fraction:
+    return sum(values, Fraction(0)) / len(values)
+
+
+def _measures(game: GameResult) -> list[dict[str, Fraction]]:
+    """For each seat the world's own measures: the numbers beside its score on the scoreboard, and its rewards."""
+    shown = {standing.seat: standing for standing in game.standings}
+    found: list[dict[str, Fraction]] = []
+    for number, seat in enumerate(game.seats):
+        measured: dict[str, Fraction] = {}
+        if (standing := shown.get(seat)) is not None:
+            if game.returns:
+                measured["scoreboard"] = Fraction(standing.score)
+            measured |= {name: Fraction(n) for name, n in standing.data.items() if _is_measure(name, n)}
+            measured["alive"] = Fraction(standing.alive)
+        measured["rewards of its actions"] = Fraction(game.rewards[number])
+        found.append(measured)
+    return found
+
+
+def _is_measure(name: str, value: Any) -> bool:
+    """Whether a value on the scoreboard is a quantity."""
+    return isinstance(value, int | float) and isfinite(value) and name != "id" and not name.endswith("_id")
+
+
+# -- differences ------------------------------------------------------------------------------------
+def head_to_head(condition: str, games: Sequence[GameResult]) -> list[Difference]:
+    """For each line-up, and each two of its players: the difference of their scores in the games they share."""
+    lineups: dict[str, list[GameResult]] = {}
+    for game in games:
+        lineups.setdefault(game.spec.lineup, []).append(game)
+    found = []
+    for lineup, played in lineups.items():
+        for first, second in combinations(dict.fromkeys(played[0].spec.named), 2):
+            mine, other = _by_seed(played, first), _by_seed(played, second)
+            if (difference := paired_difference(mine, other)) is not None:
+                found.append(Difference(condition, lineup, first, second, difference))
+    return found
+
+
+def between_conditions(results: Sequence[ConditionResults]) -> list[Difference]:
+    """For each world, each two of its conditions, and each player in both: the difference that the factors make."""
+    found = []
+    for first, second in combinations(results, 2):
+        if first.condition.setting != second.condition.setting:
+            continue
+        others = {player.player: player for player in second.players}
+        for player in first.players:
+            other = others.get(player.player)
+            difference = paired_difference(player.by_seed, other.by_seed) if other is not None else None
+            if difference is not None:
+                pair = first.condition.title, second.condition.title
+                found.append(Difference(player.player, "", *pair, difference))
+    return found
+
+
+def _by_seed(games: Iterable[GameResult], player: str) -> BySeed:
+    found: dict[Seed, list[Fraction]] = {}
+    for game in games:
+        for name, score in zip(game.spec.named, scores(game), strict=True):
+            if name == player:
+                found.setdefault(game.spec.seed, []).append(Fraction(score))
+    return {seed: _mean(values) for seed, values in found.items()}
+
+
+# -- seats ------------------------------------------------------------------------------------------
+def seat_effects(condition: str, games: Sequence[GameResult]) -> list[SeatEffect]:
+    """What the seat is worth. It is no player's merit only if the players were rotated over the seats."""
+    by_seat: dict[int, dict[Seed, list[Fraction]]] = {}
+    names: dict[int, str] = {}
+    points: dict[int, Fraction] = {}
+    counts: dict[int, int] = {}
+    for game in games:
+        best = winners(game)
+        for number, score in enumerate(scores(game)):
+            by_seat.setdefault(number, {}).setdefault(game.spec.seed, []).append(Fraction(score))
+            names.setdefault(number, game.seats[number])
+            counts[number] = counts.get(number, 0) + 1
+            points[number] = points.get(number, Fraction(0)) + (Fraction(1, len(best)) if number in best else 0)
+    found = []
+    for number, seeds in by_seat.items():
+        mine = {seed: _mean(values) for seed, values in seeds.items()}
+        rest: dict[Seed, list[Fraction]] = {}
+        for other, theirs in by_seat.items():
+            for seed, values in theirs.items() if other != number else ():
+                rest.setdefault(seed, []).extend(values)
+        mean = estimate(list(mine.values()))
+        assert mean is not None
+        advantage = paired_difference(mine, {seed: _mean(values) for seed, values in rest.items()})
+        found.append(SeatEffect(condition, names[number], counts[number], points[number], mean, advantage))
+    return found

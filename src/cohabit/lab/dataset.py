@@ -1,0 +1,295 @@
+"""Decisions as rows of a dataset for trainers: what a seat saw, what it could do, what it did and what came of it.
+
+The games of a run are played again with the recorded decisions, so each observation is exactly what the player was
+given, through the eye of its own seat. The digest of the record proves that it is the same game. Records of a house
+are replayed, and observed just before each action.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from cohabit.agents.contract import Thought, Turn
+from cohabit.agents.player import Decision
+from cohabit.errors import RecordCorrupt
+from cohabit.lab.folder import DECISIONS, DecisionLine, read_decisions, read_games, read_record
+from cohabit.lab.game import Game, GameResult
+from cohabit.lab.results import scores
+from cohabit.lab.tables import Format, Kind, write_table
+from cohabit.model.action import Action, ActionResult, ActionSpace
+from cohabit.model.observation import Goal, Observation
+from cohabit.model.record import Entry, Told
+from cohabit.room.commands import Command
+from cohabit.room.record import Line
+from cohabit.room.room import Room
+from cohabit.world import Outcome
+
+
+class Row(Struct, frozen=True, kw_only=True):
+    """One decision.
+
+    ``reward`` is what the seat gained from this decision to its next one, or to the end of the game, in worlds that
+    count returns; in others, what the action earned. ``done``: this is the seat's last decision, and the game was over;
+    ``truncated``: it is the last, because the game was stopped at a limit or the record ends.
+    """
+
+    game: str
+    world: str
+    seed: str
+    seat: str
+    player: str
+    number: int  # of this seat's decisions in the game, from 1
+    text: str  # the whole view, as a model reads it
+    observation: dict[str, Any]  # the same as values
+    legal: list[dict[str, Any]] | None  # None: the world does not list them
+    action: dict[str, Any] | None  # what was played; None: nothing
+    reasoning: str | None
+    outcome: str  # of a run: chosen, corrected, timeout …; of a house: played, or the stand-in that played
+    problem: str = ""
+    reward: float
+    gain: float | None = None  # how much its score on the scoreboard changed by its next decision, or by the end
+    done: bool = False
+    truncated: bool = False
+    score: float | None = None  # of the seat at the end of the game
+    lineup: str = ""
+    factors: dict[str, Any] = {}
+
+
+COLUMNS: dict[str, Kind] = {
+    "game": "text", "world": "text", "seed": "text", "seat": "text", "player": "text", "number": "integer",
+    "text": "text", "observation": "json", "legal": "json", "action": "json", "reasoning": "text", "outcome": "text",
+    "problem": "text", "reward": "number", "gain": "number", "done": "flag", "truncated": "flag", "score": "number",
+    "lineup": "text", "factors": "json",
+}  # fmt: skip
+"""The columns of a Parquet file: the fields of a row."""
+
+
+def write_dataset(path: Path, form: Format, rows: Iterable[Row]) -> int:
+    """Write rows to a file that is complete or not there. Returns how many."""
+    return write_table(path, form, COLUMNS, (msgspec.structs.asdict(row) for row in rows))
+
+
+class Seen(Struct):
+    """A decision, until it is known what came of it."""
+
+    seat: str
+    player: str
+    text: str
+    observation: Observation
+    total: float  # what the seat had gained before
+    points: float | None  # its score on the scoreboard before
+    decision: Decision
+
+
+class End(Struct, frozen=True):
+    """The end of a game: what each seat had gained, in worlds that count it; the scoreboard; whether it was over."""
+
+    totals: Mapping[str, float]
+    points: Mapping[str, float]
+    over: bool
+
+
+def scoreboard(room: Room) -> dict[str, float]:
+    return {standing.seat: float(standing.score) for standing in room.world.standings()}
+
+
+def _rows(seen: Sequence[Seen], end: End, **of_game: Any) -> list[Row]:
+    """The rows of one game."""
+    found: list[Row] = []
+    following, points = dict(end.totals), dict(end.points)
+    last: set[str] = set()
+    numbers: dict[str, int] = {}
+    for each in seen:
+        numbers[each.seat] = numbers.get(each.seat, 0) + 1
+    for each in reversed(seen):
+        reward = following.get(each.seat, each.total) - each.total if end.totals else each.decision.reward
+        gain = None if each.points is None else points.get(each.seat, 0.0) - each.points
+        following[each.seat] = each.total
+        if each.points is not None:
+            points[each.seat] = each.points
+        ends = each.seat not in last
+        last.add(each.seat)
+        number = numbers[each.seat]
+        numbers[each.seat] -= 1
+        ending = {"done": ends and end.over, "truncated": ends and not end.over}
+        found.append(_row(each, number=number, reward=reward, gain=gain, **ending, **of_game))
+    return found[::-1]
+
+
+def _row(seen: Seen, **more: Any) -> Row:
+    plain = msgspec.to_builtins(seen.observation)
+    choices = plain.pop("choices", None)
+    action, scored = seen.decision.action, more.pop("scores", {})
+    return Row(
+        seat=seen.seat,
+        player=seen.player,
+        text=seen.text,
+        observation=plain,
+        legal=choices or None,
+        action=None if action is None else {"action": action.name, "params": action.parameters},
+        reasoning=None if action is None else action.reasoning,
+        outcome=seen.decision.outcome,
+        problem=seen.decision.problem,
+        score=scored.get(seen.seat),
+        **more,
+    )
+
+
+def _before(room: Room, seat: str) -> tuple[float, float | None]:
+    """What a seat has gained so far, and its score on the scoreboard."""
+    return room.state.returns.get(seat, 0.0), scoreboard(room).get(seat)
+
+
+# -- the games of a run -----------------------------------------------------------------------------
+def run_rows(folder: Path, on_game: Callable[[int, int], None] = lambda *_: None) -> Iterator[Row]:
+    """The decisions of all finished games of a run, in the order of the plan."""
+    games = read_games(folder)
+    groups = groupby(read_decisions(folder), lambda line: line.game)  # both files are in the order of the plan
+    of_game, lines = next(groups, ("", iter(())))
+    with asyncio.Runner() as runner:
+        for number, game in enumerate(games):
+            on_game(number, len(games))
+            mine = list(lines) if of_game == game.spec.id else []
+            yield from runner.run(game_rows(game, mine, [line.entry for line in read_record(folder, game.spec.id)]))
+            if of_game == game.spec.id:
+                of_game, lines = next(groups, ("", iter(())))
+        on_game(len(games), len(games))
+
+
+async def game_rows(game: GameResult, lines: Iterable[DecisionLine], record: Sequence[Entry]) -> list[Row]:
+    """Play a game again with its decisions. Raises RecordCorrupt if that gives another record."""
+    if not record or record[0].do != "open":
+        raise RecordCorrupt(f"{game.spec.id} has no record")
+    decisions: list[list[Decision]] = [[] for _ in game.seats]
+    for line in lines:
+        decisions[line.seat].append(line.decision)
+    seen: list[Seen] = []
+    players = [
+        Again(found, seen, seat, name)
+        for found, seat, name in zip(decisions, game.seats, game.spec.named, strict=True)
+    ]  # fmt: skip
+    again = Game(
+        msgspec.structs.replace(game.spec, seconds=None), agents=players, source=record[0].args["state"]["source"]
+    )
+    _at_recorded_times(again.room, record)
+    for player in players:
+        player.room = again.room
+    result = await again.play()
+    if result.head != game.head:
+        raise RecordCorrupt(
+            f"{game.spec.id}: {DECISIONS} does not lead to the recorded game. The world or Cohabit has changed since, "
+            "or the file was edited"
+        )
+    return _rows(
+        seen,
+        End(result.returns, scoreboard(again.room), game.ended == "over"),
+        game=game.spec.id,
+        world=game.spec.setting or game.spec.world,
+        seed=game.spec.seed,
+        scores=dict(zip(game.seats, scores(game), strict=True)),
+        lineup=game.spec.lineup,
+        factors=game.spec.factors,
+    )
+
+
+def _at_recorded_times(room: Room, record: Sequence[Entry]) -> None:
+    """Calls and system entries at the times in the record: refused calls took time too, and are not repeated."""
+    call, system = room.call, room.system
+
+    def now(at: int) -> int:
+        following = room.record.seq + 1
+        return record[following].at if following < len(record) else at
+
+    def timed_call(*args: Any, at: int, **more: Any) -> Any:
+        return call(*args, at=now(at), **more)
+
+    def timed_system(do: str, args: Mapping[str, Any], at: int) -> Any:
+        return system(do, args, now(at))
+
+    room.call, room.system = timed_call, timed_system  # type: ignore[method-assign]
+
+
+class Again:
+    """A player that repeats its recorded decisions, and keeps what it is shown."""
+
+    def __init__(self, decisions: Iterable[Decision], seen: list[Seen], seat: str, name: str) -> None:
+        self._decisions = iter(decisions)
+        self._seen, self._seat, self._name = seen, seat, name
+        self.room: Room | None = None
+
+    async def initialize(self, game_desc: str, action_space: ActionSpace) -> None: ...
+
+    async def decide(self, observation: Observation) -> Action | None:
+        raise NotImplementedError  # think is called instead
+
+    async def think(self, turn: Turn, correction: str = "") -> Thought:
+        if correction:  # it failed then, too
+            return Thought(problem=correction)
+        decision = next(self._decisions, None)
+        if decision is None:
+            raise RecordCorrupt(f"{DECISIONS} has no line for decision {turn.number} of {self._name}")
+        assert self.room is not None
+        total, points = _before(self.room, self._seat)
+        self._seen.append(Seen(self._seat, self._name, turn.text, turn.observation, total, points, decision))
+        if decision.failed or decision.outcome == "late":
+            return Thought(problem=decision.problem or decision.outcome)  # the world's fallback is played again
+        return Thought(decision.action)
+
+    async def reflect(self, result: ActionResult) -> None: ...
+
+    async def plan(self, goals: Sequence[Goal]) -> list[str]:
+        return []
+
+
+# -- the record of a house --------------------------------------------------------------------------
+class ObservedRoom(Room):
+    """A room that is replayed, and remembers what the author of an action saw just before it."""
+
+    seen: Seen | None = None
+
+    def _perform(
+        self, by: str | None, at: int, command: Command, args: Mapping[str, Any]
+    ) -> tuple[Any, Sequence[Told]]:
+        self.seen = None
+        member = self.state.members.get(by) if by is not None else None
+        if not command.is_action or member is None or member.seat is None or self.eye(member) is None:
+            return super()._perform(by, at, command, args)
+        view, seat = self.view(member), member.seat
+        total, points = _before(self, seat)
+        result, told = super()._perform(by, at, command, args)
+        reward = float(result.reward) if isinstance(result, Outcome) else 0.0
+        decision = Decision(0, "chosen", Action(command.name, dict(args)), reward=reward)
+        self.seen = Seen(seat, member.handle, view.text, view.observation, total, points, decision)
+        return result, told
+
+
+def record_rows(steps: Iterable[tuple[Room, Line]], name: str) -> Iterator[Row]:
+    """The actions of players in a record, in order. ``steps`` replays it with an ObservedRoom."""
+    seen: list[tuple[Seen, str]] = []
+    end = End({}, {}, over=False)
+    game, world, seed = 0, "", ""
+    for room, line in steps:
+        assert isinstance(room, ObservedRoom)
+        if room.state.games != game:
+            yield from _record_game(seen, end, game=f"{name}#{game}", world=world, seed=seed)
+            seen, game, world, seed = [], room.state.games, room.state.world, room.state.seed
+        if room.seen is not None:
+            decision = room.seen.decision
+            if line.entry.why and decision.action is not None:
+                room.seen.decision = msgspec.structs.replace(
+                    decision, action=msgspec.structs.replace(decision.action, reasoning=line.entry.why)
+                )
+            seen.append((room.seen, line.entry.via or "played"))
+        end = End(dict(room.state.returns), scoreboard(room), room.is_over())
+    yield from _record_game(seen, end, game=f"{name}#{game}", world=world, seed=seed)
+
+
+def _record_game(seen: Sequence[tuple[Seen, str]], end: End, **of_game: Any) -> Iterator[Row]:
+    rows = _rows([each for each, _ in seen], end, **of_game)
+    for row, (_, how) in zip(rows, seen, strict=True):
+        yield msgspec.structs.replace(row, outcome=how)

@@ -1,0 +1,258 @@
+"""Tables as files: CSV, JSON lines and Parquet. Values that are no scalars are JSON in CSV and Parquet."""
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from cohabit.errors import BadArgs
+from cohabit.lab.analysis import Difference, analyse, between_conditions
+from cohabit.lab.atomic import atomic_file, write_atomically
+from cohabit.lab.estimates import Estimate
+from cohabit.lab.ratings import can_rate, rate
+from cohabit.lab.results import Results, scores, winners
+
+Format = Literal["csv", "jsonl", "parquet"]
+FORMATS: tuple[Format, ...] = ("csv", "jsonl", "parquet")
+BATCH_ROWS = 5_000
+NO_PARQUET = "Parquet files need the package pyarrow; install it with: pip install 'cohabit[lab]'"
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+Row = Mapping[str, Any]
+Kind = Literal["text", "integer", "number", "flag", "json"]
+
+
+class Table(NamedTuple):
+    """Columns with their kinds, so that a table without rows has a header, and every Parquet file the same types."""
+
+    columns: dict[str, Kind]
+    rows: Callable[[Results], Iterable[Row]]
+
+
+def can_write_parquet() -> bool:
+    from importlib.util import find_spec
+
+    return find_spec("pyarrow") is not None
+
+
+# -- the tables of a report -------------------------------------------------------------------------
+_ESTIMATE: dict[str, Kind] = {"mean": "number", "half_width_95": "number", "seeds": "integer"}
+
+
+def _estimated(found: Estimate | None) -> Row:
+    if found is None:
+        return {"mean": None, "half_width_95": None, "seeds": 0}
+    return {"mean": float(found.mean), "half_width_95": found.half_width, "seeds": found.n}
+
+
+def _player_rows(results: Results) -> Iterator[Row]:
+    for found in analyse(results.games, results.timings()):
+        for player in found.players:
+            tally, share = player.tally, player.win_interval
+            yield {
+                "setting": found.condition.setting,
+                "factors": found.condition.factors,
+                "player": player.player,
+                "games": player.games,
+                "won": player.won,
+                "drawn": player.drawn,
+                "points": float(player.points),
+                "share_low_95": share[0] if share else None,
+                "share_high_95": share[1] if share else None,
+                **_estimated(player.score),
+                "decisions": tally.decisions,
+                "failures": tally.failures,
+                "outcomes": tally.outcomes,
+                "prompt_tokens": tally.prompt_tokens,
+                "completion_tokens": tally.completion_tokens,
+                "dollars": tally.dollars,
+                "unpriced": tally.unpriced,
+                "median_seconds": player.median_seconds,
+            }
+
+
+def _game_rows(results: Results) -> Iterator[Row]:
+    for game in results.games:
+        best, points = winners(game), scores(game)
+        for seat, player in enumerate(game.spec.named):
+            tally = game.tallies[seat]
+            yield {
+                "game": game.spec.id,
+                "setting": game.spec.setting,
+                "factors": game.spec.factors,
+                "lineup": game.spec.lineup,
+                "seed": game.spec.seed,
+                "order": game.spec.order,
+                "seat": game.seats[seat],
+                "player": player,
+                "score": points[seat],
+                "won": best == [seat],
+                "drawn": len(best) > 1 and seat in best,
+                "ended": game.ended,
+                "ticks": game.ticks,
+                "decisions": tally.decisions,
+                "failures": tally.failures,
+                "outcomes": tally.outcomes,
+                "prompt_tokens": tally.prompt_tokens,
+                "completion_tokens": tally.completion_tokens,
+                "dollars": tally.dollars,
+                "standing": next((s.data for s in game.standings if s.seat == game.seats[seat]), {}),
+                "record": f"records/{game.spec.id}.jsonl",
+            }
+
+
+def _difference_rows(results: Results) -> Iterator[Row]:
+    found = analyse(results.games)
+    for each in [difference for condition in found for difference in condition.differences]:
+        yield _difference("players", each)
+    for each in between_conditions(found):
+        yield _difference("conditions", each)
+
+
+def _difference(between: str, each: Difference) -> Row:
+    """Between conditions, the first column of the difference is the player."""
+    of_players = between == "players"
+    return {
+        "between": between,
+        "condition": each.condition if of_players else "",
+        "lineup": each.lineup,
+        "player": "" if of_players else each.condition,
+        "first": each.first,
+        "second": each.second,
+        **_estimated(each.difference),
+    }
+
+
+def _seat_rows(results: Results) -> Iterator[Row]:
+    for found in analyse(results.games):
+        for seat in found.seats:
+            yield {
+                "condition": seat.condition,
+                "seat": seat.seat,
+                "games": seat.games,
+                "points": float(seat.won),
+                "score": float(seat.score.mean),
+                **_estimated(seat.advantage),
+            }
+
+
+def _rating_rows(results: Results) -> Iterator[Row]:
+    if not can_rate():
+        return
+    settings = dict.fromkeys(game.spec.setting for game in results.games)
+    for setting in settings:
+        for each in rate(game for game in results.games if game.spec.setting == setting):
+            yield {"setting": setting, "player": each.player, "games": each.games, "mu": each.mu, "sigma": each.sigma}
+
+
+_COSTS: dict[str, Kind] = {"prompt_tokens": "integer", "completion_tokens": "integer", "dollars": "number"}
+TABLES: dict[str, Table] = {
+    "players": Table(
+        {
+            "setting": "text", "factors": "json", "player": "text", "games": "integer", "won": "integer",
+            "drawn": "integer", "points": "number", "share_low_95": "number", "share_high_95": "number", **_ESTIMATE,
+            "decisions": "integer", "failures": "integer", "outcomes": "json", **_COSTS, "unpriced": "integer",
+            "median_seconds": "number",
+        },
+        _player_rows,
+    ),
+    "seats-of-games": Table(
+        {
+            "game": "text", "setting": "text", "factors": "json", "lineup": "text", "seed": "text", "order": "integer",
+            "seat": "text", "player": "text", "score": "number", "won": "flag", "drawn": "flag", "ended": "text",
+            "ticks": "integer", "decisions": "integer", "failures": "integer", "outcomes": "json", **_COSTS,
+            "standing": "json", "record": "text",
+        },
+        _game_rows,
+    ),
+    "differences": Table(
+        {
+            "between": "text", "condition": "text", "lineup": "text", "player": "text", "first": "text",
+            "second": "text", **_ESTIMATE,
+        },
+        _difference_rows,
+    ),
+    "seats": Table(
+        {"condition": "text", "seat": "text", "games": "integer", "points": "number", "score": "number", **_ESTIMATE},
+        _seat_rows,
+    ),
+    "ratings": Table(
+        {"setting": "text", "player": "text", "games": "integer", "mu": "number", "sigma": "number"}, _rating_rows
+    ),
+}  # fmt: skip
+
+
+def write_tables(results: Results, folder: Path) -> list[Path]:
+    """Write all tables in all formats; Parquet only if it can be written."""
+    written = []
+    for name, table in TABLES.items():
+        rows = list(table.rows(results))
+        for form in FORMATS:
+            if form != "parquet" or can_write_parquet():
+                path = folder / f"{name}.{form}"
+                write_table(path, form, table.columns, rows)
+                written.append(path)
+    return written
+
+
+# -- the formats ------------------------------------------------------------------------------------
+def write_table(path: Path, form: Format, columns: Mapping[str, Kind], rows: Iterable[Row]) -> int:
+    """Write rows to a file that is complete or not there. Returns how many."""
+    if form == "parquet":
+        return _write_parquet(path, columns, rows)
+    if form == "csv":
+        found = list(rows)
+        write_atomically(path, csv_text(columns, found).encode())
+        return len(found)
+    encode, count = msgspec.json.Encoder().encode, 0
+    with atomic_file(path) as file:
+        for row in rows:
+            file.write(encode({name: row.get(name) for name in columns}) + b"\n")
+            count += 1
+    return count
+
+
+def csv_text(columns: Mapping[str, Kind], rows: Iterable[Row]) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")  # so that line breaks in a cell are quoted
+    writer.writerow(columns)
+    for row in rows:
+        writer.writerow([_cell(_flat(row.get(name), kind)) for name, kind in columns.items()])
+    return out.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    """Names are texts of others: a spreadsheet must not read one as a formula."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
+
+
+def _flat(value: Any, kind: Kind) -> Any:
+    return msgspec.json.encode(value).decode() if kind == "json" and value is not None else value
+
+
+def _write_parquet(path: Path, columns: Mapping[str, Kind], rows: Iterable[Row]) -> int:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise BadArgs(NO_PARQUET) from None
+    kinds: dict[Kind, Any] = {
+        "text": pyarrow.string(), "json": pyarrow.string(), "integer": pyarrow.int64(), "number": pyarrow.float64(),
+        "flag": pyarrow.bool_(),
+    }  # fmt: skip
+    schema = pyarrow.schema([(name, kinds[kind]) for name, kind in columns.items()])
+    count, left = 0, iter(rows)
+    with atomic_file(path) as file, parquet.ParquetWriter(file, schema, compression="zstd") as writer:
+        while batch := list(islice(left, BATCH_ROWS)):
+            writer.write_table(_arrow_table(pyarrow, schema, columns, batch))
+            count += len(batch)
+    return count
+
+
+def _arrow_table(pyarrow: Any, schema: Any, columns: Mapping[str, Kind], rows: Sequence[Row]) -> Any:
+    made = {name: [_flat(row.get(name), kind) for row in rows] for name, kind in columns.items()}
+    return pyarrow.Table.from_pydict(made, schema=schema)

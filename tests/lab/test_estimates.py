@@ -1,0 +1,154 @@
+"""Intervals and pairing: properties that hold for any sample; ratings against openskill's own functions."""
+
+from fractions import Fraction
+from math import isclose, sqrt
+from statistics import stdev
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cohabit.lab.design import seatings
+from cohabit.lab.estimates import Z_975, estimate, paired_difference, share_interval, t_quantile
+from cohabit.lab.game import GameResult, GameSpec
+from cohabit.lab.ratings import ranks, rate
+from cohabit.world import Standing
+
+numbers = st.fractions(-1000, 1000, max_denominator=100)
+samples = st.lists(numbers, min_size=2, max_size=40)
+
+
+@given(samples)
+def test_an_interval_is_that_of_students_t(values: list[Fraction]) -> None:
+    found = estimate(values)
+    assert found is not None
+    assert found.half_width is not None
+    expected = t_quantile(len(values) - 1) * stdev(map(float, values)) / sqrt(len(values))
+    assert isclose(found.half_width, expected, rel_tol=1e-6, abs_tol=1e-6)
+
+
+@given(samples, numbers, st.fractions(1, 10, max_denominator=10))
+def test_an_interval_moves_and_stretches_with_the_sample(values: list[Fraction], add: Fraction, by: Fraction) -> None:
+    one, other = estimate(values), estimate([by * value + add for value in values])
+    assert one is not None
+    assert other is not None
+    assert other.mean == by * one.mean + add
+    assert isclose(other.half_width or 0, float(by) * (one.half_width or 0), rel_tol=1e-9, abs_tol=1e-9)
+
+
+@given(samples)
+def test_the_order_of_a_sample_does_not_matter(values: list[Fraction]) -> None:
+    assert estimate(values) == estimate(values[::-1])
+
+
+@given(st.dictionaries(st.integers(0, 50), st.tuples(numbers, numbers), min_size=1))
+def test_a_paired_difference_is_antisymmetric_and_of_the_means(pairs: dict[int, tuple[Fraction, Fraction]]) -> None:
+    first, second = {k: a for k, (a, _) in pairs.items()}, {k: b for k, (_, b) in pairs.items()}
+    found, back = paired_difference(first, second), paired_difference(second, first)
+    assert found is not None
+    assert back is not None
+    assert (
+        found.mean == -back.mean == (sum(first.values(), Fraction(0)) - sum(second.values(), Fraction(0))) / len(pairs)
+    )
+    assert found.half_width == back.half_width
+    assert found.n == len(pairs)
+
+
+@given(st.dictionaries(st.integers(0, 50), numbers, min_size=2), numbers)
+def test_what_all_pairs_share_cancels_out(first: dict[int, Fraction], gap: Fraction) -> None:
+    found = paired_difference(first, {key: value - gap for key, value in first.items()})
+    assert found is not None
+    assert (found.mean, found.half_width) == (gap, 0.0)
+
+
+def test_seeds_without_a_partner_are_left_out_of_a_paired_difference() -> None:
+    found = paired_difference({1: Fraction(5), 2: Fraction(1)}, {2: Fraction(0), 3: Fraction(100)})
+    assert found is not None
+    assert (found.mean, found.n) == (1, 1)
+    assert paired_difference({1: Fraction(1)}, {2: Fraction(1)}) is None
+
+
+@given(st.integers(1, 400), st.data())
+def test_the_interval_of_a_share_contains_it_and_solves_the_score_equation(n: int, data: st.DataObject) -> None:
+    won = data.draw(st.integers(0, n))
+    found = share_interval(won, n)
+    assert found is not None
+    low, high = found
+    assert 0 <= low <= won / n + 1e-12
+    assert won / n - 1e-12 <= high <= 1
+    for p in (low, high):  # (share - p)² = z² p (1 - p) / n at both ends
+        assert isclose((won / n - p) ** 2, Z_975**2 * p * (1 - p) / n, rel_tol=1e-9, abs_tol=1e-12)
+
+
+@given(st.integers(1, 200), st.data())
+def test_the_intervals_of_a_share_and_of_its_rest_mirror_each_other(n: int, data: st.DataObject) -> None:
+    won = data.draw(st.integers(0, n))
+    mine, other = share_interval(won, n), share_interval(n - won, n)
+    assert mine is not None
+    assert other is not None
+    assert isclose(mine[0], 1 - other[1], abs_tol=1e-12)
+
+
+def test_no_games_have_no_share() -> None:
+    assert share_interval(0, 0) is None
+
+
+# -- ratings ----------------------------------------------------------------------------------------
+def played(names: list[str], points: list[int], number: int = 0) -> GameResult:
+    seats = [f"s{i}" for i in range(len(names))]
+    return GameResult(
+        GameSpec(f"g{number}", "w", names, names), "over", 0, 0, seats, [0.0] * len(names), {},
+        [Standing(seat, seat, point) for seat, point in zip(seats, points, strict=True)], [], 0, "",
+    )  # fmt: skip
+
+
+matches = st.lists(
+    st.tuples(st.permutations(["a", "b", "c"]), st.lists(st.integers(0, 3), min_size=3, max_size=3)), max_size=8
+)
+
+
+@given(matches)
+def test_ratings_are_those_of_openskill(games: list[tuple[list[str], list[int]]]) -> None:
+    models = pytest.importorskip("openskill.models")
+    model = models.PlackettLuce()
+    expected = {}
+    for names, points in games:
+        teams = [[expected.get(name) or model.rating()] for name in names]
+        rated = model.rate(teams, scores=[float(point) for point in points])
+        expected |= {name: team[0] for name, team in zip(names, rated, strict=True)}
+    found = {each.player: each for each in rate([played(list(names), points) for names, points in games])}
+    assert set(found) == set(expected)
+    for name, rating in expected.items():
+        assert isclose(found[name].mu, rating.mu)
+        assert isclose(found[name].sigma, rating.sigma)
+        assert isclose(found[name].ordinal, rating.ordinal())
+
+
+def test_the_winner_is_rated_first_and_with_less_uncertainty_than_at_the_start() -> None:
+    pytest.importorskip("openskill")
+    best, worst = rate([played(["good", "bad"], [1, 0], i) for i in range(5)])
+    assert (best.player, worst.player, best.games) == ("good", "bad", 5)
+    assert best.mu > 25 > worst.mu
+    assert best.sigma < 25 / 3
+
+
+def test_a_game_against_itself_does_not_change_a_rating() -> None:
+    pytest.importorskip("openskill")
+    (only,) = rate([played(["a", "a"], [1, 0])])
+    assert (only.mu, only.games) == (25.0, 0)
+
+
+@given(st.lists(st.integers(-5, 5), min_size=1, max_size=6))
+def test_equal_scores_share_a_place_and_better_ones_are_before(values: list[int]) -> None:
+    places = ranks(values)
+    for value, place in zip(values, places, strict=True):
+        for other, its in zip(values, places, strict=True):
+            assert (value > other) == (place < its)
+
+
+@given(st.integers(1, 5))
+def test_each_player_takes_each_seat_once(count: int) -> None:
+    players = [f"p{i}" for i in range(count)]
+    orders = seatings(players, "rotate")
+    for seat in range(count):
+        assert sorted(order[seat] for order in orders) == players

@@ -1,0 +1,305 @@
+"""Reports of runs: one page with everything in it, failures at the top, and the same numbers in tables."""
+
+import csv
+import io
+import json
+import re
+from fractions import Fraction
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cohabit.errors import BadArgs, UnknownAsset
+from cohabit.faces.cli import main
+from cohabit.lab import tables
+from cohabit.lab.analysis import _is_measure, analyse, between_conditions
+from cohabit.lab.curves import curves
+from cohabit.lab.design import parse_design
+from cohabit.lab.folder import read_games
+from cohabit.lab.report import page, problems_of, write_report
+from cohabit.lab.results import Results, scores
+from cohabit.lab.run import run
+from cohabit.lab.tables import TABLES, csv_text, write_tables
+
+pytest.importorskip("matplotlib")
+
+DESIGN: dict[str, Any] = {
+    "name": "Heaps & <b>seats</b>",
+    "worlds": {
+        "nim": {"factors": {"stones": [9, 12]}, "lineups": [["nim-master", "random"]]},
+        "statecraft": {"config": {"turns": 3}, "lineups": [["trader", "hawk"]], "seeds": 2},
+    },
+    "seeds": 3,
+}
+BAD = """
+from cohabit.agents.brains.scripted import Scripted
+
+
+class Bad(Scripted):
+    def decide(self, observation):
+        raise ValueError("no")
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("run")
+    run(parse_design(json.dumps(DESIGN)), made)
+    write_report(Results.read(made), made)
+    return made
+
+
+@pytest.fixture(scope="module")
+def failing(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("failing")
+    (made / "bad.py").write_text(BAD)
+    design = {
+        "name": "bad",
+        "worlds": ["nim"],
+        "players": {"bad": "bad.py:Bad"},
+        "lineups": [["bad", "random"]],
+        "seeds": 2,
+    }
+    run(parse_design(json.dumps(design), str(made)), made / "run")
+    return made / "run"
+
+
+class Reader(HTMLParser):
+    """Every opened element must be closed; remembers what the page refers to."""
+
+    EMPTY = ("meta", "br")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.links: list[str] = []
+        self.ids: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        self.links += [v for k, v in found.items() if k in ("href", "src", "xlink:href") and v]
+        self.ids += [found["id"]] if found.get("id") else []  # type: ignore[list-item]
+        if tag not in self.EMPTY:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in self.EMPTY:
+            self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def read(text: str) -> Reader:
+    reader = Reader()
+    reader.feed(text)
+    assert reader.open == []
+    return reader
+
+
+def test_the_page_is_whole_and_loads_nothing(folder: Path) -> None:
+    text = (folder / "report.html").read_text()
+    found = read(text)
+    assert len(found.ids) == len(set(found.ids))
+    assert "<script" not in text
+    assert "@import" not in text
+    for link in found.links:
+        assert link.startswith("#") or (folder / link).is_file(), link
+    assert {link[1:] for link in found.links if link.startswith("#")} <= set(found.ids)
+
+
+def test_the_page_links_the_record_of_every_game_and_replay_shows_it(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    links = read((folder / "report.html").read_text()).links
+    records = [link for link in links if link.startswith("records/")]
+    assert records == [f"records/{game.spec.id}.jsonl" for game in read_games(folder)]
+    assert main(["replay", str(folder / records[0])]) == 0
+    assert "wins" in capsys.readouterr().out
+
+
+def test_names_of_others_are_escaped(folder: Path) -> None:
+    text = (folder / "report.html").read_text()
+    assert "<b>seats</b>" not in text
+    assert "Heaps &amp; &lt;b&gt;seats&lt;/b&gt;" in text
+
+
+def test_the_same_run_gives_the_same_page(folder: Path) -> None:
+    assert page(Results.read(folder)) == (folder / "report.html").read_text()
+
+
+def test_plots_take_the_colours_of_the_page(folder: Path) -> None:
+    text = (folder / "report.html").read_text()
+    assert "prefers-color-scheme: dark" in text
+    assert "currentColor" in text
+    assert "#010203" not in text
+
+
+def test_a_run_without_failures_has_no_alarm_and_exit_code_0(folder: Path) -> None:
+    assert 'class="alarm"' not in (folder / "report.html").read_text()
+    assert main(["lab", "report", str(folder)]) == 0
+
+
+def test_failures_past_the_threshold_are_in_red_at_the_top_and_the_exit_code_is_1(
+    failing: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["lab", "report", str(failing)]) == 1
+    assert "FAILED: bad: 100.0% of its decisions failed" in capsys.readouterr().out
+    text = (failing / "report.html").read_text()
+    alarm = text.index('class="alarm"')
+    assert alarm < text.index("<p>")
+    assert "bad: 100.0% of its decisions failed" in text[alarm:]
+    assert '<td class="bad">100.0%</td>' in text
+
+
+def test_failures_below_the_threshold_are_still_shown(failing: Path) -> None:
+    results = Results.read(failing)
+    allowed = parse_design(json.dumps({**json.loads(results.design.as_file()), "max_failures": 1}), load=False)
+    text = page(Results(allowed, results.games, folder=failing))
+    assert 'class="alarm"' not in text
+    assert "(100.0%)" in text
+
+
+def test_an_unfinished_run_says_so(folder: Path) -> None:
+    results = Results.read(folder)
+    part = Results(results.design, results.games[:2], folder=folder, planned=results.planned)
+    assert problems_of(part) == [f"the run is not finished: 2 of {results.planned} games are played"]
+    assert "the run is not finished" in page(part)
+
+
+def test_a_limit_on_the_games_that_leaves_orders_of_the_seats_out_is_said() -> None:
+    design = {"name": "cut", "worlds": ["nim"], "lineups": [["random", "nim-master"]], "seeds": 3}
+    whole = parse_design(json.dumps(design))
+    cut = parse_design(json.dumps({**design, "games": 1}))
+    words = "as the design limits the games"
+    assert words not in page(Results(whole, [], planned=6))
+    assert f"1 of 6 orders and seeds, {words}" in page(Results(cut, [], planned=1))
+
+
+def test_identifiers_on_a_scoreboard_are_no_measures() -> None:
+    assert [_is_measure(*item) for item in {"id": 3, "city_id": 1, "gold": 2.5, "name": "x"}.items()] == [
+        False, False, True, False,
+    ]  # fmt: skip
+
+
+def test_a_report_of_no_games_is_a_page(folder: Path) -> None:
+    results = Results.read(folder)
+    read(page(Results(results.design, [], folder=folder, planned=3)))
+
+
+def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UnknownAsset, match="there is no run in"):
+        Results.read(tmp_path)
+
+
+# -- the numbers ------------------------------------------------------------------------------------
+def test_conditions_are_apart_and_scores_are_means_over_seeds(folder: Path) -> None:
+    games = read_games(folder)
+    found = analyse(games)
+    assert [each.condition.title for each in found] == ["nim · stones 9", "nim · stones 12", "statecraft"]
+    for each in found:
+        for player in each.players:
+            values: dict[str, list[float]] = {}
+            for game in each.games:
+                values.setdefault(game.spec.seed, []).append(scores(game)[game.spec.named.index(player.player)])
+            means = [Fraction(sum(v)) / len(v) for v in values.values()]
+            assert player.score is not None
+            assert player.score.mean == sum(means, Fraction(0)) / len(means)
+            assert player.score.n == len(means)
+            assert player.games == len(each.games)
+
+
+def test_a_head_to_head_difference_is_that_of_the_scores(folder: Path) -> None:
+    for each in analyse(read_games(folder)):
+        by_name = {player.player: player.score for player in each.players}
+        for difference in each.differences:
+            first, second = by_name[difference.first], by_name[difference.second]
+            assert first is not None
+            assert second is not None
+            assert difference.difference.mean == first.mean - second.mean
+
+
+def test_differences_between_conditions_are_of_the_same_world_and_player(folder: Path) -> None:
+    found = between_conditions(analyse(read_games(folder)))
+    assert [(d.condition, d.first, d.second, d.difference.n) for d in found] == [
+        ("nim-master", "nim · stones 9", "nim · stones 12", 3),
+        ("random", "nim · stones 9", "nim · stones 12", 3),
+    ]
+
+
+def test_with_two_seats_what_one_gains_the_other_loses(folder: Path) -> None:
+    for each in analyse(read_games(folder)):
+        first, second = each.seats
+        assert first.advantage is not None
+        assert second.advantage is not None
+        assert first.advantage.mean == -second.advantage.mean
+        assert first.won + second.won == len(each.games)
+
+
+def test_curves_end_at_the_final_scores(folder: Path) -> None:
+    games = [game for game in read_games(folder) if game.spec.setting == "statecraft"]
+    found = {curve.player: curve for curve in curves(folder, games)}
+    for player in analyse(games)[0].players:
+        assert found[player.player].values[-1] == player.score
+        assert len(found[player.player].moments) == len(found[player.player].values)
+
+
+def test_a_world_whose_score_changes_only_at_the_end_has_no_curves(folder: Path) -> None:
+    assert curves(folder, [game for game in read_games(folder) if game.spec.setting == "nim"]) == []
+
+
+# -- the tables -------------------------------------------------------------------------------------
+def test_the_tables_are_the_same_in_every_format(folder: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    for name, table in TABLES.items():
+        lines = [json.loads(line) for line in (folder / f"{name}.jsonl").read_text().splitlines()]
+        with (folder / f"{name}.csv").open() as file:
+            rows = list(csv.DictReader(file))
+        packed = parquet.read_table(folder / f"{name}.parquet").to_pylist()
+        assert len(lines) == len(rows) == len(packed) > 0
+        for line, row, other in zip(lines, rows, packed, strict=True):
+            assert list(line) == list(row) == list(other) == list(table.columns)
+            for column, kind in table.columns.items():
+                plain = json.loads(other[column]) if kind == "json" else other[column]
+                assert plain == line[column]
+                assert row[column].lstrip("'") == ("" if line[column] is None else
+                    json.dumps(line[column], separators=(",", ":")) if kind == "json" else str(line[column]))  # fmt: skip
+
+
+def test_the_table_of_games_has_every_seat_of_every_game(folder: Path) -> None:
+    with (folder / "seats-of-games.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["game"], row["player"], float(row["score"])) for row in rows] == [
+        (game.spec.id, name, score)
+        for game in read_games(folder)
+        for name, score in zip(game.spec.named, scores(game), strict=True)
+    ]
+    assert all((folder / row["record"]).is_file() for row in rows)
+
+
+@settings(max_examples=50)
+@given(st.text())
+def test_a_spreadsheet_reads_no_text_as_a_formula(name: str) -> None:
+    text = csv_text({"player": "text"}, [{"player": name}])
+    _, (cell,) = csv.reader(io.StringIO(text, newline=""))
+    assert not cell.startswith(("=", "+", "-", "@", "\t", "\r"))
+    assert cell in (name, f"'{name}")
+
+
+def test_without_pyarrow_the_other_tables_are_written_and_parquet_names_the_extra(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import sys
+
+    monkeypatch.setattr(tables, "can_write_parquet", lambda: False)
+    written = write_tables(Results.read(folder), tmp_path)
+    assert {path.suffix for path in written} == {".csv", ".jsonl"}
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(BadArgs, match=re.escape("pip install 'cohabit[lab]'")):
+        tables.write_table(tmp_path / "x.parquet", "parquet", {"a": "text"}, [])
+    assert not (tmp_path / "x.parquet").exists()
