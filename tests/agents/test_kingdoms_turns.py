@@ -80,8 +80,10 @@ async def test_a_step_has_a_deadline_and_it_is_said_who_did_not_pass() -> None:
         await clock.advance(19_999)
         assert room.state.tick == 0
         await clock.advance(1)
+        await house.rooms["den"].drained()
         assert room.state.tick == 30
         await clock.advance(20_000)
+        await house.rooms["den"].drained()
         assert room.state.tick == 60
         room.call("x", "turn_advance", at=clock.now())
         room.settle(clock.now() + 20_000)

@@ -133,7 +133,8 @@ async def played(branch: Branch, face: str, tmp: Path) -> None:
         client = await stack.enter_async_context(door(branch.tokens["athena"]))
         await branch.ask(client, face, "events", {})
         cursor = json.loads(branch.heard[-1][1])["cursor"]
-        following = asyncio.ensure_future(_follow(client, cursor, branch)) if hasattr(client, "subscribe") else None
+        follow = _follow(client, cursor, branch, face == "http") if hasattr(client, "subscribe") else None
+        following = asyncio.ensure_future(follow) if follow is not None else None
         waiting = asyncio.ensure_future(client.call("events", {"cursor": cursor, "wait_ms": 30_000}))
         await branch.ask(client, face, "whoami", {})
         await branch.rivals_act()
@@ -153,10 +154,13 @@ async def played(branch: Branch, face: str, tmp: Path) -> None:
             await following
 
 
-async def _follow(client: Any, cursor: str, branch: Branch) -> None:
+async def _follow(client: Any, cursor: str, branch: Branch, polls: bool) -> None:
+    """``polls``: how many events one push has, and which views come between them, depends on when the client asks. So its
+    events are compared one by one, and its views as replies of `view` only."""
     async for push in client.subscribe(cursor):
-        branch.pushed.append(json.dumps(push, sort_keys=True))
-        if END in branch.pushed[-1] and push["push"] == "events":
+        alone = [{**push, "items": [item], "cursor": ""} for item in push.get("items", ())]
+        branch.pushed += [json.dumps(each, sort_keys=True) for each in (alone if polls else [push])]
+        if push["push"] == "events" and END in branch.pushed[-1]:
             return
 
 

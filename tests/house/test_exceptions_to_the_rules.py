@@ -19,8 +19,7 @@ EXCEPTIONS: dict[str, tuple[Callable[[Command], bool], set[str]]] = {
     "makes the caller a member": (lambda command: command.joins, {"join"}),
     "also in an archived room, although it changes something": (
         lambda command: command.when_archived,
-        {"delete_room", "issue_credential", "reopen_room", "revoke_credential", "revoke_invite", "revoke_token",
-         "rotate_credential", "rotate_token"},
+        {"delete_room", "reopen_room", "revoke_invite", "revoke_token", "rotate_token"},
     ),
     "also in a room that could not be opened": (lambda command: command.when_broken, {"reopen_room"}),
     "controls the world and waits for no turn": (
@@ -37,7 +36,7 @@ EXCEPTIONS: dict[str, tuple[Callable[[Command], bool], set[str]]] = {
     ),
     "leaves nothing on record": (
         lambda command: not command.records,
-        {"audit", "capabilities", "events", "introduction", "invites", "list_credentials", "list_saves", "list_speeds",
+        {"agents", "audit", "capabilities", "events", "introduction", "invites", "list_credentials", "list_saves", "list_speeds",
          "objective_status", "picture", "recv_messages", "rooms", "roster", "rules", "schemas", "session_info", "view",
          "wait_for_turn", "whoami", "worlds"},
     ),

@@ -69,7 +69,7 @@ class Canned:
 
 class Model(LlmAgent):
     def __init__(self, purpose="", folder=""):
-        super().__init__(Canned, Brain("canned", folder, purpose), purpose)
+        super().__init__(Canned, Brain("canned", folder, purpose))
 '''
 
 

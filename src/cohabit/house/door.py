@@ -326,7 +326,7 @@ class Door:
             version = runner.version if runner is not None else 0
             if command.waits is not None and runner is not None and target.maybe_member is not None:
                 if wait is None:
-                    wait = Wait(target, command.check(call.args), arrived + _wait_ms(command, call.args))
+                    wait = Wait(target, call.args, arrived + _wait_ms(command, call.args))
                 if await wait.goes_on(target, house.clock.now()):
                     await runner.changed_since(version, wait.ends)
                     continue

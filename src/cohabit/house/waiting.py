@@ -4,11 +4,10 @@ Every entry wakes it, also one that its caller may not know of. So until it ends
 nothing: it is decided again, but the command runs only when something concerns the caller.
 """
 
-from collections.abc import Mapping
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
-from cohabit.errors import CohabitError
+from cohabit.errors import BadArgs, CohabitError
 from cohabit.house.calls import PeekCall
 from cohabit.house.history import history
 from cohabit.room.decide import decide
@@ -21,12 +20,17 @@ if TYPE_CHECKING:
 class Wait:
     """The wait of one call. ``ends``: when it times out."""
 
-    def __init__(self, target: "HouseContext", args: Mapping[str, Any], ends: int) -> None:
+    def __init__(self, target: "HouseContext", args: Any, ends: int) -> None:
         command, runner = target.command, target.runner
         self.ends = ends
         self.has_run = False
         self._checked = runner.durable_seq
-        self._after = None if command.news_after is None else command.news_after(runner.room, target.member, args)
+        self._after = None
+        if command.news_after is not None:
+            try:
+                self._after = command.news_after(runner.room, target.member, command.check(args))
+            except BadArgs:  # the command refuses them when it runs, which is audited
+                self.ends = 0
 
     @property
     def is_for_news(self) -> bool:

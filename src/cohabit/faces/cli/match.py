@@ -45,7 +45,7 @@ def match(args: argparse.Namespace) -> int:
       cohabit match nim random nim-master
       cohabit match tictactoe random local --games 20 --out first
       cohabit match statecraft hawk trader diplomat --config turns=10 --workers 4
-      cohabit match kingdoms warlord steward --games 2 --max-ticks 3000 --out war
+      cohabit match lanterns lamplighter random --games 2 --max-ticks 600 --out towers
     """
     from cohabit.lab.match import match_design
     from cohabit.lab.progress import progress_bar
