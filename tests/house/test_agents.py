@@ -59,6 +59,13 @@ async def until(house: House, is_so: Callable[[], Any], room: str = "den") -> No
             await runner.changed_since(runner.version, house.clock.now() + 1)
 
 
+async def counted(house: House, who: str, decisions: int, room: str = "den") -> None:
+    """Wait until the agent of a member has counted its decisions, which it does on its own thread after the move."""
+    async with asyncio.timeout(SOON_S):
+        while house.bots.agents[room, who].tally.decisions < decisions:
+            await asyncio.sleep(0)
+
+
 def moves(house: House, who: str, room: str = "den") -> list[Any]:
     return [entry for entry in recorded(house.rooms[room], "take") if entry.by == who]
 
@@ -343,10 +350,8 @@ async def test_tokens_and_reasons_are_counted_and_shown_to_those_who_may_know(tm
     async with model_server(answer) as url, open_house(tmp_path) as house:
         who = await nim(house, f"openai:m@{url}", None)
         await until(house, lambda: moves(house, "ann"))
-        async with asyncio.timeout(SOON_S):
-            while not (lines := (await who["hostess"]("agents")).agents) or not lines[0].decisions:
-                await asyncio.sleep(0)
-        (line,) = lines
+        await counted(house, "ann", 1)
+        (line,) = (await who["hostess"]("agents")).agents
         assert (line.member, line.brain, line.playing) == ("ann", "openai:m", True)
         assert (line.decisions, line.outcomes, line.prompt_tokens, line.completion_tokens) == (
             1,
@@ -418,8 +423,7 @@ async def test_the_embedded_model_plays_in_a_house_and_a_killed_process_is_start
         local._processes[""].kill()
         await who["bob"]("take", {"n": 1})
         await until(house, lambda: len(moves(house, "ann")) == 2)
-        async with asyncio.timeout(SOON_S):
-            while (line := (await who["zeus"]("agents")).agents[0]).decisions < 2:
-                await asyncio.sleep(0)
+        await counted(house, "ann", 2)
+        line = (await who["zeus"]("agents")).agents[0]
     assert line.failures == 0
     assert line.completion_tokens
