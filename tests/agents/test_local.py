@@ -35,8 +35,9 @@ WORLDS = [
     ("nim", "random", {}),
     ("tictactoe", "random", {}),
     ("lanterns", "lamplighter", {}),
-    ("kingdoms", "steward", {"config": SMALL}),
-    ("statecraft", "passive", {}),
+    # The prompts of these two are long, and the whole suite must stay within its time.
+    pytest.param("kingdoms", "steward", {"config": SMALL}, marks=pytest.mark.soak),
+    pytest.param("statecraft", "passive", {}, marks=pytest.mark.soak),
 ]
 
 
