@@ -36,44 +36,32 @@ class Matches:
         return len(played.games) / (time.process_time() - began)
 
 
-class ArenaGames(TextArena):
-    """Games of TextArena: the loop of the bench of a step, with games counted."""
+class PeerGames:
+    """Games of a peer, by the loop of the bench of a step."""
 
-    def __init__(self) -> None:
-        super().__init__("TicTacToe-v0")
+    def __init__(self, peer: TextArena | PettingZoo) -> None:
+        self.peer = peer
         self.games = 0
-        reset = self.env.reset
+        reset = peer.env.reset
 
         def counted(**options: Any) -> Any:
             self.games += 1
             return reset(**options)
 
-        self.env.reset = counted
+        peer.env.reset = counted
 
     def games_per_second(self, seconds: float) -> float:
         self.games, began = 0, time.process_time()
-        self.round(seconds)
+        self.peer.round(seconds)
         return self.games / (time.process_time() - began)
 
 
-class ZooGames(PettingZoo):
-    """Games of PettingZoo, counted likewise."""
+def arena_games() -> PeerGames:
+    return PeerGames(TextArena("TicTacToe-v0"))
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.games = 0
-        reset = self.env.reset
 
-        def counted(**options: Any) -> Any:
-            self.games += 1
-            return reset(**options)
-
-        self.env.reset = counted
-
-    def games_per_second(self, seconds: float) -> float:
-        self.games, began = 0, time.process_time()
-        self.round(seconds)
-        return self.games / (time.process_time() - began)
+def zoo_games() -> PeerGames:
+    return PeerGames(PettingZoo())
 
 
 class Nations:
@@ -122,8 +110,8 @@ def run(quick: bool) -> Report:
     seconds, games, times = (0.2, 100, 2) if quick else (1.0, 2000, 9)
     with (
         child("bench.match:Matches", 0, games=games) as ours,
-        child("bench.match:ArenaGames", 0) as arena,
-        child("bench.match:ZooGames", 0) as zoo,
+        child("bench.match:arena_games", 0) as arena,
+        child("bench.match:zoo_games", 0) as zoo,
         child("bench.match:Nations", 0, games=4 if quick else 24, turns=10 if quick else 24) as nations,
     ):
         found = take_turns(

@@ -36,7 +36,7 @@ print(json.dumps(pushes))
 
 @dataclass(frozen=True)
 class Fairness:
-    """What a number of agents did in the same time."""
+    """The pushes of agents that share one remote, all measured over the same period."""
 
     pushes: list[int]
     """Of each agent."""

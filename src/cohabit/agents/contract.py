@@ -12,7 +12,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, cast, runtime_checkable
 
 from msgspec import Struct
 
@@ -77,6 +77,9 @@ class Setting(Struct, frozen=True):
     spending: Spending | None = None
 
 
+NO_SETTING = Setting()
+
+
 class Agent(Protocol):
     """A mind that plays through observations and actions. What it thinks with is its own affair."""
 
@@ -133,21 +136,22 @@ How = Literal["async", "quick", "thread"]
 
 def kind_of(agent: Any) -> How:
     """How the methods of an agent have to be called."""
-    if _is_async(type(agent)):  # type: ignore[arg-type]  # classes are hashable
+    kind: type = type(agent)
+    if _is_async(kind):
         return "async"
     return "quick" if getattr(agent, "quick", False) else "thread"
 
 
 @lru_cache(256)
-def _is_async(kind: type[Any]) -> bool:
-    return inspect.iscoroutinefunction(getattr(kind, "think", None) or kind.decide)
+def _is_async(kind: type) -> bool:
+    return inspect.iscoroutinefunction(getattr(kind, "think", None) or getattr(kind, "decide", None))
 
 
 def adapted(agent: Any) -> Agent:
     """The agent with async methods."""
     match kind_of(agent):
         case "async":
-            return agent  # type: ignore[no-any-return]
+            return cast(Agent, agent)
         case "quick":
             return Direct(agent)
         case "thread":

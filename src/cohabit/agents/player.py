@@ -10,7 +10,7 @@ import inspect
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from functools import lru_cache
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 from msgspec import Struct
 
@@ -47,6 +47,9 @@ class Limits(Struct, frozen=True, omit_defaults=True):
 
     seconds: float | None = None
     corrections: int = 1
+
+
+NO_LIMITS = Limits()
 
 
 class Decision(Struct, frozen=True, omit_defaults=True, gc=False):
@@ -104,7 +107,7 @@ class Player:
     def __init__(
         self,
         agent: Agent,
-        limits: Limits = Limits(),  # noqa: B008 - immutable
+        limits: Limits = NO_LIMITS,
         *,
         tally: Tally | None = None,
         on_decision: Callable[[Decision, float], None] | None = None,
@@ -155,7 +158,7 @@ class Player:
 
     async def close(self) -> None:
         if self._closes:
-            await self.agent.close()  # type: ignore[attr-defined]
+            await cast(Closing, self.agent).close()
 
     # -- a decision -------------------------------------------------------------------------------
     async def move(self, turn: Turn, act: Act) -> Decision:
@@ -281,14 +284,13 @@ class Player:
                 await self._introduce()
             if self._listens:
                 for message in turn.heard:
-                    await _maybe(self.agent.hear(message))  # type: ignore[attr-defined]
+                    await _maybe(cast(Listener, self.agent).hear(message))
             if turn.observation.current_goals and _aims(turn.observation.current_goals) != self._goals:
                 await self._plan(turn.observation.current_goals)
         if self._script is not None:
             return Thought(self._script.decide(turn.observation))
         if self.thinks:
-            thought: Thought = await self.agent.think(turn, correction)  # type: ignore[attr-defined]
-            return thought
+            return await cast(Thinker, self.agent).think(turn, correction)
         return Thought(await self.agent.decide(turn.observation))
 
     async def _plan(self, goals: list[Goal]) -> None:

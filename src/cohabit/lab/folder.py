@@ -33,6 +33,7 @@ from cohabit.lab.atomic import write_atomically
 from cohabit.lab.design import Design, parse_design
 from cohabit.lab.fingerprint import Prints, check_same
 from cohabit.lab.game import GameResult, GameSpec
+from cohabit.lab.logs import read_log
 from cohabit.room.record import GENESIS, Line, read_lines
 
 DESIGN, FINGERPRINTS = "design.json", "fingerprints.json"
@@ -97,7 +98,7 @@ def read_design_of(folder: Path) -> Design:
 
 def read_games(folder: Path) -> list[GameResult]:
     """The finished games, also while a run is in progress."""
-    return _read(folder / GAMES, GameResult)[0]
+    return read_log(folder / GAMES, GameResult)[0]
 
 
 def read_decisions(folder: Path) -> Iterator[DecisionLine]:
@@ -145,23 +146,6 @@ def _each(path: Path, kind: type[Any]) -> Iterator[Any]:
                 yield decode(line)
             except msgspec.MsgspecError as wrong:
                 raise RecordCorrupt(f"{path.name}, line {number} cannot be read: {wrong}") from None
-
-
-def _read(path: Path, kind: type[Any]) -> tuple[list[Any], int]:
-    """The lines, and their size in bytes. Only the last line may be broken, because a crash can leave it so."""
-    found: list[Any] = []
-    size = 0
-    decode = msgspec.json.Decoder(kind).decode
-    lines = path.read_bytes().split(b"\n") if path.exists() else []
-    for number, line in enumerate(lines[:-1], 1):
-        try:
-            found.append(decode(line))
-        except (msgspec.MsgspecError, UnicodeDecodeError) as wrong:
-            if number == len(lines) - 1 and not lines[-1]:
-                break
-            raise RecordCorrupt(f"{path.name}, line {number} cannot be read: {wrong}") from None
-        size += len(line) + 1
-    return found, size
 
 
 # -- writing ----------------------------------------------------------------------------------------
@@ -268,7 +252,7 @@ def _without_cap(text: bytes) -> dict[str, Any]:
 
 def _finished(folder: Path, handles: dict[str, int], planned: Sequence[GameSpec]) -> list[GameResult]:
     """The finished games. What was written of others is removed."""
-    games, size = _read(folder / GAMES, GameResult)
+    games, size = read_log(folder / GAMES, GameResult)
     for number, (game, spec) in enumerate(zip(games, planned, strict=False), 1):
         if game.spec != spec:
             raise RecordCorrupt(f"{GAMES}, line {number}: expected the game {spec.id}, not {game.spec.id}")

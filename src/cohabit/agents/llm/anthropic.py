@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from cohabit.agents.brain import Brain
 from cohabit.agents.contract import Usage
-from cohabit.agents.llm.backend import Completion, Request
+from cohabit.agents.llm.backend import Completion, Request, Stopped
 from cohabit.agents.llm.clients import installed, translated
 from cohabit.agents.llm.openai import known_options
 from cohabit.agents.llm.prices import dollars
@@ -13,6 +13,7 @@ from cohabit.agents.llm.schema import strict_schema
 from cohabit.errors import BadArgs
 
 PASSED_ON = ("effort", "service_tier")
+STOPPED: dict[str | None, Stopped] = {"end_turn": "end", "stop_sequence": "end", "max_tokens": "length"}
 
 
 class AnthropicBackend:
@@ -63,10 +64,7 @@ class AnthropicBackend:
             used = found.usage
             prompt = used.input_tokens + (used.cache_read_input_tokens or 0) + (used.cache_creation_input_tokens or 0)
             usage = Usage(prompt, used.output_tokens, dollars(self.name, prompt, used.output_tokens))
-            stopped = {"end_turn": "end", "stop_sequence": "end", "max_tokens": "length"}.get(
-                found.stop_reason, "other"
-            )
-            return Completion(text, thinking, usage, stopped)  # type: ignore[arg-type]  # one of three
+            return Completion(text, thinking, usage, STOPPED.get(found.stop_reason, "other"))
 
     async def close(self) -> None:
         await self._client.close()

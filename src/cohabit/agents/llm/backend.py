@@ -26,13 +26,17 @@ class Request(Struct, frozen=True, omit_defaults=True):
     answers: list[str] = []  # if it is not empty: every allowed answer, which is shorter than what the schema allows
 
 
+Stopped = Literal["end", "length", "other"]
+"""Why a model stopped writing: it was done, it reached ``max_tokens``, or something else."""
+
+
 class Completion(Struct, frozen=True, omit_defaults=True):
     """The answer. ``thinking`` is what the model wrote before it, if the backend separates it."""
 
     text: str
     thinking: str = ""
     usage: Usage = Usage()
-    stopped: Literal["end", "length", "other"] = "end"
+    stopped: Stopped = "end"
 
 
 class BackendError(Exception):

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from cohabit.agents.brain import Brain
-from cohabit.agents.contract import Exchange, Heard, Ready, Setting, Thought, Turn
+from cohabit.agents.contract import NO_SETTING, Exchange, Heard, Ready, Setting, Thought, Turn
 from cohabit.agents.llm.backend import Backend, BackendError, ChatMessage, Completion, Request
 from cohabit.agents.llm.cached import CachedBackend
 from cohabit.agents.llm.capped import CappedBackend
@@ -63,7 +63,7 @@ class LlmAgent:
         self,
         backend: Callable[[Brain], Backend],
         brain: Brain,
-        setting: Setting = Setting(),  # noqa: B008 - immutable
+        setting: Setting = NO_SETTING,
     ) -> None:
         self.brain = brain
         self.options, rest = _split_options(brain, getattr(backend, "defaults", {}))

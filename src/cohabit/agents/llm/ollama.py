@@ -8,7 +8,7 @@ from cohabit.agents.brain import Brain
 from cohabit.agents.contract import Usage
 from cohabit.agents.llm.backend import BackendError, Completion, Request
 from cohabit.agents.llm.clients import installed, without_secrets
-from cohabit.agents.llm.openai import known_options
+from cohabit.agents.llm.openai import STOPPED, known_options
 from cohabit.errors import BadArgs
 
 SAMPLING = ("top_p", "top_k", "min_p", "repeat_penalty", "num_ctx", "num_thread", "num_gpu", "mirostat")
@@ -79,8 +79,8 @@ class OllamaBackend:
                 f"{self.name}: {type(wrong).__name__}: {without_secrets(str(wrong), self._key, request)}", retry=True
             ) from None
         usage = Usage(found.prompt_eval_count or 0, found.eval_count or 0, 0.0)
-        stopped = {"stop": "end", "length": "length"}.get(found.done_reason or "", "other")
-        return Completion(found.message.content or "", found.message.thinking or "", usage, stopped)  # type: ignore[arg-type]  # one of three
+        stopped = STOPPED.get(found.done_reason, "other")
+        return Completion(found.message.content or "", found.message.thinking or "", usage, stopped)
 
     async def close(self) -> None:
         await self._client._client.aclose()

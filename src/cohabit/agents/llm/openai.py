@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from cohabit.agents.brain import Brain
 from cohabit.agents.contract import Usage
-from cohabit.agents.llm.backend import BackendError, Completion, Request
+from cohabit.agents.llm.backend import BackendError, Completion, Request, Stopped
 from cohabit.agents.llm.clients import installed, translated
 from cohabit.agents.llm.prices import dollars
 from cohabit.agents.llm.schema import strict_schema
@@ -20,6 +20,7 @@ READY_S = 10.0
 PASSED_ON = ("top_p", "reasoning_effort", "presence_penalty", "frequency_penalty", "service_tier", "verbosity")
 STRICT = "strict"
 """Option: whether the service has the limits of OpenAI's strict mode. By default only api.openai.com has."""
+STOPPED: dict[str | None, Stopped] = {"stop": "end", "length": "length"}
 
 
 class OpenAiBackend:
@@ -78,8 +79,8 @@ class OpenAiBackend:
             prompt, written = (used.prompt_tokens, used.completion_tokens) if used is not None else (0, 0)
             thinking = getattr(message, "reasoning_content", None) or getattr(message, "reasoning", None) or ""
             usage = Usage(prompt, written, dollars(self.name, prompt, written))
-            stopped = {"stop": "end", "length": "length"}.get(found.choices[0].finish_reason or "", "other")
-            return Completion(message.content or "", thinking, usage, stopped)  # type: ignore[arg-type]  # one of three
+            stopped = STOPPED.get(found.choices[0].finish_reason, "other")
+            return Completion(message.content or "", thinking, usage, stopped)
 
     def _format(self, schema: dict[str, Any]) -> dict[str, Any]:
         if not self._strict:

@@ -15,12 +15,12 @@ import msgspec
 from cohabit.errors import Conflict, RecordCorrupt, UnknownAsset
 from cohabit.house.disk import sync_folder
 from cohabit.lab.atomic import write_atomically
+from cohabit.lab.logs import read_log
 from cohabit.lab.statecraft.config import Experiment, parse_experiment
 from cohabit.lab.statecraft.rounds import Place, Round
 
 CONFIG_FILE = "experiment.json"
 LOG_FILE = "rounds.jsonl"
-_decode = msgspec.json.Decoder(Round, strict=True).decode
 _encode = msgspec.json.Encoder().encode
 
 
@@ -72,7 +72,7 @@ def open_log(folder: Path, planned: Sequence[Place]) -> Iterator[RoundLog]:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise Conflict(f"another run is writing to {folder}") from None
-        rounds, valid_bytes = _read(path)
+        rounds, valid_bytes = read_log(path, Round)
         os.ftruncate(handle, valid_bytes)
         sync_folder(folder)
         _check_planned(rounds, planned, path)
@@ -83,23 +83,7 @@ def open_log(folder: Path, planned: Sequence[Place]) -> Iterator[RoundLog]:
 
 def read_rounds(folder: Path) -> list[Round]:
     """The finished rounds, also while a run is in progress."""
-    return _read(folder / LOG_FILE)[0]
-
-
-def _read(path: Path) -> tuple[list[Round], int]:
-    """The rounds, and their size in bytes. Only the last line may be broken, because a crash can leave it so."""
-    rounds: list[Round] = []
-    valid_bytes = 0
-    lines = path.read_bytes().split(b"\n") if path.exists() else []
-    for number, line in enumerate(lines[:-1], 1):  # the part after the last newline is not a complete line
-        try:
-            rounds.append(_decode(line))
-        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            if number == len(lines) - 1 and not lines[-1]:
-                break
-            raise RecordCorrupt(f"{path.name}, line {number} is not a valid round: {error}") from None
-        valid_bytes += len(line) + 1
-    return rounds, valid_bytes
+    return read_log(folder / LOG_FILE, Round)[0]
 
 
 def _check_planned(rounds: Sequence[Round], planned: Sequence[Place], path: Path) -> None:
