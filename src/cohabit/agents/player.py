@@ -173,9 +173,9 @@ class Player:
 
     def _counted(self, decision: Decision, began: float) -> Decision:
         took = self._seconds() - began if self._seconds is not None else 0.0
-        self.tally.add(decision, took)
         if self._on_decision is not None:
             self._on_decision(decision, took)
+        self.tally.add(decision, took)  # last: what is counted is in the transcript
         return decision
 
     async def _move(self, turn: Turn, act: Act) -> Decision:
