@@ -205,6 +205,7 @@ def cli_verbs() -> list[tuple[str, str, str, str]]:
     return [verb for verb in CLI_VERBS if _package_is_installed(verb[3])]
 
 
+@cache
 def _imported(target: str) -> Any:
     module, _, attribute = target.partition(":")
     return attrgetter(attribute)(importlib.import_module(module))

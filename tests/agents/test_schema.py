@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -60,6 +60,7 @@ def test_choices_that_differ_in_one_parameter_are_one_closed_object() -> None:
     }
 
 
+@example([choice("take", a=[0, False]), choice("take", a=0), choice("take", a=False)], False)
 @given(choices_lists, st.booleans())
 def test_every_choice_is_allowed_by_every_form_of_the_schema(choices: list[dict[str, Any]], reasoning: bool) -> None:
     schema = answer_schema(SPACE, choices, reasoning)

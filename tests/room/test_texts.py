@@ -144,3 +144,13 @@ def test_the_seats_in_a_view_follow_the_members() -> None:
 def test_where_time_runs_by_itself_nobody_is_said_to_be_to_move() -> None:
     assert "To move" not in make_room(world="Ticker").call("ann", "view", at=1).text
     assert "To move: ann, bob" in make_room(world="Ticker", step_ticks=5).call("ann", "view", at=1).text
+
+
+def test_after_a_rematch_a_view_names_the_members_who_play_now() -> None:
+    room = make_room(RED, {"id": "dora", "role": "player"}, HOST, world="nim")
+    assert "Seats: first = ann\nTo move: ann" in room.call("ann", "view", at=1).text
+    room.call("hostess", "rematch", at=2)
+    assert "Seats: first = ann\nTo move: ann" in room.call("ann", "view", at=3).text
+    room.call("dora", "sit", at=4)
+    room.call("hostess", "rematch", at=5)
+    assert "Seats: first = ann, second = dora\nTo move: ann" in room.call("ann", "view", at=6).text

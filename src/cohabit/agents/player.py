@@ -90,7 +90,11 @@ class Tally(Struct):
     def add(self, decision: Decision, seconds: float = 0.0) -> None:
         self.outcomes[decision.outcome] = self.outcomes.get(decision.outcome, 0) + 1
         self.seconds += seconds
-        for exchange in decision.exchanges:
+        if decision.exchanges:
+            self._add_exchanges(decision.exchanges)
+
+    def _add_exchanges(self, exchanges: Sequence[Exchange]) -> None:
+        for exchange in exchanges:
             usage = exchange.usage
             self.prompt_tokens += usage.prompt_tokens
             self.completion_tokens += usage.completion_tokens
@@ -163,16 +167,19 @@ class Player:
     # -- a decision -------------------------------------------------------------------------------
     async def move(self, turn: Turn, act: Act) -> Decision:
         """Decide and act. Raises only what is not about this decision, such as a lost connection."""
-        began = self._seconds() if self._seconds is not None else 0.0
-        return self._counted(await self._move(turn, act), began)
+        clock = self._seconds
+        began = clock() if clock is not None else 0.0
+        decision = await self._move(turn, act)
+        return self._counted(decision, clock() - began if clock is not None else 0.0)
 
     def move_now(self, turn: Turn, act: ActNow) -> Decision:
         """The same for a quick script, where nothing has to be waited for. It saves half of the cost of a decision."""
-        began = self._seconds() if self._seconds is not None else 0.0
-        return self._counted(self._move_now(turn, act), began)
+        clock = self._seconds
+        began = clock() if clock is not None else 0.0
+        decision = self._move_now(turn, act)
+        return self._counted(decision, clock() - began if clock is not None else 0.0)
 
-    def _counted(self, decision: Decision, began: float) -> Decision:
-        took = self._seconds() - began if self._seconds is not None else 0.0
+    def _counted(self, decision: Decision, took: float) -> Decision:
         if self._on_decision is not None:
             self._on_decision(decision, took)
         self.tally.add(decision, took)  # last: what is counted is in the transcript

@@ -16,6 +16,7 @@ from msgspec import Struct
 from cohabit.agents.contract import Agent, Turn, adapted
 from cohabit.agents.player import ActNow, Decision, Limits, Player, Tally
 from cohabit.model.action import Action, ActionResult, ActionSpace
+from cohabit.model.observation import Observation
 from cohabit.registry import make_agent, make_world
 from cohabit.room.opening import opening_state
 from cohabit.room.record import Line
@@ -119,10 +120,13 @@ class Game:
         self.players = [
             Player(mind, limits, on_decision=_for(on_decision, i), seconds=seconds) for i, mind in enumerate(minds)
         ]
+        self._looks = [self._look_of(player, member) for player, member in zip(self.players, self.members, strict=True)]
         self._numbers = [0] * len(self.players)
         self._rewards = [0.0] * len(self.players)
         self._acts: list[ActNow] = [self._act_of(member) for member in self.members]
         self._fallbacks = [partial(self.room.fallback, member) for member in self.members]
+        seats = [] if self.room.has_moving_seats else [member.seat for member in self.members]
+        self._index_of = {seat: [i] for i, seat in enumerate(seats) if seat is not None}
         self._may_pass = self.room.pace == "clock"
         self._quick = all(player.is_quick for player in self.players)  # nobody waits, so nothing is gained by tasks
 
@@ -161,6 +165,8 @@ class Game:
 
     def _to_move(self) -> list[int]:
         to_move = self.room.to_move()
+        if len(to_move) == 1 and (one := self._index_of.get(to_move[0])) is not None:  # the usual case
+            return one
         return [i for i, member in enumerate(self.members) if member.seat in to_move]
 
     def _go_on(self, movers: list[int], decisions: list[Decision]) -> bool:
@@ -168,7 +174,9 @@ class Game:
         because its world has no rule for that."""
         room = self.room
         idle = [i for i, made in zip(movers, decisions, strict=True) if made.action is None]
-        if not idle or room.is_over() or not any(self.members[i].seat in room.to_move() for i in idle):
+        if not idle:
+            return bool(movers)
+        if room.is_over() or not any(self.members[i].seat in room.to_move() for i in idle):
             return bool(movers)
         if room.pace not in ("turns", "rounds") or (room.pace == "turns" and not can_skip(room.world)):
             return False
@@ -195,6 +203,12 @@ class Game:
     # -- one decision of each, on the state as it is now, applied in order -------------------------
     def _moves_now(self, movers: list[int]) -> list[Decision]:
         """By scripts, which answer at once."""
+        if len(movers) == 1:  # the usual case
+            i = movers[0]
+            decision = self.players[i].move_now(self._turn(i), self._acts[i])
+            self.decisions += 1
+            self._rewards[i] += decision.reward
+            return [decision]
         turns = [self._turn(i) for i in movers]
         made = [self.players[i].move_now(turn, self._acts[i]) for i, turn in zip(movers, turns, strict=True)]
         self._count(movers, made)
@@ -232,15 +246,19 @@ class Game:
             self._rewards[i] += made.reward
 
     def _turn(self, i: int) -> Turn:
-        room, member = self.room, self.members[i]
-        self._numbers[i] += 1
-        if self.players[i].thinks:
-            view = room.view(member)
-            seen, text = view.observation, view.text
-        else:  # it reads the observation alone
-            choices = self.players[i].reads_choices
-            seen, text = room.observe_with_choices(member) if choices else room.observe(room.eye_of(member)), ""
-        return Turn(seen, text, self._numbers[i], fallback=self._fallbacks[i], may_pass=self._may_pass)
+        number = self._numbers[i] = self._numbers[i] + 1
+        seen = self._looks[i]()
+        text = self.room.view(self.members[i]).text if self.players[i].thinks else ""
+        return Turn(seen, text, number, fallback=self._fallbacks[i], may_pass=self._may_pass)
+
+    def _look_of(self, player: Player, member: Member) -> Callable[[], Observation]:
+        """What a player gets to see. A script reads the observation alone, some without the legal actions."""
+        room = self.room
+        if player.thinks:
+            return lambda: room.view(member).observation
+        if player.reads_choices:
+            return partial(room.observe_with_choices, member)
+        return lambda: room.observe(room.eye_of(member))
 
     def _act_of(self, member: Member) -> ActNow:
         room, who = self.room, member.id

@@ -263,7 +263,7 @@ async def play_game(table: Table, spec: GameSpec, spending: Spending) -> Played:
         if decision.outcome == "timeout":
             log.timed_out(seat)
         decisions.append(DecisionLine(spec.id, seat, names[seat], decision))
-        took[seat].append(round(seconds, 6))
+        took[seat].append(seconds)
 
     began = time.perf_counter()
     game = Game(
@@ -283,7 +283,9 @@ async def play_game(table: Table, spec: GameSpec, spending: Spending) -> Played:
     if folder is not None:
         write_record(folder, spec.id, record)
         record = b""
-    timing = TimingLine(spec.id, round(time.perf_counter() - began, 6), took)
+    timing = TimingLine(
+        spec.id, round(time.perf_counter() - began, 6), [[round(each, 6) for each in times] for times in took]
+    )
     return Played(result, encode_lines(decisions), timing, record)
 
 

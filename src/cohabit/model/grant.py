@@ -117,8 +117,10 @@ class Layer(Struct, frozen=True, omit_defaults=True):
         return Layer(self.kind, tuple(c for c in self.may if c not in taken), self.expires_at, self.lifts)
 
 
-def fold(role: frozenset[Capability], layers: Iterable[Layer]) -> frozenset[Capability]:
+def fold(role: frozenset[Capability], layers: Sequence[Layer]) -> frozenset[Capability]:
     """The capabilities that a role and these layers give."""
+    if not layers:  # the usual case
+        return role
     given, allowed, lifted = set(role), set(EVERYTHING), set[Capability]()
     for layer in layers:
         if layer.kind == "limit":

@@ -56,13 +56,19 @@ class Stream:
         """A number from 0 to n - 1, each equally likely."""
         if n < 1:
             raise ValueError(f"n must be at least 1, not {n}")
-        words = max(1, ((n - 1).bit_length() + 63) // 64)
-        span = 1 << (64 * words)
         # Values in the last, incomplete run of n would favour small results, so they are drawn again.
+        if n <= _SPAN:  # the usual case
+            limit = _SPAN - _SPAN % n
+            value = self.bits64()
+            while value >= limit:
+                value = self.bits64()
+            return value % n
+        words = ((n - 1).bit_length() + 63) // 64
+        span = 1 << (64 * words)
         limit = span - span % n
         while True:
-            value = self.bits64()
-            for _ in range(words - 1):
+            value = 0
+            for _ in range(words):
                 value = value << 64 | self.bits64()
             if value < limit:
                 return value % n

@@ -24,10 +24,14 @@ class NamedAction(Struct, forbid_unknown_fields=True):
     reasoning: str | None = None
 
 
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(NamedAction).decode
+
+
 def unwrap(args: Any) -> tuple[str, dict[str, Any], str | None]:
     """The command named in a call of ``act``, with its arguments and reasoning."""
     try:
-        wrapped = msgspec.json.decode(msgspec.json.encode(args), type=NamedAction)
+        wrapped = _decode(_encode(args))  # through JSON, as all arguments
     except (TypeError, ValueError, OverflowError, RecursionError) as wrong:
         problem = in_words(wrong, args, object_schema(NamedAction))
         raise BadArgs(f'act: {problem}; send {{"action": name, "params": {{…}}, "reasoning": why}}') from None

@@ -39,7 +39,8 @@ def begin(ctx: Context, seed: str) -> None:
     state.over_since = None
     state.returns = {}
     for member in state.members.values():
-        member.moves_by_bot = member.timeouts = 0
+        if member.moves_by_bot or member.timeouts:
+            member.moves_by_bot = member.timeouts = 0
     switch_game(state, blake2b(seed.encode(), digest_size=16).hexdigest())  # the same seed has the same secrets
     seats.release_claims(state)
     starting = starting_seats(ctx)

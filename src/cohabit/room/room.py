@@ -5,7 +5,7 @@ validates, runs and records an entry; ``replay`` runs the recorded entries and p
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from math import isclose, isfinite
+from math import isfinite
 from typing import Any
 
 import msgspec
@@ -25,7 +25,7 @@ from cohabit.model.identity import Credential
 from cohabit.model.observation import Observation
 from cohabit.model.record import Entry, Told
 from cohabit.model.seat import Eye, Seat, SeatId
-from cohabit.room import seats, turns, visibility
+from cohabit.room import rewards, seats, turns, visibility
 from cohabit.room.audit import Audit
 from cohabit.room.command_modules import command_table
 from cohabit.room.commands import Command
@@ -85,6 +85,8 @@ class Room(RecordedRoom):
         self._is_over: bool | None = None
         self._turn: Turn | None = None
         self._turns: dict[tuple[bool, tuple[SeatId, ...]], Turn] = {}
+        self._turns_of: object = None  # the roster that they are about
+        self._roster_is_known = False  # False: it may have changed since
         self._views: dict[Eye, View] = {}
         self._eyes: dict[str, Eye | None] = {}
         self._by_identity: dict[str, str] | None = None
@@ -253,7 +255,7 @@ class Room(RecordedRoom):
             if member.stand_in_since is not None or member.moves_by_bot or member.timeouts:
                 member.has_moved()
             self._follow_up(at, told)
-            return (self._rewarded(by, result, told) if self._has_returns else result), told
+            return (rewards.rewarded(self, by, result, told) if self._has_returns else result), told
         context = Context(self, self.state.members[by] if by is not None else None, at)
         result = command.run(context, **args)
         if command.category != "bus":
@@ -261,7 +263,7 @@ class Room(RecordedRoom):
             self.roster_changed()
             self._follow_up(at, context.told)
             if self._has_returns:
-                self._report_returns(context.told)
+                rewards.report_returns(self, context.told)
         return result, context.told
 
     def _follow_up(self, at: int, told: list[Told]) -> None:
@@ -325,26 +327,6 @@ class Room(RecordedRoom):
                 "`cohabit check` locates the problem"
             )
 
-    def _rewarded(self, by: str, outcome: Outcome, told: list[Told]) -> Outcome:
-        """The outcome with the actor's reward, as reported by ``World.returns``."""
-        gains, seat = self._report_returns(told), self.state.members[by].seat
-        gain = gains.get(seat, 0.0) if seat is not None else 0.0
-        if isclose(gain, outcome.reward):  # the same but for rounding
-            return outcome
-        return msgspec.structs.replace(outcome, reward=gain)
-
-    def _report_returns(self, told: list[Told]) -> dict[SeatId, float]:
-        """Notify each seat whose total reward has changed."""
-        before = self.state.returns
-        now = {seat: float(total) for seat, total in self.crash_on_error(self.world.returns).items()}
-        if not all(map(isfinite, now.values())):
-            raise ValueError(f"returns() gives {now}; a total is a finite number")
-        gains = {seat: total - before.get(seat, 0.0) for seat, total in now.items() if total != before.get(seat, 0.0)}
-        for seat, gain in gains.items():
-            told.append(Told(f"Reward: {gain:+g} (total {now[seat]:g})", "reward", (seat,)))
-        self.state.returns = now
-        return gains
-
     def reply(self, member: Member, command: Command, result: Any, look: bool, wrapped: bool) -> Any:
         """The reply to a call. For an action, adds the observation that the member may see."""
         if command.where != "world":
@@ -397,10 +379,12 @@ class Room(RecordedRoom):
         return self.turn().movers
 
     def turn(self) -> Turn:
-        """Whose turn it is, for every viewer. Cached until the next entry; and by the seats to move until something
-        other than the world changes, because most games come back to the same few."""
+        """Whose turn it is, for every viewer. Cached until the next entry; and by the seats to move until the roster
+        changes, because most games come back to the same few."""
         turn = self._turn
         if turn is None:
+            if not self._roster_is_known:
+                self._compare_roster()
             over = self.is_over()
             key = over, tuple(self.to_move())
             turn = self._turns.get(key)
@@ -411,6 +395,17 @@ class Room(RecordedRoom):
                 turn = self._turns[key] = make_turn(self.state, movers, over, runs)
             self._turn = turn
         return turn
+
+    def _compare_roster(self) -> None:
+        """Forget the turns if they are about other players or time limits. A rematch changes neither."""
+        state = self.state
+        roster = (
+            [(member.id, member.seat) for member in state.members.values()],
+            state.seats, state.turn_ms, state.rematch_ms,
+        )  # fmt: skip
+        if state.turn_based or state.step_ticks or roster != self._turns_of:  # the room's own turns depend on more
+            self._turns = {}
+        self._turns_of, self._roster_is_known = roster, True
 
     def _find_movers(self, over: bool) -> list[str]:
         state = self.state
@@ -437,7 +432,7 @@ class Room(RecordedRoom):
         self._eyes = {}
         self._by_identity = None
         self._players = None
-        self._turns = {}
+        self._roster_is_known = False
         self._drop_world_cache()
 
     def set_seats(self, seats: Sequence[Seat]) -> None:

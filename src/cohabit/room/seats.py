@@ -152,8 +152,11 @@ def adopt_seats(room: "Room", seats: Sequence[Seat]) -> None:
     state, members = room.state, room.state.members.values()
     if list(seats) != state.seats:
         room.set_seats(seats)
-    known = set(state.seats_ever)
-    state.seats_ever.extend([s.id for s in seats if s.id not in known])
+    if state.seats_ever:
+        known = set(state.seats_ever)
+        state.seats_ever.extend([s.id for s in seats if s.id not in known])
+    else:
+        state.seats_ever = [s.id for s in seats]
     waiting = [(m, m.claim) for m in members if m.claim is not None and m.seat is None]
     if not waiting:
         return

@@ -71,7 +71,7 @@ class TicTacToe(World):
         return Outcome("Marked.", public=public)
 
     def legal(self, seat: Seat) -> Sequence[Action]:
-        return [MARKS[cell] for cell in self.board if cell in MARKS]
+        return list(filter(None, map(MARKS.get, self.board)))
 
     def skip(self, seat: Seat) -> Outcome:
         """A player who runs out of time loses."""

@@ -63,7 +63,7 @@ def _grouped(choices: Sequence[dict[str, Any]]) -> Iterable[tuple[str, dict[str,
     for choice in choices:
         groups.setdefault((choice["action"], *sorted(choice["params"])), []).append(choice["params"])
     for (name, *keys), group in groups.items():
-        varying = [key for key in keys if any(params[key] != group[0][key] for params in group)]
+        varying = [key for key in keys if len(_different([params[key] for params in group])) > 1]
         if len(varying) <= 1 and all(_is_scalar(params[key]) for params in group for key in varying):
             yield name, _object({key: _one_of([params[key] for params in group]) for key in keys})
         else:
@@ -74,8 +74,13 @@ def _grouped(choices: Sequence[dict[str, Any]]) -> Iterable[tuple[str, dict[str,
 def _one_of(values: Sequence[Any]) -> dict[str, Any]:
     if not _is_scalar(values[0]):
         return _exactly(values[0])
-    different = list(dict.fromkeys(values))
+    different = _different(values)
     return {"const": different[0]} if len(different) == 1 else {"enum": different}
+
+
+def _different(values: Sequence[Any]) -> list[Any]:
+    """Each value once. In JSON, 0, 0.0 and false are not the same."""
+    return list({_json(value): value for value in values}.values())
 
 
 def _exactly(value: Any) -> dict[str, Any]:
@@ -84,7 +89,7 @@ def _exactly(value: Any) -> dict[str, Any]:
         return _object({key: _exactly(inner) for key, inner in value.items()})
     if isinstance(value, list | tuple):
         scalars = all(_is_scalar(item) for item in value)
-        items: dict[str, Any] = {"enum": list(dict.fromkeys(value))} if value and scalars else {}
+        items: dict[str, Any] = {"enum": _different(value)} if value and scalars else {}
         return {"type": "array", "items": items, "minItems": len(value), "maxItems": len(value)}
     return {"const": value}
 

@@ -1,0 +1,35 @@
+"""The total rewards of the seats, in worlds that count them (``World.returns``)."""
+
+from math import isclose, isfinite
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from cohabit.model.record import Told
+from cohabit.model.seat import SeatId
+from cohabit.world import Outcome
+
+if TYPE_CHECKING:
+    from cohabit.room.room import Room
+
+
+def rewarded(room: "Room", by: str, outcome: Outcome, told: list[Told]) -> Outcome:
+    """The outcome with the actor's reward, as reported by ``World.returns``."""
+    gains, seat = report_returns(room, told), room.state.members[by].seat
+    gain = gains.get(seat, 0.0) if seat is not None else 0.0
+    if isclose(gain, outcome.reward):  # the same but for rounding
+        return outcome
+    return msgspec.structs.replace(outcome, reward=gain)
+
+
+def report_returns(room: "Room", told: list[Told]) -> dict[SeatId, float]:
+    """Notify each seat whose total reward has changed."""
+    before = room.state.returns
+    now = {seat: float(total) for seat, total in room.crash_on_error(room.world.returns).items()}
+    if not all(map(isfinite, now.values())):
+        raise ValueError(f"returns() gives {now}; a total is a finite number")
+    gains = {seat: total - before.get(seat, 0.0) for seat, total in now.items() if total != before.get(seat, 0.0)}
+    for seat, gain in gains.items():
+        told.append(Told(f"Reward: {gain:+g} (total {now[seat]:g})", "reward", (seat,)))
+    room.state.returns = now
+    return gains
