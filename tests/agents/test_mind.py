@@ -1,5 +1,6 @@
 """The language model agent: what it asks, how it is corrected, what it remembers, and what is counted."""
 
+import asyncio
 from contextlib import suppress
 from pathlib import Path
 
@@ -13,8 +14,9 @@ from cohabit.agents.llm.backend import BackendError, Completion, SpendingCapReac
 from cohabit.agents.llm.memory import CHARS_PER_TOKEN, Notebook
 from cohabit.agents.llm.prompt import shortened
 from cohabit.agents.llm.tools import Toolbox, calculate
+from cohabit.agents.player import Limits, Player
 from cohabit.agents.spending import Spending
-from cohabit.errors import BadArgs
+from cohabit.errors import BadArgs, GameRejected
 from cohabit.model.action import Action, ActionDef, ActionResult, ActionSpace
 from cohabit.model.observation import Goal, Observation
 
@@ -101,6 +103,24 @@ async def test_an_action_that_the_world_refuses_is_corrected_with_its_reason() -
     _, made = await played(mind(model), decisions=1)
     assert made[0].outcome == "corrected"
     assert "7" in model.requests[1].messages[3].content
+
+
+async def test_the_time_of_others_is_not_taken_from_a_second_answer() -> None:
+    loop, passed = asyncio.get_running_loop(), [0.0]
+    real = loop.time
+    loop.time = lambda: real() + passed[0]  # type: ignore[method-assign]
+    model = ScriptedModel('{"action": "take", "params": {"n": 7}}', TAKE_ONE)
+    agent = mind(model)
+    await agent.initialize("Nim", ActionSpace([ActionDef("take")]))
+
+    async def act(action: Action | None) -> ActionResult:
+        passed[0] += 3600.0  # the players before it think for an hour
+        if action == Action("take", {"n": 7}):
+            raise GameRejected("there are only 3")
+        return ActionResult(True)
+
+    turn = Turn(Observation(text="a heap"), "a heap")
+    assert (await Player(agent, Limits(60.0)).move(turn, act)).outcome == "corrected"
 
 
 # -- tools ------------------------------------------------------------------------------------------

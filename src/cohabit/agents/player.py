@@ -43,7 +43,7 @@ NO_ACTION = "no action was chosen, and the game waits for one"
 
 
 class Limits(Struct, frozen=True, omit_defaults=True):
-    """``seconds`` per decision, including the second question; None: no limit."""
+    """``seconds`` per decision, including the second question but not the time of others; None: no limit."""
 
     seconds: float | None = None
     corrections: int = 1
@@ -77,7 +77,7 @@ class Tally(Struct):
     dollars: float = 0.0
     unpriced: int = 0  # answers whose price is unknown
     tool_calls: int = 0
-    seconds: float = 0.0  # spent on deciding
+    seconds: float = 0.0  # of thinking, without the time in which actions were performed
 
     @property
     def decisions(self) -> int:
@@ -102,7 +102,7 @@ class Tally(Struct):
 
 
 class Player:
-    """Asks one agent. ``on_decision`` gets each decision and the seconds it took; ``seconds`` reads a clock."""
+    """Asks one agent. ``on_decision`` gets each decision and the seconds of thinking; ``seconds`` reads a clock."""
 
     def __init__(
         self,
@@ -163,16 +163,19 @@ class Player:
     # -- a decision -------------------------------------------------------------------------------
     async def move(self, turn: Turn, act: Act) -> Decision:
         """Decide and act. Raises only what is not about this decision, such as a lost connection."""
-        began = self._seconds() if self._seconds is not None else 0.0
-        return self._counted(await self._move(turn, act), began)
+        if self._seconds is None:
+            return self._counted(await self._move(turn, act), 0.0)
+        watch = Stopwatch(self._seconds)
+        return self._counted(await self._move(turn, watch.leaving_out(act)), watch.read())
 
     def move_now(self, turn: Turn, act: ActNow) -> Decision:
         """The same for a quick script, where nothing has to be waited for. It saves half of the cost of a decision."""
-        began = self._seconds() if self._seconds is not None else 0.0
-        return self._counted(self._move_now(turn, act), began)
+        if self._seconds is None:
+            return self._counted(self._move_now(turn, act), 0.0)
+        watch = Stopwatch(self._seconds)
+        return self._counted(self._move_now(turn, watch.leaving_out_now(act)), watch.read())
 
-    def _counted(self, decision: Decision, began: float) -> Decision:
-        took = self._seconds() - began if self._seconds is not None else 0.0
+    def _counted(self, decision: Decision, took: float) -> Decision:
         if self._on_decision is not None:
             self._on_decision(decision, took)
         self.tally.add(decision, took)  # last: what is counted is in the transcript
@@ -201,11 +204,14 @@ class Player:
             if thought.action is None and not turn.may_pass:
                 problem = problem or NO_ACTION
             if not problem:
+                acts_at = _loop_time() if ends is not None else 0.0
                 try:
                     result = await act(thought.action)
                 except AskerError as refusal:
                     if refusal.code in NOT_ABOUT_THE_ACTION:
                         raise
+                    if ends is not None:  # the time that others took is not the agent's
+                        ends += _loop_time() - acts_at
                     if refusal.code in LATE:
                         return Decision(turn.number, "late", None, refusal.as_text(), exchanges)
                     problem, outcome = refusal.as_text(), "refused"
@@ -276,7 +282,7 @@ class Player:
     def _deadline(self) -> float | None:
         if self.limits.seconds is None:
             return None
-        return asyncio.get_running_loop().time() + self.limits.seconds
+        return _loop_time() + self.limits.seconds
 
     async def _think(self, turn: Turn, correction: str) -> Thought:
         if not correction:
@@ -334,6 +340,43 @@ class Player:
             return
         async with asyncio.timeout(self.limits.seconds):
             await work
+
+
+class Stopwatch:
+    """The time of a decision without that of performing it, which includes waiting for players before this one."""
+
+    __slots__ = ("_began", "_seconds")
+
+    def __init__(self, seconds: Callable[[], float]) -> None:
+        self._seconds = seconds
+        self._began = seconds()
+
+    def read(self) -> float:
+        return self._seconds() - self._began
+
+    def leaving_out(self, act: Act) -> Act:
+        async def untimed(action: Action | None) -> ActionResult | None:
+            left = self._seconds()
+            try:
+                return await act(action)
+            finally:
+                self._began += self._seconds() - left
+
+        return untimed
+
+    def leaving_out_now(self, act: ActNow) -> ActNow:
+        def untimed(action: Action | None) -> ActionResult | None:
+            left = self._seconds()
+            try:
+                return act(action)
+            finally:
+                self._began += self._seconds() - left
+
+        return untimed
+
+
+def _loop_time() -> float:
+    return asyncio.get_running_loop().time()
 
 
 @lru_cache(256)
