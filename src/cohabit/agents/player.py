@@ -128,7 +128,8 @@ class Player:
         self._script = agent.agent if isinstance(agent, Direct) else None  # called without a detour
         self.is_quick = self._script is not None
         self.reads_choices = getattr(self._script, "reads_choices", True)
-        self._goals: list[tuple[str, str]] = []
+        self._goals: list[tuple[str, str]] = []  # those of the last plan
+        self._game = 1
         self._name = name
         self._plays_on = plays_on
         self._introduction: tuple[str, ActionSpace, list[Goal]] | None = None  # not done yet
@@ -288,6 +289,8 @@ class Player:
         if not correction:
             if self._introduction is not None:
                 await self._introduce()
+            if turn.game != self._game:
+                self._game, self._goals = turn.game, []
             if self._listens:
                 for message in turn.heard:
                     await _maybe(cast(Listener, self.agent).hear(message))

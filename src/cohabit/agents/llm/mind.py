@@ -47,7 +47,7 @@ class MindOptions(Struct, frozen=True, forbid_unknown_fields=True):
     seed: int | None = None
     memory: int = 400  # tokens of memory in a prompt; 0: none
     reasoning: bool = True  # ask for the reason of an action
-    plan: bool = False  # ask for a plan at the start and when the goals change
+    plan: bool = True  # where there are goals: ask for a plan at the start of a game, and when they change
     tools: int = 0  # how many calls of tools one decision may have
     retries: int = 3  # after a busy or unreachable server
     per_minute: int = 0  # requests of all agents of this process with the same service and key; 0: no limit
@@ -177,8 +177,8 @@ class LlmAgent:
             self.notebook.remember(self._step, self._last, result.message, result.reward)
 
     async def plan(self, goals: Sequence[Goal]) -> list[str]:
-        """Ask for a plan, if the options say so. The game goes on without one; the transcript says why."""
-        if not (self.options.plan and goals):
+        """Ask for a plan, which is then part of the memory. The game goes on without one; the transcript says why."""
+        if not (self.options.plan and self.options.memory and goals):
             return []
         wanted = "\n".join(f"- {goal.to_text()}" for goal in goals)
         ask = defused(f"Your goals:\n{wanted}\n\nWrite a plan of at most three short lines.")
