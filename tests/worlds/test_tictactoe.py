@@ -25,7 +25,9 @@ def test_three_in_a_row_win(line):
     elsewhere = [cell for cell in range(9) if cell not in line]
     world = board(line[0], elsewhere[0], line[1], elsewhere[1])
     assert world.to_move() == ["X"]
+    assert world.returns() == {}
     assert world.mark(X, line[2]).reward == 1.0
+    assert world.returns() == {"X": 1.0, "O": -1.0}
     assert world.to_move() == []
     assert world.standings()[0].seat == "X"
 
@@ -34,6 +36,7 @@ def test_a_full_board_without_a_row_is_a_draw():
     world = board(0, 1, 2, 4, 3, 5, 7, 6, 8)
     assert world.to_move() == []
     assert [s.score for s in world.standings()] == [0, 0]
+    assert world.returns() == {}
 
 
 def test_marking_a_taken_cell_is_refused_and_changes_nothing():
@@ -49,6 +52,7 @@ def test_a_player_who_runs_out_of_time_loses():
     world = board(4)
     world.skip(O)
     assert (world.winner, world.to_move()) == ("X", [])
+    assert world.returns() == {"X": 1.0, "O": -1.0}
 
 
 def test_the_text_shows_the_board_and_the_numbers_of_free_cells():

@@ -336,7 +336,10 @@ class Room(RecordedRoom):
     def _report_returns(self, told: list[Told]) -> dict[SeatId, float]:
         """Notify each seat whose total reward has changed."""
         before = self.state.returns
-        now = {seat: float(total) for seat, total in self.crash_on_error(self.world.returns).items()}
+        totals = self.crash_on_error(self.world.returns)
+        if totals == before:  # as after most actions
+            return {}
+        now = {seat: float(total) for seat, total in totals.items()}
         if not all(map(isfinite, now.values())):
             raise ValueError(f"returns() gives {now}; a total is a finite number")
         gains = {seat: total - before.get(seat, 0.0) for seat, total in now.items() if total != before.get(seat, 0.0)}
@@ -538,7 +541,7 @@ class Room(RecordedRoom):
                     own = "\nIt is your turn."
                 if self._has_legal:
                     choices = self.world.legal(self.seats[seat]) or ()
-            if self._has_returns:
+            if self._has_returns and (self.state.returns or self.world.returns()):
                 total = self.state.returns.get(seat, 0.0)
         seen = self._observe(eye)
         return make_view(self.state, seen, turn, own, choices, total, self._legal_names)

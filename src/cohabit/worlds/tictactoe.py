@@ -1,6 +1,6 @@
 """Tic-tac-toe: three in a row on a board of nine cells."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 from cohabit.model.action import Action
@@ -36,7 +36,8 @@ class TicTacToe(World):
     Cells are numbered 0 to 8, row by row from the top left. X starts.
     """
 
-    spec = WorldSpec(name="tictactoe", title="Tic-tac-toe", seats=2, seat_names=("X", "O"), pace="turns", quick=True,
+    spec = WorldSpec(
+        name="tictactoe", version=2, title="Tic-tac-toe", seats=2, seat_names=("X", "O"), pace="turns", quick=True,
         open_information=True,
     )  # fmt: skip
 
@@ -77,6 +78,9 @@ class TicTacToe(World):
         """A player who runs out of time loses."""
         self.winner = next(s for s in self.order if s != seat.id)
         return Outcome(public=f"{seat.name} ran out of time; {self.winner} wins")
+
+    def returns(self) -> Mapping[SeatId, float]:
+        return {seat: 1.0 if seat == self.winner else -1.0 for seat in self.order} if self.winner else {}
 
     def standings(self) -> Sequence[Standing]:
         best_first = sorted(self.order, key=lambda s: s != self.winner)
