@@ -236,6 +236,8 @@ def test_the_closing_table_has_a_score_for_each_world_and_none_over_several(
         ]
         assert player.score is not None
         assert player.score.mean == Fraction(sum(map(Fraction, mine)), len(mine))
+        seeds = 2 if player.world == "statecraft" else 3
+        assert len(player.scores) == seeds  # the sample of the interval, as in the report
     assert "<th>world</th>" in results._repr_html_()
     assert [axes.get_ylabel() for axes in results.plot().axes] == ["mean score in nim", "mean score in statecraft"]
 

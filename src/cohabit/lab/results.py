@@ -55,15 +55,16 @@ class PlayerSummary(Struct):
     games: int = 0
     won: int = 0
     drawn: int = 0
-    scores: list[float] = []
+    scores: dict[str, list[float]] = {}  # by seed
     tally: Tally = msgspec.field(default_factory=Tally)
 
     @property
     def score(self) -> Estimate | None:
-        """Its mean score in the games of one world."""
+        """Its mean score in the games of one world. Games with the same seed share their draws, so they count as one."""
         from fractions import Fraction
 
-        return estimate([Fraction(score) for score in self.scores])
+        of_seeds = [[Fraction(score) for score in found] for found in self.scores.values()]
+        return estimate([sum(found, Fraction(0)) / len(found) for found in of_seeds])
 
     @property
     def failure_rate(self) -> float:
@@ -89,7 +90,7 @@ def summarise(
             player.games += 1
             player.won += best == [seat]
             player.drawn += len(best) > 1 and seat in best
-            player.scores.append(results[seat])
+            player.scores.setdefault(game.spec.seed, []).append(results[seat])
             add_tally(player.tally, game.tallies[seat])
             player.tally.seconds += sum(timing.decisions[seat]) if timing is not None else 0.0
     return list(found.values())
