@@ -5,16 +5,21 @@ An adapter knows no seats, no seeds and no snapshots. ``AdapterWorld`` supplies 
 * One seat, pace ``step``. The actions are those of ``action_space``, as it was when the adapter was created.
 * Each game has a new adapter. Its ``reset`` gets the seed of the game if it has a parameter ``seed``.
 * A failed action (``success=False``) is an outcome, not a refusal: time may have passed in it.
+* The legal actions are what ``legal_actions()`` gives, if the adapter has it, or the ``choices`` of its observations.
+  Otherwise they are examples: the actions of ``action_space`` at that moment, with all values of their parameters
+  where these are listed.
 * A snapshot has the actions since ``reset``. Restoring one plays them again on a new adapter, so the adapter must be
   deterministic. If it has ``save()``, which returns plain values, and ``restore(state)``, these are used instead.
 """
 
 import functools
 import inspect
+import itertools
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from hashlib import sha256
+from math import ceil, floor
 from typing import Annotated, Any, ClassVar, Literal, Protocol
 
 import msgspec
@@ -27,6 +32,10 @@ from cohabit.model.suggest import nearest
 from cohabit.world import ActionSpec, Eye, Outcome, Range, Seat, SeatId, World, WorldSpec
 
 MEMBERS = ("game_description", "action_space", "observe", "act", "reset")
+LEGAL = "legal_actions"
+"""The optional method of an adapter that lists the actions that are possible now."""
+MAX_EXAMPLES = 40
+"""How many actions are listed as examples."""
 _CHOICES = re.compile(r"[\w-]+(\|[\w-]+)+")
 _NUMBERS = re.compile(r"(\d+)-(\d+)")
 _TYPES: dict[str, Any] = {
@@ -92,6 +101,7 @@ def as_world(adapter: type, reserved: frozenset[str] = frozenset()) -> "type[Ada
                 name=re.sub(r"\W+|(?<=[a-z0-9])(?=[A-Z])", "_", short).lower(),
                 title=title if isinstance(title, str) else short,
                 open_information=True,
+                examples=not callable(getattr(adapter, LEGAL, None)),
             ),
         },
     )
@@ -188,10 +198,30 @@ class AdapterWorld(World):
             for name, made in self._defs.items()
         ]
 
+    def legal(self, seat: Seat) -> Sequence[Action] | None:
+        if not self.spec.examples:
+            listed = [(action.name, dict(action.parameters)) for action in getattr(self._adapter, LEGAL)()]
+        elif choices := _observation(self._adapter.observe()).choices:
+            listed = [(choice["action"], dict(choice.get("params", {}))) for choice in choices]
+        else:
+            listed = list(itertools.islice(self._examples(), MAX_EXAMPLES))
+        return [Action(self._command(name), parameters) for name, parameters in listed] or None
+
+    def _examples(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """The actions that the game has now, without optional parameters. Those whose values are not listed are left
+        out."""
+        for made in _space(self._adapter).actions:
+            required = [parameter for parameter in made.parameters if parameter.required]
+            values = [_values(parameter) for parameter in required]
+            if self._command(made.name) in self._defs and all(values):
+                for chosen in itertools.product(*values):
+                    yield made.name, {parameter.name: value for parameter, value in zip(required, chosen, strict=True)}
+
     def fallback(self, seat: Seat) -> Action | None:
-        """Waiting, if the game has an action for that."""
+        """Waiting, if the game has an action for that; else the first legal action, if the game itself lists them."""
         waits = [c for c, made in self._defs.items() if made.category == "wait" or made.name in ("noop", "wait")]
-        return next((Action(c) for c in waits if not any(p.required for p in self._defs[c].parameters)), None)
+        waiting = (Action(c) for c in waits if not any(p.required for p in self._defs[c].parameters))
+        return next(waiting, None) or (None if self.spec.examples else super().fallback(seat))
 
     def _runner(self, made: ActionDef) -> Callable[..., Outcome]:
         def run(by: Seat, /, **given: Any) -> Outcome:
@@ -296,6 +326,18 @@ def _options(parameter: ParamDef) -> list[Any]:
     if parameter.options is not None:
         return parameter.options
     return parameter.description.split("|") if _CHOICES.fullmatch(parameter.description) else []
+
+
+def _values(parameter: ParamDef) -> Sequence[Any]:
+    """All values of a parameter, if they are listed."""
+    if options := _options(parameter):
+        return options
+    if parameter.type in ("boolean", "bool"):
+        return (True, False)
+    if parameter.type in ("integer", "int") and parameter.minimum is not None and parameter.maximum is not None:
+        return range(ceil(parameter.minimum), floor(parameter.maximum) + 1)
+    bounds = _range(parameter)
+    return range(bounds[0], bounds[1] + 1) if bounds else ()
 
 
 def _range(parameter: ParamDef) -> tuple[int, int] | None:

@@ -142,7 +142,7 @@ class World:
 
     def returns(self) -> Mapping[SeatId, float]:
         """The total reward of each seat since ``reset``, in any pace. The room reports the differences as rewards,
-        to each seat its own."""
+        to each seat its own. Empty as long as there are none. Called after every entry, so it should be quick."""
         return {}
 
     def arrive(self, arrival: Arrival) -> Seat:

@@ -1,7 +1,8 @@
-"""Small HTTP servers for tests: one that misbehaves as told, and one that speaks Ollama's protocol over the local model.
+"""Small HTTP servers for tests: one that misbehaves as told, and those that speak a protocol over the local model.
 
-There is no Ollama server in the tests. ``ollama_chat`` answers `/api/chat` as Ollama's documentation describes it, with
-the embedded model behind it.
+There is no Ollama server in the tests, nor one that follows Anthropic's structured output. ``ollama_chat`` answers
+`/api/chat`, and ``anthropic_messages`` `/v1/messages`, as their documentation describes it, with the embedded model
+behind them.
 """
 
 import asyncio
@@ -78,5 +79,25 @@ async def ollama_chat(path: str, body: dict[str, Any], writer: asyncio.StreamWri
         "message": {"role": "assistant", "content": found.text},
         "done_reason": "stop" if found.stopped == "end" else "length",
         "prompt_eval_count": found.usage.prompt_tokens, "eval_count": found.usage.completion_tokens,
+    }  # fmt: skip
+    writer.write(reply(200, json.dumps(said)))
+
+
+async def anthropic_messages(path: str, body: dict[str, Any], writer: asyncio.StreamWriter) -> None:
+    """POST /v1/messages, not streamed, with structured output: the answer follows ``output_config.format``."""
+    if path.partition("?")[0] != "/v1/messages" or body.get("stream"):
+        writer.write(reply(404, json.dumps({"type": "error", "error": {"type": "not_found_error", "message": "no"}})))
+        return
+    system = [ChatMessage("system", block["text"]) for block in body.get("system", [])]
+    messages = [*system, *(ChatMessage(m["role"], m["content"]) for m in body["messages"])]
+    wanted = body["output_config"]["format"]
+    assert wanted["type"] == "json_schema"
+    request = Request(messages, wanted["schema"], body["max_tokens"], body["temperature"])
+    found = await LocalBackend(parse_brain("local")).complete(request)
+    said = {
+        "id": "msg_1", "type": "message", "role": "assistant", "model": body["model"],
+        "content": [{"type": "text", "text": found.text}], "stop_sequence": None,
+        "stop_reason": "end_turn" if found.stopped == "end" else "max_tokens",
+        "usage": {"input_tokens": found.usage.prompt_tokens, "output_tokens": found.usage.completion_tokens},
     }  # fmt: skip
     writer.write(reply(200, json.dumps(said)))

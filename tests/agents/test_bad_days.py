@@ -11,8 +11,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+import cohabit.agents.llm.rate as rate_module
 from cohabit.agents.llm.backend import BackendError, ChatMessage, Request
+from cohabit.agents.llm.rate import RateLimit
 from cohabit.agents.llm.retrying import LONGEST_WAIT_S, RetryingBackend
 from cohabit.errors import BadArgs
 from cohabit.lab.game import Game, GameSpec
@@ -235,3 +239,45 @@ async def test_no_minute_has_more_requests_than_allowed(together: bool) -> None:
             clock.at += 1
     assert len(starts) == 23
     assert all(start >= 60 * (number // 5) for number, start in enumerate(sorted(starts)))
+
+
+@given(st.lists(st.tuples(st.integers(0, 40), st.integers(1, 4)), max_size=60))
+def test_agents_with_different_limits_on_one_account_keep_the_largest_and_each_waits_for_its_own(
+    asked: list[tuple[int, int]],
+) -> None:
+    rate, now, starts = RateLimit(), 0.0, list[float]()
+    for later, per_minute in asked:
+        now += later
+        start = rate.reserve(now, per_minute)
+        assert start >= now
+        assert sum(start - 60 < each <= start for each in starts) < per_minute
+        starts.append(start)
+    for start in starts:
+        assert sum(start - 60 < each <= start for each in starts) <= max(limit for _, limit in asked)
+
+
+@pytest.mark.parametrize("kind", ["openai", "anthropic", "ollama"])
+async def test_agents_with_the_same_service_and_key_share_one_limit(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    variable = f"{kind.upper()}_API_KEY"
+
+    def account(url: str, model: str, key: str) -> RateLimit:
+        monkeypatch.setenv(variable, key)
+        found: RateLimit = make_agent(f"{kind}:{model}@{url}?per_minute=5", "x").backend._rate
+        return found
+
+    monkeypatch.setenv(variable, "sk-1")
+    here, there = "http://127.0.0.1:1", "http://127.0.0.1:2"
+    ten = {id(account(here, model, "sk-first-key")) for model in ["small", "large"] * 5}
+    assert len(ten) == 1
+    assert id(account(there, "small", "sk-first-key")) not in ten
+    assert id(account(here, "small", "sk-other-key")) not in ten
+    assert not any("sk-" in name for name in rate_module._limits)
+
+
+async def test_ten_agents_with_one_key_ask_no_more_often_than_one() -> None:
+    clock, model = Clock(), ScriptedModel("yes")
+    rate = RateLimit()
+    agents = [RetryingBackend(model, 0, 5, rate=rate, now=clock.now, sleep=clock.sleep) for _ in range(10)]
+    for number in range(20):
+        await agents[number % 10].complete(REQUEST)
+    assert clock.at == 180.0  # five at once in each of the minutes 0, 1, 2 and 3

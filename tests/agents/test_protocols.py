@@ -1,7 +1,8 @@
 """Each backend against a server that speaks its protocol, with a real model behind it.
 
-OpenAI and Anthropic: the HTTP server of llama.cpp, through the official clients. Ollama: a small server of these tests
-that speaks its documented protocol over the same model, through the official client.
+OpenAI and Anthropic: the HTTP server of llama.cpp, through the official clients. Ollama, and Anthropic's structured
+output: small servers of these tests that speak the documented protocols over the same model, through the official
+clients.
 """
 
 from collections.abc import Iterator
@@ -10,10 +11,13 @@ import pytest
 import xllamacpp
 
 from cohabit.agents.llm.local import CONTEXT_TOKENS, _weights
+from cohabit.agents.llm.schema import fit
 from cohabit.agents.player import Decision
 from cohabit.lab.game import Game, GameSpec
+from cohabit.model.action import Action, ActionSpace
+from cohabit.model.answers import parse_action
 
-from .servers import http_server, ollama_chat
+from .servers import anthropic_messages, http_server, ollama_chat
 
 SMALL = "max_tokens=60&temperature=0&brief=true&view=100&memory=0&reasoning=false&retries=0"
 
@@ -57,11 +61,39 @@ async def test_an_openai_brain_plays_with_a_real_model_server(server: str) -> No
 
 
 async def test_an_anthropic_brain_plays_with_a_real_model_server(server: str) -> None:
-    """This server ignores the schema, so that the answers are free text: legal, corrected, or defaulted."""
+    """This server ignores the schema, so the answers are free text. The outcome is what they say, and nothing else."""
     game, made = await decisions(f"anthropic:smollm2@{server}?{SMALL}")
-    assert {decision.outcome for decision in made} <= {"chosen", "corrected", "unreadable", "refused"}
-    assert all(decision.action is not None and decision.exchanges for decision in made)
-    assert game.players[0].tally.completion_tokens > 0
+    legal = [Action("take", {"n": n}) for n in (1, 2, 3)]  # more than three stones are left
+    for decision in made:
+        said = [read(exchange.answer, game.room.commands.action_space(), legal) for exchange in decision.exchanges]
+        usable = [action for action in said if action in legal]
+        assert len(said) == (1 if said[0] in legal else 2)
+        if usable:
+            assert (decision.outcome, decision.action) == ("chosen" if len(said) == 1 else "corrected", usable[0])
+        else:
+            outcome = "unreadable" if said[-1] is None else "refused"
+            assert (decision.outcome, decision.action) == (outcome, legal[0])
+    usages = [exchange.usage for decision in made for exchange in decision.exchanges]
+    assert all(usage.prompt_tokens > 100 and usage.completion_tokens > 0 for usage in usages)
+    assert game.players[0].tally.completion_tokens == sum(usage.completion_tokens for usage in usages)
+
+
+def read(answer: str, space: ActionSpace, legal: list[Action]) -> Action | None:
+    """The action in a free answer, without its reason; None: there is none."""
+    try:
+        found = fit(parse_action(answer, space), space, [action.choice for action in legal])
+    except ValueError:
+        return None
+    return Action(found.name, found.parameters)
+
+
+async def test_an_anthropic_brain_answers_under_the_schema_where_the_server_follows_it() -> None:
+    async with http_server(anthropic_messages) as url:
+        game, made = await decisions(f"anthropic:smollm2@{url}?{SMALL}")
+    assert [decision.outcome for decision in made] == ["chosen", "chosen"]
+    assert [len(decision.exchanges) for decision in made] == [1, 1]
+    assert game.players[0].tally.prompt_tokens > 0
+    assert game.players[0].tally.unpriced == 2
 
 
 async def test_an_ollama_brain_plays_with_a_server_of_its_protocol() -> None:

@@ -1,7 +1,7 @@
 """Agents for the tests of a house: slow, failing, and ones that never return. A test opens their gates."""
 
 import threading
-from typing import Any
+from typing import Any, ClassVar
 
 GO = threading.Event()
 STARTED = threading.Semaphore(0)
@@ -81,3 +81,15 @@ class Waits(Blocks):
         except asyncio.CancelledError:
             self.cancelled.set()
             raise
+
+
+class Watches(Scripted):
+    """Plays Lanterns by standing still, and keeps the ticks at which it decided."""
+
+    ticks: ClassVar[list[int]] = []
+
+    def decide(self, observation: Any) -> Any:
+        from cohabit.model.action import Action
+
+        self.ticks.append(observation.step)
+        return Action("halt")

@@ -16,11 +16,13 @@ import pytest
 from cohabit.agents.contract import Exchange, Usage
 from cohabit.agents.player import Decision
 from cohabit.errors import BadArgs, PermissionDenied
+from cohabit.house.bots import QUIET_MS
 from cohabit.house.house import House
 from cohabit.house.transcripts import EARLIER, TRANSCRIPT, Transcripts, without_secrets
 from cohabit.model.action import Action
 from cohabit.registry import _module_from
 from cohabit.scenario import parse_scenario, read_scenario
+from cohabit.testing.clock import FakeClock
 
 from .making import GOD, HOST, Client, make_room, open_house, player, recorded
 
@@ -62,7 +64,7 @@ async def until(house: House, is_so: Callable[[], Any], room: str = "den") -> No
 async def counted(house: House, who: str, decisions: int, room: str = "den") -> None:
     """Wait until the agent of a member has counted its decisions, which it does on its own thread after the move."""
     async with asyncio.timeout(SOON_S):
-        while house.bots.agents[room, who].tally.decisions < decisions:
+        while (found := house.bots.agents.get((room, who))) is None or found.tally.decisions < decisions:
             await asyncio.sleep(0)
 
 
@@ -76,6 +78,36 @@ async def nim(
     """A room with Nim in which a brain plays for ann, and maybe one for bob."""
     bob = player("bob", 1, brain=second) if second else player("bob", 1)
     return await make_room(house, player("ann", 0, brain=first), bob, HOST, GOD, world="nim", room=room, **keys)
+
+
+# -- waiting ------------------------------------------------------------------------------------
+async def test_where_time_runs_by_itself_an_agent_thinks_again_when_it_is_told_something_or_after_a_while(
+    gate: ModuleType,
+) -> None:
+    clock = FakeClock()
+    gate.Watches.ticks.clear()
+    async with open_house(clock=clock) as house:
+        who = await make_room(
+            house, player("ann", 0, brain=brain("Watches")), player("bob", 1), HOST, GOD, world="lanterns",
+            partial_intel=True,
+        )  # fmt: skip
+        await counted(house, "ann", 1)
+        await who["bob"]("whoami")
+        await who["zeus"]("whoami")
+        await clock.advance(1_000)
+        await counted(house, "ann", 2)  # it was told that they are connected
+        await clock.advance(3_000)  # three ticks, in which nothing is told
+        assert house.rooms["den"].room.state.tick == 4
+        await who["bob"]("halt")
+        await who["zeus"]("send_message", {"to": "bob", "content": "not for ann"})
+        await clock.advance(2_000)
+        assert len(gate.Watches.ticks) == 2
+        await who["zeus"]("send_message", {"to": "ann", "content": "wake up"})
+        await counted(house, "ann", 3)
+        assert gate.Watches.ticks[2:] == [6]
+        await clock.advance(QUIET_MS)
+        await counted(house, "ann", 4)
+        assert len(gate.Watches.ticks) == 4
 
 
 # -- isolation ----------------------------------------------------------------------------------

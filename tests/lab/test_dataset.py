@@ -112,6 +112,22 @@ def test_gains_add_up_to_the_score_on_the_scoreboard(folder: Path, rows: list[Ro
                 assert [row.gain for row in mine] == [None] * len(mine)
 
 
+def test_the_rewards_of_a_seat_add_up_to_its_return_in_every_world(folder: Path, rows: list[Row]) -> None:
+    rewarded = {
+        game.spec.world
+        for game in read_games(folder)
+        for seat in game.seats
+        if (mine := [row.reward for row in rows if row.game == game.spec.id and row.seat == seat])
+        and sum(mine) == game.returns.get(seat, 0.0)
+        and any(mine)
+    }
+    assert rewarded == {row.world for row in rows} == {"nim", "statecraft", "lanterns", "kingdoms"}
+    for game in read_games(folder):
+        for seat in game.seats:
+            mine = [row.reward for row in rows if row.game == game.spec.id and row.seat == seat]
+            assert sum(mine) == game.returns.get(seat, 0.0)
+
+
 HARVEST = Path(__file__).parent.parent / "worlds_samples" / "harvest.py"
 
 
@@ -234,7 +250,7 @@ async def test_a_room_of_a_house_and_its_exported_record_give_the_same_rows(tmp_
         ("table#2", "ann", 1, 1, 7, False),
     ]
     assert [r["reasoning"] for r in found] == [None, "my plan", None, None]
-    assert [r["reward"] for r in found] == [0.0, 0.0, 1.0, 0.0]
+    assert [r["reward"] for r in found] == [0.0, -1.0, 1.0, 0.0]
     assert found[-1]["truncated"]
     assert "psst" not in text
     assert "zeus" not in "".join(r["player"] for r in found)

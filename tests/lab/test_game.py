@@ -57,6 +57,8 @@ def test_the_record_of_a_game_replays_to_its_end(spec: GameSpec) -> None:
 
 @pytest.mark.parametrize(("limit", "spec"), [
     ("decisions", GameSpec("g", "tictactoe", ["random", "random"], max_decisions=3)),
+    ("decisions", GameSpec("g", "lanterns", ["random", "random"], max_decisions=3)),
+    ("decisions", GameSpec("g", "statecraft", ["hawk", "hawk"], max_decisions=3)),
     ("ticks", GameSpec("g", "lanterns", ["lamplighter"] * 2, step_ticks=7, max_ticks=30)),
 ])  # fmt: skip
 def test_a_game_stops_at_its_limit_and_says_so(limit: str, spec: GameSpec) -> None:
@@ -120,3 +122,49 @@ def test_scripts_play_the_same_game_whether_they_are_waited_for_or_not(
         return asyncio.run(game.play()), record_lines(game.lines())
 
     assert outcome([adapted(script) for script in scripts()]) == outcome([Waiting(script) for script in scripts()])
+
+
+class Thinking(Waiting):
+    """It finishes after the players behind it, and thinks for so many seconds of a clock that it moves itself."""
+
+    def __init__(self, script: Any, clock: list[float], seconds: float, pauses: int) -> None:
+        super().__init__(script)
+        self.clock, self.seconds, self.pauses = clock, seconds, pauses
+
+    async def decide(self, observation: Any) -> Any:
+        self.clock[0] += self.seconds
+        found = await super().decide(observation)
+        for _ in range(self.pauses):
+            await asyncio.sleep(0)
+            self.clock[0] += 100.0
+        return found
+
+
+def test_the_seconds_of_a_decision_are_those_of_its_own_thinking() -> None:
+    clock, took = [0.0], {}
+    slow, fast = (
+        Thinking(make_agent("trader", "x"), clock, seconds, pauses) for seconds, pauses in ((0.0, 3), (2.0, 0))
+    )
+    spec = GameSpec("g", "statecraft", ["slow", "fast"], config={"turns": 1})
+    game = Game(
+        spec, agents=[slow, fast], seconds=lambda: clock[0],
+        on_decision=lambda seat, _, seconds: took.update({seat: seconds}),
+    )  # fmt: skip
+    asyncio.run(game.play())
+    assert took == {0: 302.0, 1: 2.0}  # the second one had to wait for the first
+    assert [tally.seconds for tally in game.result().tallies] == [302.0, 2.0]
+
+
+def test_the_time_in_which_a_script_s_action_is_performed_is_not_its_own() -> None:
+    clock, took = [0.0], []
+    spec = GameSpec("g", "nim", ["random", "random"], config={"stones": 3}, max_decisions=1)
+    game = Game(spec, seconds=lambda: clock[0], on_decision=lambda _, __, seconds: took.append(seconds))
+    act = game._acts[0]
+
+    def slow(action: Action | None) -> Any:
+        clock[0] += 7.0
+        return act(action)
+
+    game._acts[0] = slow
+    asyncio.run(game.play())
+    assert took == [0.0]

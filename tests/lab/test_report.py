@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from cohabit.errors import BadArgs, UnknownAsset
 from cohabit.faces.cli import main
+from cohabit.faces.cli.match import show
 from cohabit.lab import tables
 from cohabit.lab.analysis import _is_measure, analyse, between_conditions
 from cohabit.lab.curves import curves
@@ -212,6 +213,39 @@ def test_conditions_are_apart_and_scores_are_means_over_seeds(folder: Path) -> N
             assert player.score.mean == sum(means, Fraction(0)) / len(means)
             assert player.score.n == len(means)
             assert player.games == len(each.games)
+
+
+def test_the_closing_table_has_a_score_for_each_world_and_none_over_several(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results = Results.read(folder)
+    assert show(results) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines() if line]
+    assert lines[0][:6] == ["world", "player", "games", "won", "drawn", "score"]
+    assert [line[:3] for line in lines[1:5]] == [
+        ["nim", "nim-master", "12"], ["nim", "random", "12"],
+        ["statecraft", "trader", "4"], ["statecraft", "hawk", "4"],
+    ]  # fmt: skip
+    for player in results.in_worlds():
+        mine = [
+            score
+            for game in results.games
+            if game.spec.world == player.world
+            for name, score in zip(game.spec.named, scores(game), strict=True)
+            if name == player.player
+        ]
+        assert player.score is not None
+        assert player.score.mean == Fraction(sum(map(Fraction, mine)), len(mine))
+        seeds = 2 if player.world == "statecraft" else 3
+        assert len(player.scores) == seeds  # the sample of the interval, as in the report
+    assert "<th>world</th>" in results._repr_html_()
+    assert [axes.get_ylabel() for axes in results.plot().axes] == ["mean score in nim", "mean score in statecraft"]
+
+
+def test_in_one_world_the_closing_table_does_not_repeat_it(failing: Path) -> None:
+    results = Results.read(failing)
+    assert results.headings()[:2] == ["player", "games"]
+    assert [row[0] for row in results.rows()] == ["bad", "random"]
 
 
 def test_a_head_to_head_difference_is_that_of_the_scores(folder: Path) -> None:

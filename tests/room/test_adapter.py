@@ -172,6 +172,9 @@ class Candle(World):
     def returns(self) -> Mapping[str, float]:
         return {self.order[0]: self.total}
 
+    def legal(self, seat: Seat) -> Sequence[Action]:
+        return [Action("trim")]
+
     @action()
     def trim(self, by: Seat) -> Outcome:
         """Trim the wick."""
@@ -181,6 +184,10 @@ class Candle(World):
 
 def game_of(adapter: type, **config: Any) -> OneSeat:
     return as_adapter(as_world(adapter, frozenset({"sit"}))(**config))
+
+
+def without_choices(seen: Observation) -> Observation:
+    return msgspec.structs.replace(seen, choices=[])
 
 
 # -- an adapter as a world ------------------------------------------------------------------------
@@ -207,11 +214,13 @@ def test_the_parameters_of_an_adapters_constructor_are_the_config_of_its_world()
 @given(st.lists(st.sampled_from(MOVES), max_size=40))
 def test_an_adapter_as_a_world_as_an_adapter_gives_the_same_results(moves: list[Action]) -> None:
     alone, game = coast()(), as_adapter(str(EXAMPLE))
-    assert game.reset() == alone.reset()
+    choices = [move.choice for move in MOVES]  # which the world lists, and the adapter does not
+    assert game.reset() == msgspec.structs.replace(alone.reset(), choices=choices)
     for move in moves:
-        expected = alone.act(move)
-        assert game.act(move) == expected
-        assert game.observe() == alone.observe()
+        expected, result = alone.act(move), game.act(move)
+        seen = msgspec.structs.replace(expected.observation, choices=[] if expected.done else choices)
+        assert result == msgspec.structs.replace(expected, observation=seen)
+        assert game.observe() == seen
         if expected.done:
             return
 
@@ -264,6 +273,74 @@ def test_names_that_a_room_uses_or_that_are_no_names_get_others() -> None:
     assert game.act(Action("game_sit")).observation.status["log"][-1] == "sit"  # type: ignore[union-attr]
 
 
+class Bridge(GameAdapter):
+    """A bridge with planks. What can be done depends on where one stands."""
+
+    def __init__(self) -> None:
+        self.reset()
+
+    @property
+    def game_description(self) -> str:
+        return "A bridge."
+
+    @property
+    def action_space(self) -> ActionSpace:
+        back = [ActionDef("step back")] if self.at else []
+        sizes = ParamDef("size", type="integer", minimum=1, maximum=2)
+        aims = [ParamDef("at", "who to greet"), ParamDef("loudly", type="boolean", required=False)]
+        jump = ActionDef("jump", "", [sizes, ParamDef("foot", "left|right")])
+        return ActionSpace([jump, ActionDef("greet", "", aims), *back])
+
+    def observe(self) -> Observation:
+        return Observation(status={"at": self.at})
+
+    def act(self, action: Action) -> ActionResult:
+        self.at += int(action.parameters["size"]) if action.name == "jump" else -1
+        return ActionResult(True, "", done=self.at >= 5)
+
+    def reset(self) -> Observation:
+        self.at = 1
+        return self.observe()
+
+
+class ListedBridge(Bridge):
+    def legal_actions(self) -> list[Action]:
+        return [Action("jump", {"size": 1, "foot": "left"}), Action("step back")][: 1 + self.at]
+
+
+class SeenBridge(Bridge):
+    def observe(self) -> Observation:
+        return Observation(choices=[{"action": "step back", "params": {}}] if self.at else [])
+
+
+def test_the_actions_of_an_adapter_with_their_values_are_examples_of_what_is_legal() -> None:
+    game = game_of(Bridge)
+    jumps = [Action("jump", {"size": n, "foot": foot}) for n in (1, 2) for foot in ("left", "right")]
+    assert game.action_space.examples
+    assert game.legal_actions() == [*jumps, Action("step_back")]  # whom to greet is not listed
+    game.act(Action("step_back"))
+    assert game.legal_actions() == jumps
+    member = game.room.state.members["player"]
+    assert "Legal actions: jump" in game.room.view(member).text
+    assert game.room.fallback(member) is None  # an example need not be harmless
+
+
+def test_an_adapter_may_list_its_legal_actions_itself() -> None:
+    game = game_of(ListedBridge)
+    assert not game.action_space.examples
+    assert game.legal_actions() == [Action("jump", {"size": 1, "foot": "left"}), Action("step_back")]
+    assert game.room.fallback(game.room.state.members["player"]) == Action("jump", {"size": 1, "foot": "left"})
+    seen = game_of(SeenBridge)
+    assert seen.legal_actions() == [Action("step_back")]
+
+
+def test_a_model_chooses_among_the_legal_actions_of_an_adapter() -> None:
+    game = Game(GameSpec("g", f"{EXAMPLE}", ["random"], seed="1", max_decisions=30))
+    result = asyncio.run(game.play())
+    assert result.tallies[0].outcomes == {"chosen": result.decisions}
+    assert result.decisions > 1
+
+
 def test_an_adapter_may_go_on_changing_what_it_showed() -> None:
     game = game_of(Lift)
     before = game.observe()
@@ -292,7 +369,7 @@ def test_an_adapter_is_restored_from_its_actions_or_from_what_it_saves(lift: typ
     fresh.restore(world.snapshot())
     assert SavedLift.restored == (lift is SavedLift)
     assert fresh.snapshot() == world.snapshot()
-    assert fresh.observe(game.room.eye_of(game.room.state.members["player"])) == game.observe()
+    assert fresh.observe(game.room.eye_of(game.room.state.members["player"])) == without_choices(game.observe())
     assert game.observe().status == {"floor": 3, "log": ["seed 5", "go"]}
 
 
@@ -313,11 +390,12 @@ def test_a_record_of_an_adapter_replays() -> None:
 
 def test_an_adapter_with_classes_of_its_own_runs() -> None:
     game = game_of(OwnClasses)
-    assert game.act(Action("count")).observation == Observation(status={"n": 1})
+    choices = [{"action": "count", "params": {}}]
+    assert game.act(Action("count")).observation == Observation(status={"n": 1}, choices=choices)
     result = game.act(Action("count"))
     assert (result.message, result.reward, result.done) == ("2", 1.0, True)
     assert not game.act(Action("count")).success  # the game is over
-    assert game.reset() == Observation(status={"n": 0})
+    assert game.reset() == Observation(status={"n": 0}, choices=choices)
 
 
 # -- a world as an adapter ------------------------------------------------------------------------
@@ -329,6 +407,7 @@ def test_a_world_that_needs_two_seats_is_no_adapter() -> None:
 def test_in_a_real_time_world_each_action_lets_time_pass() -> None:
     game = as_adapter(Candle(), step_ticks=2)
     assert game.action_space.names()[0] == "wait"
+    assert game.legal_actions() == [Action("wait"), Action("trim")]
     before = game.room.state.tick
     result = game.act(Action("wait"))
     assert (result.success, result.message) == (True, "Time passes.")

@@ -183,7 +183,9 @@ def test_two_silent_seats_are_skipped_one_after_the_other() -> None:
     room = make_room(RED, BLUE, world="nim", turn_seconds=10, config={"stones": 3})
     for at in (10_000, 20_000, 30_000, 40_000):
         room.settle(at)
-    assert texts(room, "turn_timeout") == ["first takes 1", "second takes 1", "first takes 1 and wins"]
+    assert texts(room, "turn_timeout") == [
+        "first takes 1", "second takes 1", "first takes 1 and wins", "Reward: +1 (total 1)", "Reward: -1 (total -1)",
+    ]  # fmt: skip
     assert room.next_deadline() is None
 
 

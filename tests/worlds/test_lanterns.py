@@ -339,9 +339,30 @@ def test_a_picture_is_a_png_of_the_right_size():
 
 def test_goals_and_standings_show_the_leader():
     world = lanterns()
-    world.towers[1].holder = ""
+    world.storm(None, world.towers[1].name)
     assert [(s.seat, s.score > 0) for s in world.standings()] == [("amber", True), ("blue", False)]
     assert "you 0" in (world.goals(BLUE)[0].progress or "")
+
+
+@given(st.integers(0, 2**32), st.integers(2, 4), st.data())
+def test_the_return_of_a_keeper_is_the_land_it_has_won_since_the_start(seed, players, data):
+    world = lanterns(players, seed)
+    begun = world._land()
+    for _ in range(data.draw(st.integers(0, 40))):
+        seat = data.draw(st.sampled_from(SEATS[:players]))
+        deed = data.draw(st.sampled_from(["walk to", "light", "douse", "storm", "time"]))
+        tower = data.draw(st.sampled_from(world.towers))
+        if deed == "walk to":
+            put(world, seat, tower.at)
+        elif deed == "time":
+            world.advance(data.draw(st.integers(1, 20)))
+        else:
+            try:
+                world.storm(None, tower.name) if deed == "storm" else getattr(world, deed)(seat, tower.name)
+            except CohabitError:
+                continue
+        assert world.returns() == {s: n - begun[s] for s, n in world._land().items()}
+        assert world.land == world._land()
 
 
 # -- in a room ----------------------------------------------------------------------------------

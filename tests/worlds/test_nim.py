@@ -26,8 +26,10 @@ def test_the_first_player_starts_and_then_they_take_turns():
 def test_taking_the_last_stone_wins_and_ends_the_game():
     world = nim(4)
     world.take(FIRST, 3)
+    assert world.returns() == {}
     outcome = world.take(SECOND, 1)
     assert outcome.reward == 1.0
+    assert world.returns() == {"first": -1.0, "second": 1.0}
     assert world.to_move() == []
     assert [(s.seat, s.score) for s in world.standings()] == [("second", 1), ("first", 0)]
 

@@ -147,8 +147,25 @@ def _is_async(kind: type) -> bool:
     return inspect.iscoroutinefunction(getattr(kind, "think", None) or getattr(kind, "decide", None))
 
 
+@lru_cache(256)
+def _left_out(kind: type) -> list[str]:
+    return [name for name in ("initialize", "reflect", "plan") if not hasattr(kind, name)]
+
+
+def _nothing(*_: Any) -> list[str]:
+    return []
+
+
+async def _nothing_async(*_: Any) -> list[str]:
+    return []
+
+
 def adapted(agent: Any) -> Agent:
-    """The agent with async methods."""
+    """The agent with async methods. All but ``decide`` or ``think`` may be left out."""
+    kind: type = type(agent)
+    for name in _left_out(kind):
+        if not hasattr(agent, name):
+            setattr(agent, name, _nothing_async if _is_async(kind) else _nothing)
     match kind_of(agent):
         case "async":
             return cast(Agent, agent)

@@ -43,7 +43,7 @@ NO_ACTION = "no action was chosen, and the game waits for one"
 
 
 class Limits(Struct, frozen=True, omit_defaults=True):
-    """``seconds`` per decision, including the second question; None: no limit."""
+    """``seconds`` per decision, including the second question but not the time of others; None: no limit."""
 
     seconds: float | None = None
     corrections: int = 1
@@ -77,7 +77,7 @@ class Tally(Struct):
     dollars: float = 0.0
     unpriced: int = 0  # answers whose price is unknown
     tool_calls: int = 0
-    seconds: float = 0.0  # spent on deciding
+    seconds: float = 0.0  # of thinking, without the time in which actions were performed
 
     @property
     def decisions(self) -> int:
@@ -106,7 +106,7 @@ class Tally(Struct):
 
 
 class Player:
-    """Asks one agent. ``on_decision`` gets each decision and the seconds it took; ``seconds`` reads a clock."""
+    """Asks one agent. ``on_decision`` gets each decision and the seconds of thinking; ``seconds`` reads a clock."""
 
     def __init__(
         self,
@@ -132,11 +132,13 @@ class Player:
         self._script = agent.agent if isinstance(agent, Direct) else None  # called without a detour
         self.is_quick = self._script is not None
         self.reads_choices = getattr(self._script, "reads_choices", True)
-        self._goals: list[tuple[str, str]] = []
+        self._goals: list[tuple[str, str]] = []  # those of the last plan
+        self._game = 1
         self._name = name
         self._plays_on = plays_on
         self._introduction: tuple[str, ActionSpace, list[Goal]] | None = None  # not done yet
         self._logged = ""
+        self._thought_for = 0.0  # seconds of the last decision of a script
 
     async def initialize(self, game_desc: str, action_space: ActionSpace, goals: Sequence[Goal] = ()) -> None:
         """Introduce the agent to the world. A failure is a failure of the agent, and raised, unless it plays on."""
@@ -167,17 +169,15 @@ class Player:
     # -- a decision -------------------------------------------------------------------------------
     async def move(self, turn: Turn, act: Act) -> Decision:
         """Decide and act. Raises only what is not about this decision, such as a lost connection."""
-        clock = self._seconds
-        began = clock() if clock is not None else 0.0
-        decision = await self._move(turn, act)
-        return self._counted(decision, clock() - began if clock is not None else 0.0)
+        if self._seconds is None:
+            return self._counted(await self._move(turn, act), 0.0)
+        watch = Stopwatch(self._seconds)
+        return self._counted(await self._move(turn, watch.leaving_out(act)), watch.read())
 
     def move_now(self, turn: Turn, act: ActNow) -> Decision:
         """The same for a quick script, where nothing has to be waited for. It saves half of the cost of a decision."""
-        clock = self._seconds
-        began = clock() if clock is not None else 0.0
         decision = self._move_now(turn, act)
-        return self._counted(decision, clock() - began if clock is not None else 0.0)
+        return self._counted(decision, self._thought_for)
 
     def _counted(self, decision: Decision, took: float) -> Decision:
         if self._on_decision is not None:
@@ -208,11 +208,14 @@ class Player:
             if thought.action is None and not turn.may_pass:
                 problem = problem or NO_ACTION
             if not problem:
+                acts_at = _loop_time() if ends is not None else 0.0
                 try:
                     result = await act(thought.action)
                 except AskerError as refusal:
                     if refusal.code in NOT_ABOUT_THE_ACTION:
                         raise
+                    if ends is not None:  # the time that others took is not the agent's
+                        ends += _loop_time() - acts_at
                     if refusal.code in LATE:
                         return Decision(turn.number, "late", None, refusal.as_text(), exchanges)
                     problem, outcome = refusal.as_text(), "refused"
@@ -225,13 +228,17 @@ class Player:
 
     def _move_now(self, turn: Turn, act: ActNow) -> Decision:
         """As ``_move`` with a script: it is not asked twice, and a deadline cannot stop it."""
-        script, seen = self._script, turn.observation
+        script, seen, clock = self._script, turn.observation, self._seconds
         assert script is not None
+        began = clock() if clock is not None else 0.0
+        self._thought_for = 0.0
         try:
             if seen.current_goals and (aims := _aims(seen.current_goals)) != self._goals:
                 self._goals = aims
                 script.plan(seen.current_goals)
             action = script.decide(seen)
+            if clock is not None:
+                self._thought_for = clock() - began
         except TimeoutError as late:
             return self._fall_back_now(turn, act, "timeout", self._too_late(late))
         except Exception as bug:
@@ -283,12 +290,14 @@ class Player:
     def _deadline(self) -> float | None:
         if self.limits.seconds is None:
             return None
-        return asyncio.get_running_loop().time() + self.limits.seconds
+        return _loop_time() + self.limits.seconds
 
     async def _think(self, turn: Turn, correction: str) -> Thought:
         if not correction:
             if self._introduction is not None:
                 await self._introduce()
+            if turn.game != self._game:
+                self._game, self._goals = turn.game, []
             if self._listens:
                 for message in turn.heard:
                     await _maybe(cast(Listener, self.agent).hear(message))
@@ -341,6 +350,33 @@ class Player:
             return
         async with asyncio.timeout(self.limits.seconds):
             await work
+
+
+class Stopwatch:
+    """The time of a decision without that of performing it, which includes waiting for players before this one."""
+
+    __slots__ = ("_began", "_seconds")
+
+    def __init__(self, seconds: Callable[[], float]) -> None:
+        self._seconds = seconds
+        self._began = seconds()
+
+    def read(self) -> float:
+        return self._seconds() - self._began
+
+    def leaving_out(self, act: Act) -> Act:
+        async def untimed(action: Action | None) -> ActionResult | None:
+            left = self._seconds()
+            try:
+                return await act(action)
+            finally:
+                self._began += self._seconds() - left
+
+        return untimed
+
+
+def _loop_time() -> float:
+    return asyncio.get_running_loop().time()
 
 
 @lru_cache(256)

@@ -9,6 +9,7 @@ import logging
 import time
 from collections.abc import Coroutine, Mapping, Sequence
 from functools import partial
+from itertools import takewhile
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,9 @@ from cohabit.house.transcripts import Transcripts
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Goal, Observation
 from cohabit.registry import is_script, make_agent
+from cohabit.room.looking import ViewReply
+from cohabit.room.turns import runs_by_itself
+from cohabit.room.visibility import is_news
 
 if TYPE_CHECKING:
     from cohabit.house.house import House
@@ -39,6 +43,8 @@ STEP_MS = 600
 """Minimum time per move, so people can follow."""
 STAND_IN_STEP_MS = 10_000
 """The same for a stand-in in a world with rounds, so that it does not play many of them before its player is back."""
+QUIET_MS = 10_000
+"""Where time runs by itself, an agent that thinks waits for news after each decision, but no longer than this."""
 CLOSING_S = 5.0
 """How long a house that closes waits for its agents."""
 
@@ -107,9 +113,10 @@ class Bots:
         if status is None or status.brain != brain:
             status = self.agents[(runner.room.id, who)] = AgentStatus(brain)
         status.stopped = ""
-        table = MemberTable(self._house.clock, runner, who, label_of(brain))
+        quick = is_script(parse_brain(brain))
+        table = MemberTable(self._house.clock, runner, who, label_of(brain), waits_for_news=not quick)
         try:
-            if is_script(parse_brain(brain)):
+            if quick:
                 agent = adapted(make_agent(brain, f"{runner.room.id}/{who}"))
                 player = Player(
                     agent, tally=status.tally, on_decision=status.decided, name=_name(runner, who, brain), plays_on=True
@@ -202,26 +209,67 @@ class Dismissed(Exception):
 
 
 class MemberTable:
-    """The calls of an agent for a member of a room of this house."""
+    """The calls of an agent for a member of a room of this house.
 
-    def __init__(self, clock: Clock, runner: "RoomRunner", who: str, brain: str) -> None:
+    ``waits_for_news``: where time runs by itself it is always the agent's turn, so a wait ends with news instead. A
+    script needs none of this, because it pauses before each decision.
+    """
+
+    def __init__(
+        self, clock: Clock, runner: "RoomRunner", who: str, brain: str, *, waits_for_news: bool = False
+    ) -> None:
         self._clock, self._runner, self._who, self._brain = clock, runner, who, brain
+        self._waits_for_news = waits_for_news
+        self._known = -1  # the last entry that is no news any more
+        self._quiet_until = 0  # when the agent thinks again without news
 
     async def call(self, command: str, args: Mapping[str, Any] | None = None) -> Any:
         """A command that waits is repeated when the room has changed."""
         runner, given = self._runner, dict(args or {})
-        waits = runner.room.commands.named(command).waits
+        declared = runner.room.commands.named(command)
+        waits = declared.waits
         ends = self._clock.now() + given.get("wait_ms", 0)
+        if declared.news_after is not None:
+            await self._until_news(ends)
         while True:
             self._check_plays()
-            version = runner.version
+            version, known = runner.version, runner.durable_seq
             result = await runner.submit(Call(self._who, command, given, via=self._brain))
             if waits is None or not waits(result) or not await runner.changed_since(version, ends):
+                if isinstance(result, ViewReply):
+                    self._known, self._quiet_until = known, self._clock.now() + QUIET_MS
                 return msgspec.to_builtins(result)
 
     async def changed(self, wait_ms: int) -> None:
         self._check_plays()
-        await self._runner.changed_since(self._runner.version, self._clock.now() + wait_ms)
+        ends = self._clock.now() + wait_ms
+        if self._is_for_news():
+            await self._until_news(ends)
+        else:
+            await self._runner.changed_since(self._runner.version, ends)
+
+    def _is_for_news(self) -> bool:
+        room = self._runner.room
+        return self._waits_for_news and runs_by_itself(room) and room.state.over_since is None
+
+    async def _until_news(self, ends: int) -> None:
+        """Return when the agent has been told something since it saw the world, or after a while."""
+        runner = self._runner
+        while self._is_for_news():
+            self._check_plays()
+            version = runner.version
+            if self._has_news() or not await runner.changed_since(version, min(ends, self._quiet_until)):
+                return
+
+    def _has_news(self) -> bool:
+        room, recent = self._runner.room, self._runner.recent
+        member = room.state.members[self._who]
+        if not recent or recent[0].seq > self._known + 1:  # it missed some
+            return True
+        newer = [line.entry for line in takewhile(lambda line: line.seq > self._known, reversed(recent))]
+        self._known = self._runner.durable_seq
+        eye = room.eye(member)
+        return any(is_news(entry, member, eye, self._brain) for entry in newer)
 
     def _check_plays(self) -> None:
         room = self._runner.room

@@ -33,7 +33,7 @@ STEP_TICKS = 50
 MAX_INTRODUCTIONS = 256
 """How many worlds are remembered with what players are told about them."""
 MAX_DECISIONS = 10_000
-"""Of all players, after which a game that does not end is stopped."""
+"""Of all players together, after which a game that does not end is stopped."""
 
 
 class GameSpec(Struct, frozen=True):
@@ -82,7 +82,7 @@ class GameResult(Struct):
 
 
 Heard = Callable[[int, Decision, float], None]
-"""Called with the index of the player, its decision, and the seconds it took."""
+"""Called with the index of the player, its decision, and the seconds of thinking."""
 
 
 class Game:
@@ -136,7 +136,7 @@ class Game:
         await self._introduce()
         room, spec = self.room, self.spec
         while not room.is_over() and self.decisions < spec.max_decisions:
-            movers = self._to_move()
+            movers = self._within_limit(self._to_move())
             if room.pace == "clock":
                 await self._act_until_all_pass(movers)
                 self._advance()
@@ -169,6 +169,10 @@ class Game:
             return one
         return [i for i, member in enumerate(self.members) if member.seat in to_move]
 
+    def _within_limit(self, movers: list[int]) -> list[int]:
+        """Those of the movers for whom decisions are left."""
+        return movers[: self.spec.max_decisions - self.decisions]
+
     def _go_on(self, movers: list[int], decisions: list[Decision]) -> bool:
         """A player that did nothing, although the game waits for it, has missed its turn. False: the game cannot go on,
         because its world has no rule for that."""
@@ -187,6 +191,7 @@ class Game:
     async def _act_until_all_pass(self, acting: list[int]) -> None:
         """What happens between two steps of the clock."""
         for _ in range(MAX_ACTIONS_PER_STEP):
+            acting = self._within_limit(acting)
             if not acting or self.room.is_over():
                 break
             decisions = self._moves_now(acting) if self._quick else await self._moves(acting)

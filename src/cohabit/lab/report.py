@@ -378,8 +378,8 @@ first averaged over the games of a seed. <b>Intervals.</b> Mean ± t × s / √n
 of Student’s distribution; with one seed there is none, and with few it is wide. ± 0 says that all seeds gave the same,
 not that the next one must. Players that repeat themselves, such as a model at temperature 0, differ between seeds only
 by the draws of the world and of the others. Shares of wins: a draw is shared among its players; Wilson’s interval over
-games, which treats games as independent. <b>Score.</b> The return of a seat if the world counts returns, else its score
-on the scoreboard, else what its actions earned. <b>Failures.</b> Decisions without a usable answer are never counted as
+games, which treats games as independent. <b>Score.</b> That of a seat on the scoreboard of the world, else its return,
+else what its actions earned. <b>Failures.</b> Decisions without a usable answer are never counted as
 play: they are shown, and past the limit this page says so at its top."""
 
 

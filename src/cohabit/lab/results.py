@@ -27,15 +27,15 @@ HEADINGS = ("player", "games", "won", "drawn", "score", "decisions", "failed", "
 
 
 def scores(game: GameResult) -> list[float]:
-    """The score of each seat: its return, else its place on the scoreboard, else what its actions earned.
+    """The score of each seat: that on the scoreboard, else its return, else what its actions earned.
 
     A seat that is no longer on the scoreboard has 0.
     """
-    if game.returns:
-        return [game.returns.get(seat, 0.0) for seat in game.seats]
     if game.standings:
         found = {standing.seat: float(standing.score) for standing in game.standings}
         return [found.get(seat, 0.0) for seat in game.seats]
+    if game.returns:
+        return [game.returns.get(seat, 0.0) for seat in game.seats]
     return list(game.rewards)
 
 
@@ -48,38 +48,49 @@ def winners(game: GameResult) -> list[int]:
 
 
 class PlayerSummary(Struct):
-    """One player in all its games."""
+    """One player in all its games, or in those of one world."""
 
     player: str
+    world: str = ""  # empty: in all worlds, whose scores cannot be compared
     games: int = 0
     won: int = 0
     drawn: int = 0
-    scores: list[float] = []
+    scores: dict[str, list[float]] = {}  # by seed
     tally: Tally = msgspec.field(default_factory=Tally)
 
     @property
     def score(self) -> Estimate | None:
+        """Its mean score in the games of one world. Games with the same seed share their draws: they count as one."""
         from fractions import Fraction
 
-        return estimate([Fraction(score) for score in self.scores])
+        of_seeds = [[Fraction(score) for score in found] for found in self.scores.values()]
+        return estimate([sum(found, Fraction(0)) / len(found) for found in of_seeds])
 
     @property
     def failure_rate(self) -> float:
         return self.tally.failures / self.tally.decisions if self.tally.decisions else 0.0
 
 
-def summarise(games: Iterable[GameResult], timings: dict[str, TimingLine] | None = None) -> list[PlayerSummary]:
-    """A summary of each player, in the order in which they appear."""
-    found: dict[str, PlayerSummary] = {}
+def world_of(game: GameResult) -> str:
+    """The name of a game's world in its design."""
+    return game.spec.setting or game.spec.world
+
+
+def summarise(
+    games: Iterable[GameResult], timings: dict[str, TimingLine] | None = None, by_world: bool = False
+) -> list[PlayerSummary]:
+    """A summary of each player, or of each player in each world, in the order in which they appear."""
+    found: dict[tuple[str, str], PlayerSummary] = {}
     for game in games:
+        world = world_of(game) if by_world else ""
         best, results = winners(game), scores(game)
         timing = (timings or {}).get(game.spec.id)
         for seat, name in enumerate(game.spec.named):
-            player = found.setdefault(name, PlayerSummary(name))
+            player = found.setdefault((world, name), PlayerSummary(name, world))
             player.games += 1
             player.won += best == [seat]
             player.drawn += len(best) > 1 and seat in best
-            player.scores.append(results[seat])
+            player.scores.setdefault(game.spec.seed, []).append(results[seat])
             add_tally(player.tally, game.tallies[seat])
             player.tally.seconds += sum(timing.decisions[seat]) if timing is not None else 0.0
     return list(found.values())
@@ -144,15 +155,28 @@ class Results:
 
     # -- what came of it --------------------------------------------------------------------------
     def players(self) -> list[PlayerSummary]:
+        """Each player in all its games. What has no meaning beyond one world, its score, is in ``in_worlds``."""
         return summarise(self.games, self.timings())
+
+    def in_worlds(self) -> list[PlayerSummary]:
+        """Each player in each world."""
+        return summarise(self.games, self.timings(), by_world=True)
 
     def failing(self) -> list[PlayerSummary]:
         """The players whose share of failed decisions is above the design's threshold."""
         return [player for player in self.players() if player.failure_rate > self.design.max_failures]
 
+    def headings(self) -> list[str]:
+        """Of the table. Where there are several worlds, each player has a row for each."""
+        return ["world", *HEADINGS] if self._has_worlds() else list(HEADINGS)
+
     def rows(self) -> list[list[str]]:
-        """The table, as text, under ``HEADINGS``."""
-        return [_row(player) for player in self.players()]
+        """The table, as text, under ``headings``."""
+        several = self._has_worlds()
+        return [[player.world, *_row(player)] if several else _row(player) for player in self.in_worlds()]
+
+    def _has_worlds(self) -> bool:
+        return len({world_of(game) for game in self.games}) > 1
 
     def problems(self) -> list[str]:
         """What makes these results doubtful, one sentence each."""
@@ -167,32 +191,36 @@ class Results:
         return found
 
     def __str__(self) -> str:
-        rows = [list(HEADINGS), *self.rows()]
-        widths = [max(len(row[i]) for row in rows) for i in range(len(HEADINGS))]
+        rows = [self.headings(), *self.rows()]
+        widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
         lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows]
         return "\n".join([*lines, *(f"FAILED: {text}" for text in self.problems())])
 
     def _repr_html_(self) -> str:
         cells = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in self.rows())
-        head = "".join(f"<th>{heading}</th>" for heading in HEADINGS)
+        head = "".join(f"<th>{heading}</th>" for heading in self.headings())
         problems = "".join(f'<p style="color:#b00020">{escape(text)}</p>' for text in self.problems())
         return f"<table><thead><tr>{head}</tr></thead><tbody>{cells}</tbody></table>{problems}"
 
     def plot(self) -> Any:
-        """A bar for each player: its mean score with the 95 % interval. Needs matplotlib."""
+        """For each world, a bar for each player: its mean score with the 95 % interval. Needs matplotlib."""
         try:
             from matplotlib.figure import Figure
         except ImportError:
             raise ImportError("plots need matplotlib; install it with: pip install 'cohabit[lab]'") from None
-        players = self.players()
-        found = [player.score for player in players]
-        figure = Figure(figsize=(1.5 + 1.2 * len(players), 3.5), layout="constrained")
-        axes = figure.subplots()
-        means = [float(each.mean) if each is not None else 0.0 for each in found]
-        errors = [(each.half_width or 0.0) if each is not None else 0.0 for each in found]
-        axes.bar([player.player for player in players], means, yerr=errors, capsize=4)
-        axes.set_ylabel("mean score")
-        axes.set_title(self.design.name)
+        worlds: dict[str, list[PlayerSummary]] = {}
+        for player in self.in_worlds():
+            worlds.setdefault(player.world, []).append(player)
+        most = max(map(len, worlds.values()), default=1)
+        figure = Figure(figsize=(1.5 + 1.2 * most, 3.5 * max(1, len(worlds))), layout="constrained")
+        figure.suptitle(self.design.name)
+        panels = figure.subplots(max(1, len(worlds)), squeeze=False)[:, 0]
+        for axes, (world, players) in zip(panels, worlds.items(), strict=False):
+            found = [player.score for player in players]
+            means = [float(each.mean) if each is not None else 0.0 for each in found]
+            errors = [(each.half_width or 0.0) if each is not None else 0.0 for each in found]
+            axes.bar([player.player for player in players], means, yerr=errors, capsize=4)
+            axes.set_ylabel(f"mean score in {world}")
         return figure
 
 

@@ -50,14 +50,22 @@ class OneSeat:
 
     @property
     def action_space(self) -> ActionSpace:
-        space = self.room.commands.action_space()
+        space = ActionSpace(self.room.commands.action_space().actions, self.world.spec.examples)
         if self._waits:
-            return ActionSpace([ActionDef(WAIT, "Do nothing and let time pass.", [], [], "wait"), *space.actions])
+            waiting = ActionDef(WAIT, "Do nothing and let time pass.", [], [], "wait")
+            return ActionSpace([waiting, *space.actions], space.examples)
         return space
 
     def observe(self) -> Observation:
-        member = self.room.state.members[PLAYER]
-        return self.room.observe(self.room.eye_of(member))
+        """What the player sees, with its legal actions as ``choices`` where the world lists them."""
+        seen = self.room.observe_with_choices(self.room.state.members[PLAYER])
+        if self._waits and seen.choices:
+            return msgspec.structs.replace(seen, choices=[Action(WAIT).choice, *seen.choices])
+        return seen
+
+    def legal_actions(self) -> list[Action]:
+        """The actions that are possible now, or some of them (``action_space.examples``)."""
+        return [Action(choice["action"], choice["params"]) for choice in self.observe().choices]
 
     def act(self, action: Action) -> ActionResult:
         """Execute an action. A refusal is a result without success; the message says what to do instead."""

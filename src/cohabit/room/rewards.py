@@ -24,8 +24,10 @@ def rewarded(room: "Room", by: str, outcome: Outcome, told: list[Told]) -> Outco
 
 def report_returns(room: "Room", told: list[Told]) -> dict[SeatId, float]:
     """Notify each seat whose total reward has changed."""
-    before = room.state.returns
-    now = {seat: float(total) for seat, total in room.crash_on_error(room.world.returns).items()}
+    before, totals = room.state.returns, room.crash_on_error(room.world.returns)
+    if totals == before:  # as after most actions
+        return {}
+    now = {seat: float(total) for seat, total in totals.items()}
     if not all(map(isfinite, now.values())):
         raise ValueError(f"returns() gives {now}; a total is a finite number")
     gains = {seat: total - before.get(seat, 0.0) for seat, total in now.items() if total != before.get(seat, 0.0)}

@@ -255,7 +255,9 @@ class Room(RecordedRoom):
             if member.stand_in_since is not None or member.moves_by_bot or member.timeouts:
                 member.has_moved()
             self._follow_up(at, told)
-            return (rewards.rewarded(self, by, result, told) if self._has_returns else result), told
+            if self._has_returns:
+                result = rewards.rewarded(self, by, result, told)
+            return result, told
         context = Context(self, self.state.members[by] if by is not None else None, at)
         result = command.run(context, **args)
         if command.category != "bus":
@@ -533,7 +535,7 @@ class Room(RecordedRoom):
                     own = "\nIt is your turn."
                 if self._has_legal:
                     choices = self.world.legal(self.seats[seat]) or ()
-            if self._has_returns:
+            if self._has_returns and (self.state.returns or self.world.returns()):
                 total = self.state.returns.get(seat, 0.0)
         seen = self._observe(eye)
         return make_view(self.state, seen, turn, own, choices, total, self._legal_names)

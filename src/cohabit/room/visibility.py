@@ -100,14 +100,14 @@ def perceives(
     return players.get(eye.seat) == (member.id if member.seat == eye.seat else member.through_player)
 
 
-def is_news(entry: Entry, member: Member, eye: Eye | None) -> bool:
+def is_news(entry: Entry, member: Member, eye: Eye | None, via: str | None = None) -> bool:
     """Whether an entry tells this member something that it has not done itself. A wait ends for news only.
 
     The room knows members, not connections: what a member does over one connection is its own on the others too. What
-    its stand-in did, or the world in the same entry, is news.
+    its stand-in did, or the world in the same entry, is news. ``via``: the stand-in that asks, for which it is not.
     """
     connected = entry.do == "presence" and entry.args["members"] == [member.id]
-    own = entry.by == member.id and entry.via is None
+    own = entry.by == member.id and entry.via == via
     return any(
         told.by_world or not (own or (connected and told.kind == "roster"))
         for told in entry.told

@@ -97,7 +97,7 @@ class Lanterns(World):
     """
 
     spec = WorldSpec(
-        name="lanterns", title="Lanterns", seats=(2, 4), seat_names=("amber", "blue", "coral", "dove"),
+        name="lanterns", version=2, title="Lanterns", seats=(2, 4), seat_names=("amber", "blue", "coral", "dove"),
         pace="clock", fog=True, quick=True, tick_ms=1000, examples=True,
     )  # fmt: skip
 
@@ -126,6 +126,7 @@ class Lanterns(World):
         self.washed = 0
         for _ in range(2 * len(seats)):
             self._wash_ashore()
+        self.land = self.first_land = self._land()
 
     def to_move(self) -> Sequence[SeatId]:
         return [] if self.over else list(self.order)
@@ -133,7 +134,7 @@ class Lanterns(World):
     # -- observing --------------------------------------------------------------------------------
     def observe(self, eye: Eye) -> Observation:
         lit, me = self._lit(eye), self.keepers.get(eye.seat or "")
-        status: dict[str, object] = {"dawn_in": self.ticks - self.tick, "land": self._land()}
+        status: dict[str, object] = {"dawn_in": self.ticks - self.tick, "land": dict(self.land)}
         if me is not None:
             mine = {t.name: t.oil * TOWER_TICKS_PER_OIL for t in self.towers if t.holder == eye.seat}
             status |= {"you": eye.seat, "light": self._light_radius(me), "walking": len(me.path), "your_towers": mine}
@@ -150,15 +151,19 @@ class Lanterns(World):
         )
 
     def goals(self, seat: Seat) -> Sequence[Goal]:
-        land = self._land()
+        land = self.land
         best = max(n for s, n in land.items() if s != seat.id)
         hints = ["Refill your towers before they burn out", "You can take a dark tower"]
         progress = f"you {land[seat.id]}, best rival {best}"
         return [Goal("land", "Hold the most land at dawn", progress=progress, hints=hints)]
 
     def standings(self) -> Sequence[Standing]:
-        land = self._land()
+        land = self.land
         return [Standing(s, s, land[s]) for s in sorted(self.order, key=lambda s: -land[s])]
+
+    def returns(self) -> Mapping[SeatId, float]:
+        """The land that a keeper has won or lost."""
+        return {seat: land - self.first_land[seat] for seat, land in self.land.items()}
 
     @query()
     def chart(self, eye: Eye) -> list[str]:
@@ -259,11 +264,12 @@ class Lanterns(World):
         refilled = found.holder == by.id
         me.oil -= LIGHTING_OIL
         found.holder, found.oil = by.id, min(MAX_TOWER_OIL, found.oil + LIGHTING_OIL)
+        self.land = self._land()
         message = f"{tower} burns for you for {found.oil * TOWER_TICKS_PER_OIL} more ticks."
         if refilled:
             return self._private(by, message)
         told = [*self._tell(f"{tower} burns for {by.id}"), *self._end_if_over()]
-        return Outcome(message, told=tuple(told), reward=1.0)
+        return Outcome(message, told=tuple(told))
 
     @action(preconditions=["The tower is beside you and a rival's"], group="work")
     def douse(self, by: Seat, tower: TowerName) -> Outcome:
@@ -271,12 +277,12 @@ class Lanterns(World):
         found = self._tower_beside(by, tower)
         if found.holder in ("", by.id):
             raise GameRejected(f"{tower} {'burns for you' if found.holder else 'is already dark'}")
-        return self._put_out(found, f"{tower} was put out", 0.5)
+        return self._put_out(found, f"{tower} was put out")
 
     @action(needs="act_global", group="god")
     def storm(self, by: Seat | None, tower: TowerName) -> Outcome:
         """Put out a tower with a storm. Only for gods."""
-        return self._put_out(self._tower(tower), f"a storm put out {tower}", 0.0)
+        return self._put_out(self._tower(tower), f"a storm put out {tower}")
 
     # -- time -------------------------------------------------------------------------------------
     def advance(self, ticks: int) -> Sequence[Told]:
@@ -298,6 +304,7 @@ class Lanterns(World):
             tower.oil = max(0, tower.oil - 1)
             if tower.holder and not tower.oil:
                 tower.holder = ""
+                self.land = self._land()
                 yield from self._tell(f"{tower.name} has burnt out")
         if self.tick % TICKS_PER_BARREL == 0 and len(self.barrels) < MAX_BARRELS:
             self._wash_ashore()
@@ -307,7 +314,7 @@ class Lanterns(World):
         first = self.towers[0].holder
         if self.tick >= self.ticks or (first and all(t.holder == first for t in self.towers)):
             self.over = True
-            land = self._land()
+            land = self.land
             best = [s for s in self.order if land[s] == max(land.values())]
             yield from self._tell(f"the game is over: {' and '.join(best)} won with {land[best[0]]} land")
 
@@ -391,9 +398,10 @@ class Lanterns(World):
         me.path = self.island.way(me.at, goal)
         return self._private(by, f"You set out for {name}, {len(me.path)} ticks away.")
 
-    def _put_out(self, tower: Tower, news: str, reward: float) -> Outcome:
+    def _put_out(self, tower: Tower, news: str) -> Outcome:
         tower.holder, tower.oil = "", 0
-        return Outcome(f"{tower.name} is dark.", told=tuple(self._tell(news)), reward=reward)
+        self.land = self._land()
+        return Outcome(f"{tower.name} is dark.", told=tuple(self._tell(news)))
 
     def _tell(self, text: str, seat: SeatId = "") -> list[Told]:
         """Tell everybody, or one seat, and keep it for the next observations."""

@@ -1,6 +1,6 @@
 """Nim: the example of a complete world in one file."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 from cohabit.model.action import Action
@@ -25,7 +25,7 @@ class Nim(World):
     """Nim. Players take turns to remove 1 to 3 stones from the heap. The player who takes the last one wins."""
 
     spec = WorldSpec(
-        name="nim", version=1, title="Nim", seats=2, seat_names=("first", "second"), pace="turns", quick=True,
+        name="nim", version=2, title="Nim", seats=2, seat_names=("first", "second"), pace="turns", quick=True,
         open_information=True,
     )  # fmt: skip
 
@@ -76,6 +76,9 @@ class Nim(World):
     def heap(self, eye: Eye) -> int:
         """The number of stones left."""
         return self.stones
+
+    def returns(self) -> Mapping[SeatId, float]:
+        return {seat: 1.0 if seat == self.winner else -1.0 for seat in self.order} if self.winner else {}
 
     def standings(self) -> Sequence[Standing]:
         best_first = sorted(self.order, key=lambda s: s != self.winner)

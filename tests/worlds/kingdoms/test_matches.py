@@ -42,12 +42,20 @@ def test_a_match_of_two_kings_comes_to_an_end(seed: int) -> None:
     match = played(seed, "warlord", "steward")
     assert match.room.is_over()
     assert len(left(match)) == 1
+    world, returns = match.room.world, match.room.state.returns
+    assert isinstance(world, Kingdoms)
+    begun = Room.replay(match.lines()[:1], make_world).world
+    assert isinstance(begun, Kingdoms)
+    people = {str(k.id): k.people if k.alive else 0 for k in world.sim.kingdoms.values() if k.claimed}
+    assert {seat: returns[seat] for seat in people} == {
+        seat: now - begun.sim.kingdoms[int(seat)].people for seat, now in people.items()
+    }
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_spectator_soon_sees_a_war_and_the_same_news_never_over_and_over(seed: int) -> None:
     match = played(seed, "warlord", "steward")
-    news = [told.text for line in match.lines() for told in line.entry.told]
+    news = [told.text for line in match.lines() for told in line.entry.told if told.kind != "reward"]
     for begin in range(len(news)):
         text, times = Counter(news[begin : begin + SCREEN]).most_common(1)[0]
         assert times <= MOST_ALIKE, text

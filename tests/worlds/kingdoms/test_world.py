@@ -17,7 +17,9 @@ from cohabit.model.suggest import is_close
 from cohabit.registry import make_world
 from cohabit.room.record import GENESIS, read_lines
 from cohabit.room.room import Room
+from cohabit.world import Seat
 from cohabit.worlds.kingdoms.rules import realms
+from cohabit.worlds.kingdoms.world import DIGEST_TICKS, REWARD_TICKS, Kingdoms
 
 from .twins import opened, said
 
@@ -215,3 +217,33 @@ def test_the_end_of_an_unclaimed_kingdom_does_not_end_the_match(room):
     realms.end_kingdom(room.world.sim, room.world.sim.kingdoms[3], "a test")
     room.system("ticks", {"n": 1}, 3000)
     assert not room.is_over()
+
+
+# -- rewards --------------------------------------------------------------------------------------
+def test_in_real_time_rewards_are_counted_now_and_then_and_in_steps_after_each() -> None:
+    world = Kingdoms(zones_x=2, zones_y=2)
+    world.reset(3, [Seat("1", "a"), Seat("2", "b")])
+    begun = {str(k.id): k.people for k in world.sim.alive}
+    counted = set()
+    while world.sim.tick < 2 * REWARD_TICKS:
+        before = world.returns()
+        world.advance(1)
+        if world.returns() != before:
+            counted.add(world.sim.tick)
+            assert world.returns() == {str(k.id): k.people - begun[str(k.id)] for k in world.sim.alive}
+    assert counted <= {REWARD_TICKS, 2 * REWARD_TICKS}
+    assert counted
+    world.advance(DIGEST_TICKS)
+    assert world.returns() == {str(k.id): k.people - begun[str(k.id)] for k in world.sim.alive}
+
+
+def test_a_world_that_is_loaded_gives_and_takes_no_rewards() -> None:
+    world, larger = Kingdoms(zones_x=2, zones_y=2), Kingdoms(zones_x=2, zones_y=2)
+    for each, ticks in ((world, 600), (larger, 3000)):
+        each.reset(3, [Seat("1", "a"), Seat("2", "b")])
+        each.advance(ticks)
+    before = world.returns()
+    world.load(larger.save())
+    world.advance(1)
+    assert world.returns() == before
+    assert [k.people for k in world.sim.alive] == [k.people for k in larger.sim.alive]

@@ -556,3 +556,24 @@ def test_replay_equals_play(calls, level):
 def test_the_world_keeps_the_contract_at_every_level_of_observability(level):
     report = check_world("statecraft", seeds=(1,), steps=25, config={"turns": 2, "mils": 2, "observability": level})
     assert report.ok, f"\n{report}"
+
+
+# -- rewards --------------------------------------------------------------------------------------
+def test_the_reward_of_a_turn_is_its_welfare_and_in_fog_each_nation_is_told_its_own_alone() -> None:
+    room = room_of(2, observability="fog", turns=3)
+    for turn in range(3):
+        for who in ("p0", "p1"):
+            grants = {"money_grants": {"Borland": 5 + turn}} if who == "p0" else {}
+            room.call(who, "submit", grants, at=turn + 1)
+    world = room.world
+    assert isinstance(world, Statecraft)
+    welfare = world.state.welfare
+    assert room.state.returns == welfare
+    assert welfare["Arden"] != welfare["Borland"]
+    for who, nation in (("p0", "Arden"), ("p1", "Borland")):
+        member = room.state.members[who]
+        told = [item for line in room.record.tail for item in feed(line.entry, member, room.eye(member))]
+        rewards = [item.text for item in told if item.kind == "reward"]
+        assert len(rewards) == 3
+        assert rewards[-1].endswith(f"(total {welfare[nation]})")
+        assert room.call(who, "view", at=9).total_reward == welfare[nation]

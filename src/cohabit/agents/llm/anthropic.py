@@ -9,6 +9,7 @@ from cohabit.agents.llm.backend import Completion, Request, Stopped
 from cohabit.agents.llm.clients import installed, translated
 from cohabit.agents.llm.openai import known_options
 from cohabit.agents.llm.prices import dollars
+from cohabit.agents.llm.rate import account_of
 from cohabit.agents.llm.schema import strict_schema
 from cohabit.errors import BadArgs
 
@@ -35,6 +36,7 @@ class AnthropicBackend:
         if key is None:
             raise BadArgs("set the environment variable ANTHROPIC_API_KEY")
         self._key = key
+        self.account = account_of("anthropic", brain.url, self._key)
         self._client = anthropic.AsyncAnthropic(api_key=key, base_url=brain.url or None, max_retries=0)
 
     async def complete(self, request: Request) -> Completion:

@@ -53,6 +53,8 @@ class SpendingCapReached(BackendError):
 
 
 class Backend(Protocol):
+    """A backend of a service also has ``account`` (see ``rate``): all agents with the same one share its rate limit."""
+
     name: str  # such as "ollama:qwen3:8b", for transcripts and reports
     constrains: bool  # whether answers follow ``Request.schema``
 

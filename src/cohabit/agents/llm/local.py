@@ -28,7 +28,7 @@ class LocalBackend:
     constrains = True
     defaults: ClassVar[dict[str, Any]] = {
         "max_tokens": 96, "temperature": 0.0, "seed": 1, "reasoning": False, "memory": 60, "view": 150, "brief": True,
-        "listed": True,
+        "listed": True, "plan": False,
     }  # fmt: skip
 
     def __init__(self, brain: Brain) -> None:

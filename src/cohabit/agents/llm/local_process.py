@@ -2,11 +2,23 @@
 
 Reads a request per line from stdin and writes a reply per line to stdout, as JSON, until stdin ends. It is a process of
 its own because llama.cpp holds the interpreter while it loads a model, which would stop a house for seconds.
+
+llama.cpp cannot be used without its HTTP server, which nobody needs here. So it gets a key that nobody knows, and
+listens on a socket in a private folder that is deleted at once; where there are no such sockets, on a port of loopback.
 """
 
 import json
 import os
+import secrets
 import sys
+from contextlib import contextmanager
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_SOCKET_PATH = 100
 
 
 def main() -> None:
@@ -20,7 +32,8 @@ def main() -> None:
     params.n_ctx = context_tokens
     params.n_parallel = 1
     params.cpuparams.n_threads = threads
-    server = xllamacpp.Server(params)
+    with _unreachable(params):
+        server = xllamacpp.Server(params)
     for line in sys.stdin:
         try:
             reply = server.handle_chat_completions(json.loads(line))
@@ -28,6 +41,19 @@ def main() -> None:
             reply = {"error": f"{type(wrong).__name__}: {wrong}"}
         answers.write(json.dumps(reply) + "\n")
         answers.flush()
+
+
+@contextmanager
+def _unreachable(params: Any) -> "Iterator[None]":
+    params.api_keys = [secrets.token_hex(16)]
+    if sys.platform == "win32":
+        yield
+        return
+    with TemporaryDirectory(prefix="cohabit-") as folder:  # only its owner may enter it
+        path = f"{folder}/model.sock"
+        if len(path) < MAX_SOCKET_PATH:
+            params.hostnames = [path]
+        yield
 
 
 if __name__ == "__main__":

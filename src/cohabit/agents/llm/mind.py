@@ -22,6 +22,7 @@ from cohabit.agents.llm.prompt import (
     shortened,
     system_text,
 )
+from cohabit.agents.llm.rate import account_of_backend, rate_limit_of
 from cohabit.agents.llm.retrying import RetryingBackend
 from cohabit.agents.llm.schema import answer_schema, compact_answers, fit, is_listed
 from cohabit.agents.llm.telemetry import traced
@@ -46,10 +47,10 @@ class MindOptions(Struct, frozen=True, forbid_unknown_fields=True):
     seed: int | None = None
     memory: int = 400  # tokens of memory in a prompt; 0: none
     reasoning: bool = True  # ask for the reason of an action
-    plan: bool = False  # ask for a plan at the start and when the goals change
+    plan: bool = True  # where there are goals: ask for a plan at the start of a game, and when they change
     tools: int = 0  # how many calls of tools one decision may have
     retries: int = 3  # after a busy or unreachable server
-    per_minute: int = 0  # requests of this agent; 0: no limit
+    per_minute: int = 0  # requests of all agents of this process with the same service and key; 0: no limit
     persona: str = ""  # added to the system message
     view: int = 0  # tokens of a view; a longer one is shortened. 0: all of it
     brief: bool = False  # a short system message, for small models
@@ -81,7 +82,8 @@ class LlmAgent:
 
     def _wrapped(self, backend: Backend, setting: Setting) -> Backend:
         """Ask the cache first, then the purse, then the server, again if need be."""
-        backend = RetryingBackend(traced(backend), self.options.retries, self.options.per_minute)
+        rate = rate_limit_of(account_of_backend(backend))
+        backend = RetryingBackend(traced(backend), self.options.retries, self.options.per_minute, rate=rate)
         if setting.spending is not None:
             backend = CappedBackend(backend, setting.spending)
         return backend if setting.cache is None else CachedBackend(backend, setting.cache)
@@ -175,8 +177,8 @@ class LlmAgent:
             self.notebook.remember(self._step, self._last, result.message, result.reward)
 
     async def plan(self, goals: Sequence[Goal]) -> list[str]:
-        """Ask for a plan, if the options say so. The game goes on without one; the transcript says why."""
-        if not (self.options.plan and goals):
+        """Ask for a plan, which is then part of the memory. The game goes on without one; the transcript says why."""
+        if not (self.options.plan and self.options.memory and goals):
             return []
         wanted = "\n".join(f"- {goal.to_text()}" for goal in goals)
         ask = defused(f"Your goals:\n{wanted}\n\nWrite a plan of at most three short lines.")

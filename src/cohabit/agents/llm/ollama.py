@@ -9,6 +9,7 @@ from cohabit.agents.contract import Usage
 from cohabit.agents.llm.backend import BackendError, Completion, Request
 from cohabit.agents.llm.clients import installed, without_secrets
 from cohabit.agents.llm.openai import STOPPED, known_options
+from cohabit.agents.llm.rate import account_of
 from cohabit.errors import BadArgs
 
 SAMPLING = ("top_p", "top_k", "min_p", "repeat_penalty", "num_ctx", "num_thread", "num_gpu", "mirostat")
@@ -36,6 +37,7 @@ class OllamaBackend:
         self._model = brain.target
         self._given = {**RECOMMENDED, **known_options(brain, PASSED_ON)}
         self._key = os.environ.get("OLLAMA_API_KEY")  # the client sends it
+        self.account = account_of("ollama", brain.url, self._key)
         self._client = ollama.AsyncClient(host=brain.url or None)
 
     async def ready(self) -> None:

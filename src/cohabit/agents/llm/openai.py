@@ -12,6 +12,7 @@ from cohabit.agents.contract import Usage
 from cohabit.agents.llm.backend import BackendError, Completion, Request, Stopped
 from cohabit.agents.llm.clients import installed, translated
 from cohabit.agents.llm.prices import dollars
+from cohabit.agents.llm.rate import account_of
 from cohabit.agents.llm.schema import strict_schema
 from cohabit.errors import BadArgs
 
@@ -45,6 +46,7 @@ class OpenAiBackend:
         if key is None:
             raise BadArgs("set the environment variable OPENAI_API_KEY, or name a server of your own: openai:MODEL@URL")
         self._key = key
+        self.account = account_of("openai", brain.url, self._key)
         self._client = openai.AsyncOpenAI(api_key=key, base_url=brain.url or None, max_retries=0)
 
     async def ready(self) -> None:

@@ -1,11 +1,11 @@
 """A backend that waits and asks again when the server is busy or away, and never asks more often than allowed."""
 
 import asyncio
-from collections import deque
 from collections.abc import Awaitable, Callable
 from random import Random
 
 from cohabit.agents.llm.backend import Backend, BackendError, Completion, Request
+from cohabit.agents.llm.rate import RateLimit
 
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.5, 30.0
 JITTER = 0.25
@@ -13,7 +13,10 @@ JITTER = 0.25
 
 
 class RetryingBackend:
-    """``retries`` times after the first request; at most ``per_minute`` requests, 0: no limit."""
+    """``retries`` times after the first request; at most ``per_minute`` requests, 0: no limit.
+
+    ``rate`` counts them, together with those of other backends that share it.
+    """
 
     def __init__(
         self,
@@ -21,13 +24,14 @@ class RetryingBackend:
         retries: int = 3,
         per_minute: int = 0,
         *,
+        rate: RateLimit | None = None,
         now: Callable[[], float] | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         """``now`` and ``sleep``: the clock, in seconds."""
         self.name, self.constrains = backend.name, backend.constrains
         self._backend, self._retries, self._per_minute = backend, retries, per_minute
-        self._asked: deque[float] = deque(maxlen=per_minute or 1)
+        self._rate = rate or RateLimit()
         self._random = Random(backend.name)
         self._now, self._sleep = now or (lambda: asyncio.get_running_loop().time()), sleep
 
@@ -51,8 +55,7 @@ class RetryingBackend:
         if not self._per_minute:
             return
         now = self._now()
-        start = max(now, self._asked[0] + 60) if len(self._asked) == self._per_minute else now
-        self._asked.append(start)  # before waiting, so that two requests at once do not take the same place
+        start = self._rate.reserve(now, self._per_minute)
         if start > now:
             await self._sleep(start - now)
 

@@ -88,9 +88,7 @@ def config_of(given: list[str]) -> dict[str, Any]:
 
 def show(results: Any) -> int:
     """Print the closing table. Exit code 1 if the results cannot be trusted or are not complete."""
-    from cohabit.lab.results import HEADINGS
-
-    tell(table(HEADINGS, results.rows()))
+    tell(table(results.headings(), results.rows()))
     place = f" in {results.folder}" if results.folder is not None else ""
     limited = sum(game.ended == "limit" for game in results.games)
     stopped = f"; {limited:,} of them stopped at a limit, before they were over" if limited else ""

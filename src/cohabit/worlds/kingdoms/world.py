@@ -79,13 +79,15 @@ from cohabit.worlds.kingdoms.powers import casting, orders, spawns, terraform
 from cohabit.worlds.kingdoms.powers.table import POWERS
 from cohabit.worlds.kingdoms.rules import tick
 from cohabit.worlds.kingdoms.sight import View
-from cohabit.worlds.kingdoms.sim import Kingdom, News, Sim
+from cohabit.worlds.kingdoms.sim import YEAR, Kingdom, News, Sim
 from cohabit.worlds.kingdoms.species import SPECIES_ROW
 from cohabit.worlds.kingdoms.terrain import generate
 
 PICTURE_SIZE = 1024
 DIGEST_TICKS = 10
 """After a step of at least this many ticks a view says what has changed. Real time advances in smaller steps."""
+REWARD_TICKS = 10 * YEAR
+"""How often rewards are counted in real time. In a step of several ticks they are counted at its end."""
 
 
 class Pending(Struct):
@@ -106,6 +108,8 @@ class MatchState(Struct):
     generated: int  # how many worlds were generated after the first
     pending: Pending | None
     marks: dict[int, Mark] = {}  # each kingdom before the last step of several ticks
+    people: dict[int, int] = {}  # of each kingdom, when its reward was last counted
+    rewards: dict[int, int] = {}  # of each kingdom: the people that it has won and lost
 
 
 class Kingdoms(OrderActions):
@@ -127,7 +131,7 @@ class Kingdoms(OrderActions):
     """
 
     spec = WorldSpec(
-        name="kingdoms", title="Kingdoms", seats=(0, 16), pace="clock", fog=True, tick_ms=100, examples=True,
+        name="kingdoms", version=2, title="Kingdoms", seats=(0, 16), pace="clock", fog=True, tick_ms=100, examples=True,
         extension="worldbox",
     )  # fmt: skip
 
@@ -150,6 +154,7 @@ class Kingdoms(OrderActions):
         self.sim = Sim(seed, generate(seed, zones_x, zones_y))
         begin(self.sim, max(claimed, self.kingdoms or (4 if claimed < 2 else 0)), claimed)
         self.sim.take_news()  # views show it; otherwise it would be told as the result of the next command
+        self._begin_counting()
         self._changed()
 
     def _changed(self) -> None:
@@ -173,7 +178,8 @@ class Kingdoms(OrderActions):
 
     def advance(self, ticks: int) -> Sequence[Told]:
         told: list[Told] = []
-        if ticks >= DIGEST_TICKS:
+        counts = ticks >= DIGEST_TICKS
+        if counts:
             self.state.marks = {kingdom.id: mark(self.sim, kingdom) for kingdom in self.sim.alive}
         for _ in range(ticks):
             if self._replace_world():
@@ -181,8 +187,12 @@ class Kingdoms(OrderActions):
             if self.is_over():
                 break
             tick.step(self.sim)
+            counts = counts or self.sim.tick % REWARD_TICKS == 0
             if self.is_over():
+                counts = True
                 self.sim.tell(result(self.sim), kind="success")
+        if counts:
+            self._count_rewards()
         self._changed()
         return [*told, *map(_told, self.sim.take_news())]
 
@@ -194,6 +204,7 @@ class Kingdoms(OrderActions):
         if pending.data:
             self.sim = save.load(pending.data)
             self.sim.take_news()
+            self._begin_counting()
         else:
             self.state.generated += 1
             stream = Stream(int(self.state.seed, 16), f"world {self.state.generated}")
@@ -233,6 +244,20 @@ class Kingdoms(OrderActions):
             )
             for k in best
         ]  # fmt: skip
+
+    def returns(self) -> Mapping[SeatId, float]:
+        """The people that a kingdom has won and lost. A new world neither gives nor takes any."""
+        return {str(kingdom): total for kingdom, total in self.state.rewards.items()}
+
+    def _begin_counting(self) -> None:
+        self.state.people = {kingdom.id: kingdom.people for kingdom in self.sim.alive}
+
+    def _count_rewards(self) -> None:
+        people, rewards = self.state.people, self.state.rewards
+        for kingdom in self.sim.kingdoms.values():
+            now = kingdom.people if kingdom.alive else 0
+            rewards[kingdom.id] = rewards.get(kingdom.id, 0) + now - people.get(kingdom.id, now)
+            people[kingdom.id] = now
 
     def goals(self, seat: Seat) -> Sequence[Goal]:
         if self.state.claimed < 2:

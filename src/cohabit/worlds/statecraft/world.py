@@ -85,8 +85,8 @@ class Statecraft(World):
     """
 
     spec = WorldSpec(
-        name="statecraft", title="Statecraft", seats=(2, 16), seat_names=NATION_NAMES, pace="rounds", examples=True,
-        show_legal=False,
+        name="statecraft", version=2, title="Statecraft", seats=(2, 16), seat_names=NATION_NAMES, pace="rounds",
+        examples=True, show_legal=False,
     )  # fmt: skip
 
     def __init__(
@@ -280,6 +280,10 @@ class Statecraft(World):
         welfare = self.state.welfare
         best_first = sorted(self.order, key=lambda name: (-welfare[name], name))
         return [Standing(name, name, welfare[name], data={"territories": self._count(name)}) for name in best_first]
+
+    def returns(self) -> Mapping[SeatId, float]:
+        """Welfare, of which each nation knows its own also in fog."""
+        return self.state.welfare
 
     def legal(self, seat: Seat) -> Sequence[Action]:
         """Simple answers with one order each, for random players. Answers can combine any of them."""
