@@ -10,12 +10,15 @@ The names are in `tools/test_needs.py`.
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import test_needs
+import uvicorn.server
 from hypothesis import HealthCheck, settings
 
 # Properties are not timed: a machine with other work to do is no reason to fail. Under CI they try the same cases every
@@ -32,6 +35,26 @@ LACKS = "not tested: "
 def anyio_backend() -> str:
     """Async tests run on asyncio, like the house."""
     return "asyncio"
+
+
+class Impatient:
+    """The module asyncio, except that a sleep takes at most some milliseconds."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(asyncio, name)
+
+    @staticmethod
+    async def sleep(seconds: float) -> None:
+        await asyncio.sleep(min(seconds, 0.005))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def servers_stop_at_once() -> Iterator[None]:
+    """uvicorn checks ten times a second whether it should stop and whether its connections are closed. Hundreds of tests
+    start a server, and each would wait for that two or three times."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(uvicorn.server, "asyncio", Impatient())
+        yield
 
 
 @pytest.fixture(scope="session")
