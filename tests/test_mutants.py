@@ -7,7 +7,18 @@ from pathlib import Path
 import pytest
 
 import mutants
-from mutants import AT_LEAST, Mutant, PassingTest, Target, all_mutants, changed, chosen_tests, mutants_of, sampled, table
+from mutants import (
+    AT_LEAST,
+    Mutant,
+    PassingTest,
+    Target,
+    all_mutants,
+    changed,
+    chosen_tests,
+    mutants_of,
+    sampled,
+    table,
+)
 
 NOTHING = Target("x", (), ())
 CODE = '''
