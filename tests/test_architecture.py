@@ -1,6 +1,7 @@
 """The shape of the code: who may import whom, and what the core must not know."""
 
 import ast
+import functools
 import subprocess
 import sys
 from pathlib import Path
@@ -35,7 +36,8 @@ def modules() -> list[Path]:
     return sorted(path for path in SRC.rglob("*.py") if path != SRC / "__init__.py")
 
 
-def imported(path: Path) -> set[str]:
+@functools.cache
+def imported(path: Path) -> frozenset[str]:
     """Every module this file imports, wherever in the file; what is for the type checker alone does not count."""
     found: set[str] = set()
     tree = ast.parse(path.read_text())
@@ -52,7 +54,7 @@ def imported(path: Path) -> set[str]:
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
-    return found
+    return frozenset(found)
 
 
 def part_of(module: str) -> str | None:

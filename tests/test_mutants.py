@@ -7,7 +7,18 @@ from pathlib import Path
 import pytest
 
 import mutants
-from mutants import AT_LEAST, PassingTest, Target, all_mutants, changed, chosen_tests, mutants_of, sampled, table
+from mutants import (
+    AT_LEAST,
+    Mutant,
+    PassingTest,
+    Target,
+    all_mutants,
+    changed,
+    chosen_tests,
+    mutants_of,
+    sampled,
+    table,
+)
 
 NOTHING = Target("x", (), ())
 CODE = '''
@@ -64,8 +75,13 @@ def test_a_change_is_tried_on_the_tests_that_reach_its_statement_near_and_fast_o
     assert chosen_tests(raised, [other_file]) == [other_file]
 
 
-def test_a_sample_has_changes_of_every_target() -> None:
-    tried = Counter(mutant.target.name for mutant in sampled(all_mutants(), 100, 1))
+@pytest.fixture(scope="module")
+def every_mutant() -> list[Mutant]:
+    return all_mutants()
+
+
+def test_a_sample_has_changes_of_every_target(every_mutant: list[Mutant]) -> None:
+    tried = Counter(mutant.target.name for mutant in sampled(every_mutant, 100, 1))
     assert tried.keys() == {target.name for target in mutants.TARGETS}
     assert min(tried.values()) == AT_LEAST
     assert tried["house"] > tried["merging"]
@@ -82,10 +98,9 @@ def test_each_change_of_our_own_code_compiles_and_is_a_change() -> None:
             assert each != plain
 
 
-def test_every_target_has_files_and_tests_that_are_there() -> None:
-    found = all_mutants()
+def test_every_target_has_files_and_tests_that_are_there(every_mutant: list[Mutant]) -> None:
     for target in mutants.TARGETS:
-        assert any(mutant.target is target for mutant in found), target.name
+        assert any(mutant.target is target for mutant in every_mutant), target.name
         assert all((mutants.ROOT / path).exists() for path in (*target.near, *target.far)), target.name
 
 

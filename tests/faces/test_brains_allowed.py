@@ -30,25 +30,22 @@ async def test_remote_callers_choose_scripts_and_listed_brains_only(face: str, t
     async with House.open(settings, clock=FakeClock()) as house, doors(face, house, tmp_path) as door:
         plan = Scenario(world="nim", agents=[AgentSpec(id="hal", kind="human", role="god")])
         _, tokens = await house.create_room(plan, "den")
-        for refused in REFUSED:
-            async with door(house.operator_token()) as operator:
+        async with door(house.operator_token()) as operator, door(tokens["hal"]) as hal:
+            for refused in REFUSED:
                 with pytest.raises(CohabitError) as wrong:
                     args = {"world": "nim", "players": ["ann", "bob"], "brains": {"ann": refused}}
                     await operator.call("create_room", args)
                 assert wrong.value.code == "PERMISSION_DENIED", refused
-            async with door(tokens["hal"]) as hal:
                 for command in ("invite", "add_member"):
                     with pytest.raises(CohabitError) as wrong:
                         await hal.call(command, {"id": "eve", "stand_in": refused})
                     assert wrong.value.code == "PERMISSION_DENIED", refused
                     assert "setting brains" in wrong.value.message
-        assert list(house.rooms) == ["den"]
-        async with door(house.operator_token()) as operator:
+            assert list(house.rooms) == ["den"]
             brains = {"ann": "random", "bob": f"{LISTED}:Scripted"}
             made = await operator.call("create_room", {"world": "nim", "players": ["ann", "bob"], "brains": brains})
             members = house.rooms[made["room"]].room.state.members
             assert [members[name].stand_in for name in ("ann", "bob")] == list(brains.values())
-        async with door(tokens["hal"]) as hal:
             for number, fine in enumerate(brains.values()):
                 await hal.call("invite", {"id": f"guest-{number}", "stand_in": fine})
                 await hal.call("add_member", {"id": f"bot-{number}", "stand_in": fine})

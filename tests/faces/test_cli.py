@@ -237,3 +237,28 @@ def test_an_unknown_scenario_is_answered_with_each_name_once(capsys: pytest.Capt
     told = capsys.readouterr().err
     assert told.endswith(". Did you mean: tictactoe?\n")
     assert told.count("statecraft") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("{", "is not valid JSON"),
+        ('{"agents": []}', "at least one is required"),
+        ('{"agents": [{"id": "a", "rol": "god"}]}', "rol"),
+        ('{"agents": [{"id": "a", "role": "good"}]}', "agents[0]"),
+        ('{"agents": [{"id": "a", "token": "1234"}]}', "too weak"),
+        ('{"world": "nim", "agents": [{"id": "a", "brain": "galaxy"}]}', "unknown brain"),
+    ],
+)
+def test_a_broken_file_opens_nothing_and_never_becomes_a_god(
+    text: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "agents.json").write_text(text, encoding="utf-8")
+    assert main(["up", "--data", "house", "--port", "0", "--bridge-port", "0"]) == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.count("\n") == 1
+    assert "agents.json" in said.err
+    assert says in said.err
+    assert not (tmp_path / "house").exists()

@@ -12,8 +12,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-
 COHABIT = str(Path(sys.executable).with_name("cohabit"))
 READY = re.compile(r"The house is open: (\S+)")
 
@@ -200,28 +198,6 @@ def test_without_a_file_one_legacy_token_is_made_on_the_first_start(tmp_path: Pa
     with running("up", home=tmp_path) as house:
         assert token not in house.text
         assert "cohabit token rotate legacy --room default" in house.text
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("{", "is not valid JSON"),
-        ('{"agents": []}', "at least one is required"),
-        ('{"agents": [{"id": "a", "rol": "god"}]}', "rol"),
-        ('{"agents": [{"id": "a", "role": "good"}]}', "agents[0]"),
-        ('{"agents": [{"id": "a", "token": "1234"}]}', "too weak"),
-        ('{"world": "nim", "agents": [{"id": "a", "brain": "galaxy"}]}', "unknown brain"),
-    ],
-)
-def test_a_broken_file_opens_nothing_and_never_becomes_a_god(text: str, says: str, tmp_path: Path) -> None:
-    (tmp_path / "agents.json").write_text(text, encoding="utf-8")
-    done = cohabit("up", "--data", "house", "--port", "0", home=tmp_path)
-    assert done.returncode == 1
-    assert done.stdout == ""
-    assert done.stderr.count("\n") == 1
-    assert "agents.json" in done.stderr
-    assert says in done.stderr
-    assert not (tmp_path / "house").exists()
 
 
 def test_tokens_of_the_file_are_the_tokens_of_the_room(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """``cohabit workspace serve``: one command makes a repository, a room around it, and a token for each member."""
 
 import argparse
-import json
+import asyncio
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -11,14 +11,19 @@ import pytest
 from cohabit.errors import BadArgs
 from cohabit.faces.cli.say import UsageError
 from cohabit.faces.cli.workspace.house import plan_of
+from cohabit.faces.python import connect
 
 from .test_cli_house import Running, cohabit, running
 
 
-def call(house: Running, token: str, home: Path, command: str, **args: Any) -> Any:
-    done = cohabit("call", command, json.dumps(args), "--url", house.url, home=home, env={"COHABIT_TOKEN": token})
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+def call(house: Running, token: str, command: str, **args: Any) -> Any:
+    """One call over HTTP, as a member."""
+
+    async def ask() -> Any:
+        async with connect(house.url, token, transport="http") as client:
+            return await client.call(command, args)
+
+    return asyncio.run(ask())
 
 
 def test_a_workspace_is_served_stopped_and_resumed_and_its_record_is_verified(tmp_path: Path) -> None:
@@ -26,10 +31,10 @@ def test_a_workspace_is_served_stopped_and_resumed_and_its_record_is_verified(tm
         ann, eve = house.token("ann"), house.token("eve")
         shared = next(line.split(": ")[1] for line in house.greeting if line.startswith("The shared repository"))
         assert f"claude mcp add cohabit-ann --transport http {house.url}/mcp/workspace " in house.text
-        call(house, ann, tmp_path, "journal_append", summary="Began")
-        call(house, ann, tmp_path, "add", paths=["journal.md"])
-        call(house, ann, tmp_path, "commit", message="Begin")
-        assert call(house, ann, tmp_path, "push")["ok"]
+        call(house, ann, "journal_append", summary="Began")
+        call(house, ann, "add", paths=["journal.md"])
+        call(house, ann, "commit", message="Begin")
+        assert call(house, ann, "push")["ok"]
         assert house.says("ann: pushed")
         refused = cohabit("call", "push", "--url", house.url, home=tmp_path, env={"COHABIT_TOKEN": eve})
         assert refused.returncode == 1
@@ -45,8 +50,8 @@ def test_a_workspace_is_served_stopped_and_resumed_and_its_record_is_verified(tm
     assert other.returncode == 1
     assert "already exists for another repository" in other.stderr
     with running("serve", home=tmp_path) as again:  # it connects by itself
-        assert call(again, eve, tmp_path, "board")["journal"][0]["summary"] == "Began"
-        assert call(again, ann, tmp_path, "status")["clean"] is True
+        assert call(again, eve, "board")["journal"][0]["summary"] == "Began"
+        assert call(again, ann, "status")["clean"] is True
 
 
 def test_members_who_are_named_later_are_listed_with_the_command_that_invites_them(tmp_path: Path) -> None:
@@ -70,9 +75,9 @@ def test_members_who_are_named_later_are_listed_with_the_command_that_invites_th
             done = cohabit(*line.split()[2:], home=tmp_path, env={"COHABIT_TOKEN": you})
             assert done.returncode == 0, done.stderr
             tokens.append(done.stdout.splitlines()[1].strip())
-            call(house, tokens[-1], tmp_path, "join")
-        assert call(house, tokens[0], tmp_path, "journal_append", summary="Here too")["agent_id"] == "dora"
-        assert call(house, tokens[1], tmp_path, "board")["journal"] == []
+            call(house, tokens[-1], "join")
+        assert call(house, tokens[0], "journal_append", summary="Here too")["agent_id"] == "dora"
+        assert call(house, tokens[1], "board")["journal"] == []
         refused = cohabit("call", "push", "--url", house.url, home=tmp_path, env={"COHABIT_TOKEN": tokens[1]})
         assert "PERMISSION_DENIED" in refused.stderr
 

@@ -307,7 +307,7 @@ TICKS, BETWEEN = 2000, 20
 LIVE_READS = [read for read in READS if read[0] not in ("picture", "screenshot", "rules", "list_powers")]
 
 
-@pytest.mark.parametrize("busy", [False, True])
+@pytest.mark.parametrize("busy", [pytest.param(False, marks=pytest.mark.soak), True])  # busy is all of that and more
 async def test_over_2000_ticks_nothing_planted_in_a_hidden_thing_reaches_a_rival_over_any_interface(
     busy: bool, tmp_path: Path
 ) -> None:

@@ -234,7 +234,7 @@ def gods_written(file: Any) -> set[str]:
     }
 
 
-@settings(max_examples=400)
+@settings(max_examples=100)
 @given(mutated())
 def test_a_mutated_file_opens_a_room_or_is_refused_and_makes_nobody_a_god_by_mistake(file: Any) -> None:
     try:

@@ -45,9 +45,9 @@ def scenarios() -> dict[str, Scenario]:
     return plain | {name: read_scenario(name) for name in presets()}
 
 
-@pytest.fixture(params=scenarios().values(), ids=scenarios())
+@pytest.fixture(scope="module", params=scenarios().values(), ids=scenarios())
 async def rooms(request: pytest.FixtureRequest) -> AsyncIterator[tuple[House, dict[str, str]]]:
-    """A built-in room, and the tokens of its members."""
+    """A built-in room, and the tokens of its members. The tests only read it, so they share it."""
     async with House.open(Settings()) as house:
         _, tokens = await house.create_room(request.param, ROOM)
         yield house, tokens

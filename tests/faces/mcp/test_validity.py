@@ -17,6 +17,7 @@ from cohabit.faces.app import make_app
 from cohabit.house.house import House
 from cohabit.house.identities import hashed
 from cohabit.house.settings import Settings
+from cohabit.house.store.contract import Write
 from cohabit.testing.clock import FakeClock
 
 from .conftest import Table, listening, scenario
@@ -146,7 +147,7 @@ async def _every_connection_ends(lose: Lose) -> None:
                         await ws.recv()
             async for _ in stream.aiter_raw():
                 pass
-        await table.house.rooms["nim"].drained()
+        await table.house.writer.submit(Write())  # written after everything that was submitted before
         stored = {c.hash: c.revoked for c in table.house.store.credentials()}
         assert stored[hashed(table.tokens["bob"])] == (lose is not expire)
         assert not stored[hashed(table.tokens["ann"])]
