@@ -364,7 +364,9 @@ async def test_tokens_and_reasons_are_counted_and_shown_to_those_who_may_know(tm
         assert line.last.reasoning == "leaves a multiple of four"
         assert (await who["bob"]("agents")).agents == []
         (kept,) = (tmp_path / "agents/den" / TRANSCRIPT).read_text().splitlines()
-        decision = json.loads(kept)["decision"]
+        told = json.loads(kept)
+        assert (told["member"], told["seat"], told["brain"]) == ("ann", "first", f"openai:m@{url}")
+        decision = told["decision"]
         assert decision["action"]["reasoning"] == "leaves a multiple of four"
         assert [message["role"] for message in decision["exchanges"][0]["messages"]] == ["system", "user"]
         assert (tmp_path / "agents/den" / TRANSCRIPT).stat().st_mode & 0o777 == 0o600

@@ -7,6 +7,9 @@ import pytest
 
 from cohabit.errors import WorldTimeout
 from cohabit.house.running.threads import Pool, Worker, run_in_thread
+from cohabit.testing.clock import FakeClock
+
+from .making import make_room, open_house
 
 
 async def test_the_result_of_the_work_comes_back_and_so_does_its_exception() -> None:
@@ -87,3 +90,12 @@ async def test_a_worker_runs_its_jobs_in_order_and_ends_after_the_last() -> None
     worker.close()
     await asyncio.gather(*results)
     assert done == list(range(20))
+
+
+async def test_no_thread_of_a_house_keeps_its_process_from_ending() -> None:
+    async with open_house(clock=FakeClock()) as house:
+        who = await make_room(house, world="Stuck")
+        await who["ann"]("view")
+        ours = {thread.name: thread for thread in threading.enumerate() if thread.name.startswith("cohabit-")}
+        assert {"cohabit-watchdog", "cohabit-writer", "cohabit-world-den"} <= ours.keys()
+        assert [name for name, thread in ours.items() if not thread.daemon] == []

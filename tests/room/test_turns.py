@@ -1,5 +1,7 @@
 """Order and time: the room's own order of turns, the four paces, and what happens to a player that does not act."""
 
+from typing import Any
+
 import msgspec
 import pytest
 from hypothesis import given
@@ -7,6 +9,8 @@ from hypothesis import strategies as st
 
 from cohabit.errors import BadArgs, GameRejected, PermissionDenied, TurnNotYours, UnknownAsset
 from cohabit.model.seat import Eye
+from cohabit.room.state import RoomState
+from cohabit.room.timers import Timers
 from cohabit.room.visibility import feed
 
 from .making import BLUE, EVERYBODY, GOD, HOST, OBSERVER, RED, entries, make_room, player, replayed
@@ -311,6 +315,24 @@ def test_a_turn_times_out_in_time_whatever_other_timer_is_set_before_or_after_it
     assert entries(room, "turn_timeout") == []
     room.settle(ends)
     assert [entry.at for entry in entries(room, "turn_timeout")] == [ends]
+
+
+def test_a_call_looks_for_a_timer_only_in_a_room_that_has_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    due = Timers.due
+
+    def counted(timers: Timers, state: RoomState, at: int) -> Any:
+        asked.append(at)
+        return due(timers, state, at)
+
+    monkeypatch.setattr(Timers, "due", counted)
+    room = make_room(RED, BLUE, GOD, HOST)
+    for at in (1, 2, 3):
+        room.call("ann", "hide", {"n": at}, at=at)
+    assert asked == [1]
+    room.call("zeus", "grant", {"member": "hostess", "may": ["watch"], "expires_in_s": 60}, at=4)
+    room.call("ann", "hide", {"n": 5}, at=5)
+    assert 5 in asked
 
 
 def test_a_room_that_nothing_settled_for_long_counts_the_next_turn_from_then() -> None:
