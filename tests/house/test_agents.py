@@ -362,6 +362,8 @@ async def test_tokens_and_reasons_are_counted_and_shown_to_those_who_may_know(tm
         assert line.last is None  # a host that does not see everything
         (line,) = (await who["zeus"]("agents")).agents
         assert line.last.reasoning == "leaves a multiple of four"
+        (own,) = (await who["ann"]("agents")).agents
+        assert own.last == line.last
         assert (await who["bob"]("agents")).agents == []
         (kept,) = (tmp_path / "agents/den" / TRANSCRIPT).read_text().splitlines()
         told = json.loads(kept)
@@ -380,6 +382,7 @@ async def test_brains_are_hidden_in_agents_where_the_scenario_hides_them(gate: M
         await until(house, lambda: moves(house, "ann"))
         assert [line.brain for line in (await who["hostess"]("agents")).agents] == ["bot"]
         assert [line.brain for line in (await who["zeus"]("agents")).agents] == ["brains.py:Scripted"]
+        assert [line.last for line in (await who["ann"]("agents")).agents] == [None], "reasons give a script away"
 
 
 def test_a_transcript_stays_within_its_limit_and_keeps_the_newest(tmp_path: Path) -> None:

@@ -64,6 +64,14 @@ def test_turn_advance_is_offered_only_to_members_who_take_turns() -> None:
     assert [who for who in ("ann", "zeus", "owl") if "turn_advance" in names(room, who)] == ["ann", "zeus"]
 
 
+def test_sit_is_offered_only_to_members_whose_place_is_not_bound_to_a_seat() -> None:
+    room = make_room(RED, {"id": "fay", "role": "player"}, world="nim")
+    assert [who for who in ("ann", "fay") if "sit" in names(room, who)] == ["fay"]
+    assert [who for who in ("ann", "fay") if "stand_up" in names(room, who)] == []
+    room.call("fay", "sit", at=1)
+    assert [who for who in ("ann", "fay") if "stand_up" in names(room, who)] == ["fay"]
+
+
 def test_a_member_who_may_only_watch_is_told_so_and_how_to_get_more() -> None:
     room = make_room(RED, BLUE, HOST, AGENT, world="nim")
     note = room.call("bot", "whoami", at=1).note

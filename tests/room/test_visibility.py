@@ -106,6 +106,15 @@ def test_a_hidden_action_is_told_to_its_actor_and_to_members_that_see_all_with_i
         assert told(room, who) == []
 
 
+def test_a_hidden_action_is_told_to_a_member_that_looks_through_the_seat_of_its_actor() -> None:
+    room = make_room(RED, BLUE, HOST, AGENT, partial_intel=True)
+    room.call("hostess", "grant", {"member": "bot", "may": ["watch", "read_own"], "through": "red"}, at=1)
+    before = room.record.seq
+    for who, number in (("ann", 4711), ("bob", 4712)):
+        room.call(who, "mumble", {"n": number}, at=2)
+    assert [item.text for item in told(room, "bot", before)] == ["you mumble 4711"]
+
+
 def test_a_direct_message_is_told_to_its_two_ends_even_in_front_of_a_god() -> None:
     room = make_room(*EVERYBODY)
     room.call("ann", "send_message", {"to": "bob", "content": "between us"}, at=1)
