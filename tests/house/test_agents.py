@@ -15,8 +15,10 @@ import pytest
 
 from cohabit.agents.contract import Exchange, Usage
 from cohabit.agents.player import Decision
-from cohabit.errors import BadArgs, PermissionDenied
+from cohabit.errors import BadArgs, CohabitError, PermissionDenied
+from cohabit.house.brains import check_allowed
 from cohabit.house.house import House
+from cohabit.house.settings import Settings
 from cohabit.house.transcripts import EARLIER, TRANSCRIPT, Transcripts, without_secrets
 from cohabit.model.action import Action
 from cohabit.registry import _module_from
@@ -297,6 +299,19 @@ async def test_a_brain_that_cannot_be_made_is_refused_before_anything_is_created
             await nim(house, name)
         assert reason in refused.value.message
         assert not house.rooms
+
+
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [("mine.py:Brain", PermissionDenied), ("local", PermissionDenied), ("openai:m", PermissionDenied), ("lokal", BadArgs)],
+)
+def test_a_remote_caller_is_told_whether_a_brain_is_unknown_or_not_allowed(
+    name: str, error: type[CohabitError]
+) -> None:
+    with pytest.raises(error):
+        check_allowed(name, Settings())
+    if error is PermissionDenied:
+        check_allowed(name, Settings(brains=f"other, {name}"))
 
 
 def test_a_brain_can_be_a_table_and_its_file_is_relative_to_the_scenario(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from cohabit.faces.mcp.render import rendered
 from cohabit.model.seat import Seat
 from cohabit.room.room import Room
 from cohabit.room.view import MOVERS_SHOWN, seats_text
+from cohabit.room.visibility import feed
 
 from .making import AGENT, BLUE, GOD, HOST, OBSERVER, RED, entries, make_room
 
@@ -152,3 +153,58 @@ def test_the_seats_in_a_view_follow_the_members() -> None:
 def test_where_time_runs_by_itself_nobody_is_said_to_be_to_move() -> None:
     assert "To move" not in make_room(world="Ticker").call("ann", "view", at=1).text
     assert "To move: ann, bob" in make_room(world="Ticker", step_ticks=5).call("ann", "view", at=1).text
+
+
+# -- what a member reads about what others do -------------------------------------------------------
+def announced(room: Room, who: str) -> list[str]:
+    """What this member is told from the beginning of the record on."""
+    member = room.state.members[who]
+    return [item.text for entry in entries(room) for item in feed(entry, member, room.eye(member))]
+
+
+def test_members_read_who_takes_and_leaves_a_seat_who_joins_and_who_is_removed() -> None:
+    room = make_room({"id": "fay", "role": "player"}, HOST, OBSERVER, world="nim")
+    room.call("fay", "sit", {"seat": "second"}, at=1)
+    room.call("fay", "stand_up", at=2)
+    room.system("admitted", {"handle": "gil", "kind": "human", "identity": "gil", "name": "Gil", "role": "observer"}, 3)
+    room.call("hostess", "remove_member", {"member": "gil"}, at=4)
+    room.call("hostess", "archive", at=5)
+    assert announced(room, "owl") == [
+        "fay takes seat second", "fay leaves seat second", "gil joined as observer", "hostess removed gil",
+        "hostess archived this room",
+    ]  # fmt: skip
+
+
+def test_members_read_who_has_changed_how_time_runs() -> None:
+    room = make_room(RED, BLUE, HOST, OBSERVER, world="Ticker", pause_seconds=30)
+    room.call("hostess", "pause", at=1)
+    room.call("hostess", "resume", at=2)
+    room.call("hostess", "set_speed", {"speed_id": "x5"}, at=3)
+    room.call("ann", "pause", at=4)
+    room.call("hostess", "remove_member", {"member": "ann"}, at=5)
+    room.settle(30_005)
+    assert announced(room, "owl") == [
+        "hostess paused the game", "hostess resumed the game", "hostess set the speed to x5", "ann paused the game",
+        "hostess removed ann", "ann paused and left; the game resumes",
+    ]  # fmt: skip
+
+
+def test_members_read_whose_turn_has_ended_and_by_whom() -> None:
+    room = make_room(RED, BLUE, GOD, turn_based=True, turn_order=["ann", "bob"])
+    room.call("ann", "turn_advance", at=1)
+    room.call("zeus", "turn_advance", at=2)
+    assert announced(room, "bob") == [
+        "ann's turn is over; it is bob's turn", "bob's turn is over (ended by zeus); it is ann's turn",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("hidden", "brain"), [(False, "random"), (True, "bot")])
+def test_members_read_who_plays_a_seat_now(hidden: bool, brain: str) -> None:
+    room = make_room({**RED, "stand_in": "random"}, BLUE, world="nim", stand_in_seconds=60, hide_brains=hidden)
+    room.settle(60_000)
+    room.call("ann", "take_over", at=61_000)
+    room.system("presence", {"members": ["ann"], "here": True}, 61_500)
+    room.call("ann", "hand_back", at=62_000)
+    assert announced(room, "bob") == [
+        f"{brain} stands in for ann", "ann takes over", "ann connected", f"ann hands the seat to {brain}",
+    ]  # fmt: skip
