@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 import os
+import shutil
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -303,7 +304,12 @@ async def test_a_brain_that_cannot_be_made_is_refused_before_anything_is_created
 
 @pytest.mark.parametrize(
     ("name", "error"),
-    [("mine.py:Brain", PermissionDenied), ("local", PermissionDenied), ("openai:m", PermissionDenied), ("lokal", BadArgs)],
+    [
+        ("mine.py:Brain", PermissionDenied),
+        ("local", PermissionDenied),
+        ("openai:m", PermissionDenied),
+        ("lokal", BadArgs),
+    ],
 )
 def test_a_remote_caller_is_told_whether_a_brain_is_unknown_or_not_allowed(
     name: str, error: type[CohabitError]
@@ -409,6 +415,23 @@ def test_a_transcript_stays_within_its_limit_and_keeps_the_newest(tmp_path: Path
     assert numbers == list(range(numbers[0], 100))
     assert len(numbers) >= 10
     assert sum(file.stat().st_size for file in files) <= 4_000
+
+
+def test_a_transcript_that_cannot_be_written_is_logged_once_until_it_can_be_written_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    kept = Transcripts(tmp_path, 4_000)
+    in_the_way = tmp_path / "agents"
+    for _ in range(2):
+        in_the_way.write_text("not a folder")
+        for number in (1, 2, 3):
+            kept.add("den", number, "ann", None, "local", 1, Decision(number, "failed"), 0.5)
+        in_the_way.unlink()
+        kept.add("den", 4, "ann", None, "local", 1, Decision(4, "failed"), 0.5)
+        shutil.rmtree(in_the_way)
+    assert [record.getMessage() for record in caplog.records] == [
+        "the transcript of room den cannot be written: Not a directory"
+    ] * 2
 
 
 def test_the_value_of_an_api_key_never_enters_a_transcript(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ import pytest
 from cohabit.errors import UnknownAsset, UnknownCommand
 from cohabit.faces.mcp.render import rendered
 from cohabit.model.seat import Seat
+from cohabit.room.extension import Extension
 from cohabit.room.room import Room
 from cohabit.room.view import MOVERS_SHOWN, seats_text
 from cohabit.room.visibility import feed
@@ -153,6 +154,18 @@ def test_the_seats_in_a_view_follow_the_members() -> None:
 def test_where_time_runs_by_itself_nobody_is_said_to_be_to_move() -> None:
     assert "To move" not in make_room(world="Ticker").call("ann", "view", at=1).text
     assert "To move: ann, bob" in make_room(world="Ticker", step_ticks=5).call("ann", "view", at=1).text
+
+
+def test_texts_name_the_commands_of_a_protocol_with_its_prefix_and_no_others() -> None:
+    protocol = Extension("box", tool_prefix="box_", prefixed=frozenset({"view"}))
+    assert [protocol.tool_name(name) for name in ("view", "act")] == ["box_view", "act"]
+    assert protocol.as_called("`view` first, then `act`; a view") == "`box_view` first, then `act`; a view"
+
+
+def test_the_actions_of_a_room_say_which_parameters_are_required() -> None:
+    room = make_room(RED, BLUE)
+    params = {name: room.commands.named(name).as_action().parameters[0].required for name in ("hide", "anything")}
+    assert params == {"hide": True, "anything": False}
 
 
 # -- what a member reads about what others do -------------------------------------------------------

@@ -14,7 +14,7 @@ from cohabit.model.grant import Capability
 from cohabit.model.seat import Eye
 from cohabit.room.cursors import seal, unseal
 from cohabit.room.room import Room
-from cohabit.room.visibility import FeedItem, feed
+from cohabit.room.visibility import FeedItem, feed, is_news
 
 from .making import AGENT, BLUE, EVERYBODY, GOD, HOST, NARRATOR, OBSERVER, RED, entries, make_room, replayed
 
@@ -130,6 +130,14 @@ def test_a_member_that_may_not_read_the_roster_or_the_chat_is_not_told_of_them()
     assert told(room, "bob", before) == []
     assert len(told(room, "ann", before)) == 2
     assert room.call("bob", "session_info", at=4).members == []
+
+
+def test_a_member_that_connects_is_news_to_the_others_and_not_to_itself() -> None:
+    room = make_room(RED, BLUE)
+    room.system("presence", {"members": ["ann"], "here": True}, 1)
+    (connected,) = entries(room, "presence")
+    members = room.state.members.values()
+    assert {m.id: is_news(connected, m, room.eye(m)) for m in members} == {"ann": False, "bob": True}
 
 
 def test_the_error_of_a_failing_world_does_not_repeat_the_worlds_message() -> None:
