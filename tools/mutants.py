@@ -34,12 +34,13 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path("src/cohabit")
 TESTS_S = 60.0
-"""Tests that take longer than this together are not all run for one change: it counts as missed."""
+"""CPU time: tests that take longer than this together are not all run for one change, and it may be missed."""
 UNREACHED_S = 20.0
 """The same, for changes of lines that no test reaches in its own process."""
 TIMEOUT_S = 400.0
-TEST_TIMEOUT_S = 30
-"""For one test: a change that makes it hang is noticed sooner than by the suite's own timeout."""
+TEST_TIMEOUT_S = 30.0
+"""For one test: a change that makes it hang is noticed sooner than by the suite's own timeout. Both are wall time,
+because a test that hangs uses no CPU time, so on a busy machine they are longer (`stretched`)."""
 FIRST_FILES = 2
 """The files with the most tests that reach a change are run before the others."""
 AT_LEAST = 6
@@ -284,7 +285,7 @@ def all_mutants(only: str = "", root: Path = ROOT, targets: Iterable[Target] = T
 
 # -- running ----------------------------------------------------------------------------------------
 class PassingTest(NamedTuple):
-    """A test that passes, how long it takes, and the lines that it reaches, by file."""
+    """A test that passes, the CPU time it takes, and the lines that it reaches, by file."""
 
     name: str
     seconds: float
@@ -307,7 +308,7 @@ class Copy:
         """What each test of the targets reaches, a JSON object on each line."""
         path = self._folder / "reached.jsonl"
         folders = dict.fromkeys(tests for target in targets for tests in (*target.near, *target.far))
-        self._pytest(folders, {"REACHED_LINES": str(path)}, None, f"--timeout={TEST_TIMEOUT_S}")
+        self._pytest(folders, {"REACHED_LINES": str(path)}, None)
         return path.read_text(encoding="utf-8")
 
     def notices(self, mutant: Mutant, tests: Sequence[PassingTest]) -> str:
@@ -334,7 +335,8 @@ class Copy:
         listed = self._folder / "tests.txt"
         listed.write_text("\n".join(names), encoding="utf-8")
         files = dict.fromkeys(name.partition("::")[0] for name in names)
-        return self._pytest(files, {"CHOSEN_TESTS": str(listed)}, TIMEOUT_S, "-x", f"--timeout={TEST_TIMEOUT_S}")
+        timeout = f"--timeout={stretched(TEST_TIMEOUT_S):.0f}"
+        return self._pytest(files, {"CHOSEN_TESTS": str(listed)}, stretched(TIMEOUT_S), "-x", timeout)
 
     def _write(self, path: Path, text: bytes) -> None:
         # Two versions of a file can have the same size and the same second.
@@ -360,6 +362,11 @@ class Copy:
         _, _, summary = output.rpartition("short test summary info")
         named = [line.split(" ", 1)[1] for line in summary.splitlines() if line.startswith(("FAILED ", "ERROR "))]
         return named[0].partition(" - ")[0] if named else f"pytest ended with {process.returncode}"
+
+
+def stretched(seconds: float) -> float:
+    """A time limit, longer by as much as other programs slow this one down."""
+    return seconds * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
 
 
 def chosen_tests(mutant: Mutant, tests: Sequence[PassingTest]) -> list[PassingTest]:

@@ -11,6 +11,7 @@ import json
 import os
 import sys
 import threading
+import time
 from collections.abc import Generator
 from pathlib import Path
 from types import CodeType, FrameType
@@ -21,7 +22,15 @@ import pytest
 INTERRUPT = "interrupt"
 """The function that interrupts a thread. CPython 3.11 can then run one line of a traced function for ever, so that the
 rest of the test is not recorded."""
+MAX_CALLS = 200
+"""Of one function in one test: later calls are not recorded. They rarely reach another line, and recording is slow."""
 FOLDER = f"{os.sep}src{os.sep}cohabit{os.sep}"
+
+
+def cpu_seconds() -> float:
+    """What this process and its ended child processes have used. Unlike wall time, it hardly depends on the load."""
+    times = os.times()
+    return time.process_time() + times.children_user + times.children_system
 
 
 class Recorder:
@@ -30,8 +39,8 @@ class Recorder:
     def __init__(self, path: Path) -> None:
         self._file = path.open("w", encoding="utf-8")
         self._reached: dict[CodeType, set[int]] = {}
+        self._calls: dict[CodeType, int] = {}
         self._passed = True
-        self._seconds = 0.0
         self._stopped = False
         threading.settrace(self._called)
         sys.settrace(self._called)
@@ -48,7 +57,8 @@ class Recorder:
                 return None
             lines = self._reached[code] = set()
         lines.add(frame.f_lineno)
-        return self._moved
+        self._calls[code] = calls = self._calls.get(code, 0) + 1
+        return self._moved if calls <= MAX_CALLS else None
 
     def _moved(self, frame: FrameType, event: str, arg: object) -> Any:
         if self._stopped:
@@ -61,8 +71,9 @@ class Recorder:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
-        self._reached = {}
-        self._passed, self._seconds, self._stopped = True, 0.0, False
+        self._reached, self._calls = {}, {}
+        self._passed, self._stopped = True, False
+        begun = cpu_seconds()
         sys.settrace(self._called)
         result = yield
         if self._passed:
@@ -70,13 +81,12 @@ class Recorder:
             for code, lines in list(self._reached.items()):
                 files.setdefault(code.co_filename.rpartition(FOLDER)[2].replace(os.sep, "/"), set()).update(lines)
             reached = {file: sorted(lines) for file, lines in files.items()}
-            test = {"name": item.nodeid, "seconds": round(self._seconds, 3), "lines": reached}
+            test = {"name": item.nodeid, "seconds": round(cpu_seconds() - begun, 3), "lines": reached}
             self._file.write(json.dumps(test) + "\n")
         return result
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self._passed = self._passed and report.passed
-        self._seconds += report.duration
 
     def pytest_sessionfinish(self) -> None:
         sys.settrace(None)

@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 import os
+import shutil
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -15,9 +16,11 @@ import pytest
 
 from cohabit.agents.contract import Exchange, Usage
 from cohabit.agents.player import Decision
-from cohabit.errors import BadArgs, PermissionDenied
+from cohabit.errors import BadArgs, CohabitError, PermissionDenied
 from cohabit.house.bots import QUIET_MS
+from cohabit.house.brains import check_allowed
 from cohabit.house.house import House
+from cohabit.house.settings import Settings
 from cohabit.house.transcripts import EARLIER, TRANSCRIPT, Transcripts, without_secrets
 from cohabit.model.action import Action
 from cohabit.registry import _module_from
@@ -331,6 +334,24 @@ async def test_a_brain_that_cannot_be_made_is_refused_before_anything_is_created
         assert not house.rooms
 
 
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        ("mine.py:Brain", PermissionDenied),
+        ("local", PermissionDenied),
+        ("openai:m", PermissionDenied),
+        ("lokal", BadArgs),
+    ],
+)
+def test_a_remote_caller_is_told_whether_a_brain_is_unknown_or_not_allowed(
+    name: str, error: type[CohabitError]
+) -> None:
+    with pytest.raises(error):
+        check_allowed(name, Settings())
+    if error is PermissionDenied:
+        check_allowed(name, Settings(brains=f"other, {name}"))
+
+
 def test_a_brain_can_be_a_table_and_its_file_is_relative_to_the_scenario(tmp_path: Path) -> None:
     (tmp_path / "bot.py").write_text("")
     plan = {
@@ -394,9 +415,13 @@ async def test_tokens_and_reasons_are_counted_and_shown_to_those_who_may_know(tm
         assert line.last is None  # a host that does not see everything
         (line,) = (await who["zeus"]("agents")).agents
         assert line.last.reasoning == "leaves a multiple of four"
+        (own,) = (await who["ann"]("agents")).agents
+        assert own.last == line.last
         assert (await who["bob"]("agents")).agents == []
         (kept,) = (tmp_path / "agents/den" / TRANSCRIPT).read_text().splitlines()
-        decision = json.loads(kept)["decision"]
+        told = json.loads(kept)
+        assert (told["member"], told["seat"], told["brain"]) == ("ann", "first", f"openai:m@{url}")
+        decision = told["decision"]
         assert decision["action"]["reasoning"] == "leaves a multiple of four"
         assert [message["role"] for message in decision["exchanges"][0]["messages"]] == ["system", "user"]
         assert (tmp_path / "agents/den" / TRANSCRIPT).stat().st_mode & 0o777 == 0o600
@@ -410,6 +435,7 @@ async def test_brains_are_hidden_in_agents_where_the_scenario_hides_them(gate: M
         await until(house, lambda: moves(house, "ann"))
         assert [line.brain for line in (await who["hostess"]("agents")).agents] == ["bot"]
         assert [line.brain for line in (await who["zeus"]("agents")).agents] == ["brains.py:Scripted"]
+        assert [line.last for line in (await who["ann"]("agents")).agents] == [None], "reasons give a script away"
 
 
 def test_a_transcript_stays_within_its_limit_and_keeps_the_newest(tmp_path: Path) -> None:
@@ -421,6 +447,23 @@ def test_a_transcript_stays_within_its_limit_and_keeps_the_newest(tmp_path: Path
     assert numbers == list(range(numbers[0], 100))
     assert len(numbers) >= 10
     assert sum(file.stat().st_size for file in files) <= 4_000
+
+
+def test_a_transcript_that_cannot_be_written_is_logged_once_until_it_can_be_written_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    kept = Transcripts(tmp_path, 4_000)
+    in_the_way = tmp_path / "agents"
+    for _ in range(2):
+        in_the_way.write_text("not a folder")
+        for number in (1, 2, 3):
+            kept.add("den", number, "ann", None, "local", 1, Decision(number, "failed"), 0.5)
+        in_the_way.unlink()
+        kept.add("den", 4, "ann", None, "local", 1, Decision(4, "failed"), 0.5)
+        shutil.rmtree(in_the_way)
+    assert [record.getMessage() for record in caplog.records] == [
+        "the transcript of room den cannot be written: Not a directory"
+    ] * 2
 
 
 def test_the_value_of_an_api_key_never_enters_a_transcript(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -192,6 +192,7 @@ async def test_a_house_keeps_its_leases_as_long_as_it_runs_and_gives_them_back()
     store, clock = Shared(), FakeClock()
     async with open_house(store=store, clock=clock) as house:
         await make_room(house)
+        assert not store.lease("den", "another house", clock.now(), clock.now() + 1), "from the beginning"
         await clock.advance(10 * LEASE_MS)
         assert not store.lease("den", "another house", clock.now(), clock.now() + 1)
         assert not store.lease("house", "another house", clock.now(), clock.now() + 1)

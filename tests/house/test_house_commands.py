@@ -44,6 +44,14 @@ async def test_a_misspelt_world_or_scenario_is_refused_with_the_nearest_name(key
         assert meant in refused.value.did_you_mean
 
 
+@pytest.mark.parametrize("name", ["", "a b", "*", "x" * 100, "ann#2"])
+async def test_a_room_is_not_created_with_a_player_whose_name_cannot_be_a_handle(name: str) -> None:
+    async with open_house() as house:
+        with pytest.raises(BadArgs):
+            await operator(house, "create_room", {"world": "nim", "players": ["ann", name]})
+        assert not house.rooms
+
+
 async def test_one_command_is_described_by_its_name_and_one_that_is_not_there_gets_near_names() -> None:
     async with open_house() as house:
         who = await make_room(house)

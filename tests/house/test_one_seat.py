@@ -48,6 +48,10 @@ async def test_a_reset_to_the_seed_of_an_earlier_game_unseats_the_player_of_anot
         await pat("sit", {"seat": "red"})
         await host("reset")  # the seed of the rematch, in which pat has played blue
         assert await seat_of(pat) is None
+        assert await texts(host, "it has played") == [
+            "pat leaves seat blue: it has played seat red in this game",
+            "pat leaves seat red: it has played seat blue in this game",
+        ]
         with pytest.raises(GameRejected):
             await pat("sit", {"seat": "red"})
         assert (await pat("sit")).seat == "blue"
@@ -185,6 +189,7 @@ async def test_a_save_of_a_game_in_which_a_kibitzer_played_ends_its_look_through
         await pat("hide", {"n": 4711})
         assert "4711" not in str(await kim("numbers"))
         assert (await kim("whoami")).grant.get("through") is None
+        assert await texts(host, "no longer") == ["kim no longer sees what seat red sees"]
         assert (await kim("sit")).seat == "blue"
 
 

@@ -38,6 +38,9 @@ async def test_a_member_that_writes_too_much_in_an_hour_is_refused_and_the_other
         assert house.rooms["den"].room.record.seq < 20
         await clock.advance(1_500)  # refusals are counted when they are stored
         assert house.overload.counts["member_bytes"] == 2
+        assert await write(who["ann"], 1) == "BUSY"
+        await clock.advance(1_500)
+        assert house.overload.counts["member_bytes"] == 3, "each refusal is counted once"
         await clock.advance(HOUR_MS)
         assert await write(who["ann"], 9_000) == ""
 

@@ -28,7 +28,7 @@ from cohabit.room.cursors import seal
 from cohabit.scenario import AgentSpec, Scenario
 from cohabit.testing.clock import START, FakeClock
 
-from .making import ANN, HOST, Client, back_again, deeds, make_room, open_house, player, stored_room
+from .making import ANN, HOST, Client, HeldStore, back_again, deeds, make_room, open_house, player, stored_room
 
 
 def damage(folder: Path, sql: str, *args: object) -> None:
@@ -130,6 +130,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], None], str]] = {
                                              "(select max(seq) from entries where room = 'two')"), "was changed"),
     "a missing entry": (lambda f: damage(f, "delete from entries where room = 'two' and seq = "
                                             "(select max(seq) - 1 from entries where room = 'two')"), "is missing"),
+    "a record that ends before its snapshots": (lambda f: damage(f, "delete from entries where room = 'two' and seq > 2"), "ends"),
     "a changed snapshot": (lambda f: damage(f, "update snapshots set body = cast(x'00' || substr(body, 2) as blob) where room = 'two'"), "snapshot"),
     "a snapshot cut off": (lambda f: damage(f, "update snapshots set body = substr(body, 1, 50) where room = 'two'"), "snapshot"),
     "a refusal that is no JSON": (lambda f: damage(f, "insert into refusals values ('two', 1, x'78')"), "a stored Refusal cannot be read"),
@@ -424,6 +425,20 @@ async def test_a_subscription_from_a_cursor_that_is_too_old_fails_before_anythin
         live = await house.subscribe(credential, "den", views=False)
         await live.prepare()  # has no backlog
         assert set(runner.fanout.subscriptions) == {fresh, live}
+
+
+async def test_a_room_that_could_not_be_deleted_is_closed_and_can_be_reopened() -> None:
+    store = HeldStore()
+    async with open_house(store=store) as house:
+        who = await make_room(house)
+        await who["ann"]("hide", {"n": 41})
+        store.failing = True
+        with pytest.raises(StorageFailed):
+            await who["hostess"]("delete_room", {"confirm": "den"})
+        store.failing = False
+        assert isinstance(house.broken["den"], StorageFailed)
+        await house.reopen_room("den")
+        assert (await who["ann"]("numbers"))["red"] == [41]
 
 
 async def test_a_deleted_room_is_gone_with_its_tokens_and_its_id_is_free(tmp_path: Path) -> None:

@@ -614,7 +614,9 @@ async def test_a_connection_that_is_lost_and_found_again_is_told_once_each() -> 
         for _ in range(2):
             await y.remote.poll()
         assert y.remote.poll_error is None
-        assert [e.do for e in y.recorded("lost", "reached")] == ["reached", "lost", "reached"]
+        told = y.recorded("lost", "reached")
+        assert [entry.do for entry in told] == ["reached", "lost", "reached"]
+        assert [notice.text.partition(":")[0] for notice in told[1].told] == ["lost the connection to The depot"]
 
 
 @pytest.mark.parametrize("answer", [{"number": "one"}, RuntimeError("a bug in the connector")])

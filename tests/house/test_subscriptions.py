@@ -15,7 +15,7 @@ from cohabit.house.store.memory import MemoryStore
 from cohabit.house.subscriptions import Subscription
 from cohabit.testing.clock import FakeClock
 
-from .making import ANN, BOB, GOD, HOST, TOKENS_MADE, Client, HeldStore, a_moment, make_room, open_house
+from .making import ANN, BOB, GOD, HOST, TOKENS_MADE, Client, HeldStore, a_moment, issue, make_room, open_house
 
 
 async def subscribed(client: Client, cursor: str | None = None, **how: Any) -> Subscription:
@@ -224,6 +224,15 @@ async def test_a_subscription_ends_with_its_room(ending: str) -> None:
         if ending == "delete_room":
             await who["hostess"]("delete_room", {"confirm": "den"})
             await a_moment()
+    await a_moment()
+    await reader.task
+    assert isinstance(reader.ended, Disabled)
+
+
+async def test_a_reader_of_the_record_of_the_house_is_told_that_the_house_closes() -> None:
+    async with open_house() as house:
+        reader = await (await issue(house, "zoe", "house")).reader()
+        await a_moment()
     await a_moment()
     await reader.task
     assert isinstance(reader.ended, Disabled)

@@ -7,6 +7,9 @@ import pytest
 
 from cohabit.errors import WorldTimeout
 from cohabit.house.running.threads import Pool, Worker, run_in_thread
+from cohabit.testing.clock import FakeClock
+
+from .making import make_room, open_house
 
 
 async def test_the_result_of_the_work_comes_back_and_so_does_its_exception() -> None:
@@ -87,3 +90,16 @@ async def test_a_worker_runs_its_jobs_in_order_and_ends_after_the_last() -> None
     worker.close()
     await asyncio.gather(*results)
     assert done == list(range(20))
+
+
+async def test_the_threads_of_a_house_end_with_it_and_none_keeps_its_process_from_ending() -> None:
+    before = threading.enumerate()
+    async with open_house(clock=FakeClock()) as house:
+        who = await make_room(house, world="Stuck")
+        await who["ann"]("view")
+        ours = {thread.name: thread for thread in threading.enumerate() if thread not in before}
+        assert {"cohabit-watchdog", "cohabit-writer", "cohabit-world-den"} <= ours.keys()
+        assert [name for name, thread in ours.items() if not thread.daemon] == []
+    for thread in ours.values():
+        thread.join(10)
+    assert [name for name, thread in ours.items() if thread.is_alive()] == []

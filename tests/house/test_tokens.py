@@ -151,6 +151,7 @@ async def test_only_a_host_can_revoke_and_rotate_the_tokens_of_others() -> None:
         assert (await Client(house, "den", "bob", renewed.token)("whoami")).handle == "bob"
         with pytest.raises(Unauthorized):
             await who["bob"]("whoami")
+        assert (await who["ann"]("rotate_token", {"member": "ann"})).member == "ann", "it may name itself"
 
 
 async def test_a_member_whose_tokens_were_revoked_gets_a_new_one_from_the_host() -> None:

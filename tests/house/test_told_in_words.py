@@ -1,11 +1,16 @@
 """What a house puts into words: lines of the log about overload, and the introduction in unusual rooms."""
 
 import logging
+from typing import Annotated
 
 import pytest
+from msgspec import Meta
 
 from cohabit.house import introduction
+from cohabit.house.command_list import describe
 from cohabit.house.overload import LOG_EVERY_MS, OverloadLog
+from cohabit.room.commands import command, command_of
+from cohabit.room.context import Context
 from cohabit.testing.clock import FakeClock
 
 from .making import ANN, BOB, OWL, Client, issue, make_room, open_house
@@ -84,3 +89,14 @@ async def test_of_many_rooms_some_are_named_and_the_others_counted(monkeypatch: 
             await make_room(house, ANN, BOB, world="nim", room=name)
             await Client(house, name, "boss", boss.token)("join")
             assert told in (await everywhere("introduction")).text
+
+
+def test_the_description_of_an_argument_names_commands_as_they_are_called() -> None:
+    @command(category="meta")
+    def poll(ctx: Context, since: Annotated[str, Meta(description="the id of an earlier `view`")] = "") -> None:
+        """Like `view`."""
+
+    renamed = command_of(poll).renamed("box_poll", lambda text: text.replace("`view`", "`box_view`"))
+    described = describe(renamed)
+    assert (described.name, described.tool_name, described.description) == ("poll", "box_poll", "Like `box_view`.")
+    assert described.schema["properties"]["since"]["description"] == "the id of an earlier `box_view`"

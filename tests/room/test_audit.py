@@ -99,3 +99,11 @@ def test_a_call_in_which_the_world_fails_is_in_the_audit_once(name: str) -> None
     assert [(line.member, line.command, line.code, line.count) for line in room.audit.kept] == [
         ("ann", name, "GAME_CRASH", 1)
     ]
+
+
+@pytest.mark.parametrize("name", ["break_down", "trouble"])
+def test_an_action_or_a_query_that_raises_is_in_the_audit_once(name: str) -> None:
+    room = make_room(RED, BLUE, HOST)
+    with pytest.raises(GameCrash):
+        room.call("ann", name, {}, at=1)
+    assert [(line.member, line.command, line.code) for line in room.audit.kept] == [("ann", name, "GAME_CRASH")]

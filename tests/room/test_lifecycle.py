@@ -26,6 +26,7 @@ def test_a_reset_gives_the_same_world_again_and_the_record_continues() -> None:
     heap = room.call("ann", "heap", at=1)
     room.call("ann", "take", {"n": 1}, at=1)
     begun = room.call("zeus", "reset", at=2)
+    assert [told.text for told in entries(room, "reset")[0].told] == ["zeus reset the world: game 2"]
     assert (begun.game, begun.seed) == (2, f"{7:032x}")
     assert room.call("ann", "heap", at=3) == heap
     assert [e.do for e in entries(room)] == ["open", "take", "reset"]

@@ -30,6 +30,7 @@ def test_the_next_game_begins_by_itself_after_the_time_the_scenario_gives() -> N
     assert room.state.games == 1
     room.settle(6000)
     assert (room.state.games, room.world.to_move()) == (2, ["first"])
+    assert [told.text for told in room.record.tail[-1].entry.told] == ["the next game begins: game 2"]
     assert room.next_deadline() is None
     assert Room.replay(list(room.record.tail), make_world).digest() == room.digest()
 

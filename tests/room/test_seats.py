@@ -52,6 +52,15 @@ def test_a_player_that_waits_for_its_seat_sees_what_is_public_and_no_more() -> N
     assert sees(room, "fay") == (None, "public")
 
 
+def test_a_world_that_names_no_seats_any_more_keeps_those_that_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    room = make_room(RED, GOD, world="Realms")
+    room.call("zeus", "rise", {"name": "north"}, at=1)
+    monkeypatch.setattr(type(room.world), "seats_now", lambda world: None)
+    room.call("zeus", "rise", {"name": "south"}, at=2)
+    assert [seat.id for seat in room.state.seats] == ["north"]
+    assert room.state.members["ann"].seat == "north"
+
+
 def test_the_death_of_a_realm_moves_nobody_into_another() -> None:
     room = make_room(RED, BLUE, GOD, world="Realms", partial_intel=True)
     for name in ("avalon", "burgundy"):

@@ -66,6 +66,19 @@ def test_a_view_that_has_not_changed_is_one_line() -> None:
     assert (again.since, again.id, again.changed, again.observation) == (first.id, first.id, {}, None)
 
 
+def test_news_that_the_old_view_had_too_is_repeated_only_if_something_has_happened_since() -> None:
+    play = Play("statecraft", 3)
+    for _ in range(12):
+        play.step()
+    reader, sender = list(play.room.state.members)[:2]
+    first = look(play.room, reader, at=play.at)
+    play.room.call(sender, "send_message", {"to": reader, "content": "a letter between two turns"}, at=play.at)
+    second = look(play.room, reader, first.id, at=play.at)
+    assert second.since == first.id
+    assert "a letter between two turns" in second.text
+    assert "\n! " not in second.text
+
+
 def test_nobody_gets_the_changes_since_a_view_that_only_another_member_was_shown() -> None:
     room = make_room(RED, BLUE, GOD)
     room.call("ann", "hide", {"n": 4711}, at=1)

@@ -5,8 +5,10 @@ import pytest
 from cohabit.errors import UnknownAsset, UnknownCommand
 from cohabit.faces.mcp.render import rendered
 from cohabit.model.seat import Seat
+from cohabit.room.extension import Extension
 from cohabit.room.room import Room
 from cohabit.room.view import MOVERS_SHOWN, seats_text
+from cohabit.room.visibility import feed
 
 from .making import AGENT, BLUE, GOD, HOST, OBSERVER, RED, entries, make_room
 
@@ -62,6 +64,14 @@ def test_turn_advance_is_offered_only_to_members_who_take_turns() -> None:
     assert "turn_advance" not in names(make_room(RED, GOD, world="nim"), "zeus")
     room = make_room(RED, BLUE, GOD, OBSERVER, turn_based=True, turn_order=["ann", "bob"])
     assert [who for who in ("ann", "zeus", "owl") if "turn_advance" in names(room, who)] == ["ann", "zeus"]
+
+
+def test_sit_is_offered_only_to_members_whose_place_is_not_bound_to_a_seat() -> None:
+    room = make_room(RED, {"id": "fay", "role": "player"}, world="nim")
+    assert [who for who in ("ann", "fay") if "sit" in names(room, who)] == ["fay"]
+    assert [who for who in ("ann", "fay") if "stand_up" in names(room, who)] == []
+    room.call("fay", "sit", at=1)
+    assert [who for who in ("ann", "fay") if "stand_up" in names(room, who)] == ["fay"]
 
 
 def test_a_member_who_may_only_watch_is_told_so_and_how_to_get_more() -> None:
@@ -154,3 +164,70 @@ def test_after_a_rematch_a_view_names_the_members_who_play_now() -> None:
     room.call("dora", "sit", at=4)
     room.call("hostess", "rematch", at=5)
     assert "Seats: first = ann, second = dora\nTo move: ann" in room.call("ann", "view", at=6).text
+
+
+def test_texts_name_the_commands_of_a_protocol_with_its_prefix_and_no_others() -> None:
+    protocol = Extension("box", tool_prefix="box_", prefixed=frozenset({"view"}))
+    assert [protocol.tool_name(name) for name in ("view", "act")] == ["box_view", "act"]
+    assert protocol.as_called("`view` first, then `act`; a view") == "`box_view` first, then `act`; a view"
+
+
+def test_the_actions_of_a_room_say_which_parameters_are_required() -> None:
+    room = make_room(RED, BLUE)
+    params = {name: room.commands.named(name).as_action().parameters[0].required for name in ("hide", "anything")}
+    assert params == {"hide": True, "anything": False}
+
+
+# -- what a member reads about what others do -------------------------------------------------------
+def announced(room: Room, who: str) -> list[str]:
+    """What this member is told from the beginning of the record on."""
+    member = room.state.members[who]
+    return [item.text for entry in entries(room) for item in feed(entry, member, room.eye(member))]
+
+
+def test_members_read_who_takes_and_leaves_a_seat_who_joins_and_who_is_removed() -> None:
+    room = make_room({"id": "fay", "role": "player"}, HOST, OBSERVER, world="nim")
+    room.call("fay", "sit", {"seat": "second"}, at=1)
+    room.call("fay", "stand_up", at=2)
+    room.system("admitted", {"handle": "gil", "kind": "human", "identity": "gil", "name": "Gil", "role": "observer"}, 3)
+    room.call("hostess", "remove_member", {"member": "gil"}, at=4)
+    room.call("hostess", "archive", at=5)
+    assert announced(room, "owl") == [
+        "fay takes seat second", "fay leaves seat second", "gil joined as observer", "hostess removed gil",
+        "hostess archived this room",
+    ]  # fmt: skip
+
+
+def test_members_read_who_has_changed_how_time_runs() -> None:
+    room = make_room(RED, BLUE, HOST, OBSERVER, world="Ticker", pause_seconds=30)
+    room.call("hostess", "pause", at=1)
+    room.call("hostess", "resume", at=2)
+    room.call("hostess", "set_speed", {"speed_id": "x5"}, at=3)
+    room.call("ann", "pause", at=4)
+    room.call("hostess", "remove_member", {"member": "ann"}, at=5)
+    room.settle(30_005)
+    assert announced(room, "owl") == [
+        "hostess paused the game", "hostess resumed the game", "hostess set the speed to x5", "ann paused the game",
+        "hostess removed ann", "ann paused and left; the game resumes",
+    ]  # fmt: skip
+
+
+def test_members_read_whose_turn_has_ended_and_by_whom() -> None:
+    room = make_room(RED, BLUE, GOD, turn_based=True, turn_order=["ann", "bob"])
+    room.call("ann", "turn_advance", at=1)
+    room.call("zeus", "turn_advance", at=2)
+    assert announced(room, "bob") == [
+        "ann's turn is over; it is bob's turn", "bob's turn is over (ended by zeus); it is ann's turn",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("hidden", "brain"), [(False, "random"), (True, "bot")])
+def test_members_read_who_plays_a_seat_now(hidden: bool, brain: str) -> None:
+    room = make_room({**RED, "stand_in": "random"}, BLUE, world="nim", stand_in_seconds=60, hide_brains=hidden)
+    room.settle(60_000)
+    room.call("ann", "take_over", at=61_000)
+    room.system("presence", {"members": ["ann"], "here": True}, 61_500)
+    room.call("ann", "hand_back", at=62_000)
+    assert announced(room, "bob") == [
+        f"{brain} stands in for ann", "ann takes over", "ann connected", f"ann hands the seat to {brain}",
+    ]  # fmt: skip

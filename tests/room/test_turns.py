@@ -1,5 +1,7 @@
 """Order and time: the room's own order of turns, the four paces, and what happens to a player that does not act."""
 
+from typing import Any
+
 import msgspec
 import pytest
 from hypothesis import given
@@ -7,6 +9,8 @@ from hypothesis import strategies as st
 
 from cohabit.errors import BadArgs, GameRejected, PermissionDenied, TurnNotYours, UnknownAsset
 from cohabit.model.seat import Eye
+from cohabit.room.state import RoomState
+from cohabit.room.timers import Timers
 from cohabit.room.visibility import feed
 
 from .making import BLUE, EVERYBODY, GOD, HOST, OBSERVER, RED, entries, make_room, player, replayed
@@ -26,6 +30,25 @@ def test_the_first_in_the_order_begins_and_the_order_is_a_round_robin() -> None:
         advanced = room.call(who, "turn_advance", at=at)
         assert (advanced.previous, advanced.forced_by_god) == (who, False)
     assert seen == ["ann", "bob", "owl", "ann"]
+
+
+@pytest.mark.parametrize(
+    ("order", "removed", "turn_of"),
+    [
+        ("ann bob owl", "ann", "owl"),
+        ("ann ann owl bob", "ann", "owl"),
+        ("owl bob ann", "ann", "owl"),
+        ("bob owl owl ann", "owl", "ann"),
+    ],
+)
+def test_after_a_removal_from_the_order_it_is_the_turn_of_the_same_member_or_of_the_next(
+    order: str, removed: str, turn_of: str
+) -> None:
+    room = make_room(RED, BLUE, OBSERVER, HOST, turn_based=True, turn_order=order.split())
+    for at in (1, 2):
+        room.call(str(room.state.turn_holder), "turn_advance", at=at)
+    room.call("hostess", "remove_member", {"member": removed}, at=3)
+    assert room.state.turn_holder == turn_of
 
 
 def test_the_order_may_leave_members_out_and_name_others_twice() -> None:
@@ -250,6 +273,7 @@ def test_a_round_resolves_at_its_deadline_without_the_silent_ones() -> None:
     assert room.next_deadline() == 60_000, "a submission does not move the deadline"
     room.settle(60_000)
     assert results(room) == [{"a": 4}]
+    assert texts(room, "turn_timeout")[0] == "time is up for this round"
     assert room.next_deadline() == 120_000
 
 
@@ -313,6 +337,24 @@ def test_a_turn_times_out_in_time_whatever_other_timer_is_set_before_or_after_it
     assert entries(room, "turn_timeout") == []
     room.settle(ends)
     assert [entry.at for entry in entries(room, "turn_timeout")] == [ends]
+
+
+def test_a_call_looks_for_a_timer_only_in_a_room_that_has_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    due = Timers.due
+
+    def counted(timers: Timers, state: RoomState, at: int) -> Any:
+        asked.append(at)
+        return due(timers, state, at)
+
+    monkeypatch.setattr(Timers, "due", counted)
+    room = make_room(RED, BLUE, GOD, HOST)
+    for at in (1, 2, 3):
+        room.call("ann", "hide", {"n": at}, at=at)
+    assert asked == [1]
+    room.call("zeus", "grant", {"member": "hostess", "may": ["watch"], "expires_in_s": 60}, at=4)
+    room.call("ann", "hide", {"n": 5}, at=5)
+    assert 5 in asked
 
 
 def test_a_room_that_nothing_settled_for_long_counts_the_next_turn_from_then() -> None:
@@ -379,6 +421,15 @@ def test_a_step_that_not_everybody_ends_is_made_at_its_deadline_and_says_who_did
     assert room.next_deadline() == 40_000
 
 
+def test_a_pause_is_not_counted_in_the_time_of_a_step_however_often_somebody_pauses() -> None:
+    room = make_room(RED, BLUE, HOST, world="Ticker", step_ticks=10, turn_seconds=20)
+    room.call("hostess", "pause", at=5_000)
+    room.call("hostess", "pause", at=8_000)
+    assert room.next_deadline() is None
+    room.call("hostess", "resume", at=30_000)
+    assert room.next_deadline() == 45_000
+
+
 def test_only_a_real_time_world_can_have_a_stepped_clock() -> None:
     with pytest.raises(BadArgs, match="step_ticks: nim is not a real-time world"):
         make_room(RED, BLUE, world="nim", step_ticks=10)
@@ -403,7 +454,8 @@ def test_a_room_without_an_extension_has_the_generic_speeds_and_a_wrong_one_gets
         ("x0.5", 0.5), ("x1", 1), ("x2", 2), ("x5", 5), ("x10", 10), ("x20", 20),
     ]  # fmt: skip
     assert (speeds["count"], speeds["current"]) == (6, "x1")
-    assert room.call("ann", "set_speed", {"speed_id": "x5"}, at=2).previous == "x1"
+    changed = room.call("ann", "set_speed", {"speed_id": "x5"}, at=2)
+    assert (changed.speed_id, changed.multiplier, changed.previous) == ("x5", 5, "x1")
     with pytest.raises(UnknownAsset, match="x50") as refused:
         room.call("ann", "set_speed", {"speed_id": "x50"}, at=3)
     assert refused.value.did_you_mean[0] in ("x5", "x20", "x10")

@@ -14,7 +14,7 @@ from cohabit.model.grant import Capability
 from cohabit.model.seat import Eye
 from cohabit.room.cursors import seal, unseal
 from cohabit.room.room import Room
-from cohabit.room.visibility import FeedItem, feed
+from cohabit.room.visibility import FeedItem, feed, is_news
 
 from .making import AGENT, BLUE, EVERYBODY, GOD, HOST, NARRATOR, OBSERVER, RED, entries, make_room, replayed
 
@@ -106,6 +106,15 @@ def test_a_hidden_action_is_told_to_its_actor_and_to_members_that_see_all_with_i
         assert told(room, who) == []
 
 
+def test_a_hidden_action_is_told_to_a_member_that_looks_through_the_seat_of_its_actor() -> None:
+    room = make_room(RED, BLUE, HOST, AGENT, partial_intel=True)
+    room.call("hostess", "grant", {"member": "bot", "may": ["watch", "read_own"], "through": "red"}, at=1)
+    before = room.record.seq
+    for who, number in (("ann", 4711), ("bob", 4712)):
+        room.call(who, "mumble", {"n": number}, at=2)
+    assert [item.text for item in told(room, "bot", before)] == ["you mumble 4711"]
+
+
 def test_a_direct_message_is_told_to_its_two_ends_even_in_front_of_a_god() -> None:
     room = make_room(*EVERYBODY)
     room.call("ann", "send_message", {"to": "bob", "content": "between us"}, at=1)
@@ -121,6 +130,14 @@ def test_a_member_that_may_not_read_the_roster_or_the_chat_is_not_told_of_them()
     assert told(room, "bob", before) == []
     assert len(told(room, "ann", before)) == 2
     assert room.call("bob", "session_info", at=4).members == []
+
+
+def test_a_member_that_connects_is_news_to_the_others_and_not_to_itself() -> None:
+    room = make_room(RED, BLUE)
+    room.system("presence", {"members": ["ann"], "here": True}, 1)
+    (connected,) = entries(room, "presence")
+    members = room.state.members.values()
+    assert {m.id: is_news(connected, m, room.eye(m)) for m in members} == {"ann": False, "bob": True}
 
 
 def test_the_error_of_a_failing_world_does_not_repeat_the_worlds_message() -> None:

@@ -10,7 +10,6 @@ A call that waits is resolved and decided again each time it wakes.
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from cohabit.errors import (
@@ -377,8 +376,6 @@ class Door:
 
 def _wait_ms(command: Command, args: Any) -> int:
     """How long this call may wait for a result."""
-    if args and (not isinstance(args, Mapping) or not args.get("wait_ms", True)):
-        return 0
     try:
         return int(command.check(args).get("wait_ms", 0))
     except BadArgs:  # the room reports and audits that

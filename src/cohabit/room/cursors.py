@@ -4,9 +4,12 @@ A plain record number would reveal how many hidden entries there are, so it is e
 (four Feistel rounds on 64 bits).
 """
 
+import re
 from hashlib import blake2b
 
 from cohabit.errors import BadArgs
+
+_FORM = re.compile("[0-9a-f]{16}")
 
 
 def _round(secret: bytes, i: int, half: int) -> int:
@@ -27,17 +30,14 @@ def unseal(secret: str, cursor: str, head: int) -> int:
     """The record number of a cursor; an empty cursor is the beginning."""
     if not cursor:
         return -1
-    key = bytes.fromhex(secret)
-    try:
-        number = int(cursor, 16)
-        if len(cursor) != 16 or number < 0:
-            raise ValueError
-    except ValueError:
-        raise BadArgs("invalid cursor for this room; omit it to start from the beginning") from None
-    left, right = number >> 32, number & 0xFFFFFFFF
-    for i in reversed(range(4)):
-        left, right = right ^ _round(key, i, left), left
-    seq = (left << 32) | right
-    if seq > head:
+    seq = _decrypted(bytes.fromhex(secret), cursor) if _FORM.fullmatch(cursor) else None
+    if seq is None or seq > head:
         raise BadArgs("invalid cursor for this room; omit it to start from the beginning")
     return seq
+
+
+def _decrypted(key: bytes, cursor: str) -> int:
+    left, right = int(cursor[:8], 16), int(cursor[8:], 16)
+    for i in reversed(range(4)):
+        left, right = right ^ _round(key, i, left), left
+    return (left << 32) | right

@@ -176,11 +176,8 @@ class RoomState(Struct, omit_defaults=True):
 
     def with_handle(self, handle: str) -> Member | None:
         """The member with this handle, if any."""
-        member = self.members.get(handle)
-        if member is not None:
-            return member
-        used = self.handles_used.get(handle, 0)
-        return self.members.get(f"{handle}{HANDLE_SEPARATOR}{used}") if used > 1 else None
+        newest = f"{handle}{HANDLE_SEPARATOR}{self.handles_used.get(handle)}"
+        return self.members.get(handle) or self.members.get(newest)
 
     def require_member(self, handle: str, asker: Member | None = None) -> Member:
         """The member with this handle, or UNKNOWN_ASSET with similar handles, unless ``asker`` may not know them."""
