@@ -439,6 +439,32 @@ def test_with_other_players_present_a_pause_begins_when_all_of_them_have_asked()
     assert room.call("hostess", "pause", at=6).paused
 
 
+def test_a_player_alone_with_bots_cannot_pause_and_so_stop_a_time_limit() -> None:
+    bot = player("bob", 1, brain="random")
+    room = make_room(RED, bot, HOST, world="Ticker", step_ticks=10, turn_seconds=20)
+    room.system("presence", {"members": ["ann"], "here": True}, 0)
+    with pytest.raises(PermissionDenied, match=r"bob \(played by a bot\) cannot agree to one; ask a host"):
+        room.call("ann", "pause", at=1)
+    assert "pause" not in [
+        c.name for c in room.commands_for(room.state.members["ann"]) if room.offers(room.state.members["ann"], c)
+    ]
+    assert room.next_deadline() == 20_000
+    assert room.call("hostess", "pause", at=2).paused
+    assert room.call("ann", "pause", at=3).paused  # it is paused already
+    assert room.next_deadline() is None
+    free = make_room(RED, bot, world="Ticker")
+    free.system("presence", {"members": ["ann"], "here": True}, 0)
+    assert free.call("ann", "pause", at=1).paused  # without a time limit a bot does not mind
+
+
+def test_a_pause_that_stops_a_time_limit_needs_the_players_who_are_away_too() -> None:
+    room = make_room(RED, BLUE, world="Ticker", step_ticks=10, turn_seconds=20)
+    room.system("presence", {"members": ["ann"], "here": True}, 0)
+    assert not room.call("ann", "pause", at=1).paused
+    assert texts(room, "pause") == ["ann asks for a pause; it begins when bob also pauses"]
+    assert room.call("bob", "pause", at=2).paused
+
+
 def test_the_end_of_a_pause_is_put_off_by_the_time_the_house_was_closed() -> None:
     room = make_room(RED, BLUE, world="Ticker", pause_seconds=30)
     room.system("presence", {"members": ["ann"], "here": True}, 0)
