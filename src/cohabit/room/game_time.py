@@ -32,7 +32,7 @@ class Paused(Struct):
 def _without_consent(room: "Room", member: Member) -> list[Member]:
     """The others who have to ask for a pause before this member's one begins.
 
-    A pause must not be a weapon: every player who is present has to agree. Where it would stop a time limit, players who
+    A pause must not be a weapon: every player who is present has to agree. Where it would stop a time limit, those who
     are away have to agree too, and bots never do.
     """
     if C.CONTROL_WORLD in member.held:
@@ -61,8 +61,8 @@ def pause(ctx: Context) -> Paused:
     others = [] if was else _without_consent(ctx.room, ctx.member)
     if bots := [m.handle for m in others if m.played_by_bot]:
         raise PermissionDenied(
-            f"a pause would stop the time limit of this room, and {' and '.join(bots)} (played by a bot) cannot agree to "
-            "one; ask a host to pause",
+            f"a pause would stop the time limit of this room, and {' and '.join(bots)} (played by a bot) cannot agree "
+            "to one; ask a host to pause",
             needs=[C.CONTROL_WORLD],
         )
     if others:
