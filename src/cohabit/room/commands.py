@@ -28,6 +28,7 @@ Where = Literal["world", "room", "house"]
 MAX_WAIT_MS = 30_000
 WaitMs = Annotated[int, Meta(ge=0, le=MAX_WAIT_MS, description="how long to wait for something new")]
 Handle = Annotated[str, Meta(description="the member's handle")]
+Ready = Callable[["Room", Member], bool]
 NewsAfter = Callable[["Room", Member, Mapping[str, Any]], int | None]
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -60,7 +61,7 @@ class Command(Declaration):
         any_turn: bool = False,
         waits: Callable[[Any], bool] | None = None,
         news_after: "NewsAfter | None" = None,
-        ready: Callable[["Room", Member], bool] | None = None,
+        ready: "Callable[[Room, Member], Ready] | None" = None,
         about: Literal["room", "house", "either"] = "room",
         host_only: bool = False,
         joins: bool = False,
@@ -96,7 +97,7 @@ class Command(Declaration):
         self.is_action = where == "world" and records
         self.waits = waits  # returns True while the result is empty, so the house waits and retries
         self.news_after = news_after  # after which entry it waits for news instead; None: it does not
-        self.ready = ready  # whether a wait may end; None: when the caller is told something
+        self.ready = ready  # when a wait begins: what tells whether it may end; None: when the caller is told something
         self.about = about  # what a call must name: a room, nothing, or either
         self.host_only = host_only  # only for house hosts
         self.joins = joins  # makes the caller a member
