@@ -7,6 +7,7 @@ become commands too. What is special about a command is declared with it, so no 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
 from functools import cache, cached_property, lru_cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from msgspec import Meta, Struct
@@ -75,6 +76,7 @@ class Command(Declaration):
         resource: Resource | None = None,
         hint: str = "",
         listed: bool = False,
+        also: Mapping[Capability, str] = MappingProxyType({}),
         group: str = "",
         preconditions: tuple[str, ...] = (),
         needs_seat: bool = False,
@@ -111,6 +113,7 @@ class Command(Declaration):
         self.resource = resource
         self.hint = hint  # what it does, in one line after its name, for models that play
         self.listed = listed  # in the short list of tools; others can be called too
+        self.also = also  # sentences of its description for members who hold a capability
         self.group = group or category
         self.preconditions = preconditions
         self.needs_seat = needs_seat

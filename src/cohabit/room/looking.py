@@ -183,7 +183,7 @@ def _until_turn(room: "Room", member: Member) -> Callable[["Room", Member], bool
     listed=True,
 )
 def wait_for_turn(ctx: Context, wait_ms: WaitMs = 10_000, since: Since = "") -> ViewReply:
-    """Wait for your turn, the end or the next game, or for news where time runs by itself; then return the view."""
+    """Wait for your turn, the end or the next game; where time runs by itself, for news. Returns the view."""
     reply = view_reply(ctx, since)
     if reply.over and not ctx.member.played_by_bot:
         ctx.room.shown.ends_told[ctx.member.id] = ctx.state.games
