@@ -63,7 +63,7 @@ def commands() -> str:
 def _command(command: Command) -> Iterator[str]:
     yield f"### `{command.name}`"
     yield ""
-    yield command.doc
+    yield " ".join([command.doc, *(f"{text} (Needs `{needed}`.)" for needed, text in command.also.items())])
     yield ""
     facts = [f"category {command.category}"]
     if command.needs:

@@ -104,6 +104,40 @@ async def test_waiting_for_the_turn_ends_when_it_comes_or_when_the_game_is_over(
         assert (await waiting).over
 
 
+async def test_after_the_end_the_first_wait_tells_it_and_the_next_one_waits_for_the_next_game() -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock) as house:
+        who = await make_room(house, world="nim", config={"stones": 3}, rematch_seconds=20)
+        both = [asyncio.create_task(who["bob"]("wait_for_turn", {"wait_ms": 30_000})) for _ in range(2)]
+        await a_moment()
+        await who["ann"]("take", {"n": 3})
+        assert [(await waiting).over for waiting in both] == [True, True]  # two connections of one member
+        assert (await who["ann"]("view")).over
+        assert (await who["ann"]("wait_for_turn", {"wait_ms": 30_000})).over
+        waiting = asyncio.create_task(who["ann"]("wait_for_turn", {"wait_ms": 30_000}))
+        await clock.advance(19_999)
+        assert not waiting.done()
+        await clock.advance(1)
+        reply = await waiting
+        assert (reply.over, reply.your_turn) == (False, True)
+        await who["ann"]("take", {"n": 3})
+        assert (await who["ann"]("wait_for_turn", {"wait_ms": 30_000})).over  # the end of another game
+
+
+async def test_a_wait_for_a_next_game_that_does_not_come_ends_when_its_time_is_up() -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock) as house:
+        who = await make_room(house, world="nim", config={"stones": 3})
+        await who["ann"]("take", {"n": 3})
+        assert (await who["bob"]("wait_for_turn", {"wait_ms": 5_000})).over
+        assert (await who["bob"]("wait_for_turn", {"wait_ms": 0})).over
+        waiting = asyncio.create_task(who["bob"]("wait_for_turn", {"wait_ms": 5_000}))
+        await clock.advance(4_999)
+        assert not waiting.done()
+        await clock.advance(1)
+        assert (await waiting).over
+
+
 async def test_events_that_are_there_already_are_not_waited_for() -> None:
     async with open_house() as house:
         who = await make_room(house)

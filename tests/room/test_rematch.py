@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from cohabit.errors import BadArgs
+from cohabit.errors import BadArgs, GameRejected
 from cohabit.registry import make_world
 from cohabit.room.opening import opening_state
 from cohabit.room.room import Room
@@ -59,6 +59,23 @@ def test_an_archived_room_and_one_without_the_setting_have_no_rematch() -> None:
     quiet = room_with()
     quiet.call("ann", "take", {"n": 3}, at=1000)
     assert quiet.next_deadline() is None
+
+
+def test_after_the_end_views_and_refusals_say_when_the_next_game_begins() -> None:
+    room = room_with(rematch_seconds=5)
+    room.call("ann", "take", {"n": 3}, at=1000)
+    seen = room.call("bob", "view", at=2500)
+    assert (seen.next_game_seconds, seen.turn_seconds_left) == (4, None)
+    assert "Next game in 4 s." in seen.text
+    with pytest.raises(GameRejected, match="this game is over; the next one begins by itself, 5 s after the end"):
+        room.call("bob", "take", {"n": 1}, at=2500)
+    seen = room.call("bob", "view", at=6000)
+    assert seen.next_game_seconds is None
+    alone = room_with()
+    alone.call("ann", "take", {"n": 3}, at=1000)
+    assert "Next game" not in alone.call("bob", "view", at=2500).text
+    with pytest.raises(GameRejected, match="this game is over; a member with control_world can start a rematch"):
+        alone.call("bob", "take", {"n": 1}, at=2500)
 
 
 def test_a_rematch_after_no_time_at_all_is_refused() -> None:

@@ -6,13 +6,13 @@ import pytest
 
 from cohabit.model.text_changes import apply_changes
 from cohabit.registry import BUILT_IN
-from cohabit.room.looking import CHANGES_TITLE, LONG_VIEW, ViewReply
+from cohabit.room.looking import CHANGES_TITLE, ViewReply
 from cohabit.room.room import Room
-from cohabit.room.shown import MAX_CHARACTERS, VIEWS_PER_MEMBER, ShownViews
+from cohabit.room.shown import LONG_VIEW, MAX_CHARACTERS, VIEWS_PER_MEMBER, ShownViews
 from cohabit.testing.play import Play
 from cohabit.world import Observation
 
-from .making import BLUE, GOD, HOST, RED, make_room, restored
+from .making import BLUE, GOD, HOST, RED, make_room, player, restored
 
 
 def look(room: Room, who: str, since: str = "", at: int = 10**9) -> ViewReply:
@@ -54,6 +54,25 @@ def test_the_old_view_and_what_has_changed_tell_everything_that_the_new_view_tel
             assert len(new.text) <= len(whole.text)
             shorter += len(new.text) < len(whole.text) / 2
     assert shorter
+
+
+def test_the_reply_to_an_action_with_a_long_observation_has_the_id_that_the_next_view_takes() -> None:
+    agents = [player(f"p{n}", n) for n in range(3)]
+    room = make_room(*agents, world="statecraft")
+    reply = room.call("p0", "submit", {"purchase_mils": 1}, at=1)
+    assert reply.observation is not None
+    assert len(reply.observation.text) >= LONG_VIEW
+    new, whole = look(room, "p0", reply.view_id), look(room, "p0")
+    assert (new.since, new.observation) == (reply.view_id, None)
+    assert len(new.text) < len(whole.text) / 3
+    text = body(new).removeprefix(CHANGES_TITLE.format(reply.view_id))
+    assert apply_changes(reply.observation.to_text(), text) == body(whole)
+    assert look(room, "p1", reply.view_id).since == ""  # nobody else was shown it
+
+
+def test_the_reply_to_an_action_with_a_short_observation_has_no_id() -> None:
+    room = make_room(world="nim")
+    assert room.call("ann", "take", {"n": 1}, at=1).view_id == ""
 
 
 def test_a_view_that_has_not_changed_is_one_line() -> None:

@@ -373,6 +373,33 @@ def test_a_clock_world_moves_by_ticks_and_only_by_them() -> None:
     assert room.call("ann", "view", at=10**9).tick == 7
 
 
+# -- the time that is left --------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("world", "keys"), [("nim", {}), ("Ticker", {"step_ticks": 10}), ("Secrets", {"turn_based": True})]
+)
+def test_a_view_says_how_much_time_is_left_where_there_is_a_limit(world: str, keys: dict[str, object]) -> None:
+    room = make_room(RED, BLUE, OBSERVER, world=world, turn_seconds=20, **keys)
+    for who in ("ann", "bob", "owl"):
+        for name in ("view", "wait_for_turn"):
+            seen = room.call(who, name, {} if name == "view" else {"wait_ms": 0}, at=7_001)
+            assert seen.turn_seconds_left == 13
+            assert "\nTime left: 13 s." in seen.text
+    first, later = (room.call("ann", "view", at=at) for at in (8_000, 9_000))
+    assert (first.turn_seconds_left, later.turn_seconds_left) == (12, 11)
+    assert first.id == later.id  # the time is no part of the view
+    assert room.call("ann", "view", {"since": first.id}, at=10_000).text.endswith("\nTime left: 10 s.")
+    assert "Time left" not in room.view(room.state.members["ann"]).text  # others get the same one later
+
+
+def test_a_view_does_not_speak_of_time_where_none_is_running() -> None:
+    room = make_room(RED, BLUE, HOST, world="Ticker", step_ticks=10, turn_seconds=20)
+    room.call("hostess", "pause", at=1000)
+    for quiet in (room, make_room(world="nim")):
+        seen = quiet.call("ann", "view", at=2000)
+        assert seen.turn_seconds_left is None
+        assert "Time left" not in seen.text
+
+
 # -- the stepped clock ------------------------------------------------------------------------------
 def test_a_step_is_made_when_every_player_has_passed_and_not_before() -> None:
     room = make_room(RED, BLUE, OBSERVER, world="Ticker", step_ticks=10)
@@ -385,6 +412,17 @@ def test_a_step_is_made_when_every_player_has_passed_and_not_before() -> None:
     assert (last.previous, last.next, last.forced_by_god) == ("bob", "bob", False)
     assert (room.state.tick, room.movers()) == (10, ["ann", "bob"])
     assert texts(room, "turn_advance") == []  # a step is no news
+
+
+def test_a_pass_says_whether_time_has_advanced_or_for_whom_it_waits() -> None:
+    room = make_room(RED, BLUE, GOD, world="Ticker", step_ticks=10, turn_seconds=20)
+    first = room.call("ann", "turn_advance", at=4999)
+    assert (first.ticks, first.waiting_for) == (0, ["bob"])
+    assert first.note == "You have passed. Time advances when bob has passed, or in 16 s."
+    last = room.call("bob", "turn_advance", at=6000)
+    assert (last.ticks, last.waiting_for, last.note) == (10, [], "Time has advanced by 10 ticks.")
+    ended = room.call("zeus", "turn_advance", at=7000)
+    assert (ended.ticks, ended.waiting_for) == (10, [])
 
 
 def test_in_a_step_it_is_a_players_turn_until_it_has_passed_and_never_a_spectators() -> None:
@@ -491,6 +529,32 @@ def test_with_other_players_present_a_pause_begins_when_all_of_them_have_asked()
     room.call("ann", "resume", at=4)
     assert not room.call("bob", "pause", at=5).paused  # what was asked for before counts no more
     assert room.call("hostess", "pause", at=6).paused
+
+
+def test_a_player_alone_with_bots_cannot_pause_and_so_stop_a_time_limit() -> None:
+    bot = player("bob", 1, brain="random")
+    room = make_room(RED, bot, HOST, world="Ticker", step_ticks=10, turn_seconds=20)
+    room.system("presence", {"members": ["ann"], "here": True}, 0)
+    with pytest.raises(PermissionDenied, match=r"bob \(played by a bot\) cannot agree to one; ask a host"):
+        room.call("ann", "pause", at=1)
+    assert "pause" not in [
+        c.name for c in room.commands_for(room.state.members["ann"]) if room.offers(room.state.members["ann"], c)
+    ]
+    assert room.next_deadline() == 20_000
+    assert room.call("hostess", "pause", at=2).paused
+    assert room.call("ann", "pause", at=3).paused  # it is paused already
+    assert room.next_deadline() is None
+    free = make_room(RED, bot, world="Ticker")
+    free.system("presence", {"members": ["ann"], "here": True}, 0)
+    assert free.call("ann", "pause", at=1).paused  # without a time limit a bot does not mind
+
+
+def test_a_pause_that_stops_a_time_limit_needs_the_players_who_are_away_too() -> None:
+    room = make_room(RED, BLUE, world="Ticker", step_ticks=10, turn_seconds=20)
+    room.system("presence", {"members": ["ann"], "here": True}, 0)
+    assert not room.call("ann", "pause", at=1).paused
+    assert texts(room, "pause") == ["ann asks for a pause; it begins when bob also pauses"]
+    assert room.call("bob", "pause", at=2).paused
 
 
 def test_the_end_of_a_pause_is_put_off_by_the_time_the_house_was_closed() -> None:

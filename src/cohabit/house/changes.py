@@ -13,6 +13,7 @@ Topics = frozenset[str]
 VIEW: Topics = frozenset({"view"})
 RIGHTS: Topics = frozenset({"rights"})
 EVENTS: Topics = frozenset({"events"})
+ROSTER: Topics = frozenset({"roster"})
 BY_KIND: Mapping[str, Topics] = {
     "chat": frozenset({"events", "messages"}),
     "direct": frozenset({"events", "messages"}),

@@ -1,11 +1,12 @@
 """Command listings for a caller, with schemas."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakKeyDictionary
 
 from msgspec import Struct
 
+from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential
 from cohabit.room.commands import Category, Command, Resource, Where
 
@@ -34,20 +35,21 @@ class CommandInfo(Struct, frozen=True, omit_defaults=True):
     listed: bool = False  # in the short list of tools
 
 
-_made: "WeakKeyDictionary[Command, CommandInfo]" = WeakKeyDictionary()
+_made: "WeakKeyDictionary[Command, dict[str, CommandInfo]]" = WeakKeyDictionary()
 
 
-def describe(command: Command) -> CommandInfo:
-    """The description of a command. Cached: it does not depend on the caller."""
-    made = _made.get(command)
+def describe(command: Command, held: Container[Capability] | None = None) -> CommandInfo:
+    """The description of a command, for a caller who holds these capabilities (None: all). Cached by its text."""
+    known, text = _made.setdefault(command, {}), _description(command, held)
+    made = known.get(text)
     if made is None:
-        made = _made[command] = CommandInfo(
+        made = known[text] = CommandInfo(
             name=command.name,
             tool_name=command.tool_name,
             where=command.where,
             category=command.category,
             title=command.name.replace("_", " ").capitalize(),
-            description=_description(command),
+            description=text,
             schema=_with_texts(command.schema, command.as_called),
             records=command.records,
             waits=command.takes_wait_ms,
@@ -62,9 +64,10 @@ def describe(command: Command) -> CommandInfo:
     return made
 
 
-def _description(command: Command) -> str:
+def _description(command: Command, held: Container[Capability] | None) -> str:
+    doc = " ".join([command.doc, *(text for needed, text in command.also.items() if held is None or needed in held)])
     only_if = "".join(f"\nRequires: {condition}" for condition in command.preconditions)
-    return command.as_called(command.doc + ("\n" + only_if if only_if else ""))
+    return command.as_called(doc + ("\n" + only_if if only_if else ""))
 
 
 def _with_texts(schema: Any, as_called: Callable[[str], str]) -> Any:
@@ -81,7 +84,10 @@ def _with_texts(schema: Any, as_called: Callable[[str], str]) -> Any:
 
 def list_commands(house: "House", credential: Credential, room: str | None) -> list[CommandInfo]:
     """The commands that this credential may call in a room; without a room: in the house and in any of its rooms."""
-    commands = house.door.commands_for(credential, room)
+    commands, wanted = house.door.commands_for(credential, room), room or credential.room
+    if wanted is not None and (runner := house.runner_of(wanted)) is not None:
+        member = runner.room.member_of(credential.identity)
+        return [describe(command, member.held if member is not None else ()) for command in commands]
     if room is None and credential.room is None:
         common = {command.name: command for command in _common(house, credential)}
         commands = [*common.values(), *(command for command in commands if command.name not in common)]

@@ -26,6 +26,7 @@ class Wait:
         self.has_run = False
         self._checked = runner.durable_seq
         self._after = None
+        self._ready = command.ready(runner.room, target.member) if command.ready is not None else None
         if command.news_after is not None:
             try:
                 self._after = command.news_after(runner.room, target.member, command.check(args))
@@ -48,7 +49,7 @@ class Wait:
         if self._after is not None:
             after, self._after = self._after, reached
             return not await _has_news(target, after)
-        ready = command.ready
+        ready = self._ready
         if ready is not None:
             return not await runner.submit(PeekCall(lambda room: ready(room, member)))
         if not self.has_run:

@@ -125,7 +125,10 @@ class Action(msgspec.Struct, Value, frozen=True, omit_defaults=True, dict=True):
 
 
 class ActionResult(msgspec.Struct, Value, frozen=True, omit_defaults=True, gc=False):
-    """The result of an action. The observation is optional. ``to_move``: whose turn it is now, if there are turns."""
+    """The result of an action. The observation is optional. ``to_move``: whose turn it is now, if there are turns.
+
+    ``view_id``: of a long observation; ``view`` with it as ``since`` returns only what has changed.
+    """
 
     success: bool
     message: str = ""
@@ -135,6 +138,7 @@ class ActionResult(msgspec.Struct, Value, frozen=True, omit_defaults=True, gc=Fa
     observation: Observation | None = None
     data: Any = None
     to_move: list[str] = []
+    view_id: str = ""
 
     def to_text(self) -> str:
         """What came of the action, and what is seen now."""

@@ -7,6 +7,7 @@ become commands too. What is special about a command is declared with it, so no 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
 from functools import cache, cached_property, lru_cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from msgspec import Meta, Struct
@@ -28,6 +29,7 @@ Where = Literal["world", "room", "house"]
 MAX_WAIT_MS = 30_000
 WaitMs = Annotated[int, Meta(ge=0, le=MAX_WAIT_MS, description="how long to wait for something new")]
 Handle = Annotated[str, Meta(description="the member's handle")]
+Ready = Callable[["Room", Member], bool]
 NewsAfter = Callable[["Room", Member, Mapping[str, Any]], int | None]
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -60,7 +62,7 @@ class Command(Declaration):
         any_turn: bool = False,
         waits: Callable[[Any], bool] | None = None,
         news_after: "NewsAfter | None" = None,
-        ready: Callable[["Room", Member], bool] | None = None,
+        ready: "Callable[[Room, Member], Ready] | None" = None,
         about: Literal["room", "house", "either"] = "room",
         host_only: bool = False,
         joins: bool = False,
@@ -74,6 +76,7 @@ class Command(Declaration):
         resource: Resource | None = None,
         hint: str = "",
         listed: bool = False,
+        also: Mapping[Capability, str] = MappingProxyType({}),
         group: str = "",
         preconditions: tuple[str, ...] = (),
         needs_seat: bool = False,
@@ -96,7 +99,7 @@ class Command(Declaration):
         self.is_action = where == "world" and records
         self.waits = waits  # returns True while the result is empty, so the house waits and retries
         self.news_after = news_after  # after which entry it waits for news instead; None: it does not
-        self.ready = ready  # whether a wait may end; None: when the caller is told something
+        self.ready = ready  # when a wait begins: what tells whether it may end; None: when the caller is told something
         self.about = about  # what a call must name: a room, nothing, or either
         self.host_only = host_only  # only for house hosts
         self.joins = joins  # makes the caller a member
@@ -110,6 +113,7 @@ class Command(Declaration):
         self.resource = resource
         self.hint = hint  # what it does, in one line after its name, for models that play
         self.listed = listed  # in the short list of tools; others can be called too
+        self.also = also  # sentences of its description for members who hold a capability
         self.group = group or category
         self.preconditions = preconditions
         self.needs_seat = needs_seat

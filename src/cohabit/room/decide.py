@@ -220,10 +220,16 @@ def by_turn(
         return Decision("TURN_NOT_YOURS", f"it is {handle_of(holder)}'s turn; wait for yours (turn order: {order})")
     if to_move is not None and command.category == "action":
         if over:
-            return Decision("GAME_REJECTED", "this game is over; a member with control_world can start a rematch")
+            return Decision("GAME_REJECTED", f"this game is over; {_next_game(room.state)}")
         if ordered and member.seat not in to_move:
             return Decision("TURN_NOT_YOURS", f"it is not your turn; waiting for {', '.join(room.movers() or to_move)}")
     return ALLOWED
+
+
+def _next_game(state: RoomState) -> str:
+    if state.rematch_ms is None:
+        return "a member with control_world can start a rematch"
+    return f"the next one begins by itself, {state.rematch_ms / 1000:g} s after the end"
 
 
 def by_seat(member: Member, command: Command, seats: Container[SeatId]) -> Decision:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, Struct
 
-from cohabit.errors import UnknownAsset
+from cohabit.errors import PermissionDenied, UnknownAsset
 from cohabit.model.grant import Capability
 from cohabit.model.record import Told
 from cohabit.model.suggest import nearest
@@ -29,17 +29,44 @@ class Paused(Struct):
     paused: bool
 
 
-@command(category="control", needs=C.ADVANCE_TIME, records=True, only_if=_has_clock)
+def _without_consent(room: "Room", member: Member) -> list[Member]:
+    """The others who have to ask for a pause before this member's one begins.
+
+    A pause must not be a weapon: every player who is present has to agree. Where it would stop a time limit, those who
+    are away have to agree too, and bots never do.
+    """
+    if C.CONTROL_WORLD in member.held:
+        return []
+    state, limited = room.state, room.state.turn_ms is not None
+    return [
+        m
+        for m in state.members.values()
+        if m.seat is not None and m is not member and m.id not in state.pause_wanted
+        if limited or (m.here and not m.played_by_bot)
+    ]
+
+
+def _may_pause(room: "Room", member: Member) -> bool:
+    return room.state.paused or not any(m.played_by_bot for m in _without_consent(room, member))
+
+
+@command(category="control", needs=C.ADVANCE_TIME, records=True, only_if=_has_clock, offered_if=_may_pause)
 def pause(ctx: Context) -> Paused:
     """Pause the world; with other players present, when all of them have asked for it.
 
-    If you disconnect, it resumes automatically after a while.
+    A pause stops the time limit of a turn, so in a room with one all players must ask, and bots do not. If you
+    disconnect, it resumes automatically after a while.
     """
     state, was = ctx.state, ctx.state.paused
-    asked = [*state.pause_wanted, ctx.member.id]
-    others = [m for m in state.members.values() if _must_agree(m) and m.id not in asked]
-    if not was and others and C.CONTROL_WORLD not in ctx.member.held:
-        state.pause_wanted = list(dict.fromkeys(asked))
+    others = [] if was else _without_consent(ctx.room, ctx.member)
+    if bots := [m.handle for m in others if m.played_by_bot]:
+        raise PermissionDenied(
+            f"a pause would stop the time limit of this room, and {' and '.join(bots)} (played by a bot) cannot agree "
+            "to one; ask a host to pause",
+            needs=[C.CONTROL_WORLD],
+        )
+    if others:
+        state.pause_wanted = list(dict.fromkeys([*state.pause_wanted, ctx.member.id]))
         waits = " and ".join(m.handle for m in others)
         ctx.tell(f"{ctx.member.handle} asks for a pause; it begins when {waits} also pauses", "turn")
         return Paused(False, False)
@@ -50,11 +77,6 @@ def pause(ctx: Context) -> Paused:
     clock_changed(ctx.room)
     ctx.tell(f"{ctx.member.handle} paused the game", "turn")
     return Paused(was, True)
-
-
-def _must_agree(member: Member) -> bool:
-    """A pause must not be a weapon: every player who is present has to agree."""
-    return member.seat is not None and member.here and not member.played_by_bot
 
 
 @command(category="control", needs=C.ADVANCE_TIME, records=True, only_if=_has_clock)

@@ -1,6 +1,6 @@
 """Commands that show the world: view, wait_for_turn, picture."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import Meta, Struct
@@ -12,8 +12,9 @@ from cohabit.model.text_changes import changes
 from cohabit.room.commands import Resource, WaitMs, command
 from cohabit.room.context import Context
 from cohabit.room.messages import INBOX_LIMIT, inbox, sender_name
-from cohabit.room.shown import ShownView
+from cohabit.room.shown import LONG_VIEW, ShownView
 from cohabit.room.state import Member
+from cohabit.room.timers import next_game_begins, turn_ends
 from cohabit.room.turns import is_turn_of, runs_by_itself
 from cohabit.room.view import missed_text
 from cohabit.world import World, overrides
@@ -25,8 +26,6 @@ C = Capability
 MESSAGES_SHOWN, MESSAGE_SHOWN = 3, 160
 """How many of a member's newest messages a view has, and how many characters of each."""
 MAX_ID = 40
-LONG_VIEW = 1_000
-"""The text of a view with at least this many characters ends with its id, because it pays to ask for changes then."""
 CHANGES_TITLE = (
     "Changes since view {}: = replaces the line that begins alike, + is new, - is gone, ! happened again; "
     "the rest is as it was.\n"
@@ -62,6 +61,8 @@ class ViewReply(Struct, omit_defaults=True):
     id: str = ""
     since: str = ""
     changed: dict[str, Any] | None = None
+    turn_seconds_left: int | None = None  # until the time limit of the turn, round or step ends
+    next_game_seconds: int | None = None  # until the next game begins by itself
 
 
 Since = Annotated[str, Meta(description="only what has changed since this view")]
@@ -97,9 +98,25 @@ def view_reply(ctx: Context, since: str = "") -> ViewReply:
         _only_changes(reply, since, before)
     elif since:
         reply.text = f"View {one_line(since)[:MAX_ID]} is not known any more, so this is all of it.\n{text}"
+    _add_times(reply, ctx)
     if len(text) >= LONG_VIEW:
         reply.text += f"\nThis is view {reply.id}."
     return reply
+
+
+def _add_times(reply: ViewReply, ctx: Context) -> None:
+    """How much time is left. It is no part of the view, or each view would differ from the one before."""
+    ends, again = turn_ends(ctx.state), next_game_begins(ctx.state)
+    if ends is not None and not reply.over:
+        reply.turn_seconds_left = _seconds_until(ends, ctx.at)
+        reply.text += f"\nTime left: {reply.turn_seconds_left} s."
+    if again is not None:
+        reply.next_game_seconds = _seconds_until(again, ctx.at)
+        reply.text += f"\nNext game in {reply.next_game_seconds} s."
+
+
+def _seconds_until(then: int, at: int) -> int:
+    return max(-((at - then) // 1000), 0)  # rounded up
 
 
 def _is_news(heading: str) -> bool:
@@ -149,19 +166,28 @@ def _news_after(room: "Room", member: Member, args: Mapping[str, Any]) -> int | 
     return room.shown.seq(member.id, args["since"])
 
 
+def _until_turn(room: "Room", member: Member) -> Callable[["Room", Member], bool]:
+    """Until it is the member's turn, or the game is over; if a wait has told it so before, until the next game."""
+    told = room.shown.ends_told.get(member.id)
+    return lambda room, member: is_turn_of(room, member) or (room.is_over() and room.state.games != told)
+
+
 @command(
     category="read",
     needs=CAN_VIEW,
     waits=_not_yet,
     news_after=_news_after,
-    ready=lambda room, member: room.is_over() or is_turn_of(room, member),
+    ready=_until_turn,
     task=("your_turn", "over"),
     hint="waits for your turn; where time runs by itself, for something new. If nothing came, call it again.",
     listed=True,
 )
 def wait_for_turn(ctx: Context, wait_ms: WaitMs = 10_000, since: Since = "") -> ViewReply:
-    """Wait for your turn or the end, or for news where time runs by itself; then return the view."""
-    return view_reply(ctx, since)
+    """Wait for your turn, the end or the next game; where time runs by itself, for news. Returns the view."""
+    reply = view_reply(ctx, since)
+    if reply.over and not ctx.member.played_by_bot:
+        ctx.room.shown.ends_told[ctx.member.id] = ctx.state.games
+    return reply
 
 
 class Picture(Struct):

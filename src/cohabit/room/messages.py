@@ -29,16 +29,17 @@ class MessageSent(Struct):
     category="bus",
     needs=(C.SEND_MESSAGE, C.SEND_BROADCAST),
     records=True,
-    hint="sends a message to a member, a team or everyone.",
+    hint="sends a message to a member or your team.",
     listed=True,
+    also={C.SEND_BROADCAST: 'To everyone: `to` is "*".'},
 )
 def send_message(
     ctx: Context,
-    to: Annotated[str, Meta(min_length=1, max_length=200, description='a member, "team:NAME", or "*" for all')],
+    to: Annotated[str, Meta(min_length=1, max_length=200, description='a member or "team:NAME"')],
     content: Annotated[str, Meta(max_length=MAX_MESSAGE, description="what to say")],
     kind: Annotated[Annotated[str, Meta(max_length=80)] | None, Meta(description="a label, such as diplomacy")] = None,
 ) -> MessageSent:
-    """Send a message to a member, your team or everyone; broadcasting needs send_broadcast."""
+    """Send a message to a member or your team."""
     me = ctx.member
     receivers = recipients(ctx.state, me, to)
     seq = deliver(ctx.state, me.id, to, kind or "", content, receivers, ctx.at)

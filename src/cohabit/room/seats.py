@@ -25,7 +25,7 @@ class Seated(Struct):
 
 
 def _may_change_seats(room: "Room", member: Member) -> bool:
-    return member.claim is None  # even if every seat is taken now: one may become free
+    return member.claim is None and can_sit(room, member)
 
 
 def _may_leave_seat(room: "Room", member: Member) -> bool:

@@ -9,6 +9,8 @@ from msgspec import Struct
 
 from cohabit.model.observation import Observation
 
+LONG_VIEW = 1_000
+"""A view with at least this many characters is shown with its id, because it pays to ask for changes then."""
 VIEWS_PER_MEMBER = 4
 MAX_CHARACTERS = 2_000_000
 """How much text is kept for all members of a room. The oldest views are dropped first."""
@@ -29,6 +31,7 @@ class ShownViews:
         self._views: dict[tuple[str, str], ShownView] = {}  # the oldest first
         self._of_member: dict[str, list[str]] = {}  # ids, the oldest first
         self._characters = 0
+        self.ends_told: dict[str, int] = {}  # by member: the last game whose end a wait has reported to it
 
     def add(self, member: str, text: str, observation: Observation, seq: int) -> str:
         """Remember a view that is about to be shown to a member. Returns its id."""

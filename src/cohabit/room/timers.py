@@ -39,16 +39,12 @@ class Timers:
             self._member_timers = min(_member_timers(state), key=_when, default=None)
             self._stale = False
         first = self._member_timers
-        if state.turn_ms is not None and not state.archived and not state.paused:
-            running = bool(state.turn_order) if state.turn_based else bool(state.waiting_for)
-            running = running or (state.step_ticks > 0 and state.over_since is None)
-            ends = state.turn_started + state.turn_ms
-            if running and (first is None or ends < first[0]):
-                first = ends, "turn_timeout", {}
-        if state.rematch_ms is not None and state.over_since is not None and not state.archived:
-            again = state.over_since + state.rematch_ms
-            if first is None or again < first[0]:
-                first = again, "rematch_due", {}
+        ends = turn_ends(state)
+        if ends is not None and (first is None or ends < first[0]):
+            first = ends, "turn_timeout", {}
+        again = next_game_begins(state)
+        if again is not None and (first is None or again < first[0]):
+            first = again, "rematch_due", {}
         return first
 
     def due(self, state: RoomState, at: int) -> tuple[str, dict[str, Any]] | None:
@@ -60,6 +56,22 @@ class Timers:
     def next_deadline(self, state: RoomState) -> int | None:
         first = self._first(state)
         return first[0] if first is not None else None
+
+
+def turn_ends(state: RoomState) -> int | None:
+    """When the time limit of the turn, round or step ends; None while there is none."""
+    if state.turn_ms is None or state.archived or state.paused:
+        return None
+    running = bool(state.turn_order) if state.turn_based else bool(state.waiting_for)
+    running = running or (state.step_ticks > 0 and state.over_since is None)
+    return state.turn_started + state.turn_ms if running else None
+
+
+def next_game_begins(state: RoomState) -> int | None:
+    """When the next game begins by itself."""
+    if state.rematch_ms is None or state.over_since is None or state.archived:
+        return None
+    return state.over_since + state.rematch_ms
 
 
 def _when(due: Due) -> int:

@@ -13,6 +13,7 @@ from cohabit.room.commands import command
 from cohabit.room.context import Context
 from cohabit.room.game_time import advance
 from cohabit.room.state import Member, RoomState, handle_of
+from cohabit.room.timers import turn_ends
 
 if TYPE_CHECKING:
     from cohabit.room.room import Room
@@ -63,10 +64,13 @@ def runs_by_itself(room: "Room") -> bool:
     return room.pace == "clock" and not takes_turns(room.state)
 
 
-class TurnAdvanced(Struct):
+class TurnAdvanced(Struct, omit_defaults=True):
     previous: str
     next: str
     forced_by_god: bool
+    ticks: int = 0  # of a stepped clock: how far time has advanced …
+    waiting_for: list[str] = []  # … and for whom the step waits
+    note: str = ""
 
 
 def _takes_turns(room: "Room", member: Member) -> bool:
@@ -120,9 +124,18 @@ def _pass(ctx: Context) -> TurnAdvanced:
         state.passed = [*state.passed, me.id]
     if forced:
         ctx.tell(f"{me.handle} ended the step", "turn")
-    if not waiting or forced:
-        step(ctx.room, ctx.at, ctx.told)
-    return TurnAdvanced(me.handle, waiting[0].handle if waiting else me.handle, forced)
+    following, missing = waiting[0].handle if waiting else me.handle, [m.handle for m in waiting]
+    if waiting and not forced:
+        return TurnAdvanced(me.handle, following, forced, 0, missing, f"You have passed. {_step_waits(ctx, missing)}")
+    step(ctx.room, ctx.at, ctx.told)
+    note = f"Time has advanced by {state.step_ticks} ticks."
+    return TurnAdvanced(me.handle, following, forced, state.step_ticks, note=note)
+
+
+def _step_waits(ctx: Context, missing: list[str]) -> str:
+    ends, shown = turn_ends(ctx.state), " and ".join(missing)
+    limit = "" if ends is None else f", or in {-((ctx.at - ends) // 1000)} s"
+    return f"Time advances when {shown} {'has' if len(missing) == 1 else 'have'} passed{limit}."
 
 
 def step(room: "Room", at: int, told: list[Told]) -> None:

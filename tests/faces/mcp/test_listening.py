@@ -72,6 +72,18 @@ async def test_a_right_that_is_taken_away_ends_the_news_of_it_and_changes_the_to
         assert [event async for event in events] == []  # neither was for him
 
 
+async def test_a_seat_that_becomes_free_changes_the_tools_of_those_who_can_take_it(house: Any, table: Any) -> None:
+    await table.invite("zoe", role="player")
+    await table.act("zoe", "join", {})
+    backend = InHouse(house, house.identify(table.tokens["zoe"]), "nim")
+    interest = Interest(backend)
+    await interest.add_tools()
+    await table.act("hal", "remove_member", {"member": "bob"})
+    assert ToolsListChanged() in interest.waiting
+    assert await interest.next() == ToolsListChanged()  # the list is really another one
+    interest.close()
+
+
 async def test_where_no_room_is_meant_changes_of_the_tools_are_not_promised(table: Any) -> None:
     table.admit("gus", host=True)
     async with (

@@ -65,6 +65,20 @@ async def test_the_list_of_tools_of_every_member_of_every_built_in_room_is_short
         assert not any(tool.output_schema for tool in listed)
 
 
+async def test_a_broadcast_is_described_to_members_who_may_send_one_and_to_no_others(rooms: Any) -> None:
+    house, tokens = rooms
+    for full in (False, True):
+        for backend, (handle, token) in zip(members(house, tokens, full), tokens.items(), strict=True):
+            room = house.rooms[ROOM].room
+            may = "send_broadcast" in room.member_of(house.identify(token).identity).held
+            texts = [
+                tool.model_dump_json() for tool in (await list_tools(backend)).tools if "send_message" in tool.name
+            ]
+            told = [info.description for info in (await backend.call("schemas", {})).commands]
+            assert [('\\"*\\"' in text) for text in texts] == [may] * len(texts), handle
+            assert any('"*"' in text for text in told) is may
+
+
 async def test_the_list_has_the_tools_of_the_world_and_those_that_every_player_needs(table: Any, era: str) -> None:
     assert await names(table, "ann", era) == [
         "act", "rules", "view", "wait_for_turn", "send_message", "recv_messages", "take", "heap", "events"
@@ -180,7 +194,7 @@ async def test_actions_that_need_a_seat_are_listed_only_to_members_who_have_one_
         assert {"take", "sit"} <= await listed_to(house, tokens, "zeus"), "the second seat is free"
         assert "stand_up" not in await listed_to(house, tokens, "bob")
         await house.door.call(house.identify(tokens["bob"]), ROOM, "sit")
-        assert not {"take", "stand_up"} & await listed_to(house, tokens, "zeus")
+        assert not {"take", "sit", "stand_up"} & await listed_to(house, tokens, "zeus")
         assert "take" not in (await house.door.call(house.identify(tokens["zeus"]), ROOM, "rules")).your_commands
         assert {"take", "stand_up"} <= await listed_to(house, tokens, "bob")
         assert "take" in await listed_to(house, tokens, "ann")
@@ -204,11 +218,13 @@ async def test_saves_are_listed_only_in_a_house_with_a_data_folder_and_reopening
             house.rooms[ROOM].failure = None
 
 
-async def test_a_player_without_a_claim_is_listed_how_to_take_a_seat(table: Any, era: str) -> None:
+async def test_a_player_without_a_claim_is_listed_how_to_take_a_seat_while_one_is_free(table: Any, era: str) -> None:
     await table.invite("zoe", role="player")
     async with table.client("zoe", era, profile=None) as client:
         await client.call_tool("join")
-        assert "sit" in [tool.name for tool in (await client.list_tools()).tools]
+    assert "sit" not in await names(table, "zoe", era), "both seats are taken"
+    await table.act("hal", "remove_member", {"member": "bob"})
+    assert "sit" in await names(table, "zoe", era)
 
 
 async def names(table: Any, who: str, era: str, profile: str | None = None) -> list[str]:

@@ -52,8 +52,6 @@ def test_an_army_is_not_sent_into_the_water_that_the_chart_shows() -> None:
     x, y = sim.land.xy(int(np.flatnonzero(IS_WATER[sim.land.chart])[0]))
     with pytest.raises(GameRejected, match=f"no dry land at {x},{y}. Send soldiers to dry land"):
         orders.rally(sim, mine, x, y)
-    with pytest.raises(GameRejected, match="Send soldiers to dry land"):
-        orders.march(sim, mine, x, y, in_sight=False)
     assert mine.orders == Orders()
 
 
@@ -281,22 +279,36 @@ def test_no_reply_says_where_a_city_lies() -> None:
     assert mine.orders.raid_named == enemy.name
 
 
-def test_the_reply_to_a_march_is_the_same_for_every_place() -> None:
+def test_a_raid_on_a_place_attacks_a_city_of_an_enemy_there_or_is_refused() -> None:
     sim = lively()
     mine, enemy, third = kingdoms(sim)
-    for x, y in (_dry(sim), *((city.x, city.y) for city in (first_city(sim, enemy.id), first_city(sim, third.id)))):
-        for in_sight in (True, False):
-            words = orders.march(sim, mine, x, y, in_sight)
-            assert words == f"The army of {mine.name} marches on {x},{y}."
+    target, peaceful, home = (first_city(sim, k.id) for k in (enemy, third, mine))
+    x, y = _dry(sim)
+    for at, problem in (
+        ((x, y), f"There is no enemy city at {x},{y}"),
+        ((home.x, home.y), f"There is no enemy city at {home.x},{home.y}"),
+        ((peaceful.x, peaceful.y), f"{mine.name} is at peace with {third.name}. Declare war first"),
+    ):
+        with pytest.raises(GameRejected, match=problem):
+            orders.raid_place(sim, mine, *at, in_sight=True)
+        assert mine.orders == Orders()
+    words = orders.raid_place(sim, mine, target.x, target.y, in_sight=True)
+    assert words == f"The army of {mine.name} marches against {target.name} of {enemy.name}."
 
 
-def test_a_players_orders_do_not_reveal_whether_it_marches_to_a_hidden_city() -> None:
+def test_a_raid_on_a_place_out_of_sight_does_not_reveal_a_hidden_city() -> None:
     sim = lively()
     mine, enemy, _ = kingdoms(sim)
     target = first_city(sim, enemy.id)
-    assert sim.land.cell(target.x, target.y) in hidden(sim, mine.id)
-    cast(sim, "order_raid", target.x, target.y, by=mine.id)
-    assert mine.orders == Orders(rally=(target.x, target.y))
+    cells = hidden(sim, mine.id)
+    assert sim.land.cell(target.x, target.y) in cells
+    free = sim.land.xy(next(cell for cell in cells if not sim.land.city[cell]))
+    for x, y in ((target.x, target.y), free):
+        with pytest.raises(
+            GameRejected, match=f"You cannot see {x},{y}. Aim at an enemy city in sight, raid a kingdom"
+        ):
+            cast(sim, "order_raid", x, y, by=mine.id)
+        assert mine.orders == Orders()
     scout = np.flatnonzero(sim.creatures.kingdom == mine.id)[0]
     sim.creatures.x[scout], sim.creatures.y[scout] = target.x + 1, target.y
     cast(sim, "order_raid", target.x, target.y, by=mine.id)

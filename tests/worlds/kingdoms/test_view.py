@@ -5,6 +5,7 @@ import pytest
 
 from cohabit.errors import GameRejected
 from cohabit.room.room import Room
+from cohabit.worlds.kingdoms.creatures import Job
 from cohabit.worlds.kingdoms.names import city_id
 from cohabit.worlds.kingdoms.observe import mark
 from cohabit.worlds.kingdoms.rules import cities, diplomacy, life, realms
@@ -12,6 +13,7 @@ from cohabit.worlds.kingdoms.sim import City, Sim
 from cohabit.worlds.kingdoms.species import SPECIES_ROW
 from cohabit.worlds.kingdoms.tiles import CAN_GROW
 
+from .lively import first_city
 from .twins import opened, twin
 
 CHARACTERS_PER_TOKEN = 3.5
@@ -176,6 +178,30 @@ def test_an_order_that_waits_says_for_what(room: Room) -> None:
     assert f"settle {action.parameters['x']},{action.parameters['y']} (waits for a city with 28 people)" in view(room)
 
 
+def test_an_order_to_settle_that_waits_for_a_siege_or_for_workers_says_so(room: Room) -> None:
+    sim = room.world.sim
+    home, mine = first_city(sim), sim.kingdoms[1]
+    action = next(a for a in room.world.legal(room.seats["1"]) if a.name == "settle")
+    place = f"settle {action.parameters['x']},{action.parameters['y']}"
+    for city in sim.cities_of(1):
+        city.people = 12
+    home.people, mine.orders.muster = 30, 60
+    life.spawn(sim, SPECIES_ROW[mine.race], home.x, home.y, 30, 1, home.id)
+    arm(sim, 1, 0)
+    people = life.people_of(sim, home.id)
+    sim.creatures.born[people] = sim.tick - 5000
+    sim.creatures.job[people[7:]] = Job.SOLDIER
+    waits = f"waits for 16 grown-up workers in {home.name}, which has 7; soldiers do not settle"
+    note = room.call("athena", "settle", action.parameters, at=3000).note
+    assert note.endswith(f". The order {waits}.")
+    assert f"{place} ({waits})" in view(room)
+    sim.creatures.job[people] = Job.WORKER
+    home.besieger = 2
+    assert f"{place} (waits for the end of the siege of {home.name})" in view(room)
+    home.besieger = 0
+    assert f"{place}, muster" in view(room)
+
+
 def test_the_map_has_axes_and_a_legend_of_what_is_on_it(room: Room) -> None:
     sim = room.world.sim
     for number in range(4, 11):
@@ -269,13 +295,33 @@ def test_an_army_whose_raid_is_over_is_not_said_to_attack(room: Room) -> None:
     assert "at home, coming home" in view(room)
 
 
+def arm(sim: Sim, kingdom: int, soldiers: int) -> None:
+    """Make as many people of a kingdom soldiers, and the others workers."""
+    own = np.flatnonzero(sim.creatures.kingdom == kingdom)
+    assert len(own) >= soldiers
+    sim.creatures.job[own], sim.creatures.job[own[:soldiers]] = Job.WORKER, Job.SOLDIER
+
+
 def test_a_muster_says_how_far_it_is(room: Room) -> None:
     mine = room.world.sim.kingdoms[1]
-    mine.people, mine.soldiers = 40, 3
+    mine.people = 15
+    arm(room.world.sim, 1, 3)
     room.call("athena", "muster", {"percent": 60}, at=3000)
-    assert "muster 60% (3 of 24 soldiers)" in view(room)
-    mine.soldiers = 24
+    assert "muster 60% (3 of 9 soldiers)" in view(room)
+    arm(room.world.sim, 1, 9)
     assert "orders: muster 60%\n" in view(room)
+
+
+@pytest.mark.parametrize(("census", "soldiers"), [(0, 5), (5, 0), (7, 7), (3, 9)])
+def test_soldiers_are_the_same_number_everywhere_in_a_view(room: Room, census: int, soldiers: int) -> None:
+    sim = room.world.sim
+    sim.kingdoms[1].soldiers = first_city(sim).soldiers = census
+    arm(sim, 1, soldiers)
+    status = room.call("athena", "view", at=3000).observation.status
+    home, *away = [int(part.split()[0]) for part in status.get("army", "0 at home").split(", ") if part[0].isdigit()]
+    assert status.get("soldiers", 0) == soldiers == home + sum(away[:1])
+    assert sum(city["soldiers"] for city in status["cities"].values()) <= soldiers
+    assert mark(sim, sim.kingdoms[1]).soldiers == soldiers
 
 
 def test_after_a_step_in_which_no_number_changed_none_is_said_to_have(room: Room) -> None:

@@ -19,6 +19,7 @@ from cohabit.worlds.statecraft.intake import read_intentions
 from cohabit.worlds.statecraft.rules import Rules
 from cohabit.worlds.statecraft.state import GameState
 from cohabit.worlds.statecraft.turn import run_turn
+from cohabit.worlds.statecraft.without_effect import check_orders
 from cohabit.worlds.statecraft.world import NATION_NAMES, Statecraft
 
 RULES = Rules()
@@ -41,6 +42,8 @@ def play(lineup: list[str], turns: int, state: GameState | None = None, observab
         answers = {name: NATIONS[kind]().act(inputs[name]) for name, kind in zip(FOUR, lineup, strict=True)}
         _, dropped = read_intentions(now, answers, RULES)
         assert dropped == [], "nothing in the answer of a scripted nation is dropped"
+        problems = [check_orders(now, name, answer, RULES) for name, answer in answers.items()]
+        assert not any(problems), "none of its orders is without effect"
         last = run_turn(now, answers, RULES)
         now = last.end
         log.append(last)

@@ -110,6 +110,51 @@ def test_orders_of_which_a_part_would_be_dropped_are_refused_with_the_reason_and
     assert "answer or the fields" in refusal.value.message or refusal.value.details["dropped"]
 
 
+@pytest.mark.parametrize(
+    ("mils", "orders", "problem"),
+    [
+        (0, {"attacks": {"Borland": 1}}, "attacks: 1 sent in all, but your army has 0"),
+        (4, {"attacks": {"Borland": 3, "Corvia": 2}}, "attacks: 5 sent in all, but your army has 4"),
+        (0, {"purchase_mils": 1, "attacks": {"Borland": 1}}, "mils bought this turn do not attack"),
+        (0, {"disband_mils": 3}, "disband_mils: you have no mils to disband"),
+        (400, {"purchase_mils": 1}, "purchase_mils: your income leaves 0 after upkeep"),
+        (400, {"money_grants": {"Borland": 5}}, "money_grants: Borland: no money is left for it"),
+        (0, {"money_grants": {"Borland": 900, "Corvia": 1}}, "money_grants: Corvia: no money is left for it"),
+    ],
+)
+def test_orders_that_can_have_no_effect_are_refused_with_the_reason_and_change_nothing(mils, orders, problem):
+    room = room_of(3, mils=mils)
+    before = room.digest()
+    with pytest.raises(GameRejected, match="Nothing was submitted") as refused:
+        room.call("p0", "submit", orders, at=1)
+    assert problem in refused.value.message
+    assert refused.value.details["dropped"][0][2] == "dropped"
+    assert room.digest() == before
+    assert "dropped" in room.call("p0", "submit", {**orders, "accept_drops": True}, at=2).data
+
+
+def test_a_capital_and_a_territory_that_is_ceded_twice_are_refused():
+    lands = "abcdef"
+    world = statecraft(3, map={land: [other for other in lands if other != land] for land in lands})
+    capital = world.state.capitals["Arden"]
+    other = next(land for land in world.state.territories["Arden"] if land != capital)
+    with pytest.raises(GameRejected, match=f"cede_territories: {capital} to Borland: it is the giver's capital"):
+        world.submit(ARDEN, cede_territories={"Borland": [capital]})
+    with pytest.raises(GameRejected, match=f"cede_territories: {other} to Corvia: the giver no longer owns it"):
+        world.submit(ARDEN, cede_territories={"Borland": [other], "Corvia": [other]})
+
+
+def test_mils_that_could_not_be_disbanded_are_reported():
+    world = after({ARDEN: {"disband_mils": 3}}, mils=2)
+    assert "You ordered 3 mils to be disbanded; you had 2." in world.observe(own(ARDEN)).text
+
+
+@given(st.integers(0, 30), st.integers(0, 2**32), st.data())
+def test_every_example_of_a_legal_answer_is_accepted(mils, seed, data):
+    world = statecraft(mils=mils, seed=seed)
+    world.submit(ARDEN, **data.draw(st.sampled_from(world.legal(ARDEN))).parameters)
+
+
 def test_with_accept_drops_the_orders_count_without_the_parts_that_cannot_be_used():
     room = room_of(mils=4)
     args = {"purchase_mils": 1, "attack": {"Borland": 1}, "attacks": {"Atlantis": 2}, "accept_drops": True}
@@ -333,6 +378,46 @@ def test_the_news_tell_what_happened_and_a_refusal_is_told_to_the_nation_concern
     assert f"You ordered 9 mils to attack {to}; 4 went" in text
     assert "You ordered" not in shown(world, own(Seat(to, to)))
     assert land[0] in world.state.territories[to]
+
+
+PLEDGE = "pledge: grant 3 to you\npledge: grant 5 to you\npledge: no attack on you"
+KEPT = ["Arden kept its pledge not to attack Borland.", "Arden kept its pledge to grant 5 to Borland."]
+BROKEN = [
+    "Arden broke its pledge not to attack Borland: it sent 1 mil.",
+    "Arden broke its pledge to grant 5 to Borland: it granted 4.",
+]
+
+
+def pledged(message: dict, then: dict, **config: object) -> tuple[Statecraft, list[str]]:
+    """A world after a pledge of Arden and the turn for which it was, and what was told at the end of it."""
+    world = after({ARDEN: {"messages": message}}, **config)
+    assert "its pledge" not in world.observe(ALL).text  # it is for the next turn
+    world.submit(ARDEN, then)
+    return world, [told.text for told in world.resolve() if told.seats is None or BORLAND.id in told.seats]
+
+
+@pytest.mark.parametrize(
+    ("then", "lines"),
+    [({"money_grants": {"Borland": 5}}, KEPT), ({"money_grants": {"Borland": 4}, "attacks": {"Borland": 1}}, BROKEN)],
+)
+@pytest.mark.parametrize("level", LEVELS)
+def test_the_news_say_which_pledges_were_kept_to_those_who_received_them(level, then, lines):
+    world, told = pledged({"Borland": PLEDGE}, then, observability=level)
+    for eye in (own(ARDEN), own(BORLAND), ALL):
+        news = world.observe(eye).text.split("NEWS OF LAST TURN")[1].splitlines()
+        assert [f"- {line}" for line in lines] == [line for line in news if "its pledge" in line]
+    assert [line in told for line in lines] == [True, True]
+    for eye in (own(CORVIA), PUBLIC):
+        assert "Arden kept" not in world.observe(eye).text
+        assert "Arden broke" not in world.observe(eye).text
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_pledge_to_all_is_judged_for_those_who_know_what_its_nation_did(level):
+    world, _ = pledged({"all": "pledge: grant 5 to Borland"}, {}, observability=level)
+    line = "Arden broke its pledge to grant 5 to Borland: it granted nothing."
+    shown = [line in world.observe(eye).text for eye in (own(ARDEN), own(BORLAND), own(CORVIA), PUBLIC)]
+    assert shown == [True, True, level != "fog", level != "fog"]
 
 
 def test_messages_keep_their_line_breaks_and_every_line_is_marked():

@@ -37,6 +37,7 @@ from cohabit.agents.brains.statecraft_promises import (
 )
 from cohabit.model.action import Action
 from cohabit.model.observation import Observation
+from cohabit.worlds.statecraft.turn import split_proportionally
 
 LOW_RATING, NEUTRAL_RATING, HIGH_RATING = 2, 5, 9
 GRUDGES = "grudges: "
@@ -218,7 +219,9 @@ class Correspondent(Nation):
     def _attacks(self, seen: Input, deal: Dealings, planned: dict[str, int]) -> dict[str, int]:
         """What its rule plans, without the nations that it pledged not to attack and that did it no harm."""
         spared = deal.word.spared if self.keeps_word(seen) else []
-        return {name: n for name, n in planned.items() if name not in spared or name in deal.attacked_by}
+        attacks = {name: n for name, n in planned.items() if name not in spared or name in deal.attacked_by}
+        army = own_army(seen)
+        return attacks if sum(attacks.values()) <= army else split_proportionally(army, attacks)
 
 
 def _affordable(grants: dict[str, int], promised: Container[str], money: int) -> dict[str, int]:

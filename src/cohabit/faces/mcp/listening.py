@@ -31,7 +31,7 @@ from cohabit.faces.mcp.backend import Backend, Stop
 from cohabit.faces.mcp.refusals import failed
 from cohabit.faces.mcp.resources import Address, may_watch
 from cohabit.faces.mcp.tools import tool_commands
-from cohabit.house.changes import RIGHTS, Topics
+from cohabit.house.changes import RIGHTS, ROSTER, Topics
 
 log = logging.getLogger("cohabit")
 Context = ServerRequestContext[Any, Any]
@@ -60,7 +60,7 @@ class Interest:
         self.uris[uri] = at
 
     async def add_tools(self) -> None:
-        """Notify when the list of tools changes. Only the caller's grant in one room changes it."""
+        """Notify when the list of tools changes: with the caller's grant in one room, or with its free seats."""
         if self.backend.room is None:
             raise UnknownRoom("say which room: connect to its own address")
         await self._watch(self.backend.room)
@@ -84,7 +84,7 @@ class Interest:
         for uri, at in self.uris.items():
             if at.room == room and at.resource.topics & topics:
                 self.put(ResourceUpdated(uri))
-        if self._tools is not None and RIGHTS & topics:
+        if self._tools is not None and (RIGHTS | ROSTER) & topics:
             self.put(ToolsListChanged())
 
     def put(self, event: ServerEvent) -> None:

@@ -97,4 +97,6 @@ def _action(result: ActionResult) -> str:
         parts += ["", seen]
     if result.done or result.to_move:
         parts += ["", turn_text(result.to_move, result.done)]
+    if result.view_id:
+        parts.append(f"This is view {result.view_id}.")
     return "\n".join(parts)

@@ -48,7 +48,13 @@ class Mark(Struct, frozen=True):
 
 def mark(sim: Sim, k: Kingdom) -> Mark:
     food = sum(city.food for city in sim.cities_of(k.id))
-    return Mark(sim.tick, k.people, k.soldiers, k.cities, k.faith, food, k.weariness)
+    return Mark(sim.tick, k.people, len(_soldiers(sim, k)), k.cities, k.faith, food, k.weariness)
+
+
+def _soldiers(sim: Sim, k: Kingdom) -> Rows:
+    """The soldiers of a kingdom. They are counted for each view: the last census may be a day old."""
+    c = sim.creatures
+    return np.flatnonzero((c.kingdom == k.id) & (c.job == Job.SOLDIER) & (c.hp > 0))
 
 
 def observation(view: View, paused: bool, over: bool, marks: Mapping[int, Mark] = MappingProxyType({})) -> Observation:
@@ -146,30 +152,30 @@ def _standing(k: Kingdom) -> dict[str, object]:
 
 
 def _my_status(view: View, mine: Kingdom) -> dict[str, object]:
-    sim, orders = view.sim, mine.orders
-    crowded = any(city.people >= settlers.CROWDED for city in sim.cities_of(mine.id))
-    waits = "" if crowded else f" (waits for a city with {settlers.CROWDED} people)"
+    sim, orders, soldiers = view.sim, mine.orders, _soldiers(view.sim, mine)
+    by_city = np.bincount(sim.creatures.city[soldiers], minlength=max(sim.cities, default=0) + 1).tolist()
+    waits = settlers.waits_for(sim, mine) if orders.settle else ""
     given = {
         "rally": f"{orders.rally[0]},{orders.rally[1]}" if orders.rally else None,
         "raid": orders.raid_named if orders.raid else None,
         "fortify": "yes" if orders.fortify else None,
-        "settle": f"{orders.settle[0]},{orders.settle[1]}{waits}" if orders.settle else None,
-        "muster": f"{orders.muster}%{_still_enlisting(mine)}" if orders.muster else None,
+        "settle": f"{orders.settle[0]},{orders.settle[1]}{waits and f' ({waits})'}" if orders.settle else None,
+        "muster": f"{orders.muster}%{_still_enlisting(mine, len(soldiers))}" if orders.muster else None,
     }
     own = sorted(sim.cities_of(mine.id), key=lambda city: _urgency(mine, city))
     others = [city for city in sim.cities.values() if city.kingdom != mine.id and view.sees_city(city)]
     found: dict[str, object] = {
         "kingdom_id": mine.id,
-        "soldiers": mine.soldiers,
+        "soldiers": len(soldiers),
         "faith": mine.faith,
         "weariness": mine.weariness,
         "at_war_with": [k.id for k in sim.alive if k.id != mine.id and sim.at_war[mine.id, k.id]],
         "other_wars": _other_wars(sim, mine),
         "peace_offered_to": list(orders.peace),
         "peace_offered_by": [k.id for k in sim.alive if mine.id in k.orders.peace],
-        "army": _army(sim, mine, own),
+        "army": _army(sim, mine, own, soldiers),
         "settlers": f"on the way to {mine.band_to[0]},{mine.band_to[1]}" if mine.band_to else None,
-        "cities": {city.name: _own_city(city) for city in own[:MAX_CITIES]},
+        "cities": {city.name: _own_city(city, by_city[city.id]) for city in own[:MAX_CITIES]},
         "more_cities": len(own) - MAX_CITIES if len(own) > MAX_CITIES else None,
         "foreign_cities_in_sight": {
             c.name: {"id": city_id(sim, c.id), "kingdom": c.kingdom, "x": c.x, "y": c.y} | _siege(c)
@@ -180,10 +186,10 @@ def _my_status(view: View, mine: Kingdom) -> dict[str, object]:
     return {name: value for name, value in found.items() if value not in (None, "", [], {})}
 
 
-def _still_enlisting(mine: Kingdom) -> str:
+def _still_enlisting(mine: Kingdom, soldiers: int) -> str:
     """How far a muster is, because only a few people enlist each day."""
     wanted = mine.people * mine.orders.muster // 100
-    return f" ({mine.soldiers} of {wanted} soldiers)" if mine.soldiers < wanted else ""
+    return f" ({soldiers} of {wanted} soldiers)" if soldiers < wanted else ""
 
 
 def _urgency(mine: Kingdom, city: City) -> tuple[bool, bool, bool, int, int]:
@@ -191,10 +197,10 @@ def _urgency(mine: Kingdom, city: City) -> tuple[bool, bool, bool, int, int]:
     return not city.besieger, city.loyalty >= LOW_LOYALTY, city.id != mine.capital, -city.people, city.id
 
 
-def _own_city(city: City) -> dict[str, object]:
+def _own_city(city: City, soldiers: int) -> dict[str, object]:
     return {
         "x": city.x, "y": city.y, "people": city.people, "housing": cities.housing(city),
-        "soldiers": city.soldiers, "loyalty": city.loyalty, "food": city.food, "wood": city.wood,
+        "soldiers": soldiers, "loyalty": city.loyalty, "food": city.food, "wood": city.wood,
         "stone": city.stone, "gold": city.gold,
     } | _siege(city)  # fmt: skip
 
@@ -203,14 +209,12 @@ def _siege(city: City) -> dict[str, object]:
     return {"besieged_by": city.besieger, "siege": city.siege} if city.besieger else {}
 
 
-def _army(sim: Sim, mine: Kingdom, own: Sequence[City]) -> str:
+def _army(sim: Sim, mine: Kingdom, own: Sequence[City], soldiers: Rows) -> str:
     """Where the soldiers are who are not at home, and what the army does."""
-    c = sim.creatures
-    rows = np.flatnonzero((c.kingdom == mine.id) & (c.job == Job.SOLDIER) & (c.hp > 0))
-    away = rows
+    c, away = sim.creatures, soldiers
     for city in own:
         away = away[np.maximum(abs(c.x[away] - city.x), abs(c.y[away] - city.y)) > armies.CAMP_RADIUS]
-    parts = [f"{len(rows) - len(away)} at home"]
+    parts = [f"{len(soldiers) - len(away)} at home"]
     if len(away):
         parts.append(f"{len(away)} near {int(np.median(c.x[away]))},{int(np.median(c.y[away]))}")
     if mine.orders.raid and not mine.army_out:
@@ -218,7 +222,7 @@ def _army(sim: Sim, mine: Kingdom, own: Sequence[City]) -> str:
         parts.append(f"gathering{camp} until {armies.GATHERED}% are there and fit")
     elif mine.army_out:
         parts.append("attacking" if mine.orders.raid or mine.goal_is_attack else "coming home")
-    return ", ".join(parts) if len(rows) else ""
+    return ", ".join(parts) if len(soldiers) else ""
 
 
 def _notable_cities(sim: Sim) -> list[City]:

@@ -8,10 +8,15 @@ you`` is understood as well. A pledge is about the next turn.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from cohabit.worlds.statecraft.fields import name_key, names_by_key
 from cohabit.worlds.statecraft.rules import BROADCAST
+from cohabit.worlds.statecraft.state import Flows, Ledgers, Texts
+from cohabit.worlds.statecraft.visibility import Visibility
+
+Pledges = dict[str, dict[str, list[tuple[str, int]]]]
+"""author -> recipient of the message, or ``all`` -> targets and amounts; the amount is 0 for a pledge not to attack"""
 
 MAX_LINE_CHARS = 200
 """Longer lines are not searched for a pledge."""
@@ -53,3 +58,44 @@ def _read(line: str) -> tuple[int | None, str]:
         return int(match[2]) or None, match[1]
     match = _PEACE.fullmatch(line)
     return (0, match[1]) if match else (None, "")
+
+
+def pledges_in(sent: Mapping[str, Texts], nations: Sequence[str]) -> Pledges:
+    """The pledges in the messages of a turn. Of several grants to a nation in one message the largest counts."""
+    found: Pledges = {}
+    for author, texts in sent.items():
+        for to, text in texts.items():
+            largest: dict[tuple[str, bool], int] = {}
+            for amount, target in find_pledges(text, nations, to):
+                if target != author:
+                    kind = target, amount > 0
+                    largest[kind] = max(amount, largest.get(kind, 0))
+            if largest:
+                found.setdefault(author, {})[to] = [(target, amount) for (target, _), amount in largest.items()]
+    return found
+
+
+def pledge_news(pledges: Pledges, due: Ledgers, visibility: Visibility, *, open_messages: bool = False) -> list[str]:
+    """Which pledges of the turn before were kept: those that reached this viewer, of nations whose acts it knows."""
+    known = visibility.by_sender(pledges, open_messages=open_messages)
+    given = {
+        (author, target, amount)
+        for author, messages in known.items()
+        for pledged in messages.values()
+        for target, amount in pledged
+        if visibility.knows_dealings(author, target)
+    }
+    return [_outcome(*pledge, due) for pledge in sorted(given)]
+
+
+def _outcome(author: str, target: str, amount: int, due: Ledgers) -> str:
+    promise = f"to grant {amount} to {target}" if amount else f"not to attack {target}"
+    done = _sent(due.d_grants_paid if amount else due.d_attacks_clamped, author, target)
+    if done >= amount if amount else not done:
+        return f"{author} kept its pledge {promise}."
+    did = f"it granted {done or 'nothing'}" if amount else f"it sent {done} mil{'s' * (done != 1)}"
+    return f"{author} broke its pledge {promise}: {did}."
+
+
+def _sent(flows: Flows, one: str, other: str) -> int:
+    return flows.get(one, {}).get(other, 0)

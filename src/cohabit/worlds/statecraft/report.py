@@ -62,6 +62,7 @@ def refusals(turn: TurnResult, nation: str) -> list[str]:
     ordered, sent = ledgers.d_global_attacks.get(nation, {}), ledgers.d_attacks_clamped.get(nation, {})
     offered, paid = ledgers.d_money_grants.get(nation, {}), ledgers.d_grants_paid.get(nation, {})
     wanted, bought = _n(ledgers.d_mil_purchase_intent, nation), _n(ledgers.d_mil_purchased, nation)
+    leaving, left = _n(ledgers.d_mils_disband_intent, nation), _n(ledgers.d_mils_disbanded_voluntary, nation)
     return [
         *(problem(dropped) for dropped in turn.dropped if dropped.nation == nation),
         *(f"You ordered {_mils(n)} to attack {target}; {sent.get(target, 0)} went, because your army is too small."
@@ -69,6 +70,7 @@ def refusals(turn: TurnResult, nation: str) -> list[str]:
         *([f"You ordered {_mils(wanted)}; your money was enough for {bought}."] if bought < wanted else []),
         *(f"You offered a grant of {n} to {receiver}; you paid {paid.get(receiver, 0)}, because your money ran out."
           for receiver, n in sorted(offered.items()) if paid.get(receiver, 0) < n),
+        *([f"You ordered {_mils(leaving)} to be disbanded; you had {left}."] if left < leaving else []),
         *(f"Your cession of {territory} to {receiver} was refused: {reason}."
           for giver, receiver, territory, reason in turn.cessions_refused if giver == nation),
     ]  # fmt: skip

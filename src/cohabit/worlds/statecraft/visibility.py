@@ -9,7 +9,7 @@ fog         what the nation did and what was done to it; of the others only the 
 The intentions, notes and ratings of a nation are visible to itself only, and messages to their recipients.
 """
 
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from msgspec import Struct
 
@@ -17,6 +17,7 @@ from cohabit.worlds.statecraft.rules import BROADCAST
 from cohabit.worlds.statecraft.state import Amounts, Flows, Ledgers, Texts
 
 Observability = Literal["full", "own_army", "fog"]
+T = TypeVar("T")
 
 PRIVATE_LEDGERS = (
     "d_mil_purchase_intent", "d_global_attacks", "d_territory_cession", "d_money_grants", "d_turn_summary",
@@ -47,12 +48,15 @@ class Visibility(Struct, frozen=True):
 
     def flows(self, flows: Flows) -> Flows:
         """Amounts sent from one nation to another. Zero entries are left out."""
-        hidden = self.observability == "fog"
         found = {
-            one: {other: n for other, n in to.items() if n and (not hidden or self.nation in (one, other))}
+            one: {other: n for other, n in to.items() if n and self.knows_dealings(one, other)}
             for one, to in flows.items()
         }
         return {one: to for one, to in found.items() if to}
+
+    def knows_dealings(self, one: str, other: str) -> bool:
+        """Whether it knows what two nations do to each other."""
+        return self.observability != "fog" or self.nation in (one, other)
 
     def messages(self, sent: dict[str, Texts], *, open_messages: bool = False) -> list[dict[str, str]]:
         """The messages that reach this viewer: sender, recipient (this nation or all) and text."""
@@ -69,7 +73,7 @@ class Visibility(Struct, frozen=True):
 
     def _ledger(self, name: str, ledger: Any, open_messages: bool) -> Any:
         if name == "d_messages_sent":
-            return self._messages_by_sender(ledger, open_messages)
+            return self.by_sender(ledger, open_messages=open_messages)
         if name in PRIVATE_LEDGERS:
             return self._own(ledger)
         if name in ARMY_LEDGERS:
@@ -78,7 +82,8 @@ class Visibility(Struct, frozen=True):
             return self.flows(ledger)
         return ledger if name == "d_gross_income" else self.outcomes(ledger)  # income follows from the public map
 
-    def _messages_by_sender(self, sent: dict[str, Texts], open_messages: bool) -> dict[str, Texts]:
+    def by_sender(self, sent: dict[str, dict[str, T]], *, open_messages: bool = False) -> dict[str, dict[str, T]]:
+        """What this viewer knows of messages, by sender and recipient: those that reach it, and its own."""
         found = {
             sender: {
                 to: text

@@ -24,9 +24,9 @@ from cohabit.world import (
 )
 from cohabit.worlds.statecraft import cessions
 from cohabit.worlds.statecraft.agent_input import build_agent_input
-from cohabit.worlds.statecraft.intake import read_intentions
 from cohabit.worlds.statecraft.maps import make_map, validate_map
 from cohabit.worlds.statecraft.observation_text import quoted, text_for_nation, text_for_spectator
+from cohabit.worlds.statecraft.pledges import Pledges, pledge_news, pledges_in
 from cohabit.worlds.statecraft.ratings import published_ratings, update_ratings
 from cohabit.worlds.statecraft.report import news, problem, refusals
 from cohabit.worlds.statecraft.rules import Rules, rules_from
@@ -34,6 +34,7 @@ from cohabit.worlds.statecraft.setup import initial_state
 from cohabit.worlds.statecraft.state import DroppedInput, Flows, GameState, Ledgers, TurnResult
 from cohabit.worlds.statecraft.turn import run_turn
 from cohabit.worlds.statecraft.visibility import Observability, Visibility, all_ledgers
+from cohabit.worlds.statecraft.without_effect import check_orders
 
 STATE_CLASSES = (Rules, GameState, Ledgers, DroppedInput, TurnResult)
 """The classes in a snapshot. They must be names of this module, because a snapshot is restored by name."""
@@ -121,6 +122,8 @@ class Statecraft(World):
         self.submitted: dict[SeatId, str] = {}  # as text, so that a snapshot of any answer is flat
         self.last: TurnResult | None = None
         self.missed: list[SeatId] = []  # the nations that submitted nothing in the last turn
+        self.pledged: Pledges = {}  # in the last turn …
+        self.pledges_due: Pledges = {}  # … and in the one before, for the last turn
         self.keeps_word: Flows = {name: {} for name in sorted(self.order)}
         self.aggressor: Flows = {name: {} for name in sorted(self.order)}
 
@@ -150,8 +153,8 @@ class Statecraft(World):
     ) -> Outcome:
         """Submit your orders for this turn, or replace them until the turn is resolved. All fields are optional.
 
-        If a part cannot be used (an unknown name, a value of the wrong type), nothing is submitted and the refusal
-        says why; with `accept_drops` that part is left out."""
+        If a part cannot be used (an unknown name, a value of the wrong type, more attackers than you have), nothing is
+        submitted and the refusal says why; with `accept_drops` that part is left out."""
         if self._turns_left() <= 0:
             return Outcome("The game is over; no orders were submitted.")
         fields = {
@@ -180,13 +183,14 @@ class Statecraft(World):
         return " ".join(sentences)
 
     def _dropped(self, nation: str, answer: str) -> list[DroppedInput]:
-        return read_intentions(self.state, {nation: answer}, self.rules)[1]
+        return check_orders(self.state, nation, answer, self.rules)
 
     def resolve(self) -> Sequence[Told]:
         if self._turns_left() <= 0:
             return ()
         self.last = run_turn(self.state, self.submitted, self.rules)
         self.missed = [name for name in self.order if name not in self.submitted]
+        self.pledges_due, self.pledged = self.pledged, pledges_in(self.last.ledgers.d_messages_sent, self.order)
         self.state = self.last.end
         self.submitted = {}
         self.keeps_word = update_ratings(self.keeps_word, self.last.ledgers.d_keeps_word_report)
@@ -195,13 +199,21 @@ class Statecraft(World):
 
     def _tell_news(self, turn: TurnResult) -> list[Told]:
         """The public news; then, for each nation alone, what else it may know and what was refused."""
-        public = dict.fromkeys(news(turn, Visibility(None, self.observability)))
+        viewer = Visibility(None, self.observability)
+        public = dict.fromkeys([*news(turn, viewer), *self._pledge_news(viewer, self.open_messages)])
         told = [Told(" ".join([f"Turn {turn.end.turn - 1} is over.", *self._missing(), *public]), "round")]
         for name in self.order:
-            known = () if self.observability == "full" else news(turn, Visibility(name, self.observability))
-            own = [line for line in known if line not in public]
+            viewer = Visibility(name, self.observability)
+            known = () if self.observability == "full" else news(turn, viewer)
+            own = [line for line in (*known, *self._pledge_news(viewer, self.open_messages)) if line not in public]
             told += [Told(text, seats=(name,)) for text in (*own, *refusals(turn, name))]
         return told
+
+    def _pledge_news(self, visibility: Visibility, open_messages: bool) -> list[str]:
+        """Which of the pledges for the last turn were kept."""
+        if self.last is None or not self.pledges_due:
+            return []
+        return pledge_news(self.pledges_due, self.last.ledgers, visibility, open_messages=open_messages)
 
     def _missing(self) -> list[str]:
         return [f"{name} submitted no orders." for name in self.missed]
@@ -225,8 +237,6 @@ class Statecraft(World):
     # -- observing --------------------------------------------------------------------------------
     def observe(self, eye: Eye) -> Observation:
         known = self._known(eye)
-        if self.last is not None:
-            known["previous_turn_news"] = [*self._missing(), *known["previous_turn_news"]]
         if self._turns_left() <= 0:
             known["standings"] = dict(self.state.welfare)
         if eye.seat in self.order:
@@ -245,12 +255,21 @@ class Statecraft(World):
         observability: Observability = "full" if eye.sees == "all" else self.observability
         means = published_ratings(self.keeps_word, self.aggressor) if self.publish_ratings else None
         open_messages = self.open_messages or eye.sees == "all"
-        if eye.seat in self.order:
-            return build_agent_input(
-                self.state, str(eye.seat), self.rules, turns_left=self._turns_left(), last=self.last,
+        nation = str(eye.seat) if eye.seat in self.order else None
+        visibility = Visibility(nation, observability)
+        if nation is None:
+            known = self._known_to_spectator(visibility, open_messages, means)
+        else:
+            known = build_agent_input(
+                self.state, nation, self.rules, turns_left=self._turns_left(), last=self.last,
                 observability=observability, open_messages=open_messages, ratings=means,
             )  # fmt: skip
-        return self._known_to_spectator(Visibility(None, observability), open_messages, means)
+        if self.last is not None:
+            happened = known["previous_turn_news"]
+            known["previous_turn_news"] = [
+                *self._missing(), *happened, *self._pledge_news(visibility, open_messages)
+            ]  # fmt: skip
+        return known
 
     def _known_to_spectator(
         self, visibility: Visibility, open_messages: bool, means: dict[str, Any] | None
@@ -290,8 +309,10 @@ class Statecraft(World):
         me = seat.id
         rivals = [name for name in self.state.nations if name != me]
         army, income = self.state.mils[me], self._count(me) * self.rules.c_money_per_territory
-        found: list[dict[str, Any]] = [{}, {"purchase_mils": 1}]
-        found += [{"money_grants": {name: income // 2}} for name in rivals if income > 1]
+        money = income - army * self.rules.c_mil_upkeep_price
+        found: list[dict[str, Any]] = [{}]
+        found += [{"purchase_mils": 1}] if money >= self.rules.c_mil_purchase_price else []
+        found += [{"money_grants": {name: income // 2}} for name in rivals if income > 1 and money > 0]
         found += [{"attacks": {name: army}} for name in rivals if army]
         found += [
             {"cede_territories": {receiver: territories[:1]}}
@@ -374,7 +395,7 @@ def _refused(dropped: Sequence[DroppedInput]) -> GameRejected:
     shown = problems[:MAX_PROBLEMS_IN_MESSAGE]
     if len(shown) < len(problems):
         shown.append(f"There are {len(problems) - len(shown)} more problems.")
-    advice = "Correct this and submit again, or submit with accept_drops true to leave it out."
+    advice = "Correct this and submit again, or submit with accept_drops true to order the rest."
     return GameRejected(f"Nothing was submitted. {' '.join(shown)} {advice}", dropped=_rows(dropped))
 
 

@@ -35,13 +35,9 @@ FURLOUGH, MUSTER = 10, 35
 def rally(sim: Sim, kingdom: Kingdom, x: int, y: int) -> str:
     """Gather the soldiers at a place. Out of sight only the chart is checked."""
     _must_be_dry_land(sim, kingdom, x, y, "Send soldiers")
-    _gather(kingdom, x, y)
-    return f"The soldiers of {kingdom.name} gather at {x},{y}."
-
-
-def _gather(kingdom: Kingdom, x: int, y: int) -> None:
     kingdom.orders.rally, kingdom.orders.fortify = (x, y), False
     kingdom.orders.end_raid()
+    return f"The soldiers of {kingdom.name} gather at {x},{y}."
 
 
 def raid_city(sim: Sim, kingdom: Kingdom, city: int, enemy: int | None = None) -> str:
@@ -82,18 +78,16 @@ def _attack(kingdom: Kingdom, target: City, named: str) -> None:
     orders.raid, orders.raid_named, orders.rally, orders.fortify = target.id, named, None, False
 
 
-def march(sim: Sim, kingdom: Kingdom, x: int, y: int, in_sight: bool) -> str:
-    """March to a place: attack the enemy city there if it is in sight, otherwise rally there.
-
-    The reply and the orders are the same for every place out of sight, so hidden cities cannot be found this way.
-    """
+def raid_place(sim: Sim, kingdom: Kingdom, x: int, y: int, in_sight: bool) -> str:
+    """Attack the enemy city at a place. Every place out of sight gets the same answer, whatever is there."""
     target = cities.city_at(sim, x, y) if in_sight else None
-    if target is not None and sim.are_at_war(kingdom.id, target.kingdom):
-        _attack(kingdom, target, f"{target.name} ({sim.kingdoms[target.kingdom].name})")
-    else:
-        _must_be_dry_land(sim, kingdom, x, y, "Send soldiers")
-        _gather(kingdom, x, y)
-    return f"The army of {kingdom.name} marches on {x},{y}."
+    if target is None or target.kingdom == kingdom.id:
+        seen = f"There is no enemy city at {x},{y}" if in_sight else f"You cannot see {x},{y}"
+        raise GameRejected(f"{seen}. Aim at an enemy city in sight, raid a kingdom, or rally soldiers there.")
+    owner = sim.kingdoms[target.kingdom]
+    _must_be_at_war(sim, kingdom, owner)
+    _attack(kingdom, target, f"{target.name} ({owner.name})")
+    return f"The army of {kingdom.name} marches against {target.name} of {owner.name}."
 
 
 def fortify(sim: Sim, kingdom: Kingdom, on: bool) -> str:
@@ -114,9 +108,12 @@ def settle(sim: Sim, kingdom: Kingdom, x: int, y: int) -> str:
     if near:
         raise GameRejected(f"{x},{y} is too near {near[0].name}. Cities must be {settlers.APART} tiles apart.")
     kingdom.orders.settle = (x, y)
-    largest = max((city.people for city in sim.cities_of(kingdom.id)), default=0)
-    waits = f" They leave when a city has {settlers.CROWDED} people; the largest has {largest}."
-    return f"The next settlers of {kingdom.name} will go to {x},{y}." + waits * (largest < settlers.CROWDED)
+    largest, waits = max((city.people for city in sim.cities_of(kingdom.id)), default=0), ""
+    if largest < settlers.CROWDED:
+        waits = f" They leave when a city has {settlers.CROWDED} people; the largest has {largest}."
+    elif reason := settlers.waits_for(sim, kingdom):
+        waits = f" The order {reason}."
+    return f"The next settlers of {kingdom.name} will go to {x},{y}.{waits}"
 
 
 def muster(sim: Sim, kingdom: Kingdom, percent: int) -> str:
@@ -293,7 +290,7 @@ def _in_sight(sim: Sim, cast: Cast, x: int, y: int) -> bool:
 
 def _raid_there(sim: Sim, cast: Cast) -> bool:
     kingdom, (x, y) = _commanded(sim, cast), _target(cast)
-    return bool(march(sim, kingdom, x, y, _in_sight(sim, cast, x, y)))
+    return bool(raid_place(sim, kingdom, x, y, _in_sight(sim, cast, x, y)))
 
 
 def _at_place(order: Callable[[Sim, Kingdom, int, int], str]) -> Run:
@@ -336,7 +333,7 @@ def _order(name: str, description: str, run: Run) -> Power:
 
 POWERS = (
     _order("rally", "The soldiers gather at the place.", _at_place(rally)),
-    _order("raid", "The army marches to the place, to take an enemy city there.", _raid_there),
+    _order("raid", "The army attacks the enemy city at the place.", _raid_there),
     _order("settle", "The next settlers go to the place.", _at_place(settle)),
     _order("war", "Declares war on the owner of the place.", _at_kingdom(make_war)),
     _order("peace", "Offers peace to the owner of the place, or accepts its offer.", _at_kingdom(make_peace)),

@@ -35,7 +35,7 @@ def send(sim: Sim, city: City, rows: Rows) -> None:
         return
     place = orders.settle or find_place(sim, city.x, city.y)
     c = sim.creatures
-    able = rows[(c.job[rows] == Job.WORKER) & life.grown_up(sim, rows)]
+    able = _able(sim, rows)
     if place is None or len(able) < 2 * BAND:
         return
     band = able[np.argsort(sim.chance.bits("band", sim.tick, c.id[able]), kind="stable")[:BAND]]
@@ -47,13 +47,34 @@ def send(sim: Sim, city: City, rows: Rows) -> None:
     walk.send(sim, band, np.full(BAND, place[0]), np.full(BAND, place[1]))
 
 
+def _able(sim: Sim, rows: Rows) -> Rows:
+    """The people who can settle: grown-up workers. Twice as many as go must be there."""
+    return rows[(sim.creatures.job[rows] == Job.WORKER) & life.grown_up(sim, rows)]
+
+
 def _carries_out_order(sim: Sim, city: City) -> bool:
     """Is this the city that carries out the order to settle: the nearest crowded one?"""
-    place = sim.kingdoms[city.kingdom].orders.settle
-    if place is None:
-        return False
-    able = [c for c in sim.cities_of(city.kingdom) if c.people >= CROWDED and not c.besieger]
-    return city.id == min(able, key=lambda c: c.distance(*place)).id
+    return city is _settling_city(sim, sim.kingdoms[city.kingdom])
+
+
+def _settling_city(sim: Sim, kingdom: Kingdom) -> City | None:
+    place = kingdom.orders.settle
+    able = [city for city in sim.cities_of(kingdom.id) if city.people >= CROWDED and not city.besieger]
+    return min(able, key=lambda city: city.distance(*place)) if place is not None and able else None
+
+
+def waits_for(sim: Sim, kingdom: Kingdom) -> str:
+    """Why the settlers that the king has ordered have not left; empty if they leave within a day."""
+    crowded = [city for city in sim.cities_of(kingdom.id) if city.people >= CROWDED]
+    if not crowded:
+        return f"waits for a city with {CROWDED} people"
+    city = _settling_city(sim, kingdom)
+    if city is None:
+        return f"waits for the end of the siege of {crowded[0].name}"
+    able = len(_able(sim, life.people_of(sim, city.id)))
+    if able >= 2 * BAND:
+        return ""
+    return f"waits for {2 * BAND} grown-up workers in {city.name}, which has {able}; soldiers do not settle"
 
 
 def is_free(sim: Sim, x: int, y: int) -> bool:
