@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from pathlib import Path
 
 import pytest
 
@@ -118,6 +119,31 @@ async def test_a_game_of_bots_is_followed_by_another_so_that_a_visitor_has_somet
 )
 def test_no_handle_of_a_ready_made_room_reads_as_the_person_who_reads_it(agents: list[AgentSpec]) -> None:
     assert not {"you", "me", "everybody", "house"} & {agent.id for agent in agents}
+
+
+@pytest.mark.parametrize("name", presets())
+def test_a_ready_made_room_in_which_bots_play_every_seat_has_a_rematch(name: str) -> None:
+    found = plan_of(_parsed(name), Settings()).scenario
+    brains = [agent.brain for agent in found.agents if agent.claim is not None]
+    assert (found.rematch_seconds is not None) is (bool(brains) and None not in brains)
+
+
+@pytest.mark.parametrize(
+    ("brains", "more", "rematch"),
+    [
+        (["random", "random"], {}, 15),
+        (["random", "random"], {"rematch_seconds": 40}, 40),
+        (["random", None], {}, None),
+        (["random", "ollama:llama3"], {}, None),
+    ],
+)
+def test_a_game_of_bots_from_a_scenario_file_is_followed_by_another(
+    tmp_path: Path, brains: list[str | None], more: dict[str, int], rematch: int | None
+) -> None:
+    agents = [{"id": f"p{n}", "role": "player", "claim": f"auto:{n}", "brain": brain} for n, brain in enumerate(brains)]
+    file = tmp_path / "table.json"
+    file.write_text(json.dumps({"world": "nim", "agents": agents, **more}))
+    assert plan_of(_parsed(str(file)), Settings()).scenario.rematch_seconds == rematch
 
 
 def test_a_scenario_that_says_when_a_rematch_follows_keeps_it() -> None:

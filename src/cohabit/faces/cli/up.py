@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from cohabit.agents.brain import label_of
+from cohabit.agents.brain import label_of, parse_brain
 from cohabit.errors import BadArgs, CohabitError, Quarantined
 from cohabit.faces.cli.options import data_hint, settings_of, settings_options
 from cohabit.faces.cli.running import Greeting, first_host_token, host_lines, run_house
@@ -15,7 +15,7 @@ from cohabit.faces.cli.say import UsageError, clean, paint, table
 from cohabit.house.settings import Settings
 from cohabit.model.grant import ROLES, Capability
 from cohabit.model.suggest import nearest
-from cohabit.registry import absolute_brain, find_world, known_worlds, make_agent
+from cohabit.registry import absolute_brain, find_world, is_script, known_worlds, make_agent
 from cohabit.scenario import AgentSpec, Scenario, check_handle, give_brain, presets, read_scenario
 from cohabit.world import World, WorldSpec
 
@@ -185,7 +185,7 @@ def plan_of(args: argparse.Namespace, settings: Settings) -> Plan:
         plan = _of_this_folder(settings, args.room)
     for name, brain in given:
         give_brain(plan.scenario, name, brain)
-    if given and plan.scenario.rematch_seconds is None and _all_played(plan.scenario):
+    if plan.scenario.rematch_seconds is None and _all_played(plan.scenario, by_scripts=not given):
         plan.scenario.rematch_seconds = BOTS_REMATCH_SECONDS
     if args.seed is not None:
         plan.scenario.seed = _seed(args.seed)
@@ -219,8 +219,15 @@ def _named_players(spec: WorldSpec, names: list[str]) -> list[str]:
     return names + [f"player-{i + 1}" for i in range(len(names), fewest)] if names else []
 
 
-def _all_played(scenario: Scenario) -> bool:
-    return all(agent.brain is not None for agent in scenario.agents if agent.claim is not None)
+def _all_played(scenario: Scenario, *, by_scripts: bool) -> bool:
+    """Whether agents of the house play every seat, so that a game may be over before anybody connects.
+
+    ``by_scripts``: by built-in players only. A rematch of models costs money, so a file has to ask for it.
+    """
+    brains = [agent.brain for agent in scenario.agents if agent.claim is not None]
+    return bool(brains or not by_scripts) and all(
+        brain is not None and (not by_scripts or is_script(parse_brain(brain))) for brain in brains
+    )
 
 
 def put_under(scenario: Scenario, world: str) -> None:
