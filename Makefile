@@ -23,8 +23,9 @@ install: $(VENV)/.dev $(VENV)/.weights ## everything for development, into .venv
 run: $(VENV)/.base ## a house with a demo room, and one with a language model if it is installed, in the browser
 	@$(BIN)/cohabit up --demo --model-room $(ARGS)
 
-test: $(VENV)/.test $(VENV)/.weights needs ## the tests, two files at a time, the longest first
-	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
+# Three processes also on two cores: many tests wait for a browser, for git or for a program that they start.
+test: $(VENV)/.test $(VENV)/.weights needs ## the tests, three files at a time, the longest first
+	@$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 soak: $(VENV)/.test $(VENV)/.weights $(VENV)/.bench needs ## the tests that take minutes
 	@$(BIN)/python -m pytest -m soak --timeout=3600 $(ARGS)

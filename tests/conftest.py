@@ -39,7 +39,7 @@ LONGEST = (
     "house/test_workspace.py", "workspace/test_conflicts.py", "worlds/kingdoms/test_matches.py", "workspace/test_compat.py",
     "test_examples.py", "workspace/test_lost.py", "faces/test_matrix.py", "faces/mcp/test_stdio.py",
 )  # fmt: skip
-"""The files that take longest. They are started first: then both processes of `make test` end at the same time."""
+"""The files that take longest. They are started first: then all processes of `make test` end at about the same time."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -19,6 +18,8 @@ from cohabit.lab.statecraft.run import run
 from cohabit.registry import find_world
 from cohabit.scenario import parse_scenario, read_scenario
 from cohabit.testing.checker import check_world
+
+from .ports import free_port
 
 ROOT = Path(__file__).parent.parent
 EXAMPLES = ROOT / "examples"
@@ -75,9 +76,7 @@ def test_a_scenario_that_is_shown_is_the_preset_without_its_built_in_players_and
 @contextmanager
 def pvp_room(home: Path) -> Iterator[tuple[str, dict[str, str]]]:
     """A real house with the example's room: the address of its bridge, and the tokens it shows."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     cohabit = str(Path(sys.executable).with_name("cohabit"))
     words = ["up", str(MULTI_AGENT / "pvp.json"), "--data", "house", "--port", "0", "--bridge-port", str(port)]
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("COHABIT_", "WORLDBOX_"))}

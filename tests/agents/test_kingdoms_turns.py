@@ -29,13 +29,11 @@ async def opened(house: House, agents: list[dict[str, Any]], **scenario: Any) ->
     return house.rooms["den"].room
 
 
-async def until(clock: FakeClock, done: Callable[[], bool], most: int = 400) -> None:
-    for _ in range(most):
-        if done():
-            return
-        await clock.advance(500)
-        await asyncio.sleep(0.001)  # a bot thinks on a thread of its own
-    raise AssertionError("it did not happen")
+async def until(clock: FakeClock, done: Callable[[], bool]) -> None:
+    async with asyncio.timeout(60):
+        while not done():
+            await clock.advance(500)
+            await asyncio.sleep(0.001)  # a bot thinks on a thread of its own
 
 
 async def test_built_in_players_end_their_turns_in_a_turn_based_room() -> None:

@@ -52,7 +52,7 @@ class Wire:
 
     async def frame(self) -> Frame:
         while not self._frames:
-            await asyncio.wait_for(self._read(), 10)
+            await asyncio.wait_for(self._read(), 60)
         return self._frames.pop(0)
 
     async def answer(self) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import re
-import socket
 import ssl
 import subprocess
 from collections.abc import AsyncIterator, Callable
@@ -24,6 +23,7 @@ from cohabit.house.settings import Settings
 from cohabit.scenario import parse_scenario
 from cohabit.testing.clock import FakeClock
 
+from ..ports import free_port  # noqa: TID252
 from .serving import MEMBERS, WORLDS, listening
 
 DOCS = Path(__file__).parent.parent.parent / "docs" / "operations.md"
@@ -77,13 +77,6 @@ def certificate(folder: Path) -> None:
     names = ["-subj", "/CN=play.example.org", "-addext", "subjectAltName=DNS:play.example.org,IP:127.0.0.1"]
     files = ["-keyout", str(folder / "play.key"), "-out", str(folder / "play.pem")]
     subprocess.run([*words, *names, *files, "-days", "1"], check=True, capture_output=True)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @asynccontextmanager

@@ -43,7 +43,7 @@ class Raw:
 
     async def status(self) -> int:
         """The status of the next answer."""
-        head = await asyncio.wait_for(self._reader.readuntil(b"\r\n\r\n"), 10)
+        head = await asyncio.wait_for(self._reader.readuntil(b"\r\n\r\n"), 60)
         size = [line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")]
         self.body = await self._reader.readexactly(int(size[0].split(b":")[1]))
         return int(head.split()[1])
@@ -51,14 +51,14 @@ class Raw:
     async def ended(self) -> bool:
         """Whether the house closes the connection without another byte."""
         try:
-            return not await asyncio.wait_for(self._reader.read(1), 10)
+            return not await asyncio.wait_for(self._reader.read(1), 60)
         except ConnectionError:
             return True
 
     async def until_the_end(self) -> None:
         """Read until the house closes the connection."""
         with suppress(ConnectionError):
-            await asyncio.wait_for(self._reader.read(), 10)
+            await asyncio.wait_for(self._reader.read(), 60)
 
     def close(self) -> None:
         self._writer.close()

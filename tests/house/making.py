@@ -59,11 +59,15 @@ async def open_house(
 
 
 async def at_rest(house: House) -> None:
-    """Wait until nothing is under way: calls, writes, and the renewal of leases, which runs on a thread."""
+    """Wait until nothing is under way: calls, writes, and what runs on threads: the renewal of leases, and reads of
+    entries that are no longer in memory."""
     await asyncio.wait([house.leases.renewing])
     for runner in list(house.rooms.values()):
         with suppress(CohabitError):  # a disk that fails, a room that is quarantined
             await runner.drained()
+    while any(thread.name == "cohabit-a page of the record" for thread in threading.enumerate()):
+        await asyncio.sleep(0.001)
+        await a_moment()  # the call that reads may go on to the next page
 
 
 class Client:

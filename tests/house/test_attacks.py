@@ -51,7 +51,7 @@ def started(*calls: Any) -> "list[asyncio.Task[Any]]":
 
 async def all_done(tasks: "Sequence[asyncio.Task[Any]]") -> list[Any]:
     """The results, and what was raised, in this order."""
-    return await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 10)
+    return await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 60)
 
 
 async def by_operator(house: House, command: str, **args: Any) -> Any:

@@ -50,4 +50,4 @@ async def test_a_caller_that_is_cancelled_is_not_told_of_a_timeout() -> None:
 async def test_what_is_due_already_happens_at_once() -> None:
     clock, done = SystemClock(), asyncio.Event()
     clock.call_at(clock.now() - 10_000, done.set)
-    await asyncio.wait_for(done.wait(), 10)
+    await asyncio.wait_for(done.wait(), 60)

@@ -23,7 +23,7 @@ from cohabit.world import Eye
 
 from .making import ANN, GOD, WORLDS, Client, deeds, make_room, open_house, stored_room
 
-QUICK: dict[str, Any] = {"world_deadline_s": 0.2}
+QUICK: dict[str, Any] = {"world_deadline_s": 0.5}
 
 
 async def test_a_world_that_raises_leaves_the_room_as_it_was_and_open() -> None:
@@ -167,7 +167,7 @@ async def test_a_call_that_waits_for_events_ends_when_its_room_is_quarantined() 
         cursor = (await who["bob"]("events")).cursor
         with pytest.raises(Quarantined):
             await who["ann"]("add", {"n": 100})
-        reply = await asyncio.wait_for(who["bob"]("events", {"cursor": cursor, "wait_ms": 30_000}), 10)
+        reply = await asyncio.wait_for(who["bob"]("events", {"cursor": cursor, "wait_ms": 30_000}), 60)
         assert reply.items == []
 
 
@@ -182,7 +182,7 @@ async def test_a_world_that_hangs_is_quarantined_and_other_rooms_are_not_affecte
         await asyncio.sleep(0)
         assert (await other["ann"]("hide", {"n": 1})).success
         with pytest.raises(WorldTimeout) as late:
-            await asyncio.wait_for(hanging, 10)
+            await asyncio.wait_for(hanging, 60)
         assert late.value.code == "WORLD_TIMEOUT"
         for name in ("move", "view", "whoami"):
             with pytest.raises(Quarantined) as refused:
@@ -200,7 +200,7 @@ async def test_a_quarantined_room_is_reopened_as_it_was_before_the_world_hung(wo
         for _ in range(3):
             await who["ann"]("move")
         with pytest.raises(WorldTimeout):
-            await asyncio.wait_for(who["ann"]("spin"), 10)
+            await asyncio.wait_for(who["ann"]("spin"), 60)
         with pytest.raises(PermissionDenied):
             await who["ann"]("reopen_room")
         assert (await who["hostess"]("reopen_room")).room == "den"
@@ -215,7 +215,7 @@ async def test_every_call_that_waited_for_a_world_that_hangs_gets_a_reply() -> N
         calls = [asyncio.create_task(who["ann"](name)) for name in ("move", "spin", "move", "view")]
         await asyncio.sleep(0)
         calls += [asyncio.create_task(who["bob"](name)) for name in ("move", "view")]
-        results = await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), 10)
+        results = await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), 60)
         assert any(isinstance(r, WorldTimeout) for r in results)
         kept = sum(not isinstance(r, BaseException) and hasattr(r, "success") for r in results)
         await who["hostess"]("reopen_room")
@@ -223,9 +223,9 @@ async def test_every_call_that_waited_for_a_world_that_hangs_gets_a_reply() -> N
 
 
 async def test_many_calls_that_each_return_in_time_are_not_a_world_that_hangs() -> None:
-    async with open_house(world_deadline_s=0.4) as house:
+    async with open_house(world_deadline_s=1) as house:
         who = await make_room(house, world="Stuck")
-        calls = [who["ann"]("doze", {"ms": 20}) for _ in range(40)]
+        calls = [who["ann"]("doze", {"ms": 50}) for _ in range(30)]
         results = await asyncio.gather(*calls)
         assert all(r.success for r in results)
 
@@ -245,7 +245,7 @@ async def test_a_world_that_fails_when_time_is_up_is_quarantined_instead_of_aske
     clock = FakeClock()
     async with open_house(clock=clock) as house:
         who = await make_room(house, world="Moody", config={"fails_in": fails_in}, turn_seconds=10)
-        await asyncio.wait_for(clock.advance(60_000), 20)
+        await asyncio.wait_for(clock.advance(60_000), 60)
         with pytest.raises(Quarantined):
             await who["ann"]("view")
         await who["hostess"]("reopen_room")
@@ -324,7 +324,7 @@ async def test_a_slow_world_is_set_up_and_reopened_off_the_event_loop() -> None:
 async def test_a_world_that_hangs_while_it_is_set_up_opens_no_room() -> None:
     async with open_house(**QUICK) as house:
         with pytest.raises(WorldTimeout):
-            await asyncio.wait_for(make_room(house, world="Endless"), 10)
+            await asyncio.wait_for(make_room(house, world="Endless"), 60)
         assert house.rooms == {}
         assert isinstance((await make_room(house))["ann"], Client)
 

@@ -193,7 +193,7 @@ async def test_a_room_that_is_archived_while_a_save_is_read_is_not_loaded(
         go, read = threading.Event(), saves._read
 
         def slow(place: Path, name: str) -> bytes:
-            go.wait(10)
+            go.wait(100)
             return read(place, name)
 
         monkeypatch.setattr(saves, "_read", slow)

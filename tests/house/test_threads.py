@@ -25,7 +25,7 @@ async def test_no_more_than_the_limit_run_at_once() -> None:
 
     def work() -> None:
         begun.append(1)
-        go.wait(10)
+        go.wait(100)
 
     jobs = [asyncio.ensure_future(pool.run(work)) for _ in range(5)]
     while len(begun) < 2:
@@ -42,7 +42,7 @@ async def test_a_place_stays_taken_until_the_work_ends_although_nobody_waits() -
 
     def work() -> None:
         begun.set()
-        go.wait(10)
+        go.wait(100)
 
     cancelled = asyncio.ensure_future(pool.run(work))
     await asyncio.to_thread(begun.wait)
@@ -65,7 +65,7 @@ async def test_a_thread_that_cannot_be_started_gives_its_place_back(monkeypatch:
         with pytest.raises(RuntimeError, match="new thread"):
             await pool.run(lambda: 1)
     assert await pool.drain(0)
-    assert await asyncio.wait_for(pool.run(lambda: 7), 10) == 7
+    assert await asyncio.wait_for(pool.run(lambda: 7), 60) == 7
 
 
 async def test_work_that_does_not_return_in_time_is_a_world_timeout_that_names_it() -> None:

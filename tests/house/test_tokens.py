@@ -124,7 +124,7 @@ async def test_a_revoked_token_is_worthless_at_once_for_open_connections_too() -
 
 
 async def test_a_revoked_token_learns_nothing_from_a_room_that_is_quarantined_or_gone() -> None:
-    async with open_house(world_deadline_s=0.2) as house:
+    async with open_house(world_deadline_s=0.5) as house:
         who = await make_room(house, world="StuckQuick")
         ann, bob = house.identify(who["ann"].token), house.identify(who["bob"].token)
         await who["hostess"]("revoke_token", {"member": "ann"})

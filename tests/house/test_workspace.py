@@ -120,7 +120,7 @@ def slow_for_ann(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, thre
     def slow(workspace: Any, *args: Any) -> Any:
         if workspace.identity.agent_id == "ann":
             pushing.set()
-            go.wait(30)
+            go.wait(100)
         return push(workspace, *args)
 
     monkeypatch.setattr(connector.origin, "push", slow)
@@ -247,7 +247,7 @@ async def test_a_member_who_is_removed_during_a_call_holds_up_nobody_with_the_sa
 
     def slow(workspace: Any, *_: Any) -> Any:
         pushing.set()
-        go.wait(30)
+        go.wait(100)
         raise GitFailed("the connection was closed")
 
     monkeypatch.setattr(connector.origin, "push", slow)
@@ -294,7 +294,7 @@ async def test_a_call_that_waits_for_a_thread_when_its_member_is_removed_does_no
 ) -> None:
     monkeypatch.setattr(connector, "MAX_RUNNING", 1)
     made, go = connector_in(tmp_path), threading.Event()
-    busy = asyncio.ensure_future(made._writing.run(lambda: go.wait(30)))
+    busy = asyncio.ensure_future(made._writing.run(lambda: go.wait(100)))
     await asyncio.sleep(0)
     asked = asyncio.ensure_future(made.ask(Ask("write", {"path": "drafts/a.md", "content": "x"}), "ann"))
     await asyncio.sleep(0)
@@ -449,7 +449,7 @@ async def test_pushed_work_is_shown_immediately(tmp_path: Path) -> None:
     async with office(tmp_path) as o:
         await o.poll()
         await drop(o.who["ann"], "drafts/a.md", "x", "Wrote a draft")
-        await asyncio.wait_for(until_seen(o), 30)  # no time goes by on the clock of this house
+        await asyncio.wait_for(until_seen(o), 60)  # no time goes by on the clock of this house
 
 
 def write_elsewhere(folder: Path, *entries: tuple[str, str]) -> None:
@@ -666,7 +666,7 @@ async def test_a_call_that_is_repeated_while_it_runs_waits_and_gets_the_same_ans
     def slow(*args: Any) -> Any:
         pushes.append(args)
         pushing.set()
-        go.wait(30)
+        go.wait(100)
         return push(*args)
 
     monkeypatch.setattr(connector.origin, "push", slow)
@@ -717,7 +717,7 @@ async def test_questions_that_wait_for_ones_own_push_take_no_place_from_others(
 
     def slow(*args: Any) -> Any:
         pushing.set()
-        go.wait(60)
+        go.wait(100)
         return push(*args)
 
     async with office(tmp_path) as o:
@@ -740,7 +740,7 @@ async def test_those_who_look_need_not_wait_for_those_who_push(tmp_path: Path, m
 
     def slow(workspace: Any, *args: Any) -> Any:
         pushing.set()
-        go.wait(30)
+        go.wait(100)
         return push(workspace, *args)
 
     monkeypatch.setattr(connector, "MAX_RUNNING", 1)

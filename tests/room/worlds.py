@@ -497,7 +497,8 @@ class Slow(Stuck):
         self._dawdle()
 
     def _dawdle(self) -> None:
-        time.sleep(0.15)
+        for _ in range(15):  # many short naps: a busy machine delays the world and the event loop alike
+            time.sleep(0.01)
 
 
 class Endless(Stuck):

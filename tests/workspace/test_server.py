@@ -40,7 +40,7 @@ class StandIn:
             return {"echo": args}
         if name == "wait":
             self.running.set()
-            assert self.go.wait(30)
+            assert self.go.wait(100)
             return {"waited": True}
         if name == "fail":
             raise BadArgs("not like this", hint="like that")
@@ -487,7 +487,7 @@ def test_a_signal_cancels_a_network_command_and_the_end_of_stdin_does_not(
         assert cancellation is not None
         with cancellation.on_cancel(wired.session.go.set):
             wired.session.running.set()
-            assert wired.session.go.wait(30)
+            assert wired.session.go.wait(100)
         return {"cancelled": cancellation.cancelled}
 
     monkeypatch.setattr(wired.session, "call", call)

@@ -11,8 +11,9 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
+from ..ports import free_port  # noqa: TID252
 from .bridging import SMALL, Bridged, bridged
-from .test_wire import SHEET, free_port
+from .test_wire import SHEET
 
 VERSIONS = {"0.6.0": "worldbox_06", "0.3.3": "worldbox_03"}
 LATER = {"worldbox_list_speeds", "worldbox_get_ui_state", "worldbox_dismiss_window"}

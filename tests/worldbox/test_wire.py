@@ -21,6 +21,7 @@ from cohabit.worldbox.names import code_on_wire
 from cohabit.worldbox.server import MAX_HEADERS, BridgeServer
 
 from ..faces.test_cli_house import cohabit, running  # noqa: TID252 - two suites start the program
+from ..ports import free_port  # noqa: TID252
 from .bridging import SMALL, Bridged, bridged
 
 ROUTES = [("GET", "/health"), ("POST", "/cmd"), ("GET", "/capabilities")]
@@ -273,7 +274,7 @@ async def test_a_refusal_says_what_helps_and_nothing_about_the_implementation(bo
 
 
 async def test_a_world_that_hangs_is_a_time_out_with_an_exception() -> None:
-    async with bridged(settings={"world_deadline_s": 0.05}) as box:
+    async with bridged(settings={"world_deadline_s": 0.5}) as box:
         told = error(await box.cmd("zeus", "hang"), 504, "MAIN_THREAD_TIMEOUT")
         assert told["exception"].keys() == {"type", "message"}
         error(await box.cmd("zeus", "whoami"), 503, "QUARANTINED")
@@ -606,11 +607,6 @@ async def test_fog_holds_on_this_wire_too() -> None:
 
 
 # -- serving ------------------------------------------------------------------------------------
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
-
-
 async def test_the_bridge_listens_on_loopback_whatever_address_the_house_has() -> None:
     for host in ("127.0.0.1", "0.0.0.0", "::", "10.1.2.3"):
         async with House.open(Settings(host=host, bridge_port=free_port())) as house:

@@ -127,7 +127,7 @@ def test_every_connection_of_a_member_with_a_session_ends_and_its_token_is_revok
     """In an event loop of its own, like that of a server: the runner of the tests prepares the context of a task, and
     here a callback without a task ends the session.
     """
-    asyncio.run(asyncio.wait_for(_every_connection_ends(lose), 20))
+    asyncio.run(asyncio.wait_for(_every_connection_ends(lose), 60))
 
 
 async def _every_connection_ends(lose: Lose) -> None:
