@@ -40,6 +40,7 @@ def grade(points: int, log: object) -> str:
         raise ValueError(f"{points[:40]} is too much", nearest(points[:40], NAMES, 3))
     return "good"
 
+@lru_cache(256)
 def later() -> None:
     raise NotImplementedError
 '''

@@ -236,7 +236,7 @@ def _not_behaviour(tree: ast.Module) -> Iterator[ast.AST]:
     that a subclass has to write, the options of structs. The wording of the log. In a refusal: how many characters of a
     wrong value it quotes, and how many names it suggests. The size of a limit with a name that the documentation
     does not state, such as `VIEWS_CACHED = 64`: it is there for speed, or to bound something, and 65 would do as well.
-    How many random bytes a secret has.
+    So would the size of an `lru_cache`. How many random bytes a secret has.
     """
     for node in ast.walk(tree):
         parts: list[ast.AST | None] = []
@@ -258,7 +258,7 @@ def _not_behaviour(tree: ast.Module) -> Iterator[ast.AST]:
                 parts = [node]
             case ast.FormattedValue(ast.Subscript(slice=ast.Slice() as cut)):
                 parts = [cut]
-            case ast.Call(ast.Name("nearest")) | ast.Call(ast.Attribute(ast.Name("secrets"))):
+            case ast.Call(ast.Name("nearest" | "lru_cache")) | ast.Call(ast.Attribute(ast.Name("secrets"))):
                 parts = list(node.args)
             case ast.Assign([ast.Name(id=name) | ast.Tuple([ast.Name(id=name), *_])]) if _is_unpromised(name):
                 parts = [each for each in ast.walk(node.value) if isinstance(each, ast.Constant) and _is_size(each)]

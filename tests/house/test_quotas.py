@@ -9,6 +9,7 @@ from cohabit.errors import Busy, CohabitError, TooLarge
 from cohabit.house.house import House
 from cohabit.house.quotas import FAIR_BYTES
 from cohabit.house.runner import MAX_QUEUED_CALLS_OF_MEMBER
+from cohabit.room.decide import StorageQuota
 from cohabit.testing.clock import FakeClock
 
 from .making import Client, HeldStore, a_moment, back_again, make_room, open_house
@@ -43,6 +44,18 @@ async def test_a_member_that_writes_too_much_in_an_hour_is_refused_and_the_other
         assert house.overload.counts["member_bytes"] == 3, "each refusal is counted once"
         await clock.advance(HOUR_MS)
         assert await write(who["ann"], 9_000) == ""
+
+
+def test_the_quick_check_of_a_quota_is_on_while_somebody_exceeds_it_or_the_record_is_full() -> None:
+    quota = StorageQuota()
+    quota.per_hour = 10
+    quota.add("ann", 11, 0)
+    assert quota.exceeded
+    quota.add("bob", 1, HOUR_MS)
+    assert not quota.exceeded
+    quota.set_full("full")
+    quota.add("bob", 1, 2 * HOUR_MS)
+    assert quota.exceeded
 
 
 async def test_a_record_that_is_full_takes_no_more_from_players_and_its_host_can_still_act() -> None:

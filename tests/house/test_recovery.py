@@ -441,6 +441,16 @@ async def test_a_room_that_could_not_be_deleted_is_closed_and_can_be_reopened() 
         assert (await who["ann"]("numbers"))["red"] == [41]
 
 
+async def test_a_room_that_two_callers_reopen_at_the_same_time_is_opened_once() -> None:
+    async with open_house() as house:
+        who = await make_room(house)
+        house.rooms["den"].stop(Quarantined("made up"))
+        one, other = await asyncio.gather(*(house.reopen_room("den") for _ in range(2)), return_exceptions=True)
+        assert one is house.rooms["den"]
+        assert isinstance(other, Conflict)
+        assert (await who["ann"]("whoami")).handle == "ann"
+
+
 async def test_a_deleted_room_is_gone_with_its_tokens_and_its_id_is_free(tmp_path: Path) -> None:
     async with open_house(tmp_path) as house:
         who = await make_room(house)

@@ -585,6 +585,19 @@ async def test_the_world_is_polled_every_few_seconds() -> None:
         assert y.site.asked == ["site"] * 3
 
 
+async def test_a_world_that_is_connected_again_is_polled_in_one_rhythm() -> None:
+    async with yard() as y:
+        await y.clock.advance(FakeConnector.poll_ms // 2)
+        await y.house.connect_room("den", y.site)
+        y.site.forget()
+        await y.clock.advance(FakeConnector.poll_ms // 2)
+        await y.runner.drained()
+        assert y.site.asked == [], "the time since the first connection does not count any more"
+        await y.clock.advance(FakeConnector.poll_ms // 2)
+        await y.site.arrival("site")
+        assert y.site.asked == ["site"]
+
+
 async def test_after_some_actions_the_world_is_polled_at_once_and_another_world_binds_claims_again() -> None:
     async with yard() as y:
         await y.who["zeus"]("rebuild")

@@ -1,18 +1,22 @@
 """How a room is run: what is written when, and when a quick world is called slow."""
 
 import asyncio
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cohabit.errors import CohabitError, PermissionDenied, StorageFailed, Unauthorized
 from cohabit.house.house import House
 from cohabit.house.runner import AUDIT_MS
+from cohabit.house.running.threads import interrupt
 from cohabit.house.running.watchdog import Watchdog
 from cohabit.house.store.contract import Write
 from cohabit.house.store.memory import MemoryStore
+from cohabit.room.recorded import WorldInterrupted
 from cohabit.testing.clock import FakeClock
 
 from .making import GOD, HOST, Client, a_moment, make_room, open_house, player
@@ -28,7 +32,8 @@ class CountedStore(MemoryStore):
         super().commit(writes)
 
 
-async def test_many_refusals_in_a_second_are_one_write_and_later_ones_another() -> None:
+@pytest.mark.parametrize(("name", "args"), [("reset", {}), ("invite", {"id": "mole"})], ids=["room", "house"])
+async def test_many_refusals_in_a_second_are_one_write_and_later_ones_another(name: str, args: Any) -> None:
     clock, store = FakeClock(), CountedStore()
     async with open_house(clock=clock, store=store) as house:
         who = await make_room(house)
@@ -37,7 +42,7 @@ async def test_many_refusals_in_a_second_are_one_write_and_later_ones_another() 
         for written in (1, 2):
             for _ in range(20):
                 with pytest.raises(PermissionDenied):
-                    await who["ann"]("reset")
+                    await who["ann"](name, args)
             await clock.advance(AUDIT_MS - 1)
             await all_written(house)
             assert store.audited == written - 1
@@ -140,6 +145,29 @@ def test_a_section_is_slow_if_it_computes_for_long_or_is_blocked_for_very_long(
         assert watchdog.slow(1.0) is is_slow
     finally:
         watchdog.close()
+
+
+def test_an_interruption_that_comes_when_the_section_is_over_does_not_reach_what_follows() -> None:
+    watchdog, me = Watchdog(600), threading.get_ident()
+    after: list[str] = []
+
+    def come_late() -> None:
+        while vars(watchdog)["_since"]:
+            pass
+        interrupt(me)
+
+    late = threading.Thread(target=come_late)
+    try:
+        with watchdog:
+            vars(watchdog)["_fired"] = True
+            late.start()
+        after.append("the code after the section")
+        late.join()
+    except WorldInterrupted:
+        pass
+    finally:
+        watchdog.close()
+    assert after == []
 
 
 class NoCredentials(MemoryStore):

@@ -47,6 +47,7 @@ def test_id_x_binds_when_the_seat_x_opens() -> None:
 def test_a_player_that_waits_for_its_seat_sees_what_is_public_and_no_more() -> None:
     room = make_room(RED, FREE, GOD, world="Realms", partial_intel=True)
     assert sees(room, "ann") == sees(room, "fay") == (None, "public")
+    assert [room.call(who, "whoami", at=0).takes_turns for who in ("ann", "fay")] == [True, False]
     room.call("zeus", "rise", {"name": "avalon"}, at=1)
     assert sees(room, "ann") == ("avalon", "own")
     assert sees(room, "fay") == (None, "public")

@@ -15,7 +15,7 @@ from cohabit.model.suggest import nearest
 from cohabit.registry import find_world, known_worlds
 from cohabit.room.commands import Resource, command, command_of
 from cohabit.room.state import Member, RoomState
-from cohabit.scenario import AgentSpec, Scenario, check_handle, free_handle, give_brain, presets, read_scenario
+from cohabit.scenario import AgentSpec, Scenario, free_handle, give_brain, presets, read_scenario
 
 C = Capability
 
@@ -144,8 +144,6 @@ async def create_room(
             world=world,
             agents=[AgentSpec(id=name, role="player", claim=f"auto:{i}") for i, name in enumerate(players)],
         )
-        for name in players:
-            check_handle(name)
     if seed is not None and not _is_open(plan.world):
         raise PermissionDenied(
             "the seed of this world reveals hidden information, so a host cannot choose it; the operator of the house "

@@ -4,8 +4,8 @@ import asyncio
 import logging
 import re
 import secrets
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -84,7 +84,7 @@ class House:
         self.heads: HeadsFile | None = None
         self._on_lines: OnLines | None = None
         self._watchdog = Watchdog(settings.world_deadline_s)
-        self._reserved: set[str] = {HOUSE_ROOM}  # the house record, and rooms being created or deleted
+        self._reserved: set[str] = {HOUSE_ROOM}  # the house record, and rooms being created, reopened or deleted
         self.leases = Leases(store, self.id, clock, lambda: [*self.rooms.values(), self.ledger.runner])
 
     # -- opening and closing ----------------------------------------------------------------------
@@ -407,46 +407,54 @@ class House:
                 except AskerError as wrong:
                     raise BadArgs(f"agents[{i}]: {wrong.message}", did_you_mean=wrong.did_you_mean) from None
 
-    async def delete_room(self, room_id: str) -> None:
-        """Delete a room, with its record and its credentials."""
-        runner = self.rooms.pop(room_id)
-        runner.close("this room was deleted")
-        self.bots.stop_room(runner)
+    @contextmanager
+    def _reserve(self, room_id: str) -> Iterator[None]:
+        """Nobody else reopens or deletes the room meanwhile."""
+        if room_id in self._reserved:
+            raise Conflict(f"room {room_id} is being reopened or deleted by another call")
         self._reserved.add(room_id)
         try:
-            if runner.remote is not None:
-                await runner.remote.closed()
-            if room_id in self.connectors:
-                await self.connectors.pop(room_id).close(delete=True)
-            if self.heads is not None:
-                await self.heads.deleted(room_id)
-            await self.writer.submit(Write(room_id, delete=True))  # after all queued writes
-            self.identities.forget_room(room_id)
-            if self.settings.data:
-                await run_in_thread("the saves", partial(saves.delete, self.settings.folder, room_id))
-            await self.bots.delete_room(room_id)
-            await run_in_thread("the leases", partial(self.leases.release, [room_id]))
-        except CohabitError as failed:
-            self.broken[room_id] = failed
-            raise
+            yield
         finally:
             self._reserved.discard(room_id)
+
+    async def delete_room(self, room_id: str) -> None:
+        """Delete a room, with its record and its credentials."""
+        with self._reserve(room_id):
+            runner = self.rooms.pop(room_id)
+            runner.close("this room was deleted")
+            self.bots.stop_room(runner)
+            try:
+                if runner.remote is not None:
+                    await runner.remote.closed()
+                if room_id in self.connectors:
+                    await self.connectors.pop(room_id).close(delete=True)
+                if self.heads is not None:
+                    await self.heads.deleted(room_id)
+                await self.writer.submit(Write(room_id, delete=True))  # after all queued writes
+                self.identities.forget_room(room_id)
+                if self.settings.data:
+                    await run_in_thread("the saves", partial(saves.delete, self.settings.folder, room_id))
+                await self.bots.delete_room(room_id)
+                await run_in_thread("the leases", partial(self.leases.release, [room_id]))
+            except CohabitError as failed:
+                self.broken[room_id] = failed
+                raise
 
     async def reopen_room(self, room_id: str) -> RoomRunner:
         """Reopen a quarantined room from its last durable state."""
         old = self.rooms.get(room_id)
         if old is not None and old.failure is None:
             raise Conflict(f"room {room_id} is already open and healthy")
-        await self.writer.submit(Write(room_id))  # after all queued writes
-        fresh = await self._load(room_id)
-        if self.rooms.get(room_id) is not old:
-            raise Conflict(f"room {room_id} was reopened in the meantime")
-        if old is not None:
-            old.close("this room is being reopened; reconnect")
-            self.bots.stop_room(old)
-        runner = await self._adopt(fresh)
-        self.broken.pop(room_id, None)
-        return runner
+        with self._reserve(room_id):
+            await self.writer.submit(Write(room_id))  # after all queued writes
+            fresh = await self._load(room_id)
+            if old is not None:
+                old.close("this room is being reopened; reconnect")
+                self.bots.stop_room(old)
+            runner = await self._adopt(fresh)
+            self.broken.pop(room_id, None)
+            return runner
 
     async def rebind_room(self, room_id: str, source: str) -> Room:
         """Record that the world of a room is in another file now. It must continue the record, else nothing changes.
