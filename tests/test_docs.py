@@ -4,12 +4,15 @@ import re
 from pathlib import Path
 
 import generated
+import msgspec
 import pytest
 import reference
 
+from cohabit.agents.llm.mind import MindOptions
 from cohabit.errors import every_error
 from cohabit.house.catalogue import every_command
 from cohabit.house.settings import settings_table
+from cohabit.registry import BACKENDS
 from cohabit.scenario import AgentSpec, Scenario, presets
 from cohabit.workspace.tool import tools
 
@@ -66,3 +69,13 @@ def test_every_variable_that_the_workspace_reads_is_documented() -> None:
     names = set(re.findall(r"\bCOHABIT_[A-Z_]*[A-Z]\b", "\n".join(sources)))
     assert len(names) >= 6
     assert [name for name in sorted(names) if f"`{name}`" not in page("workspace.md")] == []
+
+
+def test_every_option_of_a_model_is_documented_with_its_default() -> None:
+    text = page("models.md")
+    rows = [[cell.strip() for cell in line.split("|")[1:3]] for line in text.splitlines() if line.startswith("| `")]
+    for field in msgspec.structs.fields(MindOptions):
+        (default,) = [default for names, default in rows if f"`{field.name}`" in names.split(", ")]
+        assert default == ("the service's own" if field.default is None else str(field.default).lower())
+    for backend in BACKENDS:
+        assert f"`{backend}" in text

@@ -1,9 +1,16 @@
 """The committed example report is of the committed design, and its records are whole."""
 
+import json
+import shutil
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
+import pytest
+
 from cohabit.lab.design import parse_design
-from cohabit.lab.folder import read_record
+from cohabit.lab.folder import TIMINGS, read_record
 from cohabit.lab.report import problems_of
 from cohabit.lab.results import Results
 
@@ -34,3 +41,100 @@ def test_no_path_of_a_machine_is_in_the_example() -> None:
             text = path.read_text()
             for folder in ("tmp", "home", "root"):
                 assert f"/{folder}/" not in text
+
+
+MODEL = '''
+"""The embedded model, or one that chooses in turn. What it was asked once it answers the same way again, as a model
+without chance would. It kills its process instead of an answer if the file `kill` says so."""
+import hashlib, os, signal
+from pathlib import Path
+import msgspec
+from cohabit.agents.brain import Brain, parse_brain
+from cohabit.agents.contract import Usage
+from cohabit.agents.llm.backend import Completion
+from cohabit.agents.llm.local import LocalBackend
+from cohabit.agents.llm.mind import LlmAgent
+
+
+class Remembering:
+    name, constrains, defaults = "remembering", True, LocalBackend.defaults
+
+    def __init__(self, brain):
+        self.folder, self.real = Path(brain.target), brain.url == "real"
+
+    async def complete(self, request):
+        kill = self.folder / "kill"
+        left = int(kill.read_text()) - 1 if kill.exists() else -1
+        if left == 0:
+            kill.unlink()
+            os.kill(os.getpid(), signal.SIGKILL)
+        elif left > 0:
+            kill.write_text(str(left))
+        answer = self.folder / hashlib.sha256(msgspec.json.encode(request)).hexdigest()
+        if not answer.exists():
+            answer.write_bytes(msgspec.json.encode(await self.ask(request)))
+        with (self.folder / "asked").open("a") as asked:
+            asked.write("x")
+        return msgspec.json.decode(answer.read_bytes(), type=Completion)
+
+    async def ask(self, request):
+        if self.real:
+            return await LocalBackend(parse_brain("local")).complete(request)
+        number = len(list(self.folder.iterdir()))
+        return Completion(request.answers[number % len(request.answers)], usage=Usage(100, 5, 0.0))
+
+    async def close(self):
+        pass
+
+
+class Model(LlmAgent):
+    def __init__(self, folder="", real=False):
+        super().__init__(Remembering, Brain("remembering", folder, "real" if real else ""))
+'''
+
+
+def small_example(folder: Path, real: bool) -> None:
+    """The design of the example with the same worlds, configs and players, and fewer games."""
+    design = json.loads(DESIGN.read_bytes())
+    design["players"]["model"] = f"model.py:Model?folder={folder / 'answers'}&real={str(real).lower()}"
+    design["seeds"] = 1
+    for world in design["worlds"].values():
+        if isinstance(world["lineups"], list):
+            world["lineups"] = [lineup for lineup in world["lineups"] if lineup[0] == "model"][: 1 if real else None]
+        world["games"] = 2
+        if real:
+            world |= {"games": 1, "max_decisions": 4}
+    (folder / "small.json").write_text(json.dumps(design))
+    (folder / "model.py").write_text(MODEL)
+    shutil.copy(DESIGN.with_name("players.py"), folder)
+    (folder / "answers").mkdir()
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """All files but the timings."""
+    found = {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+    del found[TIMINGS]
+    return found
+
+
+@pytest.mark.parametrize(("real", "kills"), [(False, [1, 9, 30]), pytest.param(True, [3, 2], marks=pytest.mark.soak)])
+def test_the_example_killed_several_times_and_resumed_is_the_same_to_the_byte(
+    tmp_path: Path, real: bool, kills: list[int]
+) -> None:
+    small_example(tmp_path, real)
+
+    def play(out: str) -> int:
+        command = [sys.executable, "-m", "cohabit", "lab", "run", "small.json", "--out", out]
+        return subprocess.run(command, cwd=tmp_path, check=False, stdout=subprocess.DEVNULL).returncode
+
+    assert play("whole") == 0
+    answers = (tmp_path / "answers" / "asked").stat().st_size
+    (tmp_path / "answers" / "asked").unlink()
+    for answer in kills:
+        (tmp_path / "answers" / "kill").write_text(str(answer))
+        assert play("killed") == -signal.SIGKILL
+    assert play("killed") == 0
+    assert files(tmp_path / "killed") == files(tmp_path / "whole")
+    assert (tmp_path / "answers" / "asked").stat().st_size == answers  # nothing was asked twice
+    worlds = {game.spec.world for game in Results.read(tmp_path / "killed").games}
+    assert worlds == {"nim", "tictactoe", "statecraft", "kingdoms"}

@@ -4,16 +4,15 @@ A file is code that the house runs, and a model is network access, computing tim
 choose from the built-in scripts and from the brains that the setting ``brains`` lists. The operator may use any.
 """
 
-import asyncio
 from functools import partial
 
 from cohabit.agents.brain import parse_brain
-from cohabit.agents.contract import Closing, Ready
-from cohabit.errors import AskerError, BadArgs, PermissionDenied
+from cohabit.agents.ready import make_once
+from cohabit.errors import BadArgs, PermissionDenied
 from cohabit.house.running.threads import run_in_thread
 from cohabit.house.settings import Settings
 from cohabit.model.suggest import nearest
-from cohabit.registry import BRAINS, HUMAN, is_script, knows_brain, make_agent
+from cohabit.registry import BRAINS, HUMAN, is_script, knows_brain
 
 MAKE_S = 60.0
 """How long making an agent may take: some packages take long to import."""
@@ -25,7 +24,7 @@ def check_allowed(name: str | None, settings: Settings) -> None:
         return
     brain = parse_brain(name)
     if is_script(brain):
-        _make(name)
+        make_once(name)
         return
     if not (knows_brain(brain) or brain.is_code_or_network):
         raise _unknown(name)
@@ -46,30 +45,9 @@ async def check_makeable(name: str) -> None:
     if not (knows_brain(brain) or brain.is_file):
         raise _unknown(name)
     if is_script(brain):
-        _make(name)
+        make_once(name)
     else:
-        await run_in_thread(f"the brain {brain.label}", partial(_make, name), MAKE_S)
-
-
-def _make(name: str) -> None:
-    try:
-        agent = make_agent(name, "check")
-        if isinstance(agent, Ready | Closing):
-            asyncio.run(_ask_whether_ready(agent))
-    except AskerError:
-        raise
-    except Exception as bug:  # of a class in a file or of a package
-        label = parse_brain(name).label
-        raise BadArgs(f"the brain {label} cannot be made: {type(bug).__name__}: {bug}") from bug
-
-
-async def _ask_whether_ready(agent: Ready | Closing) -> None:
-    try:
-        if isinstance(agent, Ready):
-            await agent.ready()
-    finally:
-        if isinstance(agent, Closing):
-            await agent.close()
+        await run_in_thread(f"the brain {brain.label}", partial(make_once, name), MAKE_S)
 
 
 def _unknown(name: str) -> BadArgs:

@@ -22,7 +22,10 @@ from cohabit.lab.folder import (
     record_path,
 )
 from cohabit.lab.game import GameResult
+from cohabit.model.observation import one_line
 
+MAX_REASON = 200
+"""Characters of the reason for a failure that a summary shows."""
 HEADINGS = ("player", "games", "won", "drawn", "score", "decisions", "failed", "tokens", "cost", "s/decision")
 
 
@@ -60,7 +63,7 @@ class PlayerSummary(Struct):
 
     @property
     def score(self) -> Estimate | None:
-        """Its mean score in the games of one world. Games with the same seed share their draws: they count as one."""
+        """Its mean score in one world. Games with the same seed share their draws, so together they count once."""
         from fractions import Fraction
 
         of_seeds = [[Fraction(score) for score in found] for found in self.scores.values()]
@@ -186,9 +189,15 @@ class Results:
             counts = ", ".join(f"{n} {outcome}" for outcome in FAILURES if (n := player.tally.outcomes.get(outcome, 0)))
             found.append(
                 f"{player.player}: {player.failure_rate:.1%} of its decisions failed ({counts}); the limit is {limit}. "
-                "These are not results of its play"
+                f"These are not results of its play{self._first_reason(player.player)}"
             )
         return found
+
+    def _first_reason(self, player: str) -> str:
+        decisions = read_decisions(self.folder) if self.folder is not None else iter(self.decisions())
+        failed = (line.decision for line in decisions if line.player == player and line.decision.failed)
+        found = next((one_line(decision.problem) for decision in failed if decision.problem), "")
+        return f". The first reason: {found[:MAX_REASON]}" if found else ""
 
     def __str__(self) -> str:
         rows = [self.headings(), *self.rows()]

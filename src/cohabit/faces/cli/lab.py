@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cohabit.faces.cli.match import checked_workers, run_options, show
+from cohabit.faces.cli.match import check_ready, checked_workers, run_options, show
 from cohabit.faces.cli.options import data_option
 from cohabit.faces.cli.parser import add_verb
 from cohabit.faces.cli.say import paint, tell
@@ -67,6 +67,7 @@ def _run(args: argparse.Namespace) -> int:
     changes = {name: getattr(args, name) for name in ("seconds", "max_cost") if getattr(args, name) is not None}
     if changes:
         design = checked(msgspec.structs.replace(design, **changes), load=False)
+    check_ready(design, Path(args.out))
     with progress_bar(design.name) as on_game:
         results = run(design, Path(args.out), checked_workers(args.workers), on_game)
     return show(results)

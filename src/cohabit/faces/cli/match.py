@@ -3,9 +3,12 @@
 import argparse
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cohabit.faces.cli.say import UsageError, paint, table, tell
+
+if TYPE_CHECKING:
+    from cohabit.lab.design import Design
 
 MAX_WORKERS = 256
 
@@ -61,9 +64,23 @@ def match(args: argparse.Namespace) -> int:
         **limits,
     )  # fmt: skip
     folder = Path(args.out) if args.out else None
+    check_ready(design, folder)
     with progress_bar(design.name) as on_game:
         results = run(design, folder, checked_workers(args.workers), on_game)
     return show(results)
+
+
+def check_ready(design: "Design", folder: Path | None) -> None:
+    """Report a model whose server cannot answer before games are played without it, unless all are played."""
+    from cohabit.agents.brain import parse_brain
+    from cohabit.agents.ready import make_once
+    from cohabit.lab.folder import read_games
+    from cohabit.registry import BACKENDS
+
+    models = [name for name in map(design.brain, design.every_player()) if parse_brain(name).kind in BACKENDS]
+    if models and not (folder is not None and folder.is_dir() and len(read_games(folder)) == len(design.specs())):
+        for name in models:
+            make_once(name)
 
 
 def checked_workers(workers: int) -> int:

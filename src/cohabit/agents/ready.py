@@ -1,0 +1,31 @@
+"""Whether an agent can be made and what it thinks with is available, asked before it plays."""
+
+import asyncio
+
+from cohabit.agents.brain import parse_brain
+from cohabit.agents.contract import Closing, Ready
+from cohabit.errors import AskerError, BadArgs
+from cohabit.registry import make_agent
+
+
+def make_once(name: str) -> None:
+    """Make an agent with this brain once. Raises BAD_ARGS, with what to do, if a package, key, file, server or model
+    is missing."""
+    try:
+        agent = make_agent(name, "check")
+        if isinstance(agent, Ready | Closing):
+            asyncio.run(_ask_whether_ready(agent))
+    except AskerError:
+        raise
+    except Exception as bug:  # of a class in a file or of a package
+        label = parse_brain(name).label
+        raise BadArgs(f"the brain {label} cannot be made: {type(bug).__name__}: {bug}") from bug
+
+
+async def _ask_whether_ready(agent: Ready | Closing) -> None:
+    try:
+        if isinstance(agent, Ready):
+            await agent.ready()
+    finally:
+        if isinstance(agent, Closing):
+            await agent.close()
