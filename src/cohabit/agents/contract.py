@@ -206,6 +206,10 @@ class Threaded:
         if isinstance(self.agent, Listener):
             await self._thread.run(partial(self.agent.hear, message))
 
+    async def settle(self) -> None:
+        """Wait until the agent has returned from a call that was given up."""
+        await self._thread.settle()
+
     async def close(self) -> None:
         self._thread.close()
 
@@ -216,6 +220,13 @@ class AgentThread:
     def __init__(self) -> None:
         self._jobs: SimpleQueue[Callable[[], None] | None] | None = None
         self._busy = False
+        self._settled: asyncio.Event | None = None  # somebody waits until it is not busy
+
+    async def settle(self) -> None:
+        """Wait until it is not busy."""
+        if self._busy:
+            self._settled = asyncio.Event()
+            await self._settled.wait()
 
     async def run(self, work: Callable[[], Any]) -> Any:
         """Run ``work`` there. While it is busy with something earlier that was given up, this is a TimeoutError."""
@@ -229,6 +240,8 @@ class AgentThread:
 
         def finish(result: Any, wrong: Exception | None) -> None:
             self._busy = False
+            if self._settled is not None:
+                self._settled.set()
             if done.done():
                 return
             if wrong is None:

@@ -9,12 +9,13 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any, Literal, cast, get_args
 
 from msgspec import Struct
 
-from cohabit.agents.contract import Agent, Closing, Direct, Exchange, Listener, Thinker, Thought, Turn
+from cohabit.agents.contract import Agent, Closing, Direct, Exchange, Listener, Thinker, Thought, Threaded, Turn
 from cohabit.errors import AskerError
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Goal
@@ -159,6 +160,15 @@ class Player:
     async def close(self) -> None:
         if self._closes:
             await cast(Closing, self.agent).close()
+
+    async def settle(self) -> None:
+        """Where time stands still: before a decision, wait until the agent has returned from one that was too late.
+
+        At most as long as a decision may take. Otherwise the next decisions would time out as well, at once.
+        """
+        if isinstance(self.agent, Threaded):
+            with suppress(TimeoutError):
+                await self._limited(self.agent.settle())
 
     # -- a decision -------------------------------------------------------------------------------
     async def move(self, turn: Turn, act: Act) -> Decision:

@@ -220,6 +220,7 @@ class Game:
             return self._acts[i](action)
 
         try:
+            await self.players[i].settle()
             return await self.players[i].move(turn, act)
         finally:
             if before is not None:
