@@ -307,6 +307,43 @@ def test_failures_are_counted_and_the_run_says_that_they_are_not_results(
     assert main(["match", "nim", "nim-master", "random", "--games", "4"]) == 0
 
 
+MISTAKES = {
+    "InitRaises": "initialize failed: ValueError: no file",
+    "Exits": "SystemExit: no idea",
+    "Words": "TypeError: decide returned str, not an Action or None",
+}
+BAD = """
+from cohabit import Action
+class OnlyDecides:
+    {kind}
+    {a}def decide(self, seen): return Action(**{{"name": seen.choices[0]["action"], "parameters": {{"n": 1}}}})
+class InitRaises(OnlyDecides):
+    {a}def initialize(self, description, space): raise ValueError("no file")
+class Exits(OnlyDecides):
+    {a}def decide(self, seen): raise SystemExit("no idea")
+class Words(OnlyDecides):
+    {a}def decide(self, seen): return "two"
+"""
+KINDS = {"thread": {"kind": "", "a": ""}, "quick": {"kind": "quick = True", "a": ""}, "async": {"kind": "", "a": "async "}}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["OnlyDecides", *MISTAKES])
+def test_a_mistake_of_an_agent_is_a_failure_of_its_player_and_only_decide_is_needed(
+    name: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("bad.py").write_text(BAD.format(**KINDS[kind]))
+    results = run(match_design("nim", [f"bad.py:{name}", "random"], games=2))
+    assert {game.ended for game in results.games} == {"over"}
+    mine = [line.decision for line in results.decisions() if line.player != "random"]
+    problem = MISTAKES.get(name, "")
+    if name == "Exits" and kind == "thread":
+        problem = "RuntimeError: SystemExit was raised"
+    assert {(decision.outcome, decision.problem) for decision in mine} == {("failed" if problem else "chosen", problem)}
+    assert [player.player for player in results.failing()] == ([f"bad.py:{name}"] if problem else [])
+
+
 def test_a_player_that_does_nothing_on_its_turn_has_failed() -> None:
     results = run(match_design("nim", ["trader", "random"], games=2))  # of another world: it has no idea of Nim
     assert {game.ended for game in results.games} == {"over"}

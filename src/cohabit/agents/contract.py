@@ -81,7 +81,10 @@ NO_SETTING = Setting()
 
 
 class Agent(Protocol):
-    """A mind that plays through observations and actions. What it thinks with is its own affair."""
+    """A mind that plays through observations and actions. What it thinks with is its own affair.
+
+    Only ``decide`` must be written; ``adapted`` adds the others, which do nothing.
+    """
 
     async def initialize(self, game_desc: str, action_space: ActionSpace) -> None:
         """Called once, with what the world is and what can be done in it."""
@@ -94,6 +97,13 @@ class Agent(Protocol):
 
     async def plan(self, goals: Sequence[Goal]) -> list[str]:
         """Say how to reach the goals. Called at the start of a game and when the goals change."""
+
+
+def checked_action(found: Any) -> Action | None:
+    """What ``decide`` returned. Raises TypeError if it is something else."""
+    if found is None or isinstance(found, Action):
+        return found
+    raise TypeError(f"decide returned {type(found).__name__}, not an Action or None")
 
 
 @runtime_checkable
@@ -147,8 +157,28 @@ def _is_async(kind: type) -> bool:
     return inspect.iscoroutinefunction(getattr(kind, "think", None) or getattr(kind, "decide", None))
 
 
+OPTIONAL = ("initialize", "reflect", "plan")
+
+
+@lru_cache(256)
+def _complete(kind: type) -> None:
+    """Give a class the methods of the contract that it lacks. They do nothing."""
+    for name in OPTIONAL:
+        if not hasattr(kind, name):
+            setattr(kind, name, _nothing_async if _is_async(kind) else _nothing)
+
+
+def _nothing(self: object, *args: object) -> list[str]:
+    return []
+
+
+async def _nothing_async(self: object, *args: object) -> list[str]:
+    return []
+
+
 def adapted(agent: Any) -> Agent:
-    """The agent with async methods."""
+    """The agent with all methods of the contract, async."""
+    _complete(type(agent))
     match kind_of(agent):
         case "async":
             return cast(Agent, agent)

@@ -117,7 +117,8 @@ class Game:
         ]
         limits = Limits(spec.seconds)
         self.players = [
-            Player(mind, limits, on_decision=_for(on_decision, i), seconds=seconds) for i, mind in enumerate(minds)
+            Player(mind, limits, on_decision=_for(on_decision, i), seconds=seconds, name=name, plays_on=True)
+            for i, (mind, name) in enumerate(zip(minds, spec.named, strict=True))
         ]
         self._numbers = [0] * len(self.players)
         self._rewards = [0.0] * len(self.players)
