@@ -18,8 +18,8 @@ from cohabit.house.settings import Settings
 from cohabit.lab.dataset import COLUMNS, Row, run_rows
 from cohabit.lab.design import parse_design
 from cohabit.lab.folder import DECISIONS, read_decisions, read_games
-from cohabit.lab.results import scores
 from cohabit.lab.run import run
+from cohabit.lab.scoring import scores
 from cohabit.scenario import parse_scenario
 
 DESIGN: dict[str, Any] = {

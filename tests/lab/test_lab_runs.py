@@ -16,8 +16,9 @@ from cohabit.errors import Conflict, RecordCorrupt
 from cohabit.lab.design import Design, parse_design
 from cohabit.lab.folder import DECISIONS, GAMES, TIMINGS, UNFINISHED, read_decisions, read_games, record_path
 from cohabit.lab.match import match_design
-from cohabit.lab.results import Results, winners
+from cohabit.lab.results import Results
 from cohabit.lab.run import run
+from cohabit.lab.scoring import winners
 
 SMALL: dict[str, Any] = {
     "name": "small",
@@ -324,7 +325,11 @@ class Exits(OnlyDecides):
 class Words(OnlyDecides):
     {a}def decide(self, seen): return "two"
 """
-KINDS = {"thread": {"kind": "", "a": ""}, "quick": {"kind": "quick = True", "a": ""}, "async": {"kind": "", "a": "async "}}
+KINDS = {
+    "thread": {"kind": "", "a": ""},
+    "quick": {"kind": "quick = True", "a": ""},
+    "async": {"kind": "", "a": "async "},
+}
 
 
 @pytest.mark.parametrize("kind", KINDS)

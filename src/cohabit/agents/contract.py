@@ -178,7 +178,8 @@ async def _nothing_async(self: object, *args: object) -> list[str]:
 
 def adapted(agent: Any) -> Agent:
     """The agent with all methods of the contract, async."""
-    _complete(type(agent))
+    kind: type = type(agent)
+    _complete(kind)
     match kind_of(agent):
         case "async":
             return cast(Agent, agent)

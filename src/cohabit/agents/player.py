@@ -283,7 +283,8 @@ class Player:
 
     def _introduce_now(self) -> None:
         """Introduce a script that could not be initialized before."""
-        assert self._script is not None and self._introduction is not None
+        assert self._script is not None
+        assert self._introduction is not None
         try:
             self._script.initialize(*self._introduction[:2])
         except Exception as bug:

@@ -19,7 +19,7 @@ from cohabit.agents.player import Decision
 from cohabit.errors import RecordCorrupt
 from cohabit.lab.folder import DECISIONS, DecisionLine, read_decisions, read_games, read_record
 from cohabit.lab.game import Game, GameResult
-from cohabit.lab.results import scores
+from cohabit.lab.scoring import scores
 from cohabit.lab.tables import Format, Kind, write_table
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Goal, Observation

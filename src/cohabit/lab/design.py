@@ -76,7 +76,7 @@ class Design(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     max_ticks: int = 0  # real-time worlds: stop after this many ticks; 0: at the end of the game
     max_decisions: int = MAX_DECISIONS  # of all players in a game
     seconds: float | None = None  # per decision
-    max_failures: float = 0.05  # the share of a player's decisions that may fail
+    max_failures: float = 0.05  # the share of a player's decisions in a condition that may fail
     max_cost: float | None = None  # dollars that the run may spend
     folder: str = ""  # where the file is; paths are relative to it. Not part of the file
 

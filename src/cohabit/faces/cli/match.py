@@ -92,9 +92,9 @@ def show(results: Any) -> int:
 
     tell(table(HEADINGS, results.rows()))
     place = f" in {results.folder}" if results.folder is not None else ""
-    limited = sum(game.ended == "limit" for game in results.games)
-    stopped = f"; {limited:,} of them stopped at a limit, before they were over" if limited else ""
-    tell(f"{len(results.games):,} of {results.planned:,} games{place}{stopped}")
+    tell(f"{len(results.games):,} of {results.planned:,} games{place}")
+    for note in results.notes():
+        tell(note)
     problems = results.problems()
     for problem in problems:
         tell(paint("red", f"FAILED: {problem}."))
