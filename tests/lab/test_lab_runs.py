@@ -230,6 +230,38 @@ def test_an_edited_player_is_refused_and_named(tmp_path: Path, monkeypatch: pyte
         run(design, tmp_path / "out")
 
 
+def test_an_edited_module_of_a_player_or_a_world_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    Path("mine.py").write_text(
+        "from cohabit.agents.brains.scripted import Random\n"
+        "class Mine(Random):\n"
+        "    def decide(self, seen):\n"
+        "        import lab_helper\n"
+        "        return super().decide(seen)\n"
+    )
+    Path("lab_helper.py").write_text("from lab_deep.inside import n\n")
+    Path("lab_deep").mkdir()
+    Path("lab_deep/__init__.py").touch()
+    Path("lab_deep/inside.py").write_text("n = 1\n")
+    Path("heap.py").write_text("import lab_rules, msgspec\nfrom cohabit.worlds.nim import Nim\nclass Heap(Nim): pass\n")
+    Path("lab_rules.py").write_text("")
+    Path("unrelated.py").write_text("")
+    design = match_design("heap.py", ["mine.py:Mine", "random"], games=2)
+    run(design, tmp_path / "out")
+    run(design, tmp_path / "out")
+    for name, what in (("lab_deep/inside.py", r"player mine\.py:Mine"), ("lab_rules.py", "world heap")):
+        before = Path(name).read_text()
+        Path(name).write_text(before + "# edited\n")
+        with pytest.raises(Conflict, match=f"the code of {what} has changed"):
+            run(design, tmp_path / "out")
+        Path(name).write_text(before)
+    Path("unrelated.py").write_text("# edited\n")
+    run(design, tmp_path / "out")
+    prints = json.loads((tmp_path / "out" / "fingerprints.json").read_bytes())
+    assert list(prints["world heap"]["packages"]) == ["msgspec"]
+
+
 def test_an_edited_world_is_refused_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     from cohabit.worlds import nim
