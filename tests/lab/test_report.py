@@ -124,8 +124,13 @@ def test_the_page_links_the_record_of_every_game_and_replay_shows_it(
     links = read((folder / "report.html").read_text()).links
     records = [link for link in links if link.startswith("records/")]
     assert records == [f"records/{game.spec.id}.jsonl" for game in read_games(folder)]
-    assert main(["replay", str(folder / records[0])]) == 0
-    assert "wins" in capsys.readouterr().out
+    for path, players in zip(
+        records[:2], ("p1 = nim-master, p2 = random", "p1 = random, p2 = nim-master"), strict=True
+    ):
+        assert main(["replay", str(folder / path)]) == 0
+        shown = capsys.readouterr().out
+        assert "wins" in shown
+        assert shown.startswith(f"Players: {players}\n")
 
 
 def test_names_of_others_are_escaped(folder: Path) -> None:

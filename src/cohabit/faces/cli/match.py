@@ -18,7 +18,9 @@ def match_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--config", metavar="NAME=VALUE", action="append", default=[], help="a setting of the world")
     parser.add_argument("--max-decisions", metavar="N", type=int, help="stop a game after this many decisions")
     parser.add_argument("--max-ticks", metavar="N", type=int, help="stop a game of a real-time world after this")
-    parser.add_argument("--step-ticks", metavar="N", type=int, help="ticks between decisions in a real-time world")
+    parser.add_argument(
+        "--step-ticks", metavar="N", type=int, help="ticks of a step of the clock, in a real-time world"
+    )
     parser.add_argument("--swap", choices=("rotate", "permute", "none"), default="rotate",
                         help="how players take turns on the seats (default: rotate)")  # fmt: skip
     run_options(parser)
