@@ -100,7 +100,7 @@ class Standing(Struct, frozen=True, omit_defaults=True):
 
     seat: SeatId
     name: str
-    score: int
+    score: int | float
     alive: bool = True
     data: dict[str, Any] = {}
 

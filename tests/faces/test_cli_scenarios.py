@@ -184,6 +184,6 @@ def test_a_room_is_named_after_its_scenario_so_that_a_second_start_finds_it() ->
     assert plan_for("pvp", "my-room").room == "my-room"
 
 
-@pytest.mark.parametrize(("world", "fog"), [("nim", False), ("lanterns", True), ("kingdoms", True)])
-def test_a_world_opened_alone_hides_what_its_rules_say_is_hidden(world: str, fog: bool) -> None:
+@pytest.mark.parametrize(("world", "fog"), [("nim", False), ("lanterns", False), ("kingdoms", True)])
+def test_a_world_opened_alone_has_fog_where_the_scenario_decides_about_it(world: str, fog: bool) -> None:
     assert world_scenario(world, []).partial_intel is fog

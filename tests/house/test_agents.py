@@ -161,7 +161,10 @@ async def test_after_the_deadline_the_fallback_is_played_for_a_brain_that_never_
 
 @pytest.mark.parametrize(
     ("name", "problem"),
-    [("Raises", "ZeroDivisionError: a bug of the agent"), ("CannotStart", "ZeroDivisionError: a bug in initialize")],
+    [
+        ("Raises", "ZeroDivisionError: a bug of the agent"),
+        ("CannotStart", "initialize failed: ZeroDivisionError: a bug in initialize"),
+    ],
 )
 async def test_the_game_goes_on_with_the_fallback_if_a_brain_raises_and_it_is_said_once(
     name: str, problem: str, caplog: pytest.LogCaptureFixture

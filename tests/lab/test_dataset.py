@@ -1,5 +1,6 @@
 """Datasets: each row is what the player was given, nothing that its seat could not see, and what it gained."""
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,8 @@ from cohabit.house.settings import Settings
 from cohabit.lab.dataset import COLUMNS, Row, run_rows
 from cohabit.lab.design import parse_design
 from cohabit.lab.folder import DECISIONS, read_decisions, read_games
-from cohabit.lab.results import scores
 from cohabit.lab.run import run
+from cohabit.lab.scoring import scores
 from cohabit.scenario import parse_scenario
 
 DESIGN: dict[str, Any] = {
@@ -186,13 +187,71 @@ def test_an_edited_decision_is_noticed(folder: Path, tmp_path: Path) -> None:
         list(run_rows(copy))
 
 
-@pytest.mark.parametrize("form", ["jsonl", "parquet"])
-def test_the_command_writes_the_rows(
+def test_an_action_that_is_not_listed_is_of_a_world_that_lists_examples(rows: list[Row]) -> None:
+    unlisted = {row.world for row in rows if row.action is not None and row.legal and not _is_listed(row)}
+    assert unlisted
+    assert unlisted <= {row.world for row in rows if row.legal_are_examples}
+    assert {row.world for row in rows if not row.legal_are_examples} == {"nim"}
+
+
+def _is_listed(row: Row) -> bool:
+    return any(choice == row.action for choice in row.legal or ())
+
+
+TALKER = """
+from cohabit.agents.contract import Exchange, Thought
+from cohabit.model.action import Action
+
+class Talker:
+    async def think(self, turn, correction=""):
+        asked = [{"role": "user", "content": f"{turn.number} {correction[:11]}"}]
+        n = 99 if turn.number == 1 and not correction else 1
+        return Thought(Action("take", {"n": n}), [Exchange(asked, f"I take {n}")])
+"""
+
+
+def test_a_row_has_what_a_model_was_asked_and_answered_last(tmp_path: Path) -> None:
+    (tmp_path / "talker.py").write_text(TALKER)
+    design = {"name": "talk", "worlds": ["nim"], "lineups": [["talker.py:Talker", "random"]], "seeds": 1, "games": 1}
+    run(parse_design(json.dumps(design), str(tmp_path)), tmp_path / "run")
+    found = list(run_rows(tmp_path / "run"))
+    asked = [(row.prompt, row.answer) for row in found if row.player != "random"]
+    assert asked[:2] == [
+        ([{"role": "user", "content": "1 [BAD_ARGS] "}], "I take 1"),
+        ([{"role": "user", "content": "2 "}], "I take 1"),
+    ]
+    assert {(row.prompt, row.answer) for row in found if row.player == "random"} == {(None, None)}
+
+
+@pytest.mark.parametrize(("words", "message"), [
+    (["-o", "rows.txt"], "-o rows.txt: give --format, or a name that ends in .jsonl, .csv or .parquet"),
+    (["-o", "rows.csv", "--format", "jsonl"], "-o rows.csv: --format jsonl would write something else than the name"),
+])  # fmt: skip
+def test_a_name_that_does_not_fit_the_format_is_refused(
+    words: list[str], message: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    assert main(["lab", "export", str(folder), *words]) == 2
+    assert message in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv", "parquet"])
+def test_the_command_writes_the_rows_in_the_format_of_the_name(
     folder: Path, rows: list[Row], form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / f"out.{form}"
-    assert main(["lab", "export", str(folder), "--format", form, "-o", str(path)]) == 0
+    assert main(["lab", "export", str(folder), "-o", str(path)]) == 0
     assert capsys.readouterr().out == f"{path}: {len(rows):,} rows\n"
+    if form == "csv":
+        with path.open(newline="") as file:
+            lines = list(csv.DictReader(file))
+        assert list(lines[0]) == list(COLUMNS)
+        assert [line["observation"] for line in lines] == [
+            msgspec.json.encode(row.observation).decode() for row in rows
+        ]
+        return
     if form == "jsonl":
         found = [json.loads(line) for line in path.read_text().splitlines()]
     else:

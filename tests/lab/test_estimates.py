@@ -3,13 +3,14 @@
 from fractions import Fraction
 from math import isclose, sqrt
 from statistics import stdev
+from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cohabit.lab.design import seatings
-from cohabit.lab.estimates import Z_975, estimate, paired_difference, share_interval, t_quantile
+from cohabit.lab.estimates import MIN_SAMPLE, Z_975, estimate, paired_difference, share_interval, t_quantile
 from cohabit.lab.game import GameResult, GameSpec
 from cohabit.lab.ratings import ranks, rate
 from cohabit.world import Standing
@@ -25,6 +26,16 @@ def test_an_interval_is_that_of_students_t(values: list[Fraction]) -> None:
     assert found.half_width is not None
     expected = t_quantile(len(values) - 1) * stdev(map(float, values)) / sqrt(len(values))
     assert isclose(found.half_width, expected, rel_tol=1e-6, abs_tol=1e-6)
+
+
+@given(st.lists(numbers, min_size=1, max_size=12))
+def test_an_interval_is_shown_from_five_seeds_on_and_only_if_they_differ(values: list[Fraction]) -> None:
+    found = estimate(values)
+    assert found is not None
+    shown = found.over_seeds()
+    assert ("±" in shown) == (found.interval is not None) == (len(values) >= MIN_SAMPLE and len(set(values)) > 1)
+    assert ("too few" in shown) == (1 < len(values) < MIN_SAMPLE)
+    assert ("alike" in shown) == (len(values) >= MIN_SAMPLE and len(set(values)) == 1)
 
 
 @given(samples, numbers, st.fractions(1, 10, max_denominator=10))
@@ -107,21 +118,45 @@ matches = st.lists(
 )
 
 
-@given(matches)
-def test_ratings_are_those_of_openskill(games: list[tuple[list[str], list[int]]]) -> None:
+@given(st.permutations(["a", "b", "c"]), st.lists(st.integers(0, 3), min_size=3, max_size=3))
+def test_the_rating_after_one_game_is_that_of_openskill(names: list[str], points: list[int]) -> None:
     models = pytest.importorskip("openskill.models")
     model = models.PlackettLuce()
-    expected = {}
-    for names, points in games:
-        teams = [[expected.get(name) or model.rating()] for name in names]
-        rated = model.rate(teams, scores=[float(point) for point in points])
-        expected |= {name: team[0] for name, team in zip(names, rated, strict=True)}
-    found = {each.player: each for each in rate([played(list(names), points) for names, points in games])}
-    assert set(found) == set(expected)
-    for name, rating in expected.items():
+    teams = model.rate([[model.rating()] for _ in names], scores=[float(point) for point in points])
+    found = {each.player: each for each in rate([played(names, points)])}
+    for name, (rating,) in zip(names, teams, strict=True):
         assert isclose(found[name].mu, rating.mu)
         assert isclose(found[name].sigma, rating.sigma)
         assert isclose(found[name].ordinal, rating.ordinal())
+
+
+@settings(deadline=None, max_examples=15)
+@given(matches, st.data())
+def test_ratings_do_not_depend_on_the_order_of_the_games(
+    games: list[tuple[list[str], list[int]]], data: st.DataObject
+) -> None:
+    pytest.importorskip("openskill")
+    made = [played(list(names), points, number) for number, (names, points) in enumerate(games)]
+    assert rate(data.draw(st.permutations(made))) == rate(made)
+
+
+def test_the_uncertainty_includes_how_much_the_rating_depends_on_the_order() -> None:
+    models = pytest.importorskip("openskill.models")
+    won = [played(["it", "other"], [1, 0], i) for i in range(20)]
+    lost = [played(["it", "other"], [0, 1], 20 + i) for i in range(20)]
+
+    def after(games: list[GameResult]) -> Any:
+        model = models.PlackettLuce()
+        ratings = {name: model.rating() for name in ("it", "other")}
+        for game in games:
+            rated = model.rate([[ratings[name]] for name in game.spec.named], scores=[s.score for s in game.standings])
+            ratings |= {name: team[0] for name, team in zip(game.spec.named, rated, strict=True)}
+        return ratings["it"]
+
+    in_turn = after([game for pair in zip(won, lost, strict=True) for game in pair])
+    found = next(each for each in rate([*won, *lost]) if each.player == "it")
+    assert after([*won, *lost]).mu < 20 < found.mu < 30 < after([*lost, *won]).mu
+    assert found.sigma > 1.05 * in_turn.sigma
 
 
 def test_the_winner_is_rated_first_and_with_less_uncertainty_than_at_the_start() -> None:

@@ -1,6 +1,7 @@
 """One game: the same spec gives the same record, whatever was played before."""
 
 import asyncio
+import threading
 from typing import Any
 
 import pytest
@@ -168,3 +169,39 @@ def test_the_time_in_which_a_script_s_action_is_performed_is_not_its_own() -> No
     game._acts[0] = slow
     asyncio.run(game.play())
     assert took == [0.0]
+
+
+class SlowOnce:
+    """Does not return from its second decision before it was given up."""
+
+    def __init__(self, script: Any) -> None:
+        self.script = script
+        self.asked = 0
+        self.given_up = threading.Event()
+
+    def initialize(self, game_desc: str, action_space: Any) -> None: ...
+
+    def decide(self, observation: Any) -> Any:
+        self.asked += 1
+        if self.asked == 2:
+            assert self.given_up.wait(60)
+        return self.script.decide(observation)
+
+    def reflect(self, result: Any) -> None: ...
+
+    def plan(self, goals: Any) -> list[str]:
+        return []
+
+
+def test_after_a_decision_that_was_too_late_the_next_one_waits_for_the_agent() -> None:
+    agent = SlowOnce(make_agent("nim-master", "test"))
+
+    def on_decision(player: int, decision: Any, seconds: float) -> None:
+        if decision.outcome == "timeout":  # it returns only when the game waits for something again
+            asyncio.get_running_loop().call_soon(agent.given_up.set)
+
+    spec = GameSpec("g", "nim", ["slow", "random"], seconds=1.0, config={"stones": 21})
+    game = Game(spec, agents=[adapted(agent), adapted(make_agent("random", "test"))], on_decision=on_decision)
+    result = asyncio.run(game.play())
+    assert result.tallies[0].outcomes == {"chosen": agent.asked - 1, "timeout": 1}
+    assert agent.asked > 2

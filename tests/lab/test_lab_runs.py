@@ -16,8 +16,9 @@ from cohabit.errors import Conflict, RecordCorrupt
 from cohabit.lab.design import Design, parse_design
 from cohabit.lab.folder import DECISIONS, GAMES, TIMINGS, UNFINISHED, read_decisions, read_games, record_path
 from cohabit.lab.match import match_design
-from cohabit.lab.results import Results, winners
+from cohabit.lab.results import Results
 from cohabit.lab.run import run
+from cohabit.lab.scoring import winners
 
 SMALL: dict[str, Any] = {
     "name": "small",
@@ -229,6 +230,38 @@ def test_an_edited_player_is_refused_and_named(tmp_path: Path, monkeypatch: pyte
         run(design, tmp_path / "out")
 
 
+def test_an_edited_module_of_a_player_or_a_world_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    Path("mine.py").write_text(
+        "from cohabit.agents.brains.scripted import Random\n"
+        "class Mine(Random):\n"
+        "    def decide(self, seen):\n"
+        "        import lab_helper\n"
+        "        return super().decide(seen)\n"
+    )
+    Path("lab_helper.py").write_text("from lab_deep.inside import n\n")
+    Path("lab_deep").mkdir()
+    Path("lab_deep/__init__.py").touch()
+    Path("lab_deep/inside.py").write_text("n = 1\n")
+    Path("heap.py").write_text("import lab_rules, msgspec\nfrom cohabit.worlds.nim import Nim\nclass Heap(Nim): pass\n")
+    Path("lab_rules.py").write_text("")
+    Path("unrelated.py").write_text("")
+    design = match_design("heap.py", ["mine.py:Mine", "random"], games=2)
+    run(design, tmp_path / "out")
+    run(design, tmp_path / "out")
+    for name, what in (("lab_deep/inside.py", r"player mine\.py:Mine"), ("lab_rules.py", "world heap")):
+        before = Path(name).read_text()
+        Path(name).write_text(before + "# edited\n")
+        with pytest.raises(Conflict, match=f"the code of {what} has changed"):
+            run(design, tmp_path / "out")
+        Path(name).write_text(before)
+    Path("unrelated.py").write_text("# edited\n")
+    run(design, tmp_path / "out")
+    prints = json.loads((tmp_path / "out" / "fingerprints.json").read_bytes())
+    assert list(prints["world heap"]["packages"]) == ["msgspec"]
+
+
 def test_an_edited_world_is_refused_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     from cohabit.worlds import nim
@@ -305,6 +338,47 @@ def test_failures_are_counted_and_the_run_says_that_they_are_not_results(
     assert failing.tally.outcomes == {"failed": failing.tally.decisions}
     assert fine.failure_rate == 0
     assert main(["match", "nim", "nim-master", "random", "--games", "4"]) == 0
+
+
+MISTAKES = {
+    "InitRaises": "initialize failed: ValueError: no file",
+    "Exits": "SystemExit: no idea",
+    "Words": "TypeError: decide returned str, not an Action or None",
+}
+BAD = """
+from cohabit import Action
+class OnlyDecides:
+    {kind}
+    {a}def decide(self, seen): return Action(**{{"name": seen.choices[0]["action"], "parameters": {{"n": 1}}}})
+class InitRaises(OnlyDecides):
+    {a}def initialize(self, description, space): raise ValueError("no file")
+class Exits(OnlyDecides):
+    {a}def decide(self, seen): raise SystemExit("no idea")
+class Words(OnlyDecides):
+    {a}def decide(self, seen): return "two"
+"""
+KINDS = {
+    "thread": {"kind": "", "a": ""},
+    "quick": {"kind": "quick = True", "a": ""},
+    "async": {"kind": "", "a": "async "},
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["OnlyDecides", *MISTAKES])
+def test_a_mistake_of_an_agent_is_a_failure_of_its_player_and_only_decide_is_needed(
+    name: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("bad.py").write_text(BAD.format(**KINDS[kind]))
+    results = run(match_design("nim", [f"bad.py:{name}", "random"], games=2))
+    assert {game.ended for game in results.games} == {"over"}
+    mine = [line.decision for line in results.decisions() if line.player != "random"]
+    problem = MISTAKES.get(name, "")
+    if name == "Exits" and kind == "thread":
+        problem = "RuntimeError: SystemExit was raised"
+    assert {(decision.outcome, decision.problem) for decision in mine} == {("failed" if problem else "chosen", problem)}
+    assert [player.player for player in results.failing()] == ([f"bad.py:{name}"] if problem else [])
 
 
 def test_a_player_that_does_nothing_on_its_turn_has_failed() -> None:

@@ -45,7 +45,7 @@ def test_the_agent_of_the_page_plays_as_the_page_says(capsys: pytest.CaptureFixt
     Path(code.splitlines()[0].removeprefix("# ")).write_text(code)
     (match,) = commands("write-an-agent.md", "match")
     assert main(match) == 0
-    assert re.search(r"^first\.py +20 ", capsys.readouterr().out, re.MULTILINE)
+    assert re.search(r"^tictactoe +first\.py +20 ", capsys.readouterr().out, re.MULTILINE)
     for world, more in (("lanterns", ["--max-ticks", "100"]), ("statecraft", ["--config", "turns=2"])):
         assert main(["match", world, "first.py:First", "random", "--games", "2", *more]) == 0
 
@@ -139,5 +139,5 @@ async def test_a_match_in_which_a_model_failed_says_why(capsys: pytest.CaptureFi
     async with http_server(answers) as url:
         assert await typed(["match", "tictactoe", f"openai:m@{url}?retries=0", "random", "--games", "2"]) == 1
     said = capsys.readouterr().out
-    assert "These are not results of its play. The first reason: BackendError: openai:m: HTTP 404: " in said
+    assert "most often: BackendError: openai:m: HTTP 404: " in said
     assert "no such page" in said

@@ -13,18 +13,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cohabit.agents.player import Tally
 from cohabit.errors import BadArgs, UnknownAsset
 from cohabit.faces.cli import main
-from cohabit.faces.cli.match import show
 from cohabit.lab import tables
 from cohabit.lab.analysis import _is_measure, analyse, between_conditions
 from cohabit.lab.curves import curves
 from cohabit.lab.design import parse_design
+from cohabit.lab.estimates import share_interval
 from cohabit.lab.folder import read_games
+from cohabit.lab.game import GameResult, GameSpec
 from cohabit.lab.report import page, problems_of, write_report
-from cohabit.lab.results import Results, scores
+from cohabit.lab.results import HEADINGS, Results
 from cohabit.lab.run import run
+from cohabit.lab.scoring import scores
 from cohabit.lab.tables import TABLES, csv_text, write_tables
+from cohabit.world import Standing
 
 pytest.importorskip("matplotlib")
 
@@ -120,8 +124,13 @@ def test_the_page_links_the_record_of_every_game_and_replay_shows_it(
     links = read((folder / "report.html").read_text()).links
     records = [link for link in links if link.startswith("records/")]
     assert records == [f"records/{game.spec.id}.jsonl" for game in read_games(folder)]
-    assert main(["replay", str(folder / records[0])]) == 0
-    assert "wins" in capsys.readouterr().out
+    for path, players in zip(
+        records[:2], ("p1 = nim-master, p2 = random", "p1 = random, p2 = nim-master"), strict=True
+    ):
+        assert main(["replay", str(folder / path)]) == 0
+        shown = capsys.readouterr().out
+        assert "wins" in shown
+        assert shown.startswith(f"Players: {players}\n")
 
 
 def test_names_of_others_are_escaped(folder: Path) -> None:
@@ -215,37 +224,118 @@ def test_conditions_are_apart_and_scores_are_means_over_seeds(folder: Path) -> N
             assert player.games == len(each.games)
 
 
-def test_the_closing_table_has_a_score_for_each_world_and_none_over_several(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_closing_table_has_a_row_for_each_condition_and_player_with_scores_over_seeds(folder: Path) -> None:
     results = Results.read(folder)
-    assert show(results) == 0
-    lines = [line.split() for line in capsys.readouterr().out.splitlines() if line]
-    assert lines[0][:6] == ["world", "player", "games", "won", "drawn", "score"]
-    assert [line[:3] for line in lines[1:5]] == [
-        ["nim", "nim-master", "12"], ["nim", "random", "12"],
-        ["statecraft", "trader", "4"], ["statecraft", "hawk", "4"],
-    ]  # fmt: skip
-    for player in results.in_worlds():
-        mine = [
-            score
-            for game in results.games
-            if game.spec.world == player.world
-            for name, score in zip(game.spec.named, scores(game), strict=True)
-            if name == player.player
-        ]
-        assert player.score is not None
-        assert player.score.mean == Fraction(sum(map(Fraction, mine)), len(mine))
-        seeds = 2 if player.world == "statecraft" else 3
-        assert len(player.scores) == seeds  # the sample of the interval, as in the report
-    assert "<th>world</th>" in results._repr_html_()
-    assert [axes.get_ylabel() for axes in results.plot().axes] == ["mean score in nim", "mean score in statecraft"]
+    expected = [
+        [each.condition.title, player.player, player.score.over_seeds()]
+        for each in analyse(results.games)
+        for player in each.players
+        if player.score is not None
+    ]
+    place = HEADINGS.index("score")
+    assert [[*row[:2], row[place]] for row in results.rows()] == expected
+    assert len(expected) == 6
+    drawn = results.plot()
+    assert [axes.get_title() for axes in drawn.axes] == ["nim · stones 9", "nim · stones 12", "statecraft"]
 
 
-def test_in_one_world_the_closing_table_does_not_repeat_it(failing: Path) -> None:
-    results = Results.read(failing)
-    assert results.headings()[:2] == ["player", "games"]
-    assert [row[0] for row in results.rows()] == ["bad", "random"]
+def game(names: list[str], points: list[float], number: int, seed: str = "1", ended: str = "over") -> GameResult:
+    seats = [f"s{i}" for i in range(len(names))]
+    spec = GameSpec(f"g{number}", "w", names, names, seed, setting="w", lineup=" vs ".join(sorted(names)))
+    standings = [Standing(seat, seat, point) for seat, point in zip(seats, points, strict=True)]
+    tallies = [Tally({"chosen": 1}) for _ in names]
+    return GameResult(spec, ended, 0, 0, seats, [0.0] * len(names), {}, standings, tallies, 0, "")  # type: ignore[arg-type]
+
+
+def test_a_game_of_a_player_against_itself_counts_in_no_comparison_but_has_a_score_of_its_own() -> None:
+    games = [game(["a", "b"], [1, 0], 0), game(["a", "b"], [1, 0], 1), game(["a", "a"], [1, 0], 2)]
+    (found,) = analyse(games)
+    a, b = found.players
+    assert (a.games, a.won, a.compared, a.win_share, a.against_itself) == (2, 2, 2, 1.0, 1)
+    assert a.win_interval == share_interval(2, 2)
+    assert a.score is not None
+    assert a.score.mean == 1
+    assert a.tally.decisions == 4  # decisions and their costs are of all games
+    assert (b.games, b.win_share) == (2, 0.0)
+    alone = next(each for each in found.lineups if each.lineup == "a vs a").players[0]
+    assert alone.score is not None
+    assert (alone.games, alone.compared, alone.win_share, alone.score.mean) == (1, 0, None, Fraction(1, 2))
+
+
+def test_a_game_counts_once_for_a_player_with_several_seats() -> None:
+    (found,) = analyse([game(["a", "a", "b"], [1, 0, 0], 0), game(["a", "a", "b"], [0, 0, 1], 1)])
+    a, b = found.players
+    assert (a.games, a.won, a.compared, a.points) == (2, 1, 2, Fraction(1, 2))
+    assert (b.games, b.won, b.compared, b.points) == (2, 1, 2, 1)
+
+
+def test_a_game_that_was_stopped_before_it_had_a_result_is_no_draw() -> None:
+    games = [game(["a", "b"], [1, 0], 0), game(["b", "a"], [0, 0], 1, ended="limit")]
+    (found,) = analyse(games)
+    a, b = found.players
+    assert (a.games, a.won, a.drawn, a.stopped, a.compared, a.win_share) == (2, 1, 0, 1, 1, 1.0)
+    assert (b.won, b.drawn, b.win_share) == (0, 0, 0.0)
+    assert found.compared == games[:1]
+    assert a.score is not None
+    assert a.score.mean == 1
+    assert found.differences[0].difference.mean == 1
+
+
+def test_where_a_world_keeps_score_on_the_way_the_scores_at_the_limit_count() -> None:
+    games = [
+        game(["a", "b"], [30, 20], 0, ended="limit"),
+        game(["b", "a"], [20, 20], 1, ended="limit"),
+    ]
+    (found,) = analyse(games)
+    a, _ = found.players
+    assert (a.won, a.drawn, a.stopped, a.compared, a.points) == (1, 1, 2, 2, Fraction(3, 2))
+    assert found.compared == games
+
+
+def test_the_report_and_the_command_line_say_which_games_have_no_result(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = str(tmp_path / "out")
+    assert main(["match", "nim", "random", "nim-master", "--games", "4", "--max-decisions", "3", "--out", out]) == 0
+    shown = capsys.readouterr().out
+    assert "4 of 4 games stopped at a limit, before they were over; 4 of them have no result" in shown
+    text = page(Results.read(out))
+    assert "<b>4 games had no result then</b>" in text
+    assert "50%" not in text
+
+
+def test_failures_are_tested_in_each_condition_and_the_commonest_problem_is_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "half.py").write_text(
+        "from cohabit.agents.brains.scripted import Random\n"
+        "class Half(Random):\n"
+        "    def decide(self, seen):\n"
+        "        if 'The heap' in seen.text: raise ValueError('no\\x1b[31m <i>idea</i>')\n"
+        "        return super().decide(seen)\n"
+    )
+    design = {
+        "name": "half",
+        "worlds": {"nim": {"seeds": 1}, "tictactoe": {"seeds": 60}},
+        "players": {"half": "half.py:Half"},
+        "lineups": [["half", "random"]],
+    }
+    (tmp_path / "design.json").write_text(json.dumps(design))
+    out = tmp_path / "out"
+    assert main(["lab", "run", str(tmp_path / "design.json"), "--out", str(out)]) == 1
+    failed = "half in nim: 100.0% of its decisions failed"
+    reason = "most often: ValueError: no [31m <i>idea</i>"
+    shown = capsys.readouterr().out
+    assert failed in shown
+    assert reason in shown
+    results = Results.read(out)
+    whole = sum(game.tallies[game.spec.named.index("half")].decisions for game in results.games)
+    failures = sum(tally.failures for game in results.games for tally in game.tallies)
+    assert failures / whole < results.design.max_failures  # pooled over worlds it would not have been noticed
+    assert [(player.condition, player.player) for player in results.failing()] == [("nim", "half")]
+    text = page(results)
+    assert reason.replace("<", "&lt;").replace(">", "&gt;") in text
+    assert "<td>ValueError: no [31m &lt;i&gt;idea&lt;/i&gt;</td>" in text
 
 
 def test_a_head_to_head_difference_is_that_of_the_scores(folder: Path) -> None:

@@ -375,11 +375,20 @@ def room(partial_intel: bool = True, seed: int = 1, **config: int) -> Room:
     return Room.create(opening_state(scenario, world, "lanterns", "test", seed, "00" * 16), world, 0)
 
 
-def test_the_scenario_decides_whether_there_is_fog():
-    for fog, keepers in ((True, []), (False, ["blue"])):
-        opened = room(fog)
-        view = opened.view(opened.state.members["ann"])
-        assert [e.name for e in view.observation.nearby_entities if e.type == "keeper"] == keepers
+@pytest.mark.parametrize("partial_intel", [True, False])
+def test_the_rules_hide_what_is_in_the_dark_whatever_the_scenario_says(partial_intel):
+    opened = room(partial_intel)
+    view = opened.view(opened.state.members["ann"])
+    assert [e.name for e in view.observation.nearby_entities if e.type == "keeper"] == []
+
+
+@pytest.mark.parametrize("partial_intel", [True, False])
+@pytest.mark.parametrize("ticks", [0, 40, 120])
+def test_a_keeper_can_go_to_everything_that_its_view_lists(partial_intel, ticks):
+    opened = room(partial_intel)
+    opened.system("ticks", {"n": ticks}, 1)
+    for name in [e.name for e in opened.view(opened.state.members["ann"]).observation.nearby_entities]:
+        assert opened.call("ann", "go", {"to": name}, at=2).success
 
 
 def test_a_god_can_send_a_storm_and_a_player_cannot():

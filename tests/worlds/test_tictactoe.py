@@ -30,10 +30,17 @@ def test_three_in_a_row_win(line):
     assert world.standings()[0].seat == "X"
 
 
-def test_a_full_board_without_a_row_is_a_draw():
-    world = board(0, 1, 2, 4, 3, 5, 7, 6, 8)
-    assert world.to_move() == []
+def test_a_full_board_without_a_row_is_a_draw_which_is_worth_half_a_win():
+    world = board(0, 1, 2, 4, 3, 5, 7, 6)
     assert [s.score for s in world.standings()] == [0, 0]
+    world.mark(X, 8)
+    assert world.to_move() == []
+    assert [s.score for s in world.standings()] == [0.5, 0.5]
+    assert [s.score for s in board(0, 3, 1, 4, 2).standings()] == [1, 0]
+
+
+def test_a_row_on_the_last_free_cell_wins():
+    assert [(s.seat, s.score) for s in board(0, 1, 3, 4, 5, 2, 7, 8, 6).standings()] == [("X", 1), ("O", 0)]
 
 
 def test_marking_a_taken_cell_is_refused_and_changes_nothing():

@@ -81,7 +81,10 @@ NO_SETTING = Setting()
 
 
 class Agent(Protocol):
-    """A mind that plays through observations and actions. What it thinks with is its own affair."""
+    """A mind that plays through observations and actions. What it thinks with is its own affair.
+
+    Only ``decide`` must be written; ``adapted`` adds the others, which do nothing.
+    """
 
     async def initialize(self, game_desc: str, action_space: ActionSpace) -> None:
         """Called once, with what the world is and what can be done in it."""
@@ -94,6 +97,13 @@ class Agent(Protocol):
 
     async def plan(self, goals: Sequence[Goal]) -> list[str]:
         """Say how to reach the goals. Called at the start of a game and when the goals change."""
+
+
+def checked_action(found: Any) -> Action | None:
+    """What ``decide`` returned. Raises TypeError if it is something else."""
+    if found is None or isinstance(found, Action):
+        return found
+    raise TypeError(f"decide returned {type(found).__name__}, not an Action or None")
 
 
 @runtime_checkable
@@ -147,25 +157,29 @@ def _is_async(kind: type) -> bool:
     return inspect.iscoroutinefunction(getattr(kind, "think", None) or getattr(kind, "decide", None))
 
 
+OPTIONAL = ("initialize", "reflect", "plan")
+
+
 @lru_cache(256)
-def _left_out(kind: type) -> list[str]:
-    return [name for name in ("initialize", "reflect", "plan") if not hasattr(kind, name)]
+def _complete(kind: type) -> None:
+    """Give a class the methods of the contract that it lacks. They do nothing."""
+    for name in OPTIONAL:
+        if not hasattr(kind, name):
+            setattr(kind, name, _nothing_async if _is_async(kind) else _nothing)
 
 
-def _nothing(*_: Any) -> list[str]:
+def _nothing(self: object, *args: object) -> list[str]:
     return []
 
 
-async def _nothing_async(*_: Any) -> list[str]:
+async def _nothing_async(self: object, *args: object) -> list[str]:
     return []
 
 
 def adapted(agent: Any) -> Agent:
-    """The agent with async methods. All but ``decide`` or ``think`` may be left out."""
+    """The agent with all methods of the contract, async."""
     kind: type = type(agent)
-    for name in _left_out(kind):
-        if not hasattr(agent, name):
-            setattr(agent, name, _nothing_async if _is_async(kind) else _nothing)
+    _complete(kind)
     match kind_of(agent):
         case "async":
             return cast(Agent, agent)
@@ -223,6 +237,10 @@ class Threaded:
         if isinstance(self.agent, Listener):
             await self._thread.run(partial(self.agent.hear, message))
 
+    async def settle(self) -> None:
+        """Wait until the agent has returned from a call that was given up."""
+        await self._thread.settle()
+
     async def close(self) -> None:
         self._thread.close()
 
@@ -233,6 +251,13 @@ class AgentThread:
     def __init__(self) -> None:
         self._jobs: SimpleQueue[Callable[[], None] | None] | None = None
         self._busy = False
+        self._settled: asyncio.Event | None = None  # somebody waits until it is not busy
+
+    async def settle(self) -> None:
+        """Wait until it is not busy."""
+        if self._busy:
+            self._settled = asyncio.Event()
+            await self._settled.wait()
 
     async def run(self, work: Callable[[], Any]) -> Any:
         """Run ``work`` there. While it is busy with something earlier that was given up, this is a TimeoutError."""
@@ -246,6 +271,8 @@ class AgentThread:
 
         def finish(result: Any, wrong: Exception | None) -> None:
             self._busy = False
+            if self._settled is not None:
+                self._settled.set()
             if done.done():
                 return
             if wrong is None:

@@ -9,12 +9,24 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any, Literal, cast, get_args
 
 from msgspec import Struct
 
-from cohabit.agents.contract import Agent, Closing, Direct, Exchange, Listener, Thinker, Thought, Turn
+from cohabit.agents.contract import (
+    Agent,
+    Closing,
+    Direct,
+    Exchange,
+    Listener,
+    Thinker,
+    Thought,
+    Threaded,
+    Turn,
+    checked_action,
+)
 from cohabit.errors import AskerError
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Goal
@@ -105,6 +117,10 @@ class Tally(Struct):
                 self.dollars += usage.dollars
 
 
+class NotInitialized(Exception):
+    """The agent failed in ``initialize``. The text says how."""
+
+
 class Player:
     """Asks one agent. ``on_decision`` gets each decision and the seconds of thinking; ``seconds`` reads a clock."""
 
@@ -153,7 +169,12 @@ class Player:
     async def _introduce(self) -> None:
         assert self._introduction is not None
         game_desc, action_space, goals = self._introduction
-        await self.agent.initialize(game_desc, action_space)
+        try:
+            await self.agent.initialize(game_desc, action_space)
+        except TimeoutError:
+            raise
+        except Exception as bug:
+            raise NotInitialized(f"initialize failed: {_text(bug)}") from bug
         await self._plan(goals)
         self._introduction = None
 
@@ -165,6 +186,15 @@ class Player:
     async def close(self) -> None:
         if self._closes:
             await cast(Closing, self.agent).close()
+
+    async def settle(self) -> None:
+        """Where time stands still: before a decision, wait until the agent has returned from one that was too late.
+
+        At most as long as a decision may take. Otherwise the next decisions would time out as well, at once.
+        """
+        if isinstance(self.agent, Threaded):
+            with suppress(TimeoutError):
+                await self._limited(self.agent.settle())
 
     # -- a decision -------------------------------------------------------------------------------
     async def move(self, turn: Turn, act: Act) -> Decision:
@@ -200,7 +230,7 @@ class Player:
             except TimeoutError as late:
                 outcome, first_problem = "timeout", self._too_late(late)
                 break
-            except Exception as bug:  # of the agent or its backend; the game goes on
+            except (Exception, SystemExit) as bug:  # of the agent or its backend; the game goes on
                 outcome, first_problem = "failed", self._failure(bug)
                 break
             exchanges += thought.exchanges
@@ -233,15 +263,17 @@ class Player:
         began = clock() if clock is not None else 0.0
         self._thought_for = 0.0
         try:
+            if self._introduction is not None:
+                self._introduce_now()
             if seen.current_goals and (aims := _aims(seen.current_goals)) != self._goals:
                 self._goals = aims
                 script.plan(seen.current_goals)
-            action = script.decide(seen)
+            action = checked_action(script.decide(seen))
             if clock is not None:
                 self._thought_for = clock() - began
         except TimeoutError as late:
             return self._fall_back_now(turn, act, "timeout", self._too_late(late))
-        except Exception as bug:
+        except (Exception, SystemExit) as bug:
             return self._fall_back_now(turn, act, "failed", self._failure(bug))
         if action is None and not turn.may_pass:
             return self._fall_back_now(turn, act, "unreadable", NO_ACTION)
@@ -263,6 +295,16 @@ class Player:
             problem = self._failed_to_reflect(bug)
         return Decision(turn.number, outcome, action, problem, [], result.reward, result.message)
 
+    def _introduce_now(self) -> None:
+        """Introduce a script that could not be initialized before."""
+        assert self._script is not None
+        assert self._introduction is not None
+        try:
+            self._script.initialize(*self._introduction[:2])
+        except Exception as bug:
+            raise NotInitialized(f"initialize failed: {_text(bug)}") from bug
+        self._introduction = None
+
     def _fall_back_now(self, turn: Turn, act: ActNow, outcome: Outcome, problem: str) -> Decision:
         action = turn.fallback() if turn.fallback is not None else None
         try:
@@ -277,7 +319,7 @@ class Player:
         self._log(problem)
         return problem
 
-    def _failure(self, bug: Exception) -> str:
+    def _failure(self, bug: Exception | SystemExit) -> str:
         problem = _text(bug)
         self._log(problem)
         return problem
@@ -303,11 +345,11 @@ class Player:
                     await _maybe(cast(Listener, self.agent).hear(message))
             if turn.observation.current_goals and _aims(turn.observation.current_goals) != self._goals:
                 await self._plan(turn.observation.current_goals)
-        if self._script is not None:
-            return Thought(self._script.decide(turn.observation))
         if self.thinks:
             return await cast(Thinker, self.agent).think(turn, correction)
-        return Thought(await self.agent.decide(turn.observation))
+        if self._script is not None:
+            return Thought(checked_action(self._script.decide(turn.observation)))
+        return Thought(checked_action(await self.agent.decide(turn.observation)))
 
     async def _plan(self, goals: list[Goal]) -> None:
         self._goals = _aims(goals)
@@ -417,7 +459,9 @@ def _aims(goals: Sequence[Goal]) -> list[tuple[str, str]]:
     return [(goal.id, goal.description) for goal in goals]
 
 
-def _text(bug: Exception) -> str:
+def _text(bug: Exception | SystemExit) -> str:
+    if isinstance(bug, NotInitialized):
+        return str(bug)
     return "" if isinstance(bug, TimeoutError) and not str(bug) else f"{type(bug).__name__}: {bug}"
 
 

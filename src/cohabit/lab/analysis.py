@@ -2,6 +2,8 @@
 
 The seeds are the sample. Games with the same seed share a map and draws, so a player's score is first averaged over
 its games of a seed; means and intervals are over seeds. Shares of won games have Wilson's interval over games.
+
+Games of a player against itself, and games that were stopped before they had a result, are left out of comparisons.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +21,7 @@ from cohabit.agents.player import Tally
 from cohabit.lab.estimates import Estimate, estimate, paired_difference, share_interval
 from cohabit.lab.folder import TimingLine
 from cohabit.lab.game import GameResult
-from cohabit.lab.results import add_tally, scores, winners
+from cohabit.lab.scoring import add_tally, is_between_players, scores, undecided, winners
 
 Seed = str
 BySeed = dict[Seed, Fraction]
@@ -43,15 +45,22 @@ def level_text(level: Any) -> str:
 
 
 class PlayerInCondition(Struct):
-    """A player in all its games of a condition."""
+    """A player in its games of a condition, or of one line-up in it.
+
+    Games against itself are counted apart, unless it has no others: then its score is over these.
+    """
 
     player: str
+    condition: str = ""  # its title
     games: int = 0
     won: int = 0
     drawn: int = 0
-    points: Fraction = Fraction(0)  # a win counts 1; a draw is shared
+    stopped: int = 0  # at a limit, before the end
+    compared: int = 0  # games with others that have a result
+    points: Fraction = Fraction(0)  # in these, a win counts 1, and a draw is shared; divided by the player's seats
+    against_itself: int = 0  # games that are not in the numbers above
     by_seed: BySeed = {}
-    tally: Tally = msgspec.field(default_factory=Tally)
+    tally: Tally = msgspec.field(default_factory=Tally)  # of all games
     seconds: list[float] = []  # of each decision
     measures: dict[str, dict[Seed, list[Fraction]]] = {}
 
@@ -60,8 +69,12 @@ class PlayerInCondition(Struct):
         return estimate(list(self.by_seed.values()))
 
     @property
+    def win_share(self) -> float | None:
+        return float(self.points) / self.compared if self.compared else None
+
+    @property
     def win_interval(self) -> tuple[float, float] | None:
-        return share_interval(self.points, self.games)
+        return share_interval(self.points, self.compared)
 
     @property
     def failure_rate(self) -> float:
@@ -96,14 +109,28 @@ class SeatEffect(Struct, frozen=True):
     advantage: Estimate | None
 
 
+class LineupResults(Struct):
+    """The games of one line-up in a condition."""
+
+    lineup: str
+    players: list[PlayerInCondition]
+
+
 class ConditionResults(Struct):
     """The games of one condition."""
 
     condition: Condition
     games: list[GameResult]
     players: list[PlayerInCondition]
+    lineups: list[LineupResults]
     differences: list[Difference]
     seats: list[SeatEffect]
+    undecided: set[str]  # games without a result
+
+    @property
+    def compared(self) -> list[GameResult]:
+        """The games between different players that have a result."""
+        return [game for game in self.games if is_between_players(game) and game.spec.id not in self.undecided]
 
     @property
     def measure_names(self) -> list[str]:
@@ -111,45 +138,95 @@ class ConditionResults(Struct):
         return list(dict.fromkeys(name for player in self.players for name in player.measures))
 
 
+def condition_of(game: GameResult) -> Condition:
+    return Condition(game.spec.setting, game.spec.factors)
+
+
 def analyse(games: Iterable[GameResult], timings: Mapping[str, TimingLine] | None = None) -> list[ConditionResults]:
     """The results of each condition, in the order of the plan."""
     groups: dict[str, tuple[Condition, list[GameResult]]] = {}
     for game in games:
-        condition = Condition(game.spec.setting, game.spec.factors)
+        condition = condition_of(game)
         groups.setdefault(condition.title, (condition, []))[1].append(game)
-    return [
-        ConditionResults(
-            condition,
-            found,
-            player_results(found, timings or {}),
-            head_to_head(condition.title, found),
-            seat_effects(condition.title, found),
-        )
-        for condition, found in groups.values()
-    ]
+    return [_analyse(condition, found, timings or {}) for condition, found in groups.values()]
+
+
+def _analyse(condition: Condition, games: list[GameResult], timings: Mapping[str, TimingLine]) -> ConditionResults:
+    title, without = condition.title, undecided(games)
+    scored = [game for game in games if _has_score(game, without)]
+    return ConditionResults(
+        condition,
+        games,
+        player_results(title, games, timings, without),
+        [
+            LineupResults(lineup, player_results(title, played, timings, without))
+            for lineup, played in _by_lineup(games).items()
+        ],
+        head_to_head(title, scored),
+        seat_effects(title, [game for game in games if game.spec.id not in without]),
+        without,
+    )
+
+
+def _has_score(game: GameResult, without_result: set[str]) -> bool:
+    """In a game without a result, a scoreboard full of zeros is not a score."""
+    return game.spec.id not in without_result or any(scores(game))
+
+
+def _by_lineup(games: Iterable[GameResult]) -> dict[str, list[GameResult]]:
+    found: dict[str, list[GameResult]] = {}
+    for game in games:
+        found.setdefault(game.spec.lineup, []).append(game)
+    return found
 
 
 # -- players ----------------------------------------------------------------------------------------
-def player_results(games: Sequence[GameResult], timings: Mapping[str, TimingLine]) -> list[PlayerInCondition]:
+def player_results(
+    condition: str, games: Sequence[GameResult], timings: Mapping[str, TimingLine], without_result: set[str]
+) -> list[PlayerInCondition]:
     found: dict[str, PlayerInCondition] = {}
     by_seed: dict[str, dict[Seed, list[Fraction]]] = {}
+    met_others = {name for game in games if is_between_players(game) for name in game.spec.named}
     for game in games:
-        best, results, timing = winners(game), scores(game), timings.get(game.spec.id)
-        measured = _measures(game)
-        for seat, name in enumerate(game.spec.named):
-            player = found.setdefault(name, PlayerInCondition(name))
+        timing, measured, results = timings.get(game.spec.id), _measures(game), scores(game)
+        has_score = _has_score(game, without_result)
+        for name, seats in _seats_of(game).items():
+            player = found.setdefault(name, PlayerInCondition(name, condition))
+            for seat in seats:
+                add_tally(player.tally, game.tallies[seat])
+                player.seconds += timing.decisions[seat] if timing is not None else []
+            if name in met_others and not is_between_players(game):
+                player.against_itself += 1
+                continue
             player.games += 1
-            player.won += best == [seat]
-            player.drawn += len(best) > 1 and seat in best
-            player.points += Fraction(1, len(best)) if seat in best else 0
-            by_seed.setdefault(name, {}).setdefault(game.spec.seed, []).append(Fraction(results[seat]))
-            add_tally(player.tally, game.tallies[seat])
-            player.seconds += timing.decisions[seat] if timing is not None else []
-            for measure, value in measured[seat].items():
-                player.measures.setdefault(measure, {}).setdefault(game.spec.seed, []).append(value)
+            player.stopped += game.ended == "limit"
+            if is_between_players(game) and game.spec.id not in without_result:
+                _count(player, winners(game), seats)
+            for seat in seats:
+                if has_score:
+                    by_seed.setdefault(name, {}).setdefault(game.spec.seed, []).append(Fraction(results[seat]))
+                for measure, value in measured[seat].items():
+                    player.measures.setdefault(measure, {}).setdefault(game.spec.seed, []).append(value)
     for name, player in found.items():
-        player.by_seed = {seed: _mean(values) for seed, values in by_seed[name].items()}
+        player.by_seed = {seed: _mean(values) for seed, values in by_seed.get(name, {}).items()}
     return list(found.values())
+
+
+def _seats_of(game: GameResult) -> dict[str, list[int]]:
+    """The seats of each player in a game."""
+    found: dict[str, list[int]] = {}
+    for seat, name in enumerate(game.spec.named):
+        found.setdefault(name, []).append(seat)
+    return found
+
+
+def _count(player: PlayerInCondition, best: Sequence[int], seats: Sequence[int]) -> None:
+    """Count a game once, also if the player had several seats in it."""
+    mine = sum(seat in best for seat in seats)
+    player.compared += 1
+    player.won += bool(mine) and len(best) == 1
+    player.drawn += bool(mine) and len(best) > 1
+    player.points += Fraction(mine, len(best) * len(seats))
 
 
 def _mean(values: Sequence[Fraction]) -> Fraction:
@@ -180,11 +257,8 @@ def _is_measure(name: str, value: Any) -> bool:
 # -- differences ------------------------------------------------------------------------------------
 def head_to_head(condition: str, games: Sequence[GameResult]) -> list[Difference]:
     """For each line-up, and each two of its players: the difference of their scores in the games they share."""
-    lineups: dict[str, list[GameResult]] = {}
-    for game in games:
-        lineups.setdefault(game.spec.lineup, []).append(game)
     found = []
-    for lineup, played in lineups.items():
+    for lineup, played in _by_lineup(games).items():
         for first, second in combinations(dict.fromkeys(played[0].spec.named), 2):
             mine, other = _by_seed(played, first), _by_seed(played, second)
             if (difference := paired_difference(mine, other)) is not None:

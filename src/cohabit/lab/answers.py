@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeVar
 import msgspec
 from msgspec import Struct
 
-from cohabit.agents.contract import Thinker, Thought, Turn, kind_of
+from cohabit.agents.contract import Thinker, Thought, Turn, checked_action, kind_of
 from cohabit.agents.llm.backend import Backend, Completion, Request
 from cohabit.errors import Conflict, RecordCorrupt
 from cohabit.model.action import Action
@@ -191,7 +191,11 @@ def log_decisions(agent: Any, seat: int, log: AnswerLog) -> None:
 
     async def logged_decide(observation: Observation) -> Action | None:
         asked = _hash(observation)
-        return await _logged(lambda: decide(observation), asked, seat, log, Thought, lambda t: t.action)
+
+        async def ask() -> Action | None:
+            return checked_action(await decide(observation))
+
+        return await _logged(ask, asked, seat, log, Thought, lambda t: t.action)
 
     agent.decide = logged_decide
 

@@ -19,7 +19,7 @@ from cohabit.agents.player import Decision
 from cohabit.errors import RecordCorrupt
 from cohabit.lab.folder import DECISIONS, DecisionLine, read_decisions, read_games, read_record
 from cohabit.lab.game import Game, GameResult
-from cohabit.lab.results import scores
+from cohabit.lab.scoring import scores
 from cohabit.lab.tables import Format, Kind, write_table
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Goal, Observation
@@ -44,9 +44,12 @@ class Row(Struct, frozen=True, kw_only=True):
     seat: str
     player: str
     number: int  # of this seat's decisions in the game, from 1
-    text: str  # the whole view, as a model reads it
+    text: str  # the whole view of the seat. A model may have been given less, or more: see ``prompt``
     observation: dict[str, Any]  # the same as values
+    prompt: list[dict[str, str]] | None = None  # the messages to a language model before its last answer
+    answer: str | None = None  # this answer, as the model wrote it
     legal: list[dict[str, Any]] | None  # None: the world does not list them
+    legal_are_examples: bool = False  # ``legal`` has only some of the legal actions, maybe not the one that was played
     action: dict[str, Any] | None  # what was played; None: nothing
     reasoning: str | None
     outcome: str  # of a run: chosen, corrected, timeout …; of a house: played, or the stand-in that played
@@ -62,11 +65,12 @@ class Row(Struct, frozen=True, kw_only=True):
 
 COLUMNS: dict[str, Kind] = {
     "game": "text", "world": "text", "seed": "text", "seat": "text", "player": "text", "number": "integer",
-    "text": "text", "observation": "json", "legal": "json", "action": "json", "reasoning": "text", "outcome": "text",
+    "text": "text", "observation": "json", "prompt": "json", "answer": "text", "legal": "json",
+    "legal_are_examples": "flag", "action": "json", "reasoning": "text", "outcome": "text",
     "problem": "text", "reward": "number", "gain": "number", "done": "flag", "truncated": "flag", "score": "number",
     "lineup": "text", "factors": "json",
 }  # fmt: skip
-"""The columns of a Parquet file: the fields of a row."""
+"""The columns of a file: the fields of a row."""
 
 
 def write_dataset(path: Path, form: Format, rows: Iterable[Row]) -> int:
@@ -125,11 +129,14 @@ def _row(seen: Seen, **more: Any) -> Row:
     plain = msgspec.to_builtins(seen.observation)
     choices = plain.pop("choices", None)
     action, scored = seen.decision.action, more.pop("scores", {})
+    asked = seen.decision.exchanges[-1] if seen.decision.exchanges else None
     return Row(
         seat=seen.seat,
         player=seen.player,
         text=seen.text,
         observation=plain,
+        prompt=None if asked is None else asked.messages,
+        answer=None if asked is None else asked.answer,
         legal=choices or None,
         action=None if action is None else {"action": action.name, "params": action.parameters},
         reasoning=None if action is None else action.reasoning,
@@ -194,6 +201,7 @@ async def game_rows(game: GameResult, lines: Iterable[DecisionLine], record: Seq
         scores=dict(zip(game.seats, scores(game), strict=True)),
         lineup=game.spec.lineup,
         factors=game.spec.factors,
+        legal_are_examples=again.room.world.spec.examples,
     )
 
 
@@ -272,12 +280,13 @@ def record_rows(steps: Iterable[tuple[Room, Line]], name: str) -> Iterator[Row]:
     """The actions of players in a record, in order. ``steps`` replays it with an ObservedRoom."""
     seen: list[tuple[Seen, str]] = []
     end = End({}, {}, over=False)
-    game, world, seed = 0, "", ""
+    game, about = 0, _about("", "", "")
     for room, line in steps:
         assert isinstance(room, ObservedRoom)
         if room.state.games != game:
-            yield from _record_game(seen, end, game=f"{name}#{game}", world=world, seed=seed)
-            seen, game, world, seed = [], room.state.games, room.state.world, room.state.seed
+            yield from _record_game(seen, end, **about)
+            seen, game = [], room.state.games
+            about = _about(f"{name}#{game}", room.state.world, room.state.seed, room.world.spec.examples)
         if room.seen is not None:
             decision = room.seen.decision
             if line.entry.why and decision.action is not None:
@@ -286,7 +295,11 @@ def record_rows(steps: Iterable[tuple[Room, Line]], name: str) -> Iterator[Row]:
                 )
             seen.append((room.seen, line.entry.via or "played"))
         end = End(dict(room.state.returns), scoreboard(room), room.is_over())
-    yield from _record_game(seen, end, game=f"{name}#{game}", world=world, seed=seed)
+    yield from _record_game(seen, end, **about)
+
+
+def _about(game: str, world: str, seed: str, examples: bool = False) -> dict[str, Any]:
+    return {"game": game, "world": world, "seed": seed, "legal_are_examples": examples}
 
 
 def _record_game(seen: Sequence[tuple[Seen, str]], end: End, **of_game: Any) -> Iterator[Row]:

@@ -72,11 +72,11 @@ class Design(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     swap: Swap = "rotate"  # rotate: each player takes each seat once for each seed · permute: all orders · none
     games: int | None = None  # at most this many games of each line-up in each condition
     partial_intel: bool = False  # fog, in worlds that let the scenario decide
-    step_ticks: int = STEP_TICKS  # real-time worlds: ticks between two decisions
+    step_ticks: int = STEP_TICKS  # real-time worlds: by how many ticks the clock advances at a time
     max_ticks: int = 0  # real-time worlds: stop after this many ticks; 0: at the end of the game
     max_decisions: int = MAX_DECISIONS  # of all players in a game
     seconds: float | None = None  # per decision
-    max_failures: float = 0.05  # the share of a player's decisions that may fail
+    max_failures: float = 0.05  # the share of a player's decisions in a condition that may fail
     max_cost: float | None = None  # dollars that the run may spend
     folder: str = ""  # where the file is; paths are relative to it. Not part of the file
 

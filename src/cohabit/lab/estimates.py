@@ -1,8 +1,8 @@
 """Means with confidence intervals by Student's t, computed here so that no result depends on a library's version.
 
-The rounds of a line-up are the sample. The interval is mean ± t x s / sqrt(n), with s² the sum of squared deviations
-divided by n - 1, and t the 97.5 % quantile of Student's distribution with n - 1 degrees of freedom (table below).
-Between two rows of the table the earlier one is used, which makes the interval slightly wider.
+The seeds, or the rounds of a line-up, are the sample. The interval is mean ± t x s / sqrt(n), with s² the sum of
+squared deviations divided by n - 1, and t the 97.5 % quantile of Student's distribution with n - 1 degrees of freedom
+(table below). Between two rows of the table the earlier one is used, which makes the interval slightly wider.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -22,12 +22,31 @@ T_975 = {
 }  # fmt: skip
 
 
+MIN_SAMPLE = 5
+"""With fewer values no interval is shown. Scores such as 0 and 1 are often the same in two or three seeds by chance."""
+
+
 class Estimate(NamedTuple):
-    """A mean of ``n`` rounds, and the half-width of its 95 % interval; None for a single round."""
+    """A mean of ``n`` values, and t x s / sqrt(n); None for a single value."""
 
     mean: Fraction
     half_width: float | None
     n: int
+
+    @property
+    def interval(self) -> float | None:
+        """The half-width of the 95 % interval; None if there is none, because there are too few values, or because all
+        are the same: that says nothing about the next one."""
+        return self.half_width if self.n >= MIN_SAMPLE and self.half_width else None
+
+    def over_seeds(self, digits: int = 2) -> str:
+        """The mean over seeds with its interval, or the reason why it has none."""
+        mean = f"{float(self.mean):,.{digits}f}"
+        if self.interval is not None:
+            return f"{mean} ± {self.interval:,.{digits}f}"
+        if self.n >= MIN_SAMPLE:
+            return f"{mean} (all {self.n} seeds alike)"
+        return f"{mean} ({'one seed' if self.n == 1 else f'{self.n} seeds: too few'})"
 
     def __str__(self) -> str:
         spread = "" if self.half_width is None else f" ± {self.half_width:.2f}"

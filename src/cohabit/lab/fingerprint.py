@@ -15,7 +15,8 @@ from typing import Any
 import cohabit
 from cohabit.agents.brain import parse_brain
 from cohabit.errors import Conflict
-from cohabit.lab.design import Design, located
+from cohabit.lab.design import Design, is_file, located
+from cohabit.lab.imports import INSTALLED, imported_by
 from cohabit.model.strict_json import sorted_json
 from cohabit.registry import BACKENDS, find_world, make_agent
 from cohabit.world import World
@@ -41,6 +42,7 @@ def fingerprints(design: Design) -> Prints:
             "version": cls.spec.version,
             "code": _code_of(cls),
             "config": sha256(configs).hexdigest(),
+            **(_packages_of(cls) if is_file(plan.world) else {}),
         }
     for player in design.every_player():
         found[f"player {player}"] = _of_player(design, player)
@@ -57,9 +59,18 @@ def _of_player(design: Design, player: str) -> dict[str, Any]:
     cls = type(make_agent(name, "fingerprint"))
     about["code"] = _code_of(cls)
     package = cls.__module__.partition(".")[0]
-    if not brain.is_file and package != "cohabit":
+    if brain.is_file:
+        about |= _packages_of(cls)
+    elif package != "cohabit":
         about["packages"] = {package: _version_of(package)}
     return about
+
+
+def _packages_of(cls: type) -> dict[str, Any]:
+    """The versions of the installed packages that a file imports, if there are any."""
+    path = _file_of(cls)
+    names = imported_by(path).packages if path is not None else []
+    return {"packages": {name: _version_of(name) for name in names}} if names else {}
 
 
 def check_same(now: Prints, then: Mapping[str, Mapping[str, Any]], folder: Path) -> None:
@@ -84,7 +95,8 @@ def _difference(key: str, now: Mapping[str, Any], then: Mapping[str, Any]) -> st
 
 # -- hashes of code ---------------------------------------------------------------------------------
 def _code_of(cls: type) -> str:
-    """A hash of the files of a class and its bases; of a class in a package of its own, of all files there."""
+    """A hash of the files of a class and its bases, and of the author's modules that they import; of a class in a
+    package of its own, of all files there."""
     files: dict[Path, None] = {}
     for base in cls.__mro__:
         if base in (object, World):
@@ -92,7 +104,14 @@ def _code_of(cls: type) -> str:
         path = _file_of(base)
         if path is not None:
             files.update(dict.fromkeys(_with_package(path)))
+            if not _is_installed(path):
+                files.update(dict.fromkeys(imported_by(path).files))
     return _hash_files(None, files)
+
+
+def _is_installed(path: Path) -> bool:
+    """Whether a file belongs to Cohabit or to an installed package, whose version is known."""
+    return path.is_relative_to(Path(cohabit.__file__).parent) or any(part in INSTALLED for part in path.parts)
 
 
 def _file_of(cls: type) -> Path | None:

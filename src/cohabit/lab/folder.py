@@ -119,6 +119,15 @@ def record_path(folder: Path, game: str) -> Path:
     return folder / RECORDS / f"{game}.jsonl"
 
 
+def players_of_record(path: Path) -> list[str]:
+    """Who played in the game of a record, by seat; in the record itself players have neutral names, because the others
+    can see them. Empty if the file is not in the folder of a run."""
+    folder = path.resolve().parent.parent
+    if path.resolve().parent.name != RECORDS or not (folder / GAMES).is_file():
+        return []
+    return next((game.spec.named for game in read_games(folder) if game.spec.id == path.stem), [])
+
+
 class _RecordLine(Struct):
     """``entry`` keeps its exact bytes: the digest is over them."""
 

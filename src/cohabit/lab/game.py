@@ -29,7 +29,7 @@ from cohabit.world import Standing, World
 MAX_ACTIONS_PER_STEP = 8
 """In a real-time world, each agent may act this often between two steps of the clock."""
 STEP_TICKS = 50
-"""By how many ticks a real-time world advances between two decisions of a player, unless the game says otherwise."""
+"""By how many ticks a real-time world advances at a time, unless the game says otherwise."""
 MAX_INTRODUCTIONS = 256
 """How many worlds are remembered with what players are told about them."""
 MAX_DECISIONS = 10_000
@@ -102,7 +102,7 @@ class Game:
         source = self._source = source or spec.world
         self.at = 0
         self.decisions = 0
-        handles = [f"p{number}" for number in range(1, len(spec.players) + 1)]
+        handles = [handle(seat) for seat in range(len(spec.players))]
         scenario = Scenario(
             world=source,
             config=dict(spec.config),
@@ -118,7 +118,8 @@ class Game:
         ]
         limits = Limits(spec.seconds)
         self.players = [
-            Player(mind, limits, on_decision=_for(on_decision, i), seconds=seconds) for i, mind in enumerate(minds)
+            Player(mind, limits, on_decision=_for(on_decision, i), seconds=seconds, name=name, plays_on=True)
+            for i, (mind, name) in enumerate(zip(minds, spec.named, strict=True))
         ]
         self._looks = [self._look_of(player, member) for player, member in zip(self.players, self.members, strict=True)]
         self._numbers = [0] * len(self.players)
@@ -239,6 +240,7 @@ class Game:
             return self._acts[i](action)
 
         try:
+            await self.players[i].settle()
             return await self.players[i].move(turn, act)
         finally:
             if before is not None:
@@ -298,6 +300,11 @@ class Game:
     def lines(self) -> list[Line]:
         """The whole record, from which ``Room.replay`` restores the same room."""
         return self.room.record.tail
+
+
+def handle(seat: int) -> str:
+    """What a player is called in its room. Others see it, so it does not say what the player is."""
+    return f"p{seat + 1}"
 
 
 _introductions: dict[tuple[str, bytes], tuple[type[World], str, ActionSpace]] = {}

@@ -71,7 +71,7 @@ def score_plot(name: str, players: Sequence[PlayerInCondition], colours: dict[st
             values = [float(value) for value in player.by_seed.values()][:200]
             axes.plot(values, [place + 0.22] * len(values), "|", color=colour, alpha=0.6, ms=7)
             if found is not None:
-                error = found.half_width or 0.0
+                error = found.interval or 0.0
                 axes.errorbar(float(found.mean), place, xerr=error, fmt="o", color=colour, capsize=4, lw=2, ms=6)
         axes.set_yticks(range(len(players)), [_label(player.player) for player in players])
         axes.set_ylim(len(players) - 0.4, -0.6)
@@ -119,7 +119,7 @@ def curve_plot(name: str, found: Sequence[Curve], colours: dict[str, str]) -> st
     def draw(axes: Any) -> None:
         for curve in found:
             means = [float(value.mean) for value in curve.values]
-            half = [value.half_width or 0.0 for value in curve.values]
+            half = [value.interval or 0.0 for value in curve.values]
             colour = colours[curve.player]
             axes.plot(curve.moments, means, color=colour, lw=2, label=_label(curve.player))
             low = [mean - width for mean, width in zip(means, half, strict=True)]

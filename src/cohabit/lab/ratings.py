@@ -1,15 +1,27 @@
-"""OpenSkill ratings (Plackett-Luce) of the players in the games of one world."""
+"""OpenSkill ratings (Plackett-Luce) of the players in the games of one condition.
+
+OpenSkill rates games one after another, and the later ones count more. Games of a design have no order in time, so they
+are rated in many random orders: the rating is the mean over these, and its uncertainty includes how much they differ.
+"""
 
 from collections.abc import Iterable, Sequence
+from math import sqrt
+from statistics import fmean, pvariance
 from typing import Any
 
 from msgspec import Struct
 
 from cohabit.errors import BadArgs
 from cohabit.lab.game import GameResult
-from cohabit.lab.results import scores
+from cohabit.lab.scoring import scores
+from cohabit.model.stream import Stream
 
 INSTALL = "install it with: pip install 'cohabit[lab]'"
+
+
+SEED = 12
+ORDERS, FEWEST_ORDERS, MAX_RATED = 32, 4, 10_000
+"""In how many orders the games are rated: fewer where there are many games, so that not more than this are rated."""
 
 
 class PlayerRating(Struct, frozen=True):
@@ -33,30 +45,48 @@ def can_rate() -> bool:
 
 
 def rate(games: Iterable[GameResult]) -> list[PlayerRating]:
-    """The ratings after these games, the best first. Games in the order of the plan give the same ratings again.
+    """The ratings after these games, the best first. They do not depend on the order in which the games are given.
 
-    A game of a player against itself says nothing about its skill, and is left out.
+    Games in which a player has several seats are left out: it cannot be better than itself.
     """
     try:
         from openskill.models import PlackettLuce
     except ImportError:
         raise BadArgs(f"ratings need the package openskill; {INSTALL}") from None
     model = PlackettLuce()
-    ratings: dict[str, Any] = {}
-    played: dict[str, int] = {}
-    for game in games:
-        names = game.spec.named
-        for name in names:
-            if name not in ratings:
-                ratings[name], played[name] = model.rating(), 0
-        if len(names) < 2 or len(set(names)) < len(names):
-            continue
-        rated = model.rate([[ratings[name]] for name in names], ranks=ranks(scores(game)))
+    given = list(games)
+    players = sorted({name for game in given for name in game.spec.named})
+    results = sorted(
+        (game.spec.id, game.spec.named, ranks(scores(game)))
+        for game in given
+        if len(game.spec.named) > 1 and len(set(game.spec.named)) == len(game.spec.named)
+    )
+    orders = min(ORDERS, max(FEWEST_ORDERS, MAX_RATED // max(1, len(results)))) if len(results) > 1 else 1
+    found: list[dict[str, Any]] = []
+    stream = Stream(SEED, "ratings")
+    for _ in range(orders):
+        stream.shuffle(results)
+        found.append(_rated(model, players, results))
+    made = [
+        PlayerRating(
+            name,
+            fmean(each[name].mu for each in found),
+            sqrt(fmean(each[name].sigma ** 2 for each in found) + pvariance([each[name].mu for each in found])),
+            sum(name in names for _, names, _ in results),
+        )
+        for name in players
+    ]
+    return sorted(made, key=lambda each: -each.mu)
+
+
+def _rated(model: Any, players: Sequence[str], results: Iterable[tuple[str, list[str], list[float]]]) -> dict[str, Any]:
+    """The ratings after these results, one after another."""
+    ratings = {name: model.rating() for name in players}
+    for _, names, places in results:
+        rated = model.rate([[ratings[name]] for name in names], ranks=places)
         for name, (rating,) in zip(names, rated, strict=True):
             ratings[name] = rating
-            played[name] += 1
-    found = [PlayerRating(name, rating.mu, rating.sigma, played[name]) for name, rating in ratings.items()]
-    return sorted(found, key=lambda each: -each.mu)
+    return ratings
 
 
 def ranks(values: Sequence[float]) -> list[float]:

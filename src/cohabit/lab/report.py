@@ -3,7 +3,7 @@
 It has no dates. Only the seconds per decision differ between two runs of the same design with the same answers.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from urllib.parse import quote
@@ -19,7 +19,8 @@ from cohabit.lab.design import MAX_GAMES, Design, WorldPlan
 from cohabit.lab.estimates import Estimate
 from cohabit.lab.game import GameResult
 from cohabit.lab.ratings import can_rate, rate
-from cohabit.lab.results import Results, scores, winners
+from cohabit.lab.results import Results
+from cohabit.lab.scoring import add_tally, scores, winners
 from cohabit.lab.tables import FORMATS, TABLES, can_write_parquet, write_tables
 
 REPORT_FILE = "report.html"
@@ -75,9 +76,10 @@ def page(results: Results, *, tables: bool = True) -> str:
     """The HTML page."""
     conditions = analyse(results.games, results.timings())
     colours = plots.colours_of(results.design.every_player())
-    parts = [_top(results, conditions), _overview(results)]
-    parts += [_condition(results, found, number, colours) for number, found in enumerate(conditions)]
-    parts += [_ratings(results.games, colours), _factors(conditions), _games(results), _methods(results.design, tables)]
+    problems = results.commonest_problems()
+    parts = [_top(results, conditions), _overview(results, conditions)]
+    parts += [_condition(results, found, number, colours, problems) for number, found in enumerate(conditions)]
+    parts += [_ratings(conditions, colours), _factors(conditions), _games(results), _methods(results.design, tables)]
     title = escape(results.design.name)
     return (
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n'
@@ -115,10 +117,8 @@ def _number(value: float) -> str:
 def _estimate(found: Estimate | None) -> str:
     if found is None:
         return "–"
-    mean = float(found.mean)
-    digits = 0 if abs(mean) >= 1000 else 1 if abs(mean) >= 100 else 2
-    shown = f"{mean:,.{digits}f}"
-    return f"{shown} (one seed)" if found.half_width is None else f"{shown} ± {found.half_width:,.{digits}f}"
+    mean = abs(float(found.mean))
+    return found.over_seeds(0 if mean >= 1000 else 1 if mean >= 100 else 2)
 
 
 def _seconds(value: float | None) -> str:
@@ -189,18 +189,18 @@ def _costs(tally: Tally) -> list[Cell]:
     return [f"{tally.prompt_tokens:,} + {tally.completion_tokens:,}", f"${tally.dollars:.4f}{unpriced}"]
 
 
-def _overview(results: Results) -> str:
-    found, limit = results.players(), results.design.max_failures
-    head = ["player", "brain", "games", "won", "drawn", "decisions", "failed", "per decision"]
-    costs = any(player.tally.prompt_tokens or player.tally.dollars for player in found)
+def _overview(results: Results, conditions: Sequence[ConditionResults]) -> str:
+    limit = results.design.max_failures
+    head = ["player", "brain", "games", "decisions", "failed", "per decision"]
+    found = _totals(results.games, conditions)
+    failing = {player.player for each in conditions for player in each.players if player.failure_rate > limit}
+    costs = any(tally.prompt_tokens or tally.dollars for _, tally in found.values())
     rows: list[list[Cell]] = []
-    for player in found:
-        tally = player.tally
-        failed = f"{tally.failures:,} ({player.failure_rate:.1%})" if tally.failures else "0"
+    for player, (games, tally) in found.items():
+        failed = f"{tally.failures:,} ({tally.failures / tally.decisions:.1%})" if tally.failures else "0"
         row: list[Cell] = [
-            player.player, results.design.players.get(player.player, player.player), f"{player.games:,}",
-            f"{player.won:,}", f"{player.drawn:,}", f"{tally.decisions:,}",
-            (failed, "bad") if player.failure_rate > limit else failed,
+            player, results.design.players.get(player, player), f"{games:,}", f"{tally.decisions:,}",
+            (failed, "bad") if player in failing else failed,
             _seconds(tally.seconds / tally.decisions if tally.decisions else None),
         ]  # fmt: skip
         rows.append([*row, *(_costs(tally) if costs else ())])
@@ -209,27 +209,42 @@ def _overview(results: Results) -> str:
         + _note(
             f"Over all worlds. Scores are compared within a world only, below. <i>Failed</i>: no usable answer "
             f"({', '.join(FAILURES)}), so the world’s fallback was played. The limit is "
-            f"{results.design.max_failures:.0%} of a player’s decisions. The time of a decision includes waiting for "
-            "the players on earlier seats, if several move at once."
+            f"{results.design.max_failures:.0%} of a player’s decisions in each condition. The time of a decision "
+            "includes waiting for the players on earlier seats, if several move at once."
         )
         + _table([*head, *(COSTS if costs else ())], rows, 2)
     )
 
 
+def _totals(games: Sequence[GameResult], conditions: Sequence[ConditionResults]) -> dict[str, tuple[int, Tally]]:
+    """For each player, how many games it played, and what its decisions came to in all of them."""
+    tallies: dict[str, Tally] = {}
+    for player in (player for found in conditions for player in found.players):
+        whole = tallies.setdefault(player.player, Tally())
+        add_tally(whole, player.tally)
+        whole.seconds += sum(player.seconds)
+    return {name: (sum(name in game.spec.named for game in games), tally) for name, tally in tallies.items()}
+
+
 # -- a condition ------------------------------------------------------------------------------------
-def _condition(results: Results, found: ConditionResults, number: int, colours: dict[str, str]) -> str:
+def _condition(
+    results: Results,
+    found: ConditionResults,
+    number: int,
+    colours: dict[str, str],
+    problems: Mapping[tuple[str, str], str],
+) -> str:
     over_time = curves(results.folder, found.games) if plots.can_draw() else []
     drawn = plots.plots_of(f"c{number}", found, over_time, colours)
-    limited = sum(game.ended == "limit" for game in found.games)
-    stopped = f" {_plural(limited, 'game')} stopped at a limit, before the end." if limited else ""
     parts = [
         f'<h2 id="c{number}">{escape(found.condition.title)}</h2>\n',
-        _note(f"{_plural(len(found.games), 'game')}.{stopped}"),
+        _note(_games_in_words(found)),
         _figure(drawn.get("scores")),
-        _table(
-            ("player", "games", "won", "drawn", "share of wins, 95 %", "score"), map(_score_row, found.players)
-        ),
-    ]  # fmt: skip
+        _table(SCORES, map(_score_row, found.players)),
+    ]
+    if len(found.lineups) > 1:
+        rows = [[each.lineup, *_score_row(player)] for each in found.lineups for player in each.players]
+        parts += ["<h3>By line-up</h3>\n", _note(LINEUPS), _table(("line-up", *SCORES), rows, 2)]
     if found.differences:
         parts += ["<h3>Paired differences</h3>\n", _note(DIFFERENCES), _differences(found)]
     if len(found.seats) > 1:
@@ -237,15 +252,35 @@ def _condition(results: Results, found: ConditionResults, number: int, colours: 
     if "curves" in drawn:
         parts += ["<h3>In the course of a game</h3>\n", _note(CURVES), _figure(drawn["curves"])]
     parts += _measures(found)
-    parts += ["<h3>Decisions</h3>\n", _figure(drawn.get("outcomes")), _outcomes(results.design, found.players)]
+    parts += ["<h3>Decisions</h3>\n", _figure(drawn.get("outcomes")), _outcomes(results.design, found, problems)]
     return "".join(parts)
 
 
+SCORES = ("player", "games", "won", "drawn", "stopped", "share of wins, 95 %", "score")
+
+
+def _games_in_words(found: ConditionResults) -> str:
+    """How many games there are, and which of them are left out of comparisons."""
+    alone = sum(player.against_itself for player in found.players)
+    stopped = sum(game.ended == "limit" for game in found.games)
+    words = [f"{_plural(len(found.games), 'game')}."]
+    if alone:
+        words.append(f"{_plural(alone, 'game')} of a player against itself are left out of its row and of the figure.")
+    if stopped:
+        words.append(f"{_plural(stopped, 'game')} stopped at a limit, before the end.")
+    if found.undecided:
+        words.append(
+            f"<b>{_plural(len(found.undecided), 'game')} had no result then</b>, because the score is decided at the "
+            "end: left out of shares and ratings."
+        )
+    return " ".join(words)
+
+
 def _score_row(player: PlayerInCondition) -> list[Cell]:
-    share = player.win_interval
-    points = float(player.points) / player.games
-    shown = f"{points:.0%} ({share[0]:.0%} to {share[1]:.0%})" if share else "–"
-    return [player.player, f"{player.games:,}", f"{player.won:,}", f"{player.drawn:,}", shown, _estimate(player.score)]
+    share, interval = player.win_share, player.win_interval
+    shown = f"{share:.0%} ({interval[0]:.0%} to {interval[1]:.0%})" if share is not None and interval else "–"
+    counts = (player.games, player.won, player.drawn, player.stopped)
+    return [player.player, *(f"{count:,}" for count in counts), shown, _estimate(player.score)]
 
 
 def _differences(found: ConditionResults) -> str:
@@ -279,11 +314,14 @@ def _says_more(found: ConditionResults, name: str) -> bool:
     return len(values) > 1 and any(player.measure(name) != player.score for player in found.players)
 
 
-def _outcomes(design: Design, players: Sequence[PlayerInCondition]) -> str:
+def _outcomes(design: Design, found: ConditionResults, problems: Mapping[tuple[str, str], str]) -> str:
     """Outcomes that no player had are left out; the share of failures is always there."""
+    players = found.players
     had = [outcome for outcome in OUTCOMES if any(player.tally.outcomes.get(outcome) for player in players)]
     costs = any(player.tally.prompt_tokens or player.tally.dollars for player in players)
-    head = ["player", "decisions", *had, "failed", "median time", *(COSTS if costs else ())]
+    failed = any(player.tally.failures for player in players)
+    more = [*(COSTS if costs else ()), *(["commonest problem"] if failed else ())]
+    head = ["player", "decisions", *had, "failed", "median time", *more]
     rows: list[list[Cell]] = []
     for player in players:
         tally, rate = player.tally, f"{player.failure_rate:.1%}"
@@ -292,25 +330,26 @@ def _outcomes(design: Design, players: Sequence[PlayerInCondition]) -> str:
                 player.player, f"{tally.decisions:,}", *(f"{tally.outcomes.get(outcome, 0):,}" for outcome in had),
                 (rate, "bad") if player.failure_rate > design.max_failures else rate,
                 _seconds(player.median_seconds), *(_costs(tally) if costs else ()),
+                *([problems.get((player.condition, player.player), "–")] if failed else ()),
             ]
         )  # fmt: skip
     return _table(head, rows)
 
 
 # -- ratings, factors, games ------------------------------------------------------------------------
-def _ratings(games: Sequence[GameResult], colours: dict[str, str]) -> str:
+def _ratings(conditions: Sequence[ConditionResults], colours: dict[str, str]) -> str:
     parts = ['<h2 id="ratings">Ratings</h2>\n', _note(RATINGS)]
     if not can_rate():
         return "".join([*parts, _note("Not computed. To get them: <code>pip install 'cohabit[lab]'</code>")])
-    for number, setting in enumerate(dict.fromkeys(game.spec.setting for game in games)):
-        found = [each for each in rate(game for game in games if game.spec.setting == setting) if each.games]
+    for number, condition in enumerate(conditions):
+        found = [each for each in rate(condition.compared) if each.games]
         if not found:
             continue
         rows = [
             [each.player, f"{each.games:,}", f"{each.mu:.1f}", f"{each.sigma:.1f}", f"{each.ordinal:.1f}"]
             for each in found
         ]
-        parts.append(f"<h3>{escape(setting)}</h3>\n")
+        parts.append(f"<h3>{escape(condition.condition.title)}</h3>\n")
         if plots.can_draw():
             parts.append(_figure(plots.rating_plot(f"r{number}", found, colours)))
         parts.append(_table(("player", "rated games", "rating", "uncertainty", "cautious rating"), rows))
@@ -360,8 +399,8 @@ def _game_row(game: GameResult) -> str:
 
 # -- methods ----------------------------------------------------------------------------------------
 DIFFERENCES = """The score of the first minus the score of the second in the games they share, averaged over the games
-of a seed and then over seeds. If the interval does not contain 0, the players differ at the 5 % level (one comparison;
-with many, some differ by chance)."""
+of a seed and then over seeds. If there is an interval and it does not contain 0, the players differ at about the 5 %
+level (one comparison; with many, some differ by chance)."""
 SEATS = """What a seat is worth, whoever sits on it, and how much more its scores are than those of the other seats of
 the same seed. Swapping cancels this in the comparison of players."""
 CURVES = """The mean score after each entry of the record, with the 95 % band over seeds. A game that is over keeps its
@@ -369,18 +408,22 @@ last score."""
 MEASURES = (
     "Means over seeds with 95 % intervals: the numbers of the world’s scoreboard, and what a player’s actions earned."
 )
-RATINGS = """OpenSkill (Plackett-Luce), from 25 ± 8.3, for the games of each world in the order of the plan. The
-uncertainty is a standard deviation, and large after few games; the cautious rating is three of them lower. Ratings
+LINEUPS = "The same for each line-up, and also for a player against itself, where it has a score and no share of wins."
+RATINGS = """OpenSkill (Plackett-Luce), from 25 ± 8.3, for the games of each condition. OpenSkill rates one game after
+another, and games of a design have no order, so they are rated in many random orders: the rating is the mean over
+these, and the uncertainty is a standard deviation that includes how much the orders differ. The cautious rating is
+three of them lower. Games without a result, and games in which a player has several seats, are not rated. Ratings
 depend on the opponents in the design."""
 BETWEEN = "What the factors change: the scores of the same player on the same seeds in two conditions."
 METHODS = """<b>Sample.</b> The seeds are the sample: games with the same seed share a map and draws, so scores are
-first averaged over the games of a seed. <b>Intervals.</b> Mean ± t × s / √n over n seeds, with t the 97.5 % quantile
-of Student’s distribution; with one seed there is none, and with few it is wide. ± 0 says that all seeds gave the same,
-not that the next one must. Players that repeat themselves, such as a model at temperature 0, differ between seeds only
-by the draws of the world and of the others. Shares of wins: a draw is shared among its players; Wilson’s interval over
-games, which treats games as independent. <b>Score.</b> That of a seat on the scoreboard of the world, else its return,
-else what its actions earned. <b>Failures.</b> Decisions without a usable answer are never counted as
-play: they are shown, and past the limit this page says so at its top."""
+first averaged over the games of a seed. <b>Intervals.</b> Mean ± t × s / √n over n seeds, with t the 97.5 % quantile of
+Student’s distribution; from 5 seeds on. With fewer there is none, because scores such as 0 and 1 are often alike by
+chance; nor if all seeds gave the same, which does not say that the next one must. Players that repeat themselves, such
+as a model at temperature 0, differ between seeds only by the draws of the world and of the others. Shares of wins: a
+draw is shared among its players; a game counts once for each player, and not at all if it was against itself or had no
+result; Wilson’s interval over games, which treats games as independent. <b>Score.</b> That of a seat on the
+scoreboard of the world, else its return, else what its actions earned. <b>Failures.</b> Decisions without a usable
+answer are never counted as play: they are shown, and past the limit this page says so at its top."""
 
 
 def _methods(design: Design, tables: bool) -> str:

@@ -1,16 +1,16 @@
-"""The results of a run: its games, a table of its players, and who failed too often."""
+"""The results of a run: its games, a table of its players in each condition, and who failed too often."""
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec import Struct
 
 from cohabit.agents.player import FAILURES, Tally
+from cohabit.lab.analysis import ConditionResults, PlayerInCondition, analyse, condition_of
 from cohabit.lab.design import Design
-from cohabit.lab.estimates import Estimate, estimate
 from cohabit.lab.folder import (
     DecisionLine,
     Played,
@@ -24,88 +24,12 @@ from cohabit.lab.folder import (
 from cohabit.lab.game import GameResult
 from cohabit.model.observation import one_line
 
-MAX_REASON = 200
-"""Characters of the reason for a failure that a summary shows."""
-HEADINGS = ("player", "games", "won", "drawn", "score", "decisions", "failed", "tokens", "cost", "s/decision")
-
-
-def scores(game: GameResult) -> list[float]:
-    """The score of each seat: that on the scoreboard, else its return, else what its actions earned.
-
-    A seat that is no longer on the scoreboard has 0.
-    """
-    if game.standings:
-        found = {standing.seat: float(standing.score) for standing in game.standings}
-        return [found.get(seat, 0.0) for seat in game.seats]
-    if game.returns:
-        return [game.returns.get(seat, 0.0) for seat in game.seats]
-    return list(game.rewards)
-
-
-def winners(game: GameResult) -> list[int]:
-    """The seats with the best score; more than one is a draw. Empty: there is only one seat."""
-    found = scores(game)
-    if len(found) < 2:
-        return []
-    return [seat for seat, score in enumerate(found) if score == max(found)]
-
-
-class PlayerSummary(Struct):
-    """One player in all its games, or in those of one world."""
-
-    player: str
-    world: str = ""  # empty: in all worlds, whose scores cannot be compared
-    games: int = 0
-    won: int = 0
-    drawn: int = 0
-    scores: dict[str, list[float]] = {}  # by seed
-    tally: Tally = msgspec.field(default_factory=Tally)
-
-    @property
-    def score(self) -> Estimate | None:
-        """Its mean score in one world. Games with the same seed share their draws, so together they count once."""
-        from fractions import Fraction
-
-        of_seeds = [[Fraction(score) for score in found] for found in self.scores.values()]
-        return estimate([sum(found, Fraction(0)) / len(found) for found in of_seeds])
-
-    @property
-    def failure_rate(self) -> float:
-        return self.tally.failures / self.tally.decisions if self.tally.decisions else 0.0
-
-
-def world_of(game: GameResult) -> str:
-    """The name of a game's world in its design."""
-    return game.spec.setting or game.spec.world
-
-
-def summarise(
-    games: Iterable[GameResult], timings: dict[str, TimingLine] | None = None, by_world: bool = False
-) -> list[PlayerSummary]:
-    """A summary of each player, or of each player in each world, in the order in which they appear."""
-    found: dict[tuple[str, str], PlayerSummary] = {}
-    for game in games:
-        world = world_of(game) if by_world else ""
-        best, results = winners(game), scores(game)
-        timing = (timings or {}).get(game.spec.id)
-        for seat, name in enumerate(game.spec.named):
-            player = found.setdefault((world, name), PlayerSummary(name, world))
-            player.games += 1
-            player.won += best == [seat]
-            player.drawn += len(best) > 1 and seat in best
-            player.scores.setdefault(game.spec.seed, []).append(results[seat])
-            add_tally(player.tally, game.tallies[seat])
-            player.tally.seconds += sum(timing.decisions[seat]) if timing is not None else 0.0
-    return list(found.values())
-
-
-def add_tally(whole: Tally, part: Tally) -> None:
-    for outcome, count in part.outcomes.items():
-        whole.outcomes[outcome] = whole.outcomes.get(outcome, 0) + count
-    whole.prompt_tokens += part.prompt_tokens
-    whole.completion_tokens += part.completion_tokens
-    whole.dollars += part.dollars
-    whole.unpriced += part.unpriced
+HEADINGS = (
+    "world", "player", "games", "won", "drawn", "stopped", "score", "decisions", "failed", "tokens", "cost",
+    "s/decision",
+)  # fmt: skip
+MAX_PROBLEM = 200
+"""How many characters of a player's commonest problem are shown."""
 
 
 class Results:
@@ -157,95 +81,123 @@ class Results:
         return record_path(self.folder, game).read_bytes() if self.folder is not None else self._records[game]
 
     # -- what came of it --------------------------------------------------------------------------
-    def players(self) -> list[PlayerSummary]:
-        """Each player in all its games. What has no meaning beyond one world, its score, is in ``in_worlds``."""
-        return summarise(self.games, self.timings())
+    def conditions(self) -> list[ConditionResults]:
+        """The results in each world, at each combination of levels."""
+        return analyse(self.games, self.timings())
 
-    def in_worlds(self) -> list[PlayerSummary]:
-        """Each player in each world."""
-        return summarise(self.games, self.timings(), by_world=True)
+    def players(self) -> list[PlayerInCondition]:
+        """Each player in each condition. Scores of different worlds have nothing in common, so none is over several."""
+        return [player for found in self.conditions() for player in found.players]
 
-    def failing(self) -> list[PlayerSummary]:
-        """The players whose share of failed decisions is above the design's threshold."""
+    def failing(self) -> list[PlayerInCondition]:
+        """The players whose share of failed decisions in a condition is above the design's threshold."""
         return [player for player in self.players() if player.failure_rate > self.design.max_failures]
 
-    def headings(self) -> list[str]:
-        """Of the table. Where there are several worlds, each player has a row for each."""
-        return ["world", *HEADINGS] if self._has_worlds() else list(HEADINGS)
-
     def rows(self) -> list[list[str]]:
-        """The table, as text, under ``headings``."""
-        several = self._has_worlds()
-        return [[player.world, *_row(player)] if several else _row(player) for player in self.in_worlds()]
+        """The table, as text, under ``HEADINGS``: a row for each player in each condition."""
+        return [_row(player) for player in self.players()]
 
-    def _has_worlds(self) -> bool:
-        return len({world_of(game) for game in self.games}) > 1
+    def commonest_problems(self) -> dict[tuple[str, str], str]:
+        """For each condition and player with failures, the problem that it had most often."""
+        if not any(tally.failures for game in self.games for tally in game.tallies):
+            return {}
+        titles = {game.spec.id: condition_of(game).title for game in self.games}
+        counts: dict[tuple[str, str], Counter[str]] = {}
+        for line in self.decisions():
+            if line.decision.failed and line.game in titles:
+                counts.setdefault((titles[line.game], line.player), Counter())[line.decision.problem] += 1
+        return {key: _shown(found.most_common(1)[0][0]) for key, found in counts.items()}
 
     def problems(self) -> list[str]:
         """What makes these results doubtful, one sentence each."""
         found = [f"{self.stopped}; {len(self.games)} of {self.planned} games are finished"] if self.stopped else []
-        limit = f"{self.design.max_failures:.0%}"
-        for player in self.failing():
+        failing = self.failing()
+        if not failing:
+            return found
+        limit, reasons = f"{self.design.max_failures:.0%}", self.commonest_problems()
+        several = len({condition_of(game).title for game in self.games}) > 1
+        for player in failing:
             counts = ", ".join(f"{n} {outcome}" for outcome in FAILURES if (n := player.tally.outcomes.get(outcome, 0)))
+            where = f" in {player.condition}" if several else ""
+            reason = reasons.get((player.condition, player.player), "")
+            often = f"; most often: {reason}" if reason else ""
             found.append(
-                f"{player.player}: {player.failure_rate:.1%} of its decisions failed ({counts}); the limit is {limit}. "
-                f"These are not results of its play{self._first_reason(player.player)}"
+                f"{player.player}{where}: {player.failure_rate:.1%} of its decisions failed ({counts}{often}); "
+                f"the limit is {limit}. These are not results of its play"
             )
         return found
 
-    def _first_reason(self, player: str) -> str:
-        decisions = read_decisions(self.folder) if self.folder is not None else iter(self.decisions())
-        failed = (line.decision for line in decisions if line.player == player and line.decision.failed)
-        found = next((one_line(decision.problem) for decision in failed if decision.problem), "")
-        return f". The first reason: {found[:MAX_REASON]}" if found else ""
+    def notes(self) -> list[str]:
+        """What has to be known to read the table, one sentence each."""
+        games = self.games
+        limited = sum(game.ended == "limit" for game in games)
+        found = self.conditions()
+        lost = sum(len(each.undecided) for each in found)
+        alone = sum(player.against_itself for each in found for player in each.players)
+        notes = []
+        if limited:
+            without = f"; {lost:,} of them have no result, and are neither won nor drawn" if lost else ""
+            notes.append(f"{limited:,} of {len(games):,} games stopped at a limit, before they were over{without}")
+        if alone:
+            notes.append(f"{alone:,} games of a player against itself count only in decisions, times and costs")
+        return notes
 
     def __str__(self) -> str:
-        rows = [self.headings(), *self.rows()]
+        rows = [list(HEADINGS), *self.rows()]
         widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
         lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows]
-        return "\n".join([*lines, *(f"FAILED: {text}" for text in self.problems())])
+        return "\n".join([*lines, *self.notes(), *(f"FAILED: {text}" for text in self.problems())])
 
     def _repr_html_(self) -> str:
         cells = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in self.rows())
-        head = "".join(f"<th>{heading}</th>" for heading in self.headings())
+        head = "".join(f"<th>{heading}</th>" for heading in HEADINGS)
         problems = "".join(f'<p style="color:#b00020">{escape(text)}</p>' for text in self.problems())
         return f"<table><thead><tr>{head}</tr></thead><tbody>{cells}</tbody></table>{problems}"
 
     def plot(self) -> Any:
-        """For each world, a bar for each player: its mean score with the 95 % interval. Needs matplotlib."""
+        """The mean score of each player with its 95 % interval over seeds, in each condition. Needs matplotlib."""
         try:
             from matplotlib.figure import Figure
         except ImportError:
             raise ImportError("plots need matplotlib; install it with: pip install 'cohabit[lab]'") from None
-        worlds: dict[str, list[PlayerSummary]] = {}
-        for player in self.in_worlds():
-            worlds.setdefault(player.world, []).append(player)
-        most = max(map(len, worlds.values()), default=1)
-        figure = Figure(figsize=(1.5 + 1.2 * most, 3.5 * max(1, len(worlds))), layout="constrained")
+        conditions = self.conditions()
+        most = max((len(found.players) for found in conditions), default=1)
+        figure = Figure(figsize=(1.5 + 1.2 * most, 3.5 * max(1, len(conditions))), layout="constrained")
+        for axes, found in zip(figure.subplots(max(1, len(conditions)), squeeze=False).flat, conditions, strict=False):
+            shown = [(player.player, player.score) for player in found.players if player.score is not None]
+            axes.bar(
+                [name for name, _ in shown],
+                [float(score.mean) for _, score in shown],
+                yerr=[score.interval or 0.0 for _, score in shown],
+                capsize=4,
+            )
+            axes.set_ylabel("mean score")
+            axes.set_title(found.condition.title)
         figure.suptitle(self.design.name)
-        panels = figure.subplots(max(1, len(worlds)), squeeze=False)[:, 0]
-        for axes, (world, players) in zip(panels, worlds.items(), strict=False):
-            found = [player.score for player in players]
-            means = [float(each.mean) if each is not None else 0.0 for each in found]
-            errors = [(each.half_width or 0.0) if each is not None else 0.0 for each in found]
-            axes.bar([player.player for player in players], means, yerr=errors, capsize=4)
-            axes.set_ylabel(f"mean score in {world}")
         return figure
 
 
-def _row(player: PlayerSummary) -> list[str]:
+def _shown(problem: str) -> str:
+    """A problem on one line. It can quote texts of others."""
+    line = one_line("".join(letter if letter.isprintable() else " " for letter in problem))
+    return line if len(line) <= MAX_PROBLEM else line[: MAX_PROBLEM - 1] + "…"
+
+
+def _row(player: PlayerInCondition) -> list[str]:
     tally = player.tally
     return [
+        player.condition,
         player.player,
         str(player.games),
         str(player.won),
         str(player.drawn),
-        str(player.score or ""),
+        str(player.stopped),
+        player.score.over_seeds() if player.score is not None else "-",
         str(tally.decisions),
         f"{tally.failures} ({player.failure_rate:.1%})" if tally.failures else "0",
         f"{tally.prompt_tokens:,} + {tally.completion_tokens:,}" if tally.prompt_tokens else "-",
         _cost(tally),
-        f"{tally.seconds / tally.decisions:.3g}" if tally.decisions else "-",
+        f"{sum(player.seconds) / tally.decisions:.3g}" if tally.decisions else "-",
     ]
 
 

@@ -10,11 +10,12 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from cohabit.errors import BadArgs
-from cohabit.lab.analysis import Difference, analyse, between_conditions
+from cohabit.lab.analysis import ConditionResults, Difference, PlayerInCondition, analyse, between_conditions
 from cohabit.lab.atomic import atomic_file, write_atomically
 from cohabit.lab.estimates import Estimate
 from cohabit.lab.ratings import can_rate, rate
-from cohabit.lab.results import Results, scores, winners
+from cohabit.lab.results import Results
+from cohabit.lab.scoring import scores, winners
 
 Format = Literal["csv", "jsonl", "parquet"]
 FORMATS: tuple[Format, ...] = ("csv", "jsonl", "parquet")
@@ -46,38 +47,55 @@ _ESTIMATE: dict[str, Kind] = {"mean": "number", "half_width_95": "number", "seed
 def _estimated(found: Estimate | None) -> Row:
     if found is None:
         return {"mean": None, "half_width_95": None, "seeds": 0}
-    return {"mean": float(found.mean), "half_width_95": found.half_width, "seeds": found.n}
+    return {"mean": float(found.mean), "half_width_95": found.interval, "seeds": found.n}
 
 
 def _player_rows(results: Results) -> Iterator[Row]:
-    for found in analyse(results.games, results.timings()):
+    """Each player in each condition, over all line-ups, and in each line-up."""
+    problems = results.commonest_problems()
+    for found in results.conditions():
         for player in found.players:
-            tally, share = player.tally, player.win_interval
-            yield {
-                "setting": found.condition.setting,
-                "factors": found.condition.factors,
-                "player": player.player,
-                "games": player.games,
-                "won": player.won,
-                "drawn": player.drawn,
-                "points": float(player.points),
-                "share_low_95": share[0] if share else None,
-                "share_high_95": share[1] if share else None,
-                **_estimated(player.score),
-                "decisions": tally.decisions,
-                "failures": tally.failures,
-                "outcomes": tally.outcomes,
-                "prompt_tokens": tally.prompt_tokens,
-                "completion_tokens": tally.completion_tokens,
-                "dollars": tally.dollars,
-                "unpriced": tally.unpriced,
-                "median_seconds": player.median_seconds,
-            }
+            yield _player_row(found, "", player, problems)
+        for lineup in found.lineups:
+            for player in lineup.players:
+                yield _player_row(found, lineup.lineup, player, {})
+
+
+def _player_row(
+    found: ConditionResults, lineup: str, player: PlayerInCondition, problems: Mapping[tuple[str, str], str]
+) -> Row:
+    tally, share = player.tally, player.win_interval
+    return {
+        "setting": found.condition.setting,
+        "factors": found.condition.factors,
+        "lineup": lineup,
+        "player": player.player,
+        "games": player.games,
+        "won": player.won,
+        "drawn": player.drawn,
+        "stopped": player.stopped,
+        "against_itself": player.against_itself,
+        "compared": player.compared,
+        "points": float(player.points),
+        "share_low_95": share[0] if share else None,
+        "share_high_95": share[1] if share else None,
+        **_estimated(player.score),
+        "decisions": tally.decisions,
+        "failures": tally.failures,
+        "outcomes": tally.outcomes,
+        "prompt_tokens": tally.prompt_tokens,
+        "completion_tokens": tally.completion_tokens,
+        "dollars": tally.dollars,
+        "unpriced": tally.unpriced,
+        "median_seconds": player.median_seconds,
+        "commonest_problem": problems.get((found.condition.title, player.player), ""),
+    }
 
 
 def _game_rows(results: Results) -> Iterator[Row]:
+    without = {game for found in analyse(results.games) for game in found.undecided}
     for game in results.games:
-        best, points = winners(game), scores(game)
+        best, points, decided = winners(game), scores(game), game.spec.id not in without
         for seat, player in enumerate(game.spec.named):
             tally = game.tallies[seat]
             yield {
@@ -90,8 +108,9 @@ def _game_rows(results: Results) -> Iterator[Row]:
                 "seat": game.seats[seat],
                 "player": player,
                 "score": points[seat],
-                "won": best == [seat],
-                "drawn": len(best) > 1 and seat in best,
+                "won": decided and best == [seat],
+                "drawn": decided and len(best) > 1 and seat in best,
+                "decided": decided,
                 "ended": game.ended,
                 "ticks": game.ticks,
                 "decisions": tally.decisions,
@@ -143,29 +162,30 @@ def _seat_rows(results: Results) -> Iterator[Row]:
 def _rating_rows(results: Results) -> Iterator[Row]:
     if not can_rate():
         return
-    settings = dict.fromkeys(game.spec.setting for game in results.games)
-    for setting in settings:
-        for each in rate(game for game in results.games if game.spec.setting == setting):
-            yield {"setting": setting, "player": each.player, "games": each.games, "mu": each.mu, "sigma": each.sigma}
+    for found in analyse(results.games):
+        of_condition = {"setting": found.condition.setting, "factors": found.condition.factors}
+        for each in rate(found.compared):
+            yield {**of_condition, "player": each.player, "games": each.games, "mu": each.mu, "sigma": each.sigma}
 
 
 _COSTS: dict[str, Kind] = {"prompt_tokens": "integer", "completion_tokens": "integer", "dollars": "number"}
 TABLES: dict[str, Table] = {
     "players": Table(
         {
-            "setting": "text", "factors": "json", "player": "text", "games": "integer", "won": "integer",
-            "drawn": "integer", "points": "number", "share_low_95": "number", "share_high_95": "number", **_ESTIMATE,
+            "setting": "text", "factors": "json", "lineup": "text", "player": "text", "games": "integer",
+            "won": "integer", "drawn": "integer", "stopped": "integer", "against_itself": "integer",
+            "compared": "integer", "points": "number", "share_low_95": "number", "share_high_95": "number", **_ESTIMATE,
             "decisions": "integer", "failures": "integer", "outcomes": "json", **_COSTS, "unpriced": "integer",
-            "median_seconds": "number",
+            "median_seconds": "number", "commonest_problem": "text",
         },
         _player_rows,
     ),
     "seats-of-games": Table(
         {
             "game": "text", "setting": "text", "factors": "json", "lineup": "text", "seed": "text", "order": "integer",
-            "seat": "text", "player": "text", "score": "number", "won": "flag", "drawn": "flag", "ended": "text",
-            "ticks": "integer", "decisions": "integer", "failures": "integer", "outcomes": "json", **_COSTS,
-            "standing": "json", "record": "text",
+            "seat": "text", "player": "text", "score": "number", "won": "flag", "drawn": "flag", "decided": "flag",
+            "ended": "text", "ticks": "integer", "decisions": "integer", "failures": "integer", "outcomes": "json",
+            **_COSTS, "standing": "json", "record": "text",
         },
         _game_rows,
     ),
@@ -181,7 +201,11 @@ TABLES: dict[str, Table] = {
         _seat_rows,
     ),
     "ratings": Table(
-        {"setting": "text", "player": "text", "games": "integer", "mu": "number", "sigma": "number"}, _rating_rows
+        {
+            "setting": "text", "factors": "json", "player": "text", "games": "integer", "mu": "number",
+            "sigma": "number",
+        },
+        _rating_rows,
     ),
 }  # fmt: skip
 

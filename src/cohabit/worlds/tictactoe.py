@@ -79,5 +79,8 @@ class TicTacToe(World):
         return Outcome(public=f"{seat.name} ran out of time; {self.winner} wins")
 
     def standings(self) -> Sequence[Standing]:
+        """1 for the winner; ½ each for a draw."""
+        if self.moves == 9 and not self.winner:
+            return [Standing(s, s, 0.5) for s in self.order]
         best_first = sorted(self.order, key=lambda s: s != self.winner)
         return [Standing(s, s, int(s == self.winner)) for s in best_first]

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 from cohabit.faces.cli.match import check_ready, checked_workers, run_options, show
 from cohabit.faces.cli.options import data_option
 from cohabit.faces.cli.parser import add_verb
-from cohabit.faces.cli.say import paint, tell
+from cohabit.faces.cli.say import UsageError, paint, tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cohabit.lab.dataset import Row
+
+
+DATASET_FORMATS = ("jsonl", "csv", "parquet")
 
 
 def lab_options(parser: argparse.ArgumentParser) -> None:
@@ -28,7 +31,9 @@ def lab_options(parser: argparse.ArgumentParser) -> None:
         "source", metavar="DIR|RECORD|ROOM",
         help="the folder of a run, an exported record (.jsonl), or a room in the data folder of a house",
     )  # fmt: skip
-    exporting.add_argument("--format", choices=("jsonl", "parquet"), default="jsonl", help="(default: jsonl)")
+    exporting.add_argument(
+        "--format", choices=DATASET_FORMATS, help="(default: by the name of the output file, else jsonl)"
+    )
     exporting.add_argument(
         "-o", "--output", metavar="FILE", help="output file (default: dataset.jsonl in DIR, or here)"
     )
@@ -51,6 +56,7 @@ def lab(args: argparse.Namespace) -> int:
       cohabit lab run examples/lab/nim.json --out nim --workers 4
       cohabit lab report nim
       cohabit lab export nim --format parquet
+      cohabit lab export nim -o decisions.csv
       cohabit lab export demo -o demo-decisions.jsonl
     """
     return {"run": _run, "report": _report, "export": _export}[args.what](args)
@@ -92,16 +98,33 @@ def _export(args: argparse.Namespace) -> int:
     from cohabit.lab.folder import read_design_of
     from cohabit.lab.progress import progress_bar
 
-    folder = Path(args.source)
+    folder, form = Path(args.source), _format_of(args.format, args.output)
     if folder.is_dir():
         title = read_design_of(folder).name
-        path = Path(args.output or folder / f"dataset.{args.format}")
+        path = Path(args.output or folder / f"dataset.{form}")
         with progress_bar(title) as on_game:
-            return _written(path, args.format, run_rows(folder, on_game))
-    path = Path(args.output or f"dataset.{args.format}")
+            return _written(path, form, run_rows(folder, on_game))
+    path = Path(args.output or f"dataset.{form}")
     with open_source(args, args.source) as source:
         steps = with_progress(run_again(source, ObservedRoom), source.total, source.name)
-        return _written(path, args.format, record_rows(steps, source.name.removesuffix(".jsonl")))
+        return _written(path, form, record_rows(steps, source.name.removesuffix(".jsonl")))
+
+
+def _format_of(given: str | None, output: str | None) -> str:
+    """The format of a dataset. The name of its file must not say something else."""
+    if output is None:
+        return given or DATASET_FORMATS[0]
+    ending = Path(output).suffix.removeprefix(".").lower()
+    if ending and ending not in DATASET_FORMATS and given is None:
+        raise UsageError(f"-o {output}: give --format, or a name that ends in {_endings()}")
+    if ending in DATASET_FORMATS and given not in (None, ending):
+        raise UsageError(f"-o {output}: --format {given} would write something else than the name says")
+    return given or ending or DATASET_FORMATS[0]
+
+
+def _endings() -> str:
+    *first, last = [f".{form}" for form in DATASET_FORMATS]
+    return f"{', '.join(first)} or {last}"
 
 
 def _written(path: Path, form: str, rows: "Iterator[Row]") -> int:

@@ -21,7 +21,9 @@ def match_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--config", metavar="NAME=VALUE", action="append", default=[], help="a setting of the world")
     parser.add_argument("--max-decisions", metavar="N", type=int, help="stop a game after this many decisions")
     parser.add_argument("--max-ticks", metavar="N", type=int, help="stop a game of a real-time world after this")
-    parser.add_argument("--step-ticks", metavar="N", type=int, help="ticks between decisions in a real-time world")
+    parser.add_argument(
+        "--step-ticks", metavar="N", type=int, help="ticks of a step of the clock, in a real-time world"
+    )
     parser.add_argument("--swap", choices=("rotate", "permute", "none"), default="rotate",
                         help="how players take turns on the seats (default: rotate)")  # fmt: skip
     run_options(parser)
@@ -105,11 +107,13 @@ def config_of(given: list[str]) -> dict[str, Any]:
 
 def show(results: Any) -> int:
     """Print the closing table. Exit code 1 if the results cannot be trusted or are not complete."""
-    tell(table(results.headings(), results.rows()))
+    from cohabit.lab.results import HEADINGS
+
+    tell(table(HEADINGS, results.rows()))
     place = f" in {results.folder}" if results.folder is not None else ""
-    limited = sum(game.ended == "limit" for game in results.games)
-    stopped = f"; {limited:,} of them stopped at a limit, before they were over" if limited else ""
-    tell(f"{len(results.games):,} of {results.planned:,} games{place}{stopped}")
+    tell(f"{len(results.games):,} of {results.planned:,} games{place}")
+    for note in results.notes():
+        tell(note)
     problems = results.problems()
     for problem in problems:
         tell(paint("red", f"FAILED: {problem}."))

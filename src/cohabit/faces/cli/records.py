@@ -185,6 +185,9 @@ def replay(args: argparse.Namespace) -> int:
     if args.at is not None and args.at < 0:
         raise UsageError("--at: entries are counted from 0")
     with open_source(args, args.record) as source:
+        players = _players(args.record)
+        if players:
+            tell(players)
         room, seq, entries = None, -1, 0
         steps = with_progress(run_again(source), source.total, source.name)
         for room, line in steps:
@@ -201,7 +204,20 @@ def replay(args: argparse.Namespace) -> int:
         if room is not None:
             tell(_world(room))
             tell(f"{source.name}: {entries:,} entries, game {room.state.games}{_remote_note(room)}")
+            if players:
+                tell(players)
     return 0
+
+
+def _players(record: str) -> str:
+    """Who is who in a game of the lab."""
+    if not _is_file(record):
+        return ""
+    from cohabit.lab.folder import players_of_record
+    from cohabit.lab.game import handle
+
+    names = players_of_record(Path(record))
+    return "Players: " + ", ".join(f"{handle(i)} = {clean(name)}" for i, name in enumerate(names)) if names else ""
 
 
 def _remote_note(room: Room | None) -> str:

@@ -1,0 +1,52 @@
+"""The score of a seat in a game, and who won."""
+
+from collections.abc import Sequence
+
+from cohabit.agents.player import Tally
+from cohabit.lab.game import GameResult
+
+
+def scores(game: GameResult) -> list[float]:
+    """The score of each seat: that on the scoreboard, else its return, else what its actions earned.
+
+    A seat that is no longer on the scoreboard has 0.
+    """
+    if game.standings:
+        found = {standing.seat: float(standing.score) for standing in game.standings}
+        return [found.get(seat, 0.0) for seat in game.seats]
+    if game.returns:
+        return [game.returns.get(seat, 0.0) for seat in game.seats]
+    return list(game.rewards)
+
+
+def winners(game: GameResult) -> list[int]:
+    """The seats with the best score; more than one is a draw. Empty: there is only one seat."""
+    found = scores(game)
+    if len(found) < 2:
+        return []
+    return [seat for seat, score in enumerate(found) if score == max(found)]
+
+
+def is_between_players(game: GameResult) -> bool:
+    """Whether different players met. A game of a player against itself says nothing about who is better."""
+    return len(set(game.spec.named)) > 1
+
+
+def undecided(games: Sequence[GameResult]) -> set[str]:
+    """The games of a condition that were stopped at a limit and have no result.
+
+    Where the scoreboard differs in some game that was stopped, the world keeps score on the way, and the scores at the
+    limit count. Where it never does, the score is decided at the end only, which these games did not reach.
+    """
+    stopped = [game for game in games if game.ended == "limit" and len(game.seats) > 1]
+    keeps_score = any(len(set(scores(game))) > 1 for game in stopped)
+    return set() if keeps_score else {game.spec.id for game in stopped}
+
+
+def add_tally(whole: Tally, part: Tally) -> None:
+    for outcome, count in part.outcomes.items():
+        whole.outcomes[outcome] = whole.outcomes.get(outcome, 0) + count
+    whole.prompt_tokens += part.prompt_tokens
+    whole.completion_tokens += part.completion_tokens
+    whole.dollars += part.dollars
+    whole.unpriced += part.unpriced
