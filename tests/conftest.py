@@ -34,12 +34,10 @@ settings.load_profile("calm")
 
 LACKS = "not tested: "
 LONGEST = (
-    "test_without_worldbox.py", "faces/test_page.py", "workspace/test_attacks_repositories.py",
-    "faces/test_cli_house.py", "faces/test_kingdoms_fork.py", "faces/test_refusals.py", "agents/test_local.py",
-    "workspace/test_contention.py", "workspace/test_attacks.py", "faces/test_workspace_faces.py",
-    "faces/test_world_contract.py", "house/test_workspace.py", "workspace/test_conflicts.py",
-    "worlds/kingdoms/test_matches.py", "workspace/test_compat.py", "test_examples.py", "workspace/test_lost.py",
-    "faces/test_matrix.py", "faces/mcp/test_stdio.py",
+    "test_without_worldbox.py", "faces/test_page.py", "workspace/test_attacks_repositories.py", "faces/test_cli_house.py",
+    "faces/test_kingdoms_fork.py", "agents/test_local.py", "workspace/test_contention.py", "workspace/test_attacks.py",
+    "house/test_workspace.py", "workspace/test_conflicts.py", "worlds/kingdoms/test_matches.py", "workspace/test_compat.py",
+    "test_examples.py", "workspace/test_lost.py", "faces/test_matrix.py", "faces/mcp/test_stdio.py",
 )  # fmt: skip
 """The files that take longest. They are started first: then all processes of `make test` end at about the same time."""
 

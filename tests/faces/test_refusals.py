@@ -237,23 +237,8 @@ async def failure(claim: Claim, door: Door, it: RefusalsHouse) -> Exception | No
     return None
 
 
-LONG_OVER_STDIO = (in_an_archived_room_everything_that_records_is_disabled, out_of_turn_every_gated_command_is_refused)
-"""Played in `make soak`. The bridge passes every refusal on in one way, which the claim about grants goes through too."""
-
-
-@pytest.mark.parametrize(
-    ("claim", "face"),
-    [
-        pytest.param(
-            claim,
-            face,
-            id=f"{claim.__name__}-{face}",
-            marks=[pytest.mark.soak] if face == "mcp stdio" and claim in LONG_OVER_STDIO else [],
-        )
-        for claim in CLAIMS
-        for face in FACES
-    ],
-)
+@pytest.mark.parametrize("face", FACES)
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.__name__)
 async def test_every_command_is_refused_alike(claim: Claim, face: str, tmp_path: Path) -> None:
     clock = FakeClock()
     async with House.open(Settings(port=0), clock=clock) as house, doors(face, house, tmp_path) as door:
