@@ -32,7 +32,7 @@ from cohabit.testing.clock import FakeClock
 from ..faces.doors import doors  # noqa: TID252 - two suites connect to houses in every way
 from .minds import played
 
-DECISIONS = 2
+DECISIONS = 3
 SMALL = {"zones_x": 2, "zones_y": 2}
 WORLDS = [
     ("nim", "random", {}),
