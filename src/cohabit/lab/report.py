@@ -210,7 +210,7 @@ def _overview(results: Results, conditions: Sequence[ConditionResults]) -> str:
             f"Over all worlds. Scores are compared within a world only, below. <i>Failed</i>: no usable answer "
             f"({', '.join(FAILURES)}), so the world’s fallback was played. The limit is "
             f"{results.design.max_failures:.0%} of a player’s decisions in each condition. The time of a decision "
-            "includes waiting for the players on earlier seats, if several move at once."
+            "is that of the player’s own thinking."
         )
         + _table([*head, *(COSTS if costs else ())], rows, 2)
     )
