@@ -60,6 +60,15 @@ def test_a_websocket_is_closed_with_the_reason_and_its_frames_are_not_counted() 
     assert sum(map(len, read)) == 2 * LIMIT
 
 
+@pytest.mark.parametrize("public_url", ["", "house.example", "https://house.example"])
+@pytest.mark.parametrize("host", ["", ":8724", "[", "house.example.evil"])
+def test_a_request_without_a_host_that_can_be_read_is_refused_whatever_the_public_address_is(
+    host: str, public_url: str
+) -> None:
+    read, answers = asked({"host": host}, public_url=public_url)
+    assert (read, answers[0]["status"]) == ([], 403)
+
+
 def test_what_is_neither_http_nor_a_websocket_is_passed_on() -> None:
     read, answers = asked({"host": "evil.example"}, kind="lifespan")
     assert (read, answers) == ([b""], [])

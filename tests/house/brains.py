@@ -51,6 +51,18 @@ class CannotBeMade(Scripted):
         raise OSError("no such device")
 
 
+class Opens(Scripted):
+    """Holds something that has to be closed."""
+
+    opened = closed = 0
+
+    def __init__(self) -> None:
+        Opens.opened += 1
+
+    async def close(self) -> None:
+        Opens.closed += 1
+
+
 class Blocks(Scripted):
     """An async agent that blocks its event loop, against the contract."""
 

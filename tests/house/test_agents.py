@@ -18,7 +18,7 @@ from cohabit.agents.contract import Exchange, Usage
 from cohabit.agents.player import Decision
 from cohabit.errors import BadArgs, CohabitError, PermissionDenied
 from cohabit.house.bots import QUIET_MS
-from cohabit.house.brains import check_allowed
+from cohabit.house.brains import check_allowed, check_makeable
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.house.transcripts import EARLIER, TRANSCRIPT, Transcripts, without_secrets
@@ -335,6 +335,11 @@ async def test_a_brain_that_cannot_be_made_is_refused_before_anything_is_created
             await nim(house, name)
         assert reason in refused.value.message
         assert not house.rooms
+
+
+async def test_an_agent_that_is_made_to_see_whether_it_can_be_made_is_closed_again(gate: ModuleType) -> None:
+    await check_makeable(brain("Opens"))
+    assert (gate.Opens.opened, gate.Opens.closed) == (1, 1)
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,7 @@ async def test_the_holder_of_an_invite_can_read_what_the_room_is_and_what_it_may
         assert "You are not in room 'den' yet." in (await cy("introduction")).text
         for name in ("capabilities", "schemas"):
             assert {"join", "introduction"} <= {command.name for command in (await cy(name)).commands}
+        assert {command.tool_name for command in (await cy("capabilities")).commands} == {""}, "no other names here"
         with pytest.raises(UnknownRoom):
             await cy("events")
 

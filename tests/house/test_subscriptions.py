@@ -516,19 +516,6 @@ def open_watchers(house: House) -> int:
     return sum(len(watchers) for watchers in vars(house.identities)["_watchers"].values())
 
 
-async def test_closing_a_subscription_again_is_no_sign_of_life() -> None:
-    clock = FakeClock()
-    async with open_house(clock=clock) as house:
-        who = await make_room(house)
-        sub = await subscribed(who["bob"])
-        seen = house.rooms["den"].time.seen
-        sub.close()
-        closed = seen["bob"]
-        await clock.advance(1_000)
-        sub.close()
-        assert seen["bob"] == closed
-
-
 async def test_a_closed_subscription_leaves_nothing_behind() -> None:
     async with open_house() as house:
         who = await make_room(house)

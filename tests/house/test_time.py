@@ -12,6 +12,7 @@ from msgspec.json import encode as to_json
 from cohabit.errors import BadArgs, CohabitError, Quarantined, Unauthorized
 from cohabit.house.command_list import list_commands
 from cohabit.house.house import House
+from cohabit.house.runner import RoomRunner
 from cohabit.house.store.memory import MemoryStore
 from cohabit.model.grant import Capability
 from cohabit.testing.clock import FakeClock
@@ -188,6 +189,31 @@ async def test_a_full_page_of_own_actions_is_not_waited_for() -> None:
             await who["ann"]("shout", {"text": str(number)})
         got = await who["ann"]("events", {"cursor": cursor, "wait_ms": 30_000, "max": 2})
         assert (len(got.items), got.more) == (2, True)
+
+
+async def test_a_waiting_call_runs_again_only_for_entries_that_concern_its_caller(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    runs: list[str] = []
+    submit = RoomRunner.submit
+
+    def counted(runner: RoomRunner, call: Any) -> Any:
+        runs.append(getattr(call, "name", ""))
+        return submit(runner, call)
+
+    monkeypatch.setattr(RoomRunner, "submit", counted)
+    async with open_house() as house:
+        who = await make_room(house, partial_intel=True)
+        await who["bob"]("shout", {"text": "what bob has been told before"})
+        waiting = asyncio.create_task(who["bob"]("recv_messages", {"wait_ms": 30_000}))
+        await a_moment()
+        for number in (1, 2):
+            await who["ann"]("mumble", {"n": number})
+            await a_moment()
+        assert runs.count("recv_messages") == 1
+        await who["ann"]("send_message", {"to": "bob", "content": "hello"})
+        assert [item["content"] for item in (await waiting).items] == ["hello"]
+        assert runs.count("recv_messages") == 2
 
 
 async def test_an_own_action_ends_a_wait_that_asks_for_it() -> None:

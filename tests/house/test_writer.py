@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Sequence
+from typing import Any
 
 import pytest
 
@@ -184,3 +185,26 @@ async def test_commits_are_counted(store: WatchedStore, writer: Writer) -> None:
     await writer.submit(Write("a", lines(1)))
     await writer.submit(Write("a", lines(1, start=1)))
     assert writer.commits == before + 2
+
+
+def test_a_write_that_another_one_is_merged_into_changes_everything_that_both_change() -> None:
+    def write(name: Any, forget_before: int | None, delete: bool) -> Write:
+        return Write(
+            "den",
+            [name],
+            (1, name),
+            [name],
+            forget_before,
+            delete,
+            identities=[name],
+            credentials=[name],
+            invites=[name],
+        )
+
+    one = write("one", None, False)
+    one.merge(write("other", 7, True))
+    assert (one.snapshot, one.forget_before, one.delete) == ((1, "other"), 7, True)
+    for kept in (one.lines, one.refusals, one.identities, one.credentials, one.invites):
+        assert list(kept) == ["one", "other"]
+    one.merge(Write("den"))
+    assert (one.snapshot, one.forget_before, one.delete) == ((1, "other"), 7, True)

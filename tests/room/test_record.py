@@ -203,6 +203,15 @@ def test_a_world_that_fails_in_the_middle_of_an_action_leaves_everything_as_it_w
     assert replayed(room).digest() == room.digest()
 
 
+def test_a_room_that_was_just_restored_is_rolled_back_too() -> None:
+    room = restored(played())
+    before = room.digest()
+    with pytest.raises(GameCrash):
+        room.call("ann", "break_down", at=10)
+    assert room.digest() == before
+    assert room.call("ann", "hide", {"n": 7}, at=11).success
+
+
 def test_a_query_that_fails_leaves_everything_as_it_was() -> None:
     room = played()
     before = room.digest()

@@ -66,6 +66,14 @@ def test_turn_advance_is_offered_only_to_members_who_take_turns() -> None:
     assert [who for who in ("ann", "zeus", "owl") if "turn_advance" in names(room, who)] == ["ann", "zeus"]
 
 
+@pytest.mark.parametrize(("world", "listed"), [("nim", True), ("statecraft", False)])
+def test_a_view_lists_the_legal_actions_unless_the_world_gives_examples_only(world: str, listed: bool) -> None:
+    room = make_room(RED, BLUE, world=world)
+    seen = room.call("ann", "view", at=1)
+    assert seen.observation.choices
+    assert ("\nLegal actions: " in seen.text) is listed
+
+
 def test_sit_is_offered_only_to_members_whose_place_is_not_bound_to_a_seat() -> None:
     room = make_room(RED, {"id": "fay", "role": "player"}, world="nim")
     assert [who for who in ("ann", "fay") if "sit" in names(room, who)] == ["fay"]

@@ -314,6 +314,15 @@ def test_two_items_with_one_number_get_two_and_the_pushed_one_keeps_its_own() ->
     assert titles(merge_file(INBOX, HEADER, ours, theirs).text) == {"INB-001": "ours, earlier", "INB-002": "theirs"}
 
 
+@pytest.mark.parametrize(("changed", "left"), [(False, ["kept", "new"]), (True, ["kept", "other, changed", "new"])])
+def test_an_item_that_one_side_removed_stays_if_the_other_changed_it(changed: bool, left: list[str]) -> None:
+    without = asked("", 0, "kept")
+    base = asked(without, 1, "other")
+    other = asked(base.replace("— other", "— other, changed") if changed else base, 2, "new")
+    for sides in ((without, other), (other, without)):
+        assert sorted(titles(merge_file(INBOX, base, *sides).text).values()) == sorted(left)
+
+
 def test_new_text_mentions_the_new_number_of_a_renumbered_item() -> None:
     base = asked("", 0, "old, see INB-002")
     ours = asked(asked(base, 1, "mine"), 2, "more on INB-002 and INB-0021", body="INB-002, not INB-001")

@@ -5,7 +5,7 @@ limit, in this order. It changes nothing, logs nothing and reads no clock. Tool 
 on the moment, such as ``by_grant``.
 """
 
-from collections.abc import Container, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -168,7 +168,7 @@ def _by_seat_and_turn(command: Command, member: Member, room: "Room", via: str |
     if member.handed_over and via is None:
         return Decision("PERMISSION_DENIED", "an agent plays your seat; call take_over to play it yourself")
     if member.seat not in room.seats:
-        decision = by_seat(member, command, room.seats)
+        decision = _without_seat(member, command)
         if decision.code:
             return decision
     if command.where != "world":  # do not call the world: this may run outside the room's queue
@@ -232,9 +232,9 @@ def _next_game(state: RoomState) -> str:
     return f"the next one begins by itself, {state.rematch_ms / 1000:g} s after the end"
 
 
-def by_seat(member: Member, command: Command, seats: Container[SeatId]) -> Decision:
+def _without_seat(member: Member, command: Command) -> Decision:
     """Actions that need a seat require an existing one; ``act`` has no effect without a seat."""
-    if member.seat in seats or not command.is_action:
+    if not command.is_action:
         return ALLOWED
     if command.needs_seat or not any(n in member.held for n in command.needs if n != Capability.ACT):
         return Decision(
