@@ -49,7 +49,8 @@ def send(sim: Sim, city: City, rows: Rows) -> None:
 
 def _able(sim: Sim, rows: Rows) -> Rows:
     """The people who can settle: grown-up workers. Twice as many as go must be there."""
-    return rows[(sim.creatures.job[rows] == Job.WORKER) & life.grown_up(sim, rows)]
+    able: Rows = rows[(sim.creatures.job[rows] == Job.WORKER) & life.grown_up(sim, rows)]
+    return able
 
 
 def _carries_out_order(sim: Sim, city: City) -> bool:
