@@ -233,10 +233,12 @@ class Unreachable(HouseError):
 
 
 class GitFailed(HouseError):
-    """Git refused or failed in a workspace; the message contains git's output."""
+    """Git refused or failed in a workspace; the message quotes git's output."""
 
     code = "GIT_FAILED"
     status = 502
+    output = ""
+    """What git wrote, as it is."""
 
 
 class Internal(HouseError):

@@ -82,14 +82,13 @@ def test_members_who_are_named_later_are_listed_with_the_command_that_invites_th
         assert "PERMISSION_DENIED" in refused.stderr
 
 
-def test_a_remote_that_does_not_answer_is_told_in_the_lines_of_git(tmp_path: Path) -> None:
+def test_a_remote_that_does_not_answer_is_told_in_the_quoted_words_of_git(tmp_path: Path) -> None:
     (tmp_path / "no.git").mkdir()
     (tmp_path / "no.git" / "file").touch()
     with running("workspace", "serve", "--remote", "./no.git", home=tmp_path) as house:
         assert house.greeting[0].startswith("The shared repository: the remote does not answer: ")
-        said = house.greeting[: house.greeting.index("")]
-        assert all(line.startswith("  ") for line in said[1:])
-        assert said[-1].endswith("exists. It is retried every few seconds.")
+        (said,) = house.greeting[: house.greeting.index("")]
+        assert said.endswith('; and the repository exists.". It is retried every few seconds.')
 
 
 def options(**given: Any) -> argparse.Namespace:

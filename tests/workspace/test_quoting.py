@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohabit.errors import Conflict
+from cohabit.workspace.clone.git import Result, failure
 from cohabit.workspace.formats import INBOX, JOURNAL
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.item import Item
@@ -68,6 +69,25 @@ def test_only_an_agent_id_is_shown_without_marks(name: str) -> None:
 # -- notes of a merge -------------------------------------------------------------------------------
 def item(by: str = "ann-cli") -> str:
     return Inbox.parse("").add(title="x", by=by, now=NOW)[0].text
+
+
+SIGNS = ["", "No space left on device ", "Could not resolve host: ", "x.lock: File exists ", "mismatched algorithms "]
+SENTENCES = {
+    "git fetch: ",
+    "the disk is full: ; free some space, then call again",
+    "the remote does not answer: ",
+    "the remote uses another object format (sha256), which is not supported: ",
+    "another git process is working in this clone; try again in a moment ()",
+}
+
+
+@given(st.sampled_from(SIGNS), st.text(max_size=3_000) | st.just(f"\n{EVIL}"), st.booleans())
+def test_what_git_wrote_is_quoted_in_the_error_of_a_failed_command(sign: str, text: str, network: bool) -> None:
+    message = failure("fetch", Result(128, b"", sign + text), Path("/clone"), network=network).message
+    marks = [place for place, letter in enumerate(message) if letter in MARKS]
+    assert message[: marks[0]] + message[marks[-1] + 1 :] in SENTENCES, "nothing of it is outside of the marks"
+    assert message.isprintable(), "one line of visible characters"
+    assert len(message) <= 1_200
 
 
 def test_a_pointer_that_one_side_removed_is_quoted() -> None:

@@ -22,6 +22,7 @@ from typing import Final
 from cohabit.errors import Busy, CohabitError, GitFailed, StorageFailed, Unreachable
 from cohabit.workspace.answers import clean
 from cohabit.workspace.clone.cancellation import CANCELLATION, Cancellation, is_cancelled
+from cohabit.workspace.formats.quoting import quoted
 from cohabit.workspace.limits import GIT_LOCK_TIMEOUT, LOCAL_TIMEOUT, NETWORK_IDLE_TIMEOUT, NETWORK_TIMEOUT
 from cohabit.workspace.person.identity import Identity
 
@@ -66,6 +67,8 @@ NETWORK_CONFIG: Final = CONFIG | {
 }
 """The same for commands that use the network."""
 CHUNK_BYTES: Final = 65_536
+MAX_OUTPUT: Final = 1_000
+"""How many characters of git's output an error quotes."""
 KEPT_VARIABLES: Final = ("PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "TZ", "SYSTEMROOT")
 """The environment variables that a local command keeps."""
 DISK_FULL: Final = ("no space left", "disk quota exceeded", "file too large")
@@ -287,10 +290,11 @@ def author_environment(identity: Identity) -> dict[str, str]:
 
 
 def failure(command: str, result: Result, root: Path, *, network: bool) -> CohabitError:
-    """The error for a failed command, with git's message but without paths of this machine."""
-    message = result.err.strip() or result.text.strip() or f"exit code {result.code}"
-    message = clean(message.replace(f"{root}/", ""), [(str(root), ".")])[:2_000]
-    low = message.lower()
+    """The error for a failed command, with git's message but without paths of this machine. It is quoted: a remote, and
+    the names of its branches and files, can put any words into it."""
+    output = result.err.strip() or result.text.strip() or f"exit code {result.code}"
+    output = clean(output.replace(f"{root}/", ""), [(str(root), ".")])
+    low, message = output.lower(), quoted("; ".join(filter(None, map(str.strip, output.splitlines()))), MAX_OUTPUT)
     if any(sign in low for sign in DISK_FULL) and not network:
         return StorageFailed(f"the disk is full: {message}; free some space, then call again")
     if network and any(sign in low for sign in OTHER_FORMAT):
@@ -298,8 +302,11 @@ def failure(command: str, result: Result, root: Path, *, network: bool) -> Cohab
     if network and any(sign in low for sign in UNREACHABLE):
         return Unreachable(f"the remote does not answer: {message}")
     if _is_locked(result):
-        return Busy(f"another git process is working in this clone; try again in a moment ({message.splitlines()[0]})")
-    return GitFailed(f"git {command}: {message}")
+        first = quoted(output.splitlines()[0], MAX_OUTPUT)
+        return Busy(f"another git process is working in this clone; try again in a moment ({first})")
+    error = GitFailed(f"git {command}: {message}")
+    error.output = output
+    return error
 
 
 def _is_locked(result: Result) -> bool:

@@ -92,7 +92,7 @@ def diff(ws: "Workspace", since: str | None, paths: Sequence[str] | None, offset
     try:
         result = ws.git.run("diff", *DIFF_OPTIONS, *span, "--", *wanted, max_bytes=offset + MAX_DIFF_BYTES)
     except GitFailed as error:
-        raise refs.unknown(since) if since and UNKNOWN_REVISION.search(error.message) else error from None
+        raise refs.unknown(since) if since and UNKNOWN_REVISION.search(error.output) else error from None
     page = _whole_lines(result.out[offset:]) if result.truncated else result.out[offset:]
     answer: dict[str, Any] = {"diff": displayable(page.decode(errors="replace")), "truncated": result.truncated}
     return answer | {"next_offset": offset + len(page)} if result.truncated else answer

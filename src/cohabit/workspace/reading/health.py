@@ -89,7 +89,7 @@ def _scan(ws: "Workspace", since: str | None) -> list[Commit]:
     try:
         return scan(ws, [f"^{refs.checked(since)}", head] if since else [head], MAX_SCANNED)
     except GitFailed as error:
-        raise refs.unknown(since) if since and UNKNOWN_REVISION.search(error.message) else error from None
+        raise refs.unknown(since) if since and UNKNOWN_REVISION.search(error.output) else error from None
 
 
 def _short(commit: Commit) -> dict[str, str]:

@@ -50,7 +50,7 @@ def log(
     try:
         found = list(commits(ws, *args, start, "--", *pathspecs(paths)))
     except GitFailed as error:
-        raise refs.unknown(since or start) if UNKNOWN_REVISION.search(error.message) else error from None
+        raise refs.unknown(since or start) if UNKNOWN_REVISION.search(error.output) else error from None
     answer: dict[str, Any] = {"total": len(found[:limit]), "commits": found[:limit], "truncated": len(found) > limit}
     return answer | {"cursor": f"{start}:{skip + limit}"} if len(found) > limit else answer
 

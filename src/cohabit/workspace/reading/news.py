@@ -171,7 +171,7 @@ def _scan(ws: "Workspace", pointer: Pointer | None, head: str, notes: list[str])
     try:
         return span, scan(ws, span.args(), MAX_SCANNED + 1, span.skip)
     except GitFailed as error:
-        if pointer is None or not UNKNOWN_REVISION.search(error.message):
+        if pointer is None or not UNKNOWN_REVISION.search(error.output):
             raise
     when = pointer.moment
     since = quoted(pointer.last_read_at, 40) if pointer.last_read_at else "the beginning"
@@ -245,7 +245,7 @@ def _page(ws: "Workspace", span: Span, limit: int) -> dict[str, Any]:
     try:
         return _commits(ws, span, scan(ws, span.args(), MAX_SCANNED + 1, span.skip), limit)
     except GitFailed as error:
-        unknown = UNKNOWN_REVISION.search(error.message)
+        unknown = UNKNOWN_REVISION.search(error.output)
         raise refs.unknown(span.sha or span.head) if unknown else error from None
 
 

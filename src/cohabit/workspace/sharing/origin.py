@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Final, Literal, TypeVar
 from cohabit.errors import GitFailed, Unreachable
 from cohabit.workspace.clone import objects, refs
 from cohabit.workspace.clone.cancellation import is_cancelled
+from cohabit.workspace.clone.git import MAX_OUTPUT
+from cohabit.workspace.formats.quoting import quoted
 from cohabit.workspace.sharing import rewritten
 
 if TYPE_CHECKING:
@@ -50,7 +52,7 @@ def fetch(ws: "Workspace") -> str | None:
     try:
         with_retries(lambda: _fetch(ws, f"+refs/heads/{name}:{tracking}"))
     except GitFailed as error:
-        if "couldn't find remote ref" not in error.message:
+        if "couldn't find remote ref" not in error.output:
             raise
         if refs.upstream(ws) is not None:
             ws.git.run("update-ref", "-d", tracking)
@@ -63,7 +65,7 @@ def _fetch(ws: "Workspace", spec: str) -> None:
         try:
             ws.git.run("fetch", *FETCH_OPTIONS, "origin", spec, network=True)
         except GitFailed as error:
-            if "cannot lock ref" not in error.message:
+            if "cannot lock ref" not in error.output:
                 raise
             ws.git.run("fetch", *FETCH_OPTIONS, "origin", spec, network=True)  # the same ref was fetched just now
 
@@ -89,7 +91,7 @@ def push(ws: "Workspace", commit: str, expected: str | None) -> Pushed:
     output = [line.removeprefix("remote:").strip() for line in result.err.splitlines() if line.startswith("remote:")]
     whole = "\n".join([reason, *(line for line in output if line)])[:2_000]
     if not reason or any(sign in whole for sign in BROKEN):  # the next fetch shows whether it was accepted
-        raise Unreachable(f"the remote failed during the push: {whole or result.err.strip()[:500]}")
+        raise Unreachable(f"the remote failed during the push: {quoted(whole or result.err.strip(), MAX_OUTPUT)}")
     raced = any(sign in whole.lower() for sign in RACED)
     return Pushed("raced" if raced else "refused", whole)
 

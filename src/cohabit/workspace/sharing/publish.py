@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from cohabit.errors import CohabitError, Conflict, Unreachable
 from cohabit.workspace.answers import Answer
 from cohabit.workspace.clone import refs
+from cohabit.workspace.clone.git import MAX_OUTPUT
 from cohabit.workspace.clone.objects import EMPTY_TREE, changes
+from cohabit.workspace.formats.quoting import quoted
 from cohabit.workspace.limits import MAX_ENTRIES
 from cohabit.workspace.merging.merge import Renumbered
 from cohabit.workspace.sharing import advance, integrate, origin, plan, rewritten
@@ -194,7 +196,7 @@ class _Push:
             if pushed.outcome == "refused":
                 return {"error": "rejected", "reason": pushed.reason}
             if pushed.outcome == "raced":
-                return pushed.reason
+                return quoted(pushed.reason, MAX_OUTPUT)
         return self._finish(integration, move, ahead, behind)
 
     def _integrate(self, ahead: int, behind: int) -> Integration:
