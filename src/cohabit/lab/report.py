@@ -218,7 +218,7 @@ def _overview(results: Results) -> str:
 
 # -- a condition ------------------------------------------------------------------------------------
 def _condition(results: Results, found: ConditionResults, number: int, colours: dict[str, str]) -> str:
-    over_time = curves(results.folder, found.games) if plots.can_draw() else []
+    over_time = curves(results.folder, found.games, results.worlds) if plots.can_draw() else []
     drawn = plots.plots_of(f"c{number}", found, over_time, colours)
     limited = sum(game.ended == "limit" for game in found.games)
     stopped = f" {_plural(limited, 'game')} stopped at a limit, before the end." if limited else ""

@@ -73,7 +73,8 @@ def run(design: Design, folder: Path | None = None, workers: int = 1, on_game: P
         if folder is None:
             return _in_memory(table, specs, workers, on_game)
         with open_folder(folder, design, fingerprints(design), specs) as kept:
-            results = Results(design, kept.games, folder=folder, planned=len(specs))
+            worlds = sorted({located(spec.world, design.folder) for spec in specs})
+            results = Results(design, kept.games, folder=folder, planned=len(specs), worlds=worlds)
             spent = sum(tally.dollars for game in kept.games for tally in game.tallies)
             on_game(len(kept.games), len(specs))
             try:
