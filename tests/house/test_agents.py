@@ -15,9 +15,10 @@ import pytest
 
 from cohabit.agents.contract import Exchange, Usage
 from cohabit.agents.player import Decision
+from cohabit.agents.secrets import bytes_without_secrets
 from cohabit.errors import BadArgs, PermissionDenied
 from cohabit.house.house import House
-from cohabit.house.transcripts import EARLIER, TRANSCRIPT, Transcripts, without_secrets
+from cohabit.house.transcripts import EARLIER, TRANSCRIPT, Transcripts
 from cohabit.model.action import Action
 from cohabit.registry import _module_from
 from cohabit.scenario import parse_scenario, read_scenario
@@ -408,7 +409,7 @@ def test_the_value_of_an_api_key_never_enters_a_transcript(tmp_path: Path, monke
     text = (tmp_path / "agents/den" / TRANSCRIPT).read_text()
     assert "0123456789" not in text
     assert text.count("[hidden]") == 2
-    assert without_secrets(b"plain") == b"plain"
+    assert bytes_without_secrets(b"plain") == b"plain"
     assert os.environ["OPENAI_API_KEY"]
     json.loads(text)
 

@@ -74,7 +74,9 @@ def test_the_dataset_of_a_folder_does_not_run_its_world(gift: Path) -> None:
 def test_a_record_that_says_its_world_was_moved_to_a_file_does_not_run_it(gift: Path) -> None:
     assert main(["match", "nim", "random", "random", "--games", "1", "--out", "plain"]) == 0
     path = Path(record(Path("plain")))
-    path.write_bytes(path.read_bytes() + b'{"seq":0,"digest":"","entry":{"do":"rebound","args":{"source":"mine.py"}}}\n')
+    path.write_bytes(
+        path.read_bytes() + b'{"seq":0,"digest":"","entry":{"do":"rebound","args":{"source":"mine.py"}}}\n'
+    )
     assert main(["replay", str(path)]) == 1
     assert not was_run()
 

@@ -15,6 +15,7 @@ from typing import Any, Literal, cast, get_args
 from msgspec import Struct
 
 from cohabit.agents.contract import Agent, Closing, Direct, Exchange, Listener, Thinker, Thought, Turn
+from cohabit.agents.secrets import in_public
 from cohabit.errors import AskerError
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Goal
@@ -375,7 +376,7 @@ def _aims(goals: Sequence[Goal]) -> list[tuple[str, str]]:
 
 
 def _text(bug: Exception) -> str:
-    return "" if isinstance(bug, TimeoutError) and not str(bug) else f"{type(bug).__name__}: {bug}"
+    return "" if isinstance(bug, TimeoutError) and not str(bug) else f"{type(bug).__name__}: {in_public(bug)}"
 
 
 async def _maybe(result: object) -> None:

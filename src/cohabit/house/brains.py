@@ -9,6 +9,7 @@ from functools import partial
 
 from cohabit.agents.brain import parse_brain
 from cohabit.agents.contract import Closing, Ready
+from cohabit.agents.secrets import in_public
 from cohabit.errors import AskerError, BadArgs, PermissionDenied
 from cohabit.house.running.threads import run_in_thread
 from cohabit.house.settings import Settings
@@ -60,7 +61,7 @@ def _make(name: str) -> None:
         raise
     except Exception as bug:  # of a class in a file or of a package
         label = parse_brain(name).label
-        raise BadArgs(f"the brain {label} cannot be made: {type(bug).__name__}: {bug}") from bug
+        raise BadArgs(f"the brain {label} cannot be made: {type(bug).__name__}: {in_public(bug)[:300]}") from None
 
 
 async def _ask_whether_ready(agent: Ready | Closing) -> None:

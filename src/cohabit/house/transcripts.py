@@ -15,13 +15,11 @@ import msgspec
 from msgspec import Struct
 
 from cohabit.agents.player import Decision
+from cohabit.agents.secrets import bytes_without_secrets
 
 log = logging.getLogger("cohabit")
 TRANSCRIPT = "transcript.jsonl"
 EARLIER = "transcript.1.jsonl"
-_SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD)$")
-MIN_SECRET = 8
-"""A shorter value of such a variable is no secret, and may be part of many words."""
 
 
 class TranscriptLine(Struct, omit_defaults=True):
@@ -58,7 +56,7 @@ class Transcripts:
         if self._folder is None or not self._max_bytes:
             return
         line = TranscriptLine(at, member, seat, brain, game, round(seconds, 3), decision)
-        data = without_secrets(self._encode(line)) + b"\n"
+        data = bytes_without_secrets(self._encode(line)) + b"\n"
         try:
             with self._lock:
                 self._append(self._folder / room, data)
@@ -83,14 +81,6 @@ class Transcripts:
         if self._folder is not None:
             with self._lock:
                 shutil.rmtree(self._folder / room, ignore_errors=True)
-
-
-def without_secrets(data: bytes) -> bytes:
-    """The data without the values of environment variables that hold keys."""
-    for name, value in os.environ.items():
-        if len(value) >= MIN_SECRET and _SECRET_NAME.search(name):
-            data = data.replace(msgspec.json.encode(value)[1:-1], b"[hidden]")
-    return data
 
 
 def _file_name(member: str) -> str:

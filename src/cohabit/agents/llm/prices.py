@@ -21,6 +21,11 @@ def dollars(name: str, prompt_tokens: int, completion_tokens: int) -> float | No
     return (prompt_tokens * price[0] + completion_tokens * price[1]) / 1e6
 
 
+def is_priced(name: str) -> bool:
+    """Whether the price of this model is known."""
+    return name in _prices(os.environ.get(VARIABLE, ""))
+
+
 @cache
 def _prices(path: str) -> dict[str, tuple[float, float]]:
     if not path:
