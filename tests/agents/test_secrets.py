@@ -141,11 +141,13 @@ def test_a_list_of_keys_that_cannot_be_read_is_refused_and_not_repeated(
 @pytest.mark.parametrize("brain", BRAINS)
 async def test_a_redirect_is_not_followed(brain: str, monkeypatch: pytest.MonkeyPatch) -> None:
     there: list[str] = []
-    async with http_server(answers(reply(200, said(brain, TAKE))), there) as other:
-        async with http_server(answers(reply(307, "", location=f"{other}/x"))) as url:
-            monkeypatch.setenv("COHABIT_API_KEYS", f"{url}={VARIABLES[brain]}")
-            with pytest.raises(BackendError, match="307"):
-                await asked(BRAINS[brain].format(url=url) + "?retries=0")
+    async with (
+        http_server(answers(reply(200, said(brain, TAKE))), there) as other,
+        http_server(answers(reply(307, "", location=f"{other}/x"))) as url,
+    ):
+        monkeypatch.setenv("COHABIT_API_KEYS", f"{url}={VARIABLES[brain]}")
+        with pytest.raises(BackendError, match="307"):
+            await asked(BRAINS[brain].format(url=url) + "?retries=0")
     assert there == []
 
 

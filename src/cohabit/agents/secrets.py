@@ -65,5 +65,5 @@ def _written_secrets() -> list[str]:
             for secret in (value, value.strip()):
                 if len(secret) >= MIN_SECRET:
                     found |= {secret, repr(secret)[1:-1]}
-                    found |= {json.dumps(secret, ensure_ascii=ascii)[1:-1] for ascii in (True, False)}
+                    found |= {json.dumps(secret, ensure_ascii=plain)[1:-1] for plain in (True, False)}
     return sorted(found, key=len, reverse=True)

@@ -8,8 +8,9 @@ import asyncio
 from functools import partial
 
 from cohabit.agents.brain import parse_brain
-from cohabit.agents.contract import Closing, Ready
+from cohabit.agents.contract import Closing, Ready, Setting
 from cohabit.agents.secrets import in_public
+from cohabit.agents.spending import Spending
 from cohabit.errors import AskerError, BadArgs, PermissionDenied
 from cohabit.house.running.threads import run_in_thread
 from cohabit.house.settings import Settings
@@ -39,8 +40,11 @@ def check_allowed(name: str | None, settings: Settings) -> None:
         )
 
 
-async def check_makeable(name: str) -> None:
-    """Make an agent with this brain once, so that a missing package, key, file or server is reported early."""
+async def check_makeable(name: str, dollars: float | None = None) -> None:
+    """Make an agent with this brain once, so that a missing package, key, file or server is reported early.
+
+    ``dollars``: the cap of the house on what its agents may spend.
+    """
     brain = parse_brain(name)
     if brain.kind == HUMAN:
         raise BadArgs("a person plays in a house as a member: leave out the brain, and connect with `cohabit play`")
@@ -49,12 +53,12 @@ async def check_makeable(name: str) -> None:
     if is_script(brain):
         _make(name)
     else:
-        await run_in_thread(f"the brain {brain.label}", partial(_make, name), MAKE_S)
+        await run_in_thread(f"the brain {brain.label}", partial(_make, name, dollars), MAKE_S)
 
 
-def _make(name: str) -> None:
+def _make(name: str, dollars: float | None = None) -> None:
     try:
-        agent = make_agent(name, "check")
+        agent = make_agent(name, "check", setting=Setting(spending=Spending(dollars)) if dollars else None)
         if isinstance(agent, Ready | Closing):
             asyncio.run(_ask_whether_ready(agent))
     except AskerError:

@@ -56,7 +56,7 @@ async def invite(
     """
     check_allowed(stand_in, ctx.house.settings)
     if stand_in is not None:
-        await check_makeable(stand_in)
+        await check_makeable(stand_in, ctx.house.settings.agents_dollars or None)
     if name is not None:
         check_name(name)
     if uses > 1 and claim is not None:

@@ -10,7 +10,7 @@ from cohabit.agents.brain import Brain
 from cohabit.agents.contract import NO_SETTING, Exchange, Heard, Ready, Setting, Thought, Turn
 from cohabit.agents.llm.backend import Backend, BackendError, ChatMessage, Completion, Request
 from cohabit.agents.llm.cached import CachedBackend
-from cohabit.agents.llm.capped import CappedBackend
+from cohabit.agents.llm.capped import CappedBackend, check_price
 from cohabit.agents.llm.memory import Notebook
 from cohabit.agents.llm.prompt import (
     ASK,
@@ -80,11 +80,18 @@ class LlmAgent:
         self._step = 0
 
     def _wrapped(self, backend: Backend, setting: Setting) -> Backend:
-        """Ask the cache first, then the purse, then the server, again if need be."""
-        backend = RetryingBackend(traced(backend), self.options.retries, self.options.per_minute)
+        """Ask the cache first, then the server, again if need be. Every request is paid for."""
+        backend = traced(backend)
         if setting.spending is not None:
+            check_price(self, setting.spending.cap)
             backend = CappedBackend(backend, setting.spending)
+        backend = RetryingBackend(backend, self.options.retries, self.options.per_minute)
         return backend if setting.cache is None else CachedBackend(backend, setting.cache)
+
+    @property
+    def priced(self) -> bool:
+        """Whether it is known what its answers cost."""
+        return bool(getattr(self._server, "priced", True))
 
     async def ready(self) -> None:
         """Raise BAD_ARGS, with what to do, if the backend cannot answer."""
