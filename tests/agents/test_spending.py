@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.house.making import make_room, open_house, player
 
 from cohabit.agents.contract import Setting, Usage
 from cohabit.agents.llm.backend import BackendError, ChatMessage, Completion, Request, SpendingCapReached
@@ -20,7 +21,6 @@ from cohabit.lab.match import match
 from cohabit.lab.run import Spending as SpendingOfARun
 from cohabit.registry import make_agent
 
-from ..house.making import make_room, open_house, player
 from .minds import ScriptedModel
 from .servers import http_server, reply
 from .test_bad_days import said

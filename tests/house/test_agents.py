@@ -15,6 +15,7 @@ import pytest
 
 from cohabit.agents.contract import Exchange, Usage
 from cohabit.agents.player import Decision
+from cohabit.agents.runner import MAX_REFUSALS
 from cohabit.agents.secrets import bytes_without_secrets
 from cohabit.errors import BadArgs, PermissionDenied
 from cohabit.house.house import House
@@ -92,6 +93,28 @@ async def test_sixteen_slow_brains_do_not_delay_the_calls_of_other_members(gate:
         gate.GO.set()
         for i in range(16):
             await until(house, lambda i=i: moves(house, "ann", f"room-{i}"), f"room-{i}")
+
+
+async def test_an_agent_whose_answers_are_all_refused_plays_its_fallbacks_to_the_end() -> None:
+    async with open_house() as house:
+        await nim(house, brain("AlwaysRefused"), brain("AlwaysRefused"), config={"stones": 99})
+        await until(house, lambda: house.rooms["den"].room.is_over())
+        assert len(moves(house, "ann")) > MAX_REFUSALS
+        assert house.bots.agents["den", "ann"].stopped == ""
+
+
+async def test_an_agent_plays_on_if_its_decision_cannot_be_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*args: Any) -> None:
+        raise UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates not allowed")
+
+    monkeypatch.setattr(Transcripts, "add", fail)
+    async with open_house(tmp_path) as house:
+        await nim(house, brain("Scripted"), brain("Scripted"), config={"stones": 9})
+        await until(house, lambda: house.rooms["den"].room.is_over())
+        await counted(house, "ann", 4)
+    assert "a decision could not be reported: UnicodeEncodeError" in caplog.text
 
 
 async def test_a_slow_reflect_stops_no_room(gate: ModuleType) -> None:

@@ -68,6 +68,11 @@ class Decision(Struct, frozen=True, omit_defaults=True, gc=False):
     def failed(self) -> bool:
         return self.outcome in FAILURES
 
+    @property
+    def was_refused(self) -> bool:
+        """The answer was refused, and there was no fallback or it was refused, too."""
+        return self.outcome == "refused" and self.action is None
+
 
 class Tally(Struct):
     """What a player's decisions came to."""
@@ -175,7 +180,10 @@ class Player:
     def _counted(self, decision: Decision, began: float) -> Decision:
         took = self._seconds() - began if self._seconds is not None else 0.0
         if self._on_decision is not None:
-            self._on_decision(decision, took)
+            try:
+                self._on_decision(decision, took)
+            except Exception as bug:  # it only listens: the game goes on
+                self._log(f"a decision could not be reported: {_text(bug)}")
         self.tally.add(decision, took)  # last: what is counted is in the transcript
         return decision
 

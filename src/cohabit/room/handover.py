@@ -14,7 +14,6 @@ from cohabit.room.context import Context
 from cohabit.room.info import brain_shown
 from cohabit.room.state import HIDDEN_BRAIN, Member, RoomState
 
-
 HAND_BACK_MS = 5_000
 """Least time between two: each time the agent begins to think anew, which a model is paid for."""
 
