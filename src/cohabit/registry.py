@@ -149,7 +149,10 @@ def _scripted(name: str) -> Callable[..., Any] | None:
 def knows_brain(brain: Brain) -> bool:
     """Whether there is such a brain. A file must exist; a model is not asked for."""
     if brain.is_file:
-        return Path(brain.kind).is_file()
+        try:
+            return Path(brain.kind).is_file()
+        except OSError:  # such as a name that is too long
+            return False
     if brain.kind in BACKENDS:
         return True
     return not brain.target and any(brain.kind in known for known in (BRAINS, AT_A_TERMINAL, installed_brains()))

@@ -7,6 +7,7 @@ log, a report, a transcript or a member.
 import json
 import os
 import re
+from pathlib import Path
 
 from cohabit.errors import BadArgs
 
@@ -67,3 +68,21 @@ def _written_secrets() -> list[str]:
                     found |= {secret, repr(secret)[1:-1]}
                     found |= {json.dumps(secret, ensure_ascii=plain)[1:-1] for plain in (True, False)}
     return sorted(found, key=len, reverse=True)
+
+
+# -- files that only their owner may read -----------------------------------------------------------
+def private_folder(path: Path) -> None:
+    """Create a folder, and those above it that are missing, for the owner alone."""
+    if not path.is_dir():
+        private_folder(path.parent)
+        path.mkdir(mode=0o700, exist_ok=True)
+
+
+def write_private(path: Path, data: bytes) -> None:
+    """Replace a file as a whole, readable by the owner alone."""
+    private_folder(path.parent)
+    part = path.with_name(path.name + ".part")
+    with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        os.fchmod(file.fileno(), 0o600)
+        file.write(data)
+    part.replace(path)
