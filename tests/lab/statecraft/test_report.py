@@ -124,6 +124,12 @@ def test_a_table_without_rows_still_has_its_header(tmp_path: Path) -> None:
     assert (tmp_path / "wars.jsonl").read_text() == ""
 
 
+def test_no_name_is_a_formula_in_a_spreadsheet(tmp_path: Path) -> None:
+    write_tables([a_round([turn()], Place("=cmd|'/C calc'!A0", 1, 1))], tmp_path)
+    with (tmp_path / "by-round.csv").open(newline="") as file:
+        assert {row["lineup"] for row in csv.DictReader(file)} == {"'=cmd|'/C calc'!A0"}
+
+
 # -- the command line -------------------------------------------------------------------------------
 def test_an_experiment_is_played_and_reported_from_the_command_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -66,7 +66,8 @@ def _listed() -> dict[str, str]:
 
 def client(base: type[Any], with_key: bool, **options: Any) -> Any:
     """An httpx client derived from ``base``, which follows no redirects."""
-    return _limited(base)(with_key, follow_redirects=False, **options)
+    made = _limited(base)  # type: ignore[arg-type]  # classes are hashable
+    return made(with_key, follow_redirects=False, **options)
 
 
 @cache
