@@ -15,7 +15,7 @@ from cohabit.lab.statecraft.config import Experiment, parse_experiment
 from cohabit.lab.statecraft.report import REPORT_FILE, page, write_report
 from cohabit.lab.statecraft.rounds import Place, Round
 from cohabit.lab.statecraft.summaries import analyse, rated_pledges, summarise
-from cohabit.lab.statecraft.tables import TABLES
+from cohabit.lab.statecraft.tables import TABLES, write_tables
 
 from .example_rounds import a_round, eventful, turn
 
