@@ -6,7 +6,7 @@ A world is a built-in name, an entry point of an installed package, or a file. E
 import importlib
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache, lru_cache, partial
 from hashlib import sha256
 from importlib.util import find_spec
@@ -149,7 +149,10 @@ def _scripted(name: str) -> Callable[..., Any] | None:
 def knows_brain(brain: Brain) -> bool:
     """Whether there is such a brain. A file must exist; a model is not asked for."""
     if brain.is_file:
-        return Path(brain.kind).is_file()
+        try:
+            return Path(brain.kind).is_file()
+        except OSError:  # such as a name that is too long
+            return False
     if brain.kind in BACKENDS:
         return True
     return not brain.target and any(brain.kind in known for known in (BRAINS, AT_A_TERMINAL, installed_brains()))
@@ -241,6 +244,27 @@ def find_world(source: str) -> type[World]:
 def is_file_source(source: str) -> bool:
     """Whether a world comes from a file, not from its name."""
     return source.endswith(".py") or ".py:" in source
+
+
+def trusted_source(recorded: str, named: Iterable[str] = (), how: str = "--world FILE") -> str:
+    """Where to load the world that a record or a design names, if that may be done.
+
+    A record can come from anybody, and a file is code: one is loaded only if the user has named it. ``named`` are those
+    files; one with the recorded file name is taken in place of the recorded path. ``how`` the user names one.
+    """
+    if not is_file_source(recorded):
+        return recorded
+    path, _, cls = recorded.partition(".py:")
+    for source in named:
+        if source == recorded:
+            return source
+        given, _, given_cls = source.partition(".py:")
+        if Path(given.removesuffix(".py")).name == Path(path.removesuffix(".py")).name:
+            return source if given_cls or not cls else f"{source}:{cls}"
+    raise BadArgs(
+        f"the world of this record is the file {recorded!r}. A file is code, and is not run because a record names it; "
+        f"if you have the file and trust it, name it with {how}"
+    )
 
 
 def lasting_source(source: str) -> str:

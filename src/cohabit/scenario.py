@@ -15,6 +15,7 @@ from msgspec import Struct
 from cohabit.agents.brain import parse_brain
 from cohabit.declare import object_schema
 from cohabit.errors import BadArgs
+from cohabit.model.control_tokens import defused
 from cohabit.model.grant import role_named
 from cohabit.model.identity import Kind
 from cohabit.model.stream import seed_hex
@@ -232,6 +233,8 @@ def check_handle(handle: str) -> None:
         raise BadArgs("id: must be 1 to 64 printable characters")
     if unicodedata.normalize("NFKC", handle) != handle or any(c in INVISIBLE for c in handle):
         raise BadArgs(f"id: {handle!r} contains invisible or look-alike characters; use plain ones")
+    if defused(handle) != handle:
+        raise BadArgs(f"id: {handle!r} could be a control token of a language model; choose a plain name")
     if handle == "the house":
         raise BadArgs("id: 'the house' is reserved for the house itself; choose another name")
     if handle == "*" or handle.startswith("team:") or any(c in RESERVED for c in handle):

@@ -20,8 +20,8 @@ Handler = Callable[[str, dict[str, Any], asyncio.StreamWriter], Awaitable[None]]
 
 
 @asynccontextmanager
-async def http_server(handler: Handler) -> AsyncIterator[str]:
-    """A server on a free port; its address."""
+async def http_server(handler: Handler, heads: list[str] | None = None) -> AsyncIterator[str]:
+    """A server on a free port; its address. ``heads`` gets the request line and the headers of every request."""
     tasks: set[asyncio.Task[None]] = set()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -30,6 +30,8 @@ async def http_server(handler: Handler) -> AsyncIterator[str]:
         tasks.add(task)
         try:
             head = (await reader.readuntil(b"\r\n\r\n")).decode()
+            if heads is not None:
+                heads.append(head)
             length = next(
                 (int(h.split(":")[1]) for h in head.splitlines() if h.lower().startswith("content-length")), 0
             )

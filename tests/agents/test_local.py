@@ -6,6 +6,8 @@ It runs wherever the tests run: the engine is in the extra `local`, the weights 
 import asyncio
 import json
 import os
+import signal
+import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -15,6 +17,7 @@ import pytest
 
 from cohabit.agents.brain import parse_brain
 from cohabit.agents.contract import Turn, adapted
+from cohabit.agents.llm import local
 from cohabit.agents.llm.backend import ChatMessage, Request
 from cohabit.agents.llm.local import LocalBackend, _processes, grammar
 from cohabit.agents.player import Decision, Player
@@ -33,6 +36,8 @@ from ..faces.doors import doors  # noqa: TID252 - two suites connect to houses i
 from .minds import played
 
 DECISIONS = 3
+SOON_S = 100
+"""A test that waits longer than this hangs."""
 SMALL = {"zones_x": 2, "zones_y": 2}
 WORLDS = [
     ("nim", "random", {}),
@@ -137,3 +142,47 @@ async def test_the_process_of_the_model_listens_on_no_port_and_on_no_socket_that
         assert [line for line in lines if f"socket:[{line[9]}]" in mine] == []
     paths = [line.split()[7:] for line in (folder / "net" / "unix").read_text().splitlines()[1:]]
     assert not any(Path(path).exists() for (path,) in filter(None, paths) if path.endswith("/model.sock"))
+
+
+# -- a process that hangs ---------------------------------------------------------------------------
+async def test_a_process_that_hangs_is_killed_after_a_timeout_and_the_next_request_works(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(local, "GRACE_S", 0.0)
+    backend = LocalBackend(parse_brain("local"))
+    await backend.complete(asked("Hi", max_tokens=1))
+    hung = local._processes[""]
+    os.kill(hung.pid, signal.SIGSTOP)
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.05):
+            await backend.complete(asked("Hi", max_tokens=1))
+    async with asyncio.timeout(SOON_S):
+        found = await backend.complete(asked("Hi", max_tokens=1))
+    assert found.usage.completion_tokens == 1
+    assert hung.poll() == -signal.SIGKILL
+
+
+HANGS = """
+import asyncio, os, signal
+from cohabit.agents.brain import parse_brain
+from cohabit.agents.llm import local
+from cohabit.agents.llm.backend import ChatMessage, Request
+
+async def main():
+    backend = local.LocalBackend(parse_brain("local"))
+    request = Request([ChatMessage("user", "Hi")], max_tokens=1)
+    await backend.complete(request)
+    os.kill(local._processes[""].pid, signal.SIGSTOP)
+    try:
+        async with asyncio.timeout(0.05):
+            await backend.complete(request)
+    except TimeoutError:
+        print("gave up")
+
+asyncio.run(main())
+"""
+
+
+def test_a_process_that_hangs_keeps_nobody_from_ending() -> None:
+    done = subprocess.run([sys.executable, "-c", HANGS], capture_output=True, text=True, timeout=SOON_S, check=True)
+    assert done.stdout == "gave up\n"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohabit.agents.brain import parse_brain
+from cohabit.agents.brain import label_of, parse_brain
 from cohabit.agents.contract import Setting, Turn, adapted
 from cohabit.agents.llm.backend import BackendError, Completion, SpendingCapReached
 from cohabit.agents.llm.memory import CHARS_PER_TOKEN, Notebook
@@ -328,8 +328,37 @@ async def test_another_model_or_another_question_is_not_answered_from_the_cache(
         assert model.requests or options == "memory=0"
 
 
-@pytest.mark.parametrize("name", ["openai:m@http://ann:secret@host/v1", "openai:m?api_key=secret"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "openai:m@http://ann:secret@host/v1", "openai:m?api_key=secret", "bot.py?openai_api_key=secret",
+        "bot.py?apikey=secret", "openai:m?API-KEY=secret", "bot.py?accessToken=secret", "bot.py?passwd=secret",
+        "bot.py?client_secret=secret", "bot.py?Authorization=secret", "bot.py?bearer=secret",
+    ],
+)  # fmt: skip
 def test_a_key_or_a_password_is_refused_in_the_name_of_a_brain(name: str) -> None:
     with pytest.raises(BadArgs, match="which is recorded") as refusal:
         parse_brain(name)
-    assert "secret" not in str(refusal.value)
+    assert "=secret" not in str(refusal.value)
+    assert ":secret" not in str(refusal.value)
+
+
+def test_an_option_about_tokens_is_no_secret() -> None:
+    assert parse_brain("local?max_tokens=64").options == {"max_tokens": 64}
+
+
+def test_the_label_of_a_file_of_weights_has_no_folders() -> None:
+    assert label_of("local:/home/ann/models/tiny.gguf") == "local:tiny.gguf"
+    assert label_of("openai:meta-llama/Llama@http://host/v1") == "openai:meta-llama/Llama"
+
+
+def test_a_memory_is_readable_by_its_owner_alone(tmp_path: Path) -> None:
+    path = tmp_path / "agents" / "den" / "memory.json"
+    Notebook(400, path).learn("ann bluffs")
+    assert [oct(each.stat().st_mode & 0o777) for each in (path, path.parent, path.parent.parent)] == [
+        "0o600", "0o700", "0o700",
+    ]  # fmt: skip
+    path.chmod(0o644)  # as an earlier version wrote it
+    Notebook(400, path).learn("bob does not")
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert [each.name for each in path.parent.iterdir()] == ["memory.json"]

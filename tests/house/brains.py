@@ -23,6 +23,13 @@ class Scripted:
         return []
 
 
+class AlwaysRefused(Scripted):
+    def decide(self, observation: Any) -> Any:
+        from cohabit.model.action import Action
+
+        return Action("take", {"n": 99})
+
+
 class Slow(Scripted):
     def decide(self, observation: Any) -> Any:
         STARTED.release()

@@ -13,17 +13,22 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from cohabit.agents.brain import parse_brain
 from cohabit.agents.contract import Exchange, Usage
 from cohabit.agents.player import Decision
+from cohabit.agents.runner import MAX_REFUSALS
+from cohabit.agents.secrets import bytes_without_secrets
 from cohabit.errors import BadArgs, CohabitError, PermissionDenied
 from cohabit.house.bots import QUIET_MS
 from cohabit.house.brains import check_allowed, check_makeable
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
-from cohabit.house.transcripts import EARLIER, TRANSCRIPT, Transcripts, without_secrets
+from cohabit.house.transcripts import EARLIER, TRANSCRIPT, Transcripts
 from cohabit.model.action import Action
-from cohabit.registry import _module_from
+from cohabit.registry import _module_from, knows_brain
 from cohabit.scenario import parse_scenario, read_scenario
 from cohabit.testing.clock import FakeClock
 
@@ -126,6 +131,28 @@ async def test_sixteen_slow_brains_do_not_delay_the_calls_of_other_members(gate:
         gate.GO.set()
         for i in range(16):
             await until(house, lambda i=i: moves(house, "ann", f"room-{i}"), f"room-{i}")
+
+
+async def test_an_agent_whose_answers_are_all_refused_plays_its_fallbacks_to_the_end() -> None:
+    async with open_house() as house:
+        await nim(house, brain("AlwaysRefused"), brain("AlwaysRefused"), config={"stones": 99})
+        await until(house, lambda: house.rooms["den"].room.is_over())
+        assert len(moves(house, "ann")) > MAX_REFUSALS
+        assert house.bots.agents["den", "ann"].stopped == ""
+
+
+async def test_an_agent_plays_on_if_its_decision_cannot_be_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*args: Any) -> None:
+        raise UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates not allowed")
+
+    monkeypatch.setattr(Transcripts, "add", fail)
+    async with open_house(tmp_path) as house:
+        await nim(house, brain("Scripted"), brain("Scripted"), config={"stones": 9})
+        await until(house, lambda: house.rooms["den"].room.is_over())
+        await counted(house, "ann", 4)
+    assert "a decision could not be reported: UnicodeEncodeError" in caplog.text
 
 
 async def test_a_slow_reflect_stops_no_room(gate: ModuleType) -> None:
@@ -491,7 +518,7 @@ def test_the_value_of_an_api_key_never_enters_a_transcript(tmp_path: Path, monke
     text = (tmp_path / "agents/den" / TRANSCRIPT).read_text()
     assert "0123456789" not in text
     assert text.count("[hidden]") == 2
-    assert without_secrets(b"plain") == b"plain"
+    assert bytes_without_secrets(b"plain") == b"plain"
     assert os.environ["OPENAI_API_KEY"]
     json.loads(text)
 
@@ -510,3 +537,60 @@ async def test_the_embedded_model_plays_in_a_house_and_a_killed_process_is_start
         line = (await who["zeus"]("agents")).agents[0]
     assert line.failures == 0
     assert line.completion_tokens
+
+
+# -- what a remote caller sends ---------------------------------------------------------------------
+LONG = "a" * 480 + ".py"
+
+
+@pytest.mark.parametrize("command", ["add_member", "invite"])
+@pytest.mark.parametrize("name", [LONG, "/etc/hostname.py", "a" * 400 + "/" * 60 + ".py", "x.py:Class"])
+async def test_a_path_from_a_remote_caller_is_refused_without_looking_at_the_disk(
+    command: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_house() as house:
+        who = await nim(house, "random", None)
+        looked: list[str] = []
+        monkeypatch.setattr(Path, "stat", lambda self, **_: looked.append(str(self)))
+        monkeypatch.setattr(Path, "is_file", lambda self, **_: looked.append(str(self)))
+        monkeypatch.setattr(Path, "resolve", lambda self, **_: looked.append(str(self)))
+        with pytest.raises(PermissionDenied, match="may not be chosen over a network"):
+            await who["hostess"](command, {"id": "eve", "stand_in": name})
+        monkeypatch.undo()
+        assert looked == []
+        assert (await who["hostess"]("whoami")).handle == "hostess"
+
+
+def test_a_file_that_is_not_there_is_no_brain_however_long_its_name() -> None:
+    assert not knows_brain(parse_brain(LONG))
+
+
+@pytest.mark.parametrize("command", ["add_member", "invite"])
+async def test_a_listed_file_is_kept_with_its_whole_path(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(BRAINS.parent)
+    async with open_house(tmp_path, brains="brains.py:Scripted") as house:
+        who = await make_room(house, player("ann", 0), HOST, GOD, world="nim")
+        eve = {"id": "eve", "role": "player", "claim": "auto:1", "stand_in": "brains.py:Scripted"}
+        made = await who["hostess"](command, eve)
+        if command == "invite":
+            made = await house.call(house.identify(made.token), "den", "join", {})
+        assert house.rooms["den"].room.state.with_handle("eve").stand_in == f"{BRAINS.resolve()}:Scripted"
+
+
+handles = st.text(min_size=1, max_size=64)
+
+
+@given(handles, handles)
+def test_no_two_members_share_a_memory_and_every_file_name_is_short(one: str, other: str) -> None:
+    kept = Transcripts(Path("/data"), 1000)
+    names = {path.name for member in (one, other) if (path := kept.memory_of("den", member)) is not None}
+    assert len(names) == len({one, other})
+    assert all(len(name.encode()) < 100 and "/" not in name for name in names)
+
+
+@pytest.mark.parametrize(("one", "other"), [("é1", "\u0e91"), ("ann#2", "ann\u0232")])
+def test_these_members_do_not_share_a_memory(one: str, other: str) -> None:
+    kept = Transcripts(Path("/data"), 1000)
+    assert kept.memory_of("den", one) != kept.memory_of("den", other)

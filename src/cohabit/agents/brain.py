@@ -6,6 +6,7 @@
 """
 
 import json
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -16,9 +17,12 @@ from msgspec import Struct
 
 from cohabit.errors import BadArgs
 
+WEIGHTS_FILE = "local"
+"""The kind of brain whose target is the path of a file; that of others is the name of a model."""
 MAX_BRAIN = 500
 """Characters of the name of a brain."""
-SECRET_OPTIONS = ("api_key", "key", "token", "password", "secret", "authorization")
+_SECRET_OPTION = re.compile(r"key|secret|passw|authori[sz]|^auth$|credential|bearer|token(?!s$)", re.IGNORECASE)
+"""Names of options that would hold a secret; ``max_tokens`` does not."""
 
 
 class Brain(Struct, frozen=True, omit_defaults=True):
@@ -43,7 +47,8 @@ class Brain(Struct, frozen=True, omit_defaults=True):
     def label(self) -> str:
         """The name for other members: without folders, addresses and options."""
         kind = Path(self.kind).name if self.is_file else self.kind
-        return f"{kind}:{self.target}" if self.target else kind
+        target = Path(self.target).name if self.kind == WEIGHTS_FILE else self.target
+        return f"{kind}:{target}" if target else kind
 
     def __str__(self) -> str:
         name = f"{self.kind}:{self.target}" if self.target else self.kind
@@ -85,7 +90,7 @@ def label_of(name: str) -> str:
 def _options(query: str, table: Mapping[str, Any] | None) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in [*parse_qsl(query, keep_blank_values=True), *(table or {}).items()]:
-        if key.lower() in SECRET_OPTIONS:
+        if _SECRET_OPTION.search(key):
             raise BadArgs(f"{key} does not belong in the name of a brain, which is recorded; set it in the environment")
         found[key] = _read(value) if isinstance(value, str) else value
     return found

@@ -27,6 +27,7 @@ from cohabit.agents.contract import (
     Turn,
     checked_action,
 )
+from cohabit.agents.secrets import in_public
 from cohabit.errors import AskerError
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Goal
@@ -78,6 +79,11 @@ class Decision(Struct, frozen=True, omit_defaults=True, gc=False):
     @property
     def failed(self) -> bool:
         return self.outcome in FAILURES
+
+    @property
+    def was_refused(self) -> bool:
+        """The answer was refused, and there was no fallback or it was refused, too."""
+        return self.outcome == "refused" and self.action is None
 
 
 class Tally(Struct):
@@ -211,7 +217,10 @@ class Player:
 
     def _counted(self, decision: Decision, took: float) -> Decision:
         if self._on_decision is not None:
-            self._on_decision(decision, took)
+            try:
+                self._on_decision(decision, took)
+            except Exception as bug:  # it only listens: the game goes on
+                self._log(f"a decision could not be reported: {_text(bug)}")
         self.tally.add(decision, took)  # last: what is counted is in the transcript
         return decision
 
@@ -462,7 +471,7 @@ def _aims(goals: Sequence[Goal]) -> list[tuple[str, str]]:
 def _text(bug: Exception | SystemExit) -> str:
     if isinstance(bug, NotInitialized):
         return str(bug)
-    return "" if isinstance(bug, TimeoutError) and not str(bug) else f"{type(bug).__name__}: {bug}"
+    return "" if isinstance(bug, TimeoutError) and not str(bug) else f"{type(bug).__name__}: {in_public(bug)}"
 
 
 async def _maybe(result: object) -> None:

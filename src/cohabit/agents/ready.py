@@ -3,23 +3,25 @@
 import asyncio
 
 from cohabit.agents.brain import parse_brain
-from cohabit.agents.contract import Closing, Ready
+from cohabit.agents.contract import Closing, Ready, Setting
+from cohabit.agents.secrets import in_public
+from cohabit.agents.spending import Spending
 from cohabit.errors import AskerError, BadArgs
 from cohabit.registry import make_agent
 
 
-def make_once(name: str) -> None:
+def make_once(name: str, dollars: float | None = None) -> None:
     """Make an agent with this brain once. Raises BAD_ARGS, with what to do, if a package, key, file, server or model
-    is missing."""
+    is missing. ``dollars``: the cap on what agents may spend; then the price must be known."""
     try:
-        agent = make_agent(name, "check")
+        agent = make_agent(name, "check", setting=Setting(spending=Spending(dollars)) if dollars else None)
         if isinstance(agent, Ready | Closing):
             asyncio.run(_ask_whether_ready(agent))
     except AskerError:
         raise
     except Exception as bug:  # of a class in a file or of a package
         label = parse_brain(name).label
-        raise BadArgs(f"the brain {label} cannot be made: {type(bug).__name__}: {bug}") from bug
+        raise BadArgs(f"the brain {label} cannot be made: {type(bug).__name__}: {in_public(bug)[:300]}") from None
 
 
 async def _ask_whether_ready(agent: Ready | Closing) -> None:

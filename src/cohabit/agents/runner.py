@@ -25,7 +25,7 @@ BUSY_MS = 1000
 MAX_ACTIONS_PER_TURN = 8
 """A player that ends its turns itself ends one after this many actions, or earlier if it has nothing more to do."""
 MAX_REFUSALS = 20
-"""A player whose moves are refused this many times in a row stops."""
+"""A player stops after this many decisions in a row that were refused, and their fallbacks, too."""
 
 
 class Seen(Struct):
@@ -108,12 +108,12 @@ class Seated:
                 elif seen.your_turn or not self._takes_turns:
                     decision = await self._take_turn(seen)
                     if decision is not None:
-                        refused = refused + 1 if decision.outcome == "refused" else 0
+                        refused = refused + 1 if decision.was_refused else 0
                         if self._takes_turns and decision.action is None and not self._ends_turns:
                             await self._until_news()  # the same question would get the same answer
             except Busy:
                 await asyncio.sleep(BUSY_MS / 1000)
-        raise Stopped(f"{MAX_REFUSALS} moves in a row were refused")
+        raise Stopped(f"{MAX_REFUSALS} moves in a row were refused, and the fallbacks, too")
 
     # -- the world --------------------------------------------------------------------------------
     async def _introduce(self) -> None:

@@ -19,6 +19,7 @@ from cohabit.agents.brain import label_of, parse_brain
 from cohabit.agents.contract import Agent, Setting, Threaded, adapted, kind_of
 from cohabit.agents.player import Decision, Limits, Player
 from cohabit.agents.runner import Seated
+from cohabit.agents.secrets import in_public
 from cohabit.agents.spending import Spending
 from cohabit.house.agent_status import AgentStatus
 from cohabit.house.calls import Call
@@ -128,8 +129,8 @@ class Bots:
         except (asyncio.CancelledError, Dismissed):
             pass
         except Exception as bug:
-            status.stopped = f"{type(bug).__name__}: {bug}"
-            log.exception("agent %s for %s in room %s stopped", label_of(brain), who, runner.room.id)
+            status.stopped = f"{type(bug).__name__}: {in_public(bug)}"
+            log.error("agent %s for %s in room %s stopped: %s", label_of(brain), who, runner.room.id, status.stopped)
 
     async def _play_there(self, table: "OnOtherLoop", runner: "RoomRunner", who: str, status: AgentStatus) -> None:
         """Play on the other event loop, within a time limit for each decision, and keep the transcript."""
@@ -164,7 +165,7 @@ class Bots:
         try:
             agent = await run_in_thread(f"agent-{who}", make)
         except Exception as bug:
-            return Unusable(str(bug) or type(bug).__name__)
+            return Unusable(in_public(bug) or type(bug).__name__)
         made: Agent = agent if kind_of(agent) == "async" else Threaded(agent)
         return made
 

@@ -150,8 +150,7 @@ async def create_room(
             "can, with `cohabit up --seed`"
         )
     for name, brain in brains.items():
-        check_allowed(brain, ctx.house.settings)
-        give_brain(plan, name, brain)
+        give_brain(plan, name, check_allowed(brain, ctx.house.settings) or brain)
     taken = {agent.id for agent in plan.agents}
     handle = free_handle(me.name, lambda name: name in taken)
     plan.agents.append(AgentSpec(id=handle, role="host", kind="human", identity=me.id, name=me.name))

@@ -403,7 +403,7 @@ class House:
                     continue
                 checked.add(brain)
                 try:
-                    await check_makeable(brain)
+                    await check_makeable(brain, self.settings.agents_dollars or None)
                 except AskerError as wrong:
                     raise BadArgs(f"agents[{i}]: {wrong.message}", did_you_mean=wrong.did_you_mean) from None
 

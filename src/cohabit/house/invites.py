@@ -54,9 +54,9 @@ async def invite(
 
     Send its token to the invitee, who connects with it and calls `join`. The token is shown only once.
     """
-    check_allowed(stand_in, ctx.house.settings)
+    stand_in = check_allowed(stand_in, ctx.house.settings)
     if stand_in is not None:
-        await check_makeable(stand_in)
+        await check_makeable(stand_in, ctx.house.settings.agents_dollars or None)
     if name is not None:
         check_name(name)
     if uses > 1 and claim is not None:

@@ -1,11 +1,15 @@
 """Loads a room from the store: its newest snapshot and the entries after it."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from cohabit.errors import CohabitError, RecordCorrupt, StorageFailed, UnknownAsset
 from cohabit.house.store.contract import Store
-from cohabit.registry import is_file_source, make_world
+from cohabit.registry import is_file_source, make_world, trusted_source
 from cohabit.room.record import Expected, Snapshot, read_lines
 from cohabit.room.recorded import MakeWorld, WorldInterrupted
 from cohabit.room.room import Room
+from cohabit.world import World
 
 
 def load_room(store: Store, room_id: str, source: str | None = None) -> Room:
@@ -31,10 +35,15 @@ def load_room(store: Store, room_id: str, source: str | None = None) -> Room:
 
 
 def world_from(source: str | None) -> MakeWorld:
-    """Makes worlds from this source, whatever the record says; None: from the recorded one."""
+    """Makes worlds from this source, whatever the record says; None: from the recorded one, for a record of our own."""
     if source is None:
         return make_world
     return lambda recorded, config: make_world(source, config)
+
+
+def known_world(recorded: str, config: Mapping[str, Any]) -> World:
+    """The world that a record of somebody else names. A file is not run."""
+    return make_world(trusted_source(recorded), config)
 
 
 def _no_resources(room_id: str, wrong: OSError | MemoryError) -> StorageFailed:

@@ -8,6 +8,7 @@ import logging
 import os
 import re
 import shutil
+from hashlib import blake2b
 from pathlib import Path
 from threading import Lock
 
@@ -15,13 +16,11 @@ import msgspec
 from msgspec import Struct
 
 from cohabit.agents.player import Decision
+from cohabit.agents.secrets import bytes_without_secrets, private_folder
 
 log = logging.getLogger("cohabit")
 TRANSCRIPT = "transcript.jsonl"
 EARLIER = "transcript.1.jsonl"
-_SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD)$")
-MIN_SECRET = 8
-"""A shorter value of such a variable is no secret, and may be part of many words."""
 
 
 class TranscriptLine(Struct, omit_defaults=True):
@@ -48,7 +47,7 @@ class Transcripts:
 
     def memory_of(self, room: str, member: str) -> Path | None:
         """Where an agent keeps its memory; None without a data folder."""
-        return self._folder / room / f"memory-{_file_name(member)}.json" if self._folder is not None else None
+        return self._folder / room / _memory_file(member) if self._folder is not None else None
 
     def add(
         self, room: str, at: int, member: str, seat: str | None, brain: str, game: int, decision: Decision,
@@ -58,7 +57,7 @@ class Transcripts:
         if self._folder is None or not self._max_bytes:
             return
         line = TranscriptLine(at, member, seat, brain, game, round(seconds, 3), decision)
-        data = without_secrets(self._encode(line)) + b"\n"
+        data = bytes_without_secrets(self._encode(line)) + b"\n"
         try:
             with self._lock:
                 self._append(self._folder / room, data)
@@ -70,7 +69,7 @@ class Transcripts:
 
     def _append(self, folder: Path, data: bytes) -> None:
         """Half of the limit for the current file: when it is full, it replaces the earlier one."""
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private_folder(folder)
         path = folder / TRANSCRIPT
         if path.exists() and path.stat().st_size + len(data) > self._max_bytes // 2:
             path.replace(folder / EARLIER)
@@ -85,13 +84,7 @@ class Transcripts:
                 shutil.rmtree(self._folder / room, ignore_errors=True)
 
 
-def without_secrets(data: bytes) -> bytes:
-    """The data without the values of environment variables that hold keys."""
-    for name, value in os.environ.items():
-        if len(value) >= MIN_SECRET and _SECRET_NAME.search(name):
-            data = data.replace(msgspec.json.encode(value)[1:-1], b"[hidden]")
-    return data
-
-
-def _file_name(member: str) -> str:
-    return re.sub(r"[^A-Za-z0-9-]", lambda found: f"_{ord(found[0]):x}", member)
+def _memory_file(member: str) -> str:
+    """A name for people to recognize, and a hash, so that no two members share a file and none is too long."""
+    shown = re.sub(r"[^A-Za-z0-9-]", "", member)[:24]
+    return f"memory-{shown}-{blake2b(member.encode(), digest_size=16).hexdigest()}.json"

@@ -17,7 +17,8 @@ import msgspec
 from msgspec import Struct
 
 from cohabit.agents.contract import Thinker, Thought, Turn, checked_action, kind_of
-from cohabit.agents.llm.backend import Backend, Completion, Request
+from cohabit.agents.llm.backend import Backend, BackendError, Completion, Request
+from cohabit.agents.llm.capped import estimate
 from cohabit.errors import Conflict, RecordCorrupt
 from cohabit.model.action import Action
 from cohabit.model.observation import Observation
@@ -156,21 +157,27 @@ class LoggedBackend:
             self._spend(known.completion)
             return known.completion
         self._budget.check()
+        reserved = estimate(self.name, request)
+        self._budget.add(reserved)  # a request that is given up is paid for, too
         try:
             completion = await self.backend.complete(request)
         except TimeoutError:
             raise  # logged when it is known that the decision timed out
         except Exception as bug:
+            if isinstance(bug, BackendError) and bug.unpaid:
+                self._budget.add(-reserved)
             self._log.add(Answer(self._seat, asked, error=(type(bug).__name__, str(bug))))
             raise
         kept = self._log.add(Answer(self._seat, asked, completion)).completion
         assert kept is not None
+        self._budget.add(-reserved)
         self._spend(kept)
         return kept
 
     def _spend(self, completion: Completion) -> None:
         if not completion.usage.cached:
-            self._budget.add(completion.usage.dollars or 0.0)
+            paid = completion.usage.dollars or 0.0
+            self._budget.add(paid if paid > 0 else 0.0)
 
     async def close(self) -> None:
         await self.backend.close()

@@ -1,8 +1,9 @@
 """How the scores of players develop in the course of a game, from the records: means over games, with bands."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
@@ -10,8 +11,9 @@ from cohabit.errors import CohabitError
 from cohabit.lab.estimates import Estimate, estimate
 from cohabit.lab.folder import read_record
 from cohabit.lab.game import GameResult
-from cohabit.registry import make_world
+from cohabit.registry import make_world, trusted_source
 from cohabit.room.room import Room
+from cohabit.world import World
 
 POINTS = 60
 """At how many moments the curves are computed, at most."""
@@ -29,13 +31,16 @@ class Curve(Struct, frozen=True):
     values: list[Estimate]
 
 
-def curves(folder: Path | None, games: Sequence[GameResult]) -> list[Curve]:
-    """The curve of each player. Empty: there are no records, or the score never changes before the end of a game."""
+def curves(folder: Path | None, games: Sequence[GameResult], worlds: Sequence[str] = ()) -> list[Curve]:
+    """The curve of each player. Empty: there are no records, or the score never changes before the end of a game.
+
+    ``worlds``: the files that may be loaded, as a record may come from anybody.
+    """
     paths: dict[str, dict[str, list[list[Fraction]]]] = {}
     for game in _chosen(games) if folder is not None else ():
         assert folder is not None
         try:
-            over_time = scores_over_time(folder, game)
+            over_time = scores_over_time(folder, game, worlds)
         except CohabitError:  # the world has moved or changed since; the results stay what they were
             return []
         for seat, name in enumerate(game.spec.named):
@@ -71,10 +76,14 @@ def _at(seeds: Iterable[Sequence[Sequence[Fraction]]], moment: int) -> Estimate:
     return found
 
 
-def scores_over_time(folder: Path, game: GameResult) -> list[list[Fraction]]:
+def scores_over_time(folder: Path, game: GameResult, worlds: Sequence[str] = ()) -> list[list[Fraction]]:
     """The score of each seat after every entry of a record."""
     found: list[list[Fraction]] = []
-    for room, _ in Room.replaying(read_record(folder, game.spec.id), make_world):
+
+    def make(recorded: str, config: Mapping[str, Any]) -> World:
+        return make_world(trusted_source(recorded, worlds), config)
+
+    for room, _ in Room.replaying(read_record(folder, game.spec.id), make):
         now = {each.seat: each.score for each in room.world.standings()} if game.standings else room.state.returns
         found.append([Fraction(now.get(seat, 0)) for seat in game.seats])
     return found

@@ -24,6 +24,7 @@ from cohabit.lab.tables import Format, Kind, write_table
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Goal, Observation
 from cohabit.model.record import Entry, Told
+from cohabit.registry import trusted_source
 from cohabit.room.commands import Command
 from cohabit.room.record import Line
 from cohabit.room.room import Room
@@ -153,8 +154,10 @@ def _before(room: Room, seat: str) -> tuple[float, float | None]:
 
 
 # -- the games of a run -----------------------------------------------------------------------------
-def run_rows(folder: Path, on_game: Callable[[int, int], None] = lambda *_: None) -> Iterator[Row]:
-    """The decisions of all finished games of a run, in the order of the plan."""
+def run_rows(
+    folder: Path, on_game: Callable[[int, int], None] = lambda *_: None, worlds: Sequence[str] = ()
+) -> Iterator[Row]:
+    """The decisions of all finished games of a run, in the order of the plan. ``worlds``: files that may be loaded."""
     games = read_games(folder)
     groups = groupby(read_decisions(folder), lambda line: line.game)  # both files are in the order of the plan
     of_game, lines = next(groups, ("", iter(())))
@@ -162,13 +165,16 @@ def run_rows(folder: Path, on_game: Callable[[int, int], None] = lambda *_: None
         for number, game in enumerate(games):
             on_game(number, len(games))
             mine = list(lines) if of_game == game.spec.id else []
-            yield from runner.run(game_rows(game, mine, [line.entry for line in read_record(folder, game.spec.id)]))
+            record = [line.entry for line in read_record(folder, game.spec.id)]
+            yield from runner.run(game_rows(game, mine, record, worlds))
             if of_game == game.spec.id:
                 of_game, lines = next(groups, ("", iter(())))
         on_game(len(games), len(games))
 
 
-async def game_rows(game: GameResult, lines: Iterable[DecisionLine], record: Sequence[Entry]) -> list[Row]:
+async def game_rows(
+    game: GameResult, lines: Iterable[DecisionLine], record: Sequence[Entry], worlds: Sequence[str] = ()
+) -> list[Row]:
     """Play a game again with its decisions. Raises RecordCorrupt if that gives another record."""
     if not record or record[0].do != "open":
         raise RecordCorrupt(f"{game.spec.id} has no record")
@@ -180,9 +186,9 @@ async def game_rows(game: GameResult, lines: Iterable[DecisionLine], record: Seq
         Again(found, seen, seat, name)
         for found, seat, name in zip(decisions, game.seats, game.spec.named, strict=True)
     ]  # fmt: skip
-    again = Game(
-        msgspec.structs.replace(game.spec, seconds=None), agents=players, source=record[0].args["state"]["source"]
-    )
+    recorded = record[0].args["state"]["source"]
+    spec = msgspec.structs.replace(game.spec, seconds=None)
+    again = Game(spec, agents=players, source=recorded, load_from=trusted_source(recorded, worlds))
     _at_recorded_times(again.room, record)
     for player in players:
         player.room = again.room

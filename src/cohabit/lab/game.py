@@ -96,8 +96,10 @@ class Game:
         on_decision: Heard | None = None,
         seconds: Callable[[], float] | None = None,
         source: str | None = None,
+        load_from: str | None = None,
     ) -> None:
-        """``source``: where the world is, if its file is not found from here."""
+        """``source``: where the world is, if its file is not found from here, as the record says it. ``load_from``:
+        where it is now, if its file was moved."""
         self.spec = spec
         source = self._source = source or spec.world
         self.at = 0
@@ -109,7 +111,7 @@ class Game:
             partial_intel=spec.partial_intel,
             agents=[AgentSpec(id=handle, role="player", claim=f"auto:{i}") for i, handle in enumerate(handles)],
         )
-        world = make_world(source, spec.config)
+        world = make_world(load_from or source, spec.config)
         secret = blake2b(spec.seed.encode(), digest_size=16, person=b"match secret").hexdigest()
         self.room = Room.create(opening_state(scenario, world, source, spec.id, spec.seed, secret), world, self.at)
         self.members: list[Member] = [self.room.state.members[handle] for handle in handles]

@@ -234,7 +234,7 @@ def _condition(
     colours: dict[str, str],
     problems: Mapping[tuple[str, str], str],
 ) -> str:
-    over_time = curves(results.folder, found.games) if plots.can_draw() else []
+    over_time = curves(results.folder, found.games, results.worlds) if plots.can_draw() else []
     drawn = plots.plots_of(f"c{number}", found, over_time, colours)
     parts = [
         f'<h2 id="c{number}">{escape(found.condition.title)}</h2>\n',

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from cohabit.agents.player import FAILURES, Tally
+from cohabit.errors import BadArgs
 from cohabit.lab.analysis import ConditionResults, PlayerInCondition, analyse, condition_of
 from cohabit.lab.design import Design
 from cohabit.lab.folder import (
@@ -23,6 +24,7 @@ from cohabit.lab.folder import (
 )
 from cohabit.lab.game import GameResult
 from cohabit.model.observation import one_line
+from cohabit.registry import trusted_source
 
 HEADINGS = (
     "world", "player", "games", "won", "drawn", "stopped", "score", "decisions", "failed", "tokens", "cost",
@@ -36,8 +38,11 @@ class Results:
     """The results of a run, in memory or in a folder. In a notebook it shows itself as a table."""
 
     def __init__(
-        self, design: Design, games: list[GameResult], *, folder: Path | None = None, planned: int | None = None
-    ) -> None:
+        self, design: Design, games: list[GameResult], *, folder: Path | None = None, planned: int | None = None,
+        worlds: Sequence[str] = (),
+    ) -> None:  # fmt: skip
+        """``worlds``: the files of worlds that may be loaded to replay its records."""
+        self.worlds = worlds
         self.design = design
         self.games = games
         self.folder = folder
@@ -48,10 +53,16 @@ class Results:
         self._records: dict[str, bytes] = {}
 
     @classmethod
-    def read(cls, folder: Path | str) -> "Results":
-        """The results in a folder, also while a run is in progress."""
-        design = read_design_of(Path(folder))
-        return cls(design, read_games(Path(folder)), folder=Path(folder), planned=len(design.specs()))
+    def read(cls, folder: Path | str, worlds: Sequence[str] = ()) -> "Results":
+        """The results in a folder, also while a run is in progress. Files of worlds are code, and the folder may come
+        from anybody: only those in ``worlds`` are loaded."""
+        design, path = read_design_of(Path(folder)), Path(folder)
+        return cls(design, read_games(path), folder=path, planned=len(design.specs()), worlds=worlds)
+
+    def worlds_not_loaded(self) -> list[str]:
+        """The files of worlds that the design names, and that may not be loaded."""
+        found = dict.fromkeys(plan.world for plan in self.design.world_plans().values())
+        return [source for source in found if not _may_load(source, self.worlds)]
 
     def keep(self, played: Played) -> None:
         """Keep a game in memory."""
@@ -181,6 +192,14 @@ def _shown(problem: str) -> str:
     """A problem on one line. It can quote texts of others."""
     line = one_line("".join(letter if letter.isprintable() else " " for letter in problem))
     return line if len(line) <= MAX_PROBLEM else line[: MAX_PROBLEM - 1] + "…"
+
+
+def _may_load(source: str, worlds: Sequence[str]) -> bool:
+    try:
+        trusted_source(source, worlds)
+    except BadArgs:
+        return False
+    return True
 
 
 def _row(player: PlayerInCondition) -> list[str]:

@@ -14,15 +14,17 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import islice
+from math import isfinite
 from multiprocessing import get_context, parent_process
 from pathlib import Path
-from threading import Thread
+from threading import Lock, Thread
 from typing import Any
 
 from msgspec import Struct
 
 from cohabit.agents.brain import parse_brain
 from cohabit.agents.contract import adapted, kind_of
+from cohabit.agents.llm.capped import check_price
 from cohabit.agents.player import Decision
 from cohabit.lab.answers import AnswerLog, CapReached, log_answers, log_decisions
 from cohabit.lab.design import Design, located
@@ -68,12 +70,15 @@ class Table(Struct, frozen=True):
 def run(design: Design, folder: Path | None = None, workers: int = 1, on_game: Progress = lambda *_: None) -> Results:
     """Play the missing games and return the results of all. Without a folder they are kept in memory."""
     specs = design.specs()
+    for player in design.every_player() if design.max_cost is not None else ():
+        check_price(make_agent(design.brain(player), "check"), design.max_cost)
     table = Table(design, folder, _concurrent(design))
     with _quiet():
         if folder is None:
             return _in_memory(table, specs, workers, on_game)
         with open_folder(folder, design, fingerprints(design), specs) as kept:
-            results = Results(design, kept.games, folder=folder, planned=len(specs))
+            worlds = sorted({located(spec.world, design.folder) for spec in specs})
+            results = Results(design, kept.games, folder=folder, planned=len(specs), worlds=worlds)
             spent = sum(tally.dollars for game in kept.games for tally in game.tallies)
             on_game(len(kept.games), len(specs))
             try:
@@ -186,6 +191,10 @@ class _Plain:
 
     def __init__(self, value: float) -> None:
         self.value = value
+        self._lock = Lock()
+
+    def get_lock(self) -> Lock:
+        return self._lock
 
 
 class Spending:
@@ -199,8 +208,9 @@ class Spending:
             raise CapReached
 
     def add(self, dollars: float) -> None:
-        if dollars:
-            self._total.value += dollars
+        if dollars and isfinite(dollars):
+            with self._total.get_lock():  # += alone would lose what another process adds at the same time
+                self._total.value += dollars
 
 
 # -- in a worker process ----------------------------------------------------------------------------

@@ -245,11 +245,11 @@ def csv_text(columns: Mapping[str, Kind], rows: Iterable[Row]) -> str:
     writer = csv.writer(out, lineterminator="\r\n")  # so that line breaks in a cell are quoted
     writer.writerow(columns)
     for row in rows:
-        writer.writerow([_cell(_flat(row.get(name), kind)) for name, kind in columns.items()])
+        writer.writerow([safe_cell(_flat(row.get(name), kind)) for name, kind in columns.items()])
     return out.getvalue()
 
 
-def _cell(value: Any) -> Any:
+def safe_cell(value: Any) -> Any:
     """Names are texts of others: a spreadsheet must not read one as a formula."""
     return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
 

@@ -8,11 +8,14 @@ from typing import Any
 
 from msgspec import Struct
 
-from cohabit.errors import GameRejected, PermissionDenied
+from cohabit.errors import Busy, GameRejected, PermissionDenied
 from cohabit.room.commands import command
 from cohabit.room.context import Context
 from cohabit.room.info import brain_shown
 from cohabit.room.state import HIDDEN_BRAIN, Member, RoomState
+
+HAND_BACK_MS = 5_000
+"""Least time between two: each time the agent begins to think anew, which a model is paid for."""
 
 
 class Playing(Struct, omit_defaults=True):
@@ -50,7 +53,9 @@ def hand_back(ctx: Context) -> Playing:
     if me.stand_in is None:
         raise GameRejected("no agent can play for you: you were added to this room without a stand-in")
     if not me.handed_over:
-        me.played_by_bot, me.handed_over = True, True
+        if me.handed_over_at is not None and ctx.at - me.handed_over_at < HAND_BACK_MS:
+            raise Busy(f"you handed your seat over less than {HAND_BACK_MS // 1000} s ago; wait a moment")
+        me.played_by_bot, me.handed_over, me.handed_over_at = True, True, ctx.at
         me.stand_in_since = ctx.at if me.stand_in_since is None else me.stand_in_since
         ctx.tell(f"{me.handle} hands the seat to {_shown(ctx, me)}", "roster")
     return Playing(False, brain_shown(ctx.state, me, me))

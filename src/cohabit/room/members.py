@@ -38,7 +38,8 @@ def check_invitation(
 
 
 def _may_choose_stand_in(room: "Room", args: dict[str, Any], via: str | None) -> None:
-    room.check_brain(args.get("stand_in"))
+    if args.get("stand_in") is not None:
+        args["stand_in"] = room.check_brain(args["stand_in"])
 
 
 @command(category="host", needs=C.MANAGE_MEMBERS, records=True, admits=_may_choose_stand_in)

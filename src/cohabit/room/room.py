@@ -73,7 +73,7 @@ class Room(RecordedRoom):
         self.quota = StorageQuota()
         self.shown = ShownViews()
         self.ahead_ms = 0  # how far the record is ahead of the house clock; set by the house
-        self.check_brain: Callable[[str | None], None] = lambda name: None  # raises if members may not choose it; ditto
+        self.check_brain: Callable[[str | None], str | None] = lambda name: name  # raises if it is not allowed; ditto
         self.digest_every = DIGEST_EVERY
         self.checks_refusals = True
         self.commands = command_table(world)

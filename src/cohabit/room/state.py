@@ -47,6 +47,8 @@ class Member(Struct, omit_defaults=True, dict=True):
     timeouts: int = 0  # … and how often its time ran out
     handed_over: bool = False  # the member is content to let the bot play while it is here
 
+    handed_over_at: int | None = None  # the last time
+
     def end_stand_in(self) -> None:
         """The member plays itself."""
         self.played_by_bot, self.handed_over, self.stand_in_since = False, False, None

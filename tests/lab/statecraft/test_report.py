@@ -15,7 +15,7 @@ from cohabit.lab.statecraft.config import Experiment, parse_experiment
 from cohabit.lab.statecraft.report import REPORT_FILE, page, write_report
 from cohabit.lab.statecraft.rounds import Place, Round
 from cohabit.lab.statecraft.summaries import analyse, rated_pledges, summarise
-from cohabit.lab.statecraft.tables import TABLES
+from cohabit.lab.statecraft.tables import TABLES, write_tables
 
 from .example_rounds import a_round, eventful, turn
 
@@ -122,6 +122,12 @@ def test_a_table_without_rows_still_has_its_header(tmp_path: Path) -> None:
     write_report(experiment(), [a_round([turn()], Place("a & $b", 1, 1))], tmp_path)
     assert (tmp_path / "wars.csv").read_text().startswith("lineup,seed,round,nation_a,nation_b")
     assert (tmp_path / "wars.jsonl").read_text() == ""
+
+
+def test_no_name_is_a_formula_in_a_spreadsheet(tmp_path: Path) -> None:
+    write_tables([a_round([turn()], Place("=cmd|'/C calc'!A0", 1, 1))], tmp_path)
+    with (tmp_path / "by-round.csv").open(newline="") as file:
+        assert {row["lineup"] for row in csv.DictReader(file)} == {"'=cmd|'/C calc'!A0"}
 
 
 # -- the command line -------------------------------------------------------------------------------

@@ -1,18 +1,18 @@
-"""Anthropic's models: ``anthropic:MODEL``. The key comes from the environment: ANTHROPIC_API_KEY."""
+"""Anthropic's models: ``anthropic:MODEL``, with the key in the environment variable ANTHROPIC_API_KEY."""
 
-import os
 from typing import Any, ClassVar
 
 from cohabit.agents.brain import Brain
-from cohabit.agents.contract import Usage
 from cohabit.agents.llm.backend import Completion, Request, Stopped
-from cohabit.agents.llm.clients import installed, translated
-from cohabit.agents.llm.openai import known_options
-from cohabit.agents.llm.prices import dollars
+from cohabit.agents.llm.clients import completion, installed, translated
+from cohabit.agents.llm.http import client, key_for
+from cohabit.agents.llm.openai import NO_KEY, known_options
+from cohabit.agents.llm.prices import is_priced
 from cohabit.agents.llm.rate import account_of
 from cohabit.agents.llm.schema import strict_schema
 from cohabit.errors import BadArgs
 
+PROVIDER = "https://api.anthropic.com"
 PASSED_ON = ("effort", "service_tier")
 STOPPED: dict[str | None, Stopped] = {"end_turn": "end", "stop_sequence": "end", "max_tokens": "length"}
 
@@ -32,12 +32,18 @@ class AnthropicBackend:
         self._model = brain.target
         self._options = known_options(brain, PASSED_ON)
         self._errors: Any = anthropic
-        key = os.environ.get("ANTHROPIC_API_KEY") or ("none" if brain.url else None)
-        if key is None:
+        key = key_for(brain.url, PROVIDER, "ANTHROPIC_API_KEY")
+        if key is None and not brain.url:
             raise BadArgs("set the environment variable ANTHROPIC_API_KEY")
-        self._key = key
-        self.account = account_of("anthropic", brain.url, self._key)
-        self._client = anthropic.AsyncAnthropic(api_key=key, base_url=brain.url or None, max_retries=0)
+        self.account = account_of("anthropic", brain.url, key)
+        self._client = anthropic.AsyncAnthropic(
+            api_key=key or NO_KEY, base_url=brain.url or None, max_retries=0,
+            http_client=client(anthropic.DefaultAsyncHttpxClient, with_key=key is not None),
+        )  # fmt: skip
+
+    @property
+    def priced(self) -> bool:
+        return is_priced(self.name)
 
     async def complete(self, request: Request) -> Completion:
         system = "\n\n".join(m.content for m in request.messages if m.role == "system")
@@ -59,14 +65,15 @@ class AnthropicBackend:
             body["output_config"] = output
         if request.temperature is not None:
             body["extra_body"] = {"temperature": request.temperature}
-        with translated(self._errors, self.name, request, self._key):
+        with translated(self._errors, self.name, request):
             found = await self._client.messages.create(**body)
             text = "".join(block.text for block in found.content if block.type == "text")
             thinking = "".join(block.thinking for block in found.content if block.type == "thinking")
             used = found.usage
-            prompt = used.input_tokens + (used.cache_read_input_tokens or 0) + (used.cache_creation_input_tokens or 0)
-            usage = Usage(prompt, used.output_tokens, dollars(self.name, prompt, used.output_tokens))
-            return Completion(text, thinking, usage, STOPPED.get(found.stop_reason, "other"))
+            read = [used.input_tokens, used.cache_read_input_tokens or 0, used.cache_creation_input_tokens or 0]
+            prompt = sum(read) if all(isinstance(count, int) and count >= 0 for count in read) else None
+            stopped = STOPPED.get(found.stop_reason, "other")
+            return completion(self.name, request, text, thinking, (prompt, used.output_tokens), stopped)
 
     async def close(self) -> None:
         await self._client.close()

@@ -42,10 +42,13 @@ class Completion(Struct, frozen=True, omit_defaults=True):
 class BackendError(Exception):
     """The backend gave no answer. The message is for people and contains no key and no prompt."""
 
-    def __init__(self, message: str, *, retry: bool = False, after_s: float | None = None) -> None:
+    def __init__(
+        self, message: str, *, retry: bool = False, after_s: float | None = None, unpaid: bool = False
+    ) -> None:
         super().__init__(message)
         self.retry = retry  # the same request may succeed later
         self.after_s = after_s  # as the server asked
+        self.unpaid = unpaid  # it is certain that the request costs nothing
 
 
 class SpendingCapReached(BackendError):

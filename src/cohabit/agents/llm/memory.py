@@ -5,6 +5,7 @@ from pathlib import Path
 
 import msgspec
 
+from cohabit.agents.secrets import write_private
 from cohabit.model.action import Action
 from cohabit.model.mind import HistoryEntry, Memory
 from cohabit.model.observation import one_line
@@ -33,10 +34,7 @@ class Notebook:
     def _set(self, memory: Memory) -> None:
         self.memory = memory
         if self._path is not None:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            part = self._path.with_suffix(".part")
-            part.write_bytes(msgspec.json.encode(memory))
-            part.replace(self._path)
+            write_private(self._path, msgspec.json.encode(memory))
 
     def remember(self, step: int, action: Action, message: str, reward: float) -> None:
         """Add a step. When the budget is used up, the older half is forgotten at once: a prompt that begins in the same

@@ -1,7 +1,7 @@
 """An agent that thinks with a language model: builds the prompt, asks the backend, reads the answer, remembers."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
@@ -10,14 +10,13 @@ from cohabit.agents.brain import Brain
 from cohabit.agents.contract import NO_SETTING, Exchange, Heard, Ready, Setting, Thought, Turn
 from cohabit.agents.llm.backend import Backend, BackendError, ChatMessage, Completion, Request
 from cohabit.agents.llm.cached import CachedBackend
-from cohabit.agents.llm.capped import CappedBackend
+from cohabit.agents.llm.capped import CappedBackend, check_price
 from cohabit.agents.llm.memory import Notebook
 from cohabit.agents.llm.prompt import (
     ASK,
     ASK_SHORT,
     MAX_HEARD,
     choices_text,
-    defused,
     quoted,
     shortened,
     system_text,
@@ -30,6 +29,7 @@ from cohabit.agents.llm.tools import Toolbox
 from cohabit.errors import BadArgs
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.answers import parse_action
+from cohabit.model.control_tokens import defused
 from cohabit.model.observation import Goal, Observation
 
 MAX_QUOTED_ANSWER = 1000
@@ -81,12 +81,18 @@ class LlmAgent:
         self._step = 0
 
     def _wrapped(self, backend: Backend, setting: Setting) -> Backend:
-        """Ask the cache first, then the purse, then the server, again if need be."""
-        rate = rate_limit_of(account_of_backend(backend))
-        backend = RetryingBackend(traced(backend), self.options.retries, self.options.per_minute, rate=rate)
+        """Ask the cache first, then the server, again if need be. Every request is paid for."""
+        rate, backend = rate_limit_of(account_of_backend(backend)), traced(backend)
         if setting.spending is not None:
+            check_price(self, setting.spending.cap)
             backend = CappedBackend(backend, setting.spending)
+        backend = RetryingBackend(backend, self.options.retries, self.options.per_minute, rate=rate)
         return backend if setting.cache is None else CachedBackend(backend, setting.cache)
+
+    @property
+    def priced(self) -> bool:
+        """Whether it is known what its answers cost."""
+        return bool(getattr(self._server, "priced", True))
 
     async def ready(self) -> None:
         """Raise BAD_ARGS, with what to do, if the backend cannot answer."""
@@ -112,10 +118,9 @@ class LlmAgent:
     async def think(self, turn: Turn, correction: str = "") -> Thought:
         """Ask, answer the calls of tools, and read the action. A correction continues the conversation of this turn."""
         if correction and self._asked:
-            self._asked.append(ChatMessage("user", f"That was not accepted: {correction}\n\n{self._question()}"))
+            self._asked.append(_message("user", f"That was not accepted: {correction}\n\n{self._question()}"))
         else:
-            prompt = ChatMessage("user", defused(self._prompt(turn)))
-            self._asked = [ChatMessage("system", self._system), prompt]
+            self._asked = [_message("system", self._system), _message("user", self._prompt(turn))]
         self._step, self._last = turn.observation.step, None
         exchanges, self._planning = self._planning, []
         for calls_left in range(self.options.tools, -1, -1):
@@ -124,12 +129,12 @@ class LlmAgent:
             action, problem = self._read(completion, turn.observation.choices)
             tool = action.name if action is not None and self.options.tools and action.name in self._tools else ""
             exchanges.append(_exchange(request, completion, problem, tool))
-            self._asked.append(ChatMessage("assistant", completion.text[:MAX_QUOTED_ANSWER].strip() or "(no answer)"))
+            self._asked.append(_message("assistant", completion.text[:MAX_QUOTED_ANSWER].strip() or "(no answer)"))
             if action is None or not tool:
                 self._last = action
                 return Thought(action, exchanges, problem)
             found = self._tools.call(tool, action.parameters)
-            self._asked.append(ChatMessage("user", f"{tool}: {found}\n\n{self._question()}"))
+            self._asked.append(_message("user", f"{tool}: {found}\n\n{self._question()}"))
         return Thought(None, exchanges, f"The answer calls a tool, but only {self.options.tools} calls are allowed")
 
     def _request(self, choices: list[dict[str, Any]], tools: bool) -> Request:
@@ -181,8 +186,8 @@ class LlmAgent:
         if not (self.options.plan and self.options.memory and goals):
             return []
         wanted = "\n".join(f"- {goal.to_text()}" for goal in goals)
-        ask = defused(f"Your goals:\n{wanted}\n\nWrite a plan of at most three short lines.")
-        messages = [ChatMessage("system", self._system), ChatMessage("user", ask)]
+        ask = f"Your goals:\n{wanted}\n\nWrite a plan of at most three short lines."
+        messages = [_message("system", self._system), _message("user", ask)]
         request = Request(messages, None, PLAN_TOKENS, self.options.temperature, self.options.seed)
         try:
             completion = await self.backend.complete(request)
@@ -196,6 +201,11 @@ class LlmAgent:
 
     async def close(self) -> None:
         await self.backend.close()
+
+
+def _message(role: Literal["system", "user", "assistant"], content: str) -> ChatMessage:
+    """Every message is defused: a correction quotes names of others, and an answer what the model was told."""
+    return ChatMessage(role, defused(content))
 
 
 def _exchange(request: Request, completion: Completion, problem: str = "", tool: str = "") -> Exchange:

@@ -1,17 +1,20 @@
-"""Ollama: ``ollama:qwen3:8b`` on this machine, ``ollama:MODEL@URL`` elsewhere. A hosted one needs OLLAMA_API_KEY."""
+"""Ollama: ``ollama:qwen3:8b`` on this machine, ``ollama:MODEL@URL`` elsewhere.
+
+OLLAMA_API_KEY is sent to the server that OLLAMA_HOST names and to ollama.com, another server needs COHABIT_API_KEYS.
+"""
 
 import asyncio
-import os
 from typing import Any, ClassVar
 
 from cohabit.agents.brain import Brain
-from cohabit.agents.contract import Usage
 from cohabit.agents.llm.backend import BackendError, Completion, Request
-from cohabit.agents.llm.clients import installed, without_secrets
+from cohabit.agents.llm.clients import completion, installed, said
+from cohabit.agents.llm.http import UnreadableReply, client, key_for
 from cohabit.agents.llm.openai import STOPPED, known_options
 from cohabit.agents.llm.rate import account_of
 from cohabit.errors import BadArgs
 
+PROVIDER = "https://ollama.com"
 SAMPLING = ("top_p", "top_k", "min_p", "repeat_penalty", "num_ctx", "num_thread", "num_gpu", "mirostat")
 PASSED_ON = ("think", "keep_alive", *SAMPLING)
 READY_S = 10.0
@@ -36,9 +39,14 @@ class OllamaBackend:
         self.name = f"ollama:{brain.target}"
         self._model = brain.target
         self._given = {**RECOMMENDED, **known_options(brain, PASSED_ON)}
-        self._key = os.environ.get("OLLAMA_API_KEY")  # the client sends it
-        self.account = account_of("ollama", brain.url, self._key)
-        self._client = ollama.AsyncClient(host=brain.url or None)
+        key = key_for(brain.url, PROVIDER, "OLLAMA_API_KEY")
+        self.account = account_of("ollama", brain.url, key)
+        given = {"authorization": f"Bearer {key or 'none'}"}  # else the client sends OLLAMA_API_KEY to any server
+        self._client = ollama.AsyncClient(host=brain.url or None, headers=given)
+        made = self._client._client
+        self._client._client = client(
+            type(made), with_key=key is not None, base_url=made.base_url, headers=made.headers, timeout=None
+        )
 
     async def ready(self) -> None:
         """Raise BAD_ARGS if there is no server or no such model."""
@@ -46,9 +54,11 @@ class OllamaBackend:
             await asyncio.wait_for(self._client.show(self._model), READY_S)
         except self._module.ResponseError as wrong:
             hint = f"; get it with `ollama pull {self._model}`" if wrong.status_code == 404 else ""
-            raise BadArgs(f"{self.name}: {str(wrong.error)[:200]}{hint}") from None
+            raise BadArgs(f"{self.name}: {said(wrong.error) or f'HTTP {wrong.status_code}'}{hint}") from None
         except (OSError, TimeoutError):
             raise BadArgs(f"{self.name}: no Ollama server answers; start it with `ollama serve`") from None
+        except Exception as wrong:  # of the client
+            raise BadArgs(f"{self.name}: {type(wrong).__name__}: {said(wrong)}") from None
 
     async def complete(self, request: Request) -> Completion:
         options: dict[str, Any] = {key: value for key, value in self._given.items() if key in SAMPLING}
@@ -70,19 +80,21 @@ class OllamaBackend:
             hint = f"; get it with `ollama pull {self._model}`" if wrong.status_code == 404 else ""
             retry = wrong.status_code in RETRIED
             raise BackendError(
-                f"{self.name}: {without_secrets(wrong.error, self._key, request)}{hint}", retry=retry
+                f"{self.name}: {said(wrong.error, request) or f'HTTP {wrong.status_code}'}{hint}",
+                retry=retry,
+                unpaid=True,
             ) from None
         except (ConnectionError, OSError) as wrong:
             raise BackendError(
-                f"{self.name}: no Ollama server answers ({wrong}); start it with `ollama serve`"
+                f"{self.name}: no Ollama server answers ({said(wrong)}); start it with `ollama serve`"
             ) from None
+        except UnreadableReply as wrong:
+            raise BackendError(f"{self.name}: {wrong}") from None
         except Exception as wrong:  # what the client raises for a reply it cannot read
-            raise BackendError(
-                f"{self.name}: {type(wrong).__name__}: {without_secrets(str(wrong), self._key, request)}", retry=True
-            ) from None
-        usage = Usage(found.prompt_eval_count or 0, found.eval_count or 0, 0.0)
+            raise BackendError(f"{self.name}: {type(wrong).__name__}: {said(wrong, request)}", retry=True) from None
         stopped = STOPPED.get(found.done_reason, "other")
-        return Completion(found.message.content or "", found.message.thinking or "", usage, stopped)
+        tokens = found.prompt_eval_count, found.eval_count
+        return completion(self.name, request, found.message.content, found.message.thinking, tokens, stopped, free=True)
 
     async def close(self) -> None:
         await self._client._client.aclose()

@@ -1,21 +1,23 @@
 """OpenAI and every server that speaks its protocol: vLLM, llama.cpp, LM Studio, hosted services.
 
-``openai:MODEL`` asks api.openai.com, ``openai:MODEL@URL`` the server at that address. The key comes from the
-environment: OPENAI_API_KEY. A server of your own usually needs none.
+``openai:MODEL`` asks api.openai.com, with the key in the environment variable OPENAI_API_KEY. ``openai:MODEL@URL`` asks
+the server at that address, without a key unless COHABIT_API_KEYS has one for it.
 """
 
-import os
 from typing import Any, ClassVar
 
 from cohabit.agents.brain import Brain
-from cohabit.agents.contract import Usage
 from cohabit.agents.llm.backend import BackendError, Completion, Request, Stopped
-from cohabit.agents.llm.clients import installed, translated
-from cohabit.agents.llm.prices import dollars
+from cohabit.agents.llm.clients import completion, installed, translated
+from cohabit.agents.llm.http import UnreadableReply, client, key_for
+from cohabit.agents.llm.prices import is_priced
 from cohabit.agents.llm.rate import account_of
 from cohabit.agents.llm.schema import strict_schema
 from cohabit.errors import BadArgs
 
+PROVIDER = "https://api.openai.com"
+NO_KEY = "none"
+"""What the clients are given in place of a key. It is not sent."""
 READY_S = 10.0
 """How long a server of your own may take to answer at all."""
 PASSED_ON = ("top_p", "reasoning_effort", "presence_penalty", "frequency_penalty", "service_tier", "verbosity")
@@ -42,12 +44,18 @@ class OpenAiBackend:
         self._strict = bool(self._options.pop(STRICT, not own_server))
         self._limit_key = "max_tokens" if own_server else "max_completion_tokens"
         self._errors: Any = openai
-        key = os.environ.get("OPENAI_API_KEY") or ("none" if own_server else None)
-        if key is None:
+        key = key_for(brain.url, PROVIDER, "OPENAI_API_KEY")
+        if key is None and not own_server:
             raise BadArgs("set the environment variable OPENAI_API_KEY, or name a server of your own: openai:MODEL@URL")
-        self._key = key
-        self.account = account_of("openai", brain.url, self._key)
-        self._client = openai.AsyncOpenAI(api_key=key, base_url=brain.url or None, max_retries=0)
+        self.account = account_of("openai", brain.url, key)
+        self._client = openai.AsyncOpenAI(
+            api_key=key or NO_KEY, base_url=brain.url or None, max_retries=0,
+            http_client=client(openai.DefaultAsyncHttpxClient, with_key=key is not None),
+        )  # fmt: skip
+
+    @property
+    def priced(self) -> bool:
+        return is_priced(self.name)
 
     async def ready(self) -> None:
         """Raise BAD_ARGS if a server of your own cannot be reached. Whether it lists its models is not asked."""
@@ -55,7 +63,9 @@ class OpenAiBackend:
             return
         try:
             await self._client.models.list(timeout=READY_S)
-        except self._errors.APIConnectionError:
+        except self._errors.APIConnectionError as wrong:
+            if isinstance(wrong.__cause__, UnreadableReply):
+                return
             raise BadArgs(f"{self.name}: no server answers at {self._client.base_url}; start it first") from None
         except self._errors.APIError:
             pass  # it answers
@@ -73,16 +83,15 @@ class OpenAiBackend:
             body["seed"] = request.seed
         if request.schema is not None:
             body["response_format"] = self._format(request.schema)
-        with translated(self._errors, self.name, request, self._key):
+        with translated(self._errors, self.name, request):
             found = await self._client.chat.completions.create(**body)
             if not getattr(found, "choices", None):
                 raise BackendError(f"{self.name}: the server's reply has no choices", retry=True)
             message, used = found.choices[0].message, found.usage
-            prompt, written = (used.prompt_tokens, used.completion_tokens) if used is not None else (0, 0)
-            thinking = getattr(message, "reasoning_content", None) or getattr(message, "reasoning", None) or ""
-            usage = Usage(prompt, written, dollars(self.name, prompt, written))
+            thinking = getattr(message, "reasoning_content", None) or getattr(message, "reasoning", None)
+            tokens = getattr(used, "prompt_tokens", None), getattr(used, "completion_tokens", None)
             stopped = STOPPED.get(found.choices[0].finish_reason, "other")
-            return Completion(message.content or "", thinking, usage, stopped)
+            return completion(self.name, request, message.content, thinking, tokens, stopped)
 
     def _format(self, schema: dict[str, Any]) -> dict[str, Any]:
         if not self._strict:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from cohabit.faces.cli.match import check_ready, checked_workers, run_options, show
 from cohabit.faces.cli.options import data_option
 from cohabit.faces.cli.parser import add_verb
-from cohabit.faces.cli.say import UsageError, paint, tell
+from cohabit.faces.cli.say import UsageError, clean, paint, tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +26,7 @@ def lab_options(parser: argparse.ArgumentParser) -> None:
     reporting = add_verb(verbs, "report", "write the report and the tables of a run, finished or not")
     reporting.add_argument("folder", metavar="DIR", help="the folder of a run or a match")
     reporting.add_argument("--no-tables", action="store_true", help="write the page alone, without CSV and other files")
+    worlds_option(reporting)
     exporting = add_verb(verbs, "export", "write a dataset for trainers: one row per decision")
     exporting.add_argument(
         "source", metavar="DIR|RECORD|ROOM",
@@ -37,7 +38,15 @@ def lab_options(parser: argparse.ArgumentParser) -> None:
     exporting.add_argument(
         "-o", "--output", metavar="FILE", help="output file (default: dataset.jsonl in DIR, or here)"
     )
+    worlds_option(exporting)
     data_option(exporting)
+
+
+def worlds_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--world", metavar="FILE", action="append", default=[],
+        help="load this world, whose file the run names; files are not run unasked. May be repeated",
+    )  # fmt: skip
 
 
 def lab(args: argparse.Namespace) -> int:
@@ -83,9 +92,11 @@ def _report(args: argparse.Namespace) -> int:
     from cohabit.lab.report import problems_of, write_report
     from cohabit.lab.results import Results
 
-    results = Results.read(Path(args.folder))
+    results = Results.read(Path(args.folder), args.world)
     path = write_report(results, Path(args.folder), tables=not args.no_tables)
     tell(f"{len(results.games):,} of {results.planned:,} games; the report is {path}")
+    for source in results.worlds_not_loaded():
+        tell(f"without curves, which need the code of {clean(source)}; if you trust it: --world {clean(source)}")
     problems = problems_of(results)
     for problem in problems:
         tell(paint("red", f"FAILED: {problem}."))
@@ -103,8 +114,11 @@ def _export(args: argparse.Namespace) -> int:
         title = read_design_of(folder).name
         path = Path(args.output or folder / f"dataset.{form}")
         with progress_bar(title) as on_game:
-            return _written(path, form, run_rows(folder, on_game))
+            return _written(path, form, run_rows(folder, on_game, args.world))
     path = Path(args.output or f"dataset.{form}")
+    if len(args.world) > 1:
+        raise UsageError("a record has one world; give --world once")
+    args.world = args.world[0] if args.world else None
     with open_source(args, args.source) as source:
         steps = with_progress(run_again(source, ObservedRoom), source.total, source.name)
         return _written(path, form, record_rows(steps, source.name.removesuffix(".jsonl")))

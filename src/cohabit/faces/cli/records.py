@@ -20,12 +20,14 @@ from cohabit.faces.cli.running import told_lines
 from cohabit.faces.cli.say import UsageError, clean, complain, in_one_line, tell, view_text
 from cohabit.house.heads import expected as heads_file_expects
 from cohabit.house.heads import read_heads, read_key
-from cohabit.house.loading import world_from
+from cohabit.house.loading import known_world, world_from
 from cohabit.house.store.contract import Row
 from cohabit.house.store.sqlite import SQLiteStore
 from cohabit.model.seat import ALL
 from cohabit.model.suggest import nearest
+from cohabit.registry import trusted_source
 from cohabit.room.record import GENESIS, Expected, Line, Snapshot, read_lines
+from cohabit.room.recorded import MakeWorld
 from cohabit.room.remote import RemoteWorld
 from cohabit.room.room import Room
 from cohabit.room.visibility import feed
@@ -39,7 +41,7 @@ class Source(NamedTuple):
     rows: Iterable[Row]
     total: int
     snapshots: Sequence[Snapshot] = ()
-    world: str | None = None  # where the world is now, if its file was moved since the beginning
+    make_world: MakeWorld = known_world
 
 
 class Exported(Struct):
@@ -50,18 +52,23 @@ class Exported(Struct):
     entry: msgspec.Raw
 
 
-def from_store(store: SQLiteStore, room: str) -> Source:
+def from_store(store: SQLiteStore, room: str, world: str | None = None) -> Source:
     snapshots = [Snapshot.decode(each) for each in reversed(store.snapshots(need_room(store, room)))]
-    return Source(room, store.lines(room, -1), store.head(room) + 1, snapshots, snapshots[-1].state.source)
+    make = world_from(world or snapshots[-1].state.source)
+    return Source(room, store.lines(room, -1), store.head(room) + 1, snapshots, make)
 
 
-def from_file(path: Path) -> Source:
+def from_file(path: Path, world: str | None = None) -> Source:
+    """``world``: where its world is. Without it, only an installed one is loaded: anybody can have written the file."""
     total, moved = 0, None
     with path.open("rb") as file:
         for line in file:
             total += 1
             moved = line if b'"do":"rebound"' in line else moved
-    return Source(path.name, _rows(path), total, world=_moved_to(moved) if moved else None)
+    found = world or (_moved_to(moved) if moved else None)
+    if world is None and found is not None:
+        found = trusted_source(found)
+    return Source(path.name, _rows(path), total, make_world=known_world if found is None else world_from(found))
 
 
 def _moved_to(line: bytes) -> str | None:
@@ -93,10 +100,16 @@ def open_source(args: argparse.Namespace, name: str) -> Iterator[Source]:
     if _is_file(name):
         if not Path(name).is_file():
             raise UnknownAsset(f"no such file: {name}")
-        yield from_file(Path(name))
+        yield from_file(Path(name), args.world)
         return
     with open_store(args) as store:
-        yield from_store(store, name)
+        yield from_store(store, name, args.world)
+
+
+def world_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--world", metavar="FILE", help="where the world of the record is; an exported file's own is not run unasked"
+    )
 
 
 class Reading:
@@ -137,7 +150,7 @@ def _steps(source: Source, kind: type[Room]) -> Iterator[tuple[Room, Line]]:
     first = next(rows, None)
     if first is None or first[0] == 0:
         lines = read_lines(chain([first], rows) if first else (), -1, GENESIS)
-        yield from kind.replaying(lines, world_from(source.world))
+        yield from kind.replaying(lines, source.make_world)
         return
     snapshot = next((each for each in source.snapshots if first[0] <= each.seq + 1), None)
     if snapshot is None:
@@ -151,7 +164,7 @@ def _steps(source: Source, kind: type[Room]) -> Iterator[tuple[Room, Line]]:
         for line in lines if first[0] < snapshot.seq else ():
             if line.seq == snapshot.seq:
                 break
-    yield from kind.restore(snapshot, (), world_from(source.world)).following(lines)
+    yield from kind.restore(snapshot, (), source.make_world).following(lines)
 
 
 def with_progress(steps: Iterable[tuple[Room, Line]], total: int, what: str) -> Iterator[tuple[Room, Line]]:
@@ -170,6 +183,7 @@ def replay_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("record", metavar="ROOM|FILE", help="a room in the data folder, or an exported file (.jsonl)")
     parser.add_argument("--at", type=int, metavar="N", help="stop after entry N")
     parser.add_argument("--every", action="store_true", help="show the world after every entry that has events")
+    world_option(parser)
     data_option(parser)
 
 
@@ -181,6 +195,7 @@ def replay(args: argparse.Namespace) -> int:
       cohabit replay demo
       cohabit replay demo --at 120
       cohabit replay demo.jsonl --every
+      cohabit replay records/game-1.jsonl --world mygame.py
     """
     if args.at is not None and args.at < 0:
         raise UsageError("--at: entries are counted from 0")
@@ -244,6 +259,7 @@ def verify_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--heads", metavar="FILE", help="the rooms must contain the heads in this file (heads_file)")
     parser.add_argument("--heads-key", metavar="FILE", help="the heads must be signed with the secret in this file")
+    world_option(parser)
     data_option(parser)
 
 
@@ -256,12 +272,16 @@ def verify(args: argparse.Namespace) -> int:
     the house write them to a file (the setting heads_file), and compare with --head or --heads. Works on a
     read-only copy of the data folder.
 
+    An exported file may come from anybody. A world in a file is code, so it is run only if you name it with --world.
+
     Examples:
       cohabit verify
       cohabit verify demo.jsonl
       cohabit verify demo --head 1023:9f0c…
       cohabit verify --heads /mnt/elsewhere/heads.jsonl
     """
+    if args.world and not args.records:
+        raise UsageError("--world is for the records that you name")
     expected = _expected(args)
     names = args.records
     whole = True
@@ -308,7 +328,7 @@ def _verify(args: argparse.Namespace, name: str, expected: Iterable[Expected]) -
                 digests += line.entry.do == "digest"
                 for snapshot in source.snapshots:
                     if line.seq == snapshot.seq:
-                        _agrees(room, snapshot, source.world)
+                        _agrees(room, snapshot, source.make_world)
     except RecordCorrupt as broken:
         complain(f"{name}: BROKEN after {entries} good entries: {broken.message}")
         return False
@@ -328,9 +348,9 @@ def head_text(seq: int, digest: bytes) -> str:
     return f"{seq}:{digest.hex()}"
 
 
-def _agrees(room: Room, snapshot: Snapshot, world: str | None) -> None:
+def _agrees(room: Room, snapshot: Snapshot, make_world: MakeWorld) -> None:
     """Check that a snapshot a house could start from equals the replayed room."""
-    if Room.restore(snapshot, (), world_from(world)).digest() != room.digest():
+    if Room.restore(snapshot, (), make_world).digest() != room.digest():
         raise RecordCorrupt(f"the snapshot at entry {snapshot.seq} differs from the replayed room", seq=snapshot.seq)
 
 

@@ -13,6 +13,7 @@ from cohabit.lab.atomic import atomic_file
 from cohabit.lab.statecraft import measures
 from cohabit.lab.statecraft.pledges import PledgeOutcome, final_ratings, pledge_outcomes, ratings_with_history
 from cohabit.lab.statecraft.rounds import Round
+from cohabit.lab.tables import safe_cell
 
 Row = dict[str, Any]
 SUM_COLUMNS = (
@@ -29,7 +30,7 @@ def write_tables(rounds: Sequence[Round], folder: Path) -> None:
             writer = csv.DictWriter(text, table.columns.split(), lineterminator="\n")
             writer.writeheader()
             for row in (row for played in rounds for row in table.rows(played)):
-                writer.writerow(row)
+                writer.writerow({name: safe_cell(value) for name, value in row.items()})
                 jsonl_file.write(msgspec.json.encode(row) + b"\n")
             text.detach()  # `atomic_file` closes the file
 
