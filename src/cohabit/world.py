@@ -52,6 +52,7 @@ class WorldSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     fog: bool = False  # True if the scenario (partial_intel), not the rules, decides whether information is hidden
     open_information: bool = False  # True if every seat sees everything, so members may change seats during a game
     show_legal: bool = True  # whether the text of a view lists what ``legal`` gives
+    tell_rewards: bool = True  # whether players are told what ``returns`` gives; False: other numbers tell them more
     quick: bool = False  # every call takes well under a millisecond, so it can run on the event loop
     tick_ms: int = 100  # pace clock: how long a tick takes at speed x1
     examples: bool = False  # ``legal`` lists examples only: other actions are legal as well

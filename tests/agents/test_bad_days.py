@@ -265,8 +265,8 @@ async def test_agents_with_the_same_service_and_key_share_one_limit(kind: str, m
         found: RateLimit = make_agent(f"{kind}:{model}@{url}?per_minute=5", "x").backend._rate
         return found
 
-    monkeypatch.setenv(variable, "sk-1")
     here, there = "http://127.0.0.1:1", "http://127.0.0.1:2"
+    monkeypatch.setenv("COHABIT_API_KEYS", f"{here}={variable},{there}={variable}")
     ten = {id(account(here, model, "sk-first-key")) for model in ["small", "large"] * 5}
     assert len(ten) == 1
     assert id(account(there, "small", "sk-first-key")) not in ten

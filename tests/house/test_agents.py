@@ -497,7 +497,7 @@ def test_a_transcript_that_cannot_be_written_is_logged_once_until_it_can_be_writ
         kept.add("den", 4, "ann", None, "local", 1, Decision(4, "failed"), 0.5)
         shutil.rmtree(in_the_way)
     assert [record.getMessage() for record in caplog.records] == [
-        "the transcript of room den cannot be written: Not a directory"
+        "the transcript of room den cannot be written: File exists"
     ] * 2
 
 

@@ -23,7 +23,7 @@ def rewarded(room: "Room", by: str, outcome: Outcome, told: list[Told]) -> Outco
 
 
 def report_returns(room: "Room", told: list[Told]) -> dict[SeatId, float]:
-    """Notify each seat whose total reward has changed."""
+    """Add up the rewards, and notify each seat whose total has changed. Returns the changes."""
     before, totals = room.state.returns, room.crash_on_error(room.world.returns)
     if totals == before:  # as after most actions
         return {}
@@ -31,7 +31,8 @@ def report_returns(room: "Room", told: list[Told]) -> dict[SeatId, float]:
     if not all(map(isfinite, now.values())):
         raise ValueError(f"returns() gives {now}; a total is a finite number")
     gains = {seat: total - before.get(seat, 0.0) for seat, total in now.items() if total != before.get(seat, 0.0)}
-    for seat, gain in gains.items():
-        told.append(Told(f"Reward: {gain:+g} (total {now[seat]:g})", "reward", (seat,)))
+    if room.world.spec.tell_rewards:
+        for seat, gain in gains.items():
+            told.append(Told(f"Reward: {gain:+g} (total {now[seat]:g})", "reward", (seat,)))
     room.state.returns = now
     return gains

@@ -100,6 +100,7 @@ class Room(RecordedRoom):
         self._legal_names: Callable[[str], str] | None = names if world.spec.show_legal else None
         self._takes_turns = self.pace in ("turns", "rounds")
         self._has_returns = overrides(world, "returns")
+        self._shows_returns = self._has_returns and world.spec.tell_rewards
         self._overrides_is_over = overrides(world, "is_over")
         self.has_arrivals = overrides(world, "arrive")
         self.has_moving_seats = overrides(world, "seats_now")
@@ -538,7 +539,7 @@ class Room(RecordedRoom):
                     own = "\nIt is your turn."
                 if self._has_legal:
                     choices = self.world.legal(self.seats[seat]) or ()
-            if self._has_returns and (self.state.returns or self.world.returns()):
+            if self._shows_returns and (self.state.returns or self.world.returns()):
                 total = self.state.returns.get(seat, 0.0)
         seen = self._observe(eye)
         return make_view(self.state, seen, turn, own, choices, total, self._legal_names)

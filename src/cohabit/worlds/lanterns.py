@@ -98,7 +98,7 @@ class Lanterns(World):
 
     spec = WorldSpec(
         name="lanterns", version=2, title="Lanterns", seats=(2, 4), seat_names=("amber", "blue", "coral", "dove"),
-        pace="clock", quick=True, tick_ms=1000, examples=True,
+        pace="clock", quick=True, tick_ms=1000, examples=True, tell_rewards=False,
     )  # fmt: skip
 
     def __init__(
