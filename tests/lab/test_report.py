@@ -257,6 +257,11 @@ def test_a_game_of_a_player_against_itself_counts_in_no_comparison_but_has_a_sco
     assert a.score.mean == 1
     assert a.tally.decisions == 4  # decisions and their costs are of all games
     assert (b.games, b.win_share) == (2, 0.0)
+    design = parse_design(json.dumps({"name": "x", "worlds": ["nim"], "lineups": [["a", "b"]]}), load=False)
+    text = page(Results(design, games))
+    assert "A row is over all line-ups of its player" in text
+    assert "1 game of a player against itself are left out" not in text
+    assert "1 game of a player against itself is left out of its row and of the figure" in text
     alone = next(each for each in found.lineups if each.lineup == "a vs a").players[0]
     assert alone.score is not None
     assert (alone.games, alone.compared, alone.win_share, alone.score.mean) == (1, 0, None, Fraction(1, 2))

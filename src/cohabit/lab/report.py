@@ -264,14 +264,19 @@ def _games_in_words(found: ConditionResults) -> str:
     alone = sum(player.against_itself for player in found.players)
     stopped = sum(game.ended == "limit" for game in found.games)
     words = [f"{_plural(len(found.games), 'game')}."]
+    if len(found.lineups) > 1:
+        words.append("A row is over all line-ups of its player; below they are apart.")
     if alone:
-        words.append(f"{_plural(alone, 'game')} of a player against itself are left out of its row and of the figure.")
+        are = "is" if alone == 1 else "are"
+        words.append(
+            f"{_plural(alone, 'game')} of a player against itself {are} left out of its row and of the figure."
+        )
     if stopped:
         words.append(f"{_plural(stopped, 'game')} stopped at a limit, before the end.")
     if found.undecided:
         words.append(
-            f"<b>{_plural(len(found.undecided), 'game')} had no result then</b>, because the score is decided at the "
-            "end: left out of shares and ratings."
+            f"<b>{_plural(len(found.undecided), 'game')} had no result then</b>, because scores were equal in every "
+            "game that was stopped: left out of shares and ratings."
         )
     return " ".join(words)
 
