@@ -219,9 +219,17 @@ class Threaded:
     def __init__(self, agent: Any) -> None:
         self.agent = agent
         self._thread = AgentThread()
+        self._initialized: tuple[str, ActionSpace] | None = None  # by a call that was given up before it returned
 
     async def initialize(self, game_desc: str, action_space: ActionSpace) -> None:
-        await self._thread.run(partial(self.agent.initialize, game_desc, action_space))
+        about = game_desc, action_space
+        if self._initialized != about:
+            await self._thread.run(partial(self._initialize, *about))
+        self._initialized = None
+
+    def _initialize(self, game_desc: str, action_space: ActionSpace) -> None:
+        self.agent.initialize(game_desc, action_space)
+        self._initialized = game_desc, action_space
 
     async def decide(self, observation: Observation) -> Action | None:
         chosen: Action | None = await self._thread.run(partial(self.agent.decide, observation))
