@@ -304,6 +304,7 @@ def test_the_report_and_the_command_line_say_which_games_have_no_result(
     assert main(["match", "nim", "random", "nim-master", "--games", "4", "--max-decisions", "3", "--out", out]) == 0
     shown = capsys.readouterr().out
     assert "4 of 4 games stopped at a limit, before they were over; 4 of them have no result" in shown
+    assert "<p>4 of 4 games stopped at a limit" in Results.read(out)._repr_html_()
     text = page(Results.read(out))
     assert "<b>4 games had no result then</b>" in text
     assert "50%" not in text

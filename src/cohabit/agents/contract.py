@@ -157,29 +157,25 @@ def _is_async(kind: type) -> bool:
     return inspect.iscoroutinefunction(getattr(kind, "think", None) or getattr(kind, "decide", None))
 
 
-OPTIONAL = ("initialize", "reflect", "plan")
-
-
 @lru_cache(256)
-def _complete(kind: type) -> None:
-    """Give a class the methods of the contract that it lacks. They do nothing."""
-    for name in OPTIONAL:
-        if not hasattr(kind, name):
-            setattr(kind, name, _nothing_async if _is_async(kind) else _nothing)
+def _left_out(kind: type) -> list[str]:
+    return [name for name in ("initialize", "reflect", "plan") if not hasattr(kind, name)]
 
 
-def _nothing(self: object, *args: object) -> list[str]:
+def _nothing(*_: Any) -> list[str]:
     return []
 
 
-async def _nothing_async(self: object, *args: object) -> list[str]:
+async def _nothing_async(*_: Any) -> list[str]:
     return []
 
 
 def adapted(agent: Any) -> Agent:
-    """The agent with all methods of the contract, async."""
+    """The agent with async methods. All but ``decide`` or ``think`` may be left out."""
     kind: type = type(agent)
-    _complete(kind)
+    for name in _left_out(kind):
+        if not hasattr(agent, name):
+            setattr(agent, name, _nothing_async if _is_async(kind) else _nothing)
     match kind_of(agent):
         case "async":
             return cast(Agent, agent)

@@ -240,10 +240,10 @@ def _measures(game: GameResult) -> list[dict[str, Fraction]]:
     for number, seat in enumerate(game.seats):
         measured: dict[str, Fraction] = {}
         if (standing := shown.get(seat)) is not None:
-            if game.returns:
-                measured["scoreboard"] = Fraction(standing.score)
             measured |= {name: Fraction(n) for name, n in standing.data.items() if _is_measure(name, n)}
             measured["alive"] = Fraction(standing.alive)
+        if game.standings and game.returns:
+            measured["return"] = Fraction(game.returns.get(seat, 0.0))
         measured["rewards of its actions"] = Fraction(game.rewards[number])
         found.append(measured)
     return found

@@ -75,6 +75,6 @@ def scores_over_time(folder: Path, game: GameResult) -> list[list[Fraction]]:
     """The score of each seat after every entry of a record."""
     found: list[list[Fraction]] = []
     for room, _ in Room.replaying(read_record(folder, game.spec.id), make_world):
-        now = room.state.returns if game.returns else {each.seat: each.score for each in room.world.standings()}
+        now = {each.seat: each.score for each in room.world.standings()} if game.standings else room.state.returns
         found.append([Fraction(now.get(seat, 0)) for seat in game.seats])
     return found

@@ -426,9 +426,9 @@ Student’s distribution; from 5 seeds on. With fewer there is none, because sco
 chance; nor if all seeds gave the same, which does not say that the next one must. Players that repeat themselves, such
 as a model at temperature 0, differ between seeds only by the draws of the world and of the others. Shares of wins: a
 draw is shared among its players; a game counts once for each player, and not at all if it was against itself or had no
-result; Wilson’s interval over games, which treats games as independent. <b>Score.</b> The return of a seat if the world
-counts returns, else its score on the scoreboard, else what its actions earned. <b>Failures.</b> Decisions without a
-usable answer are never counted as play: they are shown, and past the limit this page says so at its top."""
+result; Wilson’s interval over games, which treats games as independent. <b>Score.</b> That of a seat on the scoreboard
+of the world, else its return, else what its actions earned. <b>Failures.</b> Decisions without a usable answer are
+never counted as play: they are shown, and past the limit this page says so at its top."""
 
 
 def _methods(design: Design, tables: bool) -> str:

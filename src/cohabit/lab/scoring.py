@@ -7,15 +7,15 @@ from cohabit.lab.game import GameResult
 
 
 def scores(game: GameResult) -> list[float]:
-    """The score of each seat: its return, else its place on the scoreboard, else what its actions earned.
+    """The score of each seat: that on the scoreboard, else its return, else what its actions earned.
 
     A seat that is no longer on the scoreboard has 0.
     """
-    if game.returns:
-        return [game.returns.get(seat, 0.0) for seat in game.seats]
     if game.standings:
         found = {standing.seat: float(standing.score) for standing in game.standings}
         return [found.get(seat, 0.0) for seat in game.seats]
+    if game.returns:
+        return [game.returns.get(seat, 0.0) for seat in game.seats]
     return list(game.rewards)
 
 
