@@ -205,3 +205,31 @@ def test_after_a_decision_that_was_too_late_the_next_one_waits_for_the_agent() -
     result = asyncio.run(game.play())
     assert result.tallies[0].outcomes == {"chosen": agent.asked - 1, "timeout": 1}
     assert agent.asked > 2
+
+
+class SlowStart(SlowOnce):
+    """Does not return from initialize before the first decision was given up."""
+
+    begun = 0
+
+    def initialize(self, game_desc: str, action_space: Any) -> None:
+        self.begun += 1
+        assert self.given_up.wait(60)
+
+    def decide(self, observation: Any) -> Any:
+        return self.script.decide(observation)
+
+
+def test_an_agent_that_was_initialized_too_late_is_not_initialized_again() -> None:
+    agent = SlowStart(make_agent("nim-master", "test"))
+
+    def on_decision(player: int, decision: Any, seconds: float) -> None:
+        if decision.outcome == "timeout":
+            asyncio.get_running_loop().call_soon(agent.given_up.set)
+
+    spec = GameSpec("g", "nim", ["slow", "random"], seconds=1.0, config={"stones": 21})
+    game = Game(spec, agents=[adapted(agent), adapted(make_agent("random", "test"))], on_decision=on_decision)
+    result = asyncio.run(game.play())
+    assert result.tallies[0].outcomes["timeout"] == 1
+    assert result.tallies[0].outcomes["chosen"] > 1
+    assert agent.begun == 1

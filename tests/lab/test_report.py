@@ -257,6 +257,11 @@ def test_a_game_of_a_player_against_itself_counts_in_no_comparison_but_has_a_sco
     assert a.score.mean == 1
     assert a.tally.decisions == 4  # decisions and their costs are of all games
     assert (b.games, b.win_share) == (2, 0.0)
+    design = parse_design(json.dumps({"name": "x", "worlds": ["nim"], "lineups": [["a", "b"]]}), load=False)
+    text = page(Results(design, games))
+    assert "A row is over all line-ups of its player" in text
+    assert "1 game of a player against itself are left out" not in text
+    assert "1 game of a player against itself is left out of its row and of the figure" in text
     alone = next(each for each in found.lineups if each.lineup == "a vs a").players[0]
     assert alone.score is not None
     assert (alone.games, alone.compared, alone.win_share, alone.score.mean) == (1, 0, None, Fraction(1, 2))
@@ -299,6 +304,7 @@ def test_the_report_and_the_command_line_say_which_games_have_no_result(
     assert main(["match", "nim", "random", "nim-master", "--games", "4", "--max-decisions", "3", "--out", out]) == 0
     shown = capsys.readouterr().out
     assert "4 of 4 games stopped at a limit, before they were over; 4 of them have no result" in shown
+    assert "<p>4 of 4 games stopped at a limit" in Results.read(out)._repr_html_()
     text = page(Results.read(out))
     assert "<b>4 games had no result then</b>" in text
     assert "50%" not in text

@@ -157,29 +157,25 @@ def _is_async(kind: type) -> bool:
     return inspect.iscoroutinefunction(getattr(kind, "think", None) or getattr(kind, "decide", None))
 
 
-OPTIONAL = ("initialize", "reflect", "plan")
-
-
 @lru_cache(256)
-def _complete(kind: type) -> None:
-    """Give a class the methods of the contract that it lacks. They do nothing."""
-    for name in OPTIONAL:
-        if not hasattr(kind, name):
-            setattr(kind, name, _nothing_async if _is_async(kind) else _nothing)
+def _left_out(kind: type) -> list[str]:
+    return [name for name in ("initialize", "reflect", "plan") if not hasattr(kind, name)]
 
 
-def _nothing(self: object, *args: object) -> list[str]:
+def _nothing(*_: Any) -> list[str]:
     return []
 
 
-async def _nothing_async(self: object, *args: object) -> list[str]:
+async def _nothing_async(*_: Any) -> list[str]:
     return []
 
 
 def adapted(agent: Any) -> Agent:
-    """The agent with all methods of the contract, async."""
+    """The agent with async methods. All but ``decide`` or ``think`` may be left out."""
     kind: type = type(agent)
-    _complete(kind)
+    for name in _left_out(kind):
+        if not hasattr(agent, name):
+            setattr(agent, name, _nothing_async if _is_async(kind) else _nothing)
     match kind_of(agent):
         case "async":
             return cast(Agent, agent)
@@ -219,9 +215,17 @@ class Threaded:
     def __init__(self, agent: Any) -> None:
         self.agent = agent
         self._thread = AgentThread()
+        self._initialized: tuple[str, ActionSpace] | None = None  # by a call that was given up before it returned
 
     async def initialize(self, game_desc: str, action_space: ActionSpace) -> None:
-        await self._thread.run(partial(self.agent.initialize, game_desc, action_space))
+        about = game_desc, action_space
+        if self._initialized != about:
+            await self._thread.run(partial(self._initialize, *about))
+        self._initialized = None
+
+    def _initialize(self, game_desc: str, action_space: ActionSpace) -> None:
+        self.agent.initialize(game_desc, action_space)
+        self._initialized = game_desc, action_space
 
     async def decide(self, observation: Observation) -> Action | None:
         chosen: Action | None = await self._thread.run(partial(self.agent.decide, observation))

@@ -264,14 +264,19 @@ def _games_in_words(found: ConditionResults) -> str:
     alone = sum(player.against_itself for player in found.players)
     stopped = sum(game.ended == "limit" for game in found.games)
     words = [f"{_plural(len(found.games), 'game')}."]
+    if len(found.lineups) > 1:
+        words.append("A row is over all line-ups of its player; below they are apart.")
     if alone:
-        words.append(f"{_plural(alone, 'game')} of a player against itself are left out of its row and of the figure.")
+        are = "is" if alone == 1 else "are"
+        words.append(
+            f"{_plural(alone, 'game')} of a player against itself {are} left out of its row and of the figure."
+        )
     if stopped:
         words.append(f"{_plural(stopped, 'game')} stopped at a limit, before the end.")
     if found.undecided:
         words.append(
-            f"<b>{_plural(len(found.undecided), 'game')} had no result then</b>, because the score is decided at the "
-            "end: left out of shares and ratings."
+            f"<b>{_plural(len(found.undecided), 'game')} had no result then</b>, because scores were equal in every "
+            "game that was stopped: left out of shares and ratings."
         )
     return " ".join(words)
 
@@ -421,9 +426,9 @@ Student’s distribution; from 5 seeds on. With fewer there is none, because sco
 chance; nor if all seeds gave the same, which does not say that the next one must. Players that repeat themselves, such
 as a model at temperature 0, differ between seeds only by the draws of the world and of the others. Shares of wins: a
 draw is shared among its players; a game counts once for each player, and not at all if it was against itself or had no
-result; Wilson’s interval over games, which treats games as independent. <b>Score.</b> That of a seat on the
-scoreboard of the world, else its return, else what its actions earned. <b>Failures.</b> Decisions without a usable
-answer are never counted as play: they are shown, and past the limit this page says so at its top."""
+result; Wilson’s interval over games, which treats games as independent. <b>Score.</b> That of a seat on the scoreboard
+of the world, else its return, else what its actions earned. <b>Failures.</b> Decisions without a usable answer are
+never counted as play: they are shown, and past the limit this page says so at its top."""
 
 
 def _methods(design: Design, tables: bool) -> str:

@@ -163,7 +163,8 @@ class Results:
         cells = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in self.rows())
         head = "".join(f"<th>{heading}</th>" for heading in HEADINGS)
         problems = "".join(f'<p style="color:#b00020">{escape(text)}</p>' for text in self.problems())
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{cells}</tbody></table>{problems}"
+        notes = "".join(f"<p>{escape(text)}.</p>" for text in self.notes())
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{cells}</tbody></table>{notes}{problems}"
 
     def plot(self) -> Any:
         """The mean score of each player with its 95 % interval over seeds, in each condition. Needs matplotlib."""
