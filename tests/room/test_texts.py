@@ -182,6 +182,10 @@ def test_the_actions_of_a_room_say_which_parameters_are_required() -> None:
     room = make_room(RED, BLUE)
     params = {name: room.commands.named(name).as_action().parameters[0].required for name in ("hide", "anything")}
     assert params == {"hide": True, "anything": False}
+    kinds = {name: room.commands.named(name).as_action().parameters[0].type for name in ("hide", "shout", "weigh")}
+    assert kinds == {"hide": "integer", "shout": "string", "weigh": "number"}
+    (seed,) = room.commands.named("reset").as_action().parameters
+    assert seed.type == "integer or string"
 
 
 # -- what a member reads about what others do -------------------------------------------------------
