@@ -57,7 +57,7 @@ def test_conditions_operators_constants_and_statements_are_changed_and_nothing_e
     ])  # fmt: skip
 
 
-def test_a_change_is_tried_on_the_tests_that_reach_its_statement_near_and_fast_ones_first() -> None:
+def test_a_change_is_tried_on_the_tests_that_reach_its_statement_near_and_fast_ones_first_and_slow_ones_last() -> None:
     target = Target("x", (), ("tests/near",))
     found = {each.change: each for each in mutants_of(target, mutants.PACKAGE / "x.py", CODE)}
     raised, limit = next(each for name, each in found.items() if name.startswith("dropped")), found["4 for 3"]
@@ -69,9 +69,9 @@ def test_a_change_is_tried_on_the_tests_that_reach_its_statement_near_and_fast_o
         PassingTest("tests/near/test_a.py::other", 0.1, {"x.py": frozenset({line - 1})}),
         PassingTest("tests/near/test_a.py::file", 0.1, {"y.py": frozenset({line})}),
     ]
-    assert chosen_tests(raised, tests) == [fast, slow, far]
+    assert chosen_tests(raised, tests) == [fast, far, slow]
     # What runs at import concerns every test; a line that none reaches in its process may be reached in another one.
-    assert chosen_tests(limit, tests) == [other_line, other_file, fast, slow, far]
+    assert chosen_tests(limit, tests) == [other_line, other_file, fast, far, slow]
     assert chosen_tests(raised, [other_line, other_file]) == [other_line]
     assert chosen_tests(raised, [other_file]) == [other_file]
 

@@ -8,7 +8,7 @@
 
 The changes are made in a copy of `src/`, so the working tree stays as it is. First all tests run once, to see which
 lines each of them reaches (`tools/reached_lines.py`). A change is then tried on the tests that reach its line: those of
-its own part first, fast ones before slow ones, until one fails or the time for one change is used up.
+its own part first, fast ones before slow ones, until one fails or the CPU time for one change is used up.
 
 Changes that nobody could notice are not made: see `_not_behaviour`. Among the others some are without effect too (a
 faster path that is not taken any more): they count as missed, and the report names each of them.
@@ -37,6 +37,8 @@ TESTS_S = 60.0
 """CPU time: tests that take longer than this together are not all run for one change, and it may be missed."""
 UNREACHED_S = 20.0
 """The same, for changes of lines that no test reaches in its own process."""
+SLOW_S = 1.0
+"""Near tests that take longer than this would use up the time, so far ones are run before them."""
 TIMEOUT_S = 400.0
 TEST_TIMEOUT_S = 30.0
 """For one test: a change that makes it hang is noticed sooner than by the suite's own timeout. Both are wall time,
@@ -370,7 +372,7 @@ def stretched(seconds: float) -> float:
 
 
 def chosen_tests(mutant: Mutant, tests: Sequence[PassingTest]) -> list[PassingTest]:
-    """The tests that reach the line of a change, or else its file: near ones first, and fast ones.
+    """The tests that reach the line of a change, or else its file: near ones first, and fast ones; slow ones last.
 
     Those that go on inside the statement and those that do not take turns: a change may concern either.
     """
@@ -386,13 +388,13 @@ def chosen_tests(mutant: Mutant, tests: Sequence[PassingTest]) -> list[PassingTe
     # A line that no test reaches may be one that is reached in another process.
     found = sorted(at_line or in_file or tests, key=lambda test: test.seconds)
     ranks = [
-        (not test.name.startswith(mutant.target.near), rank, test)
+        (test.seconds > SLOW_S, not test.name.startswith(mutant.target.near), rank, test)
         for group in (True, False)
         for rank, test in enumerate(test for test in found if (id(test) in inside) is group)
     ]
     total, most = 0.0, TESTS_S if at_line else UNREACHED_S
     chosen: list[PassingTest] = []
-    for _, _, test in sorted(ranks, key=lambda ranked: ranked[:2]):
+    for *_, test in sorted(ranks, key=lambda ranked: ranked[:3]):
         if total + test.seconds <= most:
             total += test.seconds
             chosen.append(test)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cohabit.errors import BadArgs, CohabitError, PermissionDenied, UnknownAsset, UnknownRoom
-from cohabit.house.house import House
+from cohabit.house.house import HOUSE_COMMANDS, House
 
 from .making import (
     ANN,
@@ -64,6 +64,15 @@ async def test_the_holder_of_an_invite_can_read_what_the_room_is_and_what_it_may
         assert {command.tool_name for command in (await cy("capabilities")).commands} == {""}, "no other names here"
         with pytest.raises(UnknownRoom):
             await cy("events")
+
+
+async def test_the_rules_list_the_commands_of_the_room_before_those_of_the_house() -> None:
+    async with open_house() as house:
+        who = await make_room(house)
+        of_the_house = {command.name for command in HOUSE_COMMANDS}
+        listed = [name in of_the_house for name in (await who["hostess"]("rules")).your_commands]
+        assert listed == sorted(listed)
+        assert set(listed) == {False, True}
 
 
 async def test_a_house_host_gets_the_commands_for_hosts_and_a_guest_does_not() -> None:

@@ -2,12 +2,14 @@
 
 import asyncio
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from cohabit.errors import Busy, CohabitError, TooLarge
 from cohabit.house.house import House
-from cohabit.house.quotas import FAIR_BYTES
+from cohabit.house.quotas import FAIR_BYTES, WriteShares
 from cohabit.house.runner import MAX_QUEUED_CALLS_OF_MEMBER
 from cohabit.room.decide import StorageQuota
 from cohabit.testing.clock import FakeClock
@@ -56,6 +58,20 @@ def test_the_quick_check_of_a_quota_is_on_while_somebody_exceeds_it_or_the_recor
     quota.set_full("full")
     quota.add("bob", 1, 2 * HOUR_MS)
     assert quota.exceeded
+
+
+@pytest.mark.parametrize(("members", "size", "used_up"), [
+    (1, FAIR_BYTES, True), (1, FAIR_BYTES - 1, False), (2, FAIR_BYTES // 2, True), (2, FAIR_BYTES // 2 - 1, False),
+])  # fmt: skip
+def test_what_waits_for_the_disk_is_shared_in_equal_parts(members: int, size: int, used_up: bool) -> None:
+    def line(by: str) -> Any:
+        return SimpleNamespace(entry=SimpleNamespace(by=by), body=bytes(size))
+
+    shares = WriteShares()
+    waiting = [line(f"m{number}") for number in range(members)]
+    shares.writing = waiting[1:]
+    assert shares.is_used_up("m0", waiting[:1]) is used_up
+    assert not shares.is_used_up("somebody who has written nothing", waiting[:1])
 
 
 async def test_a_record_that_is_full_takes_no_more_from_players_and_its_host_can_still_act() -> None:

@@ -72,8 +72,8 @@ async def test_the_bytes_of_a_save_can_be_loaded_in_another_room(tmp_path: Path,
     async with opened(tmp_path) as house:
         one, other = await den(house), await den(house, room="other")
         await one.ask("ann", "take", n=3)
-        await one.ask("zeus", "save_world", folder="a/b", compress=compress)
-        data = (tmp_path / "saves" / "den" / "a" / "b" / SAVE_FILE).read_bytes()
+        await one.ask("zeus", "save_world", folder="a/b/c/d", compress=compress)
+        data = (tmp_path / "saves/den/a/b/c/d" / SAVE_FILE).read_bytes()
         loaded = await other.ask("zeus", "load_world", bytes_b64=b64encode(data).decode(), path="does not count")
         assert (loaded.source, loaded.path) == ("bytes_b64", None)
         assert one.world.snapshot() == other.world.snapshot()

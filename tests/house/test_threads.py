@@ -15,6 +15,9 @@ from .making import make_room, open_house
 async def test_the_result_of_the_work_comes_back_and_so_does_its_exception() -> None:
     pool = Pool("test", 1)
     assert await pool.run(lambda: 7) == 7
+    thread = await pool.run(threading.current_thread)
+    thread.join(10)
+    assert not thread.is_alive(), "no thread is kept"
     with pytest.raises(KeyError):
         await pool.run(lambda: {}["x"])
     assert await pool.drain(1)

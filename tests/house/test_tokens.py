@@ -22,7 +22,9 @@ from cohabit.house.identities import make_token
 from cohabit.testing.clock import FakeClock
 
 from .making import (
+    ANN,
     GOD,
+    HOST,
     TOKENS_MADE,
     Client,
     HeldStore,
@@ -152,6 +154,14 @@ async def test_only_a_host_can_revoke_and_rotate_the_tokens_of_others() -> None:
         with pytest.raises(Unauthorized):
             await who["bob"]("whoami")
         assert (await who["ann"]("rotate_token", {"member": "ann"})).member == "ann", "it may name itself"
+
+
+async def test_a_player_cannot_replace_the_token_of_a_member_that_has_less_than_it() -> None:
+    async with open_house() as house:
+        who = await make_room(house, ANN, HOST, {"id": "bot"})
+        with pytest.raises(PermissionDenied, match="manage_members"):
+            await who["ann"]("rotate_token", {"member": "bot"})
+        assert (await who["bot"]("whoami")).handle == "bot"
 
 
 async def test_a_member_whose_tokens_were_revoked_gets_a_new_one_from_the_host() -> None:

@@ -409,7 +409,10 @@ def test_in_a_real_time_world_each_action_lets_time_pass() -> None:
     assert game.action_space.names()[0] == "wait"
     assert game.legal_actions() == [Action("wait"), Action("trim")]
     before = game.room.state.tick
+
+    before, begun = game.room.state.tick, game.room.record.at
     result = game.act(Action("wait"))
+    assert game.room.record.at == begun + 2 * game.world.spec.tick_ms
     assert (result.success, result.message) == (True, "Time passes.")
     assert game.room.state.tick == before + 2
     assert game.act(Action("trim")).reward == 2.5  # of the action, and of the time that passed

@@ -122,6 +122,12 @@ def test_a_free_seat_can_be_taken_and_left() -> None:
     assert seat(room, "fay") is None
 
 
+def test_a_member_without_a_seat_cannot_stand_up() -> None:
+    room = make_room(RED, FREE)
+    with pytest.raises(GameRejected, match="you have no seat"):
+        room.call("fay", "stand_up", at=1)
+
+
 def test_where_every_seat_is_taken_nobody_else_can_sit_down() -> None:
     room = make_room(RED, BLUE, FREE, world="nim")
     with pytest.raises(Conflict, match="every seat is taken"):

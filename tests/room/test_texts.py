@@ -74,6 +74,14 @@ def test_a_view_lists_the_legal_actions_unless_the_world_gives_examples_only(wor
     assert ("\nLegal actions: " in seen.text) is listed
 
 
+def test_only_a_player_of_a_world_that_lists_actions_has_a_move_that_is_made_if_it_does_not_answer() -> None:
+    nim, secrets = make_room(RED, BLUE, HOST, world="nim"), make_room(RED, BLUE, HOST)
+    found = [room.fallback(room.state.members[who]) for room in (nim, secrets) for who in ("ann", "hostess")]
+    assert found[0] is not None
+    assert found[0].name == "take"
+    assert found[1:] == [None, None, None]
+
+
 def test_sit_is_offered_only_to_members_whose_place_is_not_bound_to_a_seat() -> None:
     room = make_room(RED, {"id": "fay", "role": "player"}, world="nim")
     assert [who for who in ("ann", "fay") if "sit" in names(room, who)] == ["fay"]
@@ -184,6 +192,10 @@ def test_the_actions_of_a_room_say_which_parameters_are_required() -> None:
     room = make_room(RED, BLUE)
     params = {name: room.commands.named(name).as_action().parameters[0].required for name in ("hide", "anything")}
     assert params == {"hide": True, "anything": False}
+    kinds = {name: room.commands.named(name).as_action().parameters[0].type for name in ("hide", "shout", "weigh")}
+    assert kinds == {"hide": "integer", "shout": "string", "weigh": "number"}
+    (seed,) = room.commands.named("reset").as_action().parameters
+    assert seed.type == "integer or string"
 
 
 # -- what a member reads about what others do -------------------------------------------------------

@@ -567,6 +567,13 @@ def test_the_end_of_a_pause_is_put_off_by_the_time_the_house_was_closed() -> Non
     assert room.next_deadline() == 37_000
 
 
+def test_time_while_the_house_was_closed_does_not_count_as_absence() -> None:
+    room = make_room({**RED, "stand_in": "random"}, BLUE, world="nim", stand_in_seconds=60)
+    assert room.next_deadline() == 60_000
+    room.system("opened", {"gap": 5_000}, 7_000)
+    assert room.next_deadline() == 65_000
+
+
 def test_an_event_about_many_members_names_ten_of_them() -> None:
     crowd = [{"id": f"m{n}"} for n in range(12)]
     room = make_room(*crowd)
