@@ -8,7 +8,7 @@ from cohabit.model.text_changes import apply_changes
 from cohabit.registry import BUILT_IN
 from cohabit.room.looking import CHANGES_TITLE, ViewReply
 from cohabit.room.room import Room
-from cohabit.room.shown import LONG_VIEW, MAX_CHARACTERS, VIEWS_PER_MEMBER, ShownViews
+from cohabit.room.shown import LONG_VIEW, MAX_AFTER_ACTION, MAX_CHARACTERS, VIEWS_PER_MEMBER, ShownViews
 from cohabit.testing.play import Play
 from cohabit.world import Observation
 
@@ -70,9 +70,12 @@ def test_the_reply_to_an_action_with_a_long_observation_has_the_id_that_the_next
     assert look(room, "p1", reply.view_id).since == ""  # nobody else was shown it
 
 
-def test_the_reply_to_an_action_with_a_short_observation_has_no_id() -> None:
+def test_the_reply_to_an_action_with_a_short_or_a_very_long_observation_has_no_id() -> None:
     room = make_room(world="nim")
     assert room.call("ann", "take", {"n": 1}, at=1).view_id == ""
+    crowd = make_room()
+    for length, has_id in ((100, False), (2_000, True), (MAX_AFTER_ACTION, False)):
+        assert bool(crowd.call("ann", "shout", {"text": "x" * length}, at=1).view_id) is has_id
 
 
 def test_a_view_that_has_not_changed_is_one_line() -> None:

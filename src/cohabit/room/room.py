@@ -34,7 +34,7 @@ from cohabit.room.decide import Budget, StorageQuota, by_credential, by_grant, d
 from cohabit.room.extension import extension_named
 from cohabit.room.recorded import SYSTEM, RecordedRoom, WorldInterrupted
 from cohabit.room.replies import keep_reply, kept_reply
-from cohabit.room.shown import LONG_VIEW, ShownViews
+from cohabit.room.shown import LONG_VIEW, MAX_AFTER_ACTION, ShownViews
 from cohabit.room.state import HIDDEN_BRAIN, KeptReply, Member, RoomState, handle_of
 from cohabit.room.view import Turn, View, make_turn, make_view
 from cohabit.world import Outcome, World, overrides
@@ -340,7 +340,7 @@ class Room(RecordedRoom):
         eye = self.eye(member) if look else None
         seen = None if eye is None else self._observe(eye)
         shown = ""  # a long observation has an id, so that the next view can say only what has changed
-        if seen is not None and len(seen.text) >= LONG_VIEW and not member.played_by_bot:
+        if seen is not None and LONG_VIEW <= len(seen.text) <= MAX_AFTER_ACTION and not member.played_by_bot:
             shown = self.shown.add(member.id, seen.to_text(), seen, self.record.seq)
         to_move = self.turn().shown if look and (self._takes_turns or self.state.turn_based) else []
         return ActionResult(

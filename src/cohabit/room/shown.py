@@ -11,6 +11,8 @@ from cohabit.model.observation import Observation
 
 LONG_VIEW = 1_000
 """A view with at least this many characters is shown with its id, because it pays to ask for changes then."""
+MAX_AFTER_ACTION = 32_000
+"""The observation after an action has an id if it is not longer than this: a digest of it is made for every action."""
 VIEWS_PER_MEMBER = 4
 MAX_CHARACTERS = 2_000_000
 """How much text is kept for all members of a room. The oldest views are dropped first."""
