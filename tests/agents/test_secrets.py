@@ -190,7 +190,7 @@ def zipped(status: int, text: bytes) -> bytes:
 @pytest.mark.parametrize("status", [200, 500])
 async def test_a_reply_is_read_up_to_a_limit(brain: str, status: int) -> None:
     async with http_server(answers(reply(status, "[" + "1," * MAX_REPLY + "1]"))) as url:
-        with pytest.raises(BackendError, match=r"the reply is longer than 1,048,576 bytes"):
+        with pytest.raises(BackendError, match=r"m: the reply is longer than 1,048,576 bytes"):
             await asked(BRAINS[brain].format(url=url) + "?retries=0")
 
 
@@ -198,8 +198,13 @@ async def test_a_reply_is_read_up_to_a_limit(brain: str, status: int) -> None:
 @pytest.mark.parametrize("status", [200, 500])
 async def test_a_compressed_reply_is_not_unpacked(brain: str, status: int) -> None:
     async with http_server(answers(zipped(status, b"a" * 10**6))) as url:
-        with pytest.raises(BackendError, match="the reply is compressed"):
+        with pytest.raises(BackendError, match="m: the reply is compressed"):
             await asked(BRAINS[brain].format(url=url) + "?retries=0")
+
+
+async def test_a_server_with_a_long_list_of_models_is_ready() -> None:
+    async with http_server(answers(reply(200, "[" + "1," * MAX_REPLY + "1]"))) as url:
+        await check_makeable(f"openai:m@{url}/v1")
 
 
 # -- odd answers ------------------------------------------------------------------------------------

@@ -53,11 +53,13 @@ def translated(module: Any, name: str, request: Request) -> Iterator[None]:
         yield
     except BackendError:
         raise
+    except UnreadableReply as wrong:
+        raise BackendError(f"{name}: {wrong}") from None
     except module.APITimeoutError:
         raise BackendError(f"{name}: the server did not answer in time", retry=True) from None
     except module.APIConnectionError as wrong:
         cause = wrong.__cause__ or wrong
-        if isinstance(cause, UnreadableReply):
+        if isinstance(cause, UnreadableReply):  # one of the clients wraps it
             raise BackendError(f"{name}: {cause}") from None
         unpaid = type(cause).__name__ in ("ConnectError", "ConnectTimeout")
         text = f"{name}: cannot reach the server: {said(cause, request)}"

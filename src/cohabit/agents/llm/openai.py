@@ -67,7 +67,7 @@ class OpenAiBackend:
             if isinstance(wrong.__cause__, UnreadableReply):
                 return
             raise BadArgs(f"{self.name}: no server answers at {self._client.base_url}; start it first") from None
-        except self._errors.APIError:
+        except (self._errors.APIError, UnreadableReply):
             pass  # it answers
 
     async def complete(self, request: Request) -> Completion:
