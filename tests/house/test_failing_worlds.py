@@ -18,6 +18,7 @@ from cohabit.errors import (
     WorldTimeout,
 )  # fmt: skip
 from cohabit.house.calls import PeekCall
+from cohabit.house.snapshots import QUICK_REPLAY_CPU_S
 from cohabit.testing.clock import FakeClock
 from cohabit.world import Eye
 
@@ -207,6 +208,28 @@ async def test_a_quarantined_room_is_reopened_as_it_was_before_the_world_hung(wo
         assert "3 moves" in (await who["ann"]("view")).text
         assert (await who["bob"]("move")).success
         assert not deeds(house.rooms["den"].room, "spin")
+
+
+async def test_a_host_of_the_house_reopens_a_quarantined_room_without_being_a_member() -> None:
+    async with open_house(**QUICK) as house:
+        who = await make_room(house, ANN, world="Stuck")  # nobody in it has control_world
+        operator = house.identify(house.operator_token())
+        with pytest.raises(WorldTimeout):
+            await asyncio.wait_for(who["ann"]("spin"), 60)
+        with pytest.raises(Quarantined, match="or a host of the house can reopen it"):
+            await who["ann"]("view")
+        assert (await house.call(operator, "den", "reopen_room", {})).room == "den"
+        assert (await who["ann"]("move")).success
+
+
+async def test_a_refusal_is_not_checked_by_a_replay_that_would_take_long() -> None:
+    async with open_house(world_deadline_s=1) as house:
+        who = await make_room(house, world="Hasty")
+        runner = house.rooms["den"]
+        runner._quick = False
+        runner._snapshots.add_cpu(QUICK_REPLAY_CPU_S)
+        with pytest.raises(GameRejected):  # found by the check otherwise, see above
+            await who["ann"]("add", {"n": 100})
 
 
 async def test_every_call_that_waited_for_a_world_that_hangs_gets_a_reply() -> None:

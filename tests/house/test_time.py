@@ -346,6 +346,26 @@ async def test_a_member_that_calls_is_here_and_one_that_is_silent_is_away_after_
         assert came == [["ann", "bob"]], "arrivals are put on record together"
 
 
+async def test_while_a_room_is_busy_a_member_that_left_is_noted_once_and_a_timeout_is_asked_for_once() -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock, away_ms=10_000) as house:
+        who = await make_room(house, world="Stuck", turn_based=True, turn_seconds=30)
+        await who["ann"]("view")
+        await clock.advance(500)
+        busy = asyncio.create_task(who["ann"]("doze", {"ms": 500}))
+        await a_moment()
+        clock.between, rest = None, clock.between
+        for _ in range(100):
+            await clock.advance(1_000)
+        assert not busy.done()
+        runner = house.rooms["den"]
+        assert len(runner._queue) <= 2  # one for the member that left, one for the turn that has timed out
+        clock.between = rest
+        await busy
+        await clock.advance(1)
+        assert [e.args["members"] for e in deeds(runner.room, "presence") if not e.args["here"]] == [["ann"]]
+
+
 async def test_a_member_with_a_subscription_is_here_however_silent() -> None:
     clock = FakeClock()
     async with open_house(clock=clock, away_ms=10_000) as house:

@@ -408,8 +408,6 @@ def test_in_a_real_time_world_each_action_lets_time_pass() -> None:
     game = as_adapter(Candle(), step_ticks=2)
     assert game.action_space.names()[0] == "wait"
     assert game.legal_actions() == [Action("wait"), Action("trim")]
-    before = game.room.state.tick
-
     before, begun = game.room.state.tick, game.room.record.at
     result = game.act(Action("wait"))
     assert game.room.record.at == begun + 2 * game.world.spec.tick_ms

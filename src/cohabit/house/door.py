@@ -141,6 +141,10 @@ class Door:
         if member is None:
             if not self.may_join(credential, runner):
                 raise _unknown(wanted)
+            if runner.failure is not None and command is not None and command.when_broken:
+                if not house.identities.is_host(credential):
+                    raise _unknown(wanted)
+                return HouseContext(house, credential, command, broken_room=wanted)
             if command is None or not (command.before_joining or command.about != "room"):
                 raise UnknownRoom(f"you are not a member of room {wanted!r}; call join first")
             if not command.before_joining:

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from cohabit.house.running.remote import RemoteRunner
 
 log = logging.getLogger("cohabit")
+WHO_REOPENS = "A member with control_world or a host of the house can reopen it (reopen_room)"
 AUDIT_MS = 1_000
 """How long a refusal may wait before it is written."""
 MAX_QUEUED_CALLS_OF_MEMBER = 128
@@ -234,6 +235,7 @@ class RoomRunner:
     def _run_on_thread(self, batch: list[Call]) -> None:
         at = self._clock.now()
         self._on_thread = batch
+        self.room.checks_refusals = self._snapshots.replay_is_quick  # the check replays, within the same deadline
 
         def work(begin_step: Callable[[], None]) -> Frames:
             worked = time.thread_time()
@@ -261,12 +263,7 @@ class RoomRunner:
             if broken or (isinstance(call, SystemCall) and isinstance(wrong, WorldError)):
                 assert isinstance(wrong, CohabitError)
                 log.error("room %s is quarantined: %s", self.id, wrong.as_text())
-                self.stop(
-                    Quarantined(
-                        f"this room is quarantined: {wrong.message}. A member with control_world can reopen it "
-                        "(reopen_room)"
-                    )
-                )
+                self.stop(Quarantined(f"this room is quarantined: {wrong.message}. {WHO_REOPENS}"))
                 for other in batch:
                     other.settle(self.failure)
                 return
@@ -431,11 +428,7 @@ class RoomRunner:
         )
         for call in batch:
             call.settle(late)
-        self.stop(
-            Quarantined(
-                "this room is quarantined: its world hung. A member with control_world can reopen it (reopen_room)"
-            )
-        )
+        self.stop(Quarantined(f"this room is quarantined: its world hung. {WHO_REOPENS}"))
         self._thread.abandon()
 
     def stop(self, reason: CohabitError) -> None:

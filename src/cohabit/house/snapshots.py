@@ -8,8 +8,8 @@ from cohabit.room.room import Room
 log = logging.getLogger("cohabit")
 AFTER_CPU_S = 2.0
 """Take a snapshot after this much world CPU time."""
-AT_CLOSE_CPU_S = 0.2
-"""At shutdown, take a snapshot if the replay would take longer than this."""
+QUICK_REPLAY_CPU_S = 0.2
+"""A replay since the last snapshot that takes longer is not quick. At shutdown, a snapshot is taken then."""
 LARGE_BATCH = 64 * 1024
 """Bytes of a batch with which no snapshot is written, if that can wait: their replies would wait for it."""
 MAX_DELAY = 3
@@ -26,7 +26,8 @@ class SnapshotSchedule:
         self._every = every
         self._last_seq = room.record.seq - len(room.record.tail)
         self._last_bytes = 0
-        self._cpu_s = 0.0  # world CPU time since the last snapshot
+        self._cpu_s = 0.0  # world CPU time since the last snapshot …
+        self._cpu_is_known = len(room.record.tail) <= 1  # … unless the room was restored with entries after it
         self.next_seq = self._last_seq + every
         """One may be due from this entry on. The runner compares it, so most batches need no call."""
 
@@ -53,10 +54,15 @@ class SnapshotSchedule:
             return None
         self._last_seq = snapshot.seq
         self._last_bytes = len(snapshot.room) + len(snapshot.world)
-        self._cpu_s = 0.0
+        self._cpu_s, self._cpu_is_known = 0.0, True
         return snapshot
 
     @property
     def due_at_close(self) -> bool:
         """Whether the next start would be slow without a snapshot."""
-        return self._cpu_s >= AT_CLOSE_CPU_S
+        return self._cpu_s >= QUICK_REPLAY_CPU_S
+
+    @property
+    def replay_is_quick(self) -> bool:
+        """Whether the entries since the last snapshot can be replayed in a moment."""
+        return self._cpu_is_known and self._cpu_s < QUICK_REPLAY_CPU_S

@@ -34,7 +34,10 @@ class Timekeeper:
         self._post = post
         self.seen: dict[str, int] = {}  # when each member last called
         self._arriving: dict[str, None] = {}
-        self._returning: dict[str, Call] = {}  # entries that are on their way
+        # Calls that may still be in the queue, so that none is made twice while the room is busy:
+        self._returning: dict[str, Call] = {}
+        self._leaving: Call | None = None
+        self._settling: Call | None = None
         self._timer: Timer | None = None
         self._timer_at = 0
         self._ticked_at = clock.now()
@@ -68,8 +71,7 @@ class Timekeeper:
         if self._room.state.archived:
             return
         if (member.played_by_bot and not member.handed_over) or self._room.state.paused_by == who:
-            returning = self._returning.get(who)
-            if returning is None or returning.ran:
+            if not _is_queued(self._returning.get(who)):
                 self._returning[who] = self._record("presence", {"members": [who], "here": True})
         else:
             self._arriving[who] = None
@@ -96,8 +98,8 @@ class Timekeeper:
         ]
         if came:
             self._record("presence", {"members": came, "here": True})
-        if gone:
-            self._record("presence", {"members": gone, "here": False})
+        if gone and not _is_queued(self._leaving):
+            self._leaving = self._record("presence", {"members": gone, "here": False})
 
     # -- the timer --------------------------------------------------------------------------------
     @property
@@ -114,7 +116,7 @@ class Timekeeper:
         now = self._clock.now()
         when = now + self._settings.away_ms
         deadline = self._room.next_deadline()
-        if deadline is not None:
+        if deadline is not None and not _is_queued(self._settling):
             when = min(when, deadline)
         if self._is_ticking:
             when = min(when, self._ticked_at + self._settings.beat_ms)
@@ -137,8 +139,9 @@ class Timekeeper:
         now = self._clock.now()
         self._presence(now)
         deadline = self._room.next_deadline()
-        if deadline is not None and deadline <= now:
-            self._post(SettleCall())
+        if deadline is not None and deadline <= now and not _is_queued(self._settling):
+            self._settling = SettleCall()
+            self._post(self._settling)
         if self._is_ticking and now - self._ticked_at >= self._settings.beat_ms:
             self._run_ticks(now)
         self.reschedule()
@@ -157,3 +160,8 @@ class Timekeeper:
         if ticks:
             self._ticking = self._record("ticks", {"n": min(ticks, self._max_ticks)})
             self._max_ticks = min(MAX_TICKS, self._max_ticks + 1)
+
+
+def _is_queued(call: Call | None) -> bool:
+    """Whether a call has not been run, and will be."""
+    return call is not None and not call.ran and not call.done
