@@ -48,6 +48,12 @@ def test_a_report_has_curves_if_the_world_is_named(gift: Path, capsys: pytest.Ca
     assert "In the course of a game" in (gift / "report.html").read_text()
 
 
+@pytest.mark.usefixtures("gift")
+def test_a_world_that_is_named_and_not_there_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lab", "report", "gift", "--world", "gone/mine.py"]) == 1
+    assert "file not found: gone/mine.py" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("verb", [["replay"], ["verify"], ["lab", "export"]])
 def test_a_record_does_not_run_the_file_that_it_names(
     gift: Path, verb: list[str], capsys: pytest.CaptureFixture[str]

@@ -11,6 +11,7 @@ from collections.abc import Coroutine, Mapping, Sequence
 from functools import partial
 from itertools import takewhile
 from threading import Thread
+from traceback import format_tb
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -130,7 +131,8 @@ class Bots:
             pass
         except Exception as bug:
             status.stopped = f"{type(bug).__name__}: {in_public(bug)}"
-            log.error("agent %s for %s in room %s stopped: %s", label_of(brain), who, runner.room.id, status.stopped)
+            where = "".join(format_tb(bug.__traceback__))  # without the text of the exception, which may have a key
+            log.error("%s stopped: %s\n%s", _name(runner, who, brain), status.stopped, where)
 
     async def _play_there(self, table: "OnOtherLoop", runner: "RoomRunner", who: str, status: AgentStatus) -> None:
         """Play on the other event loop, within a time limit for each decision, and keep the transcript."""

@@ -19,6 +19,7 @@ from msgspec import Struct
 from cohabit.agents.contract import Thinker, Thought, Turn, checked_action, kind_of
 from cohabit.agents.llm.backend import Backend, BackendError, Completion, Request
 from cohabit.agents.llm.capped import estimate
+from cohabit.agents.secrets import in_public
 from cohabit.errors import Conflict, RecordCorrupt
 from cohabit.model.action import Action
 from cohabit.model.observation import Observation
@@ -166,7 +167,7 @@ class LoggedBackend:
         except Exception as bug:
             if isinstance(bug, BackendError) and bug.unpaid:
                 self._budget.add(-reserved)
-            self._log.add(Answer(self._seat, asked, error=(type(bug).__name__, str(bug))))
+            self._log.add(Answer(self._seat, asked, error=(type(bug).__name__, in_public(bug))))
             raise
         kept = self._log.add(Answer(self._seat, asked, completion)).completion
         assert kept is not None
@@ -231,7 +232,7 @@ async def _logged(
             raise _again(known.error)
         return answer(known.thought)
     if failure is not None:
-        log.add(Answer(seat, asked, error=(type(failure).__name__, str(failure))))
+        log.add(Answer(seat, asked, error=(type(failure).__name__, in_public(failure))))
         raise failure
     kept = log.add(Answer(seat, asked, thought=thought(made))).thought  # type: ignore[arg-type]
     assert kept is not None

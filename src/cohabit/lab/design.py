@@ -19,6 +19,7 @@ import msgspec
 from msgspec import Struct
 
 from cohabit.agents.brain import parse_brain
+from cohabit.agents.secrets import in_public
 from cohabit.declare import object_schema
 from cohabit.errors import BadArgs, CohabitError
 from cohabit.lab.game import MAX_DECISIONS, STEP_TICKS, GameSpec
@@ -359,7 +360,7 @@ def _make(brain: str) -> None:
     except CohabitError:
         raise
     except Exception as bug:  # code of a file can raise anything
-        raise BadArgs(f"it cannot be created: {type(bug).__name__}: {bug}") from None
+        raise BadArgs(f"it cannot be created: {type(bug).__name__}: {in_public(bug)}") from None
     if not callable(getattr(made, "decide", None)) and not callable(getattr(made, "think", None)):
         raise BadArgs("it has no method decide(observation)")
 

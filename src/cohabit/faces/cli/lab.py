@@ -91,7 +91,10 @@ def _run(args: argparse.Namespace) -> int:
 def _report(args: argparse.Namespace) -> int:
     from cohabit.lab.report import problems_of, write_report
     from cohabit.lab.results import Results
+    from cohabit.registry import find_world
 
+    for source in args.world:
+        find_world(source)  # a wrong path is an error, not a report without curves
     results = Results.read(Path(args.folder), args.world)
     path = write_report(results, Path(args.folder), tables=not args.no_tables)
     tell(f"{len(results.games):,} of {results.planned:,} games; the report is {path}")

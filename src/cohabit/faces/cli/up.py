@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from cohabit.agents.brain import label_of, parse_brain
+from cohabit.agents.secrets import in_public
 from cohabit.errors import BadArgs, CohabitError, Quarantined
 from cohabit.faces.cli.options import data_hint, settings_of, settings_options
 from cohabit.faces.cli.running import Greeting, first_host_token, host_lines, run_house
@@ -274,8 +275,8 @@ def _check(plan: Plan) -> None:
                     text = f"{plan.source}: {agent.id}: {wrong.message}"
                     raise BadArgs(text, did_you_mean=wrong.did_you_mean) from None
                 except Exception as bug:  # of a class in a file
-                    what = f"{label_of(brain)} cannot be made: {type(bug).__name__}: {bug}"
-                    raise BadArgs(f"{plan.source}: {agent.id}: {what}") from bug
+                    what = f"{label_of(brain)} cannot be made: {type(bug).__name__}: {in_public(bug)}"
+                    raise BadArgs(f"{plan.source}: {agent.id}: {what}") from None
 
 
 def _is_world(source: str) -> bool:
