@@ -97,7 +97,7 @@ async def typed(words: list[str]) -> int:
 async def test_a_model_at_an_address_plays_and_what_it_costs_is_shown_and_capped(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (words,) = [words for words in commands("models.md", "match") if any("@" in word for word in words)]
+    words = next(words for words in commands("models.md", "match") if any("@" in word for word in words))
     async with http_server(answers) as url:
         words = [f"openai:MODEL@{url}/v1" if "@" in word else word for word in words]
         assert await typed(words) == 0
