@@ -15,15 +15,19 @@ if TYPE_CHECKING:
 
 def rewarded(room: "Room", by: str, outcome: Outcome, told: list[Told]) -> Outcome:
     """The outcome with the actor's reward, as reported by ``World.returns``."""
-    gains, seat = report_returns(room, told), room.state.members[by].seat
+    seat = room.state.members[by].seat
+    gains = report_returns(room, told, seat)
     gain = gains.get(seat, 0.0) if seat is not None else 0.0
     if isclose(gain, outcome.reward):  # the same but for rounding
         return outcome
     return msgspec.structs.replace(outcome, reward=gain)
 
 
-def report_returns(room: "Room", told: list[Told]) -> dict[SeatId, float]:
-    """Add up the rewards, and notify each seat whose total has changed. Returns the changes."""
+def report_returns(room: "Room", told: list[Told], actor: SeatId | None = None) -> dict[SeatId, float]:
+    """Add up the rewards, and notify each seat whose total has changed. Returns the changes.
+
+    ``actor``: the seat that acted. What the others get is the doing of the world, not of the actor.
+    """
     before, totals = room.state.returns, room.crash_on_error(room.world.returns)
     if totals == before:  # as after most actions
         return {}
@@ -33,6 +37,7 @@ def report_returns(room: "Room", told: list[Told]) -> dict[SeatId, float]:
     gains = {seat: total - before.get(seat, 0.0) for seat, total in now.items() if total != before.get(seat, 0.0)}
     if room.world.spec.tell_rewards:
         for seat, gain in gains.items():
-            told.append(Told(f"Reward: {gain:+g} (total {now[seat]:g})", "reward", (seat,)))
+            text = f"Reward: {gain:+g} (total {now[seat]:g})"
+            told.append(Told(text, "reward", (seat,), by_world=seat != actor))
     room.state.returns = now
     return gains
