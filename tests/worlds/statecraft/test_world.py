@@ -114,12 +114,10 @@ def test_orders_of_which_a_part_would_be_dropped_are_refused_with_the_reason_and
     ("mils", "orders", "problem"),
     [
         (0, {"attacks": {"Borland": 1}}, "attacks: 1 sent in all, but your army has 0"),
-        (4, {"attacks": {"Borland": 3, "Corvia": 2}}, "attacks: 5 sent in all, but your army has 4"),
         (0, {"purchase_mils": 1, "attacks": {"Borland": 1}}, "mils bought this turn do not attack"),
         (0, {"disband_mils": 3}, "disband_mils: you have no mils to disband"),
         (400, {"purchase_mils": 1}, "purchase_mils: your income leaves 0 after upkeep"),
         (400, {"money_grants": {"Borland": 5}}, "money_grants: Borland: no money is left for it"),
-        (0, {"money_grants": {"Borland": 900, "Corvia": 1}}, "money_grants: Corvia: no money is left for it"),
     ],
 )
 def test_orders_that_can_have_no_effect_are_refused_with_the_reason_and_change_nothing(mils, orders, problem):
@@ -131,6 +129,67 @@ def test_orders_that_can_have_no_effect_are_refused_with_the_reason_and_change_n
     assert refused.value.details["dropped"][0][2] == "dropped"
     assert room.digest() == before
     assert "dropped" in room.call("p0", "submit", {**orders, "accept_drops": True}, at=2).data
+
+
+CUT_ORDERS = [
+    ({"attacks": {"Borland": 9, "Corvia": 1}},
+     "Too much in attacks: 10 sent in all, but your army has 3; mils bought this turn do not attack; cut to 3 against Borland."),
+    ({"attacks": {"Borland": 3, "Corvia": 2}},
+     "mils bought this turn do not attack; cut to 2 against Borland, 1 against Corvia."),
+    ({"money_grants": {"Borland": 900}},
+     "money_grants: 900 to Borland, but upkeep, purchases and the other grants leave 104; cut to at most 104."),
+    ({"money_grants": {"Borland": 100, "Corvia": 12}},
+     "money_grants: 12 to Corvia, but upkeep, purchases and the other grants leave 4; cut to at most 4."),
+    ({"purchase_mils": 9},
+     "Too much in purchase_mils: 9 mils, but your income leaves 104 after upkeep; cut to at most 5."),
+    ({"disband_mils": 9}, "Too much in disband_mils: 9 mils; cut to at most 3, your whole army."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("orders", "said"), CUT_ORDERS)
+def test_orders_beyond_the_army_or_the_money_are_refused_unless_the_cut_is_accepted_and_the_reply_says_it(orders, said):
+    room = room_of(3, mils=3)
+    before = room.digest()
+    with pytest.raises(GameRejected, match="Nothing was submitted") as refused:
+        room.call("p0", "submit", orders, at=1)
+    assert said in refused.value.message
+    assert refused.value.details["dropped"][0][2] == "cut"
+    assert room.digest() == before
+    reply = room.call("p0", "submit", {**orders, "accept_drops": True}, at=2)
+    assert said in reply.message
+    assert "Not used" not in reply.message
+
+
+def test_the_attacks_that_the_reply_announces_are_the_ones_that_happen():
+    room = room_of(3, mils=3)
+    orders = {"attacks": {"Borland": 9, "Corvia": 1}, "accept_drops": True}
+    assert "cut to 3 against Borland." in room.call("p0", "submit", orders, at=1).message
+    room.call("p1", "submit", {}, at=2)
+    room.call("p2", "submit", {}, at=3)
+    assert room.world.last.ledgers.d_attacks_clamped["Arden"] == {"Borland": 3}
+
+
+@given(
+    st.integers(0, 30),
+    st.fixed_dictionaries({}, optional={
+        "purchase_mils": st.integers(0, 40), "disband_mils": st.integers(0, 40),
+        "attacks": st.dictionaries(st.sampled_from(["Borland", "Corvia"]), st.integers(1, 40)),
+        "money_grants": st.dictionaries(st.sampled_from(["Borland", "Corvia"]), st.integers(1, 99)),
+    }),
+)  # fmt: skip
+def test_orders_that_are_accepted_without_a_word_are_carried_out_in_full_when_nobody_interferes(mils, orders):
+    world = statecraft(mils=mils)
+    try:
+        world.submit(ARDEN, **orders)
+    except GameRejected:
+        return
+    world.resolve()
+    ledgers = world.last.ledgers
+    assert ledgers.d_mil_purchased["Arden"] == orders.get("purchase_mils", 0)
+    assert ledgers.d_attacks_clamped["Arden"] == orders.get("attacks", {})
+    assert ledgers.d_grants_paid["Arden"] == orders.get("money_grants", {})
+    lost = ledgers.d_mils_lost_by_attacker["Arden"]
+    assert ledgers.d_mils_disbanded_voluntary["Arden"] >= orders.get("disband_mils", 0) - lost
 
 
 def test_a_capital_and_a_territory_that_is_ceded_twice_are_refused():

@@ -76,7 +76,7 @@ class Ledgers(Struct):
     d_mils_disbanded_total: Amounts = {}
 
 
-Drop = Literal["dropped", "changed"]
+Drop = Literal["dropped", "cut", "changed"]
 
 
 class DroppedInput(Struct, frozen=True):
