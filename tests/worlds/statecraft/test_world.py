@@ -471,6 +471,38 @@ def test_the_news_say_which_pledges_were_kept_to_those_who_received_them(level, 
         assert "Arden broke" not in world.observe(eye).text
 
 
+def test_the_reply_to_a_submission_lists_the_pledges_that_were_understood():
+    reply = statecraft().submit(ARDEN, messages={"Borland": PLEDGE, "all": "pledge: no attack on Corvia"})
+    assert "Pledges for the next turn: grant 5 to Borland, no attack on Borland, no attack on Corvia." in reply.message
+    assert "Only the largest grant to a nation in one message counts." in reply.message
+    assert "Not understood" not in reply.message
+
+
+@pytest.mark.parametrize("said", [
+    "pledge: grant 6 to Borland for two turns", "pledge: no attack on all", "Pledge: attack Corvia with 2",
+    "pledge: grant 0 to Borland", "pledge: grant 3 to Arden", "Dear Borland, I pledge to grant you 6",
+    f"pledge: grant 6 to Borland because {'trade ' * 40}",
+])  # fmt: skip
+def test_a_line_that_looks_like_a_pledge_and_is_none_is_named_with_the_form(said):
+    reply = statecraft().submit(ARDEN, messages={"Borland": said})
+    assert f'Not understood as a pledge: "{said[:80].strip()}' in reply.message
+    assert "Pledges for the next turn" not in reply.message
+    assert "one per line: pledge: grant 12 to NATION, or pledge: no attack on NATION." in reply.message
+
+
+@pytest.mark.parametrize("said", ["You broke your pledge.", "Peace with everybody.", "Grant me 3 and I grant you 3."])
+def test_a_message_without_a_pledge_is_not_taken_for_one(said):
+    assert "ledge" not in statecraft().submit(ARDEN, messages={"Borland": said}).message
+
+
+def test_a_reply_about_many_pledges_has_a_limited_size():
+    text = "\n".join(f"pledge: {i} times peace" for i in range(200))
+    everybody = dict.fromkeys(NATION_NAMES[1:3], text)
+    reply = statecraft().submit(ARDEN, messages=everybody, accept_drops=True)
+    assert len(reply.message) < 1_500
+    assert "more" in reply.message
+
+
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_pledge_to_all_is_judged_for_those_who_know_what_its_nation_did(level):
     world, _ = pledged({"all": "pledge: grant 5 to Borland"}, {}, observability=level)

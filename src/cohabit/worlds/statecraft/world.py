@@ -24,9 +24,10 @@ from cohabit.world import (
 )
 from cohabit.worlds.statecraft import cessions
 from cohabit.worlds.statecraft.agent_input import build_agent_input
+from cohabit.worlds.statecraft.intake import read_intentions
 from cohabit.worlds.statecraft.maps import make_map, validate_map
 from cohabit.worlds.statecraft.observation_text import quoted, text_for_nation, text_for_spectator
-from cohabit.worlds.statecraft.pledges import Pledges, pledge_news, pledges_in
+from cohabit.worlds.statecraft.pledges import Pledges, pledge_news, pledge_notes, pledges_in
 from cohabit.worlds.statecraft.ratings import published_ratings, update_ratings
 from cohabit.worlds.statecraft.report import news, problem, refusals
 from cohabit.worlds.statecraft.rules import Rules, rules_from
@@ -172,10 +173,12 @@ class Statecraft(World):
             raise _refused(dropped)
         self.submitted[by.id] = text
         told = Told(f"{by.id} has submitted its orders", "turn")
-        return Outcome(self._confirmation(dropped), told=(told,), data={"dropped": _rows(dropped)})
+        return Outcome(self._confirmation(by.id, dropped), told=(told,), data={"dropped": _rows(dropped)})
 
-    def _confirmation(self, dropped: Sequence[DroppedInput]) -> str:
-        sentences = [f"Orders for turn {self.state.turn} submitted.", *map(problem, dropped)]
+    def _confirmation(self, nation: str, dropped: Sequence[DroppedInput]) -> str:
+        intentions, _ = read_intentions(self.state, {nation: self.submitted[nation]}, self.rules)
+        pledges = pledge_notes(nation, intentions.d_messages_sent[nation], self.order)
+        sentences = [f"Orders for turn {self.state.turn} submitted.", *map(problem, dropped), *pledges]
         if not self.to_move():
             sentences.append("They were the last ones, so the turn is resolved.")
         else:
