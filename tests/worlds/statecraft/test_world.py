@@ -647,6 +647,15 @@ def test_mean_ratings_leave_out_the_rating_of_the_nation_itself():
     assert mean_ratings({"A": {"A": 10, "B": 7}, "B": {"A": 3}, "C": {"A": 4, "B": 8}}) == {"A": 3.5, "B": 7.5}
 
 
+def test_a_summary_is_shown_under_the_turn_that_it_is_about():
+    world = statecraft()
+    for said in ("Nobody has moved.", "Corvia was quiet.", "Corvia attacked."):
+        world.submit(ARDEN, summary_last_turn=said)
+        world.resolve()
+    notes = ["- turn 1: Corvia attacked.", "- turn 0: Corvia was quiet.", "- before turn 0: Nobody has moved."]
+    assert "\n".join(["YOUR NOTES:", *notes]) in world.observe(own(ARDEN)).text
+
+
 def test_the_history_is_truncated_before_the_newest_summaries():
     summaries = [(0, "old"), (1, "new")]
     assert history_context("past", summaries) == "past\nturn 1: new\nturn 0: old"

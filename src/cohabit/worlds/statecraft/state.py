@@ -23,7 +23,7 @@ class GameState(Struct):
     capitals: Texts = {}
     graph: dict[str, list[str]] | None = None  # territory -> its neighbours, symmetric and sorted; None: no map
     history: Texts = {}  # each nation's own compressed history
-    summaries: dict[str, list[tuple[int, str]]] = {}
+    summaries: dict[str, list[tuple[int, str]]] = {}  # each with the turn that it is about
 
     @property
     def nations(self) -> list[str]:
