@@ -181,8 +181,12 @@ class Statecraft(World):
         sentences = [f"Orders for turn {self.state.turn} submitted.", *map(problem, dropped), *pledges]
         if not self.to_move():
             sentences.append("They were the last ones, so the turn is resolved.")
+            following = self.state.turn + 1
+            again = f"It is your turn again: submit your orders for turn {following}."
+            sentences.append(again if following < self.turns else "It was the last turn.")
         else:
             sentences.append("You can submit again until the other nations have submitted.")
+            sentences.append("Then wait for your turn (wait_for_turn).")
         return " ".join(sentences)
 
     def _dropped(self, nation: str, answer: str) -> list[DroppedInput]:
