@@ -217,11 +217,14 @@ def _army(sim: Sim, mine: Kingdom, own: Sequence[City], soldiers: Rows) -> str:
     parts = [f"{len(soldiers) - len(away)} at home"]
     if len(away):
         parts.append(f"{len(away)} near {int(np.median(c.x[away]))},{int(np.median(c.y[away]))}")
-    if mine.orders.raid and not mine.army_out:
-        camp = f" at {mine.camp[0]},{mine.camp[1]}" if mine.camp else ""
-        parts.append(f"gathering{camp} until {armies.GATHERED}% are there and fit")
-    elif mine.army_out:
-        parts.append("attacking" if mine.orders.raid or mine.goal_is_attack else "coming home")
+    if mine.army_out:
+        attacks = mine.orders.raid or mine.goal_is_attack
+        leaving = f" ({mine.army_out} are setting out)" if armies.is_leaving(sim, mine) else ""
+        parts.append(f"attacking{leaving}" if attacks else "coming home")
+    elif mine.orders.raid and (army := armies.attacking_army(sim, mine)) is not None:
+        recruits = ", more with each recruit" if _still_enlisting(mine, len(soldiers)) else ""
+        there = f"{army.at_camp} fit soldiers there, leaves with {army.needed}{recruits}"
+        parts.append(f"gathering at {army.start.x},{army.start.y} ({there})")
     return ", ".join(parts) if len(soldiers) else ""
 
 
