@@ -8,6 +8,7 @@ from cohabit.room.room import Room
 from cohabit.worlds.kingdoms.creatures import Job
 from cohabit.worlds.kingdoms.names import city_id
 from cohabit.worlds.kingdoms.observe import mark
+from cohabit.worlds.kingdoms.powers.table import POWERS
 from cohabit.worlds.kingdoms.rules import armies, cities, diplomacy, life, realms
 from cohabit.worlds.kingdoms.sim import City, Sim
 from cohabit.worlds.kingdoms.species import SPECIES_ROW
@@ -201,6 +202,7 @@ def test_the_view_has_the_powers_that_the_king_can_pay_with_cost_and_effect(room
     assert "loyalty 20" not in view(room)
     sim.kingdoms[1].faith = 0
     assert "POWERS" not in view(room)
+    assert "You cannot pay any power yet; 28 cost 1 to 40 faith.\n" in view(room)
 
 
 def test_the_list_of_actions_has_settling_and_spawning_too(room: Room) -> None:
@@ -368,4 +370,12 @@ def test_after_a_step_in_which_no_number_changed_none_is_said_to_have(room: Room
     sim.tick += 30
     assert "In the last" not in view(room)
     sim.kingdoms[1].faith += 1
-    assert "In the last 30 ticks: faith " in view(room)
+    assert "In the last 30 ticks: faith (after spending) " in view(room)
+
+
+@pytest.mark.parametrize("faith", [1, 5, 12, 40])
+def test_the_powers_that_are_too_dear_are_counted_with_their_price(room: Room, faith: int) -> None:
+    room.world.sim.kingdoms[1].faith = faith
+    too_dear = sorted(p.faith for p in POWERS.values() if p.aim == "own" and p.family != "spawn" and p.faith > faith)
+    told = f"{len(too_dear)} more cost {too_dear[0]} to {too_dear[-1]}\n" if too_dear else " more cost "
+    assert (told in view(room)) == bool(too_dear)

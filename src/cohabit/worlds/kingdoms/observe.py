@@ -91,7 +91,12 @@ def _digest(sim: Sim, mine: Kingdom | None, marks: Mapping[int, Mark]) -> str:
     if mine is None or before is None or before.tick >= sim.tick:
         return ""
     old, new = asdict(before), asdict(mark(sim, mine))
-    changes = [f"{name} {old[name]} → {new[name]}" for name in old if name != "tick" and old[name] != new[name]]
+    shown = {"faith": "faith (after spending)"}
+    changes = [
+        f"{shown.get(name, name)} {old[name]} → {new[name]}"
+        for name in old
+        if name != "tick" and old[name] != new[name]
+    ]
     return f"In the last {sim.tick - before.tick} ticks: {', '.join(changes)}." if changes else ""
 
 
@@ -324,17 +329,20 @@ def _disloyal(sim: Sim, city: City) -> str:
 
 
 def _powers(mine: Kingdom | None, over: bool) -> str:
-    """The powers that the player can pay, with their cost and effect."""
+    """The powers that the player can pay, with their cost and effect, and how many are too dear."""
     if mine is None or not mine.alive or over:
         return ""
-    usable = [p for p in POWERS.values() if p.aim == "own" and p.family != "spawn" and p.faith <= mine.faith]
+    own = [p for p in POWERS.values() if p.aim == "own" and p.family != "spawn"]
+    usable = [p for p in own if p.faith <= mine.faith]
+    dear = sorted(p.faith for p in own if p.faith > mine.faith)
+    more = f"{len(dear)} more cost {dear[0]} to {dear[-1]}" if dear else ""
     if not usable:
-        return ""
+        return f"You cannot pay any power yet; {len(dear)} cost {dear[0]} to {dear[-1]} faith."
     known = "; ".join(
         f"{p.id} {p.faith}" + (f": {p.description.rstrip('.').lower()}" if p.id not in PLAIN_POWERS else "")
         for p in usable
         if p.family != "terraform"
     )
     ground = ", ".join(f"{p.id} {p.faith}" for p in usable if p.family == "terraform")
-    lines = ". ".join(filter(None, [known, f"On the ground: {ground}" if ground else ""]))
+    lines = ". ".join(filter(None, [known, f"On the ground: {ground}" if ground else "", more]))
     return f"POWERS that you can invoke on your land (power_id), and their faith:\n{lines}"
