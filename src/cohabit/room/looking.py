@@ -87,7 +87,7 @@ def view_reply(ctx: Context, since: str = "") -> ViewReply:
     ends = END_TURN if yours and takes_turns(room.state) and not seen.over else ""
     lines = [
         room.extension.as_called(ends),
-        missed_text(me, room.pace),
+        missed_text(me, room.pace, ctx.state),
         _objectives(me),
         _messages(ctx),
         watch_only(me),
