@@ -184,6 +184,15 @@ def test_a_room_is_named_after_its_scenario_so_that_a_second_start_finds_it() ->
     assert plan_for("pvp", "my-room").room == "my-room"
 
 
+def test_a_folder_with_the_name_of_a_world_or_a_scenario_is_not_in_its_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("nim", "pvp"):
+        (tmp_path / name).mkdir()
+        assert plan_for(name).room == name
+
+
 @pytest.mark.parametrize(("world", "fog"), [("nim", False), ("lanterns", False), ("kingdoms", True)])
 def test_a_world_opened_alone_has_fog_where_the_scenario_decides_about_it(world: str, fog: bool) -> None:
     assert world_scenario(world, []).partial_intel is fog

@@ -69,8 +69,8 @@ ACTIVE EFFECTS:
 - Poisoned: loses health (3 steps left)
 
 RECENT EVENTS:
-+ Collected wood
-! A zombie growls
+- Collected wood
+- danger: A zombie growls
 - Dusk falls
 
 CURRENT GOALS:

@@ -28,7 +28,7 @@ TEXTS: list[tuple[Any, str]] = [
     (Entity("merchant", "Bob the Merchant", 2, "west", None, True, ""), "Bob the Merchant (merchant, 2 away, west, can interact)"),
     (Terrain("lava", "north", False), "lava (north, cannot pass)"),
     (Effect("Poisoned", "loses health", 3), "Poisoned: loses health (3 steps left)"),
-    (Event("Found a\ngem", "reward"), "* Found a gem"),
+    (Event("Found a\ngem", "reward"), "reward: Found a gem"),
     (Goal("w", "Collect 10 wood", "main", "3/10", ["Trees give wood"]), "Collect 10 wood (3/10)\n  hint: Trees give wood"),
     (Achievement("Lumberjack", "Fell a tree", "common"), "Lumberjack: Fell a tree (common)"),
     (SPACE.actions[0], "- noop [wait]: Do nothing"),

@@ -35,6 +35,20 @@ def test_the_next_game_begins_by_itself_after_the_time_the_scenario_gives() -> N
     assert Room.replay(list(room.record.tail), make_world).digest() == room.digest()
 
 
+def test_a_player_who_was_away_learns_which_game_this_is_and_how_the_last_one_ended() -> None:
+    room = room_with(rematch_seconds=5, turn_seconds=10)
+    room.call("ann", "take", {"n": 3}, at=1000)
+    room.settle(6000)
+    assert "game 2" not in room.call("ann", "view", at=6001).text
+    room.settle(16_000)
+    said = "Since your last move, your time ran out once.\nThis is game 2; game 1 ended: first 1, second 0."
+    assert said in room.call("ann", "view", at=16_001).text
+    room.call("zeus", "reset", at=16_002)
+    room.settle(26_002)
+    assert "This is game 3." in room.call("ann", "view", at=26_003).text, "game 2 had no end"
+    assert Room.replay(list(room.record.tail), make_world).digest() == room.digest()
+
+
 def test_a_rematch_that_somebody_calls_takes_the_place_of_the_one_that_was_due() -> None:
     room = room_with(rematch_seconds=5)
     room.call("ann", "take", {"n": 3}, at=1000)

@@ -60,6 +60,16 @@ def test_a_title_is_written_once() -> None:
     assert make_room(RED, world="nim").call("ann", "rules", at=1).text.count("Nim") == 1
 
 
+def test_the_view_of_a_member_whose_turn_it_is_names_the_tool_that_ends_the_turn() -> None:
+    room = make_room(RED, GOD, world="kingdoms", step_ticks=10)
+    ends = "`worldbox_turn_advance` ends your turn."
+    assert ends in room.call("ann", "view", at=1).text
+    room.call("ann", "turn_advance", at=2)
+    assert ends in room.call("ann", "view", at=3).text, "the step is over, so it is her turn again"
+    assert ends not in room.call("zeus", "view", at=4).text, "the step does not wait for him"
+    assert "ends your turn" not in make_room(RED, world="nim").call("ann", "view", at=1).text
+
+
 def test_turn_advance_is_offered_only_to_members_who_take_turns() -> None:
     assert "turn_advance" not in names(make_room(RED, GOD, world="nim"), "zeus")
     room = make_room(RED, BLUE, GOD, OBSERVER, turn_based=True, turn_order=["ann", "bob"])

@@ -65,7 +65,7 @@ class HouseContext:
     @property
     def runner(self) -> "RoomRunner":
         if self.maybe_runner is None:
-            raise BadArgs("this command needs a room; pass its id as room")
+            raise BadArgs("this command needs a room; pass its id as room (--room ROOM on the command line)")
         return self.maybe_runner
 
     @property
@@ -128,7 +128,7 @@ class Door:
             if command is not None and (command.about == "house" or (command.about == "either" and wanted is None)):
                 return HouseContext(house, credential, command)
             if wanted is None:
-                raise BadArgs(f"{name[:80]} needs a room; pass its id as room")
+                raise BadArgs(f"{name[:80]} needs a room; pass its id as room (--room ROOM on the command line)")
         if credential.room is not None and credential.room != wanted:
             raise _unknown(wanted)
         runner = house.rooms.get(wanted) or house.runner_of(wanted)

@@ -18,7 +18,8 @@ from cohabit.model.value import Value
 
 EventType = Literal["info", "success", "danger", "reward"]
 
-_EVENT_MARKS = {"info": "-", "success": "+", "danger": "!", "reward": "*"}
+_EVENT_WORDS = {"info": "", "success": "", "danger": "danger: ", "reward": "reward: "}
+"""Words and not marks, because a text of changes marks its lines."""
 
 
 class Location(msgspec.Struct, Value, frozen=True, omit_defaults=True):
@@ -103,11 +104,11 @@ class Event(msgspec.Struct, Value, frozen=True, omit_defaults=True):
     type: EventType = "info"
 
     def __post_init__(self) -> None:
-        if self.type not in _EVENT_MARKS:
+        if self.type not in _EVENT_WORDS:
             raise ValueError(f"the type of an event must be one of {', '.join(get_args(EventType))}, not {self.type!r}")
 
     def to_text(self) -> str:
-        return f"{_EVENT_MARKS[self.type]} {one_line(self.description)}"
+        return f"{_EVENT_WORDS[self.type]}{one_line(self.description)}"
 
 
 class Goal(msgspec.Struct, Value, frozen=True, omit_defaults=True):
@@ -189,7 +190,7 @@ class Observation(msgspec.Struct, Value, frozen=True, omit_defaults=True, gc=Fal
         if self.active_effects:
             text += _section("ACTIVE EFFECTS", _bullets(e.to_text() for e in self.active_effects))
         if self.recent_events:
-            text += _section("RECENT EVENTS", [event.to_text() for event in self.recent_events])
+            text += _section("RECENT EVENTS", _bullets(event.to_text() for event in self.recent_events))
         if self.current_goals:
             text += _section("CURRENT GOALS", _bullets(goal.to_text() for goal in self.current_goals))
         return text

@@ -12,6 +12,9 @@ from cohabit.world import Seat
 MAX_GAMES_REMEMBERED = 1000
 """How many earlier games of a room are remembered by who played which seat."""
 
+MAX_STANDINGS_KEPT = 8
+"""How many of the standings of the last game are remembered, the best first."""
+
 
 def next_seed(ctx: Context) -> str:
     """The seed of a rematch, derived from the last one.
@@ -24,6 +27,9 @@ def next_seed(ctx: Context) -> str:
 
 def begin_again(ctx: Context, seed: str) -> None:
     """Start another game in the same room."""
+    over = ctx.state.over_since is not None
+    standings = ctx.room.crash_on_error(ctx.room.world.standings) if over else ()
+    ctx.state.last_result = ", ".join(f"{s.name} {s.score}" for s in standings[:MAX_STANDINGS_KEPT])
     ctx.state.games += 1
     ctx.state.passed = []
     begin(ctx, seed)

@@ -15,7 +15,7 @@ from cohabit.room.messages import INBOX_LIMIT, inbox, sender_name
 from cohabit.room.shown import LONG_VIEW, ShownView
 from cohabit.room.state import Member
 from cohabit.room.timers import next_game_begins, turn_ends
-from cohabit.room.turns import is_turn_of, runs_by_itself
+from cohabit.room.turns import is_turn_of, runs_by_itself, takes_turns
 from cohabit.room.view import missed_text
 from cohabit.world import World, overrides
 
@@ -30,6 +30,7 @@ CHANGES_TITLE = (
     "Changes since view {}: = replaces the line that begins alike, + is new, - is gone, ! happened again; "
     "the rest is as it was.\n"
 )
+END_TURN = "`turn_advance` ends your turn."
 CAN_VIEW = (C.WATCH, C.READ_OWN, C.READ_ALL)
 
 
@@ -82,9 +83,17 @@ def view(ctx: Context, since: Since = "") -> ViewReply:
 
 def view_reply(ctx: Context, since: str = "") -> ViewReply:
     room, me, seen = ctx.room, ctx.member, ctx.room.view(ctx.member)
-    notes = "\n".join(filter(None, [missed_text(me, room.pace), _objectives(me), _messages(ctx), watch_only(me)]))
-    text = f"{seen.text}\n{notes}" if notes else seen.text
     yours = is_turn_of(room, me)
+    ends = END_TURN if yours and takes_turns(room.state) and not seen.over else ""
+    lines = [
+        room.extension.as_called(ends),
+        missed_text(me, room.pace, ctx.state),
+        _objectives(me),
+        _messages(ctx),
+        watch_only(me),
+    ]
+    notes = "\n".join(filter(None, lines))
+    text = f"{seen.text}\n{notes}" if notes else seen.text
     fallback = room.fallback(me) if yours and not seen.over else None
     reply = ViewReply(
         text, seen.to_move, yours, seen.observation, seen.over, seen.paused, seen.tick, seen.total_reward,

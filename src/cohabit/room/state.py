@@ -142,6 +142,7 @@ class RoomState(Struct, omit_defaults=True):
     played_before: dict[str, dict[str, SeatId]] = {}  # the same of earlier games, which a save can bring back
     returns: dict[SeatId, float] = {}  # the total reward of each seat, as last reported
     games: int = 1
+    last_result: str = ""  # the standings at the end of the game before, if it was played to its end
     archived: bool = False
     # turns
     turn_based: bool = False

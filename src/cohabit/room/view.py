@@ -85,7 +85,7 @@ def turn_text(movers: list[str], over: bool, turn_ms: int | None = None, rematch
     return f"To move: {', '.join(movers[:MOVERS_SHOWN])}{more}{limit}"
 
 
-def missed_text(player: Member, pace: str) -> str:
+def missed_text(player: Member, pace: str, state: RoomState) -> str:
     """What happened in place of a player's moves since its own last one; empty if nothing did."""
     lines = []
     if n := player.moves_by_bot:
@@ -93,6 +93,11 @@ def missed_text(player: Member, pace: str) -> str:
         lines.append(f"While you were away, a stand-in played {moves} for you.")
     if n := player.timeouts:
         lines.append(f"Since your last move, your time ran out {'once' if n == 1 else f'{n} times'}.")
+    if lines and pace == "clock" and player.moves_by_bot:
+        lines[0] += " Its orders stand until you change them."
+    if lines and state.games > 1:
+        ended = f"; game {state.games - 1} ended: {state.last_result}" if state.last_result else ""
+        lines.append(f"This is game {state.games}{ended}.")
     return "\n".join(lines)
 
 

@@ -8,7 +8,8 @@ from cohabit.room.room import Room
 from cohabit.worlds.kingdoms.creatures import Job
 from cohabit.worlds.kingdoms.names import city_id
 from cohabit.worlds.kingdoms.observe import mark
-from cohabit.worlds.kingdoms.rules import cities, diplomacy, life, realms
+from cohabit.worlds.kingdoms.powers.table import POWERS
+from cohabit.worlds.kingdoms.rules import armies, cities, diplomacy, life, realms
 from cohabit.worlds.kingdoms.sim import City, Sim
 from cohabit.worlds.kingdoms.species import SPECIES_ROW
 from cohabit.worlds.kingdoms.tiles import CAN_GROW
@@ -134,7 +135,45 @@ def test_the_view_says_where_the_army_is_and_what_it_does(room: Room) -> None:
     soldiers = int(np.count_nonzero(c.job[rows] == 2))
     assert f"army: {soldiers - 2} at home, 2 near {(home.x + 40) % sim.land.width},{home.y}" in view(room)
     room.call("athena", "raid", {"kingdom_id": 2}, at=3000)
-    assert "gathering until 60% are there and fit" in view(room)
+    army = armies.attacking_army(sim, sim.kingdoms[1])
+    assert army is not None
+    there = f"{army.at_camp} fit soldiers there, leaves with {army.needed}"
+    assert f"gathering at {home.x},{home.y} ({there})" in view(room)
+    room.call("athena", "muster", {"percent": 60}, at=3000)
+    assert f"({there}, more with each recruit)" in view(room)
+    room.call("athena", "fortify", {"on": True}, at=3000)
+    assert "gathering" not in view(room), "an army that stays at home does not gather"
+
+
+def test_an_army_leaves_when_as_many_soldiers_are_there_as_its_view_says(room: Room) -> None:
+    sim, mine = room.world.sim, room.world.sim.kingdoms[1]
+    c, home = sim.creatures, sim.cities_of(1)[0]
+    people = np.flatnonzero(c.kingdom == 1)
+    c.job[people] = Job.SOLDIER
+    mine.soldiers = len(people)
+    c.x[people], c.y[people] = (home.x + 40) % sim.land.width, home.y
+    room.call("athena", "raid", {"kingdom_id": 2}, at=3000)
+    for row in people:
+        armies.gather(sim, mine)
+        army = armies.attacking_army(sim, mine)
+        assert army is not None
+        assert bool(mine.army_out) == (army.at_camp >= army.needed)
+        c.x[row], c.y[row] = home.x, home.y
+    assert mine.army_out
+    assert f"{mine.army_out} soldiers set out from {home.name} to attack." in sim.news[-1].text
+    assert f"at home, attacking ({mine.army_out} are setting out)" in view(room)
+
+
+def test_a_beaten_army_is_told_how_many_are_left_in_the_field(room: Room) -> None:
+    sim, mine = room.world.sim, room.world.sim.kingdoms[1]
+    arm(sim, 1, 5)
+    home = sim.cities_of(1)[0]
+    sim.creatures.x[:], sim.creatures.y[:] = home.x, home.y
+    room.call("athena", "raid", {"kingdom_id": 2}, at=3000)
+    mine.army_out, mine.army_left_at = 12, sim.tick - armies.LEAVING_TICKS - 1
+    armies.gather(sim, mine)
+    beaten = f"The army of {mine.name} is beaten: 0 of the 12 who set out are still fit and in the field."
+    assert sim.news[-1].text == f"{beaten} It gathers at {home.name}."
 
 
 def test_the_view_names_the_wars_of_others(room: Room) -> None:
@@ -163,6 +202,7 @@ def test_the_view_has_the_powers_that_the_king_can_pay_with_cost_and_effect(room
     assert "loyalty 20" not in view(room)
     sim.kingdoms[1].faith = 0
     assert "POWERS" not in view(room)
+    assert "You cannot pay any power yet; 28 cost 1 to 40 faith.\n" in view(room)
 
 
 def test_the_list_of_actions_has_settling_and_spawning_too(room: Room) -> None:
@@ -289,8 +329,8 @@ def test_an_army_whose_raid_is_over_is_not_said_to_attack(room: Room) -> None:
     mine = room.world.sim.kingdoms[1]
     room.world.sim.creatures.job[room.world.sim.creatures.kingdom == 1] = 2
     room.call("athena", "raid", {"kingdom_id": 2}, at=3000)
-    mine.army_out = 5
-    assert "at home, attacking" in view(room)
+    mine.army_out, mine.army_left_at = 5, room.world.sim.tick - armies.LEAVING_TICKS - 1
+    assert "at home, attacking\n" in view(room)
     mine.orders.end_raid()
     assert "at home, coming home" in view(room)
 
@@ -330,4 +370,12 @@ def test_after_a_step_in_which_no_number_changed_none_is_said_to_have(room: Room
     sim.tick += 30
     assert "In the last" not in view(room)
     sim.kingdoms[1].faith += 1
-    assert "In the last 30 ticks: faith " in view(room)
+    assert "In the last 30 ticks: faith (after spending) " in view(room)
+
+
+@pytest.mark.parametrize("faith", [1, 5, 12, 40])
+def test_the_powers_that_are_too_dear_are_counted_with_their_price(room: Room, faith: int) -> None:
+    room.world.sim.kingdoms[1].faith = faith
+    too_dear = sorted(p.faith for p in POWERS.values() if p.aim == "own" and p.family != "spawn" and p.faith > faith)
+    told = f"{len(too_dear)} more cost {too_dear[0]} to {too_dear[-1]}\n" if too_dear else " more cost "
+    assert (told in view(room)) == bool(too_dear)

@@ -188,12 +188,25 @@ def test_a_power_without_an_effect_costs_no_faith_and_says_so(room):
     assert mine.faith == 100
 
 
+def test_the_reply_to_a_power_has_its_effect_and_the_faith_spent_and_left(room):
+    sim = room.world.sim
+    mine, home = sim.kingdoms[1], sim.cities_of(1)[0]
+    mine.faith = 25
+    sim.creatures.x[:], sim.creatures.y[:], sim.creatures.hp[:] = home.x, home.y, 1
+    healed = ask(room, "athena", "invoke_power", power_id="heal", x=home.x, y=home.y)
+    assert (healed.effect, healed.faith_spent, healed.faith_left) == ("Heals wounds.", 10, 15)
+    nothing = ask(room, "athena", "invoke_power", power_id="thaw", x=home.x, y=home.y)
+    assert (nothing.effect, nothing.faith_spent, nothing.faith_left) == (None, 0, 15)
+    by_god = ask(room, "zeus", "invoke_power", power_id="heal", x=home.x, y=home.y)
+    assert (by_god.faith_spent, by_god.faith_left) == (None, None)
+
+
 def test_a_kings_actions_cost_faith_and_refused_ones_cost_nothing(room):
     mine, home = room.world.sim.kingdoms[1], room.world.sim.cities_of(1)[0]
     mine.faith = 25
     room.stored(room.snapshot())  # changed behind the record, so a rollback has to start from here
-    ask(room, "athena", "spawn", entity_id=mine.race, x=home.x, y=home.y, count=2)
-    assert mine.faith == 5
+    spawned = ask(room, "athena", "spawn", entity_id=mine.race, x=home.x, y=home.y, count=2)
+    assert (spawned.faith_spent, spawned.faith_left, mine.faith) == (20, 5, 5)
     with pytest.raises(GameRejected, match="faith"):
         ask(room, "athena", "spawn", entity_id=mine.race, x=home.x, y=home.y)
     assert room.world.sim.kingdoms[1].faith == 5

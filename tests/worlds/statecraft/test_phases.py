@@ -277,15 +277,15 @@ def test_a_cession_is_legal_exactly_if_it_is_not_refused(turn: Any) -> None:
 
 # -- notes ------------------------------------------------------------------------------------
 def test_a_history_replaces_the_previous_one_and_summaries_are_added() -> None:
-    state = make_state({"A": 0, "B": 0}, history={"A": "old", "B": "kept"}, summaries={"B": [(2, "two")]})
-    written = ledgers(d_history_summary={"A": "new", "B": ""}, d_turn_summary={"A": "", "B": "three"})
-    assert store_notes(state, written) == ({"A": "new", "B": "kept"}, {"B": [(2, "two"), (3, "three")]})
-    assert state.summaries == {"B": [(2, "two")]}
+    state = make_state({"A": 0, "B": 0}, history={"A": "old", "B": "kept"}, summaries={"B": [(1, "one")]})
+    written = ledgers(d_history_summary={"A": "new", "B": ""}, d_turn_summary={"A": "", "B": "two"})
+    assert store_notes(state, written) == ({"A": "new", "B": "kept"}, {"B": [(1, "one"), (2, "two")]})
+    assert state.summaries == {"B": [(1, "one")]}
 
 
 def test_only_the_newest_summaries_are_kept() -> None:
     state = make_state({"A": 0}, summaries={"A": [(i, "x") for i in range(MAX_SUMMARIES)]})
     found = store_notes(state, ledgers(d_history_summary={}, d_turn_summary={"A": "new"}))
     assert len(found.summaries["A"]) == MAX_SUMMARIES
-    assert found.summaries["A"][-1] == (3, "new")
+    assert found.summaries["A"][-1] == (2, "new")
     assert found.summaries["A"][0] == (1, "x")

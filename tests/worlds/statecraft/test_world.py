@@ -114,12 +114,10 @@ def test_orders_of_which_a_part_would_be_dropped_are_refused_with_the_reason_and
     ("mils", "orders", "problem"),
     [
         (0, {"attacks": {"Borland": 1}}, "attacks: 1 sent in all, but your army has 0"),
-        (4, {"attacks": {"Borland": 3, "Corvia": 2}}, "attacks: 5 sent in all, but your army has 4"),
         (0, {"purchase_mils": 1, "attacks": {"Borland": 1}}, "mils bought this turn do not attack"),
         (0, {"disband_mils": 3}, "disband_mils: you have no mils to disband"),
         (400, {"purchase_mils": 1}, "purchase_mils: your income leaves 0 after upkeep"),
         (400, {"money_grants": {"Borland": 5}}, "money_grants: Borland: no money is left for it"),
-        (0, {"money_grants": {"Borland": 900, "Corvia": 1}}, "money_grants: Corvia: no money is left for it"),
     ],
 )
 def test_orders_that_can_have_no_effect_are_refused_with_the_reason_and_change_nothing(mils, orders, problem):
@@ -131,6 +129,67 @@ def test_orders_that_can_have_no_effect_are_refused_with_the_reason_and_change_n
     assert refused.value.details["dropped"][0][2] == "dropped"
     assert room.digest() == before
     assert "dropped" in room.call("p0", "submit", {**orders, "accept_drops": True}, at=2).data
+
+
+CUT_ORDERS = [
+    ({"attacks": {"Borland": 9, "Corvia": 1}},
+     "Too much in attacks: 10 sent in all, but your army has 3; mils bought this turn do not attack; cut to 3 against Borland."),
+    ({"attacks": {"Borland": 3, "Corvia": 2}},
+     "mils bought this turn do not attack; cut to 2 against Borland, 1 against Corvia."),
+    ({"money_grants": {"Borland": 900}},
+     "money_grants: 900 to Borland, but upkeep, purchases and the other grants leave 104; cut to at most 104."),
+    ({"money_grants": {"Borland": 100, "Corvia": 12}},
+     "money_grants: 12 to Corvia, but upkeep, purchases and the other grants leave 4; cut to at most 4."),
+    ({"purchase_mils": 9},
+     "Too much in purchase_mils: 9 mils, but your income leaves 104 after upkeep; cut to at most 5."),
+    ({"disband_mils": 9}, "Too much in disband_mils: 9 mils; cut to at most 3, your whole army."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("orders", "said"), CUT_ORDERS)
+def test_orders_beyond_the_army_or_the_money_are_refused_unless_the_cut_is_accepted_and_the_reply_says_it(orders, said):
+    room = room_of(3, mils=3)
+    before = room.digest()
+    with pytest.raises(GameRejected, match="Nothing was submitted") as refused:
+        room.call("p0", "submit", orders, at=1)
+    assert said in refused.value.message
+    assert refused.value.details["dropped"][0][2] == "cut"
+    assert room.digest() == before
+    reply = room.call("p0", "submit", {**orders, "accept_drops": True}, at=2)
+    assert said in reply.message
+    assert "Not used" not in reply.message
+
+
+def test_the_attacks_that_the_reply_announces_are_the_ones_that_happen():
+    room = room_of(3, mils=3)
+    orders = {"attacks": {"Borland": 9, "Corvia": 1}, "accept_drops": True}
+    assert "cut to 3 against Borland." in room.call("p0", "submit", orders, at=1).message
+    room.call("p1", "submit", {}, at=2)
+    room.call("p2", "submit", {}, at=3)
+    assert room.world.last.ledgers.d_attacks_clamped["Arden"] == {"Borland": 3}
+
+
+@given(
+    st.integers(0, 30),
+    st.fixed_dictionaries({}, optional={
+        "purchase_mils": st.integers(0, 40), "disband_mils": st.integers(0, 40),
+        "attacks": st.dictionaries(st.sampled_from(["Borland", "Corvia"]), st.integers(1, 40)),
+        "money_grants": st.dictionaries(st.sampled_from(["Borland", "Corvia"]), st.integers(1, 99)),
+    }),
+)  # fmt: skip
+def test_orders_that_are_accepted_without_a_word_are_carried_out_in_full_when_nobody_interferes(mils, orders):
+    world = statecraft(mils=mils)
+    try:
+        world.submit(ARDEN, **orders)
+    except GameRejected:
+        return
+    world.resolve()
+    ledgers = world.last.ledgers
+    assert ledgers.d_mil_purchased["Arden"] == orders.get("purchase_mils", 0)
+    assert ledgers.d_attacks_clamped["Arden"] == orders.get("attacks", {})
+    assert ledgers.d_grants_paid["Arden"] == orders.get("money_grants", {})
+    lost = ledgers.d_mils_lost_by_attacker["Arden"]
+    assert ledgers.d_mils_disbanded_voluntary["Arden"] >= orders.get("disband_mils", 0) - lost
 
 
 def test_a_capital_and_a_territory_that_is_ceded_twice_are_refused():
@@ -187,6 +246,15 @@ def test_the_reply_offers_to_submit_again_only_while_that_is_possible():
     assert "the turn is resolved" in last.message
     assert "submit again" not in last.message
     assert room.world.state.turn == 1
+
+
+def test_the_reply_to_a_submission_says_what_to_do_next():
+    room = room_of(turns=2)
+    assert room.call("p0", "submit", {}, at=1).message.endswith("Then wait for your turn (wait_for_turn).")
+    last = room.call("p1", "submit", {}, at=2).message
+    assert last.endswith("the turn is resolved. It is your turn again: submit your orders for turn 1.")
+    room.call("p0", "submit", {}, at=3)
+    assert room.call("p1", "submit", {}, at=4).message.endswith("the turn is resolved. It was the last turn.")
 
 
 def test_a_dropped_part_is_shown_to_its_nation_only():
@@ -412,6 +480,38 @@ def test_the_news_say_which_pledges_were_kept_to_those_who_received_them(level, 
         assert "Arden broke" not in world.observe(eye).text
 
 
+def test_the_reply_to_a_submission_lists_the_pledges_that_were_understood():
+    reply = statecraft().submit(ARDEN, messages={"Borland": PLEDGE, "all": "pledge: no attack on Corvia"})
+    assert "Pledges for the next turn: grant 5 to Borland, no attack on Borland, no attack on Corvia." in reply.message
+    assert "Only the largest grant to a nation in one message counts." in reply.message
+    assert "Not understood" not in reply.message
+
+
+@pytest.mark.parametrize("said", [
+    "pledge: grant 6 to Borland for two turns", "pledge: no attack on all", "Pledge: attack Corvia with 2",
+    "pledge: grant 0 to Borland", "pledge: grant 3 to Arden", "Dear Borland, I pledge to grant you 6",
+    f"pledge: grant 6 to Borland because {'trade ' * 40}",
+])  # fmt: skip
+def test_a_line_that_looks_like_a_pledge_and_is_none_is_named_with_the_form(said):
+    reply = statecraft().submit(ARDEN, messages={"Borland": said})
+    assert f'Not understood as a pledge: "{said[:80].strip()}' in reply.message
+    assert "Pledges for the next turn" not in reply.message
+    assert "one per line: pledge: grant 12 to NATION, or pledge: no attack on NATION." in reply.message
+
+
+@pytest.mark.parametrize("said", ["You broke your pledge.", "Peace with everybody.", "Grant me 3 and I grant you 3."])
+def test_a_message_without_a_pledge_is_not_taken_for_one(said):
+    assert "ledge" not in statecraft().submit(ARDEN, messages={"Borland": said}).message
+
+
+def test_a_reply_about_many_pledges_has_a_limited_size():
+    text = "\n".join(f"pledge: {i} times peace" for i in range(200))
+    everybody = dict.fromkeys(NATION_NAMES[1:3], text)
+    reply = statecraft().submit(ARDEN, messages=everybody, accept_drops=True)
+    assert len(reply.message) < 1_500
+    assert "more" in reply.message
+
+
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_pledge_to_all_is_judged_for_those_who_know_what_its_nation_did(level):
     world, _ = pledged({"all": "pledge: grant 5 to Borland"}, {}, observability=level)
@@ -554,6 +654,15 @@ def test_ratings_are_kept_as_matrices_and_published_as_means_only_if_the_game_pu
 
 def test_mean_ratings_leave_out_the_rating_of_the_nation_itself():
     assert mean_ratings({"A": {"A": 10, "B": 7}, "B": {"A": 3}, "C": {"A": 4, "B": 8}}) == {"A": 3.5, "B": 7.5}
+
+
+def test_a_summary_is_shown_under_the_turn_that_it_is_about():
+    world = statecraft()
+    for said in ("Nobody has moved.", "Corvia was quiet.", "Corvia attacked."):
+        world.submit(ARDEN, summary_last_turn=said)
+        world.resolve()
+    notes = ["- turn 1: Corvia attacked.", "- turn 0: Corvia was quiet.", "- before turn 0: Nobody has moved."]
+    assert "\n".join(["YOUR NOTES:", *notes]) in world.observe(own(ARDEN)).text
 
 
 def test_the_history_is_truncated_before_the_newest_summaries():

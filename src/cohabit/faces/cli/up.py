@@ -280,7 +280,7 @@ def _check(plan: Plan) -> None:
 
 
 def _is_world(source: str) -> bool:
-    return source.endswith(".py") or ".py:" in source or (not Path(source).exists() and source in known_worlds())
+    return source.endswith(".py") or ".py:" in source or (not Path(source).is_file() and source in known_worlds())
 
 
 def _of_this_folder(settings: Settings, room: str | None) -> Plan:

@@ -48,7 +48,10 @@ class PowerKind(Struct, omit_defaults=True):
 
 
 class PowerUsed(Struct, omit_defaults=True):
-    """For one pulse ``accepted``; for more, how many were applied and how many of them had an effect."""
+    """For one pulse ``accepted``; for more, how many were applied and how many of them had an effect.
+
+    ``effect`` is what the power does, if it did anything. A player is told the faith, too.
+    """
 
     power_id: str
     x: int
@@ -58,6 +61,9 @@ class PowerUsed(Struct, omit_defaults=True):
     pulses: int | None = None
     pulses_applied: int | None = None
     accepted_count: int | None = None
+    effect: str | None = None
+    faith_spent: int | None = None
+    faith_left: int | None = None
     stopped: str | None = None
     error_code: str | None = None
     error_message: str | None = None
@@ -67,7 +73,7 @@ class PowerUsed(Struct, omit_defaults=True):
     brush: str | None = None
 
 
-class Spawned(Struct):
+class Spawned(Struct, omit_defaults=True):
     entity_id: str
     x: int
     y: int
@@ -75,6 +81,8 @@ class Spawned(Struct):
     spawned: int
     failed: int
     names: list[str]
+    faith_spent: int | None = None  # of a player
+    faith_left: int | None = None
 
 
 class Point(Struct):

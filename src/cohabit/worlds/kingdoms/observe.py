@@ -91,7 +91,12 @@ def _digest(sim: Sim, mine: Kingdom | None, marks: Mapping[int, Mark]) -> str:
     if mine is None or before is None or before.tick >= sim.tick:
         return ""
     old, new = asdict(before), asdict(mark(sim, mine))
-    changes = [f"{name} {old[name]} → {new[name]}" for name in old if name != "tick" and old[name] != new[name]]
+    shown = {"faith": "faith (after spending)"}
+    changes = [
+        f"{shown.get(name, name)} {old[name]} → {new[name]}"
+        for name in old
+        if name != "tick" and old[name] != new[name]
+    ]
     return f"In the last {sim.tick - before.tick} ticks: {', '.join(changes)}." if changes else ""
 
 
@@ -217,11 +222,14 @@ def _army(sim: Sim, mine: Kingdom, own: Sequence[City], soldiers: Rows) -> str:
     parts = [f"{len(soldiers) - len(away)} at home"]
     if len(away):
         parts.append(f"{len(away)} near {int(np.median(c.x[away]))},{int(np.median(c.y[away]))}")
-    if mine.orders.raid and not mine.army_out:
-        camp = f" at {mine.camp[0]},{mine.camp[1]}" if mine.camp else ""
-        parts.append(f"gathering{camp} until {armies.GATHERED}% are there and fit")
-    elif mine.army_out:
-        parts.append("attacking" if mine.orders.raid or mine.goal_is_attack else "coming home")
+    if mine.army_out:
+        attacks = mine.orders.raid or mine.goal_is_attack
+        leaving = f" ({mine.army_out} are setting out)" if armies.is_leaving(sim, mine) else ""
+        parts.append(f"attacking{leaving}" if attacks else "coming home")
+    elif mine.orders.raid and (army := armies.attacking_army(sim, mine)) is not None:
+        recruits = ", more with each recruit" if _still_enlisting(mine, len(soldiers)) else ""
+        there = f"{army.at_camp} fit soldiers there, leaves with {army.needed}{recruits}"
+        parts.append(f"gathering at {army.start.x},{army.start.y} ({there})")
     return ", ".join(parts) if len(soldiers) else ""
 
 
@@ -321,17 +329,20 @@ def _disloyal(sim: Sim, city: City) -> str:
 
 
 def _powers(mine: Kingdom | None, over: bool) -> str:
-    """The powers that the player can pay, with their cost and effect."""
+    """The powers that the player can pay, with their cost and effect, and how many are too dear."""
     if mine is None or not mine.alive or over:
         return ""
-    usable = [p for p in POWERS.values() if p.aim == "own" and p.family != "spawn" and p.faith <= mine.faith]
+    own = [p for p in POWERS.values() if p.aim == "own" and p.family != "spawn"]
+    usable = [p for p in own if p.faith <= mine.faith]
+    dear = sorted(p.faith for p in own if p.faith > mine.faith)
+    more = f"{len(dear)} more cost {dear[0]} to {dear[-1]}" if dear else ""
     if not usable:
-        return ""
+        return f"You cannot pay any power yet; {len(dear)} cost {dear[0]} to {dear[-1]} faith."
     known = "; ".join(
         f"{p.id} {p.faith}" + (f": {p.description.rstrip('.').lower()}" if p.id not in PLAIN_POWERS else "")
         for p in usable
         if p.family != "terraform"
     )
     ground = ", ".join(f"{p.id} {p.faith}" for p in usable if p.family == "terraform")
-    lines = ". ".join(filter(None, [known, f"On the ground: {ground}" if ground else ""]))
+    lines = ". ".join(filter(None, [known, f"On the ground: {ground}" if ground else "", more]))
     return f"POWERS that you can invoke on your land (power_id), and their faith:\n{lines}"

@@ -79,7 +79,7 @@ def history_context(history: str, summaries: list[tuple[int, str]], max_chars: i
 
     If it is too long, the history is truncated first, then the oldest summaries are left out.
     """
-    lines = [f"turn {turn}: {text}" for turn, text in reversed(summaries)]
+    lines = [f"{'before turn 0' if turn < 0 else f'turn {turn}'}: {text}" for turn, text in reversed(summaries)]
     recent = "\n".join(lines)
     space = max_chars - len(recent) - 1
     if not history or not recent:

@@ -13,7 +13,7 @@ HOW TO ANSWER: call submit with any of these fields. All are optional; a field t
   cede_territories {"NATION": ["TERRITORY"]} · messages {"NATION" or "all": "text"}
   keeps_word_report, aggressor_report {"NATION": 1 to 10}
   summary_last_turn, history_summary "your own notes, shown to you again" · reasoning "at most 50 words"
-A line of a message is a pledge for the next turn if it reads, for example:
+A line of these messages (not of send_message) is a pledge for the next turn if it reads, for example:
   pledge: grant 12 to NATION
   pledge: no attack on NATION
 The turn is resolved when every nation has submitted. You can submit again until then; the last submission counts."""

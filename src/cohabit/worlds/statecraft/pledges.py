@@ -10,6 +10,7 @@ you`` is understood as well. A pledge is about the next turn.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from cohabit.model.observation import one_line
 from cohabit.worlds.statecraft.fields import name_key, names_by_key
 from cohabit.worlds.statecraft.rules import BROADCAST
 from cohabit.worlds.statecraft.state import Flows, Ledgers, Texts
@@ -34,20 +35,29 @@ _PEACE = re.compile(
     rf"{_START}(?:no\s+attacks?\s+(?:on|against)|not\s+(?:to\s+)?attack|never\s+attack)\s+{_NAME}{_END}", re.IGNORECASE
 )
 
+_INTENT = re.compile(r"\bpledge\s*:|^pledge\b|\b(?:i|we)\s+(?:hereby\s+)?pledge\b", re.IGNORECASE)
+"""A line that looks like a pledge, in whatever form."""
+FORMS = "one per line: pledge: grant 12 to NATION, or pledge: no attack on NATION"
+MAX_LISTED, MAX_QUOTE_CHARS = 8, 80
+
 
 def find_pledges(text: str, nations: Sequence[str], recipient: str) -> Iterator[tuple[int, str]]:
     """The amount and the target of each pledge in a message; the amount is 0 for a pledge not to attack."""
+    for _, pledge in _lines(text, nations, recipient):
+        if pledge is not None:
+            yield pledge
+
+
+def _lines(text: str, nations: Sequence[str], recipient: str) -> Iterator[tuple[str, tuple[int, str] | None]]:
+    """Each line of a message without decoration, and the pledge in it, if there is one."""
     by_key = names_by_key(nations)
     if recipient != BROADCAST:
         by_key["you"] = recipient
     for line in re.split(r"[\n;]", text):
-        if len(line) > MAX_LINE_CHARS:
-            continue
-        plain = _BULLET.sub("", _DECORATION.sub("", line)).rstrip(".!, \t")
-        amount, name = _read(plain)
+        plain = _BULLET.sub("", _DECORATION.sub("", line[: MAX_LINE_CHARS + 1])).rstrip(".!, \t")
+        amount, name = _read(plain) if len(line) <= MAX_LINE_CHARS else (None, "")
         target = name if name in nations else by_key.get(name_key(name))
-        if target is not None and amount is not None:
-            yield amount, target
+        yield plain, None if target is None or amount is None else (amount, target)
 
 
 def _read(line: str) -> tuple[int | None, str]:
@@ -73,6 +83,29 @@ def pledges_in(sent: Mapping[str, Texts], nations: Sequence[str]) -> Pledges:
             if largest:
                 found.setdefault(author, {})[to] = [(target, amount) for (target, _), amount in largest.items()]
     return found
+
+
+def pledge_notes(author: str, texts: Texts, nations: Sequence[str]) -> list[str]:
+    """What the author of messages is told about the pledges in them: those that count, and those that do not."""
+    counted = [
+        pledge for pledges in pledges_in({author: texts}, nations).get(author, {}).values() for pledge in pledges
+    ]
+    lines = [(line, pledge) for to, text in texts.items() for line, pledge in _lines(text, nations, to)]
+    unclear = [line for line, pledge in lines if _INTENT.search(line) and (pledge is None or pledge[1] == author)]
+    smaller = any(pledge and pledge[1] != author and pledge[::-1] not in counted for _, pledge in lines)
+    promises = [f"grant {n} to {target}" if n else f"no attack on {target}" for target, n in counted]
+    quotes = [f'"{one_line(line)[:MAX_QUOTE_CHARS].strip()}"' for line in unclear]
+    return [
+        *([f"Pledges for the next turn: {_listed(promises)}."] if promises else []),
+        *(["Only the largest grant to a nation in one message counts."] if smaller else []),
+        *([f"Not understood as a pledge: {_listed(quotes)}. Write it {FORMS}."] if quotes else []),
+    ]
+
+
+def _listed(items: Sequence[str]) -> str:
+    different = list(dict.fromkeys(items))
+    more = len(different) - MAX_LISTED
+    return ", ".join([*different[:MAX_LISTED], *([f"{more} more"] if more > 0 else [])])
 
 
 def pledge_news(pledges: Pledges, due: Ledgers, visibility: Visibility, *, open_messages: bool = False) -> list[str]:

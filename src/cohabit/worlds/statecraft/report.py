@@ -3,8 +3,10 @@
 from cohabit.model.observation import one_line
 from cohabit.worlds.statecraft.fields import WHOLE_ANSWER
 from cohabit.worlds.statecraft.rules import Rules
-from cohabit.worlds.statecraft.state import Amounts, DroppedInput, Flows, Ledgers, TurnResult
+from cohabit.worlds.statecraft.state import Amounts, Drop, DroppedInput, Flows, Ledgers, TurnResult
 from cohabit.worlds.statecraft.visibility import Visibility
+
+PROBLEMS: dict[Drop, str] = {"dropped": "Not used", "cut": "Too much", "changed": "Changed"}
 
 
 def news(turn: TurnResult, visibility: Visibility) -> list[str]:
@@ -77,9 +79,9 @@ def refusals(turn: TurnResult, nation: str) -> list[str]:
 
 
 def problem(dropped: DroppedInput) -> str:
-    """A sentence about a part of an answer that was dropped or changed."""
+    """A sentence about a part of an answer that was dropped, cut or changed."""
     subject = "your answer" if dropped.field == WHOLE_ANSWER else dropped.field
-    return f"{'Not used' if dropped.kind == 'dropped' else 'Changed'} in {subject}: {dropped.reason}."
+    return f"{PROBLEMS[dropped.kind]} in {subject}: {dropped.reason}."
 
 
 def _money_lines(ledgers: Ledgers, nation: str) -> list[str]:

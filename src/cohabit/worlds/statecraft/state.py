@@ -23,7 +23,7 @@ class GameState(Struct):
     capitals: Texts = {}
     graph: dict[str, list[str]] | None = None  # territory -> its neighbours, symmetric and sorted; None: no map
     history: Texts = {}  # each nation's own compressed history
-    summaries: dict[str, list[tuple[int, str]]] = {}
+    summaries: dict[str, list[tuple[int, str]]] = {}  # each with the turn that it is about
 
     @property
     def nations(self) -> list[str]:
@@ -76,7 +76,7 @@ class Ledgers(Struct):
     d_mils_disbanded_total: Amounts = {}
 
 
-Drop = Literal["dropped", "changed"]
+Drop = Literal["dropped", "cut", "changed"]
 
 
 class DroppedInput(Struct, frozen=True):

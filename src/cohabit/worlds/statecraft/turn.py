@@ -198,10 +198,10 @@ class Notes(NamedTuple):
 
 
 def store_notes(state: GameState, ledgers: Ledgers) -> Notes:
-    """Phase 10: a history replaces the previous one, and a summary is added to the others. Empty texts are ignored."""
+    """Phase 10: a history replaces the old one; a summary of the turn before is added. Empty texts are ignored."""
     histories = {name: text for name, text in ledgers.d_history_summary.items() if text}
     summaries = {
-        name: [*state.summaries.get(name, ())[1 - MAX_SUMMARIES :], (state.turn, text)]
+        name: [*state.summaries.get(name, ())[1 - MAX_SUMMARIES :], (state.turn - 1, text)]
         for name, text in ledgers.d_turn_summary.items()
         if text
     }

@@ -1,36 +1,61 @@
-"""What a nation is told about its orders when it submits them: what is dropped, and what can have no effect."""
+"""What a nation is told about its orders when it submits them: what is dropped, cut, or can have no effect."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from cohabit.worlds.statecraft.rules import Rules
-from cohabit.worlds.statecraft.state import DroppedInput, GameState, TurnResult
+from cohabit.worlds.statecraft.state import Drop, DroppedInput, GameState, TurnResult
 from cohabit.worlds.statecraft.turn import run_turn
+
+Problem = tuple[Drop, str, str]
+"""Whether the order is dropped or cut, its field, and the reason."""
 
 
 def check_orders(state: GameState, nation: str, answer: Any, rules: Rules) -> list[DroppedInput]:
-    """The parts of an answer that are dropped or changed, and the orders that can have no effect.
+    """The parts of an answer that are dropped or changed, and the orders that cannot be carried out in full.
 
     The turn is resolved as if the other nations did nothing. They can only reduce what a nation can do in this turn,
-    because received grants cannot be spent. So an order without effect here has none in the game either.
+    because received grants cannot be spent. So what is cut here is cut at least as much in the game.
     """
     turn = run_turn(state, {nation: answer}, rules)
-    found = [DroppedInput(nation, field, reason) for field, reason in _without_effect(state, nation, turn)]
-    return [*turn.dropped, *found]
+    problems = [*_attack_problems(state, nation, turn), *_money_problems(nation, turn), *_rest(state, nation, turn)]
+    return [*turn.dropped, *(DroppedInput(nation, field, reason, kind) for kind, field, reason in problems)]
 
 
-def _without_effect(state: GameState, nation: str, turn: TurnResult) -> Iterator[tuple[str, str]]:
-    ledgers, army = turn.ledgers, state.mils[nation]
-    bought, money = ledgers.d_mil_purchased[nation], ledgers.d_money_after_upkeep[nation]
-    attacking = sum(ledgers.d_global_attacks[nation].values())
-    if attacking > army:
-        yield "attacks", f"{attacking} sent in all, but your army has {army}; mils bought this turn do not attack"
-    if ledgers.d_mil_purchase_intent[nation] and not bought:
-        yield "purchase_mils", f"your income leaves {money} after upkeep, which buys no mil"
-    for receiver in ledgers.d_money_grants[nation]:
-        if receiver not in ledgers.d_grants_paid[nation]:
-            yield "money_grants", f"{receiver}: no money is left for it after upkeep, purchases and the other grants"
+def _attack_problems(state: GameState, nation: str, turn: TurnResult) -> Iterator[Problem]:
+    army, sent = state.mils[nation], turn.ledgers.d_attacks_clamped[nation]
+    ordered = sum(turn.ledgers.d_global_attacks[nation].values())
+    reason = f"{ordered} sent in all, but your army has {army}; mils bought this turn do not attack"
+    if ordered > army and sent:
+        yield "cut", "attacks", f"{reason}; cut to {', '.join(f'{n} against {to}' for to, n in sent.items())}"
+    elif ordered > army:
+        yield "dropped", "attacks", reason
+
+
+def _money_problems(nation: str, turn: TurnResult) -> Iterator[Problem]:
+    ledgers = turn.ledgers
+    ordered, bought = ledgers.d_mil_purchase_intent[nation], ledgers.d_mil_purchased[nation]
+    left = f"your income leaves {ledgers.d_money_after_upkeep[nation]} after upkeep"
+    if ordered and not bought:
+        yield "dropped", "purchase_mils", f"{left}, which buys no mil"
+    elif ordered > bought:
+        yield "cut", "purchase_mils", f"{ordered} mils, but {left}; cut to at most {bought}"
+    for receiver, amount in ledgers.d_money_grants[nation].items():
+        paid = ledgers.d_grants_paid[nation].get(receiver, 0)
+        uses = "upkeep, purchases and the other grants"
+        if amount and not paid:
+            yield "dropped", "money_grants", f"{receiver}: no money is left for it after {uses}"
+        elif amount > paid:
+            yield "cut", "money_grants", f"{amount} to {receiver}, but {uses} leave {paid}; cut to at most {paid}"
+
+
+def _rest(state: GameState, nation: str, turn: TurnResult) -> Iterator[Problem]:
     for _, receiver, territory, reason in turn.cessions_refused:
-        yield "cede_territories", f"{territory} to {receiver}: {reason}"
-    if ledgers.d_mils_disband_intent[nation] and not army + bought:
-        yield "disband_mils", "you have no mils to disband"
+        yield "dropped", "cede_territories", f"{territory} to {receiver}: {reason}"
+    ledgers, ordered = turn.ledgers, turn.ledgers.d_mils_disband_intent[nation]
+    # Losses in attacks are not counted: a defender that attacks somebody destroys fewer of them.
+    army = state.mils[nation] - ledgers.d_mils_disbanded_upkeep[nation] + ledgers.d_mil_purchased[nation]
+    if ordered and not army:
+        yield "dropped", "disband_mils", "you have no mils to disband"
+    elif ordered > army:
+        yield "cut", "disband_mils", f"{ordered} mils; cut to at most {army}, your whole army"

@@ -24,9 +24,10 @@ from cohabit.world import (
 )
 from cohabit.worlds.statecraft import cessions
 from cohabit.worlds.statecraft.agent_input import build_agent_input
+from cohabit.worlds.statecraft.intake import read_intentions
 from cohabit.worlds.statecraft.maps import make_map, validate_map
 from cohabit.worlds.statecraft.observation_text import quoted, text_for_nation, text_for_spectator
-from cohabit.worlds.statecraft.pledges import Pledges, pledge_news, pledges_in
+from cohabit.worlds.statecraft.pledges import Pledges, pledge_news, pledge_notes, pledges_in
 from cohabit.worlds.statecraft.ratings import published_ratings, update_ratings
 from cohabit.worlds.statecraft.report import news, problem, refusals
 from cohabit.worlds.statecraft.rules import Rules, rules_from
@@ -57,7 +58,7 @@ Reasoning = Annotated[str, Range(doc="your reasons, in at most 50 words; shown i
 KeepsWord = Annotated[dict[str, Rating], Range(doc="nation -> how well it keeps its word, 1 to 10")]
 Aggressor = Annotated[dict[str, Rating], Range(doc="nation -> how aggressive it is, 1 to 10")]
 Answer = Annotated[Any, Range(doc="the whole answer as one object or JSON text, instead of the fields")]
-AcceptDrops = Annotated[bool, Range(doc="leave out the parts that cannot be used, instead of refusing the orders")]
+AcceptDrops = Annotated[bool, Range(doc="leave out or cut the parts that cannot be used, instead of a refusal")]
 MAX_ECHO_CHARS = 2000
 """How much of its submitted answer is shown to a nation."""
 TEXT_ONLY_KEYS = ("previous_turn_news", "previous_turn_report", "history_context")
@@ -153,8 +154,8 @@ class Statecraft(World):
     ) -> Outcome:
         """Submit your orders for this turn, or replace them until the turn is resolved. All fields are optional.
 
-        If a part cannot be used (an unknown name, a value of the wrong type, more attackers than you have), nothing is
-        submitted and the refusal says why; with `accept_drops` that part is left out."""
+        If a part cannot be used (an unknown name, a value of the wrong type) or asks for more than you have, nothing is
+        submitted and the refusal says why; with `accept_drops` that part is left out or cut to what you have."""
         if self._turns_left() <= 0:
             return Outcome("The game is over; no orders were submitted.")
         fields = {
@@ -168,18 +169,24 @@ class Statecraft(World):
             raise GameRejected("Nothing was submitted: send either answer or the fields, not both.")
         text = _as_text(given if answer is None else answer)
         dropped = self._dropped(by.id, text)
-        if accept_drops is not True and any(entry.kind == "dropped" for entry in dropped):
+        if accept_drops is not True and any(entry.kind != "changed" for entry in dropped):
             raise _refused(dropped)
         self.submitted[by.id] = text
         told = Told(f"{by.id} has submitted its orders", "turn")
-        return Outcome(self._confirmation(dropped), told=(told,), data={"dropped": _rows(dropped)})
+        return Outcome(self._confirmation(by.id, dropped), told=(told,), data={"dropped": _rows(dropped)})
 
-    def _confirmation(self, dropped: Sequence[DroppedInput]) -> str:
-        sentences = [f"Orders for turn {self.state.turn} submitted.", *map(problem, dropped)]
+    def _confirmation(self, nation: str, dropped: Sequence[DroppedInput]) -> str:
+        intentions, _ = read_intentions(self.state, {nation: self.submitted[nation]}, self.rules)
+        pledges = pledge_notes(nation, intentions.d_messages_sent[nation], self.order)
+        sentences = [f"Orders for turn {self.state.turn} submitted.", *map(problem, dropped), *pledges]
         if not self.to_move():
             sentences.append("They were the last ones, so the turn is resolved.")
+            following = self.state.turn + 1
+            again = f"It is your turn again: submit your orders for turn {following}."
+            sentences.append(again if following < self.turns else "It was the last turn.")
         else:
             sentences.append("You can submit again until the other nations have submitted.")
+            sentences.append("Then wait for your turn (wait_for_turn).")
         return " ".join(sentences)
 
     def _dropped(self, nation: str, answer: str) -> list[DroppedInput]:
@@ -312,7 +319,7 @@ class Statecraft(World):
         money = income - army * self.rules.c_mil_upkeep_price
         found: list[dict[str, Any]] = [{}]
         found += [{"purchase_mils": 1}] if money >= self.rules.c_mil_purchase_price else []
-        found += [{"money_grants": {name: income // 2}} for name in rivals if income > 1 and money > 0]
+        found += [{"money_grants": {name: min(income // 2, money)}} for name in rivals if income > 1 and money > 0]
         found += [{"attacks": {name: army}} for name in rivals if army]
         found += [
             {"cede_territories": {receiver: territories[:1]}}
@@ -391,7 +398,7 @@ def _status(known: Mapping[str, Any]) -> dict[str, Any]:
 
 def _refused(dropped: Sequence[DroppedInput]) -> GameRejected:
     """The refusal of orders of which some parts cannot be used. ``dropped`` in the error has all of them."""
-    problems = [problem(entry) for entry in dropped if entry.kind == "dropped"]
+    problems = [problem(entry) for entry in dropped if entry.kind != "changed"]
     shown = problems[:MAX_PROBLEMS_IN_MESSAGE]
     if len(shown) < len(problems):
         shown.append(f"There are {len(problems) - len(shown)} more problems.")

@@ -92,6 +92,8 @@ def invoke(sim: Sim, mine: Kingdom | None, use: PowerUse) -> tuple[PowerUsed, st
         applied += 1
     if mine is not None:
         mine.faith += use.power.faith * (use.pulses - accepted)  # a pulse without an effect is free
+        answer.faith_spent, answer.faith_left = use.power.faith * accepted, mine.faith
+    answer.effect = use.power.description if accepted else None
     where = f"{use.power.id} at {use.x},{use.y}"
     free = "" if mine is None or accepted == use.pulses else "; the others cost no faith"
     if use.pulses == 1:

@@ -30,6 +30,8 @@ def spawn(sim: Sim, mine: Kingdom | None, kind: int, x: int, y: int, count: int,
         raise GameRejected(f"{plural(species)} cannot live at {x},{y} or near it")
     names = [name_of(sim, int(row)) for row in np.searchsorted(sim.creatures.id, ids[:NAMES_SHOWN])]
     answer = Spawned(species, x, y, count, len(ids), count - len(ids), names)
+    if mine is not None:
+        answer.faith_spent, answer.faith_left = SPAWN_FAITH * len(ids), mine.faith
     return answer, f"{counted(len(ids), species)} {_come(mine, len(ids))} at {x},{y}."
 
 

@@ -1,5 +1,7 @@
 """Armies: how many people are soldiers, and where the soldiers go. A player's orders come before the crown's plans."""
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -136,30 +138,55 @@ def end_raid(sim: Sim, kingdom: Kingdom) -> None:
         kingdom.orders.end_raid()
 
 
-def gather(sim: Sim, kingdom: Kingdom) -> None:
-    """Let the army leave when it is complete, and return when it is beaten."""
+class AttackingArmy(NamedTuple):
+    """An army for an attack: where it gathers, and its fit soldiers without the garrison, there and elsewhere."""
+
+    start: City
+    at_camp: int
+    elsewhere: int
+    needed: int  # how many must be at the camp before the army leaves
+
+
+def attacking_army(sim: Sim, kingdom: Kingdom) -> AttackingArmy | None:
+    """The army that gathers for an attack or is attacking; None: no attack is planned."""
     goal, own = goal_of(sim, kingdom), sim.cities_of(kingdom.id)
     if goal is None or not goal[2] or not own:
-        kingdom.army_out, kingdom.camp = 0, None
-        return
+        return None
     x, y, _ = goal
     start = min(own, key=lambda city: city.distance(x, y))
-    kingdom.camp = start.x, start.y
     c = sim.creatures
     rows = np.flatnonzero((c.kingdom == kingdom.id) & (c.job == Job.SOLDIER) & (c.hp > 0))
     rows = rows[~_stays_home(sim, rows)]
     distance = np.maximum(abs(c.x[rows] - start.x), abs(c.y[rows] - start.y))
     at_camp = int(np.count_nonzero(distance <= CAMP_RADIUS))
-    if kingdom.army_out:
-        beaten = (len(rows) - at_camp) * 100 < kingdom.army_out * BEATEN
-        if beaten and sim.tick - kingdom.army_left_at > LEAVING_TICKS:
+    needed = max(ARMY_MIN_SOLDIERS, -(-max(len(rows), kingdom.soldiers) * GATHERED // 100))  # rounded up
+    return AttackingArmy(start, at_camp, len(rows) - at_camp, needed)
+
+
+def gather(sim: Sim, kingdom: Kingdom) -> None:
+    """Let the army leave when it is complete, and return when it is beaten."""
+    army = attacking_army(sim, kingdom)
+    if army is None:
+        kingdom.army_out, kingdom.camp = 0, None
+        return
+    start, set_out = army.start, kingdom.army_out
+    kingdom.camp = start.x, start.y
+    if set_out:
+        if army.elsewhere * 100 < set_out * BEATEN and not is_leaving(sim, kingdom):
             kingdom.army_out = 0
             if kingdom.claimed:
-                sim.tell(f"The army of {kingdom.name} is beaten. It gathers at {start.name}.", [kingdom.id], "danger")
-    elif at_camp >= ARMY_MIN_SOLDIERS and at_camp * 100 >= max(len(rows), kingdom.soldiers) * GATHERED:
-        kingdom.army_out, kingdom.army_left_at = at_camp, sim.tick
+                left = f"{army.elsewhere} of the {set_out} who set out are still fit and in the field"
+                text = f"The army of {kingdom.name} is beaten: {left}. It gathers at {start.name}."
+                sim.tell(text, [kingdom.id], "danger")
+    elif army.at_camp >= army.needed:
+        kingdom.army_out, kingdom.army_left_at = army.at_camp, sim.tick
         if kingdom.claimed:
-            sim.tell(f"{at_camp} soldiers leave {start.name} for the attack.", [kingdom.id])
+            sim.tell(f"{army.at_camp} soldiers set out from {start.name} to attack.", [kingdom.id])
+
+
+def is_leaving(sim: Sim, kingdom: Kingdom) -> bool:
+    """Whether an army that sets out is still on its way out of the camp."""
+    return sim.tick - kingdom.army_left_at <= LEAVING_TICKS
 
 
 def _stays_home(sim: Sim, rows: Rows) -> NDArray[np.bool_]:
@@ -194,8 +221,7 @@ def _goals(sim: Sim) -> NDArray[np.int64]:
         goal = goal_of(sim, kingdom)
         if goal is not None:
             camp = kingdom.camp or goal[:2]
-            leaving = sim.tick - kingdom.army_left_at <= LEAVING_TICKS
-            goals[kingdom.id] = *goal, *camp, kingdom.army_out > 0, leaving
+            goals[kingdom.id] = *goal, *camp, kingdom.army_out > 0, is_leaving(sim, kingdom)
     return goals
 
 
