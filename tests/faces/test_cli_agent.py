@@ -178,6 +178,15 @@ def test_a_brain_is_given_to_a_member_of_a_scenario_or_to_a_seat_of_a_world() ->
     assert found == {"host": (None, None), "ada": ("auto:0", "nim-master"), "player-2": ("auto:1", None)}
 
 
+def test_the_lines_for_one_player_are_for_the_first_seat_that_no_agent_plays(tmp_path: Path) -> None:
+    with running("up", "tictactoe", "--player", "X=random", home=tmp_path) as house:
+        assert "Cursor and others (mcp.json), as O:" in house.text
+        assert "Clients that launch a subprocess, as O:" in house.text
+        assert f"  cohabit play '{house.url}/?room=tictactoe#{house.token('O')}'" in house.text.splitlines()
+    with running("up", "nim", "--bots", home=tmp_path) as house:
+        assert "Cursor and others (mcp.json), as player-1:" in house.text
+
+
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
