@@ -7,7 +7,7 @@ import asyncio
 import json
 import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -15,11 +15,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cohabit.agents.llm.rate as rate_module
+from cohabit.agents.contract import Turn
 from cohabit.agents.llm.backend import BackendError, ChatMessage, Request
 from cohabit.agents.llm.rate import RateLimit
 from cohabit.agents.llm.retrying import LONGEST_WAIT_S, RetryingBackend
+from cohabit.agents.player import Player
 from cohabit.errors import BadArgs
+from cohabit.house.brains import check_makeable
 from cohabit.lab.game import Game, GameSpec
+from cohabit.model.action import Action, ActionResult, ActionSpace
+from cohabit.model.observation import Goal, Observation
 from cohabit.registry import make_agent
 
 from .minds import ScriptedModel
@@ -166,6 +171,106 @@ def test_a_missing_key_is_reported_when_the_agent_is_made(monkeypatch: pytest.Mo
         monkeypatch.delenv(variable)
         with pytest.raises(BadArgs, match=variable):
             make_agent(name, "test")
+
+
+# -- whether a hosted service can be asked -----------------------------------------------------------
+HOSTED = {"openai:m": ("OPENAI", "/v1"), "anthropic:m": ("ANTHROPIC", "")}
+
+
+def served_at(url: str, brain: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    name, path = HOSTED[brain]
+    monkeypatch.setenv(f"{name}_BASE_URL", url + path)
+
+
+@pytest.mark.parametrize("brain", HOSTED)
+@pytest.mark.parametrize(
+    ("status", "says"),
+    [
+        (401, r"the service does not accept the key in (OPENAI|ANTHROPIC)_API_KEY \(HTTP 401: "),
+        (403, "the service does not accept the key in "),
+        (404, "the service has no model 'm'; check its name"),
+    ],
+)
+async def test_a_hosted_service_that_refuses_the_key_or_the_model_is_reported_before_a_game(
+    brain: str, status: int, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrong = json.dumps({"type": "error", "error": {"type": "wrong", "message": f"refused: {KEY}", "code": "wrong"}})
+    heads: list[str] = []
+    async with http_server(always(lambda _: reply(status, wrong))(brain), heads) as url:
+        served_at(url, brain, monkeypatch)
+        with pytest.raises(BadArgs, match=f"{brain}: {says}") as refusal:
+            await check_makeable(brain)
+    assert KEY not in str(refusal.value)
+    assert [head.split()[:2] for head in heads] == [["GET", "/v1/models/m"]]  # no tokens are spent
+
+
+@pytest.mark.parametrize("brain", HOSTED)
+async def test_a_hosted_service_that_cannot_be_reached_is_reported_before_a_game(
+    brain: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with http_server(never(brain)) as url:
+        pass  # its port is free now
+    served_at(url, brain, monkeypatch)
+    with pytest.raises(BadArgs, match=f"{brain}: {url}.* cannot be reached; check the network connection"):
+        await check_makeable(brain)
+
+
+@pytest.mark.parametrize("brain", HOSTED)
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (200, {"id": "m", "type": "model", "object": "model", "created": 1, "owned_by": "x", "display_name": "M",
+               "created_at": "2026-01-01T00:00:00Z"}),
+        (403, {"error": {"message": "Missing scopes: api.model.read", "type": "x"}}),
+        (429, {"error": {"message": "slow down", "type": "x"}}),
+        (503, {"error": {"message": "busy", "type": "x"}}),
+    ],
+)  # fmt: skip
+async def test_a_hosted_service_that_has_the_model_or_is_busy_is_ready(
+    brain: str, status: int, body: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with http_server(always(lambda _: reply(status, json.dumps(body)))(brain)) as url:
+        served_at(url, brain, monkeypatch)
+        await check_makeable(brain)
+
+
+async def test_a_server_of_your_own_for_anthropic_must_answer() -> None:
+    async with http_server(never("anthropic")) as url:
+        pass
+    with pytest.raises(BadArgs, match="anthropic:m: no server answers at "):
+        await check_makeable(f"anthropic:m@{url}")
+
+
+class Moody:
+    """An agent that fails in one of two ways, in turn."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def initialize(self, game_desc: str, action_space: ActionSpace) -> None: ...
+
+    async def decide(self, observation: Observation) -> Action | None:
+        self.asked += 1
+        raise RuntimeError(("it rains", "it snows")[self.asked % 2])
+
+    async def reflect(self, result: ActionResult) -> None: ...
+
+    async def plan(self, goals: Sequence[Goal]) -> list[str]:
+        return []
+
+
+async def test_the_log_has_a_problem_once_although_every_decision_fails(caplog: pytest.LogCaptureFixture) -> None:
+    player = Player(Moody(), name="moody")
+
+    async def act(action: Action | None) -> None: ...
+
+    for number in range(6):
+        await player.move(Turn(Observation(), "", number), act)
+    assert player.tally.failures == 6
+    assert [record.getMessage() for record in caplog.records] == [
+        "moody failed: RuntimeError: it snows",
+        "moody failed: RuntimeError: it rains",
+    ]
 
 
 # -- retries and rates ------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohabit.agents.contract import Heard
-from cohabit.agents.llm.prompt import MAX_HEARD_CHARS, MAX_SENDER, quoted
+from cohabit.agents.llm.prompt import ASK, MAX_HEARD_CHARS, MAX_SENDER, quoted
 from cohabit.agents.player import Player
 from cohabit.agents.runner import ClientTable, Seated
 from cohabit.errors import BadArgs
@@ -76,7 +76,7 @@ async def test_orders_in_a_chat_message_reach_the_model_of_another_as_one_quoted
     assert line.endswith('xxx"')
     assert rest == [
         "",
-        'What action do you take? Respond with JSON: {"action": "name", "params": {}, "reasoning": "why"}',
+        *ASK.splitlines(),
     ]
     assert "MESSAGES" not in before[1].content
     assert stones == 16  # the model of bob decided, and nobody else

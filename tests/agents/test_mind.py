@@ -1,6 +1,7 @@
 """The language model agent: what it asks, how it is corrected, what it remembers, and what is counted."""
 
 import asyncio
+import json
 from contextlib import suppress
 from pathlib import Path
 
@@ -49,9 +50,25 @@ async def test_the_prompt_has_the_layout_of_wsap_and_the_system_message_never_ch
     first, second = (request.messages[1].content for request in model.requests)
     assert first.startswith("Step 0\n\nThe heap: oooooooooooooooooooo  (20 stones)\n\nSTATUS:\nstones: 20\nyou: first")
     assert second.startswith('YOUR LATEST ACTIONS:\n- take {"n":1}: ')
-    ask = 'What action do you take? Respond with JSON: {"action": "name", "params": {}, "reasoning": "why"}'
+    ask = (
+        'What action do you take? Respond with JSON: {"action": "name", "params": {}, "reasoning": "..."}\n'
+        'In "reasoning", say in one short sentence why you choose this action now.'
+    )
     assert first.endswith(ask)
     assert second.endswith(ask)
+
+
+@pytest.mark.parametrize("copied", ["why", "Why?", "...", "…", "", "one short sentence", "Why you choose this action now."])
+async def test_a_model_that_copies_the_question_gave_no_reason(copied: str) -> None:
+    model = ScriptedModel(json.dumps({"action": "take", "params": {"n": 2}, "reasoning": copied}))
+    _, made = await played(mind(model), "nim", 1)
+    assert made[0].action == Action("take", {"n": 2}, None)
+
+
+async def test_the_reason_of_a_model_is_kept() -> None:
+    model = ScriptedModel('{"action": "take", "params": {"n": 2}, "reasoning": "why not? It leaves four."}')
+    _, made = await played(mind(model), "nim", 1)
+    assert made[0].action == Action("take", {"n": 2}, "why not? It leaves four.")
 
 
 async def test_a_model_is_told_when_the_listed_actions_are_examples() -> None:

@@ -47,6 +47,29 @@ def test_an_agent_that_cannot_be_made_or_has_no_token_is_refused(tmp_path: Path)
     assert (done.returncode, "COHABIT_TOKEN" in done.stderr) == (1, True)
 
 
+def test_a_model_that_cannot_answer_is_reported_before_it_takes_a_seat(tmp_path: Path) -> None:
+    with running("up", "nim", "--players", "ann,bob", "--player", "ann=random", home=tmp_path) as house:
+        nobody = {"OLLAMA_HOST": "http://127.0.0.1:9"}  # the port of a service that is not there
+        place = ("--url", house.url, "--token", house.token("ann"))
+        done = cohabit("agent", "ollama:qwen3:8b", *place, home=tmp_path, env=nobody)
+        who = cohabit("call", "session_info", "--url", house.url, "--token", house.token("bob"), home=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "ollama:qwen3:8b: no Ollama server answers; start it with `ollama serve`" in done.stderr
+    assert '"played_by": "random"' in who.stdout  # ann has not come
+
+
+def test_a_problem_that_stays_is_shown_once(capsys: pytest.CaptureFixture[str]) -> None:
+    screen = verb.Lines()
+    for number in (1, 2):
+        screen.decided(Decision(number, "failed", None, "no server answers"), 0.0)
+    screen.decided(Decision(3, "timeout", None, "no answer in 60 s"), 60.0)
+    assert capsys.readouterr().out.splitlines() == [
+        "1. nothing (failed, 0.0 s)  [no server answers]",
+        "2. nothing (failed, 0.0 s)",
+        "3. nothing (timeout, 60.0 s)  [no answer in 60 s]",
+    ]
+
+
 def test_the_brain_human_is_a_person_who_plays_at_the_terminal(tmp_path: Path) -> None:
     with running("up", "nim", "--players", "ann,bob", home=tmp_path) as house:
         link = f"{house.url}/?room=nim#{house.token('ann')}"
@@ -153,6 +176,15 @@ def test_a_brain_is_given_to_a_member_of_a_scenario_or_to_a_seat_of_a_world() ->
     assert found == {"host": (None, None), "X": ("auto:0", "local"), "O": ("auto:1", "random")}
     found = planned("nim", "--player", "ada=nim-master")
     assert found == {"host": (None, None), "ada": ("auto:0", "nim-master"), "player-2": ("auto:1", None)}
+
+
+def test_the_lines_for_one_player_are_for_the_first_seat_that_no_agent_plays(tmp_path: Path) -> None:
+    with running("up", "tictactoe", "--player", "X=random", home=tmp_path) as house:
+        assert "Cursor and others (mcp.json), as O:" in house.text
+        assert "Clients that launch a subprocess, as O:" in house.text
+        assert f"  cohabit play '{house.url}/?room=tictactoe#{house.token('O')}'" in house.text.splitlines()
+    with running("up", "nim", "--bots", home=tmp_path) as house:
+        assert "Cursor and others (mcp.json), as player-1:" in house.text
 
 
 @pytest.mark.parametrize(

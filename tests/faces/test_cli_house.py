@@ -245,7 +245,8 @@ def test_a_second_house_on_the_same_folder_and_a_taken_port_are_refused(tmp_path
         port = house.url.rsplit(":", 1)[1]
         third = cohabit("serve", "--data", "other", "--port", port, home=tmp_path)
         assert third.returncode == 1
-        assert "choose another port with --port" in third.stderr
+        assert "choose another port with --port; a second house also needs a data folder of its own: " in third.stderr
+        assert "--port N --data DIR" in third.stderr
         assert "Traceback" not in third.stderr
 
 

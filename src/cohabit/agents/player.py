@@ -45,6 +45,8 @@ LATE = ("TURN_NOT_YOURS", "PERMISSION_DENIED")
 """Refusals that mean the turn is over: time ran out, or the player is back and plays its own seat."""
 NOT_ABOUT_THE_ACTION = ("UNAUTHORIZED", "UNKNOWN_ROOM", "DISABLED", "BUSY")
 """Refusals that end the player's work or ask it to wait; the caller of ``move`` handles them."""
+MAX_LOGGED = 100
+"""How many different problems of a player the log has. The transcript has all of them."""
 CHOICES_QUOTED = 40
 """How many legal actions a correction quotes."""
 
@@ -159,7 +161,7 @@ class Player:
         self._name = name
         self._plays_on = plays_on
         self._introduction: tuple[str, ActionSpace, list[Goal]] | None = None  # not done yet
-        self._logged = ""
+        self._logged: set[str] = set()
         self._thought_for = 0.0  # seconds of the last decision of a script
 
     async def initialize(self, game_desc: str, action_space: ActionSpace, goals: Sequence[Goal] = ()) -> None:
@@ -185,8 +187,8 @@ class Player:
         self._introduction = None
 
     def _log(self, problem: str) -> None:
-        if problem != self._logged:
-            self._logged = problem
+        if problem not in self._logged and len(self._logged) < MAX_LOGGED:
+            self._logged.add(problem)
             log.warning("%s failed: %s", self._name, problem)
 
     async def close(self) -> None:

@@ -51,7 +51,8 @@ def bind(settings: Settings) -> socket.socket:
     """The listening socket of a house. Checks the TLS files too, so that everything that can be missing is found before
     a house is opened or a room created."""
     check_tls(settings)
-    return listen(settings.host, settings.port)
+    second = "; a second house also needs a data folder of its own: --port N --data DIR"
+    return listen(settings.host, settings.port, more=second)
 
 
 async def serve(
@@ -162,8 +163,8 @@ class GuestServer(uvicorn.Server):
         yield
 
 
-def listen(host: str, port: int, option: str = "--port") -> socket.socket:
-    """A listening socket. ``option``: the option to mention if the port is in use."""
+def listen(host: str, port: int, option: str = "--port", more: str = "") -> socket.socket:
+    """A listening socket. ``option``: the option to mention if the port is in use; ``more``: what else to say then."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(
         family, socket.SOCK_STREAM, socket.IPPROTO_TCP
@@ -174,7 +175,7 @@ def listen(host: str, port: int, option: str = "--port") -> socket.socket:
     except OSError as wrong:
         listener.close()
         raise Conflict(
-            f"cannot listen on {host}:{port} ({wrong.strerror}); choose another port with {option}"
+            f"cannot listen on {host}:{port} ({wrong.strerror}); choose another port with {option}{more}"
         ) from None
     listener.listen(2048)
     listener.setblocking(False)

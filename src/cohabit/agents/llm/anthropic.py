@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from cohabit.agents.brain import Brain
 from cohabit.agents.llm.backend import Completion, Request, Stopped
-from cohabit.agents.llm.clients import completion, installed, translated
+from cohabit.agents.llm.clients import check_server, check_service, completion, installed, translated
 from cohabit.agents.llm.http import client, key_for
 from cohabit.agents.llm.openai import NO_KEY, known_options
 from cohabit.agents.llm.prices import is_priced
@@ -13,6 +13,7 @@ from cohabit.agents.llm.schema import strict_schema
 from cohabit.errors import BadArgs
 
 PROVIDER = "https://api.anthropic.com"
+KEY = "ANTHROPIC_API_KEY"
 PASSED_ON = ("effort", "service_tier")
 STOPPED: dict[str | None, Stopped] = {"end_turn": "end", "stop_sequence": "end", "max_tokens": "length"}
 
@@ -28,11 +29,12 @@ class AnthropicBackend:
             raise BadArgs("anthropic needs a model: anthropic:MODEL")
         with installed("anthropic"):
             import anthropic
+        self._own_server = bool(brain.url)
         self.name = f"anthropic:{brain.target}"
         self._model = brain.target
         self._options = known_options(brain, PASSED_ON)
         self._errors: Any = anthropic
-        key = key_for(brain.url, PROVIDER, "ANTHROPIC_API_KEY")
+        key = key_for(brain.url, PROVIDER, KEY)
         if key is None and not brain.url:
             raise BadArgs("set the environment variable ANTHROPIC_API_KEY")
         self.account = account_of("anthropic", brain.url, key)
@@ -44,6 +46,13 @@ class AnthropicBackend:
     @property
     def priced(self) -> bool:
         return is_priced(self.name)
+
+    async def ready(self) -> None:
+        """Raise BAD_ARGS, with what to do, if the server cannot be reached or the service refuses the key or model."""
+        if self._own_server:
+            await check_server(self._errors, self.name, self._client)
+        else:
+            await check_service(self._errors, self.name, self._model, self._client, KEY)
 
     async def complete(self, request: Request) -> Completion:
         system = "\n\n".join(m.content for m in request.messages if m.role == "system")

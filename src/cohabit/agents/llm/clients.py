@@ -21,6 +21,10 @@ MIN_ECHO = 12
 """Characters of a line of the prompt that a server's message must not repeat."""
 MAX_SAID = 200
 """Characters of a server's message that are shown."""
+READY_S = 10.0
+"""How long a server may take to say that it is there."""
+MISSING_SCOPE = "scope"
+"""In the refusal of a key that may ask a model, but not ask about it."""
 MAX_TOKENS = 10**9
 """More than any answer has: a larger count is none."""
 
@@ -81,6 +85,39 @@ def _seconds(text: str | None) -> float | None:
         return float(text) if text is not None else None
     except ValueError:
         return None
+
+
+async def check_server(module: Any, name: str, client: Any) -> None:
+    """Raise BAD_ARGS if a server of your own cannot be reached. Whether it lists its models is not asked."""
+    try:
+        await client.models.list(timeout=READY_S)
+    except module.APIConnectionError as wrong:
+        if isinstance(wrong.__cause__, UnreadableReply):
+            return
+        raise BadArgs(f"{name}: no server answers at {client.base_url}; start it first") from None
+    except (module.APIError, UnreadableReply):
+        pass  # it answers
+
+
+async def check_service(module: Any, name: str, model: str, client: Any, variable: str) -> None:
+    """Raise BAD_ARGS if a hosted service cannot be reached, does not accept the key, or has no such model.
+
+    The service is asked about the model, which costs nothing. What else it answers is left to the first decision.
+    """
+    try:
+        await client.models.retrieve(model, timeout=READY_S)
+    except module.APIConnectionError as wrong:
+        if isinstance(wrong.__cause__, UnreadableReply):
+            return
+        raise BadArgs(f"{name}: {client.base_url} cannot be reached; check the network connection") from None
+    except module.APIStatusError as wrong:
+        answer = f"HTTP {wrong.status_code}: {said(wrong.message)}"
+        if wrong.status_code in (401, 403) and MISSING_SCOPE not in answer.lower():
+            raise BadArgs(f"{name}: the service does not accept the key in {variable} ({answer})") from None
+        if wrong.status_code == 404:
+            raise BadArgs(f"{name}: the service has no model {model!r}; check its name ({answer})") from None
+    except (module.APIError, UnreadableReply):
+        pass  # it answers
 
 
 # -- what models answer -------------------------------------------------------------------------

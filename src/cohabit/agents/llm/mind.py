@@ -17,6 +17,7 @@ from cohabit.agents.llm.prompt import (
     ASK_SHORT,
     MAX_HEARD,
     choices_text,
+    is_reason,
     quoted,
     shortened,
     system_text,
@@ -153,7 +154,8 @@ class LlmAgent:
 
     def _read(self, completion: Completion, choices: list[dict[str, Any]]) -> tuple[Action | None, str]:
         try:
-            return fit(parse_action(completion.text, self._space), self._space, choices), ""
+            action = fit(parse_action(completion.text, self._space), self._space, choices)
+            return action if is_reason(action.reasoning) else Action(action.name, action.parameters), ""
         except ValueError as wrong:
             if completion.stopped == "length":
                 return None, f"The answer was cut off after {self.options.max_tokens} tokens. Write less. {wrong}"

@@ -8,18 +8,17 @@ from typing import Any, ClassVar
 
 from cohabit.agents.brain import Brain
 from cohabit.agents.llm.backend import BackendError, Completion, Request, Stopped
-from cohabit.agents.llm.clients import completion, installed, translated
-from cohabit.agents.llm.http import UnreadableReply, client, key_for
+from cohabit.agents.llm.clients import check_server, check_service, completion, installed, translated
+from cohabit.agents.llm.http import client, key_for
 from cohabit.agents.llm.prices import is_priced
 from cohabit.agents.llm.rate import account_of
 from cohabit.agents.llm.schema import strict_schema
 from cohabit.errors import BadArgs
 
 PROVIDER = "https://api.openai.com"
+KEY = "OPENAI_API_KEY"
 NO_KEY = "none"
 """What the clients are given in place of a key. It is not sent."""
-READY_S = 10.0
-"""How long a server of your own may take to answer at all."""
 PASSED_ON = ("top_p", "reasoning_effort", "presence_penalty", "frequency_penalty", "service_tier", "verbosity")
 STRICT = "strict"
 """Option: whether the service has the limits of OpenAI's strict mode. By default only api.openai.com has."""
@@ -44,7 +43,7 @@ class OpenAiBackend:
         self._strict = bool(self._options.pop(STRICT, not own_server))
         self._limit_key = "max_tokens" if own_server else "max_completion_tokens"
         self._errors: Any = openai
-        key = key_for(brain.url, PROVIDER, "OPENAI_API_KEY")
+        key = key_for(brain.url, PROVIDER, KEY)
         if key is None and not own_server:
             raise BadArgs("set the environment variable OPENAI_API_KEY, or name a server of your own: openai:MODEL@URL")
         self.account = account_of("openai", brain.url, key)
@@ -58,17 +57,11 @@ class OpenAiBackend:
         return is_priced(self.name)
 
     async def ready(self) -> None:
-        """Raise BAD_ARGS if a server of your own cannot be reached. Whether it lists its models is not asked."""
-        if not self._own_server:
-            return
-        try:
-            await self._client.models.list(timeout=READY_S)
-        except self._errors.APIConnectionError as wrong:
-            if isinstance(wrong.__cause__, UnreadableReply):
-                return
-            raise BadArgs(f"{self.name}: no server answers at {self._client.base_url}; start it first") from None
-        except (self._errors.APIError, UnreadableReply):
-            pass  # it answers
+        """Raise BAD_ARGS, with what to do, if the server cannot be reached or the service refuses the key or model."""
+        if self._own_server:
+            await check_server(self._errors, self.name, self._client)
+        else:
+            await check_service(self._errors, self.name, self._model, self._client, KEY)
 
     async def complete(self, request: Request) -> Completion:
         body: dict[str, Any] = {

@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import logging
 import secrets
 import time
 from collections import deque
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from cohabit.agents.brain import parse_brain
 from cohabit.agents.contract import Setting, adapted
 from cohabit.agents.player import Decision, Limits, Player, Tally
+from cohabit.agents.ready import make_once
 from cohabit.agents.runner import Seated, Stopped
 from cohabit.agents.spending import Spending
 from cohabit.client import Client
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 RETRY_S = (0.5, 1, 2, 5, 10, 30)
 """The delays between attempts to reconnect; the last one is repeated."""
 DECISIONS_SHOWN = 8
+MAX_TOLD = 1000
+"""How many different problems are remembered, so that each is shown once."""
 DEFAULT_SECONDS = 60.0
 
 
@@ -66,7 +70,9 @@ def agent(args: argparse.Namespace) -> int:
     if args.games is not None and args.games < 1:
         raise UsageError("--games must be at least 1")
     place = place_of(args)
+    make_once(args.brain, args.max_dollars)  # before it takes a seat
     mind = _make(args)
+    logging.getLogger("cohabit.agents").addHandler(logging.NullHandler())  # its problems are shown with its decisions
     with suppress(KeyboardInterrupt):
         return asyncio.run(_play(place, mind, args))
     return 0
@@ -208,19 +214,27 @@ class Screen(Protocol):
     def decided(self, decision: Decision, seconds: float) -> None: ...
 
 
-def decision_text(decision: Decision, seconds: float) -> str:
-    """One decision in one line. What a model wrote is shown without control characters."""
+def decision_text(decision: Decision, seconds: float, told: set[str]) -> str:
+    """One decision in one line. What a model wrote is shown without control characters.
+
+    ``told``: the problems that were shown before, which are not repeated.
+    """
     played = decision.action.text if decision.action is not None else "nothing"
     used = [exchange.usage for exchange in decision.exchanges]
     tokens = f", {sum(u.prompt_tokens for u in used)} + {sum(u.completion_tokens for u in used)} tokens" if used else ""
     why = decision.action.reasoning if decision.action is not None else ""
     said = f"  “{why}”" if why else ""
-    wrong = f"  [{decision.problem}]" if decision.problem else ""
+    wrong = f"  [{decision.problem}]" if decision.problem and decision.problem not in told else ""
+    if decision.problem and len(told) < MAX_TOLD:
+        told.add(decision.problem)
     return clean(f"{decision.number}. {played} ({decision.outcome}, {seconds:.1f} s{tokens}){said}{wrong}")
 
 
 class Lines:
     """For an output that is not a terminal: a line for each decision."""
+
+    def __init__(self) -> None:
+        self._told: set[str] = set()
 
     def __enter__(self) -> "Lines":
         return self
@@ -236,7 +250,7 @@ class Lines:
         tell(clean(text))
 
     def decided(self, decision: Decision, seconds: float) -> None:
-        tell(decision_text(decision, seconds))
+        tell(decision_text(decision, seconds, self._told))
 
 
 class LiveScreen:
@@ -247,6 +261,7 @@ class LiveScreen:
 
         self._brain, self._tally = parse_brain(brain).label, tally
         self._title = self._scene = self._note = ""
+        self._told: set[str] = set()
         self._decisions: deque[str] = deque(maxlen=DECISIONS_SHOWN)
         self._live = Live(get_renderable=self._render, refresh_per_second=4)
 
@@ -267,7 +282,7 @@ class LiveScreen:
         self._note = text
 
     def decided(self, decision: Decision, seconds: float) -> None:
-        self._decisions.append(decision_text(decision, seconds))
+        self._decisions.append(decision_text(decision, seconds, self._told))
 
     def _render(self) -> "RenderableType":
         from rich.console import Group

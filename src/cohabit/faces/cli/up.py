@@ -376,7 +376,9 @@ def _greeting(
     yield table(("member", "role", "seat", "played by", "token"), rows)
     yield ""
     if tokens:
-        yield from _connect_lines(url, plan.room, tokens, [m.handle for m in members if m.seat is not None])
+        seated = [m for m in members if m.seat is not None]
+        by_people = [m.handle for m in seated if not m.played_by_bot]
+        yield from _connect_lines(url, plan.room, tokens, [m.handle for m in seated], by_people)
     for server in beside:
         yield from server.connect_lines([runner], tokens)
     missing = [m.handle for m in members if m.handle not in tokens]
@@ -391,8 +393,10 @@ def _greeting(
         yield from host_lines(host_token, url, args)
 
 
-def _connect_lines(url: str, room: str, tokens: dict[str, str], seated: list[str]) -> Iterator[str]:
-    """Links for all members, MCP configuration for the players."""
+def _connect_lines(
+    url: str, room: str, tokens: dict[str, str], seated: list[str], by_people: list[str]
+) -> Iterator[str]:
+    """Links for all members, MCP configuration for the players; the rest for the first seat that no agent plays."""
     yield paint("bold", "Web page, as")
     for who, token in tokens.items():
         yield f"  {clean(who):<12} {page_link(url, room, token)}"
@@ -401,7 +405,7 @@ def _connect_lines(url: str, room: str, tokens: dict[str, str], seated: list[str
     yield paint("bold", "MCP clients, as")
     for who in players:
         yield f"  {clean(who):<12} {claude_line(url, room, who, tokens[who])}"
-    first = players[0]
+    first = next((who for who in players if who in by_people), players[0])
     yield f"Cursor and others (mcp.json), as {clean(first)}:"
     yield f"  {json_snippet(url, room, first, tokens[first])}"
     yield f"Clients that launch a subprocess, as {clean(first)}:"
