@@ -57,6 +57,23 @@ def chart() -> Scenario:
     return Scenario(scenario="chart", world="lanterns", seed=1, agents=[keeper, rival])
 
 
+def realm() -> Scenario:
+    """A room whose world has a clock and kingdoms with colours. It is paused by its host in most tests."""
+    return Scenario(
+        scenario="realm",
+        world="kingdoms",
+        config={"zones_x": 3, "zones_y": 3},
+        partial_intel=True,
+        seed=7,
+        agents=[
+            AgentSpec(id="ada", kind="human", role="player", claim="auto:0", token=token("ada")),
+            AgentSpec(id="bran", role="player", claim="auto:1", token=token("bran")),
+            AgentSpec(id="ivy", kind="human", role="observer", token=token("ivy")),
+            AgentSpec(id="ruth", kind="human", role="host", token=token("ruth")),
+        ],
+    )
+
+
 class Running:
     """A house that serves from a thread, and can be stopped and started again at the same address."""
 
@@ -495,6 +512,20 @@ def test_a_seat_opens_for_a_player_where_players_arrive_and_the_total_reward_is_
     expect(kim.get_by_text("You are kim · human · no seat", exact=True)).to_be_visible()  # and no reward
 
 
+def test_a_button_names_what_its_action_is_about(house: Running, visit: Visit) -> None:
+    house.open(realm(), "realm")
+    house.call("ruth", "pause", "realm")
+    rivals = {k["id"]: name for name, k in house.call("ada", "view", "realm").observation.status["kingdoms"].items()}
+    (city,) = house.call("ada", "view", "realm").observation.status["cities"]
+    page = visit(house.link("ada", "realm"))
+    for label in ("fortify on", "muster 10%", f"rally at {city}", f"declare war {rivals[2]}"):
+        expect(page.get_by_role("button", name=label, exact=True)).to_be_visible()
+    page.get_by_role("button", name=f"declare war {rivals[2]}").click()
+    expect(page.get_by_role("button", name=f"raid {rivals[2]}", exact=True)).to_be_visible()
+    page.get_by_role("button", name="fortify on").click()
+    expect(page.get_by_role("button", name="fortify off", exact=True)).to_be_visible()
+
+
 # -- pictures -----------------------------------------------------------------------------------
 def test_a_picture_is_shown_if_the_world_draws_one(house: Running, visit: Visit) -> None:
     house.open(chart(), "chart")
@@ -506,6 +537,22 @@ def test_a_picture_is_shown_if_the_world_draws_one(house: Running, visit: Visit)
     plain = visit(house.link("ann"))
     expect(turn(plain)).to_be_visible()
     expect(plain.locator("img.picture")).to_be_hidden()
+
+
+def test_the_description_of_a_world_is_shown_as_paragraphs_and_its_html_as_text(house: Running, visit: Visit) -> None:
+    kim = AgentSpec(id="kim", kind="human", token=token("kim"))
+    house.open(Scenario(scenario="open", world=HARBOUR, agents=[kim]), "harbour")
+    page = visit(house.link("kim", room="harbour"))
+    page.get_by_text("About this world").click()
+    about = page.locator(".about p")
+    expect(about).to_have_count(2)
+    expect(about.first).to_have_js_property(
+        "innerText",
+        "Pace step. Every player gets a boat, as long as there is a berth, and earns 1.5 with load.",
+    )
+    expect(about.locator("code")).to_have_text("load")
+    expect(about.last).to_have_text("A harbour <b>never</b> closes.")
+    expect(page.locator(".about b")).to_have_count(0)
 
 
 # -- messages ------------------------------------------------------------------------------------
