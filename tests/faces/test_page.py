@@ -526,6 +526,48 @@ def test_a_button_names_what_its_action_is_about(house: Running, visit: Visit) -
     expect(page.get_by_role("button", name="fortify off", exact=True)).to_be_visible()
 
 
+# -- colours ------------------------------------------------------------------------------------
+def colours(page: Page) -> dict[str, list[str]]:
+    """The colours in which each member is named anywhere on the page: of the text and of the swatch."""
+    found: dict[str, list[str]] = page.evaluate(
+        """() => {
+          const found = {};
+          for (const name of document.querySelectorAll(".name[data-member]")) {
+            const shown = `${getComputedStyle(name).color} ${name.style.getPropertyValue("--swatch")}`;
+            (found[name.dataset.member] ??= new Set()).add(shown);
+          }
+          return Object.fromEntries(Object.entries(found).map(([member, shown]) => [member, [...shown]]));
+        }"""
+    )
+    return found
+
+
+def test_a_member_has_one_colour_for_every_viewer_and_after_a_reload(house: Running, visit: Visit) -> None:
+    house.call("bob", "send_message", to="ann", content="I sit on the left")
+    pages = [visit(house.link(who)) for who in ("ann", "hal")]
+    shown = []
+    for page in [*pages, pages[0]]:
+        page.reload()
+        expect(page.locator(".standings .name")).to_have_count(2)
+        shown.append(colours(page))
+    assert shown[0] == shown[1] == shown[2]
+    assert set(shown[0]) == {"ann", "bob", "eve", "pip", "hal"}
+    assert all(len(each) == 1 for each in shown[0].values())
+    assert shown[0]["ann"] != shown[0]["bob"]  # the players of a game can be told apart
+
+
+def test_a_player_has_the_colour_of_its_kingdom_in_the_picture(house: Running, visit: Visit) -> None:
+    house.open(realm(), "realm")
+    house.call("ruth", "pause", "realm")
+    drawn = {line.seat: line.colour for line in house.call("ivy", "objective_status", "realm").standings}
+    page = visit(house.link("ivy", "realm"))
+    expect(page.locator(".standings .name.swatch")).to_have_count(2)
+    assert [each.split()[-1] for each in colours(page)["ada"]] == [drawn["1"]]
+    assert [each.split()[-1] for each in colours(page)["bran"]] == [drawn["2"]]
+    assert drawn["1"] != drawn["2"]
+    expect(page.locator(".roster .name[data-member=ivy]")).not_to_have_class(re.compile("swatch"))  # no seat
+
+
 # -- pictures -----------------------------------------------------------------------------------
 def test_a_picture_is_shown_if_the_world_draws_one(house: Running, visit: Visit) -> None:
     house.open(chart(), "chart")

@@ -4,7 +4,7 @@ import { Agents } from "./agents.js";
 import { Board } from "./board.js";
 import { POLL_MS } from "./connection.js";
 import { Choices, MessageForm, actionLabel } from "./controls.js";
-import { h, setText, throttled } from "./dom.js";
+import { h, setColours, setText, throttled } from "./dom.js";
 import { EventLog } from "./events.js";
 import { Invites } from "./invites.js";
 import { markdown } from "./markdown.js";
@@ -28,6 +28,7 @@ export class RoomScreen {
     this.subscribed = false;
     this.me = this.session = this.view = null;
     this.hasPictures = true; // until the world refuses to draw one
+    setColours([], [], []); // those of another room
 
     this.you = new AboutYou();
     this.world = new WorldView();
@@ -186,7 +187,9 @@ export class RoomScreen {
       this.drawYou();
       this.drawTurn();
       this.drawPeople();
-      if (this.seesWorld()) this.standings.draw(await this.call("objective_status"));
+      const status = this.seesWorld() ? await this.call("objective_status") : null;
+      this.standings.draw(status);
+      setColours(this.session.members, this.session.seats, status?.standings ?? []);
       await this.fetchAgents();
     });
   }
