@@ -344,6 +344,19 @@ def test_a_member_of_several_rooms_selects_one_from_the_list(house: Running, vis
     expect(page.get_by_role("heading", level=1)).to_have_text("Lanterns")
 
 
+def test_the_list_of_rooms_counts_built_in_players_apart_and_repeats_no_name(house: Running, visit: Visit) -> None:
+    bots = [AgentSpec(id=f"bot{i}", role="player", claim=f"auto:{i}", brain="random") for i in range(2)]
+    watchers = [AgentSpec(id=name, kind="human", role="observer", token=token(name)) for name in ("una", "ulf")]
+    house.open(Scenario(scenario="tictactoe", world="tictactoe", agents=[*bots, *watchers]), "corner")
+    page = visit(house.link("una", "corner"))
+    expect(page.get_by_role("row").filter(has_text="una")).to_contain_text("online")
+    page.get_by_role("button", name="Rooms").click()
+    line = page.get_by_role("button", name="corner").locator("span")
+    expect(line).to_have_text(
+        ["tictactoe · game 1", "1 of 4 members online · 2 built-in players · your role: observer"]
+    )
+
+
 def test_a_visitor_without_rooms_is_told_how_to_get_one(house: Running, visit: Visit) -> None:
     identity = new_identity("new", "human")
     page = visit(f"http://127.0.0.1:{house.port}/#{house.house.identities.temporary(identity, None, 0)}")
