@@ -104,6 +104,7 @@ class Standing(Struct, frozen=True, omit_defaults=True):
     score: int | float
     alive: bool = True
     data: dict[str, Any] = {}
+    colour: str = ""  # of the seat in pictures, as #rrggbb; the page shows it next to the player's name
 
 
 class World:

@@ -20,7 +20,11 @@ BERTHS = 2
 
 
 class Harbour(World):
-    """Pace step. Every player gets a boat, as long as there is a berth, and earns 1.5 for each load."""
+    """Pace step. Every player gets a boat, as long as
+    there is a berth, and earns 1.5 with `load`.
+
+    A harbour <b>never</b> closes.
+    """
 
     spec = WorldSpec(name="harbour", title="Harbour", seats=(0, BERTHS), quick=True)
 

@@ -57,6 +57,23 @@ def chart() -> Scenario:
     return Scenario(scenario="chart", world="lanterns", seed=1, agents=[keeper, rival])
 
 
+def realm() -> Scenario:
+    """A room whose world has a clock and kingdoms with colours. It is paused by its host in most tests."""
+    return Scenario(
+        scenario="realm",
+        world="kingdoms",
+        config={"zones_x": 3, "zones_y": 3},
+        partial_intel=True,
+        seed=7,
+        agents=[
+            AgentSpec(id="ada", kind="human", role="player", claim="auto:0", token=token("ada")),
+            AgentSpec(id="bran", role="player", claim="auto:1", token=token("bran")),
+            AgentSpec(id="ivy", kind="human", role="observer", token=token("ivy")),
+            AgentSpec(id="ruth", kind="human", role="host", token=token("ruth")),
+        ],
+    )
+
+
 class Running:
     """A house that serves from a thread, and can be stopped and started again at the same address."""
 
@@ -327,6 +344,19 @@ def test_a_member_of_several_rooms_selects_one_from_the_list(house: Running, vis
     expect(page.get_by_role("heading", level=1)).to_have_text("Lanterns")
 
 
+def test_the_list_of_rooms_counts_built_in_players_apart_and_repeats_no_name(house: Running, visit: Visit) -> None:
+    bots = [AgentSpec(id=f"bot{i}", role="player", claim=f"auto:{i}", brain="random") for i in range(2)]
+    watchers = [AgentSpec(id=name, kind="human", role="observer", token=token(name)) for name in ("una", "ulf")]
+    house.open(Scenario(scenario="tictactoe", world="tictactoe", agents=[*bots, *watchers]), "corner")
+    page = visit(house.link("una", "corner"))
+    expect(page.get_by_role("row").filter(has_text="una")).to_contain_text("online")
+    page.get_by_role("button", name="Rooms").click()
+    line = page.get_by_role("button", name="corner").locator("span")
+    expect(line).to_have_text(
+        ["tictactoe · game 1", "1 of 4 members online · 2 built-in players · your role: observer"]
+    )
+
+
 def test_a_visitor_without_rooms_is_told_how_to_get_one(house: Running, visit: Visit) -> None:
     identity = new_identity("new", "human")
     page = visit(f"http://127.0.0.1:{house.port}/#{house.house.identities.temporary(identity, None, 0)}")
@@ -495,6 +525,62 @@ def test_a_seat_opens_for_a_player_where_players_arrive_and_the_total_reward_is_
     expect(kim.get_by_text("You are kim · human · no seat", exact=True)).to_be_visible()  # and no reward
 
 
+def test_a_button_names_what_its_action_is_about(house: Running, visit: Visit) -> None:
+    house.open(realm(), "realm")
+    house.call("ruth", "pause", "realm")
+    rivals = {k["id"]: name for name, k in house.call("ada", "view", "realm").observation.status["kingdoms"].items()}
+    (city,) = house.call("ada", "view", "realm").observation.status["cities"]
+    page = visit(house.link("ada", "realm"))
+    for label in ("fortify on", "muster 10%", f"rally at {city}", f"declare war {rivals[2]}"):
+        expect(page.get_by_role("button", name=label, exact=True)).to_be_visible()
+    page.get_by_role("button", name=f"declare war {rivals[2]}").click()
+    expect(page.get_by_role("button", name=f"raid {rivals[2]}", exact=True)).to_be_visible()
+    page.get_by_role("button", name="fortify on").click()
+    expect(page.get_by_role("button", name="fortify off", exact=True)).to_be_visible()
+
+
+# -- colours ------------------------------------------------------------------------------------
+def colours(page: Page) -> dict[str, list[str]]:
+    """The colours in which each member is named anywhere on the page: of the text and of the swatch."""
+    found: dict[str, list[str]] = page.evaluate(
+        """() => {
+          const found = {};
+          for (const name of document.querySelectorAll(".name[data-member]")) {
+            const shown = `${getComputedStyle(name).color} ${name.style.getPropertyValue("--swatch")}`;
+            (found[name.dataset.member] ??= new Set()).add(shown);
+          }
+          return Object.fromEntries(Object.entries(found).map(([member, shown]) => [member, [...shown]]));
+        }"""
+    )
+    return found
+
+
+def test_a_member_has_one_colour_for_every_viewer_and_after_a_reload(house: Running, visit: Visit) -> None:
+    house.call("bob", "send_message", to="ann", content="I sit on the left")
+    pages = [visit(house.link(who)) for who in ("ann", "hal")]
+    shown = []
+    for page in [*pages, pages[0]]:
+        page.reload()
+        expect(page.locator(".standings .name")).to_have_count(2)
+        shown.append(colours(page))
+    assert shown[0] == shown[1] == shown[2]
+    assert set(shown[0]) == {"ann", "bob", "eve", "pip", "hal"}
+    assert all(len(each) == 1 for each in shown[0].values())
+    assert shown[0]["ann"] != shown[0]["bob"]  # the players of a game can be told apart
+
+
+def test_a_player_has_the_colour_of_its_kingdom_in_the_picture(house: Running, visit: Visit) -> None:
+    house.open(realm(), "realm")
+    house.call("ruth", "pause", "realm")
+    drawn = {line.seat: line.colour for line in house.call("ivy", "objective_status", "realm").standings}
+    page = visit(house.link("ivy", "realm"))
+    expect(page.locator(".standings .name.swatch")).to_have_count(2)
+    assert [each.split()[-1] for each in colours(page)["ada"]] == [drawn["1"]]
+    assert [each.split()[-1] for each in colours(page)["bran"]] == [drawn["2"]]
+    assert drawn["1"] != drawn["2"]
+    expect(page.locator(".roster .name[data-member=ivy]")).not_to_have_class(re.compile("swatch"))  # no seat
+
+
 # -- pictures -----------------------------------------------------------------------------------
 def test_a_picture_is_shown_if_the_world_draws_one(house: Running, visit: Visit) -> None:
     house.open(chart(), "chart")
@@ -506,6 +592,22 @@ def test_a_picture_is_shown_if_the_world_draws_one(house: Running, visit: Visit)
     plain = visit(house.link("ann"))
     expect(turn(plain)).to_be_visible()
     expect(plain.locator("img.picture")).to_be_hidden()
+
+
+def test_the_description_of_a_world_is_shown_as_paragraphs_and_its_html_as_text(house: Running, visit: Visit) -> None:
+    kim = AgentSpec(id="kim", kind="human", token=token("kim"))
+    house.open(Scenario(scenario="open", world=HARBOUR, agents=[kim]), "harbour")
+    page = visit(house.link("kim", room="harbour"))
+    page.get_by_text("About this world").click()
+    about = page.locator(".about p")
+    expect(about).to_have_count(2)
+    expect(about.first).to_have_js_property(
+        "innerText",
+        "Pace step. Every player gets a boat, as long as there is a berth, and earns 1.5 with load.",
+    )
+    expect(about.locator("code")).to_have_text("load")
+    expect(about.last).to_have_text("A harbour <b>never</b> closes.")
+    expect(page.locator(".about b")).to_have_count(0)
 
 
 # -- messages ------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from cohabit.model.grant import Capability
 from cohabit.model.suggest import nearest
 from cohabit.registry import find_world, known_worlds
 from cohabit.room.commands import Resource, command, command_of
-from cohabit.room.state import Member, RoomState
+from cohabit.room.state import Member
 from cohabit.scenario import AgentSpec, Scenario, free_handle, give_brain, presets, read_scenario
 
 C = Capability
@@ -27,7 +27,8 @@ class RoomLine(Struct, omit_defaults=True):
     scenario: str
     members: int
     game: int
-    here: int | None = None  # only for those who may read the roster
+    here: int | None = None  # how many members are connected; only for those who may read the roster
+    bots: int = 0  # how many are played by the house; likewise
     archived: bool = False
     you: str | None = None
     problem: str | None = None
@@ -51,6 +52,7 @@ async def rooms(ctx: HouseContext) -> Rooms:
         member = runner.room.member_of(me.identity)
         if member is None and not ctx.house.door.may_join(me, runner):
             continue
+        sees_roster = member is not None and C.READ_ROSTER in member.held
         found.append(
             RoomLine(
                 id=state.id,
@@ -58,7 +60,8 @@ async def rooms(ctx: HouseContext) -> Rooms:
                 scenario=state.scenario,
                 members=len(state.members),
                 game=state.games,
-                here=_here(state) if member is not None and C.READ_ROSTER in member.held else None,
+                here=sum(m.here for m in state.members.values()) if sees_roster else None,
+                bots=sum(m.played_by_bot for m in state.members.values()) if sees_roster else 0,
                 archived=state.archived,
                 you=member.role_name if member else None,
                 problem=runner.failure.message if runner.failure else None,
@@ -70,10 +73,6 @@ async def rooms(ctx: HouseContext) -> Rooms:
             for name, error in ctx.house.broken.items()
         ]
     return Rooms(found)
-
-
-def _here(state: RoomState) -> int:
-    return sum(m.here or m.played_by_bot for m in state.members.values())
 
 
 class WorldLine(Struct):

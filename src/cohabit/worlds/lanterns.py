@@ -159,7 +159,10 @@ class Lanterns(World):
 
     def standings(self) -> Sequence[Standing]:
         land = self.land
-        return [Standing(s, s, land[s]) for s in sorted(self.order, key=lambda s: -land[s])]
+        return [Standing(s, s, land[s], colour=self._colour(s)) for s in sorted(self.order, key=lambda s: -land[s])]
+
+    def _colour(self, seat: SeatId) -> str:
+        return "#" + bytes(PALETTE[FIRST_SEAT_COLOUR + self.order.index(seat)]).hex()
 
     def returns(self) -> Mapping[SeatId, float]:
         """The land that a keeper has won or lost."""

@@ -32,11 +32,11 @@ def _rooms_of_a_house(args: argparse.Namespace) -> str:
 
     found = asyncio.run(ask(place_of(args)._replace(room=None), "rooms", {}))["rooms"]
     rows = [
-        (r["id"], r["world"], r["scenario"], f"{r.get('here', '?')} of {r['members']}", r["game"], r.get("you", "-"),
-         r.get("problem") or ("archived" if r.get("archived") else "open"))
+        (r["id"], r["world"], r["scenario"], f"{r.get('here', '?')} of {r['members']}", r.get("bots", 0), r["game"],
+         r.get("you", "-"), r.get("problem") or ("archived" if r.get("archived") else "open"))
         for r in found
     ]  # fmt: skip
-    return table(("room", "world", "scenario", "here", "game", "you are", "state"), rows)
+    return table(("room", "world", "scenario", "here", "bots", "game", "you are", "state"), rows)
 
 
 def _rooms_of_a_folder(args: argparse.Namespace) -> str:

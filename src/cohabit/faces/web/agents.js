@@ -17,8 +17,8 @@ export class Agents {
     this.element.hidden = true;
   }
 
-  /** `me`: the reply of whoami. `agents`: the lines of the reply of agents. */
-  draw(me, agents) {
+  /** `me`: the reply of whoami. `agents`: the lines of the reply of agents. `status`: of our view, for names. */
+  draw(me, agents, status) {
     const drawn = JSON.stringify([me.stand_in, me.played_by, agents]);
     if (drawn === this.drawn) return;
     this.drawn = drawn;
@@ -26,7 +26,7 @@ export class Agents {
     this.yours.hidden = !me.stand_in;
     setText(this.mine, me.played_by ? `${me.played_by} plays your seat.` : `You play. ${me.stand_in} can play for you.`);
     setText(this.button, me.played_by ? "Take over" : `Let ${me.stand_in} play`);
-    this.list.replaceChildren(...agents.map(agentLine));
+    this.list.replaceChildren(...agents.map((a) => agentLine(a, status)));
     this.element.hidden = !me.stand_in && !agents.length;
   }
 
@@ -44,7 +44,7 @@ export class Agents {
   }
 }
 
-function agentLine(a) {
+function agentLine(a, status) {
   const failures = a.failures ? ` · ${count(a.failures, "failure")}` : "";
   const facts = [
     count(a.decisions, "decision") + failures,
@@ -56,14 +56,14 @@ function agentLine(a) {
   return h("li", { "data-failing": String(Boolean(a.stopped || a.failures)) },
     h("p", {}, memberName(a.member), ` · ${a.brain}`, !a.playing && h("span", { class: "badge soft" }, a.stopped ? "stopped" : "not playing")),
     h("p", { class: "muted" }, facts.filter(Boolean).join(" · ")),
-    a.last && thought(a.last),
+    a.last && thought(a.last, status),
     a.stopped && h("p", { class: "error" }, a.stopped));
 }
 
 /** The last decision. What a model wrote is shown as text, in quotation marks. */
-function thought({ action, outcome, reasoning, problem }) {
+function thought({ action, outcome, reasoning, problem }, status) {
   return h("div", { class: "thought" },
-    h("p", {}, action ? actionLabel(action) : "no action", outcome !== "chosen" && h("span", { class: "badge soft" }, outcome)),
+    h("p", {}, action ? actionLabel(action, status) : "no action", outcome !== "chosen" && h("span", { class: "badge soft" }, outcome)),
     reasoning && h("blockquote", {}, reasoning),
     problem && h("p", { class: "error" }, problem));
 }

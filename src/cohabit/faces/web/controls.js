@@ -1,6 +1,6 @@
 // The parts of a room that act: buttons for actions and seats, and the message form.
 
-import { card, h, setText } from "./dom.js";
+import { card, escapeInvisible, h, setText } from "./dom.js";
 
 const MAX_CHOICES = 60;
 const MAX_MESSAGE = 16_000; // characters; the house refuses longer ones
@@ -66,12 +66,41 @@ export class Choices {
   }
 }
 
-/** The label of an action: "take 2", "walk x 3, y 4". */
-export function actionLabel({ action, params }) {
-  const values = Object.entries(params ?? {});
-  const text = (value) => (typeof value === "string" ? value : JSON.stringify(value));
-  const rest = values.length === 1 ? text(values[0][1]) : values.map(([name, value]) => `${name} ${text(value)}`).join(", ");
-  return `${action.replaceAll("_", " ")} ${rest}`.trim();
+/**
+ * The label of an action: "take 2", "walk x 3, y 4". `status`: of the view. It may name what a value stands for:
+ * "raid Lirsar" for `{kingdom_id: 2}`, "rally at Marbury" for the place of that city.
+ */
+export function actionLabel({ action, params }, status = {}) {
+  const { x, y, ...others } = params ?? {};
+  const place = x !== undefined && y !== undefined && nameWhere(status, () => true, (entry) => entry.x === x && entry.y === y);
+  const values = Object.entries(place ? others : params ?? {});
+  const texts = values.map(([name, value]) => (values.length > 1 ? `${inWords(name.replace(ID, ""))} ` : "") + valueText(name, value, status));
+  return [inWords(action), texts.join(", "), place && `at ${place}`].filter(Boolean).join(" ");
+}
+
+const ID = /_id$/;
+
+function inWords(name) {
+  return name.replaceAll("_", " ");
+}
+
+function valueText(name, value, status) {
+  if (typeof value === "string") return value;
+  if (typeof value === "boolean") return value ? "on" : "off";
+  if (name === "percent") return `${value}%`;
+  const plural = `${name.replace(ID, "").replace(/y$/, "ie")}s`;
+  const found = ID.test(name) && nameWhere(status, (part) => part.split("_").includes(plural), (entry) => entry.id === value);
+  return found || JSON.stringify(value);
+}
+
+/** The name of the first entry of a status that passes the tests, as in `kingdoms: {Lirsar: {id: 2}}`. */
+function nameWhere(status, testPart, testEntry) {
+  for (const [part, entries] of Object.entries(status)) {
+    if (!entries || typeof entries !== "object" || Array.isArray(entries) || !testPart(part)) continue;
+    const found = Object.entries(entries).find(([, entry]) => entry && typeof entry === "object" && testEntry(entry));
+    if (found) return escapeInvisible(found[0]);
+  }
+  return undefined;
 }
 
 // -- messages ---------------------------------------------------------------------------------

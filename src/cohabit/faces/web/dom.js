@@ -32,15 +32,60 @@ export function escapeInvisible(name) {
   return name.replace(INVISIBLE, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
+// -- the colours of members ---------------------------------------------------------------------
 const TINTS = 8; // the number of colours in the style sheet
-const tints = new Map();
+const COLOUR = /^#[0-9a-f]{6}$/i;
+const colours = new Map(); // of members, as the pictures of the world show their seats
+const tints = new Map(); // of members whose seat has no such colour
 
-/** The handle of a member, always in the same colour. */
+/** The handle of a member, in the same colour for everybody and at any time. */
 export function memberName(handle) {
-  if (!tints.has(handle)) tints.set(handle, String(tints.size % TINTS));
-  return h("span", { class: "name", "data-tint": tints.get(handle) }, escapeInvisible(handle));
+  return paint(h("span", { class: "name", "data-member": handle }, escapeInvisible(handle)));
 }
 
+/** The name of a seat without a player. */
+export function seatName({ name, colour }) {
+  return withSwatch(h("span", {}, escapeInvisible(name)), colour);
+}
+
+/**
+ * Set the colours of members: that of their seat where `standings` has one, else one for the position of the seat in
+ * `seats`. Members without a seat have a colour that depends on the handle alone.
+ */
+export function setColours(members, seats, standings) {
+  const bySeat = new Map(standings.map((s) => [s.seat, s.colour]));
+  colours.clear();
+  tints.clear();
+  for (const { handle, seat } of members) {
+    if (!seat) continue;
+    if (COLOUR.test(bySeat.get(seat))) colours.set(handle, bySeat.get(seat));
+    else if (seats.includes(seat)) tints.set(handle, seats.indexOf(seat) % TINTS);
+  }
+  document.querySelectorAll(".name[data-member]").forEach(paint);
+}
+
+function paint(element) {
+  const handle = element.dataset.member;
+  element.dataset.tint = colours.has(handle) ? "seat" : String(tints.get(handle) ?? hash(handle) % TINTS);
+  return withSwatch(element, colours.get(handle));
+}
+
+/** Show a colour next to a text. Not as the colour of the text: a light one could not be read. */
+function withSwatch(element, colour) {
+  const known = COLOUR.test(colour ?? "");
+  element.classList.toggle("swatch", known);
+  if (known) element.style.setProperty("--swatch", colour);
+  else element.style.removeProperty("--swatch");
+  return element;
+}
+
+function hash(text) {
+  let found = 2166136261; // FNV-1a
+  for (const character of text) found = Math.imul(found ^ character.codePointAt(0), 16777619) >>> 0;
+  return found;
+}
+
+// -- dates and times ----------------------------------------------------------------------------
 /** A date and time to the minute, as is usual where the visitor lives. */
 export function dateTime(ms) {
   return new Date(ms).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
@@ -55,6 +100,7 @@ export function timestamp(ms) {
   return h("time", { datetime: at.toISOString(), title: at.toLocaleString() }, shown);
 }
 
+// -- timing -------------------------------------------------------------------------------------
 /** A throttled `work`: runs once per `gap` ms at most, never twice at a time, and again if it was called meanwhile. */
 export function throttled(work, gap) {
   let busy = false;

@@ -68,10 +68,10 @@ function list(lines, i) {
   const ordered = /\d/.test(ITEM.exec(lines[i])[2]);
   const end = endOfRun(lines, i, (line) => matches(ITEM, line) || /^\s+\S/.test(line));
   const items = [];
-  for (const line of lines.slice(i, end)) {
+  for (const [n, line] of lines.slice(i, end).entries()) {
     const item = matches(ITEM, line) && ITEM.exec(line);
     if (item) items.push(h("li", { "data-level": String(Math.min(4, Math.floor(item[1].length / 2))) }, task(item[3])));
-    else items.at(-1)?.append(h("br"), ...inline(line.trim()));
+    else items.at(-1)?.append(lineBreak(lines[i + n - 1]), ...inline(line.trim()));
   }
   return [h(ordered ? "ol" : "ul", {}, items), end];
 }
@@ -98,10 +98,15 @@ function table(lines, i) {
 function paragraph(lines, i) {
   const startsBlock = (line) => !line.trim() || matches(FENCE, line) || matches(HEADING, line) || matches(QUOTE, line) || matches(ROW, line) || matches(ITEM, line);
   const end = Math.max(i + 1, endOfRun(lines, i, (line) => !startsBlock(line), MAX_PARAGRAPH_LINES));
-  const content = lines.slice(i, end).flatMap((line, n) => [...(n ? [lines[i + n - 1].endsWith("  ") ? h("br") : "\n"] : []), ...inline(line.trim())]);
+  const content = lines.slice(i, end).flatMap((line, n) => [...(n ? [lineBreak(lines[i + n - 1])] : []), ...inline(line.trim())]);
   const made = h("p", {}, content);
   made.normalize(); // one text node instead of one per line: many of them are slow
   return [made, end];
+}
+
+/** What separates a line from the next one of its paragraph: a space, unless it ends with two spaces. */
+function lineBreak(line) {
+  return line.endsWith("  ") ? h("br") : "\n";
 }
 
 function inline(text, depth = 0) {

@@ -1,6 +1,6 @@
 // The parts of a room that only display: you, the members, the standings, the world.
 
-import { card, dateTime, escapeInvisible, h, memberName, setText } from "./dom.js";
+import { card, dateTime, escapeInvisible, h, memberName, seatName, setText } from "./dom.js";
 
 // -- you --------------------------------------------------------------------------------------
 export class AboutYou {
@@ -122,7 +122,7 @@ export class Standings {
     this.list.replaceChildren(...standings.map((s) => {
       const player = players.get(s.seat);
       return h("li", { "data-out": String(s.alive === false) },
-        h("span", {}, player ? memberName(player) : s.name, player && h("span", { class: "muted" }, ` ${s.name}`),
+        h("span", {}, player ? memberName(player) : seatName(s), player && h("span", { class: "muted" }, ` ${s.name}`),
           s.alive === false && h("span", { class: "badge soft" }, "out")),
         h("strong", {}, String(s.score)));
     }));

@@ -4,9 +4,10 @@ import { Agents } from "./agents.js";
 import { Board } from "./board.js";
 import { POLL_MS } from "./connection.js";
 import { Choices, MessageForm, actionLabel } from "./controls.js";
-import { h, setText, throttled } from "./dom.js";
+import { h, setColours, setText, throttled } from "./dom.js";
 import { EventLog } from "./events.js";
 import { Invites } from "./invites.js";
+import { markdown } from "./markdown.js";
 import { AboutYou, Roster, Standings, WorldView, isWatchOnly } from "./panels.js";
 
 const FIRST_EVENTS = 200;
@@ -27,6 +28,7 @@ export class RoomScreen {
     this.subscribed = false;
     this.me = this.session = this.view = null;
     this.hasPictures = true; // until the world refuses to draw one
+    setColours([], [], []); // those of another room
 
     this.you = new AboutYou();
     this.world = new WorldView();
@@ -50,7 +52,7 @@ export class RoomScreen {
     this.title = h("h1", { tabindex: "-1" }, this.room);
     this.subtitle = h("p", { class: "muted" });
     this.turn = h("p", { class: "turn", role: "status", tabindex: "-1" });
-    this.description = h("p");
+    this.description = h("div", { class: "prose" });
     this.element = h("div", { class: "room-grid" },
       h("div", { class: "head" }, h("div", {}, this.title, this.subtitle), this.you.element),
       h("section", { class: "card world", "aria-label": "The world" },
@@ -185,7 +187,9 @@ export class RoomScreen {
       this.drawYou();
       this.drawTurn();
       this.drawPeople();
-      if (this.seesWorld()) this.standings.draw(await this.call("objective_status"));
+      const status = this.seesWorld() ? await this.call("objective_status") : null;
+      this.standings.draw(status);
+      setColours(this.session.members, this.session.seats, status?.standings ?? []);
       await this.fetchAgents();
     });
   }
@@ -193,7 +197,7 @@ export class RoomScreen {
   /** Only where agents play, or one can play for us. */
   async fetchAgents() {
     const some = this.me?.stand_in || !this.agents.element.hidden || this.session.members.some((m) => m.played_by);
-    if (this.me && some) this.agents.draw(this.me, (await this.call("agents")).agents);
+    if (this.me && some) this.agents.draw(this.me, (await this.call("agents")).agents, this.view?.observation.status);
   }
 
   async fetchPicture() {
@@ -211,7 +215,7 @@ export class RoomScreen {
     const { title, description } = await this.call("rules");
     this.worldTitle = title;
     setText(this.title, title);
-    setText(this.description, description);
+    this.description.replaceChildren(...markdown(description));
     this.drawHead();
     if (this.hasPictures) this.refreshPicture();
   }
@@ -240,7 +244,7 @@ export class RoomScreen {
     const { me, view, session } = this;
     if (!me || isWatchOnly(me) || me.played_by) return ["", []];
     if (this.isMyTurn()) {
-      const actions = (view.observation.choices ?? []).map((choice) => ({ ...choice, label: actionLabel(choice) }));
+      const actions = (view.observation.choices ?? []).map((choice) => ({ ...choice, label: actionLabel(choice, view.observation.status) }));
       if (session?.current_turn === me.handle) actions.push({ endTurn: true, label: "End my turn" });
       return ["Your move", actions];
     }

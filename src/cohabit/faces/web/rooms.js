@@ -45,15 +45,17 @@ export class RoomsScreen {
   line(room) {
     const details = [
       room.here === undefined ? `${room.members} members` : `${room.here} of ${room.members} members online`,
+      room.bots && (room.bots === 1 ? "1 built-in player" : `${room.bots} built-in players`),
       room.you ? `your role: ${room.you}` : "you can join",
       room.archived && "archived",
     ];
+    const about = [room.world, ![room.world, room.id].includes(room.scenario) && room.scenario, `game ${room.game}`];
     const broken = room.world === "?"; // it could not be opened, and `problem` says why
     return h(
       "li", {},
       h("button", { class: "room", disabled: broken, onclick: () => this.select(room) },
         h("strong", {}, room.id),
-        !broken && h("span", {}, `${room.world} · ${room.scenario} · game ${room.game}`),
+        !broken && h("span", {}, about.filter(Boolean).join(" · ")),
         !broken && h("span", { class: "muted" }, details.filter(Boolean).join(" · ")),
         room.problem && h("span", { class: "error" }, room.problem),
       ),

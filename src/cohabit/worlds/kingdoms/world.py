@@ -73,6 +73,7 @@ from cohabit.worlds.kingdoms.arguments import (
 )  # fmt: skip
 from cohabit.worlds.kingdoms.beginning import begin
 from cohabit.worlds.kingdoms.drawing import picture
+from cohabit.worlds.kingdoms.drawing.map import colour_of
 from cohabit.worlds.kingdoms.observe import Mark, mark, observation, result
 from cohabit.worlds.kingdoms.order_actions import GiveOrder, OrderActions
 from cohabit.worlds.kingdoms.powers import casting, orders, spawns, terraform
@@ -241,6 +242,7 @@ class Kingdoms(OrderActions):
             Standing(
                 str(k.id), k.name, k.people,
                 data={"id": k.id, "name": k.name, "units": k.people, "cities": k.cities, "wild": False},
+                colour=colour_of(k.colour),
             )
             for k in best
         ]  # fmt: skip
