@@ -235,7 +235,7 @@ class RoomRunner:
     def _run_on_thread(self, batch: list[Call]) -> None:
         at = self._clock.now()
         self._on_thread = batch
-        self.room.checks_refusals = self._snapshots.replay_is_quick  # the check replays, within the same deadline
+        self.room.replay_is_quick = self._snapshots.replay_is_quick
 
         def work(begin_step: Callable[[], None]) -> Frames:
             worked = time.thread_time()
