@@ -34,6 +34,15 @@ def test_taking_the_last_stone_wins_and_ends_the_game():
     assert [(s.seat, s.score) for s in world.standings()] == [("second", 1), ("first", 0)]
 
 
+def test_at_the_end_each_player_reads_whether_it_won_or_lost():
+    world = nim(1)
+    assert "You " not in world.observe(Eye("first")).text
+    world.take(FIRST, 1)
+    assert world.observe(Eye("first")).text.endswith("\nYou won.")
+    assert world.observe(Eye("second")).text.endswith("\nYou lost.")
+    assert "You " not in world.observe(Eye()).text
+
+
 def test_taking_more_stones_than_there_are_is_refused_and_changes_nothing():
     world = nim(2)
     before = world.snapshot()

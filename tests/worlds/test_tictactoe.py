@@ -39,6 +39,15 @@ def test_a_full_board_without_a_row_is_a_draw_which_is_worth_half_a_win():
     assert [s.score for s in board(0, 3, 1, 4, 2).standings()] == [1, 0]
 
 
+def test_at_the_end_each_player_reads_whether_it_won_or_lost():
+    world = board(0, 3, 1, 4)
+    assert "You " not in world.observe(Eye("X")).text
+    world.mark(X, 2)
+    assert world.observe(Eye("X")).text.endswith("\nYou won.")
+    assert world.observe(Eye("O")).text.endswith("\nYou lost.")
+    assert "You " not in world.observe(Eye()).text
+
+
 def test_a_row_on_the_last_free_cell_wins():
     assert [(s.seat, s.score) for s in board(0, 1, 3, 4, 5, 2, 7, 8, 6).standings()] == [("X", 1), ("O", 0)]
 

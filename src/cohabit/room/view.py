@@ -14,6 +14,8 @@ CHOICES_SHOWN = 40
 MOVERS_SHOWN = 20
 """How many of the members whose turn it is are named."""
 
+NO_REMATCH = " No game follows by itself; a member with control_world, such as a host, can start one (rematch)."
+
 
 class View(Struct, frozen=True, omit_defaults=True, gc=False):
     text: str
@@ -38,6 +40,8 @@ def make_turn(state: RoomState, movers: list[str], over: bool, runs_by_itself: b
     text = seats_text(state)
     if over or not runs_by_itself:
         text += turn_text(movers, over, state.turn_ms, state.rematch_ms)
+    if over and not state.rematch_ms and not state.archived:
+        text += NO_REMATCH
     return Turn(movers, movers[:MOVERS_SHOWN], over, text.rstrip("\n"))
 
 

@@ -45,6 +45,8 @@ class Nim(World):
     def observe(self, eye: Eye) -> Observation:
         heap = "o" * min(self.stones, 60) or "(empty)"
         text = f"{self.last}\nThe heap: {heap}  ({_stones(self.stones)})".strip()
+        if self.winner and eye.seat:
+            text += "\nYou won." if eye.seat == self.winner else "\nYou lost."
         status: dict[str, object] = {"stones": self.stones}
         if eye.seat:
             status["you"] = eye.seat

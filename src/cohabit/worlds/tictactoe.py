@@ -53,7 +53,10 @@ class TicTacToe(World):
         status: dict[str, object] = {"you": eye.seat} if eye.seat else {}
         if self.winner:
             status["winner"] = self.winner
-        return Observation(text=BOARD % tuple(self.board), status=status, step=self.moves)
+        text = BOARD % tuple(self.board)
+        if self.winner and eye.seat:
+            text += "\nYou won." if eye.seat == self.winner else "\nYou lost."
+        return Observation(text=text, status=status, step=self.moves)
 
     @action(preconditions=["It is your turn", "The cell is free"])
     def mark(self, by: Seat, cell: Annotated[int, Range(0, 8, "the cell, 0 to 8")]) -> Outcome:

@@ -106,7 +106,7 @@ def test_a_raided_city_falls_within_900_ticks_and_keeps_its_people() -> None:
     assert not there.besieger
     assert not one.orders.raid
     assert np.count_nonzero((sim.creatures.city == there.id) & (sim.creatures.species == SPECIES_ROW["elf"])) > 10
-    assert told(sim, f"{one.name} takes {there.name} from {other.name}.")
+    assert told(sim, f"{one.name} takes {there.name} at {there.x},{there.y} from {other.name}.")
 
 
 def test_only_the_two_sides_are_told_of_a_taken_city() -> None:

@@ -176,6 +176,17 @@ def test_a_beaten_army_is_told_how_many_are_left_in_the_field(room: Room) -> Non
     assert sim.news[-1].text == f"{beaten} It gathers at {home.name}."
 
 
+def test_the_distance_of_a_threat_says_from_which_city_it_is_measured(room: Room) -> None:
+    sim = room.world.sim
+    home = sim.cities_of(1)[0]
+    life.spawn(sim, SPECIES_ROW["demon"], home.x, home.y, 1)
+    demon = int(np.flatnonzero(sim.creatures.species == SPECIES_ROW["demon"])[0])
+    for distance, said in ((0, f"here, in {home.name}"), (3, f"3 away, measured from {home.name}")):
+        sim.creatures.x[demon], sim.creatures.y[demon] = home.x + distance, home.y
+        line = next(line for line in view(room).splitlines() if line.startswith("- ") and "demon" in line)
+        assert line.endswith(f"(monsters, {said})")
+
+
 def test_the_view_names_the_wars_of_others(room: Room) -> None:
     sim = room.world.sim
     assert "other_wars" not in view(room)
@@ -274,12 +285,12 @@ def test_the_end_says_who_won_and_to_each_king_that_it_won_or_lost(room: Room) -
 def test_the_view_has_the_objectives_of_the_scenario_and_the_newest_messages(room: Room) -> None:
     room.state.members["athena"].objectives = [{"id": "survive", "label": "Survive", "kind": "survive"}]
     for number in range(5):
-        room.call("ares", "send_message", {"to": "athena", "content": f"truce\n{number}?"}, at=3000)
+        room.call("ares", "send_message", {"to": "athena", "content": f"truce\n{number}?"}, at=3000 + number * 1000)
     text = view(room)
     assert "Your objectives: Survive" in text
     assert "(`worldbox_recv_messages` has all" in text
     assert "truce 1?" not in text
-    assert "- ares: truce 2?\n- ares: truce 3?\n- ares: truce 4?" in text
+    assert "- ares (00:00:05): truce 2?\n- ares (00:00:06): truce 3?\n- ares (00:00:07): truce 4?" in text
     assert "truce" not in view(room, "zeus")
 
 

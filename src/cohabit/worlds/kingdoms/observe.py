@@ -294,7 +294,7 @@ def _group(sim: Sim, members: Rows, kind: str, homes: Sequence[City]) -> Entity:
     return Entity(
         f"{kind}s",
         distance=best[0] if best else None,
-        direction=f"from {best[1]}" if best else "",
+        direction=f"{'measured from' if best[0] else 'in'} {best[1]}" if best else "",
         description=f"{_count(len(members), kind, f'{kind}s')} ({species}, {owner}) near {x[near]},{y[near]}",
     )
 

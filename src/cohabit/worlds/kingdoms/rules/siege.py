@@ -97,7 +97,7 @@ def take(sim: Sim, city: City, by: int) -> None:
     old.weariness = min(100, old.weariness + CITY_LOSS_WEARINESS)
     new.weariness = max(0, new.weariness - CITY_WIN_RELIEF)
     sim.tally.cities_taken += 1
-    sim.tell(f"{new.name} takes {city.name} from {old.name}.", [new.id, old.id], "danger")
+    sim.tell(f"{new.name} takes {city.name} at {city.x},{city.y} from {old.name}.", [new.id, old.id], "danger")
     if new.orders.raid == city.id:
         new.orders.end_raid()
         sim.tell(f"The raid is over: {city.name} is yours. The army comes home until you order another.", [new.id])
