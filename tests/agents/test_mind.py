@@ -58,7 +58,9 @@ async def test_the_prompt_has_the_layout_of_wsap_and_the_system_message_never_ch
     assert second.endswith(ask)
 
 
-@pytest.mark.parametrize("copied", ["why", "Why?", "...", "…", "", "one short sentence", "Why you choose this action now."])
+@pytest.mark.parametrize(
+    "copied", ["why", "Why?", "...", "…", "", "one short sentence", "Why you choose this action now."]
+)
 async def test_a_model_that_copies_the_question_gave_no_reason(copied: str) -> None:
     model = ScriptedModel(json.dumps({"action": "take", "params": {"n": 2}, "reasoning": copied}))
     _, made = await played(mind(model), "nim", 1)
