@@ -49,7 +49,7 @@ def take_over(ctx: Context) -> Playing:
 
 @command(category="meta", records=True, offered_if=_can_be_played, admits=_not_by_an_agent)
 def hand_back(ctx: Context) -> Playing:
-    """Let your agent play your seat. You can stay and watch, until you call take_over, or leave and come again."""
+    """Let your agent play your seat until you call take_over, or leave and come again. You can stay and watch."""
     me = ctx.member
     if me.stand_in is None:
         raise GameRejected("no agent can play for you: you were added to this room without a stand-in")
