@@ -36,16 +36,16 @@ class Pig(World):
         rolled = self.die.between(1, 6)
         if rolled == 1:
             self.pot, self.turn = 0, self.turn + 1
-            return Outcome("A one: the pot is gone.", public=f"{by.name} rolls a one")
+            return Outcome("A one: the pot is gone.", public="rolls a one")
         self.pot += rolled
-        return Outcome(f"A {rolled}: the pot is {self.pot}.", public=f"{by.name} rolls a {rolled}")
+        return Outcome(f"A {rolled}: the pot is {self.pot}.", public=f"rolls a {rolled}")
 
     @action(preconditions=["It is your turn"])
     def hold(self, by: Seat) -> Outcome:
         """Bank the pot and end your turn."""
         self.bank[by.id] += self.pot
         self.pot, self.turn = 0, self.turn + 1
-        return Outcome(f"You have {self.bank[by.id]}.", public=f"{by.name} holds at {self.bank[by.id]}")
+        return Outcome(f"You have {self.bank[by.id]}.", public=f"holds at {self.bank[by.id]}")
 
     def legal(self, seat: Seat) -> Sequence[Action]:
         return [Action("roll"), Action("hold")] if self.pot else [Action("roll")]

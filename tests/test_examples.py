@@ -15,6 +15,7 @@ import pytest
 from cohabit.lab.statecraft.config import parse_experiment
 from cohabit.lab.statecraft.report import write_report
 from cohabit.lab.statecraft.run import run
+from cohabit.model.seat import Seat
 from cohabit.registry import find_world
 from cohabit.scenario import parse_scenario, read_scenario
 from cohabit.testing.checker import check_world
@@ -170,3 +171,11 @@ def test_python_in_the_documentation_can_be_compiled(page: Path) -> None:
         if not block.startswith("# examples/"):
             body = "\n".join("    " + line for line in block.splitlines())
             compile(f"async def _block():\n{body}\n    pass\n", page.name, "exec")
+
+
+def test_pig_says_what_a_player_did_without_the_number_of_its_seat() -> None:
+    game = find_world(str(EXAMPLES / "pig.py"))()
+    ada, bob = Seat("1", "1"), Seat("2", "2")
+    game.reset(1, [ada, bob])
+    said = [game.roll(ada).public for _ in range(20)]
+    assert all(re.fullmatch(r"rolls a (one|\d)", text) for text in said)

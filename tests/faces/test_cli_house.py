@@ -133,12 +133,12 @@ def test_the_demo_plays_by_itself_and_somebody_can_take_a_seat(tmp_path: Path) -
         link = f"{house.url}/?room=demo#{house.token('cleo')}"
         done = cohabit("play", link, home=tmp_path, typed="/help\nsteal n=1\n/bogus\n/say hello\n/quit\n")
         assert done.returncode == 0, done.stderr
-        assert "You are cleo (faction_player), seat 3, in demo: kingdoms." in done.stdout
+        assert "You are cleo (player), seat 3, in demo: kingdoms." in done.stdout
         assert "unknown input /bogus" in done.stderr
         assert "[UNKNOWN_COMMAND]" in done.stderr
         assert "PERMISSION_DENIED" not in done.stderr
         assert "Sent to host, ada, bran, chronicler, spectator." in done.stdout
-        assert house.says("cleo is back")
+        assert house.says("cleo is here")
         listed = cohabit("rooms", "--url", link, home=tmp_path)
         assert listed.stdout.splitlines()[1].split()[:3] == ["demo", "kingdoms", "demo"]
         assert house.stop()[0] == 0

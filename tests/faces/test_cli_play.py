@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from cohabit.client import Client
-from cohabit.errors import GameRejected
+from cohabit.errors import GameRejected, PermissionDenied
 from cohabit.faces.cli.play import Table
 from cohabit.faces.cli.typing_line import Terminal
 
@@ -82,3 +82,54 @@ async def test_a_command_that_is_no_action_of_the_world_can_be_typed_too(capsys:
     house = House([], [{**TAKE, "text": "everybody has passed"}])
     house.reply = {"previous": "ann", "next": "bob"}
     assert await printed(house, capsys) == ["Done.", "everybody has passed", "first takes 1"]
+
+
+VIEW = {
+    "text": 'The heap: ooo\nTo move: ann\nLegal actions: take {"n":1}\nThis is view 7ce61b65fd4a.',
+    "observation": {"text": "The heap: ooo", "choices": [{"action": "take", "params": {"n": 1}}]},
+    "to_move": ["ann"],
+}
+
+
+def test_a_view_is_printed_once_and_its_legal_actions_once_with_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    table = Table(cast(Client, House([], [])), Terminal(), "ann")
+    table.see(VIEW)
+    table.see({**VIEW, "text": 'The heap: ooo\nTo move: ann\nLegal actions: take {"n":1}'})  # the same, pushed
+    lines = ["  | The heap: ooo", "  | To move: ann", '  1  take {"n":1}']
+    assert capsys.readouterr().out.splitlines() == lines
+    table.see({**VIEW, "to_move": ["bob"]})
+    assert capsys.readouterr().out.splitlines() == lines
+
+
+@pytest.mark.parametrize(("brain", "shown"), [(None, ""), ("steward\x1b", "An agent (steward·) plays your seat. To")])
+def test_a_person_whose_seat_an_agent_plays_is_told_how_to_take_over(
+    brain: str | None, shown: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Table(cast(Client, House([], [])), Terminal(), "ann").tell_agent(brain)
+    out = capsys.readouterr().out
+    assert out.startswith(shown)
+    assert out.endswith("play it yourself, type /call take_over\n" if brain else "")
+
+
+class Quiet(House):
+    """A house in which nobody may broadcast: each message to a member is an event of its own."""
+
+    async def call(self, command: str, args: Any = None) -> dict[str, Any]:
+        if command == "roster":
+            return {"members": [{"handle": handle} for handle in ("ann", "bob", "cleo")]}
+        if command == "send_message":
+            if args["to"] == "*":
+                raise PermissionDenied("no")
+            await self.push([{**CHAT, "text": f"ann to {args['to']}: {args['content']}"}])
+        return {"handle": "ann"}
+
+
+async def test_what_is_said_to_all_is_echoed_once(capsys: pytest.CaptureFixture[str]) -> None:
+    house = Quiet([], [])
+    table = Table(cast(Client, house), Terminal(), "ann")
+    following = asyncio.ensure_future(table.follow())
+    await table._do("/say hi")
+    assert capsys.readouterr().out.splitlines() == ["Sent to bob, cleo."]
+    await table._do("/tell bob psst")
+    assert capsys.readouterr().out.rstrip().endswith("to bob: psst")
+    following.cancel()

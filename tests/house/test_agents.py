@@ -307,6 +307,25 @@ async def test_a_person_hands_the_seat_back_watches_and_takes_it_over_again(gate
         assert [entry.via for entry in moves(house, "ann")] == ["brains.py:Scripted", None, "brains.py:Scripted", None]
 
 
+async def test_a_person_who_handed_the_seat_back_and_went_away_plays_it_when_coming_again() -> None:
+    async with open_house() as house:
+        who = await nim(house, brain("Scripted"), None)
+        await until(house, lambda: moves(house, "ann"))
+        await who["ann"]("take_over")
+        await who["ann"]("hand_back")
+        member = house.rooms["den"].room.state.members["ann"]
+        await until(house, lambda: member.here)
+        await house.clock.advance(house.settings.away_ms + 1_000)
+        await until(house, lambda: not member.here)
+        assert member.played_by_bot
+        await who["bob"]("take", {"n": 1})
+        await until(house, lambda: len(moves(house, "ann")) == 2)
+        await who["ann"]("view")  # a call is enough
+        await who["bob"]("take", {"n": 1})
+        await who["ann"]("take", {"n": 1})
+        assert moves(house, "ann")[-1].via is None
+
+
 async def test_a_handed_back_seat_is_still_played_after_a_restart(tmp_path: Path) -> None:
     async with open_house(tmp_path) as house:
         who = await nim(house, brain("Scripted"), None)

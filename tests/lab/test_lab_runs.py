@@ -16,7 +16,8 @@ from cohabit.errors import Conflict, RecordCorrupt
 from cohabit.lab.design import Design, parse_design
 from cohabit.lab.folder import DECISIONS, GAMES, TIMINGS, UNFINISHED, read_decisions, read_games, record_path
 from cohabit.lab.match import match_design
-from cohabit.lab.results import Results
+from cohabit.lab.progress import ProgressLines
+from cohabit.lab.results import Results, seconds_text
 from cohabit.lab.run import run
 from cohabit.lab.scoring import winners
 
@@ -337,6 +338,8 @@ def test_failures_are_counted_and_the_run_says_that_they_are_not_results(
     assert failing.failure_rate == 1
     assert failing.tally.outcomes == {"failed": failing.tally.decisions}
     assert fine.failure_rate == 0
+    assert main(["match", "nim", "nim-master", "random", "--games", "4", "--out", "nim"]) == 0
+    assert "4 of 4 games; the results are in nim/\n" in capsys.readouterr().out
     assert main(["match", "nim", "nim-master", "random", "--games", "4"]) == 0
 
 
@@ -430,3 +433,20 @@ def test_a_match_in_a_notebook_runs_beside_its_event_loop() -> None:
     assert [player.won for player in results.players()] == [0, 4]
     assert "<td>nim-master</td>" in results._repr_html_()
     assert os.environ.get("DISPLAY") is None or results.plot() is not None
+
+
+# -- what is printed ------------------------------------------------------------------------------
+def test_a_run_without_a_terminal_says_now_and_then_how_far_it_is() -> None:
+    clock, lines = [0.0], list[str]()
+    progress = ProgressLines("nim\x1b", lambda: clock[0], lines.append)
+    for at, done in ((1, 50), (6, 55), (7, 56), (12, 60), (13, 66), (43, 67), (50, 100)):
+        clock[0] = float(at)
+        progress(done, 100)
+    assert lines == [f"nim·: {done} of 100 done" for done in (55, 66, 67, 100)]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(2.37e-05, "0.024 ms"), (0.0123, "12 ms"), (0.5, "0.5 s"), (12.3, "12 s")]
+)
+def test_a_time_of_thinking_is_written_in_seconds_or_milliseconds(seconds: float, text: str) -> None:
+    assert seconds_text(seconds) == text

@@ -711,12 +711,26 @@ def test_a_turn_that_timed_out_is_in_the_next_views_of_its_player_until_that_pla
     assert "Since your last move" not in room.call("ann", "view", at=at).text
 
 
-def test_everybody_is_told_that_a_player_is_back() -> None:
+def test_everybody_is_told_that_a_player_is_here() -> None:
     room = make_room(player("ann", 0, stand_in="random"), BLUE, world="Moody", stand_in_seconds=5)
     room.settle(6_000)
     assert room.state.members["ann"].played_by_bot
     room.system("presence", {"members": ["ann"], "here": True}, 7_000)
-    assert "ann is back" in texts(room, "presence")
+    assert "ann is here" in texts(room, "presence")
+
+
+def test_a_player_that_handed_its_seat_over_and_left_plays_it_when_it_comes_again() -> None:
+    room = make_room(player("ann", 0, stand_in="random"), BLUE, world="nim")
+    room.system("presence", {"members": ["ann"], "here": True}, 1_000)
+    room.call("ann", "hand_back", at=2_000)
+    room.system("presence", {"members": ["ann"], "here": True}, 3_000)  # the page is opened again
+    with pytest.raises(PermissionDenied, match="call take_over"):
+        room.call("ann", "take", {"n": 1}, at=4_000)
+    room.system("presence", {"members": ["ann"], "here": False}, 70_000)
+    assert room.state.members["ann"].played_by_bot  # the agent plays on
+    room.system("presence", {"members": ["ann"], "here": True}, 80_000)
+    room.call("ann", "take", {"n": 1}, at=81_000)
+    assert replayed(room).state.members["ann"].played_by_bot is False
 
 
 def test_a_scenario_can_hide_which_built_in_player_plays_a_seat() -> None:

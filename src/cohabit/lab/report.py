@@ -19,7 +19,7 @@ from cohabit.lab.design import MAX_GAMES, Design, WorldPlan
 from cohabit.lab.estimates import Estimate
 from cohabit.lab.game import GameResult
 from cohabit.lab.ratings import can_rate, rate
-from cohabit.lab.results import Results
+from cohabit.lab.results import Results, seconds_text
 from cohabit.lab.scoring import add_tally, scores, winners
 from cohabit.lab.tables import FORMATS, TABLES, can_write_parquet, write_tables
 
@@ -124,7 +124,7 @@ def _estimate(found: Estimate | None) -> str:
 def _seconds(value: float | None) -> str:
     if value is None:
         return "–"
-    return f"{value:.2g} s" if value >= 0.1 else f"{1000 * value:.2g} ms"
+    return seconds_text(value)
 
 
 def _plural(count: int, noun: str) -> str:

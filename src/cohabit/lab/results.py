@@ -28,7 +28,7 @@ from cohabit.registry import trusted_source
 
 HEADINGS = (
     "world", "player", "games", "won", "drawn", "stopped", "score", "decisions", "failed", "tokens", "cost",
-    "s/decision",
+    "per decision",
 )  # fmt: skip
 MAX_PROBLEM = 200
 """How many characters of a player's commonest problem are shown."""
@@ -217,8 +217,13 @@ def _row(player: PlayerInCondition) -> list[str]:
         f"{tally.failures} ({player.failure_rate:.1%})" if tally.failures else "0",
         f"{tally.prompt_tokens:,} + {tally.completion_tokens:,}" if tally.prompt_tokens else "-",
         _cost(tally),
-        f"{sum(player.seconds) / tally.decisions:.3g}" if tally.decisions else "-",
+        seconds_text(sum(player.seconds) / tally.decisions) if tally.decisions else "-",
     ]
+
+
+def seconds_text(value: float) -> str:
+    """A time of thinking: two digits, in seconds or milliseconds."""
+    return f"{value:.2g} s" if value >= 0.1 else f"{1000 * value:.2g} ms"
 
 
 def _cost(tally: Tally) -> str:

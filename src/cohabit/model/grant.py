@@ -176,6 +176,11 @@ def role_or_default(role: str | None, kind: str) -> str:
     return role or DEFAULT_ROLE[kind]
 
 
+def role_shown(name: str) -> str:
+    """A role as it is called here, if another protocol has its own name for it."""
+    return _role_aliases.get(name, name)
+
+
 def role_named(name: str) -> str:
     """The role for a name, with aliases resolved."""
     role = _role_aliases.get(name, name)

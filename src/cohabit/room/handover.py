@@ -1,7 +1,8 @@
 """A person and an agent on one seat: take_over and hand_back.
 
 A member whose seat an agent plays takes it over by connecting, and the agent returns when the member has been away for
-a while. With `hand_back` it returns at once, and the member can stay and watch.
+a while. With `hand_back` it returns at once, and the member can stay and watch; coming
+again later takes the seat over.
 """
 
 from typing import Any
@@ -48,7 +49,7 @@ def take_over(ctx: Context) -> Playing:
 
 @command(category="meta", records=True, offered_if=_can_be_played, admits=_not_by_an_agent)
 def hand_back(ctx: Context) -> Playing:
-    """Let your agent play your seat, until you call take_over. You can stay and watch."""
+    """Let your agent play your seat until you call take_over, or leave and come again. You can stay and watch."""
     me = ctx.member
     if me.stand_in is None:
         raise GameRejected("no agent can play for you: you were added to this room without a stand-in")

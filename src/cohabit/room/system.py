@@ -107,7 +107,10 @@ def pause_expired(ctx: Context) -> None:
 
 @command(category="meta", records=True)
 def presence(ctx: Context, members: list[str], here: bool) -> None:
-    """Members connected or disconnected. A returning player immediately takes over from its stand-in."""
+    """Members connected or disconnected. A player that comes takes over from its stand-in immediately.
+
+    A player that leaves ends its ``hand_back``: its agent plays on, until the player comes again.
+    """
     state = ctx.state
     members = [name for name in members if name in state.members]
     for name in members:
@@ -115,11 +118,13 @@ def presence(ctx: Context, members: list[str], here: bool) -> None:
         who.here = here
         who.away_since = None if here else ctx.at
         if here and who.played_by_bot and not who.handed_over:
-            ctx.tell(f"{who.handle} is back", "roster")
+            ctx.tell(f"{who.handle} is here", "roster")
             if who.stand_in_since is not None:
                 minutes, seconds = divmod((ctx.at - who.stand_in_since) // 1000, 60)
                 ctx.tell(f"your stand-in played for you for {minutes} min {seconds} s", ACCOUNT, members=(name,))
             who.end_stand_in()
+        if not here:
+            who.handed_over = False
         if state.paused and state.paused_by == name:
             state.pause_until = None if here else ctx.at + state.pause_grace_ms
     names = [handle_of(name) for name in members[:10]]

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cohabit.faces.cli.say import UsageError, paint, table, tell
+from cohabit.faces.cli.say import UsageError, clean, paint, table, tell
 
 if TYPE_CHECKING:
     from cohabit.lab.design import Design
@@ -110,7 +110,7 @@ def show(results: Any) -> int:
     from cohabit.lab.results import HEADINGS
 
     tell(table(HEADINGS, results.rows()))
-    place = f" in {results.folder}" if results.folder is not None else ""
+    place = f"; the results are in {clean(results.folder)}/" if results.folder is not None else ""
     tell(f"{len(results.games):,} of {results.planned:,} games{place}")
     for note in results.notes():
         tell(note)

@@ -24,6 +24,8 @@ from cohabit.faces.cli.say import (
 from cohabit.faces.cli.typing_line import Terminal
 from cohabit.faces.cli.watch import enter_room
 from cohabit.faces.python import connect
+from cohabit.model.grant import role_shown
+from cohabit.registry import load_extensions
 from cohabit.room.view import turn_text
 
 HELP = """\
@@ -31,6 +33,8 @@ HELP = """\
   take n=2               an action with its parameters (or as JSON: take {"n": 2})
   /say TEXT              to all members      /tell NAME TEXT    to one member, or team:NAME
   /call COMMAND n=2      any other command   /view  /rules  /help  /quit"""
+
+FOR_AGENTS = ("Legal actions: ", "This is view ")
 
 
 def play_options(parser: argparse.ArgumentParser) -> None:
@@ -60,8 +64,10 @@ play.__doc__ = f"{(play.__doc__ or '').rstrip()}\n" + "\n".join("    " + line fo
 async def _play(place: Place) -> None:
     async with connect(place.url, place.token, place.room) as me:
         who = await enter_room(me)
+        load_extensions()  # their names of roles
+        role = role_shown(str(who["role"]))
         seat = f"seat {who['seat']}" if who.get("seat") else "without a seat"
-        tell(f"You are {clean(who['handle'])} ({who['role']}), {seat}, in {who['room']}: {who['world']}.")
+        tell(f"You are {clean(who['handle'])} ({role}), {seat}, in {who['room']}: {who['world']}.")
         rules = await me.call("rules")
         tell(clean(rules["description"], lines=True))
         tell(clean(rules["actions"], lines=True))
@@ -69,6 +75,7 @@ async def _play(place: Place) -> None:
         with Terminal() as terminal:
             table = Table(me, terminal, str(who["handle"]))
             table.see(await me.call("view"))
+            table.tell_agent((await me.call("whoami")).get("played_by"))
             ends = [asyncio.ensure_future(table.follow()), asyncio.ensure_future(table.obey())]
             try:
                 done, _ = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
@@ -90,16 +97,23 @@ class Table:
         self._acted: list[str] = []  # own actions whose event has not arrived yet
         self._views = ViewPace()
         self._choices: list[dict[str, Any]] = []
-        self._shown = ""
+        self._shown: tuple[Any, ...] = ()  # what the last view was about
 
     def see(self, view: dict[str, Any]) -> None:
         self._choices = view["observation"].get("choices", [])
-        if view["text"] == self._shown:
+        about = (view["observation"], view.get("to_move"), view.get("over"), view.get("paused"))
+        if about == self._shown:  # a reply and a push of the same view differ in what they add to it
             return
-        self._shown = view["text"]
+        self._shown = about
+        self._views.due(view)
         with self._terminal.aside():
-            tell(view_text(view["text"]))
+            tell(view_text(_for_a_person(view["text"]) if self._choices else view["text"]))
             self._list_choices()
+
+    def tell_agent(self, brain: str | None) -> None:
+        """Say that an agent plays the seat of this person."""
+        if brain is not None:
+            self._tell(f"An agent ({clean(brain)}) plays your seat. To play it yourself, type /call take_over")
 
     def _list_choices(self) -> None:
         for number, choice in enumerate(self._choices, 1):
@@ -146,7 +160,7 @@ class Table:
             case "/quit" | "/q":
                 return False
             case "" | "/view":
-                self._shown = ""
+                self._shown = ()
                 self.see(await self._me.call("view"))
             case "/help":
                 self._tell(HELP)
@@ -174,8 +188,13 @@ class Table:
         except PermissionDenied:
             me = (await self._me.call("whoami"))["handle"]
             others = [m["handle"] for m in (await self._me.call("roster"))["members"] if m["handle"] != me]
-            for other in others:
-                await self._me.call("send_message", {"to": other, "content": text})
+            self._acted += ["send_message"] * len(others)  # one line says it, not one for each
+            try:
+                for other in others:
+                    await self._me.call("send_message", {"to": other, "content": text})
+            except CohabitError:
+                self._acted = [action for action in self._acted if action != "send_message"]
+                raise
             self._tell(f"Sent to {', '.join(map(clean, others))}.")
 
     async def _act(self, word: str, rest: str) -> None:
@@ -200,3 +219,8 @@ class Table:
             self._tell(clean(turn_text(result["to_move"], over=False)))
         if not self._views.show_all:  # a world with a clock: show the effect now
             self.see(await self._me.call("view"))
+
+
+def _for_a_person(text: str) -> str:
+    """A view without the lines that a person does not need: legal actions are listed with numbers below it."""
+    return "\n".join(line for line in text.split("\n") if not line.startswith(FOR_AGENTS))
