@@ -350,6 +350,7 @@ def test_the_list_of_rooms_counts_built_in_players_apart_and_repeats_no_name(hou
     house.open(Scenario(scenario="tictactoe", world="tictactoe", agents=[*bots, *watchers]), "corner")
     page = visit(house.link("una", "corner"))
     expect(page.get_by_role("row").filter(has_text="una")).to_contain_text("online")
+    expect(page.get_by_text("room corner · world tictactoe · game 1", exact=True)).to_be_visible()
     page.get_by_role("button", name="Rooms").click()
     line = page.get_by_role("button", name="corner").locator("span")
     expect(line).to_have_text(

@@ -293,7 +293,8 @@ export class RoomScreen {
     if (!session) return;
     if (this.timeRights) this.time.draw(this.timeRights, session);
     const facts = session.world === WORKSPACE ? [`room ${session.room}`] : [
-      `room ${session.room}`, `world ${session.world}`, `scenario ${session.scenario}`, `game ${session.game ?? 1}`,
+      `room ${session.room}`, `world ${session.world}`,
+      session.scenario !== session.world && `scenario ${session.scenario}`, `game ${session.game ?? 1}`,
       session.partial_intel && "fog", session.speed && !this.time.showsSpeed && `speed ${session.speed}`,
     ];
     setText(this.subtitle, facts.filter(Boolean).join(" · "));
