@@ -79,7 +79,7 @@ async def board(browser: Browser, folder: str) -> None:
             await house.call(house.identify(tokens[who]), "deck", command, args)
 
         tab = await browser.new_page(viewport={"width": 1360, "height": 1060})
-        await tab.goto(f"{url}/?room=deck#{tokens['you']}")
+        await tab.goto(f"{url}/?room=deck#{tokens['host']}")
         await tab.get_by_role("button", name="deck.md").first.click()
         await act(cleo, "sync")
         question = "Slide 2 says **41,000** bakeries; the source is in `research/market.md`."

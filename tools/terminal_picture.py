@@ -64,9 +64,14 @@ def draw(name: str, columns: int, shown: Sequence[tuple[str, str]]) -> None:
 
 
 def run() -> None:
-    """What `make run` prints."""
-    with tempfile.TemporaryDirectory() as data:
-        text = printed(["up", "--demo", "--seed", "7"], {"COHABIT_DATA": data}, ends_after=b"is open")
+    """What `make run` prints where the embedded model is not installed, as after `git clone`."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "sitecustomize.py").write_text("import sys\nsys.modules['xllamacpp'] = None\n")
+        environ = {
+            "COHABIT_DATA": f"{folder}/house",
+            "PYTHONPATH": os.pathsep.join(filter(None, [folder, os.environ.get("PYTHONPATH")])),
+        }
+        text = printed(["up", "--demo", "--model-room", "--seed", "7"], environ, ends_after=b"is open")
     draw("run", 134, [("make run", text)])
 
 

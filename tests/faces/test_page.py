@@ -350,6 +350,7 @@ def test_the_list_of_rooms_counts_built_in_players_apart_and_repeats_no_name(hou
     house.open(Scenario(scenario="tictactoe", world="tictactoe", agents=[*bots, *watchers]), "corner")
     page = visit(house.link("una", "corner"))
     expect(page.get_by_role("row").filter(has_text="una")).to_contain_text("online")
+    expect(page.get_by_text("room corner · world tictactoe · game 1", exact=True)).to_be_visible()
     page.get_by_role("button", name="Rooms").click()
     line = page.get_by_role("button", name="corner").locator("span")
     expect(line).to_have_text(
@@ -537,6 +538,54 @@ def test_a_button_names_what_its_action_is_about(house: Running, visit: Visit) -
     expect(page.get_by_role("button", name=f"raid {rivals[2]}", exact=True)).to_be_visible()
     page.get_by_role("button", name="fortify on").click()
     expect(page.get_by_role("button", name="fortify off", exact=True)).to_be_visible()
+
+
+# -- time ---------------------------------------------------------------------------------------
+def test_a_member_who_may_control_the_time_pauses_resumes_and_sets_the_speed(house: Running, visit: Visit) -> None:
+    house.open(realm(), "realm")
+    page = visit(house.link("ada", "realm"))
+    time = page.get_by_role("group", name="Time")
+    time.get_by_label("Speed").select_option("x2")
+    expect(events(page).filter(has_text="ada set the speed to x2")).to_be_visible()
+    assert house.call("ada", "session_info", "realm").speed == "x2"
+    time.get_by_role("button", name="Pause").click()
+    expect(turn(page)).to_have_text("Paused. You can act.")
+    assert house.call("ada", "session_info", "realm").paused
+    time.get_by_role("button", name="Resume").click()
+    expect(time.get_by_role("button", name="Pause")).to_be_visible()
+    assert not house.call("ada", "session_info", "realm").paused
+    house.call("ruth", "set_speed", "realm", speed_id="x5")
+    expect(time.get_by_label("Speed")).to_have_value("x5")
+
+
+def test_a_pause_that_needs_the_other_players_is_asked_for(house: Running, visit: Visit) -> None:
+    house.open(realm(), "realm")
+    other = visit(house.link("bran", "realm"))
+    other.get_by_role("group", name="Time").wait_for()
+    page = visit(house.link("ada", "realm"))
+    time = page.get_by_role("group", name="Time")
+    time.get_by_role("button", name="Pause").click()
+    expect(time.get_by_role("status")).to_contain_text("You asked for a pause.")
+    other.get_by_role("button", name="Pause").click()
+    expect(time.get_by_role("button", name="Resume")).to_be_visible()
+    expect(time.get_by_role("status")).to_have_text("")
+
+
+def test_the_time_is_offered_only_to_those_who_may_control_it(house: Running, visit: Visit) -> None:
+    house.open(realm(), "realm")
+    watcher = visit(house.link("ivy", "realm"))
+    expect(
+        watcher.get_by_text("room realm · world kingdoms · scenario realm · game 1 · fog · speed x1")
+    ).to_be_visible()
+    player = visit(house.link("ada", "realm"))
+    time = player.get_by_role("group", name="Time")
+    expect(time).to_be_visible()
+    expect(watcher.get_by_role("group", name="Time")).to_be_hidden()
+    house.call("ruth", "grant", "realm", member="ada", may=["watch", "read_own", "act"])
+    expect(time).to_be_hidden()
+    plain = visit(house.link("hal"))  # a host, in a world without a clock
+    expect(plain.get_by_text("You are hal")).to_be_visible()
+    expect(plain.get_by_role("group", name="Time")).to_be_hidden()
 
 
 # -- colours ------------------------------------------------------------------------------------

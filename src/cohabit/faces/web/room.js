@@ -9,6 +9,7 @@ import { EventLog } from "./events.js";
 import { Invites } from "./invites.js";
 import { markdown } from "./markdown.js";
 import { AboutYou, Roster, Standings, WorldView, isWatchOnly } from "./panels.js";
+import { TimeControls } from "./time.js";
 
 const FIRST_EVENTS = 200;
 const REFRESH_MS = 700;
@@ -31,6 +32,8 @@ export class RoomScreen {
     setColours([], [], []); // those of another room
 
     this.you = new AboutYou();
+    this.time = new TimeControls((command, args) => this.connection.callOnce(command, args, this.room), () => this.refresh());
+    this.timeRights = null; // what we may do with the time; null: not fetched yet
     this.world = new WorldView();
     this.board = new Board((command, args) => this.call(command, args));
     this.choices = new Choices((choice) => this.act(choice));
@@ -54,7 +57,7 @@ export class RoomScreen {
     this.turn = h("p", { class: "turn", role: "status", tabindex: "-1" });
     this.description = h("div", { class: "prose" });
     this.element = h("div", { class: "room-grid" },
-      h("div", { class: "head" }, h("div", {}, this.title, this.subtitle), this.you.element),
+      h("div", { class: "head" }, h("div", {}, this.title, this.subtitle, this.time.element), this.you.element),
       h("section", { class: "card world", "aria-label": "The world" },
         this.turn, this.world.element, this.board.element, this.choices.element,
         h("details", { class: "about" }, h("summary", {}, "About this world"), this.description)),
@@ -176,7 +179,9 @@ export class RoomScreen {
     this.drawYou();
     this.drawTurn();
     this.drawPeople();
-    if (this.session) await this.fetchAgents();
+    if (!this.session) return;
+    await this.fetchAgents();
+    await this.fetchTimeRights();
   }
 
   async fetchSession() {
@@ -191,7 +196,17 @@ export class RoomScreen {
       this.standings.draw(status);
       setColours(this.session.members, this.session.seats, status?.standings ?? []);
       await this.fetchAgents();
+      if (!this.timeRights) await this.fetchTimeRights();
     });
+  }
+
+  /** What we may do with the time of the world, where it has a clock. Whether a pause is possible depends on who is present. */
+  async fetchTimeRights() {
+    if (!this.session.speed) return;
+    const commands = (await this.call("capabilities")).commands.map((command) => command.name);
+    const speeds = commands.includes("list_speeds") ? (await this.call("list_speeds")).items.map((speed) => speed.id) : [];
+    this.timeRights = { commands, speeds };
+    this.drawHead();
   }
 
   /** Only where agents play, or one can play for us. */
@@ -276,9 +291,11 @@ export class RoomScreen {
   drawHead() {
     const { session } = this;
     if (!session) return;
+    if (this.timeRights) this.time.draw(this.timeRights, session);
     const facts = session.world === WORKSPACE ? [`room ${session.room}`] : [
-      `room ${session.room}`, `world ${session.world}`, `scenario ${session.scenario}`, `game ${session.game ?? 1}`,
-      session.partial_intel && "fog", session.speed && `speed ${session.speed}`,
+      `room ${session.room}`, `world ${session.world}`,
+      session.scenario !== session.world && `scenario ${session.scenario}`, `game ${session.game ?? 1}`,
+      session.partial_intel && "fog", session.speed && !this.time.showsSpeed && `speed ${session.speed}`,
     ];
     setText(this.subtitle, facts.filter(Boolean).join(" · "));
   }
