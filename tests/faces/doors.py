@@ -43,9 +43,11 @@ class Tools:
         given = {**(args or {}), **({"room": room} if room else {})}
         try:
             result = await self._sdk.call_tool(command, given, meta={"cohabit/key": key} if key else None)
-        except MCPError:
+        except MCPError as wrong:
             if self._refused:  # with a status; the SDK's client hides what the server said
                 raise by_code(self._refused[-1]) from None
+            if isinstance(wrong.error.data, dict) and "code" in wrong.error.data:  # as when it lists the tools first
+                raise by_code(wrong.error.data) from None
             raise
         if result.is_error:
             raise by_code((result.structured_content or {})["error"])

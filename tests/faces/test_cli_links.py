@@ -119,7 +119,7 @@ async def test_a_room_finds_its_world_again_after_it_was_moved(moved: Path, tmp_
         assert taken[-1] == {"n": 1}
     out = tmp_path / "den.jsonl"
     assert main(["export", "den", "-o", str(out), "--data", data]) == 0
-    assert main(["verify", "den", str(out), "--data", data]) == 0
+    assert main(["verify", "den", str(out), "--data", data, "--world", str(moved)]) == 0
     assert capsys.readouterr().out.count(": ok, ") == 2
 
 

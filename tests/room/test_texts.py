@@ -60,7 +60,7 @@ def test_a_title_is_written_once() -> None:
     assert make_room(RED, world="nim").call("ann", "rules", at=1).text.count("Nim") == 1
 
 
-def test_the_view_of_a_member_whose_turn_it_is_names_the_tool_that_ends_the_turn() -> None:
+def test_the_view_in_kingdoms_names_the_tool_that_ends_the_turn_to_those_whose_turn_it_is() -> None:
     room = make_room(RED, GOD, world="kingdoms", step_ticks=10)
     ends = "`worldbox_turn_advance` ends your turn."
     assert ends in room.call("ann", "view", at=1).text

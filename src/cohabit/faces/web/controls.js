@@ -68,7 +68,7 @@ export class Choices {
 
 /**
  * The label of an action: "take 2", "walk x 3, y 4". `status`: of the view. It may name what a value stands for:
- * "raid Lirsar" for `{kingdom_id: 2}`, "rally at Marbury" for the place of that city.
+ * "visit Lirsar" for `{town_id: 2}`, "go at Marbury" for the place of that town.
  */
 export function actionLabel({ action, params }, status = {}) {
   const { x, y, ...others } = params ?? {};
@@ -93,7 +93,7 @@ function valueText(name, value, status) {
   return found || JSON.stringify(value);
 }
 
-/** The name of the first entry of a status that passes the tests, as in `kingdoms: {Lirsar: {id: 2}}`. */
+/** The name of the first entry of a status that passes the tests, as in `towns: {Lirsar: {id: 2}}`. */
 function nameWhere(status, testPart, testEntry) {
   for (const [part, entries] of Object.entries(status)) {
     if (!entries || typeof entries !== "object" || Array.isArray(entries) || !testPart(part)) continue;
