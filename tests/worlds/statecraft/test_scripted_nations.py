@@ -42,7 +42,7 @@ def play(lineup: list[str], turns: int, state: GameState | None = None, observab
         answers = {name: NATIONS[kind]().act(inputs[name]) for name, kind in zip(FOUR, lineup, strict=True)}
         _, dropped = read_intentions(now, answers, RULES)
         assert dropped == [], "nothing in the answer of a scripted nation is dropped"
-        problems = [check_orders(now, name, answer, RULES) for name, answer in answers.items()]
+        problems = [check_orders(now, name, answer, RULES)[0] for name, answer in answers.items()]
         assert not any(problems), "none of its orders is without effect"
         last = run_turn(now, answers, RULES)
         now = last.end

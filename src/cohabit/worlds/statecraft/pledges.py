@@ -9,6 +9,7 @@ you`` is understood as well. A pledge is about the next turn.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from cohabit.model.observation import one_line
 from cohabit.worlds.statecraft.fields import name_key, names_by_key
@@ -41,6 +42,9 @@ FORMS = "one per line: pledge: grant 12 to NATION, or pledge: no attack on NATIO
 MAX_LISTED, MAX_QUOTE_CHARS = 8, 80
 
 
+Line = tuple[str, tuple[int, str] | None]
+
+
 def find_pledges(text: str, nations: Sequence[str], recipient: str) -> Iterator[tuple[int, str]]:
     """The amount and the target of each pledge in a message; the amount is 0 for a pledge not to attack."""
     for _, pledge in _lines(text, nations, recipient):
@@ -48,16 +52,24 @@ def find_pledges(text: str, nations: Sequence[str], recipient: str) -> Iterator[
             yield pledge
 
 
-def _lines(text: str, nations: Sequence[str], recipient: str) -> Iterator[tuple[str, tuple[int, str] | None]]:
+def _lines(text: str, nations: Sequence[str], recipient: str) -> Sequence[Line]:
     """Each line of a message without decoration, and the pledge in it, if there is one."""
+    return _read_lines(text, tuple(nations), recipient)
+
+
+@lru_cache(256)
+def _read_lines(text: str, nations: tuple[str, ...], recipient: str) -> Sequence[Line]:
+    """A message is read when it is submitted, when the turn is resolved, and by those who get it."""
     by_key = names_by_key(nations)
     if recipient != BROADCAST:
         by_key["you"] = recipient
+    found: list[Line] = []
     for line in re.split(r"[\n;]", text):
         plain = _BULLET.sub("", _DECORATION.sub("", line[: MAX_LINE_CHARS + 1])).rstrip(".!, \t")
         amount, name = _read(plain) if len(line) <= MAX_LINE_CHARS else (None, "")
         target = name if name in nations else by_key.get(name_key(name))
-        yield plain, None if target is None or amount is None else (amount, target)
+        found.append((plain, None if target is None or amount is None else (amount, target)))
+    return found
 
 
 def _read(line: str) -> tuple[int | None, str]:

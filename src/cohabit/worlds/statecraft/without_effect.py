@@ -4,22 +4,24 @@ from collections.abc import Iterator
 from typing import Any
 
 from cohabit.worlds.statecraft.rules import Rules
-from cohabit.worlds.statecraft.state import Drop, DroppedInput, GameState, TurnResult
+from cohabit.worlds.statecraft.state import Drop, DroppedInput, GameState, Texts, TurnResult
 from cohabit.worlds.statecraft.turn import run_turn
 
 Problem = tuple[Drop, str, str]
 """Whether the order is dropped or cut, its field, and the reason."""
 
 
-def check_orders(state: GameState, nation: str, answer: Any, rules: Rules) -> list[DroppedInput]:
-    """The parts of an answer that are dropped or changed, and the orders that cannot be carried out in full.
+def check_orders(state: GameState, nation: str, answer: Any, rules: Rules) -> tuple[list[DroppedInput], Texts]:
+    """The parts of an answer that are dropped or changed, and the orders that cannot be carried out in full; and the
+    messages that are sent.
 
     The turn is resolved as if the other nations did nothing. They can only reduce what a nation can do in this turn,
     because received grants cannot be spent. So what is cut here is cut at least as much in the game.
     """
     turn = run_turn(state, {nation: answer}, rules)
     problems = [*_attack_problems(state, nation, turn), *_money_problems(nation, turn), *_rest(state, nation, turn)]
-    return [*turn.dropped, *(DroppedInput(nation, field, reason, kind) for kind, field, reason in problems)]
+    dropped = [*turn.dropped, *(DroppedInput(nation, field, reason, kind) for kind, field, reason in problems)]
+    return dropped, turn.ledgers.d_messages_sent[nation]
 
 
 def _attack_problems(state: GameState, nation: str, turn: TurnResult) -> Iterator[Problem]:

@@ -24,7 +24,6 @@ from cohabit.world import (
 )
 from cohabit.worlds.statecraft import cessions
 from cohabit.worlds.statecraft.agent_input import build_agent_input
-from cohabit.worlds.statecraft.intake import read_intentions
 from cohabit.worlds.statecraft.maps import make_map, validate_map
 from cohabit.worlds.statecraft.observation_text import quoted, text_for_nation, text_for_spectator
 from cohabit.worlds.statecraft.pledges import Pledges, pledge_news, pledge_notes, pledges_in
@@ -168,17 +167,18 @@ class Statecraft(World):
         if answer is not None and given:
             raise GameRejected("Nothing was submitted: send either answer or the fields, not both.")
         text = _as_text(given if answer is None else answer)
-        dropped = self._dropped(by.id, text)
+        dropped, messages_sent = check_orders(self.state, by.id, text, self.rules)
         if accept_drops is not True and any(entry.kind != "changed" for entry in dropped):
             raise _refused(dropped)
         self.submitted[by.id] = text
         told = Told(f"{by.id} has submitted its orders", "turn")
-        return Outcome(self._confirmation(by.id, dropped), told=(told,), data={"dropped": _rows(dropped)})
+        pledges = pledge_notes(by.id, messages_sent, self.order)
+        return Outcome(
+            self._confirmation([*map(problem, dropped), *pledges]), told=(told,), data={"dropped": _rows(dropped)}
+        )
 
-    def _confirmation(self, nation: str, dropped: Sequence[DroppedInput]) -> str:
-        intentions, _ = read_intentions(self.state, {nation: self.submitted[nation]}, self.rules)
-        pledges = pledge_notes(nation, intentions.d_messages_sent[nation], self.order)
-        sentences = [f"Orders for turn {self.state.turn} submitted.", *map(problem, dropped), *pledges]
+    def _confirmation(self, notes: Sequence[str]) -> str:
+        sentences = [f"Orders for turn {self.state.turn} submitted.", *notes]
         if not self.to_move():
             sentences.append("They were the last ones, so the turn is resolved.")
             following = self.state.turn + 1
@@ -188,9 +188,6 @@ class Statecraft(World):
             sentences.append("You can submit again until the other nations have submitted.")
             sentences.append("Then wait for your turn (wait_for_turn).")
         return " ".join(sentences)
-
-    def _dropped(self, nation: str, answer: str) -> list[DroppedInput]:
-        return check_orders(self.state, nation, answer, self.rules)
 
     def resolve(self) -> Sequence[Told]:
         if self._turns_left() <= 0:
@@ -253,7 +250,8 @@ class Statecraft(World):
         return Observation(text=text, status=_status(known), step=self.state.turn, text_has_status=True)
 
     def _submitted_text(self, nation: str) -> str:
-        problems = "".join(f"\n{problem(entry)}" for entry in self._dropped(nation, self.submitted[nation]))
+        dropped, _ = check_orders(self.state, nation, self.submitted[nation], self.rules)
+        problems = "".join(f"\n{problem(entry)}" for entry in dropped)
         answer = one_line(self.submitted[nation][:MAX_ECHO_CHARS])
         again = "You can submit again until the other nations have submitted; the last submission counts."
         return f"You have submitted: {answer}{problems}\n{again}"
