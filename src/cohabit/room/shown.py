@@ -37,6 +37,11 @@ class ShownViews:
 
     def add(self, member: str, text: str, observation: Observation, seq: int) -> str:
         """Remember a view that is about to be shown to a member. Returns its id."""
+        mine = self._of_member.get(member)
+        if mine:  # nothing has happened since the last view: no need for another digest
+            last = self._views[member, mine[-1]]
+            if last.seq == seq and last.observation is observation and last.text == text:
+                return mine[-1]
         content = f"{text}\0{observation!r}".encode(errors="surrogatepass")
         view = blake2b(content, digest_size=6).hexdigest()
         self._drop(member, view)
