@@ -1,4 +1,4 @@
-"""What an agent is: the four methods of WSAP, and what the runner passes to agents that want to know more.
+"""The agent contract: the four methods of WSAP, and what the runner passes to agents that want to know more.
 
 The contract is async. An agent with synchronous methods, as in the WSAP document, is adapted by ``adapted``: a *quick*
 one (a script) is called directly, any other runs on a thread of its own, so that it delays neither a house nor others.
@@ -42,7 +42,7 @@ class Turn(Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 class Usage(Struct, frozen=True, omit_defaults=True):
-    """What one answer of a model took. ``dollars`` is None if the price is unknown."""
+    """What one answer of a model cost. ``dollars`` is None if the price is unknown."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0

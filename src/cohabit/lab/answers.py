@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, cast
 
 import msgspec
 from msgspec import Struct
@@ -193,7 +193,7 @@ def log_decisions(agent: Any, seat: int, log: AnswerLog) -> None:
             asked = _hash((turn.observation, correction))
             return await _logged(lambda: think(turn, correction), asked, seat, log, lambda t: t, lambda t: t)
 
-        agent.think = logged_think  # type: ignore[method-assign]
+        agent.think = logged_think  # type: ignore[method-assign]  # of this one agent
         return
     decide = agent.decide
 
@@ -234,7 +234,7 @@ async def _logged(
     if failure is not None:
         log.add(Answer(seat, asked, error=(type(failure).__name__, in_public(failure))))
         raise failure
-    kept = log.add(Answer(seat, asked, thought=thought(made))).thought  # type: ignore[arg-type]
+    kept = log.add(Answer(seat, asked, thought=thought(cast(T, made)))).thought
     assert kept is not None
     return answer(kept)
 

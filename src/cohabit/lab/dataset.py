@@ -14,15 +14,15 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from cohabit.agents.contract import Thought, Turn
+from cohabit.agents.contract import Thought, Turn, adapted
 from cohabit.agents.player import Decision
 from cohabit.errors import RecordCorrupt
 from cohabit.lab.folder import DECISIONS, DecisionLine, read_decisions, read_games, read_record
 from cohabit.lab.game import Game, GameResult
 from cohabit.lab.scoring import scores
 from cohabit.lab.tables import Format, Kind, write_table
-from cohabit.model.action import Action, ActionResult, ActionSpace
-from cohabit.model.observation import Goal, Observation
+from cohabit.model.action import Action
+from cohabit.model.observation import Observation
 from cohabit.model.record import Entry, Told
 from cohabit.registry import trusted_source
 from cohabit.room.commands import Command
@@ -188,7 +188,12 @@ async def game_rows(
     ]  # fmt: skip
     recorded = record[0].args["state"]["source"]
     spec = msgspec.structs.replace(game.spec, seconds=None)
-    again = Game(spec, agents=players, source=recorded, load_from=trusted_source(recorded, worlds))
+    again = Game(
+        spec,
+        agents=[adapted(player) for player in players],
+        source=recorded,
+        load_from=trusted_source(recorded, worlds),
+    )
     _at_recorded_times(again.room, record)
     for player in players:
         player.room = again.room
@@ -225,7 +230,7 @@ def _at_recorded_times(room: Room, record: Sequence[Entry]) -> None:
     def timed_system(do: str, args: Mapping[str, Any], at: int) -> Any:
         return system(do, args, now(at))
 
-    room.call, room.system = timed_call, timed_system  # type: ignore[method-assign]
+    room.call, room.system = timed_call, timed_system  # type: ignore[method-assign]  # of this one room
 
 
 class Again:
@@ -235,11 +240,6 @@ class Again:
         self._decisions = iter(decisions)
         self._seen, self._seat, self._name = seen, seat, name
         self.room: Room | None = None
-
-    async def initialize(self, game_desc: str, action_space: ActionSpace) -> None: ...
-
-    async def decide(self, observation: Observation) -> Action | None:
-        raise NotImplementedError  # think is called instead
 
     async def think(self, turn: Turn, correction: str = "") -> Thought:
         if correction:  # it failed then, too
@@ -253,11 +253,6 @@ class Again:
         if decision.failed or decision.outcome == "late":
             return Thought(problem=decision.problem or decision.outcome)  # the world's fallback is played again
         return Thought(decision.action)
-
-    async def reflect(self, result: ActionResult) -> None: ...
-
-    async def plan(self, goals: Sequence[Goal]) -> list[str]:
-        return []
 
 
 # -- the record of a house --------------------------------------------------------------------------

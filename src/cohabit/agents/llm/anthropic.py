@@ -4,10 +4,9 @@ from typing import Any, ClassVar
 
 from cohabit.agents.brain import Brain
 from cohabit.agents.llm.backend import Completion, Request, Stopped
-from cohabit.agents.llm.clients import check_server, check_service, completion, installed, translated
+from cohabit.agents.llm.clients import ServiceBackend, completion, installed, translated
 from cohabit.agents.llm.http import client, key_for
 from cohabit.agents.llm.openai import NO_KEY, known_options
-from cohabit.agents.llm.prices import is_priced
 from cohabit.agents.llm.rate import account_of
 from cohabit.agents.llm.schema import strict_schema
 from cohabit.errors import BadArgs
@@ -18,10 +17,11 @@ PASSED_ON = ("effort", "service_tier")
 STOPPED: dict[str | None, Stopped] = {"end_turn": "end", "stop_sequence": "end", "max_tokens": "length"}
 
 
-class AnthropicBackend:
+class AnthropicBackend(ServiceBackend):
     """The messages API with structured output. The system message is cached by the service."""
 
     constrains = True
+    _key_variable = KEY
     defaults: ClassVar[dict[str, Any]] = {}
 
     def __init__(self, brain: Brain) -> None:
@@ -42,17 +42,6 @@ class AnthropicBackend:
             api_key=key or NO_KEY, base_url=brain.url or None, max_retries=0,
             http_client=client(anthropic.DefaultAsyncHttpxClient, with_key=key is not None),
         )  # fmt: skip
-
-    @property
-    def priced(self) -> bool:
-        return is_priced(self.name)
-
-    async def ready(self) -> None:
-        """Raise BAD_ARGS, with what to do, if the server cannot be reached or the service refuses the key or model."""
-        if self._own_server:
-            await check_server(self._errors, self.name, self._client)
-        else:
-            await check_service(self._errors, self.name, self._model, self._client, KEY)
 
     async def complete(self, request: Request) -> Completion:
         system = "\n\n".join(m.content for m in request.messages if m.role == "system")

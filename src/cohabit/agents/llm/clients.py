@@ -3,13 +3,13 @@
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, ClassVar
 
 from cohabit.agents.contract import Usage
 from cohabit.agents.llm.backend import BackendError, Completion, Request, Stopped
 from cohabit.agents.llm.http import UnreadableReply
 from cohabit.agents.llm.memory import CHARS_PER_TOKEN
-from cohabit.agents.llm.prices import dollars
+from cohabit.agents.llm.prices import dollars, is_priced
 from cohabit.agents.secrets import in_public, without_secrets
 from cohabit.errors import BadArgs
 
@@ -87,37 +87,47 @@ def _seconds(text: str | None) -> float | None:
         return None
 
 
-async def check_server(module: Any, name: str, client: Any) -> None:
-    """Raise BAD_ARGS if a server of your own cannot be reached. Whether it lists its models is not asked."""
-    try:
-        await client.models.list(timeout=READY_S)
-    except module.APIConnectionError as wrong:
-        if isinstance(wrong.__cause__, UnreadableReply):
-            return
-        raise BadArgs(f"{name}: no server answers at {client.base_url}; start it first") from None
-    except (module.APIError, UnreadableReply):
-        pass  # it answers
+class ServiceBackend:
+    """What backends of hosted services have in common: an official client with ``models``, prices, and a key."""
 
+    name: str
+    _errors: Any  # the module of the client, which has its exceptions
+    _client: Any
+    _model: str
+    _own_server: bool  # not the provider's
+    _key_variable: ClassVar[str]
 
-async def check_service(module: Any, name: str, model: str, client: Any, variable: str) -> None:
-    """Raise BAD_ARGS if a hosted service cannot be reached, does not accept the key, or has no such model.
+    @property
+    def priced(self) -> bool:
+        return is_priced(self.name)
 
-    The service is asked about the model, which costs nothing. What else it answers is left to the first decision.
-    """
-    try:
-        await client.models.retrieve(model, timeout=READY_S)
-    except module.APIConnectionError as wrong:
-        if isinstance(wrong.__cause__, UnreadableReply):
-            return
-        raise BadArgs(f"{name}: {client.base_url} cannot be reached; check the network connection") from None
-    except module.APIStatusError as wrong:
-        answer = f"HTTP {wrong.status_code}: {said(wrong.message)}"
-        if wrong.status_code in (401, 403) and MISSING_SCOPE not in answer.lower():
-            raise BadArgs(f"{name}: the service does not accept the key in {variable} ({answer})") from None
-        if wrong.status_code == 404:
-            raise BadArgs(f"{name}: the service has no model {model!r}; check its name ({answer})") from None
-    except (module.APIError, UnreadableReply):
-        pass  # it answers
+    async def ready(self) -> None:
+        """Raise BAD_ARGS, with what to do, if the server cannot be reached or the service refuses the key or model.
+
+        The service is asked about the model, which costs nothing; a server of your own only whether it answers. What
+        else they say is left to the first decision.
+        """
+        models = self._client.models
+        try:
+            await (models.list(timeout=READY_S) if self._own_server else models.retrieve(self._model, timeout=READY_S))
+        except self._errors.APIConnectionError as wrong:
+            if isinstance(wrong.__cause__, UnreadableReply):
+                return  # it answers
+            url = self._client.base_url
+            if self._own_server:
+                raise BadArgs(f"{self.name}: no server answers at {url}; start it first") from None
+            raise BadArgs(f"{self.name}: {url} cannot be reached; check the network connection") from None
+        except self._errors.APIStatusError as wrong:
+            if not self._own_server:
+                self._refuse(wrong.status_code, f"HTTP {wrong.status_code}: {said(wrong.message)}")
+        except (self._errors.APIError, UnreadableReply):
+            pass  # it answers
+
+    def _refuse(self, status: int, answer: str) -> None:
+        if status in (401, 403) and MISSING_SCOPE not in answer.lower():
+            raise BadArgs(f"{self.name}: the service does not accept the key in {self._key_variable} ({answer})")
+        if status == 404:
+            raise BadArgs(f"{self.name}: the service has no model {self._model!r}; check its name ({answer})")
 
 
 # -- what models answer -------------------------------------------------------------------------

@@ -89,7 +89,7 @@ def _limited(base: type[Any]) -> type[Any]:
         async def aclose(self) -> None:
             await self._stream.aclose()
 
-    class Limited(base):  # type: ignore[misc]
+    class Limited(base):  # type: ignore[misc]  # ditto
         def __init__(self, with_key: bool, **options: Any) -> None:
             super().__init__(**options)
             self._with_key = with_key

@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cohabit.lab.dataset import Row
+    from cohabit.lab.tables import Format
 
 
-DATASET_FORMATS = ("jsonl", "csv", "parquet")
+DATASET_FORMATS: tuple["Format", ...] = ("jsonl", "csv", "parquet")
 
 
 def lab_options(parser: argparse.ArgumentParser) -> None:
@@ -127,16 +128,15 @@ def _export(args: argparse.Namespace) -> int:
         return _written(path, form, record_rows(steps, source.name.removesuffix(".jsonl")))
 
 
-def _format_of(given: str | None, output: str | None) -> str:
+def _format_of(given: "Format | None", output: str | None) -> "Format":
     """The format of a dataset. The name of its file must not say something else."""
-    if output is None:
-        return given or DATASET_FORMATS[0]
-    ending = Path(output).suffix.removeprefix(".").lower()
-    if ending and ending not in DATASET_FORMATS and given is None:
+    ending = Path(output).suffix.removeprefix(".").lower() if output is not None else ""
+    named = next((form for form in DATASET_FORMATS if form == ending), None)
+    if ending and named is None and given is None:
         raise UsageError(f"-o {output}: give --format, or a name that ends in {_endings()}")
-    if ending in DATASET_FORMATS and given not in (None, ending):
+    if named is not None and given not in (None, named):
         raise UsageError(f"-o {output}: --format {given} would write something else than the name says")
-    return given or ending or DATASET_FORMATS[0]
+    return given or named or DATASET_FORMATS[0]
 
 
 def _endings() -> str:
@@ -144,8 +144,8 @@ def _endings() -> str:
     return f"{', '.join(first)} or {last}"
 
 
-def _written(path: Path, form: str, rows: "Iterator[Row]") -> int:
+def _written(path: Path, form: "Format", rows: "Iterator[Row]") -> int:
     from cohabit.lab.dataset import write_dataset
 
-    tell(f"{path}: {write_dataset(path, form, rows):,} rows")  # type: ignore[arg-type]
+    tell(f"{path}: {write_dataset(path, form, rows):,} rows")
     return 0

@@ -117,7 +117,7 @@ async def open_model_room(house: "House") -> "Callable[[str], Iterator[str]]":
     """Open the room in which the embedded model plays. Returns the lines that say where, or how to install it."""
     missing = missing_for(MODEL)
     if missing is not None:
-        return lambda url: iter((f"A language model can play here, too: {missing}.", ""))
+        return lambda url: iter((f"A language model could play here too, but {missing}.", ""))
     tokens: dict[str, str] = {}
     if MODEL_ROOM not in house.rooms and MODEL_ROOM not in house.broken:
         plan = world_scenario("tictactoe", ["model", "script"])
