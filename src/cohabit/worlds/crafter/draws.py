@@ -1,0 +1,151 @@
+"""The two sources of chance: the sequence of the original, or numbers keyed by purpose, step and place.
+
+``StockDraws`` gives the draws of the original in its order, so one game depends on the order in which everything
+happens. ``KeyedDraws`` hashes the seed, the step, what a draw is for and the cell it is about. There is no state, so
+players do not disturb each other's chances, and thousands of games can be computed at once.
+"""
+
+import random
+from collections.abc import Mapping
+from typing import Protocol, TypeVar
+
+import numpy as np
+
+from cohabit.model.stream import Stream
+
+T = TypeVar("T")
+
+# What a draw is for.
+(
+    COLLECT, COW_MOVES, COW_DIRECTION, ZOMBIE_CHASES, ZOMBIE_AXIS, ZOMBIE_DIRECTION, SKELETON_FLEES, SKELETON_SHOOTS,
+    SKELETON_NEARS, SKELETON_AXIS, SKELETON_MOVES, SKELETON_DIRECTION, SPAWN_ZOMBIE, SPAWN_SKELETON, SPAWN_COW,
+    ZOMBIE_PLACE, SKELETON_PLACE, COW_PLACE, NOISE, COAL_CELL, IRON_CELL, DIAMOND_CELL, TREE_CELL, COW_CELL,
+    ZOMBIE_CELL, SKELETON_CELL, PRIORITY, START,
+) = range(28)  # fmt: skip
+
+_NIGHT_NOISE_BITS = 64 * 63 * 49  # the original draws a picture of 63 x 49 pixels, and 64 bits for each
+_LARGEST_SEED = 2**31 - 1
+WORD = 0xFFFFFFFF
+
+
+class Draws(Protocol):
+    def start_step(self, step: int) -> None:
+        """The draws that follow belong to this step; 0 is the making of the map."""
+
+    def uniform(self, purpose: int, place: int) -> float:
+        """A number from 0 to 1, 1 excluded."""
+
+    def below(self, n: int, purpose: int, place: int) -> int:
+        """A whole number from 0 to n - 1."""
+
+    def among(self, things: Mapping[T, None], purpose: int, place: int) -> T:
+        """One of the things, which are given in the order of their arrival."""
+
+    def night(self) -> None:
+        """The picture of a dark scene was drawn, or would have been."""
+
+    def dump(self) -> list[int]:
+        """The state as numbers, for a snapshot."""
+
+
+class StockDraws:
+    """The draws of the original: a Mersenne Twister, read in order. Purpose and place do not matter.
+
+    Python's generator and NumPy's legacy one are the same algorithm, but seed it differently; so NumPy seeds, and
+    Python draws, which costs a tenth."""
+
+    def __init__(self, seed: int) -> None:
+        # The hash of a tuple of integers is part of the original's definition of a seed.
+        state = np.random.RandomState(hash((seed, 1)) % _LARGEST_SEED).get_state(legacy=True)
+        self._generator = random.Random()
+        self._restore([*map(int, state[1]), int(state[2])])
+
+    def _restore(self, words: list[int]) -> None:
+        self._generator.setstate((3, tuple(words), None))
+        self._uniform, self._bits = self._generator.random, self._generator.getrandbits
+
+    @classmethod
+    def load(cls, words: list[int]) -> "StockDraws":
+        draws = cls(0)
+        draws._restore(words)
+        return draws
+
+    def dump(self) -> list[int]:
+        return list(self._generator.getstate()[1])
+
+    def start_step(self, step: int) -> None:
+        pass
+
+    def uniform(self, purpose: int, place: int) -> float:
+        return self._uniform()
+
+    def below(self, n: int, purpose: int, place: int) -> int:
+        mask = (1 << (n - 1).bit_length()) - 1
+        if not mask:
+            return 0
+        value = self._bits(32) & mask
+        while value >= n:
+            value = self._bits(32) & mask
+        return value
+
+    def among(self, things: Mapping[T, None], purpose: int, place: int) -> T:
+        return list(things)[self.below(len(things), purpose, place)]
+
+    def night(self) -> None:
+        self._bits(_NIGHT_NOISE_BITS)
+
+
+class KeyedDraws:
+    """Draws that depend on nothing but the seed, the step, the purpose and the cell."""
+
+    def __init__(self, seed: int) -> None:
+        stream = Stream(seed, "crafter")
+        self.words = [stream.bits64() & WORD for _ in range(4)]
+        self.start_step(0)
+
+    @classmethod
+    def load(cls, words: list[int]) -> "KeyedDraws":
+        draws = cls(0)
+        *draws.words, step = words
+        draws.start_step(step)
+        return draws
+
+    def dump(self) -> list[int]:
+        return [*self.words, self._step]
+
+    def start_step(self, step: int) -> None:
+        self._step = step
+        key = step
+        for word in self.words:
+            key = mixed(key + word)
+        self._key = key
+        self._keys: dict[int, int] = {}
+
+    def _bits(self, purpose: int, place: int) -> int:
+        key = self._keys.get(purpose)
+        if key is None:
+            key = self._keys[purpose] = mixed(self._key + (purpose + 1) * GOLDEN)
+        return mixed(key + place * GOLDEN)
+
+    def uniform(self, purpose: int, place: int) -> float:
+        return self._bits(purpose, place) / 4294967296.0
+
+    def below(self, n: int, purpose: int, place: int) -> int:
+        return self._bits(purpose, place) * n >> 32
+
+    def among(self, things: Mapping[T, None], purpose: int, place: int) -> T:
+        return list(things)[self.below(len(things), purpose, place)]
+
+    def night(self) -> None:
+        pass
+
+
+GOLDEN = 0x9E3779B9
+
+
+def mixed(bits: int) -> int:
+    """A mixing function for 32 bits, with nearly no bias (lowbias32)."""
+    bits &= WORD
+    bits = ((bits ^ (bits >> 16)) * 0x7FEB352D) & WORD
+    bits = ((bits ^ (bits >> 15)) * 0x846CA68B) & WORD
+    return bits ^ (bits >> 16)

@@ -1,0 +1,112 @@
+"""The body of a player: position, vitals, inventory, achievements, and what happened to it in the last step."""
+
+from typing import Any
+
+from msgspec import Struct, field
+
+from cohabit.worlds.crafter.rules import ACHIEVEMENTS, ITEMS, MOST, PLAYER
+
+
+class Player(Struct, eq=False):
+    name: str = ""
+    number: int = 0
+    kind: int = PLAYER
+    x: int = 0
+    y: int = 0
+    cell: int = 0
+    dx: int = 0  # the direction it faces: down at first
+    dy: int = 1
+    health: int = MOST
+    food: int = MOST
+    drink: int = MOST
+    energy: int = MOST
+    hunger: float = 0.0
+    thirst: float = 0.0
+    fatigue: int = 0
+    recovery: float = 0.0
+    items: list[int] = field(default_factory=lambda: [0] * len(ITEMS))
+    achievements: list[int] = field(default_factory=lambda: [0] * len(ACHIEVEMENTS))
+    sleeping: bool = False
+    removed: bool = False
+    health_when_awake: int = MOST  # what `live` saw last; less means that something hurt it
+    health_before: int = MOST  # at the end of the step before
+    unlocked: int = 0  # number of different achievements
+    reward: float = 0.0  # of the last step
+    total_reward: float = 0.0
+    # What happened in the last step, for the text.
+    failure: tuple[Any, ...] | None = None  # why the action had no effect
+    new: list[int] = []  # achievements unlocked
+    hits: list[tuple[str, int]] = []  # by whom, and how much
+    struck: tuple[int, int] | None = None  # the creature it hit, and what is left of its health
+    hurt_by: str = ""  # what hurt it last
+
+    @property
+    def alive(self) -> bool:
+        return self.health > 0
+
+    def begin_step(self) -> None:
+        self.failure = self.struck = None
+        if self.new:
+            self.new = []
+        if self.hits:
+            self.hits = []
+
+    def achieve(self, achievement: int) -> None:
+        self.achievements[achievement] += 1
+        if self.achievements[achievement] == 1:
+            self.new.append(achievement)
+
+    def gain(self, item: int) -> None:
+        self.items[item] = min(self.items[item] + 1, MOST)
+
+    def hurt(self, damage: int, by: str) -> None:
+        self.health = max(0, self.health - damage)
+        self.hits.append((by, damage))
+        self.hurt_by = by
+
+    def live(self) -> None:
+        """Hunger, thirst, tiredness and recovery in one step; at its end being hurt wakes a sleeper."""
+        sleeping = self.sleeping
+        passed = 0.5 if sleeping else 1
+        self.hunger += passed
+        if self.hunger > 25:
+            self.hunger = 0.0
+            self.food -= 1
+        self.thirst += passed
+        if self.thirst > 20:
+            self.thirst = 0.0
+            self.drink -= 1
+        self.fatigue = min(self.fatigue - 1, 0) if sleeping else self.fatigue + 1
+        if self.fatigue < -10:
+            self.fatigue = 0
+            self.energy += 1
+        elif self.fatigue > 30:
+            self.fatigue = 0
+            self.energy -= 1
+        if self.food > 0 and self.drink > 0 and (self.energy > 0 or sleeping):
+            self.recovery += 2 if sleeping else 1
+        else:
+            self.recovery -= 0.5 if sleeping else 1
+        if self.recovery > 25:
+            self.recovery = 0.0
+            self.health += 1
+        elif self.recovery < -15:
+            self.recovery = 0.0
+            self.hurt(1, "want")
+        # Amounts are limited only now: eating when full still makes up for the hunger of this step.
+        self.health = min(self.health, MOST)
+        self.food = max(0, min(self.food, MOST))
+        self.drink = max(0, min(self.drink, MOST))
+        self.energy = max(0, min(self.energy, MOST))
+        if self.health < self.health_when_awake:
+            self.sleeping = False
+        self.health_when_awake = self.health
+
+    def end_step(self) -> None:
+        """The reward: a tenth of the change in health, and one for anything unlocked, however much it was."""
+        self.reward = (self.health - self.health_before) / 10
+        self.health_before = self.health
+        if self.new:
+            self.unlocked += len(self.new)
+            self.reward += 1.0
+        self.total_reward += self.reward
