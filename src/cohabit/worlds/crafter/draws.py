@@ -6,14 +6,11 @@ players do not disturb each other's chances, and thousands of games can be compu
 """
 
 import random
-from collections.abc import Mapping
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 import numpy as np
 
 from cohabit.model.stream import Stream
-
-T = TypeVar("T")
 
 # What a draw is for.
 (
@@ -38,9 +35,6 @@ class Draws(Protocol):
     def below(self, n: int, purpose: int, place: int) -> int:
         """A whole number from 0 to n - 1."""
 
-    def among(self, things: Mapping[T, None], purpose: int, place: int) -> T:
-        """One of the things, which are given in the order of their arrival."""
-
     def night(self) -> None:
         """The picture of a dark scene was drawn, or would have been."""
 
@@ -56,9 +50,9 @@ class StockDraws:
 
     def __init__(self, seed: int) -> None:
         # The hash of a tuple of integers is part of the original's definition of a seed.
-        state = np.random.RandomState(hash((seed, 1)) % _LARGEST_SEED).get_state(legacy=True)
+        _, words, position, *_ = np.random.RandomState(hash((seed, 1)) % _LARGEST_SEED).get_state(legacy=True)
         self._generator = random.Random()
-        self._restore([*map(int, state[1]), int(state[2])])
+        self._restore([*map(int, words), int(position)])
 
     def _restore(self, words: list[int]) -> None:
         self._generator.setstate((3, tuple(words), None))
@@ -87,9 +81,6 @@ class StockDraws:
         while value >= n:
             value = self._bits(32) & mask
         return value
-
-    def among(self, things: Mapping[T, None], purpose: int, place: int) -> T:
-        return list(things)[self.below(len(things), purpose, place)]
 
     def night(self) -> None:
         self._bits(_NIGHT_NOISE_BITS)
@@ -132,9 +123,6 @@ class KeyedDraws:
 
     def below(self, n: int, purpose: int, place: int) -> int:
         return self._bits(purpose, place) * n >> 32
-
-    def among(self, things: Mapping[T, None], purpose: int, place: int) -> T:
-        return list(things)[self.below(len(things), purpose, place)]
 
     def night(self) -> None:
         pass

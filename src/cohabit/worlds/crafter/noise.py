@@ -60,7 +60,8 @@ class Noise:
                 )
                 here = tuple(axis[chosen] for axis in inside)
                 value[chosen] = self._sum(near, corners, extras(here, total[chosen]))
-        return value / _NORM
+        normed: Floats = value / _NORM
+        return normed
 
     def _sum(self, near: "_Near", corners: tuple[Vertex, ...], extras: Ints) -> Floats:
         value = np.zeros(near.offset[0].shape)

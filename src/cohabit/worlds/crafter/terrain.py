@@ -10,7 +10,19 @@ from cohabit.worlds.crafter import draws as purpose
 from cohabit.worlds.crafter.draws import Draws
 from cohabit.worlds.crafter.noise import Floats, Noise
 from cohabit.worlds.crafter.rules import (
-    COAL, COW, DIAMOND, GRASS, IRON, LAVA, PATH, SAND, SKELETON, STONE, TREE, WATER, ZOMBIE,
+    COAL,
+    COW,
+    DIAMOND,
+    GRASS,
+    IRON,
+    LAVA,
+    PATH,
+    SAND,
+    SKELETON,
+    STONE,
+    TREE,
+    WATER,
+    ZOMBIE,
 )  # fmt: skip
 
 _LARGEST_NOISE_SEED = 2**31 - 1

@@ -1,0 +1,55 @@
+"""What a player sees: the 9 x 7 cells around it.
+
+Cells beyond the edge of the map are there and empty, so a view has the same size everywhere.
+"""
+
+from msgspec import Struct
+
+from cohabit.worlds.crafter.land import Land, Thing
+from cohabit.worlds.crafter.player import Player
+from cohabit.worlds.crafter.rules import ARROW, MATERIALS, NAMES, PLANT, VIEW_HEIGHT, VIEW_WIDTH
+
+LETTERS = " ~.#:'T!cidtf"
+"""One letter for each material, in the order of ``MATERIALS``."""
+MATERIAL_OF = dict(zip(LETTERS, MATERIALS, strict=True))
+_TO_LETTERS = bytes(LETTERS.encode()) + bytes(256 - len(LETTERS))
+_ARROWS = {(-1, 0): "arrow left", (1, 0): "arrow right", (0, -1): "arrow up", (0, 1): "arrow down"}
+
+
+class Seen(Struct, frozen=True, array_like=True, gc=False):
+    """A thing in the view, at its offset from the player: x to the right, y down."""
+
+    name: str
+    x: int
+    y: int
+
+
+class View(Struct, frozen=True):
+    ground: list[str]  # rows from top to bottom, a letter for each cell; the player is in the middle
+    things: list[Seen]  # without the player itself, row by row
+
+
+def view_of(land: Land, player: Player) -> View:
+    """What this player sees."""
+    stride = land.stride
+    left, up = VIEW_WIDTH // 2, VIEW_HEIGHT // 2
+    first = player.cell - left * stride - up
+    end = first + VIEW_WIDTH * stride
+    ground: list[str] = []
+    things: list[Seen] = []
+    for row in range(VIEW_HEIGHT):
+        ground.append(land.material[first + row : end : stride].translate(_TO_LETTERS).decode()[:VIEW_WIDTH])
+        for column, thing in enumerate(land.at[first + row : end : stride]):
+            if thing is not None and thing is not player:
+                things.append(Seen(_name(thing), column - left, row - up))
+    return View(ground, things)
+
+
+def _name(thing: Thing | Player) -> str:
+    if isinstance(thing, Player):
+        return f"{thing.name} asleep" if thing.sleeping else thing.name
+    if thing.kind == ARROW:
+        return _ARROWS[thing.dx, thing.dy]
+    if thing.kind == PLANT and thing.ripe:
+        return "ripe plant"
+    return NAMES[thing.kind]
