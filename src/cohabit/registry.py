@@ -37,6 +37,8 @@ BUILT_IN = {
     "lanterns": "cohabit.worlds.lanterns:Lanterns",
     "kingdoms": "cohabit.worlds.kingdoms.world:Kingdoms",
     "statecraft": "cohabit.worlds.statecraft.world:Statecraft",
+    "crafter": "cohabit.worlds.crafter.world:Crafter",
+    "crafter_shared": "cohabit.worlds.crafter.shared:CrafterShared",
 }
 UNLISTED = {
     "house": "cohabit.house.ledger:NoWorld",

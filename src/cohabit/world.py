@@ -94,6 +94,7 @@ class Arrival(Struct, frozen=True, omit_defaults=True):
     name: str
     seat: SeatId | None = None  # the requested seat, if any
     body: Body = None  # what the player carries
+    returns: bool = False  # the player has had this seat in this game
 
 
 class Standing(Struct, frozen=True, omit_defaults=True):
@@ -202,6 +203,10 @@ class World:
     def standings(self) -> Sequence[Standing]:
         """The scoreboard, best first."""
         return ()
+
+    def changes(self, before: Observation, now: Observation) -> str | None:
+        """What has changed for an eye between two observations, in words. By default it is found line by line."""
+        return None
 
     def picture(self, eye: Eye) -> bytes | None:
         """A PNG of what this eye sees."""

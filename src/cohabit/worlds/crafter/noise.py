@@ -85,7 +85,8 @@ class Noise:
         xy = permutation.take((permutation.take(vertex[0] & 0xFF) + vertex[1]) & 0xFF)
         xyz = (xy + vertex[2]) & 0xFF
         gx, gy, gz = (axis.take(xyz) for axis in self.gradients)
-        return weight * weight * (gx * dx + gy * dy + gz * dz)
+        value: Floats = weight * weight * (gx * dx + gy * dy + gz * dz)
+        return value
 
 
 class _Near(NamedTuple):

@@ -247,7 +247,7 @@ class Statecraft(World):
             text = text_for_nation(known, self._submitted_text(eye.seat) if eye.seat in self.submitted else "")
         else:
             text = text_for_spectator(known)
-        return Observation(text=text, status=_status(known), step=self.state.turn, text_has_status=True)
+        return Observation(text=text, status=_status(known), step=self.state.turn, text_says_all=True)
 
     def _submitted_text(self, nation: str) -> str:
         dropped, _ = check_orders(self.state, nation, self.submitted[nation], self.rules)
