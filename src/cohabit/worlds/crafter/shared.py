@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from cohabit.errors import GameRejected
 from cohabit.model.action import Action
+from cohabit.model.observation import one_line
 from cohabit.world import (
     ActionSpec,
     Arrival,
@@ -35,6 +36,7 @@ from cohabit.worlds.crafter.trade import Trade
 from cohabit.worlds.crafter.world import Crafter, Length, Side, standing
 
 MAX_PLAYERS = 64
+MAX_NAME = 24  # characters of a player's name in the views of others
 Item = Literal[
     "sapling", "wood", "stone", "coal", "iron", "diamond",
     "wood_pickaxe", "stone_pickaxe", "iron_pickaxe", "wood_sword", "stone_sword", "iron_sword",
@@ -124,7 +126,7 @@ class CrafterShared(World):
         if len(self.game.players) >= saves.MAX_PLAYERS_EVER:
             raise GameRejected("too many players have been here; wait for the next game")
         player = self.game.add_player(*self.game.free_start())
-        player.name = arrival.name
+        player.name = one_line(arrival.name)[:MAX_NAME]
         return Seat(str(player.number + 1), player.name)
 
     def _come_back(self, seat: SeatId) -> Seat:

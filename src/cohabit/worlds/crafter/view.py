@@ -53,7 +53,7 @@ def map_rows(land: Land) -> list[str]:
 
 def _name(thing: Thing | Player) -> str:
     if isinstance(thing, Player):
-        return f"{thing.name} asleep" if thing.sleeping else thing.name
+        return f"player {thing.name} asleep" if thing.sleeping else f"player {thing.name}"
     if thing.kind == ARROW:
         return _ARROWS[thing.dx, thing.dy]
     if thing.kind == PLANT and thing.ripe:
