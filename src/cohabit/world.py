@@ -204,6 +204,11 @@ class World:
         """The scoreboard, best first."""
         return ()
 
+    @classmethod
+    def summary(cls, means: Mapping[str, float]) -> Mapping[str, float]:
+        """Figures of a player over many games, from the means of its measures: the numbers in ``Standing.data``."""
+        return {}
+
     def changes(self, before: Observation, now: Observation) -> str | None:
         """What has changed for an eye between two observations, in words. By default it is found line by line."""
         return None
@@ -234,6 +239,11 @@ class World:
 def overrides(world: World, method: str) -> bool:
     """Whether this world defines the method itself."""
     return method in _overridden(type(world))  # type: ignore[arg-type]  # classes are hashable
+
+
+def overrides_summary(world: type[World]) -> bool:
+    """Whether this world has figures over many games."""
+    return world.summary.__func__ is not World.summary.__func__  # type: ignore[attr-defined]  # of a class method
 
 
 @lru_cache(256)

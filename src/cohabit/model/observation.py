@@ -149,7 +149,7 @@ class Observation(msgspec.Struct, Value, frozen=True, omit_defaults=True, gc=Fal
 
     `text` is the world's own description, such as a board or a hand of cards. It comes first in `to_text`
     and keeps its line breaks. `choices` are the legal actions, each as it would be sent, if the world lists
-    them. `text_says_all`: the text says what all the other fields say, so it is what `to_text` gives.
+    them. `text_says_all`: the text says what the other fields say, so `to_text` adds only the goals.
     """
 
     status: dict[str, Any] = {}
@@ -173,8 +173,13 @@ class Observation(msgspec.Struct, Value, frozen=True, omit_defaults=True, gc=Fal
     def to_text(self) -> str:
         """The observation as text for a model. Empty sections are left out."""
         own = self.text.strip("\n")
-        if self.text_says_all:
-            return own
+        text = own if self.text_says_all else self._sections(own)
+        if self.current_goals:
+            text += _section("CURRENT GOALS", _bullets(goal.to_text() for goal in self.current_goals))
+        return text
+
+    def _sections(self, own: str) -> str:
+        """The world's text, and what the other fields say."""
         text = f"Step {self.step}"
         if self.time_of_day:
             text += f" ({one_line(self.time_of_day)})"
@@ -193,8 +198,6 @@ class Observation(msgspec.Struct, Value, frozen=True, omit_defaults=True, gc=Fal
             text += _section("ACTIVE EFFECTS", _bullets(e.to_text() for e in self.active_effects))
         if self.recent_events:
             text += _section("RECENT EVENTS", _bullets(event.to_text() for event in self.recent_events))
-        if self.current_goals:
-            text += _section("CURRENT GOALS", _bullets(goal.to_text() for goal in self.current_goals))
         return text
 
     def changes_since(self, earlier: Observation) -> str:

@@ -67,12 +67,11 @@ def test_a_view_says_what_is_where():
     game.land.add(PLANT, 14, 13)
     game.step({0: ACTIONS.index("move_right")})
     assert seen(game).to_text() == (
-        "Step 1, day, at 12,12. health 9, food 9, drink 9, energy 9.\n"
-        "Facing tree. Left grass, right tree, up grass, down grass.\n"
+        "Step 1, day, at 12,12. health 9 food 9 drink 9 energy 9.\n"
+        "Facing right: tree; left grass, up grass, down grass.\n"
         "See plant R2D1, grass here x52, tree R1 x3, coal L1U1, water L4 x7.\n"
         "Carry nothing.\n"
-        "Done 0 of 22.\n"
-        "Next collect_wood (do at a tree); collect_sapling (do at grass); collect_drink (do at water).\n"
+        "Done 0/22. Next collect_wood (do at a tree); collect_sapling (do at grass); collect_drink (do at water).\n"
         "No effect: tree is in the way."
     )
 
@@ -80,7 +79,7 @@ def test_a_view_says_what_is_where():
 def test_an_empty_meadow_at_the_corner_of_the_map_is_not_blind():
     game = meadow((0, 0))
     assert seen(game).text.split("\n")[1:3] == [
-        "Facing grass. Left edge of the map, right grass, up edge of the map, down grass.",
+        "Facing down: grass; left edge of the map, right grass, up edge of the map.",
         "See grass here x20.",
     ]
 
@@ -167,17 +166,39 @@ def test_an_unripe_plant_says_so_and_a_ripe_one_is_called_ripe():
     game.step({0: DO})
     assert seen(game).status["events"] == "No effect: the plant is not ripe yet."
     plant.timer = 301
-    assert "Facing ripe plant." in seen(game).to_text()
+    assert "Facing down: ripe plant;" in seen(game).to_text()
     game.players[0].food = 3
     game.step({0: DO})
     assert game.players[0].food == 7
 
 
-def test_achievements_are_told_by_the_shorter_list():
+def test_progress_is_told_by_the_shorter_list():
     done = list(ACHIEVEMENTS)
-    assert text.achievements_text(done) == "all 22"
-    assert text.achievements_text(done[:-2]) == "20 of 22, all but place_table, wake_up"
-    assert text.achievements_text(["collect_wood"]) == "1 of 22: collect_wood"
+    assert text.progress_text(done, {}) == "Done 22/22."
+    assert text.progress_text([name for name in done if name not in ("collect_diamond", "wake_up")], {}) == (
+        "Done 20/22, left collect_diamond (do at a diamond); wake_up (sleep when energy is below 9, walled in)."
+    )
+    assert text.progress_text(["collect_wood"], {"wood": 1}) == (
+        "Done 1/22: collect_wood.\n"
+        "Next place_table (2 wood); collect_sapling (do at grass); collect_drink (do at water)."
+    )
+
+
+@given(done=st.lists(st.sampled_from(ACHIEVEMENTS), unique=True))
+def test_what_is_done_follows_from_the_text(done):
+    done = [name for name in ACHIEVEMENTS if name in done]
+    told = text.progress_text(done, {}).split("\n")[0]
+    named = re.findall(r"(?<![\w])(?:" + "|".join(ACHIEVEMENTS) + r")\b", re.sub(r"\(.*?\)", "", told.split("Next")[0]))
+    if "left" in told:
+        assert sorted(named) == sorted(set(ACHIEVEMENTS) - set(done))
+    elif named:
+        assert named == done
+    assert f"Done {len(done)}/22" in told
+
+
+def test_an_inventory_has_amounts_of_materials_and_kinds_of_tools():
+    inventory = {"wood": 3, "wood_pickaxe": 2, "iron_pickaxe": 1, "stone_sword": 1}
+    assert text.inventory_text(inventory) == "3 wood, wood/iron pickaxe, stone sword"
 
 
 def test_the_next_rungs_can_be_reached_from_what_is_done():

@@ -139,6 +139,6 @@ def test_a_view_since_an_earlier_one_is_in_the_words_of_the_world():
     text = room.call("ann", "view", {"since": before.id}, at=3).text
     assert text.split("\n")[:3] == [
         f"Changes since view {before.id}:",
-        "Step 1, you moved L1. Facing grass.",
+        "Step 1, you moved L1. Facing left: grass.",
         "New tree L4 x3, grass L4D1 x4.",
     ]

@@ -227,6 +227,10 @@ class CrafterShared(World):
         rows = [standing(seat, player) for seat, player in self._present()]
         return sorted(rows, key=lambda row: -row.score)
 
+    @classmethod
+    def summary(cls, means: Mapping[str, float]) -> Mapping[str, float]:
+        return Crafter.summary(means)
+
     # -- saves -----------------------------------------------------------------------------------------------
     def snapshot(self) -> bytes:
         saved = SavedSharedGame(saves.save_game(self.game), self.chosen, self.totals, self.unlocked)

@@ -34,7 +34,13 @@ _by_distance = itemgetter(*((y + _CENTRE[1]) * VIEW_WIDTH + x + _CENTRE[0] for x
 _LISTED = {"coal": 3, "iron": 3, "diamond": 3, "table": 2, "furnace": 2, "lava": 3}
 """Materials of which more than the nearest cell is given, because one goes to them, or must not."""
 _MAX_RUNGS = 3
-_AROUND = (("Left", -1, 0), ("right", 1, 0), ("up", 0, -1), ("down", 0, 1))
+_CARRIED = [item for item in ITEMS if "_" not in item]
+_TOOLS = {
+    tool: [(item, item.partition("_")[0]) for item in ITEMS if item.endswith(f"_{tool}")]
+    for tool in ("pickaxe", "sword")
+}
+"""Of a tool it matters only whether one has it."""
+_WAYS = {(-1, 0): "left", (1, 0): "right", (0, -1): "up", (0, 1): "down"}
 
 
 @lru_cache(1024)
@@ -55,8 +61,14 @@ def view_text(status: dict[str, Any]) -> str:
     things = [f"{name} {offset(x, y)}" for name, x, y in sorted(status["things"], key=_distance)]
     near = "".join(_by_distance(ground))
     materials = [_material(letter, near) for letter in sorted(set(near), key=near.index) if letter != " "]
-    around = ", ".join([f"{word} {_at(status, x, y)}" for word, x, y in _AROUND])
-    return f"Facing {_at(status, *status['facing'])}. {around}.\nSee {', '.join(things + materials)}."
+    return f"{around_text(status)}\nSee {', '.join(things + materials)}."
+
+
+def around_text(status: dict[str, Any]) -> str:
+    """The four cells next to the player, first the one that it faces."""
+    facing = tuple(status["facing"])
+    others = [f"{word} {_at(status, *way)}" for way, word in _WAYS.items() if way != facing]
+    return f"Facing {_WAYS[facing]}: {_at(status, *facing)}; {', '.join(others)}."
 
 
 def _distance(thing: Sequence[Any]) -> tuple[int, int, int]:
@@ -85,12 +97,18 @@ def _at(status: dict[str, Any], dx: int, dy: int) -> str:
 
 def vitals_text(status: dict[str, Any]) -> str:
     """Health and the rest, out of nine."""
-    vitals = ", ".join([f"{name} {status[name]}" for name in VITALS])
+    vitals = " ".join([f"{name} {status[name]}" for name in VITALS])
     return f"{vitals}. Asleep." if status["sleeping"] else f"{vitals}."
 
 
 def inventory_text(inventory: dict[str, int]) -> str:
-    return ", ".join([f"{amount} {item}" for item, amount in inventory.items()]) or "nothing"
+    """What one has: materials with their amounts, then the kinds of tools."""
+    parts = [f"{inventory[item]} {item}" for item in _CARRIED if item in inventory]
+    for tool, items in _TOOLS.items():
+        kinds = [kind for item, kind in items if item in inventory]
+        if kinds:
+            parts.append(f"{'/'.join(kinds)} {tool}")
+    return ", ".join(parts) or "nothing"
 
 
 def time_text(status: dict[str, Any]) -> str:
@@ -99,22 +117,28 @@ def time_text(status: dict[str, Any]) -> str:
     return "day" if light >= 0.75 else "dusk" if light >= 0.5 else "night"
 
 
-def achievements_text(done: Sequence[str]) -> str:
-    """The achievements that are done, or the ones that are not, whichever is shorter: both say the same."""
-    known = set(done)
-    left = [name for name in ACHIEVEMENTS if name not in known]
+def progress_text(done: Sequence[str], inventory: dict[str, int]) -> str:
+    """The achievements that are done and the next ones, or, if that is shorter, all that are left."""
+    if not done:
+        return f"Done 0/22. Next {next_text(done, inventory)}."
+    left = [rung.name for rung in RUNGS if rung.name not in done]
+    if len(left) > len(done):
+        return f"Done {len(done)}/22: {', '.join(done)}.\nNext {next_text(done, inventory)}."
     if not left:
-        return "all 22"
-    if len(left) < len(done):
-        return f"{len(done)} of 22, all but {', '.join(left)}"
-    return f"{len(done)} of 22" + (f": {', '.join(done)}" if done else "")
+        return "Done 22/22."
+    described = [_rung(rung, inventory) for rung in _open_rungs(done)]
+    known = [name.partition(" ")[0] for name in described]
+    return f"Done {len(done)}/22, left {'; '.join([*described, *(name for name in left if name not in known)])}."
 
 
 def next_text(done: Sequence[str], inventory: dict[str, int]) -> str:
     """The next achievements that can be worked for, with what they need and what is missing."""
+    return "; ".join([_rung(rung, inventory) for rung in _open_rungs(done)])
+
+
+def _open_rungs(done: Sequence[str]) -> list[Rung]:
     known = set(done)
-    open_rungs = [rung for rung in RUNGS if rung.name not in known and known.issuperset(rung.after)]
-    return "; ".join([_rung(rung, inventory) for rung in open_rungs[:_MAX_RUNGS]])
+    return [rung for rung in RUNGS if rung.name not in known and known.issuperset(rung.after)][:_MAX_RUNGS]
 
 
 def _rung(rung: Rung, inventory: dict[str, int]) -> str:
@@ -203,11 +227,8 @@ def whole_text(step: int, status: dict[str, Any], inventory: dict[str, int]) -> 
         f"Step {step}, {time_text(status)}, at {x},{y}. {vitals_text(status)}",
         view_text(status),
         f"Carry {inventory_text(inventory)}.",
-        f"Done {achievements_text(done)}.",
+        progress_text(done, inventory),
     ]
-    following = next_text(done, inventory)
-    if following:
-        lines.append(f"Next {following}.")
     if status["events"]:
         lines.append(status["events"])
     return "\n".join(lines)
@@ -221,7 +242,7 @@ def changes_text(before: dict[str, Any], now: dict[str, Any]) -> str:
     """
     dx, dy = (now["position"][axis] - before["position"][axis] for axis in (0, 1))
     moved = f", you moved {offset(dx, dy)}" if dx or dy else ""
-    lines = [f"Step {now['step']}{moved}. Facing {_at(now, *now['facing'])}."]
+    lines = [f"Step {now['step']}{moved}. Facing {_WAYS[tuple(now['facing'])]}: {_at(now, *now['facing'])}."]
     new, changed = _ground_changes(before, now, dx, dy)
     if new:
         lines.append(f"New {', '.join(new)}.")
@@ -242,7 +263,7 @@ def changes_text(before: dict[str, Any], now: dict[str, Any]) -> str:
         lines.append(f"{', '.join(facts)}.")
     if now["achievements"] != before["achievements"]:
         following = next_text(now["achievements"], carried)
-        lines.append(f"Done {len(now['achievements'])} of 22." + (f" Next {following}." if following else ""))
+        lines.append(f"Done {len(now['achievements'])}/22." + (f" Next {following}." if following else ""))
     if now["events"]:
         lines.append(now["events"])
     return "\n".join(lines)
@@ -275,7 +296,7 @@ def crowd_text(step: int, status: dict[str, Any]) -> str:
     rows = sorted(status["players"], key=lambda row: -row["achievements"])
     lines = [f"Step {step}, {time_text(status)}."]
     for row in rows:
-        line = f"{row['name']}: {row['achievements']} of 22" + ("" if row["alive"] else ", dead")
+        line = f"{row['name']}: {row['achievements']}/22" + ("" if row["alive"] else ", dead")
         if "position" in row and row["alive"]:
             x, y = row["position"]
             vitals = ", ".join(f"{name} {row[name]}" for name in VITALS)

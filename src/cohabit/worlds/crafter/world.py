@@ -1,6 +1,7 @@
 """Crafter as a world: one player, who makes a step of the game with each action."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
 import msgspec
@@ -93,6 +94,14 @@ class Crafter(World):
 
     def standings(self) -> Sequence[Standing]:
         return [standing(_SEATS[0], self.player)]
+
+    @classmethod
+    def summary(cls, means: Mapping[str, float]) -> Mapping[str, float]:
+        """The Crafter score: the geometric mean of the success rates of the 22 achievements, in percent."""
+        if not all(name in means for name in ACHIEVEMENTS):
+            return {}
+        logs = [math.log(1 + 100 * means[name]) for name in ACHIEVEMENTS]
+        return {"Crafter score": math.exp(sum(logs) / len(logs)) - 1}
 
     def snapshot(self) -> bytes:
         return msgspec.msgpack.encode(saves.save_game(self.game))
