@@ -13,7 +13,7 @@ from cohabit.worlds.crafter.land import Land, Thing
 from cohabit.worlds.crafter.player import Player
 from cohabit.worlds.crafter.rules import ACHIEVEMENTS, COW, FIRST_HEALTH, ITEMS, MATERIALS, SKELETON, ZOMBIE, daylight
 
-MAX_SIZE = 256  # cells per side
+MAX_SIZE = 96  # cells per side
 MAX_PLAYERS_EVER = 1000  # who have been in a game, also those who have left
 T = TypeVar("T")
 _Word = Annotated[int, Meta(ge=0, lt=1 << 32)]
