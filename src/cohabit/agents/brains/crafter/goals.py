@@ -1,0 +1,262 @@
+"""What to do next, when nothing is urgent: collect, make, place, plant, hunt, explore."""
+
+from cohabit.agents.brains.crafter.map import DIRECTIONS, OPEN, UNKNOWN, around, distance
+from cohabit.agents.brains.crafter.paths import cheapest
+from cohabit.agents.brains.crafter.situation import Situation
+from cohabit.agents.brains.crafter.survival import drink, eat
+from cohabit.model.action import Action
+from cohabit.worlds.crafter.rules import (
+    ACTIVE_DISTANCE,
+    COAL,
+    DIAMOND,
+    FURNACE,
+    GRASS,
+    IRON,
+    MOST,
+    RIPE_AFTER,
+    STONE,
+    TABLE,
+    TREE,
+    WATER,
+)
+
+TABLE_WOOD, FURNACE_STONES = 2, 4
+FAR = 25
+"""It makes a new table rather than walk further than this to the old one."""
+FENCE = 4
+"""Stones for the four sides of a plant."""
+ENOUGH_STONES = 7
+SKELETON_HEALTH = 6
+"""It hunts only with at least this much health."""
+TOOLS = ("wood_pickaxe", "wood_sword", "stone_pickaxe", "stone_sword", "iron_pickaxe", "iron_sword")
+
+
+def pursue(s: Situation) -> Action:
+    """The next step towards what is still missing."""
+    return (
+        refresh(s)
+        or make(s)
+        or plant(s)
+        or eat_plant(s)
+        or hunt(s)
+        or find_sapling(s)
+        or collect(s)
+        or explore(s)
+        or Action("noop", {}, "everything is done")
+    )
+
+
+def missing_tools(s: Situation) -> list[str]:
+    return [tool for tool in TOOLS if f"make_{tool}" not in s.done]
+
+
+# -- small needs on the way -------------------------------------------------------------------------------
+def refresh(s: Situation) -> Action | None:
+    """Drink and eat in time, when it is convenient."""
+    if s.map.cells[s.map.ahead] == WATER and s.drink < MOST and s.map.ahead not in s.map.things:
+        return Action("do", {}, "drinks its fill")
+    if s.drink <= 5 or "collect_drink" not in s.done:
+        action = drink(s, "water")
+        if action:
+            return action
+    if s.food <= 5 or "eat_cow" not in s.done:
+        return eat(s, "a cow")
+    return None
+
+
+# -- tools ---------------------------------------------------------------------------------------------------
+def make(s: Situation) -> Action | None:
+    """Make the next tool if its materials are there."""
+    for tool in missing_tools(s):
+        kind = tool.split("_")[0]
+        uses = {"wood": {"wood": 1}, "stone": {"wood": 1, "stone": 1}, "iron": {"wood": 1, "coal": 1, "iron": 1}}[kind]
+        if all(s.has(item, amount) for item, amount in uses.items()):
+            if s.map.is_near(TABLE, s.map.here) and (kind != "iron" or s.map.is_near(FURNACE, s.map.here)):
+                return Action(f"make_{tool}", {}, "the next tool")
+            action = _to_workshop(s, kind == "iron", uses)
+            if action:
+                return action
+    if "place_furnace" not in s.done and s.has("stone", FURNACE_STONES) and s.map.is_near(TABLE, s.map.here):
+        return place(s, "place_furnace", "a furnace for iron")
+    return None
+
+
+def _to_workshop(s: Situation, needs_furnace: bool, uses: dict[str, int]) -> Action | None:
+    """Go to a table (and a furnace), or place them here."""
+    table_near = s.map.is_near(TABLE, s.map.here)
+    if table_near and needs_furnace:
+        if s.has("stone", FURNACE_STONES):
+            return place(s, "place_furnace", "a furnace for iron")
+        return None
+    if s.map.knows(TABLE):
+        way = s.way_to_material((TABLE,))
+        if way and len(way) <= FAR:
+            return s.advance(way[-1], "to the table")
+    if s.has("wood", TABLE_WOOD + (2 if needs_furnace else 1)) or (
+        not needs_furnace and s.has("wood", TABLE_WOOD + uses["wood"])
+    ):
+        return place(s, "place_table", "a table")
+    return None
+
+
+def place(s: Situation, action: str, why: str) -> Action:
+    """Place something ahead, or turn until that is possible."""
+    if s.map.is_free(s.map.ahead):
+        return Action(action, {}, why)
+    costs = s.costs()
+    ahead = s.map.ahead
+    if costs[ahead] and s.map.cells[ahead] not in OPEN and s.map.cells[ahead] not in (WATER, TREE):
+        return Action("do", {}, f"makes room: {why}")
+    for cell in around(s.map.here):
+        if costs[cell] and s.map.cells[cell] not in (WATER, TREE):
+            return s.turn(cell, why)
+    for cell in around(s.map.here):
+        if costs[cell]:
+            return s.advance(cell, why)
+    return Action("noop", {}, f"is stuck: {why}")
+
+
+# -- plant ---------------------------------------------------------------------------------------------------
+def find_sapling(s: Situation) -> Action | None:
+    """Search grass for a sapling; one of ten tries succeeds."""
+    if s.has("sapling") or s.plant is not None or "eat_plant" in s.done:
+        return None
+    ahead = s.map.ahead
+    if s.map.cells[ahead] == GRASS and ahead not in s.map.things:
+        return Action("do", {}, "searches the grass for a sapling")
+    goals = frozenset((GRASS,))
+    way = s.way_to_material(goals) if s.map.cells[s.map.here] != GRASS else []
+    if way:
+        return s.walk(way, "to grass, for a sapling")
+    for d in DIRECTIONS:
+        if s.map.is_free(s.map.here + d) and s.map.cells[s.map.here + d] == GRASS:
+            return s.turn(s.map.here + d, "looks for grass")
+    return None
+
+
+def plant(s: Situation) -> Action | None:
+    """Plant the sapling and fence it with stones, because creatures destroy it."""
+    if "eat_plant" in s.done:
+        return None
+    if s.plant is not None:
+        return _fence(s)
+    if not s.has("sapling") or not s.has("stone", FENCE):
+        return None
+    site = _site(s)
+    if site is None:
+        return None
+    if s.map.ahead == site:
+        s.plant, s.growth = site, 0
+        s.kept = {site, *around(site)}
+        return Action("place_plant", {}, "a good place for a plant")
+    return s.face(site, "to a good place for a plant")
+
+
+def _site(s: Situation) -> int | None:
+    """The nearest grass with grass or sand around it that can be fenced."""
+    costs = s.costs()
+
+    def is_site(cell: int) -> bool:
+        return (
+            s.map.cells[cell] == GRASS
+            and cell != s.map.here
+            and cell not in s.map.things
+            and all(s.map.cells[beside] != UNKNOWN for beside in around(cell))
+            and sum(s.map.cells[beside] in OPEN for beside in around(cell)) >= 1
+        )
+
+    if is_site(s.map.ahead):
+        return s.map.ahead
+    way = cheapest(costs, s.map.here, is_site, 60)
+    return way[0] if way else None
+
+
+def _fence(s: Situation) -> Action | None:
+    assert s.plant is not None
+    if distance(s.map.here, s.plant) < ACTIVE_DISTANCE:
+        s.growth += 1
+    if distance(s.map.here, s.plant) <= 3 and s.plant not in s.map.things:
+        s.plant, s.kept = None, set()
+        return None
+    gaps = [cell for cell in around(s.plant) if s.map.cells[cell] in OPEN and cell != s.map.here]
+    if not gaps or not s.has("stone") or s.growth > RIPE_AFTER:
+        return None
+    if s.map.ahead in gaps:
+        if s.map.ahead in s.map.things:
+            return Action("do", {}, "drives it away from the plant")
+        return Action("place_stone", {}, "a fence for the plant")
+    s.kept = {s.plant}
+    actions = None
+    for gap in gaps:
+        actions = s.face(gap, "fences the plant")
+        if actions:
+            break
+    s.kept = {s.plant, *around(s.plant)}
+    return actions
+
+
+def eat_plant(s: Situation) -> Action | None:
+    if s.plant is None or s.growth <= RIPE_AFTER or "eat_plant" in s.done:
+        return None
+    s.kept = set()
+    way = s.way_to_cell(s.plant)
+    s.kept = {s.plant, *around(s.plant)}
+    if not way:
+        return None
+    if len(way) == 1 and s.map.ahead == s.plant and s.map.things.get(s.plant) == "plant":
+        return Action("noop", {}, "waits until the plant is ripe")
+    return s.follow(way, "to the ripe plant")
+
+
+# -- hunting ------------------------------------------------------------------------------------------------
+def hunt(s: Situation) -> Action | None:
+    for name, needs in (("zombie", 5), ("skeleton", SKELETON_HEALTH)):
+        if f"defeat_{name}" in s.done or s.health < needs or not s.has("stone_sword"):
+            continue
+        prey = s.map.nearest_thing(name)
+        if prey is not None:
+            way = s.way_to_cell(prey)
+            if way and len(way) < 12:
+                return s.follow(way, f"hunts a {name}")
+    return None
+
+
+# -- collecting and exploring ----------------------------------------------------------------------------------
+def wanted(s: Situation) -> dict[int, str]:
+    """Materials that it needs more of, and why."""
+    tools = missing_tools(s)
+    found: dict[int, str] = {}
+    wood = len(tools) + (TABLE_WOOD if tools else 0)
+    if "make_wood_pickaxe" in s.done:
+        if s.count("wood") < min(wood, MOST):
+            found[TREE] = "wood"
+        if not s.has("stone", ENOUGH_STONES):
+            found[STONE] = "stones"
+        iron_tools = sum(tool.startswith("iron") for tool in tools)
+        if s.count("coal") < iron_tools or "collect_coal" not in s.done:
+            found[COAL] = "coal"
+        if s.has("stone_pickaxe") and s.count("iron") < iron_tools:
+            found[IRON] = "iron"
+        if s.has("iron_pickaxe") and "collect_diamond" not in s.done:
+            found[DIAMOND] = "a diamond"
+    elif s.count("wood") < TABLE_WOOD + 2:
+        found[TREE] = "wood"
+    return found
+
+
+def collect(s: Situation) -> Action | None:
+    """Go to the nearest cell of something wanted."""
+    materials = wanted(s)
+    known = [material for material in materials if s.map.knows(material)]
+    if not known:
+        return None
+    way = s.way_to_material(known)
+    if not way:
+        return None
+    return s.follow(way, f"collects {materials.get(s.map.cells[way[0]], '')}")
+
+
+def explore(s: Situation) -> Action | None:
+    """Go to the nearest cell that it has not seen."""
+    way = s.way_to_material((UNKNOWN,))
+    return s.walk(way, "explores") if way else None

@@ -1,0 +1,124 @@
+"""Walling oneself in: a room of two or four cells whose sides are all blocked.
+
+The player can place a stone only in front of itself, and it faces a free cell only after a step towards it. So a wall
+can be closed from inside if the cell on the other side of the player belongs to the room as well.
+"""
+
+from collections.abc import Iterator
+
+from cohabit.agents.brains.crafter.map import DIRECTIONS, DOWN, OPEN, RIGHT, UNKNOWN, around
+from cohabit.agents.brains.crafter.paths import cheapest
+from cohabit.agents.brains.crafter.situation import Situation
+from cohabit.model.action import Action
+from cohabit.worlds.crafter.rules import LAVA, STONE
+
+Room = frozenset[int]
+CLOSED_IN = 6
+"""A player who can reach no more cells than this is closed in."""
+PLACING = 3
+"""What a wall to be built is worth in steps of walking, when rooms are compared."""
+FAR = 60
+
+
+def is_closed_in(s: Situation) -> bool:
+    """Whether nothing can come to the player, and nothing is with it."""
+    reached = [s.map.here]
+    for cell in reached:
+        for beside in around(cell):
+            if beside not in reached and s.map.cells[beside] in (*OPEN, LAVA, UNKNOWN):
+                if s.map.things.get(beside, "plant") not in ("plant", "ripe plant"):
+                    return False
+                if beside not in s.map.things:
+                    reached.append(beside)
+                if len(reached) > CLOSED_IN:
+                    return False
+    return True
+
+
+def open_walls(s: Situation, room: Room) -> list[tuple[int, int]]:
+    """The sides that have to be closed: cell of the room, direction."""
+    return [
+        (cell, d)
+        for cell in sorted(room)
+        for d in DIRECTIONS
+        if cell + d not in room and s.map.cells[cell + d] in (*OPEN, LAVA, UNKNOWN)
+    ]
+
+
+def build(s: Situation, why: str) -> Action | None:
+    """One step towards being closed in; None if there is no place for a room."""
+    if not (s.room and _is_possible(s, s.room)):
+        s.room = _nearest_room(s)
+        if not s.room:
+            return None
+    if s.map.here not in s.room:
+        return _enter(s, why)
+    for cell, d in open_walls(s, s.room):
+        if s.map.here == cell and s.map.facing == d:
+            if cell + d in s.map.things:
+                return Action("do", {}, f"something stands where a wall must be: {why}")
+            return Action("place_stone", {}, f"a wall: {why}")
+    for cell, d in open_walls(s, s.room):
+        action = s.face(cell + d, why, s.room)
+        if action is not None:
+            return action
+    return None
+
+
+def _enter(s: Situation, why: str) -> Action | None:
+    """Walk to the room, through a wall that can be closed behind."""
+    costs = s.costs()
+    for cell in s.room:
+        for d in DIRECTIONS:
+            if cell + d not in s.room and cell - d not in s.room:
+                costs[cell + d] = 0
+    way = cheapest(costs, s.map.here, s.room.__contains__)
+    if not way:
+        s.room = frozenset()
+        return None
+    return s.walk(way, why)
+
+
+def _nearest_room(s: Situation) -> Room:
+    """A room that is near and needs few walls."""
+    costs = s.costs()
+    for extra in range(0, 9):
+        ends: dict[int, Room] = {}
+
+        def has_room(cell: int, most: int = extra, ends: dict[int, Room] = ends) -> bool:
+            for room in _rooms_with(cell):
+                if _walls_needed(s, costs, room) <= most:
+                    ends[cell] = room
+                    return True
+            return False
+
+        if has_room(s.map.here):
+            return ends[s.map.here]
+        way = cheapest(costs, s.map.here, has_room, PLACING * (extra + 1) + 2)
+        if way:
+            return ends[way[0]]
+    return frozenset()
+
+
+def _rooms_with(cell: int) -> Iterator[Room]:
+    for d in DIRECTIONS:
+        yield frozenset((cell, cell + d))
+    for across in (RIGHT, -RIGHT):
+        for down in (DOWN, -DOWN):
+            yield frozenset((cell, cell + across, cell + down, cell + across + down))
+
+
+def _walls_needed(s: Situation, costs: bytearray, room: Room) -> int:
+    """How many stones it takes; many if the room cannot be closed from inside, or not with the stones at hand."""
+    for cell in room:
+        if not costs[cell] and cell != s.map.here:
+            return FAR
+    walls = open_walls(s, room)
+    stones = s.count("stone") + sum(s.map.cells[cell] == STONE for cell in room)
+    if len(walls) > stones or any(cell - d not in room or s.map.cells[cell + d] not in OPEN for cell, d in walls):
+        return FAR
+    return len(walls)
+
+
+def _is_possible(s: Situation, room: Room) -> bool:
+    return _walls_needed(s, s.costs(), room) < FAR
