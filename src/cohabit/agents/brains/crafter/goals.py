@@ -3,16 +3,16 @@
 from cohabit.agents.brains.crafter.map import DIRECTIONS, OPEN, UNKNOWN, around, distance
 from cohabit.agents.brains.crafter.paths import cheapest
 from cohabit.agents.brains.crafter.situation import Situation
-from cohabit.agents.brains.crafter.survival import drink, eat
+from cohabit.agents.brains.crafter.survival import explore
 from cohabit.model.action import Action
 from cohabit.worlds.crafter.rules import (
-    ACTIVE_DISTANCE,
     COAL,
     DIAMOND,
     FURNACE,
     GRASS,
     IRON,
     MOST,
+    PATH,
     RIPE_AFTER,
     STONE,
     TABLE,
@@ -34,34 +34,20 @@ TOOLS = ("wood_pickaxe", "wood_sword", "stone_pickaxe", "stone_sword", "iron_pic
 def pursue(s: Situation) -> Action:
     """The next step towards what is still missing."""
     return (
-        refresh(s)
-        or make(s)
+        make(s)
         or plant(s)
         or eat_plant(s)
         or hunt(s)
         or find_sapling(s)
         or collect(s)
-        or explore(s)
+        or explore(s, "explores", (STONE, PATH))
+        or explore(s, "explores")
         or Action("noop", {}, "everything is done")
     )
 
 
 def missing_tools(s: Situation) -> list[str]:
     return [tool for tool in TOOLS if f"make_{tool}" not in s.done]
-
-
-# -- small needs on the way -------------------------------------------------------------------------------
-def refresh(s: Situation) -> Action | None:
-    """Drink and eat in time, when it is convenient."""
-    if s.map.cells[s.map.ahead] == WATER and s.drink < MOST and s.map.ahead not in s.map.things:
-        return Action("do", {}, "drinks its fill")
-    if s.drink <= 5 or "collect_drink" not in s.done:
-        action = drink(s, "water")
-        if action:
-            return action
-    if s.food <= 5 or "eat_cow" not in s.done:
-        return eat(s, "a cow")
-    return None
 
 
 # -- tools ---------------------------------------------------------------------------------------------------
@@ -173,8 +159,6 @@ def _site(s: Situation) -> int | None:
 
 def _fence(s: Situation) -> Action | None:
     assert s.plant is not None
-    if distance(s.map.here, s.plant) < ACTIVE_DISTANCE:
-        s.growth += 1
     if distance(s.map.here, s.plant) <= 3 and s.plant not in s.map.things:
         s.plant, s.kept = None, set()
         return None
@@ -254,9 +238,3 @@ def collect(s: Situation) -> Action | None:
     if not way:
         return None
     return s.follow(way, f"collects {materials.get(s.map.cells[way[0]], '')}")
-
-
-def explore(s: Situation) -> Action | None:
-    """Go to the nearest cell that it has not seen."""
-    way = s.way_to_material((UNKNOWN,))
-    return s.walk(way, "explores") if way else None

@@ -82,7 +82,7 @@ def _enter(s: Situation, why: str) -> Action | None:
 def _nearest_room(s: Situation) -> Room:
     """A room that is near and needs few walls."""
     costs = s.costs()
-    for extra in range(0, 9):
+    for extra in range(9):
         ends: dict[int, Room] = {}
 
         def has_room(cell: int, most: int = extra, ends: dict[int, Room] = ends) -> bool:

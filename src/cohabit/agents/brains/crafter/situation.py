@@ -1,6 +1,6 @@
 """The player's situation: its body, its map, and the way it is on. Behaviours read it and answer with an action."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -8,7 +8,7 @@ from cohabit.agents.brains.crafter.map import DIRECTIONS, OPEN, STRIDE, UNKNOWN,
 from cohabit.agents.brains.crafter.paths import cheapest
 from cohabit.model.action import Action
 from cohabit.model.observation import Observation
-from cohabit.worlds.crafter.rules import COAL, DIAMOND, IRON, STONE, TREE, WATER
+from cohabit.worlds.crafter.rules import ACTIVE_DISTANCE, COAL, DIAMOND, IRON, STONE, TREE, WATER
 
 WALK, DIG, FELL, BRIDGE = 1, 2, 4, 4
 """Steps to enter a cell: open ground, rock, a tree (which is better kept for its wood), or water.
@@ -46,6 +46,8 @@ class Situation:
         self.sleeping: bool = status["sleeping"]
         self.daylight: float = status["daylight"]
         self.done = frozenset(status["achievements"])
+        if self.plant is not None and distance(self.map.here, self.plant) < ACTIVE_DISTANCE:
+            self.growth += 1
 
     # -- what it has ---------------------------------------------------------------------------------------
     def has(self, item: str, amount: int = 1) -> bool:
@@ -78,6 +80,15 @@ class Situation:
         wanted = frozenset(materials)
         goals = self.map.cells.translate(_marks(wanted))
         return self._planned(wanted, lambda: cheapest(self.costs(wanted), self.map.here, goals.__getitem__))
+
+    def way_to_unknown(self, signs: Collection[int], limit: int) -> list[int]:
+        """The way to the nearest unknown cell that is next to one of these materials."""
+        cells = self.map.cells
+
+        def is_goal(cell: int) -> bool:
+            return cells[cell] == UNKNOWN and any(cells[beside] in signs for beside in around(cell))
+
+        return self._planned(("unknown", signs), lambda: cheapest(self.costs((UNKNOWN,)), self.map.here, is_goal, limit))
 
     def way_to_cell(self, goal: int, costs: bytearray | None = None) -> list[int]:
         """The way to one cell, which need not be free."""

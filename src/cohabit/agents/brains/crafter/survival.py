@@ -1,26 +1,31 @@
 """Staying alive: fighting, drinking, eating, sleeping."""
 
-from cohabit.agents.brains.crafter.map import STRIDE, around, distance
+from collections.abc import Collection
+
+from cohabit.agents.brains.crafter.map import STRIDE, UNKNOWN, around, distance
 from cohabit.agents.brains.crafter.shelter import build, is_closed_in
 from cohabit.agents.brains.crafter.situation import Situation
 from cohabit.model.action import Action
-from cohabit.worlds.crafter.rules import GRASS, MOST, VIEW_HEIGHT, VIEW_WIDTH, WATER
+from cohabit.worlds.crafter.rules import GRASS, MOST, SAND, VIEW_HEIGHT, VIEW_WIDTH, WATER
 
 DARK, BRIGHT = 0.35, 0.5
 """It goes into a shelter at daylight below the first, and leaves it above the second."""
-THIRSTY, HUNGRY, TIRED = 3, 3, 2
-"""With so little left, the need comes before all plans."""
+EVENING = 0.75
+"""Below this daylight it sees to it that it does not go into the night thirsty or hungry."""
+TIRED = 2
 WEAK, STRONG = 4, 7
 """With so little health it rests, until it has so much."""
 MEADOW = 10
 """Cells of grass in view from which on zombies are to be expected at night."""
+SEARCH_FURTHER = 30
+"""What looking in a promising place may cost, compared with the nearest unknown one."""
 
 
 def survive(s: Situation) -> Action | None:
     """What must be done now to stay alive; None if nothing is urgent."""
     if s.sleeping and s.energy < MOST:
         return Action("sleep", {}, "asleep")
-    return fight(s) or _needs(s) or _rest(s)
+    return fight(s) or _needs(s, 1) or _rest(s) or _needs(s, 6 if s.daylight < EVENING else 5)
 
 
 def fight(s: Situation) -> Action | None:
@@ -32,32 +37,38 @@ def fight(s: Situation) -> Action | None:
     return None
 
 
-def _needs(s: Situation) -> Action | None:
-    if s.drink <= THIRSTY and s.drink <= s.food:
-        return drink(s, "very thirsty")
-    if s.food <= HUNGRY:
-        return eat(s, "very hungry") or (drink(s, "very thirsty") if s.drink <= THIRSTY else None)
+def _needs(s: Situation, least: int) -> Action | None:
+    """Drink or eat if there is not more left than this."""
+    if s.drink < MOST and s.map.cells[s.map.ahead] == WATER and s.map.ahead not in s.map.things:
+        return Action("do", {}, "drinks its fill")
+    if s.drink <= least and s.drink <= s.food:
+        return _drink(s) or (_eat(s) if s.food <= least else None)
+    if s.food <= least:
+        return _eat(s) or (_drink(s) if s.drink <= least else None)
     return None
 
 
-def drink(s: Situation, why: str) -> Action | None:
+def _drink(s: Situation) -> Action | None:
     way = s.way_to_material((WATER,)) if s.map.knows(WATER) else []
-    return s.follow(way, why) if way else None
+    return s.follow(way, "thirsty") if way else explore(s, "looks for water", (SAND,))
 
 
-def eat(s: Situation, why: str) -> Action | None:
+def _eat(s: Situation) -> Action | None:
     """Go to the nearest cow that was seen."""
-    if not s.map.cows:
-        return None
-    cow = min(s.map.cows, key=lambda cell: (distance(s.map.here, cell) - s.map.cows[cell] // 100, cell))
-    way = s.way_to_cell(cow)
-    if not way:
+    while s.map.cows:
+        cow = min(s.map.cows, key=lambda cell: (distance(s.map.here, cell), cell))
+        way = s.way_to_cell(cow)
+        if way and (len(way) > 1 or cow in s.map.things):
+            return s.follow(way, "hungry")
         del s.map.cows[cow]
-        return None
-    if len(way) == 1 and cow not in s.map.things:
-        del s.map.cows[cow]
-        return None
-    return s.follow(way, why)
+    return explore(s, "looks for a cow", (GRASS,))
+
+
+def explore(s: Situation, why: str, signs: Collection[int] = ()) -> Action | None:
+    """Go to the nearest cell that it has not seen; a little further if it is next to one of these materials."""
+    way = s.way_to_unknown(signs, SEARCH_FURTHER) if signs else []
+    way = way or s.way_to_material((UNKNOWN,))
+    return s.walk(way, why) if way else None
 
 
 def _rest(s: Situation) -> Action | None:
