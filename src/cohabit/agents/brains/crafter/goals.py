@@ -25,7 +25,7 @@ FAR = 25
 """It makes a new table rather than walk further than this to the old one."""
 FENCE = 4
 """Stones for the four sides of a plant."""
-ENOUGH_STONES = 7
+ENOUGH_STONES = 9
 SKELETON_HEALTH = 6
 """It hunts only with at least this much health."""
 TOOLS = ("wood_pickaxe", "wood_sword", "stone_pickaxe", "stone_sword", "iron_pickaxe", "iron_sword")
@@ -126,7 +126,7 @@ def plant(s: Situation) -> Action | None:
         return None
     if s.plant is not None:
         return _fence(s)
-    if not s.has("sapling") or not s.has("stone", FENCE):
+    if not s.has("sapling") or not s.has("stone", FENCE) or not s.has("stone_sword"):
         return None
     site = _site(s)
     if site is None:
@@ -214,6 +214,8 @@ def wanted(s: Situation) -> dict[int, str]:
     if "make_wood_pickaxe" in s.done:
         if s.count("wood") < min(wood, MOST):
             found[TREE] = "wood"
+            if "make_wood_sword" not in s.done or s.count("wood") < 2:
+                return found
         if not s.has("stone", ENOUGH_STONES):
             found[STONE] = "stones"
         iron_tools = sum(tool.startswith("iron") for tool in tools)

@@ -10,7 +10,7 @@ from cohabit.agents.brains.crafter.map import DIRECTIONS, DOWN, OPEN, RIGHT, UNK
 from cohabit.agents.brains.crafter.paths import cheapest
 from cohabit.agents.brains.crafter.situation import Situation
 from cohabit.model.action import Action
-from cohabit.worlds.crafter.rules import LAVA, STONE
+from cohabit.worlds.crafter.rules import LAVA, STONE, WATER
 
 Room = frozenset[int]
 CLOSED_IN = 6
@@ -18,6 +18,8 @@ CLOSED_IN = 6
 PLACING = 3
 """What a wall to be built is worth in steps of walking, when rooms are compared."""
 FAR = 60
+NO_WALL = (*OPEN, WATER, LAVA, UNKNOWN)
+"""Arrows fly over water and lava."""
 
 
 def is_closed_in(s: Situation) -> bool:
@@ -25,7 +27,7 @@ def is_closed_in(s: Situation) -> bool:
     reached = [s.map.here]
     for cell in reached:
         for beside in around(cell):
-            if beside not in reached and s.map.cells[beside] in (*OPEN, LAVA, UNKNOWN):
+            if beside not in reached and s.map.cells[beside] in NO_WALL:
                 if s.map.things.get(beside, "plant") not in ("plant", "ripe plant"):
                     return False
                 if beside not in s.map.things:
@@ -41,7 +43,7 @@ def open_walls(s: Situation, room: Room) -> list[tuple[int, int]]:
         (cell, d)
         for cell in sorted(room)
         for d in DIRECTIONS
-        if cell + d not in room and s.map.cells[cell + d] in (*OPEN, LAVA, UNKNOWN)
+        if cell + d not in room and s.map.cells[cell + d] in NO_WALL
     ]
 
 
@@ -59,6 +61,8 @@ def build(s: Situation, why: str) -> Action | None:
                 return Action("do", {}, f"something stands where a wall must be: {why}")
             return Action("place_stone", {}, f"a wall: {why}")
     for cell, d in open_walls(s, s.room):
+        if s.map.cells[cell + d] == WATER and s.map.here == cell:
+            return s.turn(cell + d, why)
         action = s.face(cell + d, why, s.room)
         if action is not None:
             return action
@@ -70,7 +74,7 @@ def _enter(s: Situation, why: str) -> Action | None:
     costs = s.costs()
     for cell in s.room:
         for d in DIRECTIONS:
-            if cell + d not in s.room and cell - d not in s.room:
+            if cell + d not in s.room and cell - d not in s.room and s.map.cells[cell + d] != WATER:
                 costs[cell + d] = 0
     way = cheapest(costs, s.map.here, s.room.__contains__)
     if not way:

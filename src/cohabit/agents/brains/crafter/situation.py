@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
 from typing import Any
 
+from cohabit.agents.brains.crafter.danger import add_danger
 from cohabit.agents.brains.crafter.map import DIRECTIONS, OPEN, STRIDE, UNKNOWN, Map, around, distance, marks
 from cohabit.agents.brains.crafter.paths import cheapest
 from cohabit.model.action import Action
@@ -14,8 +15,6 @@ WALK, DIG, FELL, BRIDGE = 1, 2, 4, 4
 """Steps to enter a cell: open ground, rock, a tree (which is better kept for its wood), or water.
 
 A bridge is a stone that is placed and dug away again."""
-BESIDE_A_ZOMBIE = 4
-"""What it costs in addition to pass next to a zombie."""
 LOOK_AGAIN = 10
 """A way is planned anew after this many steps, because by then more of the land is known."""
 
@@ -29,6 +28,7 @@ class Situation:
         self.workshop: int | None = None  # where a table and a furnace are near
         self.room: frozenset[int] = frozenset()  # the shelter that it builds or lives in
         self.step = 0
+        self.daylight = 1.0
         self._way: list[int] = []
         self._way_key: object = None
         self._way_planned = 0
@@ -44,7 +44,8 @@ class Situation:
         self.drink: int = status["drink"]
         self.energy: int = status["energy"]
         self.sleeping: bool = status["sleeping"]
-        self.daylight: float = status["daylight"]
+        self.getting_dark = status["daylight"] < self.daylight
+        self.daylight = status["daylight"]
         self.done = frozenset(status["achievements"])
         if self.plant is not None and distance(self.map.here, self.plant) < ACTIVE_DISTANCE:
             self.growth += 1
@@ -64,11 +65,7 @@ class Situation:
             frozenset(also),
         )  # fmt: skip
         costs = bytearray(self.map.cells.translate(table))
-        for cell, name in self.map.things.items():
-            if name == "zombie":
-                for beside in around(cell):
-                    if costs[beside]:
-                        costs[beside] += BESIDE_A_ZOMBIE
+        add_danger(self.map, costs)
         for cell in self.map.things:
             costs[cell] = 0
         for cell in self.kept:
@@ -88,7 +85,9 @@ class Situation:
         def is_goal(cell: int) -> bool:
             return cells[cell] == UNKNOWN and any(cells[beside] in signs for beside in around(cell))
 
-        return self._planned(("unknown", signs), lambda: cheapest(self.costs((UNKNOWN,)), self.map.here, is_goal, limit))
+        return self._planned(
+            ("unknown", signs), lambda: cheapest(self.costs((UNKNOWN,)), self.map.here, is_goal, limit)
+        )
 
     def way_to_cell(self, goal: int, costs: bytearray | None = None) -> list[int]:
         """The way to one cell, which need not be free."""

@@ -2,16 +2,17 @@
 
 from collections.abc import Collection
 
+from cohabit.agents.brains.crafter.danger import way_out
 from cohabit.agents.brains.crafter.map import STRIDE, UNKNOWN, around, distance
 from cohabit.agents.brains.crafter.shelter import build, is_closed_in
 from cohabit.agents.brains.crafter.situation import Situation
 from cohabit.model.action import Action
 from cohabit.worlds.crafter.rules import GRASS, MOST, SAND, VIEW_HEIGHT, VIEW_WIDTH, WATER
 
-DARK, BRIGHT = 0.35, 0.5
+DARK, BRIGHT = 0.55, 0.55
 """It goes into a shelter at daylight below the first, and leaves it above the second."""
-EVENING = 0.75
-"""Below this daylight it sees to it that it does not go into the night thirsty or hungry."""
+EVENING = 0.93
+"""When it gets darker than this, it sees to it that it does not go into the night thirsty or hungry."""
 TIRED = 2
 WEAK, STRONG = 4, 7
 """With so little health it rests, until it has so much."""
@@ -25,7 +26,14 @@ def survive(s: Situation) -> Action | None:
     """What must be done now to stay alive; None if nothing is urgent."""
     if s.sleeping and s.energy < MOST:
         return Action("sleep", {}, "asleep")
-    return fight(s) or _needs(s, 1) or _rest(s) or _needs(s, 6 if s.daylight < EVENING else 5)
+    evening = s.getting_dark and s.daylight < EVENING
+    return _dodge(s) or fight(s) or _needs(s, 1) or _rest(s) or _needs(s, 7 if evening else 5)
+
+
+def _dodge(s: Situation) -> Action | None:
+    """Step out of the way of an arrow."""
+    cell = way_out(s.map)
+    return None if cell is None else s.turn(cell, "dodges an arrow")
 
 
 def fight(s: Situation) -> Action | None:
