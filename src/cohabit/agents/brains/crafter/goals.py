@@ -3,7 +3,7 @@
 from cohabit.agents.brains.crafter.map import DIRECTIONS, OPEN, UNKNOWN, around, distance
 from cohabit.agents.brains.crafter.paths import cheapest
 from cohabit.agents.brains.crafter.situation import Situation
-from cohabit.agents.brains.crafter.survival import explore
+from cohabit.agents.brains.crafter.survival import explore, shelter
 from cohabit.model.action import Action
 from cohabit.worlds.crafter.rules import (
     COAL,
@@ -35,15 +35,21 @@ def pursue(s: Situation) -> Action:
     """The next step towards what is still missing."""
     return (
         make(s)
-        or plant(s)
-        or eat_plant(s)
+        or (not s.dark and (plant(s) or eat_plant(s) or find_sapling(s)))
         or hunt(s)
-        or find_sapling(s)
         or collect(s)
-        or explore(s, "explores", (STONE, PATH))
-        or explore(s, "explores")
+        or search(s)
+        or (s.dark and shelter(s))
         or Action("noop", {}, "everything is done")
     )
+
+
+def search(s: Situation) -> Action | None:
+    """Explore where the missing materials are to be expected."""
+    if s.dark:
+        return explore(s, "explores the rock", (STONE, PATH), only=True)
+    signs = (GRASS, TREE) if TREE in wanted(s) else (STONE, PATH)
+    return explore(s, "explores", signs)
 
 
 def missing_tools(s: Situation) -> list[str]:

@@ -9,12 +9,20 @@ from cohabit.agents.brains.crafter.map import DIRECTIONS, OPEN, STRIDE, UNKNOWN,
 from cohabit.agents.brains.crafter.paths import cheapest
 from cohabit.model.action import Action
 from cohabit.model.observation import Observation
-from cohabit.worlds.crafter.rules import ACTIVE_DISTANCE, COAL, DIAMOND, IRON, STONE, TREE, WATER
+from cohabit.worlds.crafter.rules import ACTIVE_DISTANCE, COAL, DIAMOND, GRASS, IRON, PATH, SAND, STONE, TREE, WATER
 
 WALK, DIG, FELL, BRIDGE = 1, 2, 4, 4
 """Steps to enter a cell: open ground, rock, a tree (which is better kept for its wood), or water.
 
 A bridge is a stone that is placed and dug away again."""
+TUNNEL = 2
+"""Skeletons live in tunnels, so these are no better than rock."""
+MEADOW_AT_NIGHT = 5
+"""Zombies come to meadows at night."""
+DARK = 0.55
+"""It is night at daylight below this."""
+NO_LIMIT, NIGHT_LIMIT = 1000, 50
+"""How much a way may cost."""
 LOOK_AGAIN = 10
 """A way is planned anew after this many steps, because by then more of the land is known."""
 
@@ -28,7 +36,8 @@ class Situation:
         self.workshop: int | None = None  # where a table and a furnace are near
         self.room: frozenset[int] = frozenset()  # the shelter that it builds or lives in
         self.step = 0
-        self.daylight = 1.0
+        self.daylight = 0.0
+        self.getting_dark = False
         self._way: list[int] = []
         self._way_key: object = None
         self._way_planned = 0
@@ -44,8 +53,10 @@ class Situation:
         self.drink: int = status["drink"]
         self.energy: int = status["energy"]
         self.sleeping: bool = status["sleeping"]
-        self.getting_dark = status["daylight"] < self.daylight
+        if status["daylight"] != self.daylight:
+            self.getting_dark = status["daylight"] < self.daylight
         self.daylight = status["daylight"]
+        self.dark = self.daylight < DARK
         self.done = frozenset(status["achievements"])
         if self.plant is not None and distance(self.map.here, self.plant) < ACTIVE_DISTANCE:
             self.growth += 1
@@ -62,7 +73,7 @@ class Situation:
         """What it costs to enter each cell; materials in ``also`` can be the end of a way."""
         table = _cost_table(
             self.has("wood_pickaxe"), self.has("stone_pickaxe"), self.has("iron_pickaxe"), self.has("stone"),
-            frozenset(also),
+            self.dark, frozenset(also),
         )  # fmt: skip
         costs = bytearray(self.map.cells.translate(table))
         add_danger(self.map, costs)
@@ -76,7 +87,8 @@ class Situation:
         """The way to the nearest cell of these materials."""
         wanted = frozenset(materials)
         goals = self.map.cells.translate(_marks(wanted))
-        return self._planned(wanted, lambda: cheapest(self.costs(wanted), self.map.here, goals.__getitem__))
+        limit = NIGHT_LIMIT if self.dark else NO_LIMIT
+        return self._planned(wanted, lambda: cheapest(self.costs(wanted), self.map.here, goals.__getitem__, limit))
 
     def way_to_unknown(self, signs: Collection[int], limit: int) -> list[int]:
         """The way to the nearest unknown cell that is next to one of these materials."""
@@ -177,11 +189,11 @@ def _marks(materials: frozenset[int]) -> bytes:
 
 
 @lru_cache(256)
-def _cost_table(wood: bool, stone: bool, iron: bool, stones: bool, also: frozenset[int]) -> bytes:
-    """Costs by material, with these pickaxes and with or without stones to place."""
+def _cost_table(wood: bool, stone: bool, iron: bool, stones: bool, dark: bool, also: frozenset[int]) -> bytes:
+    """Costs by material, with these pickaxes, with or without stones to place, by day or at night."""
     table = bytearray(256)
-    for material in OPEN:
-        table[material] = WALK
+    table[GRASS] = table[SAND] = MEADOW_AT_NIGHT if dark else WALK
+    table[PATH] = TUNNEL
     table[TREE] = FELL
     if wood:
         table[STONE] = table[COAL] = DIG

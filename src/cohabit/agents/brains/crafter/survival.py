@@ -3,21 +3,18 @@
 from collections.abc import Collection
 
 from cohabit.agents.brains.crafter.danger import way_out
-from cohabit.agents.brains.crafter.map import STRIDE, UNKNOWN, around, distance
+from cohabit.agents.brains.crafter.map import UNKNOWN, around, distance
 from cohabit.agents.brains.crafter.shelter import build, is_closed_in
 from cohabit.agents.brains.crafter.situation import Situation
 from cohabit.model.action import Action
-from cohabit.worlds.crafter.rules import GRASS, MOST, SAND, VIEW_HEIGHT, VIEW_WIDTH, WATER
+from cohabit.worlds.crafter.rules import GRASS, MOST, SAND, WATER
 
-DARK, BRIGHT = 0.55, 0.55
-"""It goes into a shelter at daylight below the first, and leaves it above the second."""
 EVENING = 0.93
 """When it gets darker than this, it sees to it that it does not go into the night thirsty or hungry."""
-TIRED = 2
-WEAK, STRONG = 4, 7
+TIRED, SLEEPY = 2, 5
+"""With so little energy it goes to sleep by day, or at night."""
+WEAK, STRONG = 4, 8
 """With so little health it rests, until it has so much."""
-MEADOW = 10
-"""Cells of grass in view from which on zombies are to be expected at night."""
 SEARCH_FURTHER = 30
 """What looking in a promising place may cost, compared with the nearest unknown one."""
 
@@ -27,7 +24,7 @@ def survive(s: Situation) -> Action | None:
     if s.sleeping and s.energy < MOST:
         return Action("sleep", {}, "asleep")
     evening = s.getting_dark and s.daylight < EVENING
-    return _dodge(s) or fight(s) or _needs(s, 1) or _rest(s) or _needs(s, 7 if evening else 5)
+    return _dodge(s) or fight(s) or _needs(s, 1) or _rest(s) or (None if s.dark else _needs(s, 7 if evening else 5))
 
 
 def _dodge(s: Situation) -> Action | None:
@@ -72,36 +69,26 @@ def _eat(s: Situation) -> Action | None:
     return explore(s, "looks for a cow", (GRASS,))
 
 
-def explore(s: Situation, why: str, signs: Collection[int] = ()) -> Action | None:
+def explore(s: Situation, why: str, signs: Collection[int] = (), only: bool = False) -> Action | None:
     """Go to the nearest cell that it has not seen; a little further if it is next to one of these materials."""
     way = s.way_to_unknown(signs, SEARCH_FURTHER) if signs else []
-    way = way or s.way_to_material((UNKNOWN,))
+    way = way or ([] if only else s.way_to_material((UNKNOWN,)))
     return s.walk(way, why) if way else None
 
 
 def _rest(s: Situation) -> Action | None:
-    """Sleep or wait in a shelter: at night, when tired, and when weak."""
+    """Sleep or wait in a shelter when tired or weak."""
     closed_in = is_closed_in(s)
-    if not _wants_rest(s, closed_in):
-        s.room = frozenset()
-        return None
-    if closed_in:
+    if not (s.energy <= TIRED or s.health <= WEAK or (s.dark and s.energy <= SLEEPY)):
+        if not (closed_in and s.room and (s.health < STRONG or s.energy < MOST - 1)):
+            s.room = frozenset()
+            return None
+    return shelter(s)
+
+
+def shelter(s: Situation) -> Action | None:
+    if is_closed_in(s):
         if s.energy < MOST:
             return Action("sleep", {}, "sleeps in a shelter")
         return Action("noop", {}, "waits in a shelter")
     return build(s, "a shelter")
-
-
-def _wants_rest(s: Situation, closed_in: bool) -> bool:
-    if closed_in:
-        return s.daylight < BRIGHT or s.health < STRONG or s.energy < MOST - 2
-    if s.energy <= TIRED or s.health <= WEAK:
-        return True
-    return s.daylight < DARK and (grass_in_view(s) >= MEADOW or s.energy < STRONG)
-
-
-def grass_in_view(s: Situation) -> int:
-    first = s.map.here - VIEW_WIDTH // 2 - VIEW_HEIGHT // 2 * STRIDE
-    return sum(
-        s.map.cells[row : row + VIEW_WIDTH].count(GRASS) for row in range(first, first + VIEW_HEIGHT * STRIDE, STRIDE)
-    )
