@@ -39,9 +39,16 @@ def pursue(s: Situation) -> Action:
         or hunt(s)
         or collect(s)
         or search(s)
-        or (s.dark and shelter(s))
+        or (s.dark and (shelter(s) or to_rock(s)))
         or Action("noop", {}, "everything is done")
     )
+
+
+def to_rock(s: Situation) -> Action | None:
+    """Go where a shelter can be dug."""
+    costs = s.costs((STONE,), by_day=True)
+    way = cheapest(costs, s.map.here, lambda cell: s.map.cells[cell] == STONE)
+    return s.follow(way, "to the rock") if way else None
 
 
 def search(s: Situation) -> Action | None:
@@ -201,7 +208,7 @@ def eat_plant(s: Situation) -> Action | None:
 # -- hunting ------------------------------------------------------------------------------------------------
 def hunt(s: Situation) -> Action | None:
     for name, needs in (("zombie", 5), ("skeleton", SKELETON_HEALTH)):
-        if f"defeat_{name}" in s.done or s.health < needs or not s.has("stone_sword"):
+        if f"defeat_{name}" in s.done or s.health < needs + 2 * s.dark or not s.has("stone_sword"):
             continue
         prey = s.map.nearest_thing(name)
         if prey is not None:

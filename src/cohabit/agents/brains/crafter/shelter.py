@@ -15,9 +15,9 @@ from cohabit.worlds.crafter.rules import LAVA, STONE, WATER
 Room = frozenset[int]
 CLOSED_IN = 6
 """A player who can reach no more cells than this is closed in."""
-PLACING = 3
-"""What a wall to be built is worth in steps of walking, when rooms are compared."""
-FAR = 60
+SEARCHES = ((1, 8), (2, 15), (4, 20), (8, 20), (2, 100))
+"""How many walls a room may need, and what the way to it may cost, one after the other."""
+IMPOSSIBLE = 60
 NO_WALL = (*OPEN, WATER, LAVA, UNKNOWN)
 """Arrows fly over water and lava."""
 
@@ -55,6 +55,8 @@ def build(s: Situation, why: str) -> Action | None:
             return None
     if s.map.here not in s.room:
         return _enter(s, why)
+    if not s.has("stone"):
+        return _dig(s, why)
     for cell, d in open_walls(s, s.room):
         if s.map.here == cell and s.map.facing == d:
             if cell + d in s.map.things:
@@ -69,9 +71,16 @@ def build(s: Situation, why: str) -> Action | None:
     return None
 
 
+def _dig(s: Situation, why: str) -> Action | None:
+    """Dig out the rest of the room, for stones."""
+    costs = s.costs(by_day=True)
+    way = cheapest(costs, s.map.here, lambda cell: cell in s.room and s.map.cells[cell] == STONE, 8)
+    return s.walk(way, why) if way else None
+
+
 def _enter(s: Situation, why: str) -> Action | None:
     """Walk to the room, through a wall that can be closed behind."""
-    costs = s.costs()
+    costs = s.costs(by_day=True)
     for cell in s.room:
         for d in DIRECTIONS:
             if cell + d not in s.room and cell - d not in s.room and s.map.cells[cell + d] != WATER:
@@ -85,22 +94,20 @@ def _enter(s: Situation, why: str) -> Action | None:
 
 def _nearest_room(s: Situation) -> Room:
     """A room that is near and needs few walls."""
-    costs = s.costs()
-    for extra in range(9):
-        ends: dict[int, Room] = {}
+    costs = s.costs(by_day=True)
+    for most_walls, limit in SEARCHES:
+        found: list[Room] = []
 
-        def has_room(cell: int, most: int = extra, ends: dict[int, Room] = ends) -> bool:
+        def has_room(cell: int, most_walls: int = most_walls, found: list[Room] = found) -> bool:
             for room in _rooms_with(cell):
-                if _walls_needed(s, costs, room) <= most:
-                    ends[cell] = room
+                if _walls_needed(s, costs, room) <= most_walls:
+                    found.append(room)
                     return True
             return False
 
-        if has_room(s.map.here):
-            return ends[s.map.here]
-        way = cheapest(costs, s.map.here, has_room, PLACING * (extra + 1) + 2)
-        if way:
-            return ends[way[0]]
+        cheapest(costs, s.map.here, has_room, limit)
+        if found:
+            return found[0]
     return frozenset()
 
 
@@ -116,13 +123,13 @@ def _walls_needed(s: Situation, costs: bytearray, room: Room) -> int:
     """How many stones it takes; many if the room cannot be closed from inside, or not with the stones at hand."""
     for cell in room:
         if not costs[cell] and cell != s.map.here:
-            return FAR
+            return IMPOSSIBLE
     walls = open_walls(s, room)
     stones = s.count("stone") + sum(s.map.cells[cell] == STONE for cell in room)
     if len(walls) > stones or any(cell - d not in room or s.map.cells[cell + d] not in OPEN for cell, d in walls):
-        return FAR
+        return IMPOSSIBLE
     return len(walls)
 
 
 def _is_possible(s: Situation, room: Room) -> bool:
-    return _walls_needed(s, s.costs(), room) < FAR
+    return _walls_needed(s, s.costs(), room) < IMPOSSIBLE

@@ -19,8 +19,8 @@ TUNNEL = 2
 """Skeletons live in tunnels, so these are no better than rock."""
 MEADOW_AT_NIGHT = 5
 """Zombies come to meadows at night."""
-DARK = 0.55
-"""It is night at daylight below this."""
+DUSK, DAWN = 0.7, 0.55
+"""The night begins and ends with this daylight."""
 NO_LIMIT, NIGHT_LIMIT = 1000, 50
 """How much a way may cost."""
 LOOK_AGAIN = 10
@@ -56,7 +56,7 @@ class Situation:
         if status["daylight"] != self.daylight:
             self.getting_dark = status["daylight"] < self.daylight
         self.daylight = status["daylight"]
-        self.dark = self.daylight < DARK
+        self.dark = self.daylight < (DUSK if self.getting_dark else DAWN)
         self.done = frozenset(status["achievements"])
         if self.plant is not None and distance(self.map.here, self.plant) < ACTIVE_DISTANCE:
             self.growth += 1
@@ -69,11 +69,11 @@ class Situation:
         return int(self.inventory.get(item, 0))
 
     # -- ways ----------------------------------------------------------------------------------------------
-    def costs(self, also: Iterable[int] = ()) -> bytearray:
+    def costs(self, also: Iterable[int] = (), by_day: bool = False) -> bytearray:
         """What it costs to enter each cell; materials in ``also`` can be the end of a way."""
         table = _cost_table(
             self.has("wood_pickaxe"), self.has("stone_pickaxe"), self.has("iron_pickaxe"), self.has("stone"),
-            self.dark, frozenset(also),
+            self.dark and not by_day, frozenset(also),
         )  # fmt: skip
         costs = bytearray(self.map.cells.translate(table))
         add_danger(self.map, costs)

@@ -79,10 +79,10 @@ def explore(s: Situation, why: str, signs: Collection[int] = (), only: bool = Fa
 def _rest(s: Situation) -> Action | None:
     """Sleep or wait in a shelter when tired or weak."""
     closed_in = is_closed_in(s)
-    if not (s.energy <= TIRED or s.health <= WEAK or (s.dark and s.energy <= SLEEPY)):
-        if not (closed_in and s.room and (s.health < STRONG or s.energy < MOST - 1)):
-            s.room = frozenset()
-            return None
+    resting = closed_in and bool(s.room) and (s.health < STRONG or s.energy < MOST - 1)
+    if not (resting or s.energy <= TIRED or s.health <= WEAK or (s.dark and s.energy <= SLEEPY)):
+        s.room = frozenset()
+        return None
     return shelter(s)
 
 
