@@ -225,7 +225,7 @@ def wanted(s: Situation) -> dict[int, str]:
     found: dict[int, str] = {}
     wood = len(tools) + (TABLE_WOOD if tools else 0)
     if "make_wood_pickaxe" in s.done:
-        if s.count("wood") < min(wood, MOST):
+        if s.count("wood") < min(wood, MOST) and not s.dark:
             found[TREE] = "wood"
             if "make_wood_sword" not in s.done or s.count("wood") < 2:
                 return found

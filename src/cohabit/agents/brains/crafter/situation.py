@@ -17,9 +17,9 @@ WALK, DIG, FELL, BRIDGE = 1, 2, 4, 4
 A bridge is a stone that is placed and dug away again."""
 TUNNEL = 2
 """Skeletons live in tunnels, so these are no better than rock."""
-MEADOW_AT_NIGHT = 5
+MEADOW_AT_NIGHT = 8
 """Zombies come to meadows at night."""
-DUSK, DAWN = 0.7, 0.55
+DUSK, DAWN = 0.7, 0.75
 """The night begins and ends with this daylight."""
 NO_LIMIT, NIGHT_LIMIT = 1000, 50
 """How much a way may cost."""
@@ -106,7 +106,7 @@ class Situation:
         if costs is None:
             costs = self.costs()
         costs[goal] = costs[goal] or WALK
-        return cheapest(costs, self.map.here, goal.__eq__)
+        return cheapest(costs, self.map.here, goal.__eq__, NIGHT_LIMIT if self.dark else NO_LIMIT)
 
     def _planned(self, key: object, plan: Callable[[], list[int]]) -> list[int]:
         """The way that was planned for this purpose, or a new one if it no longer holds."""

@@ -3,11 +3,11 @@
 from collections.abc import Collection
 
 from cohabit.agents.brains.crafter.danger import way_out
-from cohabit.agents.brains.crafter.map import UNKNOWN, around, distance
+from cohabit.agents.brains.crafter.map import STRIDE, UNKNOWN, around, distance
 from cohabit.agents.brains.crafter.shelter import build, is_closed_in
 from cohabit.agents.brains.crafter.situation import Situation
 from cohabit.model.action import Action
-from cohabit.worlds.crafter.rules import GRASS, MOST, SAND, WATER
+from cohabit.worlds.crafter.rules import GRASS, MOST, SAND, VIEW_HEIGHT, VIEW_WIDTH, WATER
 
 EVENING = 0.93
 """When it gets darker than this, it sees to it that it does not go into the night thirsty or hungry."""
@@ -15,6 +15,8 @@ TIRED, SLEEPY = 2, 5
 """With so little energy it goes to sleep by day, or at night."""
 WEAK, STRONG = 4, 8
 """With so little health it rests, until it has so much."""
+FEW = 5
+"""With more cells of grass or sand in view, zombies are to be expected at night."""
 SEARCH_FURTHER = 30
 """What looking in a promising place may cost, compared with the nearest unknown one."""
 
@@ -46,6 +48,12 @@ def _needs(s: Situation, least: int) -> Action | None:
     """Drink or eat if there is not more left than this."""
     if s.drink < MOST and s.map.cells[s.map.ahead] == WATER and s.map.ahead not in s.map.things:
         return Action("do", {}, "drinks its fill")
+    if s.food <= 6 and not s.dark:
+        cow = s.map.nearest_thing("cow")
+        if cow is not None and distance(cow, s.map.here) <= 5:
+            way = s.way_to_cell(cow)
+            if way and len(way) < 8:
+                return s.follow(way, "a cow is near")
     if s.drink <= least and s.drink <= s.food:
         return _drink(s) or (_eat(s) if s.food <= least else None)
     if s.food <= least:
@@ -77,13 +85,20 @@ def explore(s: Situation, why: str, signs: Collection[int] = (), only: bool = Fa
 
 
 def _rest(s: Situation) -> Action | None:
-    """Sleep or wait in a shelter when tired or weak."""
-    closed_in = is_closed_in(s)
-    resting = closed_in and bool(s.room) and (s.health < STRONG or s.energy < MOST - 1)
-    if not (resting or s.energy <= TIRED or s.health <= WEAK or (s.dark and s.energy <= SLEEPY)):
-        s.room = frozenset()
-        return None
-    return shelter(s)
+    """Sleep or wait in a shelter when tired or weak, and at night unless it is deep in the rock."""
+    resting = bool(s.room) and is_closed_in(s) and (s.health < STRONG or s.energy < MOST - 1)
+    tired = s.energy <= (SLEEPY if s.dark else TIRED)
+    if resting or tired or s.health <= WEAK or (s.dark and meadow_in_view(s) > FEW):
+        return shelter(s)
+    s.room = frozenset()
+    return None
+
+
+def meadow_in_view(s: Situation) -> int:
+    """Cells in view on which zombies walk."""
+    first = s.map.here - VIEW_WIDTH // 2 - VIEW_HEIGHT // 2 * STRIDE
+    rows = [s.map.cells[row : row + VIEW_WIDTH] for row in range(first, first + VIEW_HEIGHT * STRIDE, STRIDE)]
+    return sum(row.count(GRASS) + row.count(SAND) for row in rows)
 
 
 def shelter(s: Situation) -> Action | None:
