@@ -1,7 +1,9 @@
 """What to do next, when nothing is urgent: collect, make, place, plant, hunt, explore."""
 
 from cohabit.agents.brains.crafter.map import DIRECTIONS, OPEN, UNKNOWN, around, distance
+from cohabit.agents.brains.crafter.mining import mine, stays_closed
 from cohabit.agents.brains.crafter.paths import cheapest
+from cohabit.agents.brains.crafter.shelter import closed_region, is_closed_in
 from cohabit.agents.brains.crafter.situation import Situation
 from cohabit.agents.brains.crafter.survival import explore, shelter
 from cohabit.model.action import Action
@@ -33,14 +35,20 @@ TOOLS = ("wood_pickaxe", "wood_sword", "stone_pickaxe", "stone_sword", "iron_pic
 
 def pursue(s: Situation) -> Action:
     """The next step towards what is still missing."""
+    return (_at_night(s) if s.dark else _by_day(s)) or Action("noop", {}, "everything is done")
+
+
+def _by_day(s: Situation) -> Action | None:
+    return make(s) or plant(s) or eat_plant(s) or hunt(s) or find_sapling(s) or collect(s) or search(s)
+
+
+def _at_night(s: Situation) -> Action | None:
+    """Make and mine what is possible inside the rock; else rest."""
     return (
-        make(s)
-        or (not s.dark and (plant(s) or eat_plant(s) or find_sapling(s)))
-        or hunt(s)
-        or collect(s)
-        or search(s)
-        or (s.dark and (shelter(s) or to_rock(s)))
-        or Action("noop", {}, "everything is done")
+        (_make_here(s) if is_closed_in(s) else None)
+        or mine(s, frozenset(wanted(s)) - {TREE})
+        or shelter(s)
+        or to_rock(s)
     )
 
 
@@ -53,8 +61,6 @@ def to_rock(s: Situation) -> Action | None:
 
 def search(s: Situation) -> Action | None:
     """Explore where the missing materials are to be expected."""
-    if s.dark:
-        return explore(s, "explores the rock", (STONE, PATH), only=True)
     signs = (GRASS, TREE) if TREE in wanted(s) else (STONE, PATH)
     return explore(s, "explores", signs)
 
@@ -64,19 +70,49 @@ def missing_tools(s: Situation) -> list[str]:
 
 
 # -- tools ---------------------------------------------------------------------------------------------------
+USES = {"wood": {"wood": 1}, "stone": {"wood": 1, "stone": 1}, "iron": {"wood": 1, "coal": 1, "iron": 1}}
+
+
 def make(s: Situation) -> Action | None:
     """Make the next tool if its materials are there."""
     for tool in missing_tools(s):
         kind = tool.split("_")[0]
-        uses = {"wood": {"wood": 1}, "stone": {"wood": 1, "stone": 1}, "iron": {"wood": 1, "coal": 1, "iron": 1}}[kind]
-        if all(s.has(item, amount) for item, amount in uses.items()):
+        if all(s.has(item, amount) for item, amount in USES[kind].items()):
             if s.map.is_near(TABLE, s.map.here) and (kind != "iron" or s.map.is_near(FURNACE, s.map.here)):
                 return Action(f"make_{tool}", {}, "the next tool")
-            action = _to_workshop(s, kind == "iron", uses)
+            action = _to_workshop(s, kind == "iron", USES[kind])
             if action:
                 return action
     if "place_furnace" not in s.done and s.has("stone", FURNACE_STONES) and s.map.is_near(TABLE, s.map.here):
         return place(s, "place_furnace", "a furnace for iron")
+    return None
+
+
+def _make_here(s: Situation) -> Action | None:
+    """Make a tool where the player is, with a new table and a furnace if necessary."""
+    for tool in missing_tools(s):
+        kind = tool.split("_")[0]
+        table = s.map.is_near(TABLE, s.map.here)
+        furnace = kind != "iron" or s.map.is_near(FURNACE, s.map.here)
+        wood = USES[kind]["wood"] + (0 if table else TABLE_WOOD)
+        stones = USES[kind].get("stone", 0) + (0 if furnace else FURNACE_STONES)
+        others = all(s.has(item, amount) for item, amount in USES[kind].items() if item not in ("wood", "stone"))
+        if others and s.has("wood", wood) and s.has("stone", stones):
+            if not table:
+                return _place_inside(s, "place_table", "a table")
+            if not furnace:
+                return _place_inside(s, "place_furnace", "a furnace")
+            return Action(f"make_{tool}", {}, "the next tool")
+    return None
+
+
+def _place_inside(s: Situation, action: str, why: str) -> Action | None:
+    """Place something ahead; rock is dug away first, if the tunnel stays closed."""
+    if s.map.is_free(s.map.ahead):
+        return Action(action, {}, why)
+    for cell in (s.map.ahead, *around(s.map.here)):
+        if s.map.cells[cell] in (STONE, COAL) and stays_closed(s, cell, closed_region(s)):
+            return s.use(cell, f"makes room: {why}")
     return None
 
 

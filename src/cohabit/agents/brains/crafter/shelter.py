@@ -13,7 +13,7 @@ from cohabit.model.action import Action
 from cohabit.worlds.crafter.rules import LAVA, STONE, WATER
 
 Room = frozenset[int]
-CLOSED_IN = 6
+CLOSED_IN = 30
 """A player who can reach no more cells than this is closed in."""
 SEARCHES = ((1, 8), (2, 15), (4, 20), (8, 20), (2, 100))
 """How many walls a room may need, and what the way to it may cost, one after the other."""
@@ -24,17 +24,24 @@ NO_WALL = (*OPEN, WATER, LAVA, UNKNOWN)
 
 def is_closed_in(s: Situation) -> bool:
     """Whether nothing can come to the player, and nothing is with it."""
+    return bool(closed_region(s))
+
+
+def closed_region(s: Situation) -> Room:
+    """The cells that the player can reach without digging, if they are few and nothing else can come there."""
     reached = [s.map.here]
+    seen = {s.map.here}
     for cell in reached:
         for beside in around(cell):
-            if beside not in reached and s.map.cells[beside] in NO_WALL:
-                if s.map.things.get(beside, "plant") not in ("plant", "ripe plant"):
-                    return False
+            if beside not in seen and s.map.cells[beside] in NO_WALL:
+                if beside in s.map.things and not s.map.things[beside].endswith("plant"):
+                    return frozenset()
+                seen.add(beside)
                 if beside not in s.map.things:
                     reached.append(beside)
                 if len(reached) > CLOSED_IN:
-                    return False
-    return True
+                    return frozenset()
+    return frozenset(reached)
 
 
 def open_walls(s: Situation, room: Room) -> list[tuple[int, int]]:

@@ -19,7 +19,7 @@ TUNNEL = 2
 """Skeletons live in tunnels, so these are no better than rock."""
 MEADOW_AT_NIGHT = 8
 """Zombies come to meadows at night."""
-DUSK, DAWN = 0.7, 0.75
+DUSK, DAWN = 0.6, 0.6
 """The night begins and ends with this daylight."""
 NO_LIMIT, NIGHT_LIMIT = 1000, 50
 """How much a way may cost."""
@@ -88,7 +88,7 @@ class Situation:
         wanted = frozenset(materials)
         goals = self.map.cells.translate(_marks(wanted))
         limit = NIGHT_LIMIT if self.dark else NO_LIMIT
-        return self._planned(wanted, lambda: cheapest(self.costs(wanted), self.map.here, goals.__getitem__, limit))
+        return self.planned(wanted, lambda: cheapest(self.costs(wanted), self.map.here, goals.__getitem__, limit))
 
     def way_to_unknown(self, signs: Collection[int], limit: int) -> list[int]:
         """The way to the nearest unknown cell that is next to one of these materials."""
@@ -97,7 +97,7 @@ class Situation:
         def is_goal(cell: int) -> bool:
             return cells[cell] == UNKNOWN and any(cells[beside] in signs for beside in around(cell))
 
-        return self._planned(
+        return self.planned(
             ("unknown", signs), lambda: cheapest(self.costs((UNKNOWN,)), self.map.here, is_goal, limit)
         )
 
@@ -108,7 +108,7 @@ class Situation:
         costs[goal] = costs[goal] or WALK
         return cheapest(costs, self.map.here, goal.__eq__, NIGHT_LIMIT if self.dark else NO_LIMIT)
 
-    def _planned(self, key: object, plan: Callable[[], list[int]]) -> list[int]:
+    def planned(self, key: object, plan: Callable[[], list[int]]) -> list[int]:
         """The way that was planned for this purpose, or a new one if it no longer holds."""
         way, here = self._way, self.map.here
         if way and way[-1] == here:

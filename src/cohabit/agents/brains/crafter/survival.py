@@ -3,20 +3,18 @@
 from collections.abc import Collection
 
 from cohabit.agents.brains.crafter.danger import way_out
-from cohabit.agents.brains.crafter.map import STRIDE, UNKNOWN, around, distance
+from cohabit.agents.brains.crafter.map import UNKNOWN, around, distance
 from cohabit.agents.brains.crafter.shelter import build, is_closed_in
 from cohabit.agents.brains.crafter.situation import Situation
 from cohabit.model.action import Action
-from cohabit.worlds.crafter.rules import GRASS, MOST, SAND, VIEW_HEIGHT, VIEW_WIDTH, WATER
+from cohabit.worlds.crafter.rules import GRASS, MOST, SAND, WATER
 
 EVENING = 0.93
 """When it gets darker than this, it sees to it that it does not go into the night thirsty or hungry."""
-TIRED, SLEEPY = 2, 5
+TIRED, SLEEPY = 2, 3
 """With so little energy it goes to sleep by day, or at night."""
-WEAK, STRONG = 4, 8
+WEAK, STRONG = 3, 6
 """With so little health it rests, until it has so much."""
-FEW = 5
-"""With more cells of grass or sand in view, zombies are to be expected at night."""
 SEARCH_FURTHER = 30
 """What looking in a promising place may cost, compared with the nearest unknown one."""
 
@@ -85,20 +83,14 @@ def explore(s: Situation, why: str, signs: Collection[int] = (), only: bool = Fa
 
 
 def _rest(s: Situation) -> Action | None:
-    """Sleep or wait in a shelter when tired or weak, and at night unless it is deep in the rock."""
-    resting = bool(s.room) and is_closed_in(s) and (s.health < STRONG or s.energy < MOST - 1)
-    tired = s.energy <= (SLEEPY if s.dark else TIRED)
-    if resting or tired or s.health <= WEAK or (s.dark and meadow_in_view(s) > FEW):
+    """Be in a shelter at night, when tired and when weak."""
+    closed_in = (s.dark or bool(s.room)) and is_closed_in(s)
+    tired = s.energy <= TIRED or (s.dark and s.energy <= SLEEPY)
+    resting = closed_in and (s.health < STRONG or s.energy < MOST - 1) and not s.dark
+    if tired or resting or s.health <= WEAK or (s.dark and not closed_in):
         return shelter(s)
     s.room = frozenset()
     return None
-
-
-def meadow_in_view(s: Situation) -> int:
-    """Cells in view on which zombies walk."""
-    first = s.map.here - VIEW_WIDTH // 2 - VIEW_HEIGHT // 2 * STRIDE
-    rows = [s.map.cells[row : row + VIEW_WIDTH] for row in range(first, first + VIEW_HEIGHT * STRIDE, STRIDE)]
-    return sum(row.count(GRASS) + row.count(SAND) for row in rows)
 
 
 def shelter(s: Situation) -> Action | None:
