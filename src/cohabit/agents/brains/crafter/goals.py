@@ -1,9 +1,8 @@
 """What to do next, when nothing is urgent: collect, make, place, plant, hunt, explore."""
 
 from cohabit.agents.brains.crafter.map import DIRECTIONS, OPEN, UNKNOWN, around, distance
-from cohabit.agents.brains.crafter.mining import mine, stays_closed
+from cohabit.agents.brains.crafter.mining import mine
 from cohabit.agents.brains.crafter.paths import cheapest
-from cohabit.agents.brains.crafter.shelter import closed_region, is_closed_in
 from cohabit.agents.brains.crafter.situation import Situation
 from cohabit.agents.brains.crafter.survival import explore, shelter
 from cohabit.model.action import Action
@@ -25,6 +24,8 @@ from cohabit.worlds.crafter.rules import (
 TABLE_WOOD, FURNACE_STONES = 2, 4
 FAR = 25
 """It makes a new table rather than walk further than this to the old one."""
+LATE = 0.9
+"""Below this daylight it is too late to plant and to fence."""
 FENCE = 4
 """Stones for the four sides of a plant."""
 ENOUGH_STONES = 9
@@ -44,12 +45,10 @@ def _by_day(s: Situation) -> Action | None:
 
 def _at_night(s: Situation) -> Action | None:
     """Make and mine what is possible inside the rock; else rest."""
-    return (
-        (_make_here(s) if is_closed_in(s) else None)
-        or mine(s, frozenset(wanted(s)) - {TREE})
-        or shelter(s)
-        or to_rock(s)
-    )
+    action = _make_here(s) or mine(s, frozenset(wanted(s)) - {TREE})
+    if action is None and not s.in_for_the_night:
+        action = hunt(s) or collect(s) or explore(s, "explores the rock", (STONE, PATH), only=True)
+    return action or shelter(s) or to_rock(s)
 
 
 def to_rock(s: Situation) -> Action | None:
@@ -107,11 +106,11 @@ def _make_here(s: Situation) -> Action | None:
 
 
 def _place_inside(s: Situation, action: str, why: str) -> Action | None:
-    """Place something ahead; rock is dug away first, if the tunnel stays closed."""
+    """Place something ahead. In a tunnel it takes the place of a piece of the wall."""
     if s.map.is_free(s.map.ahead):
         return Action(action, {}, why)
     for cell in (s.map.ahead, *around(s.map.here)):
-        if s.map.cells[cell] in (STONE, COAL) and stays_closed(s, cell, closed_region(s)):
+        if s.map.cells[cell] in (STONE, COAL) and cell not in s.kept:
             return s.use(cell, f"makes room: {why}")
     return None
 
@@ -177,6 +176,8 @@ def plant(s: Situation) -> Action | None:
         return _fence(s)
     if not s.has("sapling") or not s.has("stone", FENCE) or not s.has("stone_sword"):
         return None
+    if s.getting_dark and s.daylight < LATE:
+        return None
     site = _site(s)
     if site is None:
         return None
@@ -188,22 +189,25 @@ def plant(s: Situation) -> Action | None:
 
 
 def _site(s: Situation) -> int | None:
-    """The nearest grass with grass or sand around it that can be fenced."""
+    """Grass that is near, and of whose four sides many are blocked already."""
     costs = s.costs()
+    for most_open, limit in ((1, 8), (2, 15), (3, 20), (4, 40)):
 
-    def is_site(cell: int) -> bool:
-        return (
-            s.map.cells[cell] == GRASS
-            and cell != s.map.here
-            and cell not in s.map.things
-            and all(s.map.cells[beside] != UNKNOWN for beside in around(cell))
-            and sum(s.map.cells[beside] in OPEN for beside in around(cell)) >= 1
-        )
+        def is_site(cell: int, most_open: int = most_open) -> bool:
+            return (
+                s.map.cells[cell] == GRASS
+                and cell != s.map.here
+                and cell not in s.map.things
+                and all(s.map.cells[beside] != UNKNOWN for beside in around(cell))
+                and 1 <= sum(s.map.cells[beside] in OPEN for beside in around(cell)) <= most_open
+            )
 
-    if is_site(s.map.ahead):
-        return s.map.ahead
-    way = cheapest(costs, s.map.here, is_site, 60)
-    return way[0] if way else None
+        if is_site(s.map.ahead):
+            return s.map.ahead
+        way = cheapest(costs, s.map.here, is_site, limit)
+        if way:
+            return way[0]
+    return None
 
 
 def _fence(s: Situation) -> Action | None:

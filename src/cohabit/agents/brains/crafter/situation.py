@@ -35,6 +35,7 @@ class Situation:
         self.growth = 0  # updates of the plant
         self.workshop: int | None = None  # where a table and a furnace are near
         self.room: frozenset[int] = frozenset()  # the shelter that it builds or lives in
+        self.in_for_the_night = False
         self.step = 0
         self.daylight = 0.0
         self.getting_dark = False

@@ -3,11 +3,11 @@
 from collections.abc import Collection
 
 from cohabit.agents.brains.crafter.danger import way_out
-from cohabit.agents.brains.crafter.map import UNKNOWN, around, distance
+from cohabit.agents.brains.crafter.map import STRIDE, UNKNOWN, around, distance
 from cohabit.agents.brains.crafter.shelter import build, is_closed_in
 from cohabit.agents.brains.crafter.situation import Situation
 from cohabit.model.action import Action
-from cohabit.worlds.crafter.rules import GRASS, MOST, SAND, WATER
+from cohabit.worlds.crafter.rules import GRASS, MOST, SAND, VIEW_HEIGHT, VIEW_WIDTH, WATER
 
 EVENING = 0.93
 """When it gets darker than this, it sees to it that it does not go into the night thirsty or hungry."""
@@ -15,6 +15,8 @@ TIRED, SLEEPY = 2, 3
 """With so little energy it goes to sleep by day, or at night."""
 WEAK, STRONG = 3, 6
 """With so little health it rests, until it has so much."""
+FEW = 6
+"""With more cells of grass or sand in view, zombies are to be expected at night."""
 SEARCH_FURTHER = 30
 """What looking in a promising place may cost, compared with the nearest unknown one."""
 
@@ -24,7 +26,7 @@ def survive(s: Situation) -> Action | None:
     if s.sleeping and s.energy < MOST:
         return Action("sleep", {}, "asleep")
     evening = s.getting_dark and s.daylight < EVENING
-    return _dodge(s) or fight(s) or _needs(s, 1) or _rest(s) or (None if s.dark else _needs(s, 7 if evening else 5))
+    return _dodge(s) or fight(s) or _needs(s, 1) or _rest(s) or (None if s.dark else _needs(s, 6 if evening else 5))
 
 
 def _dodge(s: Situation) -> Action | None:
@@ -83,14 +85,25 @@ def explore(s: Situation, why: str, signs: Collection[int] = (), only: bool = Fa
 
 
 def _rest(s: Situation) -> Action | None:
-    """Be in a shelter at night, when tired and when weak."""
+    """Be in a shelter when tired and when weak, and at night unless there is work deep in the rock."""
     closed_in = (s.dark or bool(s.room)) and is_closed_in(s)
+    if not s.dark:
+        s.in_for_the_night = False
+    elif meadow_in_view(s) > FEW:
+        s.in_for_the_night = True
     tired = s.energy <= TIRED or (s.dark and s.energy <= SLEEPY)
     resting = closed_in and (s.health < STRONG or s.energy < MOST - 1) and not s.dark
-    if tired or resting or s.health <= WEAK or (s.dark and not closed_in):
+    if tired or resting or s.health <= WEAK or (s.in_for_the_night and not closed_in):
         return shelter(s)
     s.room = frozenset()
     return None
+
+
+def meadow_in_view(s: Situation) -> int:
+    """Cells in view on which zombies walk."""
+    first = s.map.here - VIEW_WIDTH // 2 - VIEW_HEIGHT // 2 * STRIDE
+    rows = [s.map.cells[row : row + VIEW_WIDTH] for row in range(first, first + VIEW_HEIGHT * STRIDE, STRIDE)]
+    return sum(row.count(GRASS) + row.count(SAND) for row in rows)
 
 
 def shelter(s: Situation) -> Action | None:
