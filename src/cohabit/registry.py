@@ -93,6 +93,7 @@ BRAINS = {
     "tit-for-tat": "cohabit.agents.brains.statecraft:TitForTat",
     "opportunist": "cohabit.agents.brains.statecraft:Opportunist",
     "peace-enforcer": "cohabit.agents.brains.statecraft:PeaceEnforcer",
+    "crafter-expert": "cohabit.agents.brains.crafter.expert:CrafterExpert",
 }
 """Built-in scripts. They are quick, and use neither files nor the network."""
 
